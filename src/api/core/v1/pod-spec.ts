@@ -1,0 +1,122 @@
+/** The pod specification, shared by Pod and by every kind with a pod template. */
+import * as v from 'valibot';
+import { int32, int64, objectMetaSchema, quantity, stringMap, struct } from '../../../apimachinery/schema.ts';
+
+const envVarSource = struct({
+  fieldRef: v.optional(struct({ apiVersion: v.optional(v.string(), 'v1'), fieldPath: v.string() })),
+  configMapKeyRef: v.optional(
+    struct({ name: v.string(), key: v.string(), optional: v.optional(v.boolean()) }),
+  ),
+  secretKeyRef: v.optional(struct({ name: v.string(), key: v.string(), optional: v.optional(v.boolean()) })),
+});
+
+const envVar = struct({
+  name: v.string(),
+  value: v.optional(v.string()),
+  valueFrom: v.optional(envVarSource),
+});
+
+const envFromSource = struct({
+  prefix: v.optional(v.string()),
+  configMapRef: v.optional(struct({ name: v.string(), optional: v.optional(v.boolean()) })),
+  secretRef: v.optional(struct({ name: v.string(), optional: v.optional(v.boolean()) })),
+});
+
+const containerPort = struct({
+  name: v.optional(v.string()),
+  containerPort: int32(),
+  hostPort: v.optional(int32()),
+  hostIP: v.optional(v.string()),
+  protocol: v.optional(v.picklist(['TCP', 'UDP', 'SCTP']), 'TCP'),
+});
+
+const volumeMount = struct({
+  name: v.string(),
+  mountPath: v.string(),
+  readOnly: v.optional(v.boolean()),
+  subPath: v.optional(v.string()),
+});
+
+const resources = struct({
+  limits: v.optional(v.record(v.string(), quantity())),
+  requests: v.optional(v.record(v.string(), quantity())),
+});
+
+const securityContext = struct({
+  privileged: v.optional(v.boolean()),
+  runAsUser: v.optional(int64()),
+  runAsGroup: v.optional(int64()),
+  readOnlyRootFilesystem: v.optional(v.boolean()),
+  capabilities: v.optional(
+    struct({ add: v.optional(v.array(v.string())), drop: v.optional(v.array(v.string())) }),
+  ),
+});
+
+const containerSchema = struct({
+  name: v.string(),
+  image: v.optional(v.string(), ''),
+  imagePullPolicy: v.optional(v.picklist(['Always', 'IfNotPresent', 'Never'])),
+  command: v.optional(v.array(v.string())),
+  args: v.optional(v.array(v.string())),
+  workingDir: v.optional(v.string()),
+  env: v.optional(v.array(envVar)),
+  envFrom: v.optional(v.array(envFromSource)),
+  ports: v.optional(v.array(containerPort)),
+  resources: v.optional(resources, {}),
+  volumeMounts: v.optional(v.array(volumeMount)),
+  securityContext: v.optional(securityContext),
+  stdin: v.optional(v.boolean()),
+  tty: v.optional(v.boolean()),
+  terminationMessagePath: v.optional(v.string(), '/dev/termination-log'),
+  terminationMessagePolicy: v.optional(v.picklist(['File', 'FallbackToLogsOnError']), 'File'),
+});
+
+const volume = struct({
+  name: v.string(),
+  hostPath: v.optional(struct({ path: v.string(), type: v.optional(v.string(), '') })),
+  emptyDir: v.optional(struct({ medium: v.optional(v.string()), sizeLimit: v.optional(quantity()) })),
+});
+
+const toleration = struct({
+  key: v.optional(v.string()),
+  operator: v.optional(v.picklist(['Exists', 'Equal'])),
+  value: v.optional(v.string()),
+  effect: v.optional(v.picklist(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])),
+  tolerationSeconds: v.optional(int64()),
+});
+
+export const podSpecSchema = struct({
+  nodeName: v.optional(v.string()),
+  nodeSelector: v.optional(stringMap()),
+  schedulerName: v.optional(v.string(), 'default-scheduler'),
+  hostNetwork: v.optional(v.boolean()),
+  restartPolicy: v.optional(v.picklist(['Always', 'OnFailure', 'Never']), 'Always'),
+  terminationGracePeriodSeconds: v.optional(int64(), 30),
+  dnsPolicy: v.optional(
+    v.picklist(['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None']),
+    'ClusterFirst',
+  ),
+  hostname: v.optional(v.string()),
+  serviceAccountName: v.optional(v.string()),
+  securityContext: v.optional(
+    struct({ runAsUser: v.optional(int64()), runAsGroup: v.optional(int64()) }),
+    {},
+  ),
+  tolerations: v.optional(v.array(toleration)),
+  volumes: v.optional(v.array(volume)),
+  containers: v.array(containerSchema),
+});
+
+export const podTemplateSchema = struct({
+  metadata: v.optional(objectMetaSchema, {}),
+  spec: podSpecSchema,
+});
+
+export type PodSpec = v.InferOutput<typeof podSpecSchema>;
+export type PodTemplateSpec = v.InferOutput<typeof podTemplateSchema>;
+export type Container = v.InferOutput<typeof containerSchema>;
+export type ContainerPort = v.InferOutput<typeof containerPort>;
+export type EnvVar = v.InferOutput<typeof envVar>;
+export type Volume = v.InferOutput<typeof volume>;
+export type VolumeMount = v.InferOutput<typeof volumeMount>;
+export type Toleration = v.InferOutput<typeof toleration>;

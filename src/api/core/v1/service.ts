@@ -1,0 +1,71 @@
+import * as v from 'valibot';
+import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
+import {
+  conditionSchema,
+  int32,
+  intOrString,
+  objectMetaSchema,
+  stringMap,
+  struct,
+} from '../../../apimachinery/schema.ts';
+
+const servicePort = struct({
+  name: v.optional(v.string()),
+  protocol: v.optional(v.picklist(['TCP', 'UDP', 'SCTP']), 'TCP'),
+  port: int32(),
+  /** Defaults to `port`. */
+  targetPort: v.optional(intOrString()),
+  nodePort: v.optional(int32()),
+});
+
+const serviceSchema = struct({
+  apiVersion: v.literal('v1'),
+  kind: v.literal('Service'),
+  metadata: objectMetaSchema,
+  spec: v.optional(
+    struct({
+      type: v.optional(v.picklist(['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName']), 'ClusterIP'),
+      selector: v.optional(stringMap()),
+      /** 'None' makes a headless service. */
+      clusterIP: v.optional(v.string()),
+      clusterIPs: v.optional(v.array(v.string())),
+      ports: v.optional(v.array(servicePort)),
+      externalName: v.optional(v.string()),
+      externalIPs: v.optional(v.array(v.string())),
+      sessionAffinity: v.optional(v.picklist(['None', 'ClientIP']), 'None'),
+      sessionAffinityConfig: v.optional(
+        struct({ clientIP: v.optional(struct({ timeoutSeconds: v.optional(int32()) })) }),
+      ),
+      internalTrafficPolicy: v.optional(v.picklist(['Cluster', 'Local'])),
+      externalTrafficPolicy: v.optional(v.picklist(['Cluster', 'Local'])),
+      publishNotReadyAddresses: v.optional(v.boolean()),
+      ipFamilies: v.optional(v.array(v.string())),
+      ipFamilyPolicy: v.optional(v.string()),
+    }),
+    {},
+  ),
+  status: v.optional(
+    struct({ loadBalancer: v.optional(struct({}), {}), conditions: v.optional(v.array(conditionSchema)) }),
+  ),
+});
+
+export type Service = v.InferOutput<typeof serviceSchema>;
+export type ServicePort = v.InferOutput<typeof servicePort>;
+
+export const serviceResource: ResourceDefinition<Service> = {
+  group: '',
+  version: 'v1',
+  kind: 'Service',
+  plural: 'services',
+  singular: 'service',
+  shortNames: ['svc'],
+  categories: ['all'],
+  namespaced: true,
+  fieldsOf: 'V1Service',
+  schema: serviceSchema,
+  strategy: { countsGenerations: false },
+  hasStatus: true,
+  columns: [],
+  selectableFields: {},
+  deleteAnswers: 'object',
+};

@@ -1,0 +1,27 @@
+/** Every kind the server knows; a new kind is one file and one line here. */
+import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
+import { deploymentResource } from './apps/v1/deployment.ts';
+import { replicaSetResource } from './apps/v1/replica-set.ts';
+import { leaseResource } from './coordination/v1/lease.ts';
+import { configMapResource } from './core/v1/config-map.ts';
+import { eventResource } from './core/v1/event.ts';
+import { namespaceResource } from './core/v1/namespace.ts';
+import { nodeResource } from './core/v1/node.ts';
+import { podResource } from './core/v1/pod.ts';
+import { secretResource } from './core/v1/secret.ts';
+import { serviceResource } from './core/v1/service.ts';
+import { endpointSliceResource } from './discovery/v1/endpoint-slice.ts';
+
+export const registry: readonly ResourceDefinition[] = [
+  podResource,
+  namespaceResource,
+  nodeResource,
+  serviceResource,
+  configMapResource,
+  secretResource,
+  eventResource,
+  endpointSliceResource,
+  leaseResource,
+  replicaSetResource,
+  deploymentResource,
+];

@@ -1,0 +1,92 @@
+/** One kind, in one value: everything the server, the client and the printers know of it. */
+import type { GenericSchema } from 'valibot';
+import type { KubeObject } from './meta.ts';
+import type { StatusCause } from './status-error.ts';
+
+/** What a client needs to address a kind. The type parameter is the object's shape. */
+export interface ResourceRef<T extends KubeObject = KubeObject> {
+  /** '' for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+  /** Carries T; never set. */
+  readonly type?: T;
+}
+
+export type Cell = string | number | boolean;
+
+/** A column of `kubectl get` (meta.k8s.io/v1 TableColumnDefinition and the function that fills it). */
+export interface Column<T extends KubeObject> {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'boolean';
+  readonly format?: 'name';
+  /** 0 is always shown, 1 only with `-o wide`. */
+  readonly priority?: 0 | 1;
+  readonly description: string;
+  /** `now` in milliseconds, for ages. */
+  cell(object: T, now: number): Cell;
+}
+
+/** The rules of a kind on its way into the store. Functions that prepare mutate their first argument. */
+export interface Strategy<T extends KubeObject> {
+  /** Defaults that depend on other fields; constant ones stand in the schema. Idempotent. */
+  setDefaults?(object: T): void;
+  /** Clears what a creator may not set. Status is cleared by the server when the kind has `/status`. */
+  prepareForCreate?(object: T): void;
+  /** Restores what an update may not change. Status is restored by the server. */
+  prepareForUpdate?(object: T, old: T): void;
+  validate?(object: T): StatusCause[];
+  /** Called besides `validate`, for fields that are immutable. */
+  validateUpdate?(object: T, old: T): StatusCause[];
+  /** `metadata.generation` counts changes of everything but metadata and status. */
+  readonly countsGenerations: boolean;
+  /** Seconds between a delete and the removal, when an agent must stop something first (pods); default 0. */
+  gracePeriodSeconds?(object: T, requested: number | undefined): number;
+}
+
+/** Reads a selectable field. A method's type, so that a table of all kinds can hold every kind's getters. */
+export type FieldGetter<T> = { get(object: T): string }['get'];
+
+/** Where `/scale` finds its numbers. */
+export interface ScaleMapping<T extends KubeObject> {
+  getReplicas(object: T): number;
+  setReplicas(object: T, replicas: number): void;
+  statusReplicas(object: T): number;
+  /** The selector in its string form. */
+  selector(object: T): string;
+}
+
+export interface ResourceDefinition<T extends KubeObject = KubeObject> extends ResourceRef<T> {
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  /** Name of the type in the table of Kubernetes' own fields (src/api/fields.gen.ts), such as `V1Pod`. */
+  readonly fieldsOf: string;
+  /** The fields minik8s acts on, with their constant defaults; fields beside them are kept as they came. */
+  readonly schema: GenericSchema<unknown, T>;
+  readonly strategy: Strategy<T>;
+  /** Has a `/status` subresource, and its main endpoint ignores status. */
+  readonly hasStatus: boolean;
+  readonly columns: readonly Column<T>[];
+  /** Field selectors beyond metadata.name and metadata.namespace. */
+  readonly selectableFields: Readonly<Record<string, FieldGetter<T>>>;
+  readonly scale?: ScaleMapping<T>;
+  /** What a finished DELETE answers: the object itself or a Status. */
+  readonly deleteAnswers: 'object' | 'status';
+}
+
+/** The key under which the store keeps an object: `/registry/<plural>[.<group>]/[<namespace>/]<name>`. */
+export function storageKey(ref: ResourceRef, namespace: string, name: string): string {
+  return `${storagePrefix(ref, namespace)}${name}`;
+}
+
+/** The prefix of all objects of a kind, or of those in one namespace; ends with `/`. */
+export function storagePrefix(ref: ResourceRef, namespace = ''): string {
+  const resource = ref.group ? `${ref.plural}.${ref.group}` : ref.plural;
+  return namespace ? `/registry/${resource}/${namespace}/` : `/registry/${resource}/`;
+}
+
+export const apiVersionOf = (ref: Pick<ResourceRef, 'group' | 'version'>) =>
+  ref.group ? `${ref.group}/${ref.version}` : ref.version;

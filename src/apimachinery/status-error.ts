@@ -1,0 +1,171 @@
+/**
+ * Every failure of the API as one class that carries the wire's `v1.Status`. The server renders it, the
+ * client turns the answer back into it, so both sides test the same guards (isNotFound, isConflict, …).
+ * Messages and codes follow k8s.io/apimachinery api/errors.
+ */
+export type StatusReason =
+  | 'BadRequest'
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'NotFound'
+  | 'MethodNotAllowed'
+  | 'NotAcceptable'
+  | 'AlreadyExists'
+  | 'Conflict'
+  | 'Expired'
+  | 'Gone'
+  | 'RequestEntityTooLarge'
+  | 'UnsupportedMediaType'
+  | 'Invalid'
+  | 'TooManyRequests'
+  | 'InternalError'
+  | 'ServerTimeout'
+  | 'ServiceUnavailable'
+  | 'Timeout';
+
+export type CauseReason =
+  | 'FieldValueRequired'
+  | 'FieldValueInvalid'
+  | 'FieldValueDuplicate'
+  | 'FieldValueForbidden'
+  | 'FieldValueNotSupported'
+  | 'FieldValueNotFound'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'FieldValueTypeInvalid';
+
+export interface StatusCause {
+  reason: string;
+  message: string;
+  field?: string;
+}
+
+export interface StatusDetails {
+  name?: string;
+  group?: string;
+  kind?: string;
+  uid?: string;
+  causes?: StatusCause[];
+  retryAfterSeconds?: number;
+}
+
+export interface Status {
+  kind: 'Status';
+  apiVersion: 'v1';
+  metadata: Record<string, never>;
+  status: 'Success' | 'Failure';
+  message?: string;
+  reason?: StatusReason;
+  details?: StatusDetails;
+  code: number;
+}
+
+/** Group and plural resource, for messages such as `deployments.apps "web" not found`. */
+export interface GroupResource {
+  group: string;
+  plural: string;
+}
+
+export class StatusError extends Error {
+  readonly status: Status;
+
+  constructor(status: Status, options?: ErrorOptions) {
+    super(status.message ?? status.reason ?? 'unknown', options);
+    this.name = 'StatusError';
+    this.status = status;
+  }
+}
+
+const codes: Record<StatusReason, number> = {
+  BadRequest: 400,
+  Unauthorized: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  MethodNotAllowed: 405,
+  NotAcceptable: 406,
+  AlreadyExists: 409,
+  Conflict: 409,
+  Expired: 410,
+  Gone: 410,
+  RequestEntityTooLarge: 413,
+  UnsupportedMediaType: 415,
+  Invalid: 422,
+  TooManyRequests: 429,
+  InternalError: 500,
+  ServerTimeout: 500,
+  ServiceUnavailable: 503,
+  Timeout: 504,
+};
+
+export function newStatusError(reason: StatusReason, message: string, details?: StatusDetails): StatusError {
+  return new StatusError({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason,
+    ...(details && { details }),
+    code: codes[reason],
+  });
+}
+
+const qualified = (r: GroupResource) => (r.group ? `${r.plural}.${r.group}` : r.plural);
+
+const identify = (r: GroupResource, name: string): StatusDetails => ({
+  name,
+  ...(r.group && { group: r.group }),
+  kind: r.plural,
+});
+
+export const newBadRequest = (message: string) => newStatusError('BadRequest', message);
+
+export const newUnauthorized = () => newStatusError('Unauthorized', 'Unauthorized');
+
+export const newNotFound = (r: GroupResource, name: string) =>
+  newStatusError('NotFound', `${qualified(r)} "${name}" not found`, identify(r, name));
+
+export const newAlreadyExists = (r: GroupResource, name: string) =>
+  newStatusError('AlreadyExists', `${qualified(r)} "${name}" already exists`, identify(r, name));
+
+export const newConflict = (r: GroupResource, name: string, why: string) =>
+  newStatusError(
+    'Conflict',
+    `Operation cannot be fulfilled on ${qualified(r)} "${name}": ${why}`,
+    identify(r, name),
+  );
+
+export const newForbidden = (r: GroupResource, name: string, why: string, causes?: StatusCause[]) =>
+  newStatusError('Forbidden', `${qualified(r)}${name && ` "${name}"`} is forbidden: ${why}`, {
+    ...identify(r, name),
+    ...(causes && { causes }),
+  });
+
+export const newExpired = (message: string) => newStatusError('Expired', message);
+
+export const newInternalError = (message: string) =>
+  newStatusError('InternalError', `Internal error occurred: ${message}`);
+
+/** 422 with one cause for each field: `Pod "x" is invalid: spec.containers: Required value`. */
+export function newInvalid(
+  kind: { group: string; kind: string },
+  name: string,
+  causes: StatusCause[],
+): StatusError {
+  const lines = causes.map((cause) => (cause.field ? `${cause.field}: ${cause.message}` : cause.message));
+  const text = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
+  return newStatusError('Invalid', `${kind.kind} "${name}" is invalid: ${text}`, {
+    name,
+    ...(kind.group && { group: kind.group }),
+    kind: kind.kind,
+    causes,
+  });
+}
+
+const reasonOf = (error: unknown) => (error instanceof StatusError ? error.status.reason : undefined);
+
+export const isNotFound = (error: unknown) => reasonOf(error) === 'NotFound';
+export const isAlreadyExists = (error: unknown) => reasonOf(error) === 'AlreadyExists';
+export const isConflict = (error: unknown) => reasonOf(error) === 'Conflict';
+export const isInvalid = (error: unknown) => reasonOf(error) === 'Invalid';
+export const isExpired = (error: unknown) => reasonOf(error) === 'Expired' || reasonOf(error) === 'Gone';

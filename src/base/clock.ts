@@ -1,0 +1,46 @@
+/** Time as a dependency: nothing outside src/roles reads the real clock, so tests step it by hand. */
+export interface Timer {
+  cancel(): void;
+}
+
+export interface Clock {
+  /** Milliseconds since the Unix epoch (wall clock). */
+  now(): number;
+  /** Calls `fn` once after `ms` milliseconds unless the timer is cancelled first. */
+  after(ms: number, fn: () => void): Timer;
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(ms, fn) {
+    const timer = setTimeout(fn, ms);
+    return { cancel: () => clearTimeout(timer) };
+  },
+};
+
+/** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const onAbort = () => {
+      timer.cancel();
+      reject(signal?.reason);
+    };
+    const timer = clock.after(ms, () => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+/** RFC 3339 with whole seconds, as Kubernetes writes metav1.Time. */
+export function rfc3339(ms: number): string {
+  return new Date(Math.floor(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z');
+}
+
+/** RFC 3339 with microseconds, as Kubernetes writes metav1.MicroTime. */
+export function rfc3339Micro(ms: number): string {
+  return new Date(Math.floor(ms)).toISOString().replace(/(\.\d{3})Z$/, '$1000Z');
+}

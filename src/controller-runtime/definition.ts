@@ -1,0 +1,58 @@
+/**
+ * What a controller is: level-triggered `reconcile(key)`. Informer events only enqueue keys; reconcile reads
+ * the cache, converges, tolerates being run twice and never learns which event woke it. A key is never worked
+ * on twice at once. A throw means: try again with back-off; TerminalError: not before something changes.
+ */
+
+import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
+import type { ResourceRef } from '../apimachinery/resource-definition.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+import type { Client } from '../client/client.ts';
+import type { InformerFactory } from '../client/informer.ts';
+import type { EventRecorder } from './events.ts';
+
+export interface ReconcileResult {
+  /** Milliseconds until this key is looked at again, whether or not anything changes. */
+  readonly requeueAfter?: number;
+}
+
+export interface Watched<T extends KubeObject = KubeObject> {
+  readonly resource: ResourceRef<T>;
+  /** The keys to enqueue for a changed object; called for the old and the new state of an update. */
+  readonly keys: (object: T) => readonly ObjectKey[];
+}
+
+export interface ControllerDefinition {
+  readonly name: string;
+  readonly watches: readonly Watched[];
+  /** How many keys are worked on at once; default 4. */
+  readonly workers?: number;
+  readonly reconcile: (key: ObjectKey, signal: AbortSignal) => Promise<ReconcileResult | undefined>;
+}
+
+/** What every controller is built from; listers come from `informers` and are synced before reconcile runs. */
+export interface ControllerContext {
+  readonly client: Client;
+  readonly informers: InformerFactory;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+export type ControllerFactory = (context: ControllerContext) => ControllerDefinition;
+
+/** Ties a watched kind to its key function with the kind's own type. */
+export function watched<T extends KubeObject>(
+  resource: ResourceRef<T>,
+  keys: (object: T) => readonly ObjectKey[],
+): Watched {
+  return { resource, keys: keys as (object: KubeObject) => readonly ObjectKey[] };
+}
+
+/** Retrying will not help until an object changes. */
+export class TerminalError extends Error {
+  override readonly name = 'TerminalError';
+}

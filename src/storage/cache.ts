@@ -1,0 +1,49 @@
+/**
+ * The contract of the watch cache: all objects under `/registry/`, kept current by one watch on the store.
+ * It keeps the serialized bytes (with `metadata.resourceVersion` filled in) and decodes lazily; every watcher
+ * of an event gets the same frame. Implementation: watch-cache.ts.
+ */
+import type { KubeObject } from '../apimachinery/meta.ts';
+
+export interface CachedObject {
+  readonly key: string;
+  readonly revision: number;
+  /** The object's JSON, resourceVersion included. */
+  readonly bytes: Buffer;
+  /** Decoded on first use and deeply frozen. */
+  readonly object: KubeObject;
+}
+
+export interface CacheEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly key: string;
+  readonly revision: number;
+  /** The object after the event; for DELETED its last state with the deletion's resourceVersion. */
+  readonly current: CachedObject;
+  /** The object before the event; absent for ADDED. */
+  readonly previous: CachedObject | undefined;
+  /** The wire form `{"type":…,"object":…}\n`, made once. */
+  readonly frame: Buffer;
+}
+
+export interface CacheWatch {
+  /** Called with events in order, at most once per turn of the flush timer (a few ms). */
+  readonly onEvents: (events: readonly CacheEvent[], revision: number) => void;
+  /** Called once when the watch can not go on (history was lost): the client must list again. */
+  readonly onExpired: () => void;
+}
+
+export interface Cache {
+  /** Every write up to this revision has been applied. */
+  readonly revision: number;
+  /** Resolves when the cache has applied `revision`; rejects with the signal's reason. */
+  waitUntil(revision: number, signal?: AbortSignal): Promise<void>;
+  get(key: string): CachedObject | undefined;
+  /** In key order. */
+  list(prefix: string): readonly CachedObject[];
+  /**
+   * Delivers every event under `prefix` with a revision greater than `after`. Throws CompactedError when the
+   * cache no longer remembers that far back. Returns the function that ends the watch.
+   */
+  watch(prefix: string, after: number, watch: CacheWatch): () => void;
+}
