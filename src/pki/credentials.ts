@@ -1,0 +1,104 @@
+/**
+ * The files under `<data-dir>/pki`: the cluster's own authority and every certificate it signed, made when
+ * they are missing, when they end soon or when the hosts they serve have changed. Keys are mode 0600 and each
+ * file is replaced atomically, so that a crash leaves the old pair or the new one.
+ */
+import { createHash, X509Certificate } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import type { CertificateRequest, KeyAndCertificate } from './x509.ts';
+
+const day = 24 * 3600 * 1000;
+/** kubeadm's terms: the authority ten years, leaves one. */
+const authorityDays = 3650;
+const leafDays = 365;
+/** A leaf with less than this left is renewed. */
+const renewDays = 60;
+/** Certificates begin a little in the past, for clients whose clock is behind. */
+const backdate = 3600 * 1000;
+
+export interface LeafRequest
+  extends Pick<CertificateRequest, 'commonName' | 'organizations' | 'hosts' | 'usages'> {
+  /** File name without extension. */
+  readonly file: string;
+}
+
+export interface Credentials {
+  readonly authority: KeyAndCertificate;
+  /** The leaf of that description, from disk or newly signed. */
+  leaf(request: LeafRequest): Promise<KeyAndCertificate>;
+}
+
+async function readPair(directory: string, file: string): Promise<KeyAndCertificate | undefined> {
+  try {
+    const [key, certificate] = await Promise.all([
+      readFile(join(directory, `${file}.key`), 'utf8'),
+      readFile(join(directory, `${file}.crt`), 'utf8'),
+    ]);
+    return { key, certificate };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new Error(`cannot read the certificate ${join(directory, file)}`, { cause: error });
+  }
+}
+
+async function replaceFile(path: string, content: string, mode: number): Promise<void> {
+  await writeFile(`${path}.new`, content, { mode });
+  await rename(`${path}.new`, path);
+}
+
+/** The key is written first: a certificate whose key is missing would look valid and serve nothing. */
+async function writePair(directory: string, file: string, pair: KeyAndCertificate): Promise<void> {
+  await replaceFile(join(directory, `${file}.key`), pair.key, 0o600);
+  await replaceFile(join(directory, `${file}.crt`), pair.certificate, 0o644);
+}
+
+/** Whether the pair still says what is asked, is signed by the authority and lasts long enough. */
+export function isCurrent(
+  pair: KeyAndCertificate,
+  authority: KeyAndCertificate,
+  request: LeafRequest,
+  now: number,
+): boolean {
+  const certificate = new X509Certificate(pair.certificate);
+  const subject = new Set(certificate.subject.split('\n'));
+  const names = [...(request.organizations ?? []).map((o) => `O=${o}`), `CN=${request.commonName}`];
+  const serves = (host: string) => (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host));
+  return (
+    certificate.verify(new X509Certificate(authority.certificate).publicKey) &&
+    Date.parse(certificate.validTo) - now > renewDays * day &&
+    names.length === subject.size &&
+    names.every((name) => subject.has(name)) &&
+    (request.hosts ?? []).every((host) => serves(host) !== undefined)
+  );
+}
+
+/** Opens the directory, creating the authority on first use. `now` in milliseconds. */
+export async function openCredentials(directory: string, now: () => number): Promise<Credentials> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const { createAuthority, issueCertificate } = await import('./x509.ts');
+  let authority = await readPair(directory, 'ca');
+  if (!authority) {
+    authority = await createAuthority('minik8s', now() - backdate, now() + authorityDays * day);
+    await writePair(directory, 'ca', authority);
+  }
+  const signer = authority;
+  return {
+    authority,
+    async leaf(request) {
+      const existing = await readPair(directory, request.file);
+      if (existing && isCurrent(existing, signer, request, now())) return existing;
+      const validity = { notBefore: now() - backdate, notAfter: now() + leafDays * day };
+      const pair = await issueCertificate(signer, { ...request, ...validity });
+      await writePair(directory, request.file, pair);
+      return pair;
+    },
+  };
+}
+
+/** `sha256:<hex>` of the authority's public key: what a joining node compares (kubeadm's format). */
+export function authorityHash(certificate: string): string {
+  const key = new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'der' });
+  return `sha256:${createHash('sha256').update(key).digest('hex')}`;
+}
