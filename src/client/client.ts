@@ -38,6 +38,8 @@ export interface ResourceClient<T extends KubeObject> {
   create(object: Draft<T>): Promise<T>;
   update(object: T): Promise<T>;
   updateStatus(object: T): Promise<T>;
+  /** PUT to a subresource that takes the whole object, such as a namespace's `finalize`. */
+  updateSubresource(object: T, subresource: string): Promise<T>;
   patch(name: string, namespace: string, type: PatchType, body: unknown, subresource?: string): Promise<T>;
   delete(name: string, namespace?: string, options?: DeleteOptions): Promise<void>;
   /** POST to a subresource, such as a pod's `binding`. */
