@@ -1,0 +1,46 @@
+/** Stopping: what everything that runs for long has in common with everything else that does. */
+
+/** Calls `fn` once when the signal aborts, or now when it already has. Returns what undoes that. */
+export function onAbort(signal: AbortSignal, fn: () => void): () => void {
+  if (signal.aborted) {
+    fn();
+    return () => {};
+  }
+  signal.addEventListener('abort', fn, { once: true });
+  return () => signal.removeEventListener('abort', fn);
+}
+
+/** Resolves when the signal aborts; never rejects. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    onAbort(signal, resolve);
+  });
+}
+
+/** Whether an error is only the news that work was stopped on purpose. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
+}
+
+/** The part of `process` that stopSignal needs. */
+export interface SignalSource {
+  on(event: 'SIGINT' | 'SIGTERM', listener: (name: 'SIGINT' | 'SIGTERM') => void): unknown;
+  exit(code: number): unknown;
+}
+
+const numbers = { SIGINT: 2, SIGTERM: 15 } as const;
+
+/**
+ * A signal that aborts when the process is asked to stop (Ctrl-C, SIGTERM); asked a second time, the process
+ * exits at once with 128 and the signal's number. Call it once a process: in a role, never in a component.
+ */
+export function stopSignal(source: SignalSource = process): AbortSignal {
+  const controller = new AbortController();
+  const stop = (name: 'SIGINT' | 'SIGTERM') => {
+    if (controller.signal.aborted) source.exit(128 + numbers[name]);
+    else controller.abort(new DOMException(`stopped by ${name}`, 'AbortError'));
+  };
+  source.on('SIGINT', stop);
+  source.on('SIGTERM', stop);
+  return controller.signal;
+}

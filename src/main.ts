@@ -1,0 +1,20 @@
+/** The executable's root. It loads nothing but itself until it knows which command is meant: one line each. */
+import { version } from './base/version.ts';
+import { dispatch, type Entry } from './dispatch.ts';
+
+const commands: Readonly<Record<string, Entry>> = {
+  version: { about: 'print the version', load: async () => ({ run: () => print(`${version()}\n`) }) },
+};
+
+function print(text: string): void {
+  process.stdout.write(text);
+}
+
+const argv = process.argv.slice(2);
+const flags: Readonly<Record<string, string>> = { '--version': 'version', '-v': 'version' };
+const [first = ''] = argv;
+
+void dispatch(commands, Object.hasOwn(flags, first) ? [flags[first] ?? '', ...argv.slice(1)] : argv, {
+  out: print,
+  err: (text) => process.stderr.write(text),
+}).then((status) => process.exit(status));
