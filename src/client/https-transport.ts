@@ -1,0 +1,193 @@
+/**
+ * The API over HTTPS (or plain HTTP, for `kubectl proxy` and the like): keep-alive connections, the cluster's
+ * own CA, a client certificate or a bearer token. Credentials never reach an error message.
+ *
+ * A half-open connection is noticed in two ways: TCP keepalive ends it while nothing is under way (libuv probes
+ * every second, ten times, after `keepAliveMs`), and an answer that does not begin within `answerTimeoutMs` ends
+ * its request. A stream that has begun may be silent for as long as it likes; watching it is the reflector's work.
+ */
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { onAbort } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
+import { TransportError, type TransportFailure } from './transport-error.ts';
+
+export interface HttpsTransportOptions {
+  /** Such as `https://10.0.0.1:6443`; a path is put before every request's own. */
+  readonly server: string;
+  /** PEM. Absent: the system's authorities. */
+  readonly ca?: string;
+  /** PEM, both or neither. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** A function is asked for every request, so that a rotated token is used at once. */
+  readonly token?: string | (() => string);
+  /** Accepts any server certificate. */
+  readonly insecureSkipTlsVerify?: boolean;
+  /** The name to check the server's certificate for, when it is not the host of `server`. */
+  readonly tlsServerName?: string;
+  readonly userAgent?: string;
+  readonly clock: Clock;
+  /** Default 15 s. */
+  readonly keepAliveMs?: number;
+  /** Default 65 s: the API server itself gives up after 60 s. */
+  readonly answerTimeoutMs?: number;
+}
+
+export function createHttpsTransport(options: HttpsTransportOptions): Transport {
+  const server = parseServer(options.server);
+  const secure = server.protocol === 'https:';
+  const agent = secure ? new https.Agent(tlsOptions(options)) : new http.Agent(agentOptions(options));
+  const start = secure ? https.request : http.request;
+  let closed = false;
+
+  return {
+    request(request) {
+      if (closed) return Promise.reject(unreachable(server, 'the transport is closed', 'closed'));
+      if (request.signal?.aborted) return Promise.reject(request.signal.reason);
+      return new Promise((resolve, reject) => {
+        const outgoing = start({
+          agent,
+          protocol: server.protocol,
+          hostname: server.hostname.replace(/^\[(.*)\]$/, '$1'),
+          port: server.port,
+          method: request.method,
+          path: `${server.pathname.replace(/\/$/, '')}${request.path}`,
+          headers: headersOf(request, options),
+        });
+        exchange(outgoing, request, server, options, { resolve, reject });
+      });
+    },
+    close() {
+      closed = true;
+      agent.destroy();
+    },
+  };
+}
+
+function parseServer(text: string): URL {
+  if (!URL.canParse(text))
+    throw new Error(`server ${JSON.stringify(text)} is not a URL: write https://host:port`);
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new Error(`server ${url.origin} is neither https nor http: write https://host:port`);
+  }
+  return url;
+}
+
+const agentOptions = (options: HttpsTransportOptions): http.AgentOptions => ({
+  keepAlive: true,
+  keepAliveMsecs: options.keepAliveMs ?? 15_000,
+});
+
+const tlsOptions = (options: HttpsTransportOptions): https.AgentOptions => ({
+  ...agentOptions(options),
+  ...(options.ca && { ca: options.ca }),
+  ...(options.cert && { cert: options.cert }),
+  ...(options.key && { key: options.key }),
+  ...(options.tlsServerName && { servername: options.tlsServerName }),
+  rejectUnauthorized: !options.insecureSkipTlsVerify,
+  ALPNProtocols: ['http/1.1'],
+});
+
+function headersOf(request: ApiRequest, options: HttpsTransportOptions): Record<string, string> {
+  const token = typeof options.token === 'function' ? options.token() : options.token;
+  return {
+    ...(options.userAgent && { 'user-agent': options.userAgent }),
+    ...(token && { authorization: `Bearer ${token}` }),
+    ...(request.body !== undefined && { 'content-length': String(Buffer.byteLength(request.body)) }),
+    ...request.headers,
+  };
+}
+
+interface Settle {
+  resolve(response: ApiResponse): void;
+  reject(error: unknown): void;
+}
+
+function exchange(
+  outgoing: http.ClientRequest,
+  { body, signal }: ApiRequest,
+  server: URL,
+  options: HttpsTransportOptions,
+  settle: Settle,
+): void {
+  const answerMs = options.answerTimeoutMs ?? 65_000;
+  const timer = options.clock.after(answerMs, () =>
+    outgoing.destroy(unreachable(server, `no answer within ${answerMs / 1000} s`, 'timeout')),
+  );
+  const unlink = signal ? onAbort(signal, () => outgoing.destroy()) : () => {};
+  const release = () => {
+    timer.cancel();
+    unlink();
+  };
+  const failed = (error: unknown) => (signal?.aborted ? signal.reason : translate(server, error));
+
+  // The agent sets TCP keepalive only on sockets that idle in its pool; a quiet watch needs it too.
+  outgoing.setSocketKeepAlive(true, options.keepAliveMs ?? 15_000);
+  outgoing.once('close', release);
+  outgoing.on('error', (error) => {
+    release();
+    settle.reject(failed(error));
+  });
+  outgoing.once('response', (incoming) => {
+    timer.cancel();
+    settle.resolve({
+      status: incoming.statusCode ?? 0,
+      header: (name) => {
+        const value = incoming.headers[name.toLowerCase()];
+        return Array.isArray(value) ? value.join(', ') : value;
+      },
+      body: bodyOf(incoming, failed),
+    });
+  });
+  outgoing.end(body);
+}
+
+async function* bodyOf(
+  incoming: http.IncomingMessage,
+  failed: (error: unknown) => unknown,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of incoming) yield chunk;
+  } catch (error) {
+    throw failed(error);
+  }
+}
+
+const unreachable = (server: URL, why: string, failure: TransportFailure, cause?: unknown) =>
+  new TransportError(
+    `cannot reach the API server at ${server.origin}: ${why}`,
+    failure,
+    cause ? { cause } : {},
+  );
+
+const explained: Readonly<Record<string, readonly [TransportFailure, string]>> = {
+  ECONNREFUSED: ['refused', 'connection refused; is it running?'],
+  ECONNRESET: ['reset', 'the connection was lost'],
+  EPIPE: ['reset', 'the connection was lost'],
+  ERR_STREAM_PREMATURE_CLOSE: ['reset', 'the connection was lost'],
+  ETIMEDOUT: ['timeout', 'connection timed out'],
+  EHOSTUNREACH: ['other', 'no route to the host'],
+  ENETUNREACH: ['other', 'no route to the network'],
+  ENOTFOUND: ['other', 'the host name is unknown'],
+  EAI_AGAIN: ['other', 'the host name cannot be resolved now'],
+  EPROTO: ['tls', 'it does not speak TLS'],
+  DEPTH_ZERO_SELF_SIGNED_CERT: ['tls', 'its certificate is not signed by the given authority'],
+  SELF_SIGNED_CERT_IN_CHAIN: ['tls', 'its certificate is not signed by the given authority'],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ['tls', 'its certificate is not signed by the given authority'],
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ['tls', 'its certificate is not signed by the given authority'],
+  CERT_HAS_EXPIRED: ['tls', 'its certificate has expired'],
+  CERT_NOT_YET_VALID: ['tls', 'its certificate is not valid yet; check the clocks'],
+  ERR_TLS_CERT_ALTNAME_INVALID: ['tls', 'its certificate is not for this host name'],
+};
+
+function translate(server: URL, error: unknown): TransportError {
+  if (error instanceof TransportError) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const known = explained[code];
+  if (known) return unreachable(server, known[1], known[0]);
+  const text = error instanceof Error ? error.message : String(error);
+  return unreachable(server, (code || text).replaceAll('\n', ' '), 'other', error);
+}

@@ -1,0 +1,110 @@
+/**
+ * Calls an API server in the same process: the same requests and answers as over HTTPS, and no socket. Bodies
+ * stream: what the server writes is read at once, and an abort cancels the server's stream.
+ */
+import { onAbort } from '../base/abort.ts';
+import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
+import { TransportError } from './transport-error.ts';
+
+/** The host part of the URL that the handler sees. */
+const origin = 'http://minik8s.internal';
+
+export function inProcessTransport(handler: (request: Request) => Promise<Response>): Transport {
+  const open = new Set<AbortController>();
+  let closed = false;
+
+  return {
+    async request(request) {
+      if (closed) throw closedError();
+      const abort = new AbortController();
+      const { signal } = request;
+      const unlink = signal ? onAbort(signal, () => abort.abort(signal.reason)) : () => {};
+      open.add(abort);
+      const release = () => {
+        unlink();
+        open.delete(abort);
+      };
+      try {
+        const response = await untilAborted(handler(toRequest(request, abort.signal)), abort.signal);
+        return toResponse(response, abort.signal, release);
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
+    close() {
+      closed = true;
+      for (const abort of open) abort.abort(closedError());
+    },
+  };
+}
+
+const closedError = () => new TransportError('the in-process API server connection is closed', 'closed');
+
+/** Stops waiting when the signal aborts, also when the promise never settles. */
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const unlink = onAbort(signal, () => reject(signal.reason));
+    promise.then(resolve, reject).finally(unlink);
+  });
+}
+
+function toRequest(request: ApiRequest, signal: AbortSignal): Request {
+  const body =
+    typeof request.body === 'string' ? request.body : request.body && Uint8Array.from(request.body);
+  return new Request(`${origin}${request.path}`, {
+    method: request.method,
+    headers: { ...request.headers },
+    ...(body !== undefined && { body }),
+    signal,
+  });
+}
+
+function toResponse(response: Response, signal: AbortSignal, release: () => void): ApiResponse {
+  const { body } = response;
+  if (!body) release();
+  return {
+    status: response.status,
+    header: (name) => response.headers.get(name) ?? undefined,
+    body: body ? readBody(body, signal, release) : noBody(),
+  };
+}
+
+async function* noBody(): AsyncGenerator<Uint8Array> {}
+
+/** Abort cancels the stream even when nobody is reading it. */
+function readBody(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+  release: () => void,
+): AsyncIterable<Uint8Array> {
+  const reader = body.getReader();
+  const cancel = (reason: unknown) => {
+    // The stream may have failed already; what it failed with reaches the reader.
+    reader.cancel(reason).catch(() => undefined);
+  };
+  const unlink = onAbort(signal, () => {
+    cancel(signal.reason);
+    release();
+  });
+  return {
+    async *[Symbol.asyncIterator]() {
+      let finished = false;
+      try {
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (signal.aborted) throw signal.reason;
+          if (done) {
+            finished = true;
+            return;
+          }
+          yield value;
+        }
+      } finally {
+        unlink();
+        if (!finished) cancel('the reader stopped');
+        release();
+      }
+    },
+  };
+}

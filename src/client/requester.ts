@@ -1,0 +1,82 @@
+/**
+ * Sends a request and decides whether to send it again, exactly where client-go does (rest/with_retry.go): after
+ * 429 or 5xx with Retry-After, and a GET whose connection was reset. Ten times at most.
+ */
+import { type Clock, sleep } from '../base/clock.ts';
+import { responseError } from './response-error.ts';
+import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
+import { isTransportError } from './transport-error.ts';
+
+const maxRetries = 10;
+/** client-go waits a second before it repeats a GET on a new connection. */
+const resetRetryMs = 1_000;
+
+export interface Requester {
+  /** Resolves when the answer has begun and is a success; rejects with StatusError or TransportError. */
+  open(request: ApiRequest): Promise<ApiResponse>;
+  /** The decoded answer; undefined when it is empty. */
+  json(request: ApiRequest): Promise<unknown>;
+}
+
+/** Without a clock there is nothing to wait by, and nothing is repeated. */
+export function createRequester(transport: Transport, clock?: Clock): Requester {
+  const open = async (request: ApiRequest): Promise<ApiResponse> => {
+    for (let attempt = 0; ; attempt++) {
+      const outcome = await tryOnce(transport, request);
+      if (outcome.response) return outcome.response;
+      if (!clock || outcome.retryMs === undefined || attempt === maxRetries) throw outcome.error;
+      await sleep(clock, outcome.retryMs, request.signal);
+    }
+  };
+  return {
+    open,
+    async json(request) {
+      const text = await readText((await open(request)).body);
+      if (text === '') return undefined;
+      try {
+        return JSON.parse(text) as unknown;
+      } catch (error) {
+        throw new Error(`${request.method} ${request.path} answered something that is not JSON`, {
+          cause: error,
+        });
+      }
+    },
+  };
+}
+
+type Outcome =
+  | { readonly response: ApiResponse }
+  | { readonly response?: undefined; readonly error: unknown; readonly retryMs: number | undefined };
+
+async function tryOnce(transport: Transport, request: ApiRequest): Promise<Outcome> {
+  let response: ApiResponse;
+  try {
+    response = await transport.request(request);
+  } catch (error) {
+    const again = request.method === 'GET' && isTransportError(error) && error.failure === 'reset';
+    return { error, retryMs: again ? resetRetryMs : undefined };
+  }
+  const { status } = response;
+  if (status >= 200 && status < 300) return { response };
+  const seconds = retryAfterSeconds(response);
+  const error = responseError(
+    `${request.method} ${request.path}`,
+    status,
+    await readText(response.body),
+    seconds,
+  );
+  const again = seconds !== undefined && (status === 429 || status >= 500);
+  return { error, retryMs: again ? seconds * 1_000 : undefined };
+}
+
+/** Only whole seconds, as client-go reads it; an HTTP date counts as absent. */
+function retryAfterSeconds(response: ApiResponse): number | undefined {
+  const header = response.header('retry-after')?.trim() ?? '';
+  return /^\d{1,9}$/.test(header) ? Number(header) : undefined;
+}
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,67 @@
+/** Decodes the newline-separated JSON of a watch, however the network cuts it. */
+import type { KubeObject } from '../apimachinery/meta.ts';
+import type { WatchEvent } from './client.ts';
+import { watchError } from './response-error.ts';
+
+const newline = 0x0a;
+
+/**
+ * The lines of a byte stream without their ends; blank ones are skipped. Rejects when the stream ends inside a
+ * line: the connection was cut, and half an event must not pass for a whole one.
+ */
+export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  // Pieces of an unfinished line are joined only once, so that a big event costs no more than its size.
+  let pieces: Uint8Array[] = [];
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      const last = chunk.subarray(start, end);
+      start = end + 1;
+      const line = pieces.length
+        ? Buffer.concat([...pieces, last])
+        : Buffer.from(last.buffer, last.byteOffset, last.length);
+      pieces = [];
+      const text = line.toString('utf8');
+      if (text.trim()) yield text;
+    }
+    if (start < chunk.length) pieces.push(chunk.subarray(start));
+  }
+  if (Buffer.concat(pieces).toString('utf8').trim())
+    throw new Error('the watch was cut in the middle of an event');
+}
+
+/** Throws the StatusError of an ERROR event. `what` names the request in errors. */
+export async function* watchEvents<T extends KubeObject>(
+  chunks: AsyncIterable<Uint8Array>,
+  what: string,
+): AsyncGenerator<WatchEvent<T>> {
+  for await (const line of lines(chunks)) yield toEvent<T>(line, what);
+}
+
+function toEvent<T extends KubeObject>(line: string, what: string): WatchEvent<T> {
+  const { type, object } = parse(line, what);
+  switch (type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+    case 'BOOKMARK':
+      return { type, object: object as T };
+    case 'ERROR':
+      throw watchError(what, object);
+    default:
+      throw new Error(`${what} sent an event of unknown type ${JSON.stringify(type)}`);
+  }
+}
+
+function parse(line: string, what: string): { type: unknown; object: unknown } {
+  let event: unknown;
+  try {
+    event = JSON.parse(line);
+  } catch (error) {
+    throw new Error(`${what} sent an event that is not JSON`, { cause: error });
+  }
+  if (typeof event !== 'object' || event === null || !('type' in event) || !('object' in event)) {
+    throw new Error(`${what} sent something that is not a watch event`);
+  }
+  return { type: event.type, object: event.object };
+}
