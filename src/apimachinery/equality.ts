@@ -1,0 +1,40 @@
+/** Comparing and copying API objects: plain JSON data without cycles. */
+
+/** Whether two values mean the same; a property that is undefined counts as absent. */
+export function deepEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, index) => deepEqual(item, b[index]));
+  }
+  if (!isRecord(a) || !isRecord(b)) return false;
+  const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
+  for (const key of keys) if (!deepEqual(own(a, key), own(b, key))) return false;
+  return true;
+}
+
+/** A copy that shares nothing with the original; undefined properties are left out. */
+export function deepCopy<T>(value: T): T {
+  return copy(value) as T;
+}
+
+export type JsonObject = Record<string, unknown>;
+
+export const isRecord = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function copy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copy);
+  if (!isRecord(value)) return value;
+  const result: JsonObject = {};
+  for (const [key, inner] of Object.entries(value)) if (inner !== undefined) setOwn(result, key, copy(inner));
+  return result;
+}
+
+const own = (object: JsonObject, key: string) => (Object.hasOwn(object, key) ? object[key] : undefined);
+
+/** Assigns a key that came from outside: `__proto__` becomes an ordinary property. */
+export function setOwn(object: JsonObject, key: string, value: unknown): void {
+  if (key === '__proto__')
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  else object[key] = value;
+}

@@ -1,0 +1,57 @@
+/**
+ * The causes of a 422 Invalid, worded as k8s.io/apimachinery util/validation/field words them: clients and people
+ * match these texts. `path` is the field in dotted form, list items as `[0]`, map keys as `[key]`.
+ */
+import type { StatusCause } from './status-error.ts';
+
+export function requiredCause(path: string, detail = ''): StatusCause {
+  return cause('FieldValueRequired', path, `Required value${detail && `: ${detail}`}`);
+}
+
+export function invalidCause(path: string, value: unknown, detail: string): StatusCause {
+  return cause('FieldValueInvalid', path, `Invalid value: ${showValue(value)}: ${detail}`);
+}
+
+export function duplicateCause(path: string, value: unknown): StatusCause {
+  return cause('FieldValueDuplicate', path, `Duplicate value: ${showValue(value)}`);
+}
+
+export function forbiddenCause(path: string, detail: string): StatusCause {
+  return cause('FieldValueForbidden', path, `Forbidden: ${detail}`);
+}
+
+export function notFoundCause(path: string, value: unknown): StatusCause {
+  return cause('FieldValueNotFound', path, `Not found: ${showValue(value)}`);
+}
+
+export function notSupportedCause(path: string, value: unknown, supported: readonly string[]): StatusCause {
+  const list = supported.map((choice) => JSON.stringify(choice)).join(', ');
+  return cause(
+    'FieldValueNotSupported',
+    path,
+    `Unsupported value: ${showValue(value)}${list && `: supported values: ${list}`}`,
+  );
+}
+
+export function tooLongCause(path: string, maxBytes: number): StatusCause {
+  return cause('FieldValueTooLong', path, `Too long: may not be more than ${maxBytes} bytes`);
+}
+
+export function tooManyCause(path: string, actual: number, max: number): StatusCause {
+  return cause('FieldValueTooMany', path, `Too many: ${actual}: must have at most ${max} items`);
+}
+
+export function typeInvalidCause(path: string, value: unknown, detail: string): StatusCause {
+  return cause('FieldValueTypeInvalid', path, `Invalid value: ${showValue(value)}: ${detail}`);
+}
+
+/** `path.field`, or `field` alone at the root. */
+export const joinPath = (path: string, field: string) => (path ? `${path}.${field}` : field);
+
+function cause(reason: string, field: string, message: string): StatusCause {
+  return { reason, message, field };
+}
+
+function showValue(value: unknown): string {
+  return value === undefined ? 'null' : JSON.stringify(value);
+}

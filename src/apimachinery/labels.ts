@@ -1,0 +1,214 @@
+/**
+ * Label selectors in both of their forms: the text of `?labelSelector=` and the object with matchLabels and
+ * matchExpressions. Grammar and meaning follow k8s.io/apimachinery labels.
+ */
+import { checkLabelValue, checkQualifiedName } from './names.ts';
+import type { LabelSelector } from './schema.ts';
+import { newBadRequest } from './status-error.ts';
+
+export type LabelOperator = '=' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt';
+
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: LabelOperator;
+  /** One value for `=`, `!=`, `gt`, `lt`; one or more for the sets; none for the existence tests. */
+  readonly values: readonly string[];
+}
+
+export interface Selector {
+  /** All must hold; none means that everything matches. */
+  readonly requirements: readonly LabelRequirement[];
+  /** Matches no object at all: the selector of an object that has none. */
+  readonly nothing?: true;
+}
+
+export const everything: Selector = { requirements: [] };
+export const nothing: Selector = { requirements: [], nothing: true };
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** `app=web,tier in (a,b),!canary`; throws a BadRequest StatusError. */
+export function parseLabelSelector(text: string): Selector {
+  const tokens = tokenize(text);
+  const requirements: LabelRequirement[] = [];
+  let at = 0;
+  while (at < tokens.length) {
+    const end = endOfRequirement(tokens, at);
+    requirements.push(checked(parseRequirement(tokens.slice(at, end), text), text));
+    if (end === tokens.length - 1) throw refused(text, "found '' after ',', expected: identifier");
+    at = end + 1;
+  }
+  return { requirements };
+}
+
+/** The object form; an absent selector matches nothing, an empty one everything. */
+export function selectorFromLabelSelector(selector: LabelSelector | undefined): Selector {
+  if (selector === undefined) return nothing;
+  const requirements: LabelRequirement[] = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({
+    key,
+    operator: '=',
+    values: [value],
+  }));
+  for (const { key, operator, values = [] } of selector.matchExpressions ?? [])
+    requirements.push({ key, operator: expressionOperators[operator], values });
+  return { requirements };
+}
+
+/** The selector of a plain map such as a Service's: an empty map matches everything. */
+export function selectorFromMap(labels: Labels): Selector {
+  return selectorFromLabelSelector({ matchLabels: { ...labels } });
+}
+
+export function matches(selector: Selector, labels: Labels | undefined): boolean {
+  return (
+    !selector.nothing && selector.requirements.every((requirement) => satisfies(requirement, labels ?? {}))
+  );
+}
+
+/** The text form, requirements sorted by key; `parseLabelSelector` reads it back. */
+export function formatSelector(selector: Selector): string {
+  return [...selector.requirements]
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    .map(formatRequirement)
+    .join(',');
+}
+
+const expressionOperators = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: '!' } as const;
+
+function satisfies({ key, operator, values }: LabelRequirement, labels: Labels): boolean {
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  switch (operator) {
+    case '=':
+    case 'in':
+      return value !== undefined && values.includes(value);
+    case '!=':
+    case 'notin':
+      return value === undefined || !values.includes(value);
+    case 'exists':
+      return value !== undefined;
+    case '!':
+      return value === undefined;
+    case 'gt':
+    case 'lt': {
+      const left = integer(value);
+      const right = integer(values[0]);
+      if (left === undefined || right === undefined) return false;
+      return operator === 'gt' ? left > right : left < right;
+    }
+  }
+}
+
+const integer = (text: string | undefined) =>
+  text !== undefined && /^[+-]?\d+$/.test(text) ? BigInt(text.replace('+', '')) : undefined;
+
+function formatRequirement({ key, operator, values }: LabelRequirement): string {
+  switch (operator) {
+    case '=':
+    case '!=':
+      return `${key}${operator}${values[0] ?? ''}`;
+    case 'in':
+    case 'notin':
+      return `${key} ${operator} (${[...values].sort().join(',')})`;
+    case 'exists':
+      return key;
+    case '!':
+      return `!${key}`;
+    case 'gt':
+      return `${key}>${values[0] ?? ''}`;
+    case 'lt':
+      return `${key}<${values[0] ?? ''}`;
+  }
+}
+
+/** Symbols stand for themselves; everything else up to white space or a symbol is one word. */
+function tokenize(text: string): string[] {
+  return text.match(/==|!=|[=!<>(),]|[^\s=!<>(),]+/g) ?? [];
+}
+
+/** The index of the comma that ends the requirement that starts at `start` (commas in parentheses do not). */
+function endOfRequirement(tokens: readonly string[], start: number): number {
+  let inside = false;
+  for (let i = start; i < tokens.length; i++) {
+    if (tokens[i] === '(') inside = true;
+    else if (tokens[i] === ')') inside = false;
+    else if (tokens[i] === ',' && !inside) return i;
+  }
+  return tokens.length;
+}
+
+const isWord = (token: string | undefined): token is string =>
+  token !== undefined && !/^(?:==|!=|[=!<>(),])$/.test(token);
+
+function parseRequirement(tokens: readonly string[], text: string): LabelRequirement {
+  if (tokens[0] === '!') {
+    if (!isWord(tokens[1]) || tokens.length > 2)
+      throw refused(text, `found '${tokens.slice(1).join(' ')}', expected: identifier`);
+    return { key: tokens[1], operator: '!', values: [] };
+  }
+  const [key, operator, ...rest] = tokens;
+  if (!isWord(key)) throw refused(text, `found '${key ?? ''}', expected: !, identifier, or 'end of string'`);
+  switch (operator) {
+    case undefined:
+      return { key, operator: 'exists', values: [] };
+    case '=':
+    case '==':
+      return { key, operator: '=', values: [exactValue(rest, text)] };
+    case '!=':
+      return { key, operator: '!=', values: [exactValue(rest, text)] };
+    case '>':
+      return { key, operator: 'gt', values: [exactValue(rest, text)] };
+    case '<':
+      return { key, operator: 'lt', values: [exactValue(rest, text)] };
+    case 'in':
+    case 'notin':
+      return { key, operator, values: setValues(rest, text) };
+    default:
+      throw refused(text, `found '${operator}', expected: in, notin, =, ==, !=, gt, lt`);
+  }
+}
+
+function exactValue(tokens: readonly string[], text: string): string {
+  if (tokens.length === 0) return '';
+  const [value] = tokens;
+  if (tokens.length > 1 || !isWord(value))
+    throw refused(text, `found '${tokens.join(' ')}', expected: identifier`);
+  return value;
+}
+
+function setValues(tokens: readonly string[], text: string): string[] {
+  if (tokens[0] !== '(') throw refused(text, `found '${tokens[0] ?? ''}', expected: '('`);
+  if (tokens.at(-1) !== ')') throw refused(text, `found '${tokens.at(-1) ?? ''}', expected: ',' or ')'`);
+  const values: string[] = [];
+  let pending = '';
+  for (const token of tokens.slice(1, -1)) {
+    if (token === ',') {
+      values.push(pending);
+      pending = '';
+    } else if (!isWord(token) || pending) throw refused(text, `found '${token}', expected: ',' or ')'`);
+    else pending = token;
+  }
+  return [...new Set([...values, pending])];
+}
+
+function checked(requirement: LabelRequirement, text: string): LabelRequirement {
+  const { key, operator, values } = requirement;
+  const bad = checkQualifiedName(key)[0];
+  if (bad) throw refused(text, `key: Invalid value: ${JSON.stringify(key)}: ${bad}`);
+  if (operator === 'gt' || operator === 'lt') {
+    if (integer(values[0]) === undefined)
+      throw refused(
+        text,
+        `values[0]: Invalid value: ${JSON.stringify(values[0])}: for 'Gt', 'Lt' operators, the value must be an integer`,
+      );
+    return requirement;
+  }
+  for (const [index, value] of values.entries()) {
+    const reason = checkLabelValue(value)[0];
+    if (reason)
+      throw refused(text, `values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${reason}`);
+  }
+  return requirement;
+}
+
+const refused = (text: string, why: string) =>
+  newBadRequest(`unable to parse requirement in label selector ${JSON.stringify(text)}: ${why}`);

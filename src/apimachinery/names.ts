@@ -1,0 +1,122 @@
+/**
+ * What a name may look like. Each check returns the reasons why a value is refused, worded as
+ * k8s.io/apimachinery util/validation words them; an empty list means that the value is good.
+ */
+import { invalidCause } from './field-error.ts';
+import type { StatusCause } from './status-error.ts';
+
+export type NameCheck = (value: string) => string[];
+
+const dns1123LabelPattern = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const dns1123SubdomainPattern = `${dns1123LabelPattern}(\\.${dns1123LabelPattern})*`;
+const dns1035LabelPattern = '[a-z]([-a-z0-9]*[a-z0-9])?';
+const qualifiedNamePattern = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
+const labelValuePattern = `(${qualifiedNamePattern})?`;
+const cIdentifierPattern = '[A-Za-z_][A-Za-z0-9_]*';
+
+const whole = (pattern: string) => new RegExp(`^(?:${pattern})$`);
+
+const dns1123Label = whole(dns1123LabelPattern);
+const dns1123Subdomain = whole(dns1123SubdomainPattern);
+const dns1035Label = whole(dns1035LabelPattern);
+const qualifiedName = whole(qualifiedNamePattern);
+const labelValue = whole(labelValuePattern);
+const cIdentifier = whole(cIdentifierPattern);
+const printableButEquals = /^[ -<>-~]+$/;
+
+const tooLong = (max: number) => `must be no more than ${max} characters`;
+const emptyText = 'must be non-empty';
+
+const badDns1123Label = `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '${dns1123LabelPattern}')`;
+const badDns1123Subdomain = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${dns1123SubdomainPattern}')`;
+const badDns1035Label = `a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '${dns1035LabelPattern}')`;
+const badNamePart = `must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${qualifiedNamePattern}')`;
+const badLabelValue = `a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '${labelValuePattern}')`;
+const badCIdentifier = `a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '${cIdentifierPattern}')`;
+
+/** Lengths count bytes in Kubernetes; every accepted character is ASCII, so only refused values could differ. */
+function lengthThenPattern(value: string, max: number, pattern: RegExp, bad: string): string[] {
+  return [...(value.length > max ? [tooLong(max)] : []), ...(pattern.test(value) ? [] : [bad])];
+}
+
+/** Namespaces, containers, volumes: 63 characters of a-z, 0-9 and '-'. */
+export const checkDns1123Label: NameCheck = (value) =>
+  lengthThenPattern(value, 63, dns1123Label, badDns1123Label);
+
+/** Most object names: labels joined by dots, 253 characters. */
+export const checkDns1123Subdomain: NameCheck = (value) =>
+  lengthThenPattern(value, 253, dns1123Subdomain, badDns1123Subdomain);
+
+/** Services: as a label, and starting with a letter. */
+export const checkDns1035Label: NameCheck = (value) =>
+  lengthThenPattern(value, 63, dns1035Label, badDns1035Label);
+
+/** Roles and role bindings: whatever can be one segment of a URL path. */
+export const checkPathSegment: NameCheck = (value) => {
+  if (value === '.' || value === '..') return [`may not be '${value}'`];
+  return ['/', '%'].filter((bad) => value.includes(bad)).map((bad) => `may not contain '${bad}'`);
+};
+
+/** Label and annotation keys, finalizers, resource names: `[prefix/]name`. */
+export const checkQualifiedName: NameCheck = (value) => {
+  const parts = value.split('/');
+  if (parts.length > 2)
+    return [
+      `a qualified name ${badNamePart} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
+  const name = parts.at(-1) ?? '';
+  const reasons: string[] = [];
+  if (parts.length === 2) {
+    const prefix = parts[0] ?? '';
+    if (prefix === '') reasons.push(`prefix part ${emptyText}`);
+    else reasons.push(...checkDns1123Subdomain(prefix).map((reason) => `prefix part ${reason}`));
+  }
+  if (name === '') reasons.push(`name part ${emptyText}`);
+  else if (name.length > 63) reasons.push(`name part ${tooLong(63)}`);
+  if (!qualifiedName.test(name)) reasons.push(`name part ${badNamePart}`);
+  return reasons;
+};
+
+export const checkLabelValue: NameCheck = (value) => lengthThenPattern(value, 63, labelValue, badLabelValue);
+
+export const checkCIdentifier: NameCheck = (value) => (cIdentifier.test(value) ? [] : [badCIdentifier]);
+
+/** Any printable ASCII but '=', as Kubernetes allows since 1.32. */
+export const checkEnvVarName: NameCheck = (value) => {
+  if (value === '') return ['environment variable name must be non-empty'];
+  return printableButEquals.test(value)
+    ? []
+    : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
+};
+
+/** Keys of ConfigMaps and Secrets: each becomes a file name. */
+export const checkConfigMapKey: NameCheck = (value) => {
+  const reasons = value.length > 253 ? [tooLong(253)] : [];
+  if (!/^[-._a-zA-Z0-9]+$/.test(value))
+    reasons.push(
+      "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
+    );
+  if (value === '.' || value === '..') reasons.push(`must not be '${value}'`);
+  else if (value.startsWith('..')) reasons.push("must not start with '..'");
+  return reasons;
+};
+
+/** The name of a container port or of a port in a Service's targetPort (RFC 6335). */
+export const checkPortName: NameCheck = (value) => {
+  const reasons = value.length > 15 ? [tooLong(15)] : [];
+  if (!/^[-a-z0-9]+$/.test(value))
+    reasons.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)');
+  if (!/[a-z]/.test(value)) reasons.push('must contain at least one letter (a-z)');
+  if (value.includes('--')) reasons.push('must not contain consecutive hyphens');
+  if (value.startsWith('-') || value.endsWith('-')) reasons.push('must not begin or end with a hyphen');
+  return reasons;
+};
+
+export function checkPortNumber(value: number): string[] {
+  return value >= 1 && value <= 65535 ? [] : ['must be between 1 and 65535, inclusive'];
+}
+
+/** One Invalid cause for each reason that `check` gives. */
+export function nameCauses(path: string, value: string, check: NameCheck): StatusCause[] {
+  return check(value).map((reason) => invalidCause(path, value, reason));
+}

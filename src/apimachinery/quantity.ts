@@ -1,0 +1,140 @@
+/**
+ * Quantities such as `100m`, `1.5Gi` and `2e3` (k8s.io/apimachinery api/resource). A value is a whole number of
+ * nano-units: Kubernetes keeps no finer ones and rounds away from zero.
+ */
+import { invalidCause } from './field-error.ts';
+import type { StatusCause } from './status-error.ts';
+
+/** Which suffixes the text used, and so which the canonical text uses. */
+export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
+
+export interface Quantity {
+  readonly nano: bigint;
+  readonly format: QuantityFormat;
+}
+
+/** What the parser accepts where a quantity is wanted: text, or a number as JSON and YAML give it. */
+export type QuantityText = string | number;
+
+export const quantityError =
+  "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
+export class QuantityError extends Error {
+  override readonly name = 'QuantityError';
+}
+
+const nanoPerUnit = 1_000_000_000n;
+const maxUnits = 2n ** 63n - 1n;
+const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
+const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+const shape = /^([+-]?)(\d+\.?\d*|\.\d+)(?:([eE][+-]?\d+)|(Ki|Mi|Gi|Ti|Pi|Ei)|([numkMGTPE]?))$/;
+
+/** Undefined when the text is not a quantity. */
+export function tryParseQuantity(text: QuantityText): Quantity | undefined {
+  const found = shape.exec(String(text).trim());
+  if (!found) return undefined;
+  const [, sign, digits = '', exponent, binary, decimal = ''] = found;
+  const [whole = '', fraction = ''] = digits.split('.');
+  const mantissa = BigInt(`${whole}${fraction}` || '0');
+  const tens = scaleOf(exponent, binary, decimal) - fraction.length + 9;
+  // Beyond these bounds every value is capped or rounds to one nano-unit; do not compute huge powers.
+  if (tens > 100 || tens < -1000)
+    return {
+      nano: signed(sign, tens > 0 && mantissa ? maxUnits * nanoPerUnit : mantissa ? 1n : 0n),
+      format: formatOf(exponent, binary),
+    };
+  const factor = binary ? 1024n ** BigInt(binarySuffixes.indexOf(binary)) : 1n;
+  const nano = scale(mantissa * factor, tens);
+  const capped = nano > maxUnits * nanoPerUnit ? maxUnits * nanoPerUnit : nano;
+  return { nano: signed(sign, capped), format: formatOf(exponent, binary) };
+}
+
+/** Throws QuantityError. */
+export function parseQuantity(text: QuantityText): Quantity {
+  const quantity = tryParseQuantity(text);
+  if (!quantity) throw new QuantityError(`${JSON.stringify(text)} is not a quantity: ${quantityError}`);
+  return quantity;
+}
+
+/** The canonical text: the largest suffix that leaves no fraction. */
+export function formatQuantity({ nano, format }: Quantity): string {
+  if (nano === 0n) return '0';
+  const units = nano / nanoPerUnit;
+  const whole = nano % nanoPerUnit === 0n;
+  const small = nano < 1024n * nanoPerUnit && nano > -1024n * nanoPerUnit;
+  if (format === 'BinarySI' && whole && !small) {
+    const [value, power] = divideOut(units, 1024n, binarySuffixes.length - 1);
+    return `${value}${binarySuffixes[power]}`;
+  }
+  const [value, power] = divideOut(nano, 1000n, decimalSuffixes.length - 1);
+  if (format === 'DecimalExponent') return power === 3 ? `${value}` : `${value}e${power * 3 - 9}`;
+  return `${value}${decimalSuffixes[power]}`;
+}
+
+/** `1024Mi` → `1Gi`, `0.5` → `500m`; throws QuantityError. */
+export const canonicalQuantity = (text: QuantityText) => formatQuantity(parseQuantity(text));
+
+export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
+  return a.nano < b.nano ? -1 : a.nano > b.nano ? 1 : 0;
+}
+
+/** The sum in the format of the first one that is not zero. */
+export function addQuantities(a: Quantity, b: Quantity): Quantity {
+  return { nano: a.nano + b.nano, format: a.nano === 0n ? b.format : a.format };
+}
+
+export const subtractQuantities = (a: Quantity, b: Quantity): Quantity =>
+  addQuantities(a, { nano: -b.nano, format: b.format });
+
+export const zeroQuantity: Quantity = { nano: 0n, format: 'DecimalSI' };
+
+/** In whole units (bytes, CPUs), rounded up. Values beyond 2^53 lose their last digits. */
+export const quantityValue = (quantity: Quantity) => Number(ceilDivide(quantity.nano, nanoPerUnit));
+
+/** In thousandths (milli-CPUs), rounded up. */
+export const quantityMilliValue = (quantity: Quantity) => Number(ceilDivide(quantity.nano, 1_000_000n));
+
+/** One Invalid cause when the text is no quantity; when `negative` is not allowed, also for values below zero. */
+export function validateQuantity(
+  path: string,
+  text: QuantityText,
+  allow?: { negative: boolean },
+): StatusCause[] {
+  const quantity = tryParseQuantity(text);
+  if (!quantity) return [invalidCause(path, text, quantityError)];
+  if (quantity.nano < 0n && !allow?.negative)
+    return [invalidCause(path, text, 'must be greater than or equal to 0')];
+  return [];
+}
+
+function formatOf(exponent: string | undefined, binary: string | undefined): QuantityFormat {
+  if (exponent) return 'DecimalExponent';
+  return binary ? 'BinarySI' : 'DecimalSI';
+}
+
+function scaleOf(exponent: string | undefined, binary: string | undefined, decimal: string): number {
+  if (exponent) return Number(exponent.slice(1));
+  return binary ? 0 : (decimalSuffixes.indexOf(decimal) - 3) * 3;
+}
+
+const signed = (sign: string | undefined, value: bigint) => (sign === '-' ? -value : value);
+
+/** value × 10^tens, rounded up. */
+function scale(value: bigint, tens: number): bigint {
+  return tens >= 0 ? value * 10n ** BigInt(tens) : ceilDivide(value, 10n ** BigInt(-tens));
+}
+
+function ceilDivide(value: bigint, by: bigint): bigint {
+  const quotient = value / by;
+  return value % by > 0n ? quotient + 1n : quotient;
+}
+
+function divideOut(value: bigint, by: bigint, most: number): [bigint, number] {
+  let rest = value;
+  let power = 0;
+  while (power < most && rest % by === 0n) {
+    rest /= by;
+    power++;
+  }
+  return [rest, power];
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  formatSelector,
+  matches,
+  parseLabelSelector,
+  selectorFromLabelSelector,
+  selectorFromMap,
+} from '../../../src/apimachinery/labels.ts';
+import { StatusError } from '../../../src/apimachinery/status-error.ts';
+
+const labels = { app: 'web', tier: 'front', count: '7', empty: '', 'example.com/part': 'a' };
+
+for (const [text, expected] of [
+  ['', true],
+  ['app=web', true],
+  ['app==web', true],
+  ['app=api', false],
+  ['app!=api', true],
+  ['absent!=x', true],
+  ['app in (web,api)', true],
+  ['app in(web , api)', true],
+  ['absent in (web)', false],
+  ['app notin (web)', false],
+  ['absent notin (web)', true],
+  ['app', true],
+  ['!app', false],
+  ['! absent', true],
+  ['count>5', true],
+  ['count > 7', false],
+  ['count<8', true],
+  ['app>1', false],
+  ['empty=', true],
+  ['empty in ()', true],
+  ['tier=front,app in (web,api),!absent', true],
+  ['tier=front,app in (web,api),absent', false],
+  ['example.com/part=a', true],
+  ['constructor', false],
+] as const) {
+  test(`labels match ${JSON.stringify(text)}: ${expected}`, () => {
+    assert.equal(matches(parseLabelSelector(text), labels), expected);
+  });
+}
+
+for (const text of [
+  'app in',
+  'app in web',
+  'app in (web',
+  'app in (a b)',
+  '=web',
+  'app=web,',
+  ',app=web',
+  'a b',
+  'app=we/b',
+  '-app=web',
+  'count>x',
+  '!',
+  'app=a=b',
+]) {
+  test(`selector ${JSON.stringify(text)} is a bad request`, () => {
+    assert.throws(
+      () => parseLabelSelector(text),
+      (error) => error instanceof StatusError && error.status.code === 400 && error.message.includes(text),
+    );
+  });
+}
+
+test('an absent object selector matches nothing, an empty one everything', () => {
+  assert.equal(matches(selectorFromLabelSelector(undefined), labels), false);
+  assert.equal(matches(selectorFromLabelSelector({}), undefined), true);
+  assert.equal(matches(selectorFromMap({ app: 'web', tier: 'front' }), labels), true);
+  assert.equal(matches(selectorFromMap({ app: 'web', tier: 'back' }), labels), false);
+});
+
+test('match expressions join match labels', () => {
+  const selector = selectorFromLabelSelector({
+    matchLabels: { app: 'web' },
+    matchExpressions: [
+      { key: 'tier', operator: 'In', values: ['front', 'back'] },
+      { key: 'old', operator: 'DoesNotExist' },
+      { key: 'count', operator: 'NotIn', values: ['8'] },
+      { key: 'app', operator: 'Exists' },
+    ],
+  });
+  assert.equal(matches(selector, labels), true);
+  assert.equal(matches(selector, { ...labels, old: '' }), false);
+  assert.equal(formatSelector(selector), 'app=web,app,count notin (8),!old,tier in (back,front)');
+});
+
+test('the text form reads back', () => {
+  for (const text of ['a=b,c!=d', 'a in (x,y),!b', 'n<3,n>1', 'k notin (v)'])
+    assert.equal(
+      formatSelector(parseLabelSelector(formatSelector(parseLabelSelector(text)))),
+      formatSelector(parseLabelSelector(text)),
+    );
+});

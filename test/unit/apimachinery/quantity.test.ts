@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  addQuantities,
+  canonicalQuantity,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  QuantityError,
+  quantityMilliValue,
+  quantityValue,
+  subtractQuantities,
+  tryParseQuantity,
+  validateQuantity,
+  zeroQuantity,
+} from '../../../src/apimachinery/quantity.ts';
+
+for (const [text, canonical, value, milli] of [
+  ['0', '0', 0, 0],
+  ['0Ki', '0', 0, 0],
+  ['1', '1', 1, 1000],
+  ['100m', '100m', 1, 100],
+  ['0.5', '500m', 1, 500],
+  ['.5', '500m', 1, 500],
+  ['1.', '1', 1, 1000],
+  ['1000m', '1', 1, 1000],
+  ['1500m', '1500m', 2, 1500],
+  ['1024Mi', '1Gi', 1073741824, 1073741824000],
+  ['1.5Gi', '1536Mi', 1610612736, 1610612736000],
+  ['0.5Mi', '512Ki', 524288, 524288000],
+  ['512', '512', 512, 512000],
+  ['100Ki', '100Ki', 102400, 102400000],
+  ['0.5Ki', '512', 512, 512000],
+  ['2e3', '2e3', 2000, 2000000],
+  ['12E6', '12e6', 12000000, 12000000000],
+  ['1e-3', '1e-3', 1, 1],
+  ['1E', '1E', 1e18, 1e21],
+  ['100k', '100k', 100000, 100000000],
+  ['1000k', '1M', 1000000, 1000000000],
+  ['100u', '100u', 1, 1],
+  ['0.1n', '1n', 1, 1],
+  ['-1', '-1', -1, -1000],
+  ['-500m', '-500m', 0, -500],
+  ['+3', '3', 3, 3000],
+  ['9Ei', '9223372036854775807', 2 ** 63, 2 ** 63 * 1000],
+] as const) {
+  test(`quantity ${text} is ${canonical}`, () => {
+    const quantity = parseQuantity(text);
+    assert.equal(formatQuantity(quantity), canonical);
+    assert.equal(quantityValue(quantity), value);
+    assert.equal(quantityMilliValue(quantity), milli);
+    assert.equal(canonicalQuantity(canonical), canonical);
+  });
+}
+
+test('a JSON number is a quantity', () => {
+  assert.equal(canonicalQuantity(0.5), '500m');
+  assert.equal(canonicalQuantity(2), '2');
+});
+
+test('an absurd exponent is capped and computed at once', () => {
+  assert.equal(quantityValue(parseQuantity('1e999999999')), 2 ** 63);
+  assert.equal(canonicalQuantity('1e-999999999'), '1e-9');
+});
+
+for (const text of ['', 'x', '1x', '1 Gi', '1ki', '1K', '--1', '1.2.3', '1e', 'Ki', '1Gii', 'NaN', '.']) {
+  test(`${JSON.stringify(text)} is no quantity`, () => {
+    assert.equal(tryParseQuantity(text), undefined);
+    assert.throws(() => parseQuantity(text), QuantityError);
+    assert.equal(validateQuantity('spec.x', text)[0]?.reason, 'FieldValueInvalid');
+  });
+}
+
+test('arithmetic and comparison cross formats', () => {
+  const a = parseQuantity('1Gi');
+  const b = parseQuantity('512Mi');
+  assert.equal(formatQuantity(addQuantities(a, b)), '1536Mi');
+  assert.equal(formatQuantity(subtractQuantities(a, b)), '512Mi');
+  assert.equal(formatQuantity(addQuantities(zeroQuantity, b)), '512Mi');
+  assert.equal(compareQuantities(parseQuantity('1'), parseQuantity('1000m')), 0);
+  assert.equal(compareQuantities(parseQuantity('1Ki'), parseQuantity('1k')), 1);
+});
+
+test('negative values are refused unless allowed', () => {
+  assert.equal(validateQuantity('f', '-1').length, 1);
+  assert.equal(validateQuantity('f', '-1', { negative: true }).length, 0);
+  assert.equal(validateQuantity('f', '1').length, 0);
+});
