@@ -53,7 +53,7 @@ interface Invocation {
 async function run({ path, command, argv }: Invocation, output: Output): Promise<number> {
   const subCommands = await resolve(command.subCommands);
   const [name, ...rest] = argv;
-  if (name === '--help' || name === '-h') return usage(path, command, output);
+  if (subCommands !== undefined && (name === '--help' || name === '-h')) return usage(path, command, output);
   if (subCommands !== undefined && name !== undefined && !name.startsWith('-')) {
     const found = Object.hasOwn(subCommands, name) ? await resolve(subCommands[name]) : undefined;
     if (found !== undefined) return run({ path: `${path} ${name}`, command: found, argv: rest }, output);
@@ -78,7 +78,7 @@ export function checkArguments(path: string, args: ArgsDef, argv: readonly strin
   for (const [name, definition] of Object.entries(args)) {
     if (definition.type === 'positional') continue;
     const type = definition.type === 'string' || definition.type === 'enum' ? 'string' : 'boolean';
-    const aliases = [definition.alias ?? []].flat();
+    const aliases = 'alias' in definition ? [definition.alias ?? []].flat() : [];
     for (const spelling of aliases.filter(({ length }) => length > 1)) {
       options[spelling] = { type, multiple: true };
     }
@@ -106,8 +106,8 @@ function takesPositionals(args: ArgsDef | undefined): boolean {
 }
 
 async function usage(path: string, command: Command, output: Output): Promise<number> {
-  const meta = await resolve(command.meta);
-  output.out(`${await renderUsage({ ...command, meta: { ...meta, name: path } })}\n`);
+  const meta = { description: '', ...(await resolve(command.meta)), name: path };
+  output.out(`${stripVTControlCharacters(await renderUsage({ ...command, meta }))}\n`);
   return 0;
 }
 

@@ -1,0 +1,75 @@
+/** The files that travel inside the one file; each is made again only when what it is made of has changed. */
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { dockerArchive } from './docker-archive.ts';
+
+const run = promisify(execFile);
+
+/** Docker's name for the architecture that is built for. */
+const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+
+export interface AssetSources {
+  readonly root: string;
+  readonly outdir: string;
+  readonly arch: string;
+  /** The etcd server to put in. */
+  readonly etcd: string;
+}
+
+/** Writes the assets to `outdir` and returns their paths by name (src/base/assets.ts reads them). */
+export async function makeAssets(sources: AssetSources): Promise<Readonly<Record<string, string>>> {
+  const { root, outdir, arch, etcd } = sources;
+  const architecture = architectures[arch];
+  if (architecture === undefined) throw new Error(`cannot build for ${arch}: only x64 and arm64 are known`);
+  await mkdir(outdir, { recursive: true });
+  const pause = join(root, 'src/kubelet/pause/pause.c');
+  const made = { etcd: join(outdir, 'etcd'), 'pause.tar': join(outdir, 'pause.tar') };
+  await Promise.all([
+    unlessNewer(made.etcd, [etcd], (target) => stripped(etcd, target)),
+    unlessNewer(made['pause.tar'], [pause, import.meta.filename], async (target) => {
+      const program = `${target}.program`;
+      await run('gcc', ['-static', '-Os', '-s', '-Wall', '-Werror', '-o', program, pause]);
+      const image = { reference: 'minik8s/pause:1', architecture, name: 'pause' };
+      await writeFile(target, dockerArchive({ ...image, program: await readFile(program) }));
+      await rm(program);
+    }),
+  ]);
+  return made;
+}
+
+/** A copy of a program without its symbols; as it is when there is no strip here. */
+export async function stripped(program: string, target: string): Promise<void> {
+  await copyFile(program, target);
+  try {
+    await run('strip', [target]);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
+/** Calls `make` with a path beside `target`, and moves what it leaves there over `target`, unless that is newer. */
+export async function unlessNewer(
+  target: string,
+  sources: readonly string[],
+  make: (path: string) => Promise<void>,
+): Promise<void> {
+  const made = await modified(target);
+  const changed = await Promise.all(sources.map(modified));
+  const missing = sources.find((_, index) => changed[index] === undefined);
+  if (missing !== undefined) throw new Error(`${missing} is missing; run bin/setup`);
+  if (made !== undefined && changed.every((time = 0) => time <= made)) return;
+  await mkdir(dirname(target), { recursive: true });
+  await make(`${target}.new`);
+  await rename(`${target}.new`, target);
+}
+
+async function modified(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).ctimeMs;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

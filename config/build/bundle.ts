@@ -1,0 +1,129 @@
+/**
+ * The JavaScript of the one file, in two parts: a main that answers `version` by itself, and an application
+ * holding every command, which main compiles from V8's code cache when a command is asked for.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+
+export interface Bundles {
+  readonly main: string;
+  readonly app: string;
+}
+
+export interface BundleOptions {
+  readonly root: string;
+  readonly outdir: string;
+  readonly version: string;
+}
+
+/** Writes main.cjs and app.cjs to `outdir`. Throws what esbuild says, with the file and line. */
+export async function bundle({ root, outdir, version }: BundleOptions): Promise<Bundles> {
+  const main = join(outdir, 'main.cjs');
+  const app = join(outdir, 'app.cjs');
+  const common: BuildOptions = {
+    absWorkingDir: root,
+    bundle: true,
+    platform: 'node',
+    target: 'node26',
+    format: 'cjs',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    keepNames: true,
+    legalComments: 'none',
+    supported: { 'dynamic-import': false },
+    define: {
+      MINIK8S_VERSION: JSON.stringify(version),
+      'import.meta.url': JSON.stringify('file:///minik8s/bundle/app.cjs'),
+    },
+    logLevel: 'warning',
+  };
+  const commands = new Set<string>();
+  await build({
+    ...common,
+    entryPoints: ['src/main.ts'],
+    outfile: main,
+    plugins: [commandsFromApp(root, commands)],
+  });
+  const entries = [...commands].map((path) => `${JSON.stringify(path)}: () => require('./${path}'),`);
+  await build({
+    ...common,
+    stdin: { contents: `module.exports = {\n${entries.join('\n')}\n};`, resolveDir: root },
+    outfile: app,
+    banner: { js: '(function (exports, require, module) {' },
+    footer: { js: '})' },
+    plugins: [inlineProtobuf, leaveOut],
+  });
+  return { main, app };
+}
+
+/** In main, `import('./roles/up.ts')` asks the application for that module; which were asked for is collected. */
+function commandsFromApp(root: string, commands: Set<string>): Plugin {
+  return {
+    name: 'commands-from-app',
+    setup(context) {
+      context.onResolve({ filter: /^\.\// }, ({ kind, path, resolveDir }) => {
+        if (kind !== 'dynamic-import') return undefined;
+        const file = relative(root, join(resolveDir, path));
+        commands.add(file);
+        return { path: file, namespace: 'app' };
+      });
+      context.onLoad({ filter: /.*/, namespace: 'app' }, ({ path }) => ({
+        contents: `module.exports = require('./config/build/load-app.ts').loadApp(${JSON.stringify(path)});`,
+        loader: 'js',
+        resolveDir: root,
+      }));
+    },
+  };
+}
+
+/** etcd3 reads its .proto files by path when it is loaded: put in what that would find. */
+const inlineProtobuf: Plugin = {
+  name: 'inline-protobuf',
+  setup(context) {
+    context.onLoad({ filter: /etcd3[\\/]lib[\\/]connection-pool\.js$/ }, ({ path }) => {
+      const file = join(dirname(path), '../proto/rpc.proto');
+      const json = newProtobufRoot(path).loadSync(file, { keepCase: true }).resolveAll().toJSON();
+      const source = readFileSync(path, 'utf8');
+      const call = `loadSync)(\`\${__dirname}/../proto/rpc.proto\`,`;
+      if (!source.includes(call)) throw new Error(`${path}: no longer loads rpc.proto as expected`);
+      return { contents: source.replace(call, `fromJSON)(${JSON.stringify(json)},`), loader: 'js' };
+    });
+  },
+};
+
+interface ProtobufRoot {
+  loadSync(file: string, options: { readonly keepCase: boolean }): ProtobufRoot;
+  resolveAll(): ProtobufRoot;
+  toJSON(): unknown;
+}
+
+/** The protobuf library that the package's own loader uses, wherever the package manager put it. */
+function newProtobufRoot(importer: string): ProtobufRoot {
+  const loader = createRequire(importer).resolve('@grpc/proto-loader');
+  const { Root } = createRequire(loader)('protobufjs') as { readonly Root: new () => ProtobufRoot };
+  return new Root();
+}
+
+/** Parts of packages that need native code or files of their own, and that minik8s never uses. */
+const leftOut: Readonly<Record<string, string>> = {
+  'docker-modem/lib/ssh.js': 'reaching Docker over ssh is not supported; use its socket or TLS',
+  'dockerode/lib/session.js': 'BuildKit sessions are not supported',
+  'dockerode/lib/buildkit.js': 'BuildKit is not supported',
+};
+
+const leaveOut: Plugin = {
+  name: 'leave-out',
+  setup(context) {
+    const require = createRequire(import.meta.url);
+    for (const [module, message] of Object.entries(leftOut)) {
+      const file = require.resolve(module);
+      context.onLoad({ filter: new RegExp(`${module.replaceAll('.', '\\.')}$`) }, ({ path }) =>
+        path === file
+          ? { contents: `module.exports = () => { throw new Error(${JSON.stringify(message)}); };` }
+          : undefined,
+      );
+    }
+  },
+};

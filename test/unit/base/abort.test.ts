@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { test } from 'node:test';
+import { aborted, isAbort, onAbort, stopSignal } from '../../../src/base/abort.ts';
+
+test('the first signal stops, the second exits with its number', () => {
+  const exits: number[] = [];
+  const source = Object.assign(new EventEmitter(), { exit: (code: number) => exits.push(code) });
+  const signal = stopSignal(source);
+  assert.equal(signal.aborted, false);
+  source.emit('SIGTERM', 'SIGTERM');
+  assert.ok(signal.aborted && isAbort(signal.reason));
+  assert.deepEqual(exits, []);
+  source.emit('SIGINT', 'SIGINT');
+  assert.deepEqual(exits, [130]);
+});
+
+test('onAbort runs once, at once when late, and never once undone', async () => {
+  const controller = new AbortController();
+  const calls: string[] = [];
+  onAbort(controller.signal, () => calls.push('early'));
+  const undo = onAbort(controller.signal, () => calls.push('undone'));
+  undo();
+  controller.abort();
+  onAbort(controller.signal, () => calls.push('late'));
+  await aborted(controller.signal);
+  assert.deepEqual(calls, ['early', 'late']);
+});

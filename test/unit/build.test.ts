@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { unlessNewer } from '../../config/build/assets.ts';
+import { dockerArchive } from '../../config/build/docker-archive.ts';
+
+const image = { reference: 'example/pause:1', architecture: 'amd64', name: 'pause' };
+
+function untar(archive: Buffer, name: string): Buffer {
+  return execFileSync('tar', ['-xOf', '-', name], { input: archive });
+}
+
+test('an image archive holds the program, and names its layer by what it holds', () => {
+  const program = Buffer.from('program'.repeat(1000));
+  const archive = dockerArchive({ ...image, program });
+  const [manifest] = JSON.parse(untar(archive, 'manifest.json').toString());
+  assert.deepEqual(manifest.RepoTags, ['example/pause:1']);
+  const layer = untar(archive, manifest.Layers[0]);
+  assert.deepEqual(untar(layer, 'pause'), program);
+  const config = untar(archive, manifest.Config);
+  const digest = (content: Buffer) => createHash('sha256').update(content).digest('hex');
+  assert.equal(manifest.Config, `${digest(config)}.json`);
+  assert.deepEqual(JSON.parse(config.toString()).rootfs.diff_ids, [`sha256:${digest(layer)}`]);
+  assert.match(
+    execFileSync('tar', ['-tvf', '-'], { input: layer }).toString(),
+    /^-rwxr-xr-x 0\/0\s+7000 1970/,
+  );
+});
+
+test('the same program gives the same image; another one another', () => {
+  const archive = (program: string) => dockerArchive({ ...image, program: Buffer.from(program) });
+  assert.deepEqual(archive('a'), archive('a'));
+  assert.notDeepEqual(archive('a'), archive('b'));
+});
+
+test('an asset is made again only when a source is newer', async (context) => {
+  const directory = mkdtempSync(join(tmpdir(), 'minik8s-build-'));
+  context.after(() => rmSync(directory, { recursive: true }));
+  const [source, target] = [join(directory, 'source'), join(directory, 'out/target')];
+  const make = () => unlessNewer(target, [source], async (path) => writeFileSync(path, readFileSync(source)));
+  await assert.rejects(make(), /source is missing; run bin\/setup/);
+  writeFileSync(source, 'one');
+  await make();
+  assert.equal(readFileSync(target, 'utf8'), 'one');
+  writeFileSync(target, 'kept');
+  await make();
+  assert.equal(readFileSync(target, 'utf8'), 'kept');
+  const changed = (path: string) => statSync(path).ctimeMs;
+  do writeFileSync(source, 'two');
+  while (changed(source) <= changed(target));
+  await make();
+  assert.equal(readFileSync(target, 'utf8'), 'two');
+});

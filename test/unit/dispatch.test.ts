@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { defineCommand } from 'citty';
+import { UsageError } from '../../src/base/usage-error.ts';
+import { type Command, dispatch, type Entry } from '../../src/dispatch.ts';
+
+function program(ran: unknown[]) {
+  const entry = (command: Command): Entry => ({ about: 'does it', load: async () => command });
+  const create = defineCommand({
+    args: { ttl: { type: 'string', alias: 't' } },
+    run: ({ args }) => void ran.push(['create', args.ttl]),
+  });
+  const table: Record<string, Entry> = {
+    up: entry(
+      defineCommand({
+        args: {
+          port: { type: 'string', default: '6443' },
+          'data-dir': { type: 'string' },
+          metrics: { type: 'boolean', default: true },
+        },
+        run: ({ args }) => void ran.push(['up', args.port, args['data-dir'], args.metrics]),
+      }),
+    ),
+    token: entry(defineCommand({ subCommands: { create } })),
+    exec: entry(
+      defineCommand({
+        args: { pod: { type: 'positional' }, host: { type: 'string', alias: 'h' } },
+        run: ({ args }) => void ran.push(['exec', args._, args.host]),
+      }),
+    ),
+    broken: { about: '', load: () => Promise.reject(new Error('disk full\nreally')) },
+    refuses: entry(defineCommand({ run: () => Promise.reject(new UsageError('port: must be a number')) })),
+  };
+  return async (...argv: string[]) => {
+    let [out, err] = ['', ''];
+    const output = { out: (text: string) => (out += text), err: (text: string) => (err += text) };
+    return { status: await dispatch(table, argv, output), out, err };
+  };
+}
+
+const runs: [argv: string[], ran: unknown[]][] = [
+  [['up'], ['up', '6443', undefined, true]],
+  [
+    ['up', '--port', '1', '--data-dir=/x', '--no-metrics'],
+    ['up', '1', '/x', false],
+  ],
+  [
+    ['token', 'create', '-t', '1h'],
+    ['create', '1h'],
+  ],
+  [
+    ['exec', 'web', '--', 'ls', '-la'],
+    ['exec', ['web', 'ls', '-la'], undefined],
+  ],
+  [
+    ['exec', '-h', 'node-1', 'web'],
+    ['exec', ['web'], 'node-1'],
+  ],
+];
+for (const [argv, expected] of runs) {
+  test(`minik8s ${argv.join(' ')}`, async () => {
+    const ran: unknown[] = [];
+    assert.deepEqual(await program(ran)(...argv), { status: 0, out: '', err: '' });
+    assert.deepEqual(ran, [expected]);
+  });
+}
+
+const refusals: [argv: string[], status: number, err: RegExp][] = [
+  [['nope'], 2, /^error: minik8s: unknown command nope; known: up, token, exec, broken, refuses\n$/],
+  [['--nope'], 2, /^error: minik8s: unknown flag --nope; known: .*\n$/],
+  [['toString'], 2, /unknown command toString/],
+  [['up', '--prot', '1'], 2, /^error: minik8s up: unknown option '--prot'; see minik8s up --help\n$/],
+  [['up', '--port'], 2, /^error: minik8s up: option '--port <value>' argument missing; .*\n$/],
+  [['up', '--metrics=yes'], 2, /^error: minik8s up: option '--metrics' does not take an argument.*\n$/],
+  [['up', 'now'], 2, /^error: minik8s up: unexpected argument 'now'.*\n$/],
+  [['token', 'make'], 2, /^error: minik8s token: unknown command make; known: create\n$/],
+  [['token'], 2, /^error: minik8s token: say which: create\n$/],
+  [['exec'], 2, /^error: Missing required positional argument: POD\n$/],
+  [['refuses'], 2, /^error: port: must be a number\n$/],
+  [['broken'], 1, /^error: disk full really\n$/],
+];
+for (const [argv, status, err] of refusals) {
+  test(`minik8s ${argv.join(' ')} is refused in one line`, async () => {
+    const ran: unknown[] = [];
+    const result = await program(ran)(...argv);
+    assert.equal(result.status, status);
+    assert.match(result.err, err);
+    assert.equal(result.out, '');
+    assert.deepEqual(ran, []);
+  });
+}
+
+test('help is printed without running anything', async () => {
+  const ran: unknown[] = [];
+  const minik8s = program(ran);
+  assert.match((await minik8s('--help')).out, /usage: minik8s COMMAND[\s\S]* {2}token +does it/);
+  assert.equal((await minik8s()).status, 2);
+  const { status, out } = await minik8s('up', '--help');
+  assert.equal(status, 0);
+  assert.match(out, /minik8s up[\s\S]*--data-dir/);
+  assert.deepEqual(ran, []);
+});
