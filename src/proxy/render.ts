@@ -1,0 +1,93 @@
+/**
+ * Service rules as nftables text. One map finds the chain for a service, a second one the endpoint of a slot
+ * drawn at random; chains differ only by how many endpoints there are. So a lookup costs the same however many
+ * services there are, and a changed service is a handful of changed map elements in one transaction.
+ */
+import type { Difference } from './element-table.ts';
+import { type ElementName, type Elements, elementNames, masqueradeSlotMark, slotMark } from './elements.ts';
+
+/** Our table; nothing else writes to it, and its removal removes everything the proxy made. */
+export const table = 'ip minik8s-proxy';
+
+/** The bits of a mark that tell whose it is. */
+const markMask = 0xff000000;
+
+/** The chains that the elements go to. */
+export function chainsOf(elements: Elements): ReadonlySet<string> {
+  const chains = new Set<string>();
+  for (const verdict of elements.services.values()) chains.add(verdict.slice('goto '.length));
+  for (const verdict of elements['node-ports'].values()) chains.add(verdict.slice('goto '.length));
+  return chains;
+}
+
+function chainBody(chain: string): string {
+  const nodePort = chain.startsWith('node-port');
+  const count = chain.slice(chain.lastIndexOf('-') + 1);
+  const draw = chain.includes('sticky') ? 'jhash ip saddr' : 'numgen random';
+  const mark = nodePort && !chain.includes('-local-') ? masqueradeSlotMark : slotMark;
+  const key = `${nodePort ? '' : 'ip daddr . '}meta l4proto . th dport . meta mark`;
+  const map = nodePort ? 'node-port-endpoints' : 'endpoints';
+  return `meta mark set ${draw} mod ${count} offset ${mark}; dnat ip addr . port to ${key} map @${map}`;
+}
+
+const byCodeUnit = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+function elementCommand(
+  verb: 'add' | 'delete',
+  name: ElementName,
+  entries: ReadonlyMap<string, string>,
+): string {
+  const text = [...entries]
+    .sort(([a], [b]) => byCodeUnit(a, b))
+    .map(([key, value]) => (verb === 'add' && value ? `${key} : ${value}` : key));
+  return `${verb} element ${table} ${name} { ${text.join(', ')} }\n`;
+}
+
+/** The whole table, replacing whatever is there in one transaction. */
+export function renderTable(serviceCIDR: string, elements: Elements): string {
+  const chains = [...chainsOf(elements)].sort(byCodeUnit);
+  const lines = [
+    `add table ${table}`,
+    `delete table ${table}`,
+    `table ${table} {`,
+    '  map services { type ipv4_addr . inet_proto . inet_service : verdict; }',
+    '  map endpoints { type ipv4_addr . inet_proto . inet_service . mark : ipv4_addr . inet_service; }',
+    '  map node-ports { type inet_proto . inet_service : verdict; }',
+    '  map node-port-endpoints { type inet_proto . inet_service . mark : ipv4_addr . inet_service; }',
+    '  set hairpin { type ipv4_addr . ipv4_addr; }',
+    ...chains.map((chain) => `  chain ${chain} { ${chainBody(chain)}; }`),
+    '  chain dispatch {',
+    '    ip daddr . meta l4proto . th dport vmap @services',
+    '    fib daddr type local meta l4proto . th dport vmap @node-ports',
+    '  }',
+    '  chain prerouting { type nat hook prerouting priority dstnat; goto dispatch; }',
+    '  chain output { type nat hook output priority -100; goto dispatch; }',
+    '  chain postrouting {',
+    '    type nat hook postrouting priority srcnat;',
+    `    meta mark and ${markMask} == ${masqueradeSlotMark} meta mark set 0 masquerade fully-random`,
+    `    meta mark and ${markMask} == ${slotMark} meta mark set 0`,
+    '    ct status dnat ip saddr . ip daddr @hairpin masquerade fully-random',
+    '  }',
+    '  chain refuse {',
+    `    ip daddr ${serviceCIDR} meta l4proto tcp reject with tcp reset`,
+    `    ip daddr ${serviceCIDR} reject`,
+    '  }',
+    '  chain forward { type filter hook forward priority filter - 10; ct state new goto refuse; }',
+    '  chain local { type filter hook output priority filter - 10; ct state new goto refuse; }',
+    '}',
+  ];
+  const added = elementNames.filter((name) => elements[name].size > 0);
+  return `${lines.join('\n')}\n${added.map((name) => elementCommand('add', name, elements[name])).join('')}`;
+}
+
+/** One transaction that applies a difference to a table that has the chains `known`; '' when nothing changes. */
+export function renderDifference(known: ReadonlySet<string>, { removed, added }: Difference): string {
+  const newChains = [...chainsOf(added)].filter((chain) => !known.has(chain)).sort(byCodeUnit);
+  let text = '';
+  for (const chain of newChains) text += `add chain ${table} ${chain} { ${chainBody(chain)}; }\n`;
+  for (const name of elementNames) {
+    if (removed[name].size > 0) text += elementCommand('delete', name, removed[name]);
+    if (added[name].size > 0) text += elementCommand('add', name, added[name]);
+  }
+  return text;
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Service } from '../../../src/api/core/v1/service.ts';
+import type { EndpointSlice } from '../../../src/api/discovery/v1/endpoint-slice.ts';
+import { serviceRules } from '../../../src/proxy/service-map.ts';
+
+const meta = (name: string) => ({
+  name,
+  namespace: 'default',
+  uid: '',
+  resourceVersion: '',
+  creationTimestamp: '',
+});
+
+const makeService = (spec: Partial<Service['spec']>): Service => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: meta('web'),
+  spec: {
+    type: 'ClusterIP',
+    sessionAffinity: 'None',
+    clusterIP: '10.96.0.7',
+    ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 }],
+    ...spec,
+  },
+});
+
+const endpoint = (ip: string, nodeName: string, conditions = {}) => ({
+  addresses: [ip],
+  conditions,
+  nodeName,
+});
+
+const makeSlice = (endpoints: EndpointSlice['endpoints']): EndpointSlice => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: meta('web-abc'),
+  addressType: 'IPv4',
+  ports: [{ name: 'http', protocol: 'TCP', port: 8080 }],
+  endpoints,
+});
+
+const two = makeSlice([endpoint('10.244.0.3', 'b'), endpoint('10.244.0.2', 'a')]);
+const ips = (list: readonly { ip: string }[] | undefined) => list?.map(({ ip }) => ip);
+
+describe('the rules of a service', () => {
+  test('endpoints are sorted, without repeats, and know whether they are local', () => {
+    const [rule] = serviceRules(makeService({}), [two, two], 'a');
+    assert.deepEqual(rule, {
+      addresses: ['10.96.0.7'],
+      protocol: 'tcp',
+      port: 80,
+      endpoints: [
+        { ip: '10.244.0.2', port: 8080, local: true },
+        { ip: '10.244.0.3', port: 8080, local: false },
+      ],
+      affinity: false,
+      nodePort: undefined,
+    });
+  });
+
+  for (const [what, spec] of [
+    ['a headless service', { clusterIP: 'None' }],
+    ['a service without an address', { clusterIP: undefined }],
+    ['an external name', { type: 'ExternalName' as const, externalName: 'example.org' }],
+  ] as const) {
+    test(`${what} has none`, () => assert.deepEqual(serviceRules(makeService(spec), [two], 'a'), []));
+  }
+
+  test('an endpoint that is not ready is left out', () => {
+    const slice = makeSlice([endpoint('10.244.0.2', 'a'), endpoint('10.244.0.3', 'a', { ready: false })]);
+    assert.deepEqual(ips(serviceRules(makeService({}), [slice], 'a')[0]?.endpoints), ['10.244.0.2']);
+  });
+
+  test('those that end are used while they serve and nothing is ready', () => {
+    const ending = endpoint('10.244.0.3', 'a', { ready: false, serving: true, terminating: true });
+    const gone = endpoint('10.244.0.4', 'a', { ready: false, serving: false, terminating: true });
+    const rules = serviceRules(makeService({}), [makeSlice([ending, gone])], 'a');
+    assert.deepEqual(ips(rules[0]?.endpoints), ['10.244.0.3']);
+  });
+
+  test('a port is matched by name and protocol', () => {
+    const service = makeService({ ports: [{ name: 'dns', protocol: 'UDP', port: 53, targetPort: 53 }] });
+    assert.deepEqual(serviceRules(service, [two], 'a')[0]?.endpoints, []);
+  });
+
+  test('local policies keep to endpoints of this node, and only then is the client visible', () => {
+    const base = { type: 'NodePort' as const };
+    const ports = [{ name: 'http', protocol: 'TCP' as const, port: 80, nodePort: 30080, targetPort: 8080 }];
+    const cluster = serviceRules(makeService({ ...base, ports }), [two], 'a')[0];
+    assert.deepEqual(ips(cluster?.nodePort?.endpoints), ['10.244.0.2', '10.244.0.3']);
+    assert.equal(cluster?.nodePort?.masquerade, true);
+    const local = serviceRules(
+      makeService({ ...base, ports, externalTrafficPolicy: 'Local' }),
+      [two],
+      'a',
+    )[0];
+    assert.deepEqual(ips(local?.nodePort?.endpoints), ['10.244.0.2']);
+    assert.equal(local?.nodePort?.masquerade, false);
+    assert.deepEqual(ips(local?.endpoints), ['10.244.0.2', '10.244.0.3']);
+    const internal = serviceRules(makeService({ internalTrafficPolicy: 'Local' }), [two], 'b')[0];
+    assert.deepEqual(ips(internal?.endpoints), ['10.244.0.3']);
+  });
+});
