@@ -3,7 +3,7 @@
  * is given, so the arguments are first held against the command's own definition here: a misspelt flag is refused,
  * never ignored.
  */
-import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { type ParseArgsOptionsConfig, parseArgs, stripVTControlCharacters } from 'node:util';
 import { type ArgsDef, type CommandDef, renderUsage, runCommand } from 'citty';
 import { errorMessage } from './base/log.ts';
 import { UsageError } from './base/usage-error.ts';

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { test } from 'node:test';
+import { breaches, type Import } from '../fixtures/import-rules.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** Static, re-exporting and dynamic imports alike; comments hold none, since they have no quoted `from`. */
+const statement =
+  /^\s*(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s)?\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm;
+
+function importsOf(from: string, source: string): Import[] {
+  return [...source.matchAll(statement)].map(([, type, specifier, dynamic]) => {
+    const to = specifier ?? dynamic ?? '';
+    return {
+      from,
+      to: to.startsWith('.') ? posix.join(posix.dirname(from), to) : to,
+      kind: dynamic !== undefined ? 'dynamic' : type !== undefined ? 'type' : 'static',
+    };
+  });
+}
+
+const files = globSync('src/**/*.ts', { cwd: root }).sort();
+const imports = files.flatMap((file) => importsOf(file, readFileSync(join(root, file), 'utf8')));
+
+test('the source keeps to its layers, its pure places, its owners of packages, and has no cycle', () => {
+  assert.ok(files.length > 30 && imports.length > files.length, 'the source was not found');
+  assert.deepEqual(breaches(imports), []);
+});
+
+test('every import of the source is one of a file that is there, a package or a built-in', () => {
+  const known = new Set(files);
+  const missing = imports.filter(({ to }) => to.startsWith('src/') && !known.has(to));
+  assert.deepEqual(missing, []);
+  assert.deepEqual(
+    imports.filter(({ to }) => /^(fs|path|net|http|crypto|child_process)(\/|$)/.test(to)),
+    [],
+  );
+});
+
+const wrong: [path: string, source: string, expected: RegExp][] = [
+  ['src/base/x.ts', `import { a } from '../api/registry.ts';`, /base may import nothing else of src/],
+  ['src/apiserver/x.ts', `import type { Client } from '../client/client.ts';`, /apiserver may import/],
+  ['src/kubelet/x.ts', `export * from '../proxy/apply.ts';`, /kubelet may import/],
+  ['src/cli/x.ts', `await import('../api/registry.ts');`, /cli may import base, apimachinery, client$/],
+  ['src/apiserver.ts', `import '../src/kubelet/x.ts';`, /main may import/],
+  [
+    'src/api/x.ts',
+    `import { join } from 'node:path';`,
+    /src\/api\/x\.ts imports node:path: this place is pure/,
+  ],
+  ['src/kubelet/plan/x.ts', `import { rfc3339 } from '../../base/clock.ts';`, /this place is pure/],
+  ['src/proxy/render-nft.ts', `import { Exec, systemExec } from '../base/exec.ts';`, /this place is pure/],
+  ['src/controllers/hpa-plan.ts', `import {\n  sleep,\n} from '../base/clock.ts';`, /this place is pure/],
+  ['src/kubelet/x.ts', `import { Etcd3 } from 'etcd3';`, /only .*storage.* may/],
+  ['src/roles/up.ts', `import x from '@scope/new/deep';`, /give the package an owner/],
+];
+for (const [path, source, expected] of wrong) {
+  test(`refused: ${path}: ${source.replaceAll('\n', ' ')}`, () => {
+    const [line, ...more] = breaches(importsOf(path, source));
+    assert.match(line ?? '', expected);
+    assert.deepEqual(more, []);
+  });
+}
+
+test('refused: two files that share a package kept for one, and a cycle', () => {
+  const shared = ['src/storage/a.ts', 'src/storage/b.ts'].flatMap((path) =>
+    importsOf(path, `import 'etcd3';`),
+  );
+  assert.deepEqual(breaches(shared), [
+    'etcd3 is imported in src/storage/a.ts and src/storage/b.ts: one file may',
+  ]);
+  const cycle = [
+    ...importsOf('src/base/a.ts', `import { b } from './b.ts';`),
+    ...importsOf('src/base/b.ts', `export { c } from './c.ts';`),
+    ...importsOf('src/base/c.ts', `import { a } from './a.ts';`),
+  ];
+  assert.deepEqual(breaches(cycle), [
+    'cycle: src/base/a.ts -> src/base/b.ts -> src/base/c.ts -> src/base/a.ts',
+  ]);
+});
+
+test('allowed: a type of a pure place from a clock, and types both ways', () => {
+  const types = [
+    ...importsOf('src/api/a.ts', `import type { Clock } from '../base/clock.ts';`),
+    ...importsOf('src/base/a.ts', `import type { B } from './b.ts';`),
+    ...importsOf('src/base/b.ts', `import type { A } from './a.ts';`),
+  ];
+  assert.deepEqual(breaches(types), []);
+});
