@@ -14,7 +14,7 @@ import {
   checkPortNumber,
   checkQualifiedName,
   nameCauses,
-} from '../../../src/apimachinery/ts';
+} from '../../../src/apimachinery/names.ts';
 import { validateObjectMeta } from '../../../src/apimachinery/validate-meta.ts';
 
 const long = (n: number) => 'a'.repeat(n);
@@ -35,6 +35,7 @@ for (const [name, check, good, bad] of [
   ['checkDns1035Label', checkDns1035Label, ['a', 'a1', 'a-1'], ['', '1a', 'a.b', long(64)]],
   [
     'checkQualifiedName',
+    checkQualifiedName,
     ['a', 'A_b.c', 'example.com/x'],
     ['', '/a', 'a/', 'a/b/c', 'A/b', '-a', `x/${long(64)}`],
   ],
