@@ -1,0 +1,194 @@
+/**
+ * What a role is told: flags over `MINIK8S_*` variables over the configuration file over defaults. Each setting
+ * is described once, in `settingTable`; its flag, its variable and its key in the file are the same word.
+ */
+import { readFileSync } from 'node:fs';
+import { isIPv4 } from 'node:net';
+import type { ArgsDef } from 'citty';
+import { parse } from 'yaml';
+import { errorMessage } from '../base/log.ts';
+import { UsageError } from '../base/usage-error.ts';
+
+interface SettingDefinition<T> {
+  readonly about: string;
+  /** As it would be typed; absent means that the role finds its own value. */
+  readonly default?: string;
+  /** Reads the text; throws an Error whose message says what is expected. */
+  readonly read: (text: string) => T;
+}
+
+const text = (value: string) => value;
+
+function wholeNumber(least: number, most: number) {
+  return (value: string): number => {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < least || number > most) {
+      throw new Error(`expected a whole number from ${least} to ${most}`);
+    }
+    return number;
+  };
+}
+
+function address(value: string): string {
+  if (!isIPv4(value)) throw new Error('expected an IPv4 address such as 192.0.2.10');
+  return value;
+}
+
+/** An IPv4 range, given as its first address. */
+function cidr(value: string): string {
+  const [ip = '', bits = ''] = value.split('/');
+  if (!isIPv4(ip) || !/^\d+$/.test(bits) || Number(bits) < 8 || Number(bits) > 28) {
+    throw new Error('expected an IPv4 range with 8 to 28 bits, such as 10.244.0.0/16');
+  }
+  const number = ip.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+  if (number % 2 ** (32 - Number(bits)) !== 0)
+    throw new Error(`${ip} is not the first address of a /${bits} range`);
+  return value;
+}
+
+function nodePortRange(value: string): readonly [number, number] {
+  const match = /^(\d+)-(\d+)$/.exec(value);
+  const [first, last] = [Number(match?.[1]), Number(match?.[2])];
+  if (!match || first < 1 || last > 65535 || first > last)
+    throw new Error('expected ports such as 30000-32767');
+  return [first, last];
+}
+
+function oneOf<const T extends string>(...choices: readonly T[]) {
+  return (value: string): T => {
+    const choice = choices.find((candidate) => candidate === value);
+    if (choice === undefined) throw new Error(`expected one of ${choices.join(', ')}`);
+    return choice;
+  };
+}
+
+const list = (value: string): readonly string[] => value.split(',').filter((part) => part !== '');
+
+function define<const T extends Readonly<Record<string, SettingDefinition<unknown>>>>(table: T): T {
+  return table;
+}
+
+export const settingTable = define({
+  'data-dir': { about: 'where all state is kept', default: '/var/lib/minik8s', read: text },
+  'bind-address': { about: 'address the API server listens on', default: '0.0.0.0', read: address },
+  port: { about: 'port of the API server', default: '6443', read: wholeNumber(1, 65535) },
+  'etcd-endpoints': {
+    about: 'an etcd of your own, comma-separated, instead of the embedded one',
+    read: list,
+  },
+  'etcd-ca': { about: 'file of the authority that signed the certificates of that etcd', read: text },
+  'etcd-cert': { about: 'file of the client certificate for that etcd', read: text },
+  'etcd-key': { about: 'file of the key of that certificate', read: text },
+  'service-cidr': { about: 'addresses of Services', default: '10.96.0.0/16', read: cidr },
+  'cluster-cidr': { about: 'addresses of pods, a /24 a node', default: '10.244.0.0/16', read: cidr },
+  'node-ports': {
+    about: 'ports that NodePort Services may take',
+    default: '30000-32767',
+    read: nodePortRange,
+  },
+  'scheduler-policy': {
+    about: 'how a node is chosen: Default, RoundRobin, Random, LeastPod, LeastCpu or LeastMem',
+    default: 'Default',
+    read: oneOf('Default', 'RoundRobin', 'Random', 'LeastPod', 'LeastCpu', 'LeastMem'),
+  },
+  'node-name': { about: 'name of this node (default: the host name)', read: text },
+  'node-ip': { about: 'address of this node (default: where its default route leaves)', read: address },
+  'kubelet-port': { about: 'port of the node agent', default: '10250', read: wholeNumber(1, 65535) },
+  'docker-socket': { about: 'socket of the Docker engine', default: '/var/run/docker.sock', read: text },
+  'max-pods': { about: 'how many pods this node takes', default: '110', read: wholeNumber(1, 250) },
+  'sandbox-pool': { about: 'how many pod sandboxes are kept ready', default: '4', read: wholeNumber(0, 64) },
+  'log-level': {
+    about: 'debug, info, warn or error',
+    default: 'info',
+    read: oneOf('debug', 'info', 'warn', 'error'),
+  },
+});
+
+type Table = typeof settingTable;
+export type SettingName = keyof Table;
+
+type Value<N extends SettingName> = Table[N]['read'] extends (text: string) => infer T ? T : never;
+
+/** A setting with a default always has a value. */
+export type Settings<N extends SettingName> = {
+  readonly [K in N]: Table[K] extends { default: string } ? Value<K> : Value<K> | undefined;
+};
+
+/** The command-line flags of a role. */
+export function settingArgs(names: readonly SettingName[], configFile: string): ArgsDef {
+  const args: ArgsDef = {
+    config: { type: 'string', description: `configuration file (default ${configFile})` },
+  };
+  for (const name of names) {
+    const definition: SettingDefinition<unknown> = settingTable[name];
+    const suffix = definition.default === undefined ? '' : ` (default ${definition.default})`;
+    args[name] = { type: 'string', description: definition.about + suffix };
+  }
+  return args;
+}
+
+export interface SettingSources {
+  /** Flags by name, as citty gives them. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Read when it exists; a file named by `--config` must exist. */
+  readonly configFile: string;
+}
+
+/** Throws UsageError naming the flag, variable or key that can not be used. */
+export function readSettings<const N extends SettingName>(
+  names: readonly N[],
+  sources: SettingSources,
+): Settings<N> {
+  const named = sources.flags.config ?? sources.environment.MINIK8S_CONFIG;
+  const path = typeof named === 'string' ? named : sources.configFile;
+  const file = readConfigFile(path, typeof named === 'string');
+  for (const key of Object.keys(file)) {
+    if (!names.some((name) => name === key)) {
+      throw new UsageError(`${path}: ${key}: no such setting; known: ${names.join(', ')}`);
+    }
+  }
+  const settings: Partial<Record<SettingName, unknown>> = {};
+  for (const name of names) {
+    const definition: SettingDefinition<unknown> = settingTable[name];
+    const variable = `MINIK8S_${name.toUpperCase().replaceAll('-', '_')}`;
+    const candidates: readonly (readonly [string, unknown])[] = [
+      [`--${name}`, sources.flags[name]],
+      [variable, sources.environment[variable]],
+      [`${path}: ${name}`, file[name]],
+      [`--${name}`, definition.default],
+    ];
+    const [origin, value] = candidates.find(([, candidate]) => candidate !== undefined) ?? [];
+    if (value !== undefined) settings[name] = readOne(definition, origin ?? '', value);
+  }
+  return settings as Settings<N>;
+}
+
+function readOne(definition: SettingDefinition<unknown>, origin: string, value: unknown): unknown {
+  const words = Array.isArray(value) ? value.join(',') : String(value);
+  try {
+    return definition.read(words);
+  } catch (error) {
+    throw new UsageError(`${origin}: "${words}": ${errorMessage(error)}`);
+  }
+}
+
+function readConfigFile(path: string, mustExist: boolean): Readonly<Record<string, unknown>> {
+  let content: string;
+  try {
+    content = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (!mustExist && (error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    throw new UsageError(`cannot read the configuration file: ${errorMessage(error)}`);
+  }
+  let value: unknown;
+  try {
+    value = parse(content) ?? {};
+  } catch (error) {
+    throw new UsageError(`${path}: not YAML: ${errorMessage(error)}`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new UsageError(`${path}: expected lines such as "port: 6443"`);
+  }
+  return value as Record<string, unknown>;
+}
