@@ -1,0 +1,98 @@
+/**
+ * What the reflector does next, as pure functions over five states (after kube-rs' watcher):
+ *
+ *   list ──page──▶ page ──▶ … ──▶ listed ──▶ watch ──410──▶ list
+ *   any failure ──▶ wait ──▶ the state that failed, or a list when history is lost
+ */
+import type { KubeObject } from '../apimachinery/meta.ts';
+import { isExpired, StatusError } from '../apimachinery/status-error.ts';
+
+/** Begins a list. `from` is the oldest acceptable resourceVersion: '0' any, '' the newest. */
+interface ListState {
+  readonly phase: 'list';
+  readonly from: string;
+  readonly paged: boolean;
+}
+
+interface PageState<T> {
+  readonly phase: 'page';
+  readonly from: string;
+  readonly continue: string;
+  readonly items: readonly T[];
+}
+
+interface ListedState<T> {
+  readonly phase: 'listed';
+  readonly items: readonly T[];
+  readonly resourceVersion: string;
+}
+
+interface WatchState {
+  readonly phase: 'watch';
+  readonly resourceVersion: string;
+  /** The watch before this one was silent for so long that it was given up. */
+  readonly wasSilent: boolean;
+}
+
+export type ActiveState<T> = ListState | PageState<T> | ListedState<T> | WatchState;
+
+interface WaitState<T> {
+  readonly phase: 'wait';
+  readonly next: ActiveState<T>;
+  readonly error: unknown;
+}
+
+export type ReflectorState<T> = ActiveState<T> | WaitState<T>;
+
+export type WatchOutcome = {
+  readonly resourceVersion: string;
+  /** Something was received, be it a bookmark. */
+  readonly heard: boolean;
+} & (
+  | { readonly how: 'ended'; readonly ms: number }
+  | { readonly how: 'silent' }
+  | { readonly how: 'failed'; readonly error: unknown }
+);
+
+/** A watch that ends sooner than this without a word is a failure (client-go: "very short watch"). */
+const shortWatchMs = 1_000;
+
+export const initialState: ReflectorState<never> = { phase: 'list', from: '0', paged: true };
+
+/** The list or a page of it was refused, or never came. */
+export function afterListFailure<T extends KubeObject>(
+  state: ListState | PageState<T>,
+  error: unknown,
+): ReflectorState<T> {
+  // The pages were a snapshot that is gone: ask for everything in one piece.
+  if (state.phase === 'page' && isExpired(error)) return { phase: 'list', from: state.from, paged: false };
+  // The version is forgotten, or the server is behind us (it lost data): what it has now is the truth.
+  if (state.phase === 'list' && state.from !== '' && (isExpired(error) || isTooLarge(error))) {
+    return { phase: 'list', from: '', paged: state.paged };
+  }
+  return { phase: 'wait', next: state, error };
+}
+
+export function afterWatch<T extends KubeObject>(
+  state: WatchState,
+  outcome: WatchOutcome,
+): ReflectorState<T> {
+  const { resourceVersion } = outcome;
+  const again: ActiveState<T> = { phase: 'watch', resourceVersion, wasSilent: false };
+  const relist: ActiveState<T> = { phase: 'list', from: resourceVersion, paged: true };
+  switch (outcome.how) {
+    case 'ended':
+      if (outcome.heard || outcome.ms >= shortWatchMs) return again;
+      return { phase: 'wait', next: again, error: new Error('the watch ended as soon as it began') };
+    case 'silent':
+      // Once: the connection may be dead. Twice: the server may wait for a version it will never reach.
+      return state.wasSilent && !outcome.heard ? relist : { ...again, wasSilent: true };
+    case 'failed':
+      return { phase: 'wait', next: isExpired(outcome.error) ? relist : again, error: outcome.error };
+  }
+}
+
+/** The server does not know the version yet (apimachinery: IsTooLargeResourceVersion). */
+const isTooLarge = (error: unknown) =>
+  error instanceof StatusError &&
+  error.status.details?.causes?.some((cause) => cause.reason === 'ResourceVersionTooLarge') === true;

@@ -1,0 +1,201 @@
+/**
+ * Keeps a sink equal to what the server has of one kind: lists in pages, then watches, and resumes after the last
+ * event it saw. The sink learns of each change once and in order; when history is lost it gets the whole truth in
+ * one piece. Failures never end it: it waits, longer each time, and goes on. Only the signal ends it.
+ */
+import type { KubeObject } from '../apimachinery/meta.ts';
+import { onAbort } from '../base/abort.ts';
+import { type Clock, sleep } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+import { Backoff } from './backoff.ts';
+import type { ResourceClient, WatchEvent } from './client.ts';
+import type { InformerScope } from './informer.ts';
+import {
+  type ActiveState,
+  afterListFailure,
+  afterWatch,
+  initialState,
+  type ReflectorState,
+  type WatchOutcome,
+} from './reflector-state.ts';
+import { notAfter } from './resource-version.ts';
+
+export type ObjectEvent<T extends KubeObject> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>;
+
+export interface ReflectorSink<T extends KubeObject> {
+  /** These objects and no others exist. */
+  replace(items: readonly T[]): void;
+  apply(event: ObjectEvent<T>): void;
+}
+
+export interface ReflectorOptions<T extends KubeObject> {
+  readonly resource: ResourceClient<T>;
+  readonly scope?: InformerScope;
+  readonly sink: ReflectorSink<T>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Default 500, as client-go's informers. */
+  readonly pageSize?: number;
+  /** A watch without a word, bookmarks included, is given up after one to two times this; default 90 s. */
+  readonly silenceMs?: number;
+}
+
+/** Resolves once the signal has aborted; never rejects. */
+export async function runReflector<T extends KubeObject>(
+  options: ReflectorOptions<T>,
+  signal: AbortSignal,
+): Promise<void> {
+  await new Reflector(options, signal).run();
+}
+
+class Reflector<T extends KubeObject> {
+  readonly #options: ReflectorOptions<T>;
+  readonly #signal: AbortSignal;
+  /** client-go's: 0.8 s to 30 s, doubled by jitter at most. */
+  readonly #backoff: Backoff;
+  #failing = false;
+
+  constructor(options: ReflectorOptions<T>, signal: AbortSignal) {
+    this.#options = options;
+    this.#signal = signal;
+    this.#backoff = new Backoff({ initialMs: 800, maxMs: 30_000 }, options.random);
+  }
+
+  async run(): Promise<void> {
+    let state: ReflectorState<T> = initialState;
+    while (!this.#signal.aborted) {
+      state = state.phase === 'wait' ? await this.#wait(state.next, state.error) : await this.#step(state);
+    }
+  }
+
+  async #step(state: ActiveState<T>): Promise<ReflectorState<T>> {
+    switch (state.phase) {
+      case 'list':
+      case 'page':
+        try {
+          return await this.#list(state);
+        } catch (error) {
+          return afterListFailure(state, error);
+        }
+      case 'listed':
+        this.#options.sink.replace(state.items);
+        return { phase: 'watch', resourceVersion: state.resourceVersion, wasSilent: false };
+      case 'watch':
+        return afterWatch(state, await this.#watch(state.resourceVersion));
+    }
+  }
+
+  async #list(state: Extract<ActiveState<T>, { phase: 'list' | 'page' }>): Promise<ReflectorState<T>> {
+    const { resource, scope, pageSize = 500 } = this.#options;
+    const list = await resource.list(
+      state.phase === 'page'
+        ? { ...scope, limit: pageSize, continue: state.continue }
+        : { ...scope, ...(state.paged && { limit: pageSize }), resourceVersion: state.from },
+    );
+    const items = state.phase === 'page' ? [...state.items, ...list.items] : list.items;
+    const { continue: token, resourceVersion } = list.metadata;
+    if (token) return { phase: 'page', from: state.from, continue: token, items };
+    return { phase: 'listed', items, resourceVersion };
+  }
+
+  async #watch(from: string): Promise<WatchOutcome> {
+    const { resource, scope, clock, random } = this.#options;
+    const startedAt = clock.now();
+    const watchdog = new Watchdog(clock, this.#options.silenceMs ?? 90_000, this.#signal);
+    // 5 to 10 minutes, as client-go: a lost connection is noticed, and watches spread over the servers.
+    const timeoutSeconds = Math.floor(300 + 300 * random.next());
+    let resourceVersion = from;
+    let heard = false;
+    try {
+      const stream = resource.watch({ ...scope, resourceVersion, timeoutSeconds, signal: watchdog.signal });
+      for await (const event of stream) {
+        heard = true;
+        watchdog.heard();
+        this.#recovered();
+        resourceVersion = this.#take(event, resourceVersion);
+      }
+      if (watchdog.silent) return { how: 'silent', resourceVersion, heard };
+      return { how: 'ended', ms: clock.now() - startedAt, resourceVersion, heard };
+    } catch (error) {
+      if (watchdog.silent) return { how: 'silent', resourceVersion, heard };
+      return { how: 'failed', error, resourceVersion, heard };
+    } finally {
+      watchdog.stop();
+    }
+  }
+
+  /** Returns the version to resume from. A repeated event is dropped: its version is not after the last one. */
+  #take(event: WatchEvent<T>, last: string): string {
+    const version = event.object.metadata.resourceVersion;
+    if (event.type === 'BOOKMARK') return version || last;
+    const repeated = notAfter(version, last);
+    // Some servers send the last stored version with a deletion, so the sink judges those by its own object.
+    if (!repeated || event.type === 'DELETED') this.#options.sink.apply(event);
+    return repeated ? last : version;
+  }
+
+  async #wait(next: ActiveState<T>, error: unknown): Promise<ReflectorState<T>> {
+    const ms = this.#backoff.next();
+    if (!this.#signal.aborted) this.#reportFailure(next, error, ms);
+    // Rejects only when the signal aborts, which ends the loop.
+    await sleep(this.#options.clock, ms, this.#signal).catch(() => undefined);
+    return next;
+  }
+
+  #reportFailure(next: ActiveState<T>, error: unknown, ms: number): void {
+    const fields = { error: errorMessage(error), next: next.phase, retryMs: Math.round(ms) };
+    if (this.#failing) this.#options.log.debug('list and watch still fails', fields);
+    else this.#options.log.warn('list and watch failed; trying again', fields);
+    this.#failing = true;
+  }
+
+  #recovered(): void {
+    this.#backoff.reset();
+    if (!this.#failing) return;
+    this.#failing = false;
+    this.#options.log.info('list and watch works again');
+  }
+}
+
+/** Aborts a watch that says nothing from one tick to the next. */
+class Watchdog {
+  readonly #abort = new AbortController();
+  readonly #unlink: () => void;
+  readonly #clock: Clock;
+  readonly #ms: number;
+  #timer: { cancel(): void };
+  #heard = false;
+  silent = false;
+
+  constructor(clock: Clock, ms: number, parent: AbortSignal) {
+    this.#clock = clock;
+    this.#ms = ms;
+    this.#unlink = onAbort(parent, () => this.#abort.abort(parent.reason));
+    this.#timer = clock.after(ms, () => this.#tick());
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  heard(): void {
+    this.#heard = true;
+  }
+
+  stop(): void {
+    this.#timer.cancel();
+    this.#unlink();
+  }
+
+  #tick(): void {
+    if (this.#heard) {
+      this.#heard = false;
+      this.#timer = this.#clock.after(this.#ms, () => this.#tick());
+      return;
+    }
+    this.silent = true;
+    this.#abort.abort(new DOMException('the watch went silent', 'AbortError'));
+  }
+}
