@@ -1,0 +1,172 @@
+/** Reading a valibot schema as data: its fields, their types, their choices. The only module that looks inside one. */
+import type { GenericSchema } from 'valibot';
+import {
+  any,
+  type Field,
+  type FieldTable,
+  type FieldType,
+  lazyObjectType,
+  type ObjectType,
+} from './field-types.ts';
+import type { ResourceDefinition } from './resource-definition.ts';
+import { objectMetaSchema } from './schema.ts';
+
+/** The parts of a schema's object that are read here, whatever the kind of schema. */
+interface SchemaNode {
+  readonly type: string;
+  readonly entries?: Readonly<Record<string, SchemaNode>>;
+  readonly item?: SchemaNode;
+  readonly value?: SchemaNode;
+  readonly wrapped?: SchemaNode;
+  readonly default?: unknown;
+  readonly options?: readonly unknown[];
+  readonly literal?: unknown;
+  readonly pipe?: readonly { readonly type: string; readonly requirement?: unknown }[];
+  readonly getter?: (input: unknown) => SchemaNode;
+}
+
+/** A schema seen as what it accepts. */
+export type SchemaView =
+  | { readonly kind: 'object'; readonly entries: ReadonlyMap<string, SchemaEntry> }
+  | { readonly kind: 'list'; readonly items: Schema }
+  | { readonly kind: 'map'; readonly values: Schema }
+  | { readonly kind: 'choice'; readonly choices: readonly string[] }
+  | { readonly kind: 'scalar'; readonly type: FieldType }
+  | { readonly kind: 'any' };
+
+export type Schema = GenericSchema | SchemaNode;
+
+export interface SchemaEntry {
+  readonly schema: Schema;
+  readonly required: boolean;
+  /** The default when it is a constant. */
+  readonly default: unknown;
+}
+
+const wrappers = new Set(['optional', 'nullish', 'nullable', 'undefinedable', 'exact_optional']);
+const objects = new Set(['object', 'loose_object', 'strict_object', 'object_with_rest']);
+
+export function viewSchema(schema: Schema): SchemaView {
+  const node = unwrap(schema);
+  if (objects.has(node.type)) return { kind: 'object', entries: entriesOf(node) };
+  switch (node.type) {
+    case 'array':
+      return { kind: 'list', items: node.item ?? anyNode };
+    case 'record':
+      return { kind: 'map', values: node.value ?? anyNode };
+    case 'picklist':
+    case 'enum':
+      return { kind: 'choice', choices: (node.options ?? []).map(String) };
+    case 'literal':
+      return { kind: 'choice', choices: [String(node.literal)] };
+    case 'string':
+      return { kind: 'scalar', type: { kind: 'scalar', scalar: 'string' } };
+    case 'boolean':
+      return { kind: 'scalar', type: { kind: 'scalar', scalar: 'bool' } };
+    case 'number':
+      return { kind: 'scalar', type: { kind: 'scalar', scalar: numberScalar(node) } };
+    case 'union':
+    case 'variant':
+      return viewUnion((node.options ?? []) as SchemaNode[]);
+    default:
+      return { kind: 'any' };
+  }
+}
+
+/** The fields of a kind: from the table when it knows the type, else from the kind's schema. */
+export function objectTypeOf(definition: ResourceDefinition, table: FieldTable): ObjectType {
+  return table.typeOf(definition.fieldsOf) ?? objectTypeFromSchema(definition.kind, definition.schema, table);
+}
+
+/** The fields that a schema names; metadata has the fields that Kubernetes gives it. */
+export function objectTypeFromSchema(name: string, schema: Schema, table: FieldTable): ObjectType {
+  return lazyObjectType(name, false, () => {
+    const view = viewSchema(schema);
+    const fields = new Map<string, Field>();
+    if (view.kind !== 'object') return fields;
+    for (const [key, entry] of view.entries) {
+      const inner = viewSchema(entry.schema);
+      fields.set(key, {
+        name: key,
+        type: fieldType(`${name}${key[0]?.toUpperCase() ?? ''}${key.slice(1)}`, entry.schema, table),
+        required: entry.required && key !== 'apiVersion' && key !== 'kind' && key !== 'metadata',
+        ...(inner.kind === 'choice' && { choices: inner.choices }),
+      });
+    }
+    return fields;
+  });
+}
+
+const anyNode: SchemaNode = { type: 'any' };
+
+function unwrap(schema: Schema): SchemaNode {
+  let node = schema as SchemaNode;
+  for (;;) {
+    if (wrappers.has(node.type) && node.wrapped) node = node.wrapped;
+    else if (node.type === 'lazy' && node.getter) node = node.getter(undefined);
+    else return node;
+  }
+}
+
+function entriesOf(node: SchemaNode): Map<string, SchemaEntry> {
+  const entries = new Map<string, SchemaEntry>();
+  for (const [key, schema] of Object.entries(node.entries ?? {}))
+    entries.set(key, {
+      schema,
+      required: !['optional', 'nullish', 'undefinedable', 'exact_optional'].includes(schema.type),
+      default: typeof schema.default === 'function' ? undefined : schema.default,
+    });
+  return entries;
+}
+
+/** A variant offers the fields of all its options; a number or a string is Kubernetes' IntOrString or Quantity. */
+function viewUnion(options: readonly SchemaNode[]): SchemaView {
+  const nodes = options.map(unwrap);
+  if (nodes.length > 0 && nodes.every((node) => objects.has(node.type))) {
+    const entries = new Map<string, SchemaEntry>();
+    for (const node of nodes)
+      for (const [key, entry] of entriesOf(node))
+        if (!entries.has(key)) entries.set(key, { ...entry, required: false });
+    return { kind: 'object', entries };
+  }
+  const number = nodes.find((node) => node.type === 'number');
+  if (nodes.length === 2 && number && nodes.some((node) => node.type === 'string'))
+    return {
+      kind: 'scalar',
+      type: {
+        kind: 'scalar',
+        scalar: number.pipe?.some((step) => step.type === 'transform') ? 'quantity' : 'intOrString',
+      },
+    };
+  return { kind: 'any' };
+}
+
+function numberScalar(node: SchemaNode): 'int32' | 'int64' | 'double' {
+  const steps = node.pipe ?? [];
+  if (
+    steps.some((step) => step.type === 'max_value' && Number(step.requirement) <= 2147483647) &&
+    steps.some((step) => step.type === 'integer')
+  )
+    return 'int32';
+  return steps.some((step) => step.type === 'integer' || step.type === 'safe_integer') ? 'int64' : 'double';
+}
+
+function fieldType(name: string, schema: Schema, table: FieldTable): FieldType {
+  const meta = table.typeOf('V1ObjectMeta');
+  if (unwrap(schema) === (objectMetaSchema as unknown) && meta) return { kind: 'object', object: meta };
+  const view = viewSchema(schema);
+  switch (view.kind) {
+    case 'object':
+      return { kind: 'object', object: objectTypeFromSchema(name, schema, table) };
+    case 'list':
+      return { kind: 'list', items: fieldType(name, view.items, table) };
+    case 'map':
+      return { kind: 'map', values: fieldType(name, view.values, table) };
+    case 'choice':
+      return { kind: 'scalar', scalar: 'string' };
+    case 'scalar':
+      return view.type;
+    case 'any':
+      return any;
+  }
+}
