@@ -1,5 +1,6 @@
 /** The files that travel inside the one file; each is made again only when what it is made of has changed. */
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -25,15 +26,23 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
   if (architecture === undefined) throw new Error(`cannot build for ${arch}: only x64 and arm64 are known`);
   await mkdir(outdir, { recursive: true });
   const pause = join(root, 'src/kubelet/pause/pause.c');
-  const made = { etcd: join(outdir, 'etcd'), 'pause.tar': join(outdir, 'pause.tar') };
+  const made = {
+    etcd: join(outdir, 'etcd'),
+    'pause.tar': join(outdir, 'pause.tar'),
+    'pause.reference': join(outdir, 'pause.reference'),
+  };
   await Promise.all([
     unlessNewer(made.etcd, [etcd], (target) => stripped(etcd, target)),
     unlessNewer(made['pause.tar'], [pause, import.meta.filename], async (target) => {
       const program = `${target}.program`;
       await run('gcc', ['-static', '-Os', '-s', '-Wall', '-Werror', '-o', program, pause]);
-      const image = { reference: 'minik8s/pause:1', architecture, name: 'pause' };
-      await writeFile(target, dockerArchive({ ...image, program: await readFile(program) }));
+      const content = await readFile(program);
       await rm(program);
+      // Named by what it holds, so that a newer build never runs with the image an older one left in Docker.
+      const tag = createHash('sha256').update(content).digest('hex').slice(0, 12);
+      const reference = `minik8s/pause:${tag}`;
+      await writeFile(made['pause.reference'], reference);
+      await writeFile(target, dockerArchive({ reference, architecture, name: 'pause', program: content }));
     }),
   ]);
   return made;

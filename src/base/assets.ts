@@ -9,7 +9,8 @@ import { dirname } from 'node:path';
 import { getRawAsset, isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 
-export type AssetName = 'etcd' | 'pause.tar';
+/** `pause.tar` is an image for `docker load`; `pause.reference` is the name it then has. */
+export type AssetName = 'etcd' | 'pause.tar' | 'pause.reference';
 
 /** The asset's bytes. In the packaged file they are mapped, not copied: writing to them ends the process. */
 export function readAsset(name: AssetName): Buffer {
