@@ -1,0 +1,150 @@
+/**
+ * Runs one controller: informer events enqueue keys, workers reconcile them. Nothing that reconcile throws ends
+ * it. A run begins by enqueueing every object there is, so what happened while nobody ran is made up for.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
+import { isConflict } from '../apimachinery/status-error.ts';
+import { onAbort } from '../base/abort.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import type { Lister } from '../client/informer.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  TerminalError,
+  type Watched,
+} from './definition.ts';
+import { type RetryLimits, WorkQueue } from './workqueue.ts';
+
+/** Keys a worker reconciles before it lets the event loop turn: cached work alone would never yield. */
+const keysPerTurn = 16;
+
+export interface ControllerOptions {
+  readonly retry?: RetryLimits;
+}
+
+/**
+ * Starts the informers that the controller watches, waits for them and runs until the signal aborts; resolves
+ * when every reconcile under way has ended.
+ */
+export async function runController(
+  definition: ControllerDefinition,
+  context: ControllerContext,
+  signal: AbortSignal,
+  options: ControllerOptions = {},
+): Promise<void> {
+  const controller = new Controller(definition, context, options);
+  controller.attach();
+  try {
+    await context.informers.start(signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  await controller.run(signal);
+}
+
+export class Controller {
+  readonly name: string;
+  readonly #definition: ControllerDefinition;
+  readonly #context: ControllerContext;
+  readonly #options: ControllerOptions;
+  readonly #log: Logger;
+  readonly #watches: { readonly watched: Watched; readonly lister: Lister<KubeObject> }[] = [];
+  #queue: WorkQueue<ObjectKey> | undefined;
+
+  constructor(definition: ControllerDefinition, context: ControllerContext, options: ControllerOptions = {}) {
+    this.name = definition.name;
+    this.#definition = definition;
+    this.#context = context;
+    this.#options = options;
+    this.#log = context.log.named(definition.name);
+  }
+
+  /** Listens to the informers; once, before they start. Keys are dropped while the controller does not run. */
+  attach(): void {
+    for (const watched of this.#definition.watches) {
+      const informer = this.#context.informers.informerFor(watched.resource);
+      this.#watches.push({ watched, lister: informer.lister });
+      informer.addEventHandler({
+        onAdd: (object) => this.#enqueue(watched, object),
+        onUpdate: (object, old) => {
+          this.#enqueue(watched, old);
+          this.#enqueue(watched, object);
+        },
+        onDelete: (object) => this.#enqueue(watched, object),
+      });
+    }
+  }
+
+  /** Runs until the signal aborts, one run at a time; may be run again after that. */
+  async run(signal: AbortSignal): Promise<void> {
+    const queue = new WorkQueue<ObjectKey>(this.#context.clock, this.#options.retry);
+    this.#queue = queue;
+    const unlink = onAbort(signal, () => queue.shutDown());
+    for (const { watched, lister } of this.#watches) {
+      for (const object of lister.list()) this.#enqueue(watched, object);
+    }
+    const workers = Array.from({ length: this.#definition.workers ?? 4 }, () => this.#work(queue, signal));
+    try {
+      await Promise.all(workers);
+    } finally {
+      unlink();
+      queue.shutDown();
+      this.#queue = undefined;
+    }
+  }
+
+  #enqueue(watched: Watched, object: KubeObject): void {
+    if (!this.#queue) return;
+    let keys: readonly ObjectKey[];
+    try {
+      keys = watched.keys(object);
+    } catch (error) {
+      this.#log.error('the key function threw; it must not', {
+        resource: watched.resource.plural,
+        error: errorMessage(error),
+      });
+      return;
+    }
+    for (const key of keys) this.#queue.add(key);
+  }
+
+  async #work(queue: WorkQueue<ObjectKey>, signal: AbortSignal): Promise<void> {
+    let count = 0;
+    for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+      try {
+        await this.#reconcile(queue, key, signal);
+      } finally {
+        queue.done(key);
+      }
+      if (++count % keysPerTurn === 0) await nextTurn();
+    }
+  }
+
+  async #reconcile(queue: WorkQueue<ObjectKey>, key: ObjectKey, signal: AbortSignal): Promise<void> {
+    try {
+      const result = await this.#definition.reconcile(key, signal);
+      queue.forget(key);
+      if (result?.requeueAfter !== undefined) queue.addAfter(key, result.requeueAfter);
+    } catch (error) {
+      if (signal.aborted) this.#log.debug('stopped while reconciling', { key, error: errorMessage(error) });
+      else this.#failed(queue, key, error);
+    }
+  }
+
+  #failed(queue: WorkQueue<ObjectKey>, key: ObjectKey, error: unknown): void {
+    if (error instanceof TerminalError) {
+      queue.forget(key);
+      this.#log.error('reconcile failed; not trying again until something changes', {
+        key,
+        error: errorMessage(error),
+      });
+      return;
+    }
+    const retryMs = queue.addRateLimited(key);
+    const fields = { key, error: errorMessage(error), retryMs };
+    // A conflict only says that the cache was behind: the event that brings it up to date is on its way.
+    if (isConflict(error)) this.#log.debug('reconcile met a newer object; trying again', fields);
+    else this.#log.warn('reconcile failed; trying again', fields);
+  }
+}

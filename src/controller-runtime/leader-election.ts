@@ -1,0 +1,246 @@
+/**
+ * One leader among several processes, by a Lease (client-go tools/leaderelection). A lease is judged by how long
+ * ago this process saw it change, never by the times written in it, so clocks need not agree.
+ *
+ * Fencing: `lead` gets a signal that aborts as soon as leadership is lost or can no longer be proved, which is
+ * `renewDeadlineMs` after the last renewal was begun: before any other process may take the lease. The lease is
+ * released only after `lead` has ended.
+ */
+
+import { type Lease, leaseResource } from '../api/coordination/v1/lease.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../apimachinery/status-error.ts';
+import { onAbort } from '../base/abort.ts';
+import { type Clock, rfc3339Micro, sleep } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+import type { Client, ResourceClient } from '../client/client.ts';
+
+export interface LeaderElectionConfig {
+  readonly namespace: string;
+  readonly name: string;
+  /** Unique to this process, such as `<host>_<uuid>`. */
+  readonly identity: string;
+  /** How long others wait after the last renewal they saw; default 15 s. */
+  readonly leaseDurationMs?: number;
+  /** How long a leader goes on without a renewal; shorter than the lease. Default 10 s. */
+  readonly renewDeadlineMs?: number;
+  /** Between attempts; default 2 s. */
+  readonly retryPeriodMs?: number;
+}
+
+export interface LeaderElectionOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly config: LeaderElectionConfig;
+  /** Runs while this process leads and ends soon after its signal aborts. */
+  readonly lead: (signal: AbortSignal) => Promise<void>;
+}
+
+/** Stands for election, again after each loss, until the signal aborts; then releases the lease. */
+export async function runLeaderElection(options: LeaderElectionOptions, signal: AbortSignal): Promise<void> {
+  await new Elector(options, signal).run();
+}
+
+type Attempt =
+  | { readonly held: true }
+  | { readonly held: false; readonly why: string; readonly lost: boolean };
+
+class Elector {
+  readonly #options: LeaderElectionOptions;
+  readonly #config: Required<LeaderElectionConfig>;
+  readonly #signal: AbortSignal;
+  readonly #leases: ResourceClient<Lease>;
+  readonly #log: Logger;
+  #observed: Lease | undefined;
+  #observedAt = 0;
+
+  constructor(options: LeaderElectionOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#config = {
+      leaseDurationMs: 15_000,
+      renewDeadlineMs: 10_000,
+      retryPeriodMs: 2_000,
+      ...options.config,
+    };
+    if (this.#config.renewDeadlineMs >= this.#config.leaseDurationMs) {
+      throw new Error('leader election: the renew deadline must be shorter than the lease');
+    }
+    this.#signal = signal;
+    this.#leases = options.client.resource(leaseResource);
+    this.#log = options.log.named('leader-election');
+  }
+
+  async run(): Promise<void> {
+    while (!this.#signal.aborted) {
+      const begun = this.#options.clock.now();
+      const attempt = await orAborted(this.#attempt(false), this.#signal);
+      if (attempt?.held) await this.#lead(begun);
+      if (!this.#signal.aborted) await this.#pause();
+    }
+  }
+
+  /** client-go waits up to 1.2 times longer between attempts to acquire, so that candidates do not collide. */
+  async #pause(): Promise<void> {
+    const { clock, random } = this.#options;
+    const ms = this.#config.retryPeriodMs * (1 + random.next() * 1.2);
+    await sleep(clock, ms, this.#signal).catch(() => undefined);
+  }
+
+  async #lead(acquiredAt: number): Promise<void> {
+    const { name, identity } = this.#config;
+    this.#log.info('became the leader', { lease: name, identity });
+    const leading = new AbortController();
+    const unlink = onAbort(this.#signal, () => leading.abort(this.#signal.reason));
+    const work = this.#work(leading);
+    const lost = await this.#renew(leading, acquiredAt);
+    unlink();
+    await work;
+    if (!lost) await this.#release();
+  }
+
+  /** Leading has ended when `lead` ends, also when it ends on its own. */
+  async #work(leading: AbortController): Promise<void> {
+    try {
+      await this.#options.lead(leading.signal);
+    } catch (error) {
+      this.#log.error('what ran as the leader broke', { error: errorMessage(error) });
+    } finally {
+      leading.abort(new DOMException('leading has ended', 'AbortError'));
+    }
+  }
+
+  /** Renews until `leading` aborts, or aborts it when leadership is lost: then the answer is true. */
+  async #renew(leading: AbortController, acquiredAt: number): Promise<boolean> {
+    const { clock } = this.#options;
+    const { retryPeriodMs, renewDeadlineMs } = this.#config;
+    let lost = false;
+    const lose = (why: string) => {
+      if (leading.signal.aborted) return;
+      lost = true;
+      this.#log.warn('lost the leadership', { lease: this.#config.name, why });
+      leading.abort(new DOMException(`leadership lost: ${why}`, 'AbortError'));
+    };
+    const deadline = (since: number) =>
+      clock.after(since + renewDeadlineMs - clock.now(), () =>
+        lose('the lease could not be renewed in time'),
+      );
+    // Set apart from the attempts, so that one that hangs cannot outlive it.
+    let timer = deadline(acquiredAt);
+    while (!leading.signal.aborted) {
+      await sleep(clock, retryPeriodMs, leading.signal).catch(() => undefined);
+      if (leading.signal.aborted) break;
+      const begun = clock.now();
+      const attempt = await orAborted(this.#attempt(true), leading.signal);
+      if (attempt?.held) {
+        timer.cancel();
+        timer = deadline(begun);
+      } else if (attempt?.lost) lose(attempt.why);
+    }
+    timer.cancel();
+    return lost;
+  }
+
+  /** Never rejects. `lost`: another process holds the lease, which ends a leadership at once. */
+  async #attempt(leading: boolean): Promise<Attempt> {
+    try {
+      return await this.#acquireOrRenew(leading);
+    } catch (error) {
+      // Somebody wrote first: who it was decides.
+      if (!isConflict(error) && !isAlreadyExists(error)) return this.#notHeld(error);
+    }
+    try {
+      return await this.#acquireOrRenew(leading);
+    } catch (error) {
+      return this.#notHeld(error);
+    }
+  }
+
+  #notHeld(error: unknown): Attempt {
+    const why = errorMessage(error);
+    this.#log.debug('the lease could not be written', { error: why });
+    return { held: false, lost: false, why };
+  }
+
+  async #acquireOrRenew(leading: boolean): Promise<Attempt> {
+    const { namespace, name, identity, leaseDurationMs } = this.#config;
+    const { clock } = this.#options;
+    const lease = await this.#read();
+    if (!lease) {
+      const spec = { ...this.#claim(), acquireTime: rfc3339Micro(clock.now()), leaseTransitions: 0 };
+      const metadata = { namespace, name };
+      const made = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec } as const;
+      this.#observe(await this.#leases.create(made));
+      return { held: true };
+    }
+    this.#observe(lease);
+    const { holderIdentity: holder, leaseTransitions: transitions = 0, acquireTime } = lease.spec;
+    const ours = holder === identity;
+    if (holder && !ours && (leading || clock.now() < this.#observedAt + leaseDurationMs)) {
+      return { held: false, lost: true, why: `${holder} holds the lease` };
+    }
+    const spec = {
+      ...lease.spec,
+      ...this.#claim(),
+      acquireTime: ours && acquireTime ? acquireTime : rfc3339Micro(clock.now()),
+      leaseTransitions: ours ? transitions : transitions + 1,
+    };
+    this.#observe(await this.#leases.update({ ...lease, spec }));
+    return { held: true };
+  }
+
+  #claim() {
+    const { identity, leaseDurationMs } = this.#config;
+    return {
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.ceil(leaseDurationMs / 1_000),
+      renewTime: rfc3339Micro(this.#options.clock.now()),
+    };
+  }
+
+  async #read(): Promise<Lease | undefined> {
+    try {
+      return await this.#leases.get(this.#config.name, this.#config.namespace);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #observe(lease: Lease): void {
+    if (this.#observed?.metadata.resourceVersion === lease.metadata.resourceVersion) return;
+    this.#observed = lease;
+    this.#observedAt = this.#options.clock.now();
+  }
+
+  async #release(): Promise<void> {
+    const lease = this.#observed;
+    const { clock } = this.#options;
+    if (!lease || lease.spec.holderIdentity !== this.#config.identity) return;
+    const now = rfc3339Micro(clock.now());
+    const spec = {
+      ...lease.spec,
+      holderIdentity: '',
+      leaseDurationSeconds: 1,
+      renewTime: now,
+      acquireTime: now,
+    };
+    try {
+      await this.#leases.update({ ...lease, spec });
+      this.#log.info('released the leadership', { lease: this.#config.name });
+    } catch (error) {
+      this.#log.warn('the lease could not be released; others wait until it expires', {
+        error: errorMessage(error),
+      });
+    }
+  }
+}
+
+/** Undefined when the signal aborts first; what the promise becomes then is of no interest. */
+function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const unlink = onAbort(signal, () => resolve(undefined));
+    promise.then(resolve, reject).finally(unlink);
+  });
+}

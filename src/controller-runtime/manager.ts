@@ -1,0 +1,89 @@
+/**
+ * Runs a set of controllers over one set of informers: builds them, starts the informers once, waits for their
+ * first list and runs all, while this process leads when leadership is asked for. A controller that breaks is
+ * logged and started again with back-off; the others and the process go on.
+ */
+import { sleep } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import { Backoff } from '../client/backoff.ts';
+import { Controller, type ControllerOptions } from './controller.ts';
+import type { ControllerContext, ControllerFactory } from './definition.ts';
+import { type LeaderElectionConfig, runLeaderElection } from './leader-election.ts';
+
+export interface ManagerOptions extends ControllerContext {
+  /** Absent: this process is the only one. */
+  readonly leaderElection?: LeaderElectionConfig;
+  readonly controller?: ControllerOptions;
+}
+
+export interface Manager {
+  /** Before `run`. */
+  add(factory: ControllerFactory): void;
+  /** Resolves after the signal has aborted and every reconcile under way, and every reflector, has ended. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export function createManager(options: ManagerOptions): Manager {
+  const factories: ControllerFactory[] = [];
+  const log = options.log.named('manager');
+
+  return {
+    add(factory) {
+      factories.push(factory);
+    },
+
+    async run(signal) {
+      const controllers = factories.flatMap((factory) => build(factory, options, log));
+      try {
+        await options.informers.start(signal);
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
+      const lead = async (leading: AbortSignal) => {
+        await Promise.all(controllers.map((controller) => keepRunning(controller, options, log, leading)));
+      };
+      if (signal.aborted) log.debug('stopped before the caches had synced');
+      else if (!options.leaderElection) await lead(signal);
+      else await runLeaderElection({ ...options, config: options.leaderElection, lead }, signal);
+      await options.informers.stopped();
+    },
+  };
+}
+
+/** A controller that cannot be built is left out: the others are of use without it. */
+function build(factory: ControllerFactory, options: ManagerOptions, log: Logger): readonly Controller[] {
+  try {
+    const controller = new Controller(factory(options), options, options.controller);
+    controller.attach();
+    return [controller];
+  } catch (error) {
+    log.error('a controller cannot be built and will not run', {
+      factory: factory.name,
+      error: errorMessage(error),
+    });
+    return [];
+  }
+}
+
+async function keepRunning(
+  controller: Controller,
+  { clock, random }: ManagerOptions,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000 }, random);
+  while (!signal.aborted) {
+    try {
+      await controller.run(signal);
+    } catch (error) {
+      const retryMs = Math.round(backoff.next());
+      log.error('a controller broke; starting it again', {
+        controller: controller.name,
+        error: errorMessage(error),
+        retryMs,
+      });
+      // Rejects only when the signal aborts, which ends the loop.
+      await sleep(clock, retryMs, signal).catch(() => undefined);
+    }
+  }
+}
