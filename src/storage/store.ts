@@ -66,7 +66,7 @@ export interface Store {
   /** Compare-and-delete; rejects as `update` does. Resolves to the revision of the deletion. */
   delete(key: string, expectedRevision: number, claims?: Claims): Promise<number>;
   /**
-   * All writes under `prefix` with a revision greater than `after`, each exactly once and in order, across lost
+   * All writes under `prefix` (which ends in `/`) with a revision greater than `after`, each exactly once and in order, across lost
    * connections and restarts of the store. Ends when the signal aborts; throws CompactedError when the history
    * after `after` is no longer there.
    */
@@ -114,4 +114,9 @@ export class CompactedError extends Error {
 /** The store did not answer; for a write, whether it happened is unknown. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
+}
+
+/** The store refused (value too large, quota used up, no permission): nothing was written, asking again is no use. */
+export class StoreRejectedError extends Error {
+  override readonly name = 'StoreRejectedError';
 }

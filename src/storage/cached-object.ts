@@ -1,0 +1,86 @@
+/**
+ * The objects and events of the watch cache. An object is its bytes; what is decoded from them is kept only for
+ * the most recently decoded ones, within a budget, since keeping both forms of everything doubles the memory and
+ * the collector's pauses.
+ */
+import type { KubeObject } from '../apimachinery/meta.ts';
+import type { CachedObject, CacheEvent } from './cache.ts';
+import { decodeObject, deepFreeze, type EventType, frameObject, withRevision } from './codec.ts';
+
+/** Which objects stay decoded: the last ones decoded whose bytes add up to at most `limit`. */
+export class DecodedBudget {
+  readonly #limit: number;
+  #held: StoredObject[] = [];
+  /** Index of the oldest in `#held` still counted. */
+  #first = 0;
+  #bytes = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  hold(object: StoredObject): void {
+    this.#held.push(object);
+    this.#bytes += object.bytes.length;
+    while (this.#bytes > this.#limit && this.#first < this.#held.length - 1) {
+      const oldest = this.#held[this.#first++];
+      if (!oldest) break;
+      this.#bytes -= oldest.bytes.length;
+      oldest.forget();
+    }
+    if (this.#first > 1024 && this.#first * 2 > this.#held.length) {
+      this.#held = this.#held.slice(this.#first);
+      this.#first = 0;
+    }
+  }
+}
+
+export class StoredObject implements CachedObject {
+  readonly key: string;
+  readonly revision: number;
+  readonly bytes: Buffer;
+  readonly #budget: DecodedBudget;
+  #decoded: KubeObject | undefined;
+
+  constructor(key: string, revision: number, bytes: Buffer, budget: DecodedBudget) {
+    this.key = key;
+    this.revision = revision;
+    this.bytes = bytes;
+    this.#budget = budget;
+  }
+
+  get object(): KubeObject {
+    if (this.#decoded === undefined) {
+      this.#decoded = deepFreeze(decodeObject(this.bytes, this.revision));
+      this.#budget.hold(this);
+    }
+    return this.#decoded;
+  }
+
+  forget(): void {
+    this.#decoded = undefined;
+  }
+}
+
+/** Throws SyntaxError when `value` holds no Kubernetes object. */
+export function listedObject(
+  key: string,
+  value: Buffer,
+  revision: number,
+  budget: DecodedBudget,
+): StoredObject {
+  return new StoredObject(key, revision, withRevision(value, revision), budget);
+}
+
+/** The event that makes `value` (the last state, for a deletion) the current one. Throws SyntaxError as above. */
+export function makeEvent(
+  type: EventType,
+  key: string,
+  value: Buffer,
+  revision: number,
+  previous: CachedObject | undefined,
+  budget: DecodedBudget,
+): CacheEvent {
+  const { frame, object } = frameObject(type, value, revision);
+  return { type, key, revision, current: new StoredObject(key, revision, object, budget), previous, frame };
+}

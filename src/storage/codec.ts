@@ -1,0 +1,98 @@
+/**
+ * The form of an object in the store and in the watch cache: its JSON with `apiVersion`, `kind` and `metadata`
+ * first. Stored bytes carry no resourceVersion, since only the store knows it; `withRevision` splices it in
+ * without parsing, which is what makes serving an object cheap.
+ */
+import type { KubeObject } from '../apimachinery/meta.ts';
+
+const metadataMark = Buffer.from('"metadata":{');
+const revisionMark = Buffer.from('"resourceVersion":"');
+const quote = 0x22;
+const comma = 0x2c;
+const closingBrace = 0x7d;
+/** apiVersion and kind are short; a head longer than this is not ours and takes the slow way. */
+const longestHead = 512;
+
+export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+/** The bytes to store: canonical field order, `metadata.resourceVersion` left out. */
+export function encodeObject(object: KubeObject): Buffer {
+  const { apiVersion, kind, metadata, ...rest } = object;
+  const { resourceVersion: _, ...meta } = metadata;
+  return Buffer.from(JSON.stringify({ apiVersion, kind, metadata: meta, ...rest }));
+}
+
+/** A fresh, mutable object with `metadata.resourceVersion` filled in. Throws SyntaxError on bytes that hold no object. */
+export function decodeObject(bytes: Uint8Array, revision: number): KubeObject {
+  const object = JSON.parse(
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(),
+  ) as unknown;
+  if (!isObjectLike(object))
+    throw new SyntaxError('stored bytes are no Kubernetes object: metadata is missing');
+  object.metadata.resourceVersion = String(revision);
+  return object;
+}
+
+function isObjectLike(value: unknown): value is KubeObject {
+  if (typeof value !== 'object' || value === null || !('metadata' in value)) return false;
+  return typeof value.metadata === 'object' && value.metadata !== null;
+}
+
+/** Where `bytes` can be cut to put a resourceVersion between the two parts. */
+interface Seam {
+  readonly head: Buffer;
+  readonly tail: Buffer;
+  /** Whether other metadata follows, so that a comma is due. */
+  readonly more: boolean;
+}
+
+function findSeam(bytes: Buffer): Seam | undefined {
+  const at = bytes.indexOf(metadataMark);
+  if (at < 0 || at > longestHead) return undefined;
+  // Only then is the first "metadata" the object's own and not one inside a template or a string.
+  if (!/^\{"apiVersion":"[^"\\]*","kind":"[^"\\]*",$/.test(bytes.toString('latin1', 0, at))) return undefined;
+  let rest = at + metadataMark.length;
+  const head = bytes.subarray(0, rest);
+  if (bytes.subarray(rest, rest + revisionMark.length).equals(revisionMark)) {
+    rest = bytes.indexOf(quote, rest + revisionMark.length) + 1;
+    if (bytes[rest] === comma) rest++;
+  }
+  return { head, tail: bytes.subarray(rest), more: bytes[rest] !== closingBrace };
+}
+
+function canonicalSeam(bytes: Buffer): Seam {
+  const seam = findSeam(bytes) ?? findSeam(encodeObject(decodeObject(bytes, 0)));
+  if (!seam) throw new SyntaxError('stored bytes are no Kubernetes object: apiVersion or kind is missing');
+  return seam;
+}
+
+/**
+ * The event's wire form `{"type":…,"object":…}\n` around `bytes` (with or without a resourceVersion of its own)
+ * at `revision`. `object` is the part of `frame` that holds the object: both share one allocation.
+ */
+export function frameObject(
+  type: EventType,
+  bytes: Buffer,
+  revision: number,
+): { readonly frame: Buffer; readonly object: Buffer } {
+  const { head, tail, more } = canonicalSeam(bytes);
+  const opening = Buffer.from(`{"type":"${type}","object":`, 'latin1');
+  const version = Buffer.from(`"resourceVersion":"${revision}"${more ? ',' : ''}`, 'latin1');
+  const closing = Buffer.from('}\n', 'latin1');
+  const frame = Buffer.concat([opening, head, version, tail, closing]);
+  return { frame, object: frame.subarray(opening.length, frame.length - closing.length) };
+}
+
+/** `bytes` with its resourceVersion set to `revision`, in an allocation of its own. */
+export function withRevision(bytes: Buffer, revision: number): Buffer {
+  const { head, tail, more } = canonicalSeam(bytes);
+  const version = Buffer.from(`"resourceVersion":"${revision}"${more ? ',' : ''}`, 'latin1');
+  return Buffer.concat([head, version, tail]);
+}
+
+/** Freezes a decoded JSON value and everything in it. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const member of Object.values(value)) deepFreeze(member);
+  return Object.freeze(value);
+}

@@ -1,0 +1,184 @@
+/**
+ * etcd as a supervised child of this process, for a cluster with one master. It listens on unix sockets in a
+ * directory only this user can enter, so nobody else on the machine reaches it, and on no network port at all.
+ *
+ * - It is started again, with growing delay, whenever it ends while it should run.
+ * - A process left over by a master that was killed (found by its command line naming our data directory) is
+ *   ended before a new one starts; the data directory of a killed etcd is used as it is.
+ */
+import { spawn } from 'node:child_process';
+import { chmod, mkdir, open, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { type Clock, sleep } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import { endProcess, processesWithArgument } from './leftover-process.ts';
+
+export interface EmbeddedEtcdOptions {
+  /** The etcd executable. */
+  readonly binary: string;
+  /** Holds the data, the sockets and the log; made with mode 0700. */
+  readonly dataDir: string;
+  /** Bytes the database may grow to; 2 GiB unless told. */
+  readonly quotaBytes?: number;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** Ends etcd as `stop` does. */
+  readonly signal: AbortSignal;
+}
+
+export interface EmbeddedEtcd {
+  /** For connectEtcd. */
+  readonly endpoints: readonly string[];
+  /** What connectEtcd may use as `keepaliveMs` with this server. */
+  readonly keepaliveMs: number;
+  /** The running process; undefined between two starts. */
+  pid(): number | undefined;
+  /** Resolves when etcd has ended: asked to first, killed after 5 s. */
+  stop(): Promise<void>;
+}
+
+const firstDelayMs = 50;
+const longestDelayMs = 5000;
+/** A run this long was a good one: the next start is not delayed. */
+const goodRunMs = 10_000;
+const stopMs = 5000;
+/** The kernel's limit for a socket's path, its closing zero included. */
+const longestSocketPath = 107;
+/** etcd names a unix socket after its URL's host and port, in the directory it runs in. */
+const clientSocket = 'client:0';
+
+/** Resolves once the first process is started; etcd answers some 300 ms later, which connectEtcd waits for. */
+export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<EmbeddedEtcd> {
+  const { clock, signal } = options;
+  const log = options.log.named('etcd');
+  const dataDir = path.resolve(options.dataDir);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await chmod(dataDir, 0o700);
+  for (const pid of await processesWithArgument(`--data-dir=${path.join(dataDir, 'data')}`)) {
+    log.warn('ending the etcd a killed master left behind', { pid });
+    await endProcess(pid, stopMs, clock);
+  }
+  const stopping = new AbortController();
+  const ended = AbortSignal.any([signal, stopping.signal]);
+  const directory = await open(dataDir, 'r');
+  const run: Run = { pid: undefined };
+  const first = Promise.withResolvers<void>();
+  const supervised = supervise({ ...options, dataDir, log }, run, ended, first).finally(() =>
+    directory.close(),
+  );
+  await Promise.race([first.promise, supervised]);
+
+  const socket = path.join(dataDir, clientSocket);
+  // A path too long for a socket's address is reached through the open directory.
+  const address =
+    socket.length > longestSocketPath ? `/proc/self/fd/${directory.fd}/${clientSocket}` : socket;
+  return {
+    endpoints: [`unix:${address}`],
+    keepaliveMs: 2000,
+    pid: () => run.pid,
+    async stop() {
+      stopping.abort();
+      await supervised;
+    },
+  };
+}
+
+interface Run {
+  pid: number | undefined;
+}
+
+async function supervise(
+  options: EmbeddedEtcdOptions,
+  run: Run,
+  signal: AbortSignal,
+  first: PromiseWithResolvers<void>,
+): Promise<void> {
+  const { clock, log } = options;
+  let delay = firstDelayMs;
+  while (!signal.aborted) {
+    const started = clock.now();
+    const outcome = await runOnce(options, run, signal, first.resolve);
+    if (signal.aborted) return;
+    if (clock.now() - started > goodRunMs) delay = firstDelayMs;
+    log.error('etcd ended, starting it again', {
+      outcome,
+      delayMs: delay,
+      logFile: logFile(options.dataDir),
+    });
+    await sleep(clock, delay, signal).catch(() => undefined);
+    delay = Math.min(delay * 2, longestDelayMs);
+  }
+}
+
+/** Runs etcd until it ends or the signal aborts; tells how it ended. */
+async function runOnce(
+  options: EmbeddedEtcdOptions,
+  run: Run,
+  signal: AbortSignal,
+  onStarted: () => void,
+): Promise<string> {
+  const { dataDir, clock } = options;
+  // A socket file that a killed etcd left makes the next one fail to listen.
+  for (const name of [clientSocket, 'peer:0']) await rm(path.join(dataDir, name), { force: true });
+  const output = await open(logFile(dataDir), 'w', 0o600);
+  const child = spawn(options.binary, etcdArguments(dataDir, options.quotaBytes), {
+    cwd: dataDir,
+    stdio: ['ignore', output.fd, output.fd],
+    // Its own process group: Ctrl-C reaches the master alone, which then ends etcd after its last write.
+    detached: true,
+    env: {},
+  });
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', (code, by) => resolve(by ? `killed by ${by}` : `exit status ${code}`));
+    child.once('error', (error) => resolve(`can not be started: ${errorMessage(error)}`));
+  });
+  child.once('spawn', onStarted);
+  run.pid = child.pid;
+  let kill: { cancel(): void } | undefined;
+  const end = () => {
+    child.kill('SIGTERM');
+    kill = clock.after(stopMs, () => child.kill('SIGKILL'));
+  };
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+  try {
+    return await exited;
+  } finally {
+    signal.removeEventListener('abort', end);
+    kill?.cancel();
+    run.pid = undefined;
+    await output.close();
+  }
+}
+
+function logFile(dataDir: string): string {
+  return path.join(dataDir, 'etcd.log');
+}
+
+function etcdArguments(dataDir: string, quotaBytes: number | undefined): string[] {
+  const client = `unix://${clientSocket}`;
+  const peer = 'unix://peer:0';
+  return [
+    '--name=minik8s',
+    `--data-dir=${path.join(dataDir, 'data')}`,
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${peer}`,
+    `--initial-advertise-peer-urls=${peer}`,
+    `--initial-cluster=minik8s=${peer}`,
+    `--quota-backend-bytes=${quotaBytes ?? 2 ** 31}`,
+    '--auto-compaction-mode=periodic',
+    '--auto-compaction-retention=5m',
+    // Three times the writes with the same durability: the log is still synced for every commit.
+    '--experimental-backend-bbolt-freelist-type=map',
+    '--backend-batch-limit=1000',
+    // Room for the largest object Kubernetes accepts (3 MiB) with its claims.
+    '--max-request-bytes=4194304',
+    '--grpc-keepalive-min-time=1s',
+    // One member: no election to wait for, so short ticks make the first answer fast.
+    '--heartbeat-interval=20',
+    '--election-timeout=200',
+    '--logger=zap',
+    '--log-level=warn',
+  ];
+}

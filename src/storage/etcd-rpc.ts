@@ -1,0 +1,138 @@
+/**
+ * The part of etcd's API the store is built on, as data: field names are those of etcd's rpc.proto, so requests
+ * pass through unchanged. etcd.ts implements it on the wire; everything else here is free of the network library.
+ */
+
+export interface RangeRequest {
+  readonly key: Buffer;
+  readonly range_end?: Buffer;
+  readonly limit?: number;
+  readonly revision?: number;
+  readonly count_only?: boolean;
+}
+
+export interface KeyValue {
+  readonly key: Buffer;
+  readonly value: Buffer;
+  readonly mod_revision: string;
+  readonly version: string;
+}
+
+export interface ResponseHeader {
+  readonly revision: string;
+}
+
+export interface RangeResponse {
+  readonly header: ResponseHeader;
+  readonly kvs: readonly KeyValue[];
+  readonly more: boolean;
+  /** All keys of the range, whatever the limit. */
+  readonly count: string;
+}
+
+/** etcd's CompareResult and CompareTarget by number. */
+export const compareEqual = 0;
+export const targetModRevision = 2;
+export const targetValue = 3;
+
+export interface Compare {
+  readonly result: typeof compareEqual;
+  readonly target: typeof targetModRevision | typeof targetValue;
+  readonly key: Buffer;
+  readonly mod_revision?: number;
+  readonly value?: Buffer;
+}
+
+export interface RequestOp {
+  readonly request_range?: RangeRequest;
+  readonly request_put?: { readonly key: Buffer; readonly value: Buffer };
+  readonly request_delete_range?: { readonly key: Buffer };
+}
+
+export interface TxnRequest {
+  readonly compare: readonly Compare[];
+  readonly success: readonly RequestOp[];
+  readonly failure: readonly RequestOp[];
+}
+
+export interface TxnResponse {
+  readonly header: ResponseHeader;
+  readonly succeeded: boolean;
+  readonly responses: readonly { readonly response_range?: RangeResponse | null }[];
+}
+
+export interface WatchRequest {
+  readonly create_request?: {
+    readonly key: Buffer;
+    readonly range_end: Buffer;
+    readonly start_revision: number;
+    readonly progress_notify: boolean;
+    readonly fragment: boolean;
+    readonly watch_id: number;
+  };
+  readonly progress_request?: Record<string, never>;
+}
+
+export interface WatchResponse {
+  readonly header: ResponseHeader;
+  readonly watch_id: string;
+  readonly created: boolean;
+  readonly canceled: boolean;
+  readonly compact_revision: string;
+  readonly cancel_reason: string;
+  readonly fragment: boolean;
+  readonly events: readonly { readonly type: string; readonly kv: KeyValue }[];
+}
+
+export interface WatchStream {
+  send(request: WatchRequest): void;
+  /** Ends, or throws RpcError, with the connection. */
+  readonly responses: AsyncIterable<WatchResponse>;
+  cancel(): void;
+}
+
+/**
+ * How a call failed. `refused`: the server answered that it will not; nothing happened. `compacted`: it no longer
+ * has that revision. `unanswered`: connection, deadline, leader election; whether anything happened is unknown.
+ */
+export type RpcFailure = 'refused' | 'compacted' | 'unanswered';
+
+export class RpcError extends Error {
+  override readonly name = 'RpcError';
+  readonly failure: RpcFailure;
+  constructor(failure: RpcFailure, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.failure = failure;
+  }
+}
+
+/** Every call rejects with RpcError, and none is retried. `timeoutMs` bounds a call. */
+export interface EtcdRpc {
+  range(request: RangeRequest, timeoutMs: number): Promise<RangeResponse>;
+  txn(request: TxnRequest, timeoutMs: number): Promise<TxnResponse>;
+  compact(revision: number, timeoutMs: number): Promise<void>;
+  /** The server's version, such as `3.4.23`. */
+  version(timeoutMs: number): Promise<string>;
+  openWatch(): Promise<WatchStream>;
+  close(): void;
+}
+
+/** The end of the range of all keys that start with `prefix`. */
+export function prefixEnd(prefix: string): Buffer {
+  const end = Buffer.from(prefix);
+  const last = end.at(-1);
+  if (last === undefined || last === 0xff)
+    throw new RangeError(`no range for the prefix ${JSON.stringify(prefix)}`);
+  end[end.length - 1] = last + 1;
+  return end;
+}
+
+/**
+ * Keys the store keeps for itself lie right below the tree they serve (`/registry.progress` < `/registry/`), so
+ * one range, and hence one ordered watch, can span both, and no list of the tree shows them.
+ */
+export function markerKey(key: string, name: 'progress' | 'fence'): Buffer {
+  const slash = key.indexOf('/', 1);
+  if (slash < 0) throw new RangeError(`the key ${key} lies in no tree: it has one path segment`);
+  return Buffer.from(`${key.slice(0, slash)}.${name}`);
+}

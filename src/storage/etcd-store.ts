@@ -1,0 +1,187 @@
+/** The Store contract on etcd's RPCs: reads are retried, writes are settled (etcd-write.ts), watches resume. */
+import { type Clock, sleep } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import {
+  type EtcdRpc,
+  type KeyValue,
+  markerKey,
+  prefixEnd,
+  type RangeRequest,
+  type RangeResponse,
+  RpcError,
+  type WatchStream,
+} from './etcd-rpc.ts';
+import { progressIsOrdered, watchEtcd } from './etcd-watch.ts';
+import { createWriter } from './etcd-write.ts';
+import {
+  CompactedError,
+  type ListOptions,
+  type ListResult,
+  type Store,
+  type StoredValue,
+  StoreRejectedError,
+  StoreUnavailableError,
+} from './store.ts';
+
+export interface EtcdStoreOptions {
+  readonly rpc: EtcdRpc;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** How long one call may take. */
+  readonly attemptMs: number;
+  /** How long a read is retried and a lost write is settled before StoreUnavailableError. */
+  readonly settleMs: number;
+}
+
+/** Items fetched in one call: about 8 MB of ordinary objects. */
+const pageSize = 2500;
+const retryMs = 50;
+
+/** Waits until etcd answers (or rejects with StoreUnavailableError after `settleMs`). */
+export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store> {
+  const { rpc, clock, log, attemptMs } = options;
+  const closed = new AbortController();
+  const watches = new Set<{ readonly prefix: string; stream: WatchStream | undefined }>();
+  let lastRevision = 0;
+  const onRevision = (revision: number) => {
+    if (revision > lastRevision) lastRevision = revision;
+  };
+
+  /** Retries what has no effect, until it is answered. */
+  const ask = async <T>(what: string, call: () => Promise<T>): Promise<T> => {
+    const deadline = clock.now() + options.settleMs;
+    for (;;) {
+      try {
+        return await call();
+      } catch (error) {
+        const last = closed.signal.aborted || clock.now() >= deadline;
+        if (last || !isUnanswered(error)) throw toStoreError(what, error);
+        await sleep(clock, retryMs);
+      }
+    }
+  };
+  const range = async (what: string, request: RangeRequest): Promise<RangeResponse> => {
+    const response = await ask(what, () => rpc.range(request, attemptMs));
+    onRevision(Number(response.header.revision));
+    return response;
+  };
+  const currentRevision = async () => {
+    const response = await range('reading the revision', { key: Buffer.from([0]), count_only: true });
+    return Number(response.header.revision);
+  };
+
+  await currentRevision();
+  const version = await ask('reading the version of etcd', () => rpc.version(attemptMs));
+  const trustProgress = progressIsOrdered(version);
+  log.debug('connected to etcd', { version, revision: lastRevision });
+  const writer = createWriter({ ...options, onRevision, lastRevision: () => lastRevision });
+
+  const askProgress = (prefix: string, stream: WatchStream) => {
+    if (trustProgress) return stream.send({ progress_request: {} });
+    const put = { request_put: { key: markerKey(prefix, 'progress'), value: Buffer.alloc(0) } };
+    rpc.txn({ compare: [], success: [put], failure: [] }, attemptMs).then(
+      (response) => onRevision(Number(response.header.revision)),
+      (error) => log.debug('the progress mark was not written', { error: errorMessage(error) }),
+    );
+  };
+
+  return {
+    async get(key) {
+      const response = await range(`reading ${key}`, { key: Buffer.from(key) });
+      const kv = response.kvs[0];
+      return kv && toStoredValue(kv);
+    },
+    list: (prefix, listOptions) => listPages(range, prefix, listOptions ?? {}),
+    currentRevision,
+    create: (key, value, claims) => writer.write({ key, value, expected: 0, claims: claims ?? {} }),
+    update: (key, value, expected, claims) =>
+      writer.write({ key, value, expected: existing(expected), claims: claims ?? {} }),
+    delete: (key, expected, claims) =>
+      writer.write({ key, value: undefined, expected: existing(expected), claims: claims ?? {} }),
+    async *watch(prefix, after, signal) {
+      const open: { readonly prefix: string; stream: WatchStream | undefined } = {
+        prefix,
+        stream: undefined,
+      };
+      watches.add(open);
+      const onStream = (stream: WatchStream | undefined) => {
+        open.stream = stream;
+      };
+      const ended = AbortSignal.any([signal, closed.signal]);
+      try {
+        for await (const batch of watchEtcd({ rpc, clock, log, prefix, after, signal: ended, onStream })) {
+          onRevision(batch.revision);
+          yield batch;
+        }
+      } finally {
+        watches.delete(open);
+      }
+      if (!signal.aborted) throw new StoreUnavailableError('the store is closed');
+    },
+    requestProgress() {
+      for (const { prefix, stream } of watches) if (stream) askProgress(prefix, stream);
+    },
+    async compact(revision) {
+      // Compacted to here or further already: what was asked for holds.
+      await ask(`compacting to ${revision}`, () => rpc.compact(revision, attemptMs)).catch((error) => {
+        if (!(error instanceof CompactedError)) throw error;
+      });
+    },
+    async close() {
+      closed.abort();
+      rpc.close();
+    },
+  };
+}
+
+function isUnanswered(error: unknown): boolean {
+  return error instanceof RpcError && error.failure === 'unanswered';
+}
+
+function toStoreError(what: string, error: unknown): unknown {
+  if (!(error instanceof RpcError)) return error;
+  switch (error.failure) {
+    case 'compacted':
+      return new CompactedError(`${what}: ${error.message}`, undefined);
+    case 'refused':
+      return new StoreRejectedError(`${what}: ${error.message}`, { cause: error });
+    case 'unanswered':
+      return new StoreUnavailableError(`${what}: etcd did not answer`, { cause: error });
+  }
+}
+
+/** No key has revision 0: it would compare as "does not exist". */
+function existing(revision: number): number {
+  if (revision <= 0) throw new RangeError(`${revision} is no revision of a key`);
+  return revision;
+}
+
+function toStoredValue(kv: KeyValue): StoredValue {
+  return { key: kv.key.toString(), value: kv.value, revision: Number(kv.mod_revision) };
+}
+
+async function listPages(
+  range: (what: string, request: RangeRequest) => Promise<RangeResponse>,
+  prefix: string,
+  options: ListOptions,
+): Promise<ListResult> {
+  const rangeEnd = prefixEnd(prefix);
+  const wanted = options.limit ?? Number.POSITIVE_INFINITY;
+  const items: StoredValue[] = [];
+  let startAfter = options.startAfter;
+  let revision = options.revision;
+  for (;;) {
+    const response = await range(`listing ${prefix}`, {
+      key: startAfter === undefined ? Buffer.from(prefix) : Buffer.from(`${startAfter}\0`),
+      range_end: rangeEnd,
+      limit: Math.min(wanted - items.length, pageSize),
+      ...(revision === undefined ? {} : { revision }),
+    });
+    for (const kv of response.kvs) items.push(toStoredValue(kv));
+    // The pages that follow must come from the snapshot of the first.
+    revision ??= Number(response.header.revision);
+    const remaining = Number(response.count) - response.kvs.length;
+    if (!response.more || items.length >= wanted) return { items, revision, more: response.more, remaining };
+    startAfter = items.at(-1)?.key;
+  }
+}

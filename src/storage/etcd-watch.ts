@@ -1,0 +1,185 @@
+/**
+ * A watch on etcd that loses and repeats nothing. What has been delivered is known by the revision of the last
+ * event (or progress mark) handed out, never by a response's header, and a broken stream resumes from there.
+ *
+ * - It starts at the last delivered revision and drops what it has, rather than at the next one: etcd then says
+ *   `compacted` also when exactly the next event was a deletion that compaction swallowed.
+ * - Events of one revision are handed out together, also when etcd sent them in fragments.
+ * - Before 3.4.31 and 3.5.13 etcd answers a progress request past events it has not sent yet (etcd issue 15220),
+ *   so there a write to a marker key inside the watched range takes its place: events of one range are ordered.
+ */
+import { type Clock, sleep } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import {
+  type EtcdRpc,
+  markerKey,
+  prefixEnd,
+  RpcError,
+  type WatchResponse,
+  type WatchStream,
+} from './etcd-rpc.ts';
+import { CompactedError, type StoreEvent, type WatchBatch } from './store.ts';
+
+export interface WatchOptions {
+  readonly rpc: EtcdRpc;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly prefix: string;
+  readonly after: number;
+  readonly signal: AbortSignal;
+  /** Given each stream once its watch exists, and undefined when it is lost. */
+  readonly onStream: (stream: WatchStream | undefined) => void;
+}
+
+const watchId = 1;
+const firstDelayMs = 20;
+const longestDelayMs = 2000;
+
+export type WatchStep =
+  | { readonly type: 'batch'; readonly batch: WatchBatch }
+  | { readonly type: 'created' }
+  | { readonly type: 'nothing' }
+  | { readonly type: 'compacted'; readonly revision: number }
+  | { readonly type: 'canceled'; readonly reason: string };
+
+/** Turns the responses of one stream into batches; `delivered` outlives the stream, `held` does not. */
+export class WatchAssembler {
+  delivered: number;
+  readonly #prefix: string;
+  #held: StoreEvent[] = [];
+
+  constructor(prefix: string, delivered: number) {
+    this.#prefix = prefix;
+    this.delivered = delivered;
+  }
+
+  /** Forgets what a broken stream left unfinished: the next one sends it again. */
+  restart(): void {
+    this.#held = [];
+  }
+
+  take(response: WatchResponse): WatchStep {
+    const id = Number(response.watch_id);
+    if (id !== watchId && id !== -1) return { type: 'nothing' };
+    if (response.canceled) {
+      const compacted = Number(response.compact_revision);
+      if (compacted > 0) return { type: 'compacted', revision: compacted };
+      return { type: 'canceled', reason: response.cancel_reason || 'no reason given' };
+    }
+    if (response.created) return { type: 'created' };
+    if (response.events.length === 0 && !response.fragment) return this.#progress(response);
+    return this.#events(response);
+  }
+
+  #progress(response: WatchResponse): WatchStep {
+    const revision = Number(response.header.revision);
+    if (this.#held.length > 0 || revision < this.delivered) return { type: 'nothing' };
+    this.delivered = revision;
+    return { type: 'batch', batch: { events: [], revision } };
+  }
+
+  #events(response: WatchResponse): WatchStep {
+    for (const event of response.events) this.#held.push(toStoreEvent(event));
+    let complete = this.#held;
+    if (response.fragment) {
+      // More of the last revision may follow; the ones before it are whole.
+      const last = this.#held.at(-1)?.revision ?? 0;
+      const cut = this.#held.findIndex((event) => event.revision === last);
+      complete = this.#held.slice(0, Math.max(cut, 0));
+      this.#held = this.#held.slice(Math.max(cut, 0));
+    } else {
+      this.#held = [];
+    }
+    const revision = complete.at(-1)?.revision ?? 0;
+    if (revision <= this.delivered) return { type: 'nothing' };
+    const fresh = complete.filter(
+      (event) => event.revision > this.delivered && event.key.startsWith(this.#prefix),
+    );
+    this.delivered = revision;
+    return { type: 'batch', batch: { events: fresh, revision } };
+  }
+}
+
+function toStoreEvent(event: WatchResponse['events'][number]): StoreEvent {
+  const key = event.kv.key.toString();
+  const revision = Number(event.kv.mod_revision);
+  if (event.type.toUpperCase() === 'DELETE') return { type: 'delete', key, revision };
+  return { type: 'put', key, value: event.kv.value, revision };
+}
+
+/** See Store.watch. */
+export async function* watchEtcd(options: WatchOptions): AsyncGenerator<WatchBatch> {
+  const { clock, log, prefix, signal } = options;
+  if (!prefix.endsWith('/')) throw new RangeError(`a watch needs a prefix that ends in "/", not ${prefix}`);
+  const assembler = new WatchAssembler(prefix, options.after);
+  let delay = firstDelayMs;
+  while (!signal.aborted) {
+    try {
+      for await (const batch of oneStream(options, assembler)) {
+        delay = firstDelayMs;
+        yield batch;
+      }
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      if (!signal.aborted)
+        log.debug('watch stream lost, resuming', { after: assembler.delivered, error: errorMessage(error) });
+    } finally {
+      options.onStream(undefined);
+    }
+    if (signal.aborted) return;
+    await sleep(clock, delay, signal).catch(() => undefined);
+    delay = Math.min(delay * 2, longestDelayMs);
+  }
+}
+
+async function* oneStream(options: WatchOptions, assembler: WatchAssembler): AsyncGenerator<WatchBatch> {
+  const { rpc, prefix, signal } = options;
+  assembler.restart();
+  const stream = await rpc.openWatch();
+  const cancel = () => stream.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    if (signal.aborted) return;
+    stream.send({
+      create_request: {
+        key: markerKey(prefix, 'progress'),
+        range_end: prefixEnd(prefix),
+        start_revision: Math.max(1, assembler.delivered),
+        progress_notify: true,
+        fragment: true,
+        watch_id: watchId,
+      },
+    });
+    for await (const response of stream.responses) {
+      const step = assembler.take(response);
+      switch (step.type) {
+        case 'batch':
+          yield step.batch;
+          break;
+        case 'created':
+          options.onStream(stream);
+          break;
+        case 'nothing':
+          break;
+        case 'compacted':
+          throw new CompactedError(
+            `revision ${assembler.delivered + 1} is gone; the oldest kept is ${step.revision}`,
+            step.revision,
+          );
+        case 'canceled':
+          throw new RpcError('unanswered', `etcd canceled the watch: ${step.reason}`);
+      }
+    }
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    stream.cancel();
+  }
+}
+
+/** Whether a progress request may be trusted with this version of etcd; see the head of this file. */
+export function progressIsOrdered(version: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
+  if (major !== 3 || minor >= 6) return major > 3 || (major === 3 && minor >= 6);
+  if (minor === 5) return patch >= 13;
+  return minor === 4 && patch >= 31;
+}

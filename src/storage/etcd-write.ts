@@ -1,0 +1,300 @@
+/**
+ * One conditional write on etcd, settled when its answer is lost.
+ *
+ * A write is a transaction that compares the key's mod_revision (and its claims). When no answer comes, the
+ * request may have been applied, may be lost, or may still be on its way through the cluster, so reading the key
+ * proves nothing yet and sending it again could apply it twice. So every write also compares a fence key, and
+ * settling goes: (1) write the fence: whatever was still on its way can not be applied any more; (2) read the
+ * key's history from before the write up to the fence, from one watch whose range spans both; (3) the write is
+ * in it, and its revision is known, or it never happened and may be sent anew.
+ *
+ * Limits: a write is recognised by its bytes (objects carry uids and leases their holder, so equal bytes from
+ * someone else mean the same state); a deletion is recognised as "this revision was deleted", so of two
+ * concurrent deletions of one revision both may be told that they did it. When etcd stays away longer than
+ * `settleMs`, or compaction took the history, the outcome stays unknown: StoreUnavailableError.
+ */
+import { type Clock, sleep } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import {
+  type Compare,
+  compareEqual,
+  type EtcdRpc,
+  markerKey,
+  type RequestOp,
+  RpcError,
+  type TxnResponse,
+  targetModRevision,
+  targetValue,
+  type WatchResponse,
+} from './etcd-rpc.ts';
+import { mismatch } from './memory.ts';
+import {
+  type Claims,
+  ClaimTakenError,
+  KeyExistsError,
+  RevisionMismatchError,
+  type StoredValue,
+  StoreRejectedError,
+  StoreUnavailableError,
+} from './store.ts';
+
+export interface Write {
+  readonly key: string;
+  /** The bytes to put; undefined deletes the key. */
+  readonly value: Buffer | undefined;
+  /** The mod_revision the key must have; 0 when it must not exist. */
+  readonly expected: number;
+  readonly claims: Claims;
+}
+
+export interface WriterOptions {
+  readonly rpc: EtcdRpc;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Tells the store about a revision an answer carried. */
+  readonly onRevision: (revision: number) => void;
+  /** The highest revision any answer has carried. */
+  readonly lastRevision: () => number;
+  readonly attemptMs: number;
+  readonly settleMs: number;
+}
+
+/** What the failed branch of the transaction tells. */
+interface Found {
+  readonly current: StoredValue | undefined;
+  readonly fence: number;
+  readonly owners: ReadonlyMap<string, string>;
+}
+
+export interface Writer {
+  /** Resolves to the write's revision; rejects as Store's methods say. */
+  write(write: Write): Promise<number>;
+}
+
+export function createWriter(options: WriterOptions): Writer {
+  const { clock, log } = options;
+  /** The last known revision of each tree's fence; 0 when it was never written. */
+  const fences = new Map<string, number>();
+  /** Fences being written, so that writes lost together share one. */
+  const raising = new Map<string, Promise<number>>();
+
+  const raiseFence = (fenceKey: Buffer, deadline: number): Promise<number> => {
+    const name = fenceKey.toString();
+    const pending = raising.get(name);
+    if (pending !== undefined) return pending;
+    const raised = putFence(options, fenceKey, deadline)
+      .then((revision) => {
+        fences.set(name, Math.max(revision, fences.get(name) ?? 0));
+        return revision;
+      })
+      .finally(() => raising.delete(name));
+    raising.set(name, raised);
+    return raised;
+  };
+
+  const settle = async (write: Write, before: number, deadline: number): Promise<number | undefined> => {
+    const fenceKey = markerKey(write.key, 'fence');
+    // A fence whose write began before this one was lost may have been applied before it: only a later one counts.
+    await raising.get(fenceKey.toString())?.catch(() => undefined);
+    for (;;) {
+      try {
+        const fence = await raiseFence(fenceKey, deadline);
+        return await findInHistory(options, write, before, fence, deadline);
+      } catch (error) {
+        if (!(error instanceof RpcError) || error.failure !== 'unanswered')
+          throw unknownOutcome(write, error);
+        if (clock.now() >= deadline) throw unknownOutcome(write, error);
+        await sleep(clock, 50);
+      }
+    }
+  };
+
+  return {
+    async write(write) {
+      const fenceName = markerKey(write.key, 'fence').toString();
+      const deadline = clock.now() + options.settleMs;
+      let owners: ReadonlyMap<string, string> = new Map();
+      for (;;) {
+        const before = options.lastRevision();
+        const fence = fences.get(fenceName) ?? 0;
+        const outcome = await attempt(options, write, fence, owners);
+        if (outcome.type === 'done') return outcome.revision;
+        if (outcome.type === 'unanswered') {
+          log.debug('the answer to a write was lost, settling', {
+            key: write.key,
+            error: errorMessage(outcome.error),
+          });
+          const revision = await settle(write, before, deadline);
+          if (revision !== undefined) return revision;
+          if (clock.now() >= deadline) throw unknownOutcome(write, outcome.error);
+          continue;
+        }
+        const { found } = outcome;
+        fences.set(fenceName, Math.max(found.fence, fences.get(fenceName) ?? 0));
+        refuse(write, found);
+        owners = found.owners;
+      }
+    },
+  };
+}
+
+type Outcome =
+  | { readonly type: 'done'; readonly revision: number }
+  | { readonly type: 'failed'; readonly found: Found }
+  | { readonly type: 'unanswered'; readonly error: RpcError };
+
+async function attempt(
+  options: WriterOptions,
+  write: Write,
+  fence: number,
+  owners: ReadonlyMap<string, string>,
+): Promise<Outcome> {
+  try {
+    const response = await options.rpc.txn(transaction(write, fence, owners), options.attemptMs);
+    const revision = Number(response.header.revision);
+    options.onRevision(revision);
+    return response.succeeded
+      ? { type: 'done', revision }
+      : { type: 'failed', found: readFailure(write, response) };
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    if (error.failure !== 'unanswered') {
+      throw new StoreRejectedError(`etcd refused to write ${write.key}: ${error.message}`, { cause: error });
+    }
+    return { type: 'unanswered', error };
+  }
+}
+
+function transaction(write: Write, fence: number, owners: ReadonlyMap<string, string>) {
+  const key = Buffer.from(write.key);
+  const fenceKey = markerKey(write.key, 'fence');
+  const compare: Compare[] = [modRevisionIs(key, write.expected), modRevisionIs(fenceKey, fence)];
+  const success: RequestOp[] = [
+    write.value ? { request_put: { key, value: write.value } } : { request_delete_range: { key } },
+  ];
+  const failure: RequestOp[] = [{ request_range: { key } }, { request_range: { key: fenceKey } }];
+  for (const claim of write.claims.acquire ?? []) {
+    const claimKey = Buffer.from(claim.key);
+    const owner = Buffer.from(claim.owner);
+    // Found to be ours already: then it must still be, and needs no writing.
+    if (owners.get(claim.key) === claim.owner) {
+      compare.push({ result: compareEqual, target: targetValue, key: claimKey, value: owner });
+    } else {
+      compare.push(modRevisionIs(claimKey, 0));
+      success.push({ request_put: { key: claimKey, value: owner } });
+    }
+    failure.push({ request_range: { key: claimKey } });
+  }
+  for (const released of write.claims.release ?? []) {
+    success.push({ request_delete_range: { key: Buffer.from(released) } });
+  }
+  return { compare, success, failure };
+}
+
+function modRevisionIs(key: Buffer, revision: number): Compare {
+  return { result: compareEqual, target: targetModRevision, key, mod_revision: revision };
+}
+
+function readFailure(write: Write, response: TxnResponse): Found {
+  const [own, fence, ...claims] = response.responses.map((part) => part.response_range?.kvs[0]);
+  const owners = new Map<string, string>();
+  for (const kv of claims) if (kv) owners.set(kv.key.toString(), kv.value.toString());
+  return {
+    current: own && { key: write.key, value: own.value, revision: Number(own.mod_revision) },
+    fence: fence ? Number(fence.mod_revision) : 0,
+    owners,
+  };
+}
+
+/** Throws when the write can not succeed; returns when only the fence or a claim of our own was in its way. */
+function refuse(write: Write, found: Found): void {
+  const { key, expected } = write;
+  if (expected === 0 && found.current) throw new KeyExistsError(`${key} already exists`);
+  if (expected !== 0 && found.current?.revision !== expected) {
+    throw new RevisionMismatchError(mismatch(key, expected, found.current), found.current);
+  }
+  for (const claim of write.claims.acquire ?? []) {
+    const owner = found.owners.get(claim.key);
+    if (owner !== undefined && owner !== claim.owner) {
+      throw new ClaimTakenError(`${claim.key} is taken by ${owner}`, claim.key);
+    }
+  }
+}
+
+function unknownOutcome(write: Write, cause: unknown): StoreUnavailableError {
+  const message = `etcd did not answer the write of ${write.key}, and whether it happened is unknown`;
+  return new StoreUnavailableError(message, { cause });
+}
+
+async function putFence(options: WriterOptions, fenceKey: Buffer, deadline: number): Promise<number> {
+  const { rpc, clock } = options;
+  for (;;) {
+    try {
+      const put = { request_put: { key: fenceKey, value: Buffer.from(String(clock.now())) } };
+      const response = await rpc.txn({ compare: [], success: [put], failure: [] }, options.attemptMs);
+      const revision = Number(response.header.revision);
+      options.onRevision(revision);
+      return revision;
+    } catch (error) {
+      // A fence may be written twice without harm.
+      if (!(error instanceof RpcError) || error.failure !== 'unanswered' || clock.now() >= deadline)
+        throw error;
+      await sleep(clock, 50);
+    }
+  }
+}
+
+/**
+ * The revision at which `write` was applied in (before, fence], or undefined when it was not. The one watch spans
+ * the fence and the key, and events of one watch come in order, so the fence's event ends the history.
+ */
+async function findInHistory(
+  options: WriterOptions,
+  write: Write,
+  before: number,
+  fence: number,
+  deadline: number,
+): Promise<number | undefined> {
+  const key = Buffer.from(write.key);
+  const stream = await options.rpc.openWatch();
+  const timer = options.clock.after(Math.max(deadline - options.clock.now(), 1), () => stream.cancel());
+  try {
+    stream.send({
+      create_request: {
+        key: markerKey(write.key, 'fence'),
+        range_end: Buffer.concat([key, Buffer.from([0])]),
+        start_revision: Math.max(before, write.expected) + 1,
+        progress_notify: false,
+        fragment: true,
+        watch_id: 1,
+      },
+    });
+    for await (const response of stream.responses) {
+      if (response.canceled) throw historyGone(response);
+      for (const event of response.events) {
+        const revision = Number(event.kv.mod_revision);
+        if (revision >= fence) return undefined;
+        if (!event.kv.key.equals(key)) continue;
+        if (isWrite(write, event)) return revision;
+        // The first change after the expected revision was someone else's, so ours found it gone.
+        if (write.expected !== 0) return undefined;
+      }
+    }
+    throw new RpcError('unanswered', 'the connection ended while reading back a write');
+  } finally {
+    timer.cancel();
+    stream.cancel();
+  }
+}
+
+function historyGone(response: WatchResponse): RpcError {
+  if (Number(response.compact_revision) > 0)
+    return new RpcError('compacted', 'the history to read back was compacted');
+  return new RpcError('refused', `etcd canceled the read-back: ${response.cancel_reason}`);
+}
+
+function isWrite(write: Write, event: WatchResponse['events'][number]): boolean {
+  if (event.type.toUpperCase() === 'DELETE') return write.value === undefined;
+  if (write.value === undefined || !event.kv.value.equals(write.value)) return false;
+  return (Number(event.kv.version) === 1) === (write.expected === 0);
+}

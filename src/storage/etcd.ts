@@ -1,0 +1,177 @@
+/**
+ * The connection to etcd, and the only importer of etcd3. Of that package only the connection, authentication and
+ * RPC layer is used: its watcher loses events on reconnect, and its retry and circuit-breaker policies resend
+ * writes and keep failing after the server is back; both are replaced by policies that do nothing.
+ */
+import { readFile } from 'node:fs/promises';
+import type { Duplex } from 'node:stream';
+import {
+  Etcd3,
+  EtcdAuthenticationFailedError,
+  EtcdInvalidAuthTokenError,
+  EtcdPermissionDeniedError,
+  GRPCFailedPreconditionError,
+  GRPCInvalidArgumentError,
+  GRPCNotImplementedError,
+  GRPCOutOfRangeError,
+  GRPCResourceExhastedError,
+  GRPCUnauthenticatedError,
+  type IOptions,
+  type IWatchRequest,
+  KVClient,
+  WatchClient,
+} from 'etcd3';
+import type { Clock } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import { type EtcdRpc, RpcError, type WatchResponse, type WatchStream } from './etcd-rpc.ts';
+import { createEtcdStore } from './etcd-store.ts';
+import type { Store } from './store.ts';
+
+export interface EtcdOptions {
+  /** `http://host:port`, `https://host:port` or `unix:/path`; all of one cluster. */
+  readonly endpoints: readonly string[];
+  /** Paths of PEM files; needed for https with a private CA or with client certificates. */
+  readonly tls?: { readonly ca: string; readonly cert?: string; readonly key?: string };
+  readonly auth?: { readonly username: string; readonly password: string };
+  readonly log: Logger;
+  readonly clock: Clock;
+  /**
+   * How often a silent connection is probed, 6000 ms unless told; it is given up after half as long without an
+   * answer. etcd drops clients that probe more often than its --grpc-keepalive-min-time (5 s unless set).
+   */
+  readonly keepaliveMs?: number;
+  /** How long one call may take; 5000 ms unless told. */
+  readonly attemptMs?: number;
+  /** How long to go on before StoreUnavailableError; 15,000 ms unless told. */
+  readonly settleMs?: number;
+}
+
+type FaultHandling = NonNullable<NonNullable<IOptions['faultHandling']>['global']>;
+
+/** etcd3 keeps its connection pool to subclasses. */
+class Connection extends Etcd3 {
+  override readonly kv = new KVClient(this.pool);
+  readonly watches = new WatchClient(this.pool);
+}
+
+/** Resolves once etcd answers; rejects with StoreUnavailableError after `settleMs`. */
+export async function connectEtcd(options: EtcdOptions): Promise<Store> {
+  const rpc = await openRpc(options);
+  try {
+    return await createEtcdStore({
+      rpc,
+      clock: options.clock,
+      log: options.log,
+      attemptMs: options.attemptMs ?? 5000,
+      settleMs: options.settleMs ?? 15_000,
+    });
+  } catch (error) {
+    rpc.close();
+    throw error;
+  }
+}
+
+async function openRpc(options: EtcdOptions): Promise<EtcdRpc> {
+  const { tls, auth } = options;
+  const keepalive = options.keepaliveMs ?? 6000;
+  const connection = new Connection({
+    hosts: [...options.endpoints],
+    ...(tls ? { credentials: await readCredentials(tls) } : {}),
+    ...(auth ? { auth } : {}),
+    faultHandling: { global: passThrough, host: () => passThrough },
+    grpcOptions: {
+      'grpc.keepalive_time_ms': keepalive,
+      'grpc.keepalive_timeout_ms': Math.ceil(keepalive / 2),
+      'grpc.max_receive_message_length': 64 << 20,
+      'grpc.max_send_message_length': 64 << 20,
+      'grpc.initial_reconnect_backoff_ms': 50,
+      'grpc.min_reconnect_backoff_ms': 50,
+      'grpc.max_reconnect_backoff_ms': 1000,
+      // A proxy from the environment has no business between a master and its store.
+      'grpc.enable_http_proxy': 0,
+    },
+  });
+  // gRPC wants the wall clock's own deadline.
+  const within = (ms: number) => ({ deadline: Date.now() + ms });
+  return {
+    range: (request, ms) => translated(connection.kv.range(request, within(ms))),
+    txn: (request, ms) =>
+      translated(
+        connection.kv.txn(
+          { compare: [...request.compare], success: [...request.success], failure: [...request.failure] },
+          within(ms),
+        ),
+      ),
+    compact: async (revision, ms) => {
+      await translated(connection.kv.compact({ revision }, within(ms)));
+    },
+    version: async (ms) => (await translated(connection.maintenance.status(within(ms)))).version,
+    openWatch: () => translated(connection.watches.watch()).then(toWatchStream),
+    close: () => connection.close(),
+  };
+}
+
+const passThrough: FaultHandling = {
+  _altReturn: undefined as never,
+  onSuccess: () => ({ dispose() {} }),
+  onFailure: () => ({ dispose() {} }),
+  execute: async (call, signal) => call({ signal: signal ?? new AbortController().signal }),
+};
+
+async function readCredentials(
+  tls: NonNullable<EtcdOptions['tls']>,
+): Promise<NonNullable<IOptions['credentials']>> {
+  const rootCertificate = await readFile(tls.ca);
+  if (!tls.cert || !tls.key) return { rootCertificate };
+  return { rootCertificate, certChain: await readFile(tls.cert), privateKey: await readFile(tls.key) };
+}
+
+/** What etcd3 returns is a Node stream, though its type does not say so. */
+type GrpcStream = Duplex & { cancel(): void };
+
+function toWatchStream(stream: unknown): WatchStream {
+  const grpc = stream as GrpcStream;
+  // Iterating reports the error; this keeps one that comes before or after from ending the process.
+  grpc.on('error', () => undefined);
+  return {
+    send: (request) => {
+      const message: IWatchRequest = request;
+      if (grpc.writable) grpc.write(message);
+    },
+    responses: readResponses(grpc),
+    cancel: () => grpc.cancel(),
+  };
+}
+
+async function* readResponses(stream: GrpcStream): AsyncGenerator<WatchResponse> {
+  try {
+    for await (const response of stream) yield response as WatchResponse;
+  } catch (error) {
+    throw toRpcError(error);
+  }
+}
+
+function translated<T>(call: Promise<T>): Promise<T> {
+  return call.catch((error) => {
+    throw toRpcError(error);
+  });
+}
+
+const refusals = [
+  EtcdAuthenticationFailedError,
+  EtcdInvalidAuthTokenError,
+  EtcdPermissionDeniedError,
+  GRPCFailedPreconditionError,
+  GRPCInvalidArgumentError,
+  GRPCNotImplementedError,
+  GRPCOutOfRangeError,
+  GRPCResourceExhastedError,
+  GRPCUnauthenticatedError,
+];
+
+function toRpcError(error: unknown): RpcError {
+  const message = errorMessage(error);
+  if (message.includes('required revision has been compacted')) return new RpcError('compacted', message);
+  const refused = refusals.some((kind) => error instanceof kind);
+  return new RpcError(refused ? 'refused' : 'unanswered', message, { cause: error });
+}

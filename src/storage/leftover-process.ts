@@ -1,0 +1,59 @@
+/** Finds and ends processes that an earlier, killed run of this program started. Linux: reads /proc. */
+import { readdir, readFile } from 'node:fs/promises';
+import { type Clock, sleep } from '../base/clock.ts';
+
+/** The processes that were started with exactly this argument, this one left out. */
+export async function processesWithArgument(argument: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
+  const found = await Promise.all(pids.map(async (pid) => ((await hasArgument(pid, argument)) ? [pid] : [])));
+  return found.flat();
+}
+
+async function hasArgument(pid: number, argument: string): Promise<boolean> {
+  try {
+    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8');
+    return commandLine.split('\0').slice(1).includes(argument);
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
+}
+
+/** The process ended meanwhile, or is not ours to look at and so not ours at all. */
+function isGone(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ENOENT' || code === 'ESRCH' || code === 'EACCES' || code === 'EPERM';
+}
+
+/** Asks the process to end, kills it after `graceMs`, and waits until it is gone (or a zombie of someone else's). */
+export async function endProcess(pid: number, graceMs: number, clock: Clock): Promise<void> {
+  const deadline = clock.now() + graceMs;
+  let killed = false;
+  send(pid, 'SIGTERM');
+  while (await isRunning(pid)) {
+    if (!killed && clock.now() >= deadline) {
+      killed = true;
+      send(pid, 'SIGKILL');
+    }
+    await sleep(clock, 10);
+  }
+}
+
+function send(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (!isGone(error)) throw error;
+  }
+}
+
+async function isRunning(pid: number): Promise<boolean> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+    // The state follows the command, which is in parentheses and may hold any character.
+    return stat.charAt(stat.lastIndexOf(')') + 2) !== 'Z';
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * The cache's objects by key, listable in key order. Keys are grouped by directory (all up to the last slash), so
+ * that listing one namespace of one resource looks at nothing else, and a list is one copy of a sorted array.
+ */
+import type { CachedObject } from './cache.ts';
+import { insertionPoint } from './sorted.ts';
+
+interface Directory {
+  /** Sorted; `objects[i]` has the key `keys[i]`. */
+  readonly keys: string[];
+  readonly objects: CachedObject[];
+}
+
+export class ObjectIndex {
+  readonly #byKey = new Map<string, CachedObject>();
+  readonly #directories = new Map<string, Directory>();
+  /** The names of `#directories`, sorted. */
+  readonly #names: string[] = [];
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  get(key: string): CachedObject | undefined {
+    return this.#byKey.get(key);
+  }
+
+  keys(): Iterable<string> {
+    return this.#byKey.keys();
+  }
+
+  set(object: CachedObject): void {
+    const { key } = object;
+    const isNew = !this.#byKey.has(key);
+    this.#byKey.set(key, object);
+    const { keys, objects } = this.#directory(directoryOf(key));
+    const at = insertionPoint(keys, key);
+    if (isNew) {
+      keys.splice(at, 0, key);
+      objects.splice(at, 0, object);
+    } else {
+      objects[at] = object;
+    }
+  }
+
+  delete(key: string): void {
+    if (!this.#byKey.delete(key)) return;
+    const name = directoryOf(key);
+    const { keys, objects } = this.#directory(name);
+    const at = insertionPoint(keys, key);
+    keys.splice(at, 1);
+    objects.splice(at, 1);
+    if (keys.length > 0) return;
+    this.#directories.delete(name);
+    this.#names.splice(insertionPoint(this.#names, name), 1);
+  }
+
+  /** A snapshot, in key order, of the objects whose keys start with `prefix`. */
+  list(prefix: string): CachedObject[] {
+    const parts: CachedObject[][] = [];
+    const own = directoryOf(prefix);
+    if (own !== prefix) {
+      const directory = this.#directories.get(own);
+      if (directory) parts.push(startingWith(directory, prefix));
+    }
+    let nested = false;
+    let previous: string | undefined;
+    for (let i = insertionPoint(this.#names, prefix); this.#names[i]?.startsWith(prefix); i++) {
+      const name = this.#names[i] ?? '';
+      const directory = this.#directories.get(name);
+      if (directory) parts.push(directory.objects);
+      nested ||= previous !== undefined && name.startsWith(previous);
+      previous = name;
+    }
+    const all = parts.length === 1 ? (parts[0] ?? []).slice() : parts.flat();
+    // Objects beside a directory of objects interleave with it; everywhere else directories are in key order.
+    const interleaved = nested || (own !== prefix && parts.length > 1);
+    return interleaved ? all.sort((a, b) => (a.key < b.key ? -1 : 1)) : all;
+  }
+
+  #directory(name: string): Directory {
+    let directory = this.#directories.get(name);
+    if (!directory) {
+      directory = { keys: [], objects: [] };
+      this.#directories.set(name, directory);
+      this.#names.splice(insertionPoint(this.#names, name), 0, name);
+    }
+    return directory;
+  }
+}
+
+function directoryOf(key: string): string {
+  return key.slice(0, key.lastIndexOf('/') + 1);
+}
+
+function startingWith({ keys, objects }: Directory, prefix: string): CachedObject[] {
+  const from = insertionPoint(keys, prefix);
+  let to = from;
+  while (keys[to]?.startsWith(prefix)) to++;
+  return objects.slice(from, to);
+}

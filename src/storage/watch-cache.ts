@@ -1,0 +1,271 @@
+/**
+ * The watch cache: one list and one watch of the store serve every reader and watcher of the API. See cache.ts.
+ *
+ * `run` lists, applies the watch, and resumes it by itself; only when the store no longer has the history does it
+ * list again. Then the difference is applied without events, and watchers whose part changed are told to list
+ * again, since what happened in between is not known.
+ */
+import { type Clock, sleep, type Timer } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import type { Cache, CachedObject, CacheEvent } from './cache.ts';
+import { DecodedBudget, listedObject, makeEvent } from './cached-object.ts';
+import { defaultHistoryLimits, EventHistory, type HistoryLimits } from './event-history.ts';
+import { ObjectIndex } from './object-index.ts';
+import {
+  CompactedError,
+  type Store,
+  type StoredValue,
+  type StoreEvent,
+  StoreUnavailableError,
+} from './store.ts';
+import { Watchers } from './watchers.ts';
+
+export interface WatchCacheOptions {
+  readonly store: Store;
+  /** `/registry/`, with the closing slash. */
+  readonly prefix: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly history?: HistoryLimits;
+  /** Bytes of JSON whose decoded form may be kept; 32 MiB unless told. */
+  readonly decodedBytes?: number;
+}
+
+export interface WatchCache {
+  readonly cache: Cache;
+  /** Keeps the cache current until the signal aborts. Called once. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Resolves when the first list has been applied; rejects when `run` ends before. */
+  readonly synced: Promise<void>;
+}
+
+/** An event is usually here within a millisecond; only after this is the store asked how far it is. */
+const firstProgressMs = 5;
+const nextProgressMs = 100;
+const firstRetryMs = 50;
+const longestRetryMs = 2000;
+const listPage = 2500;
+
+interface Waiter {
+  readonly revision: number;
+  resolve(): void;
+  reject(reason: unknown): void;
+}
+
+export function createWatchCache(options: WatchCacheOptions): WatchCache {
+  const { store, prefix, clock } = options;
+  const log = options.log.named('watch-cache');
+  const budget = new DecodedBudget(options.decodedBytes ?? 32 << 20);
+  const index = new ObjectIndex();
+  const history = new EventHistory(options.history ?? defaultHistoryLimits);
+  const watchers = new Watchers(clock, log);
+  const waiters = new Set<Waiter>();
+  const synced = Promise.withResolvers<void>();
+  // Whoever does not wait for it must not end the process by it.
+  synced.promise.catch(() => undefined);
+  let revision = 0;
+  let stopped = false;
+  let progressTimer: Timer | undefined;
+
+  const advance = (to: number) => {
+    if (to > revision) revision = to;
+    for (const waiter of waiters) if (waiter.revision <= revision) waiter.resolve();
+    if (waiters.size > 0) return;
+    progressTimer?.cancel();
+    progressTimer = undefined;
+  };
+
+  const awaitProgress = (ms: number) => {
+    progressTimer = clock.after(ms, () => {
+      store.requestProgress();
+      awaitProgress(nextProgressMs);
+    });
+  };
+
+  const apply = (event: StoreEvent): CacheEvent | undefined => {
+    try {
+      return applyEvent(index, event, budget);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      log.error('a key holds no Kubernetes object and is left out; delete it', {
+        key: event.key,
+        error: errorMessage(error),
+      });
+      index.delete(event.key);
+      return undefined;
+    }
+  };
+
+  const applyBatch = (events: readonly StoreEvent[], reached: number) => {
+    const now = clock.now();
+    const applied: CacheEvent[] = [];
+    for (const event of events) {
+      const made = apply(event);
+      if (!made) continue;
+      history.add(made, now);
+      applied.push(made);
+    }
+    // Before the watchers hear of it, whoever waits for a revision must be able to read it.
+    if (reached > revision) revision = reached;
+    watchers.publish(applied, revision);
+    advance(reached);
+  };
+
+  const decodeListed = ({ key, value, revision: modified }: StoredValue): CachedObject | undefined => {
+    const known = index.get(key);
+    if (known?.revision === modified) return known;
+    try {
+      return listedObject(key, value, modified, budget);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      log.error('a key holds no Kubernetes object and is left out; delete it', {
+        key,
+        error: errorMessage(error),
+      });
+      return undefined;
+    }
+  };
+
+  /** Makes the cache equal to the store and resolves to the revision that holds for. */
+  const relist = async (signal: AbortSignal): Promise<number> => {
+    const listed = new Map<string, CachedObject>();
+    let page = await store.list(prefix, { limit: listPage });
+    const reached = page.revision;
+    for (;;) {
+      signal.throwIfAborted();
+      for (const item of page.items) {
+        const object = decodeListed(item);
+        if (object) listed.set(item.key, object);
+      }
+      const last = page.items.at(-1);
+      if (!page.more || !last) break;
+      page = await store.list(prefix, { limit: listPage, revision: reached, startAfter: last.key });
+    }
+    const changed = replaceAll(index, listed);
+    history.restart(reached);
+    revision = reached;
+    watchers.expire((watched) => changed.some((key) => key.startsWith(watched)));
+    advance(reached);
+    synced.resolve();
+    return reached;
+  };
+
+  /** One list and the watch that follows it, until the history is lost (it returns) or the signal aborts. */
+  const follow = async (signal: AbortSignal): Promise<void> => {
+    const from = await relist(signal);
+    log.debug('listed the store', { revision: from, objects: index.size });
+    try {
+      for await (const batch of store.watch(prefix, from, signal)) applyBatch(batch.events, batch.revision);
+    } catch (error) {
+      if (!(error instanceof CompactedError)) throw error;
+      log.warn('the store forgot events before they arrived, listing again', { revision });
+    }
+  };
+
+  const stop = () => {
+    stopped = true;
+    progressTimer?.cancel();
+    progressTimer = undefined;
+    const reason = new StoreUnavailableError('the watch cache has stopped');
+    for (const waiter of [...waiters]) waiter.reject(reason);
+    synced.reject(reason);
+  };
+
+  const cache: Cache = {
+    get revision() {
+      return revision;
+    },
+    waitUntil(wanted, signal) {
+      if (wanted <= revision) return Promise.resolve();
+      if (signal?.aborted) return Promise.reject(signal.reason);
+      if (stopped) return Promise.reject(new StoreUnavailableError('the watch cache has stopped'));
+      if (!progressTimer) awaitProgress(firstProgressMs);
+      return waitFor(waiters, wanted, signal);
+    },
+    get: (key) => index.get(key),
+    list: (listed) => index.list(listed),
+    watch(watched, after, watch) {
+      if (after < history.start) {
+        throw new CompactedError(
+          `revision ${after} is gone; the oldest kept is ${history.start}`,
+          history.start,
+        );
+      }
+      return watchers.add(watched, after, history.after(after, watched), watch);
+    },
+  };
+
+  return {
+    cache,
+    synced: synced.promise,
+    async run(signal) {
+      let delay = firstRetryMs;
+      while (!signal.aborted) {
+        const before = revision;
+        try {
+          await follow(signal);
+        } catch (error) {
+          if (!signal.aborted)
+            log.error('the watch of the store failed, trying again', { error: errorMessage(error) });
+        }
+        if (signal.aborted) break;
+        delay = revision > before ? firstRetryMs : Math.min(delay * 2, longestRetryMs);
+        await sleep(clock, delay, signal).catch(() => undefined);
+      }
+      stop();
+    },
+  };
+}
+
+function waitFor(waiters: Set<Waiter>, revision: number, signal: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const end = () => {
+    waiters.delete(waiter);
+    signal?.removeEventListener('abort', onAbort);
+  };
+  const onAbort = () => waiter.reject(signal?.reason);
+  const waiter: Waiter = {
+    revision,
+    resolve() {
+      end();
+      resolve();
+    },
+    reject(reason) {
+      end();
+      reject(reason);
+    },
+  };
+  waiters.add(waiter);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  return promise;
+}
+
+/** Applies one event of the store; undefined when it changes nothing (the deletion of what is not here). */
+function applyEvent(index: ObjectIndex, event: StoreEvent, budget: DecodedBudget): CacheEvent | undefined {
+  const previous = index.get(event.key);
+  if (event.type === 'delete') {
+    if (!previous) return undefined;
+    index.delete(event.key);
+    return makeEvent('DELETED', event.key, previous.bytes, event.revision, previous, budget);
+  }
+  const type = previous ? 'MODIFIED' : 'ADDED';
+  const made = makeEvent(type, event.key, event.value, event.revision, previous, budget);
+  index.set(made.current);
+  return made;
+}
+
+/** Makes `index` hold exactly `listed`; returns the keys that changed. */
+function replaceAll(index: ObjectIndex, listed: ReadonlyMap<string, CachedObject>): string[] {
+  const changed: string[] = [];
+  for (const key of [...index.keys()]) {
+    if (listed.has(key)) continue;
+    changed.push(key);
+    index.delete(key);
+  }
+  for (const [key, object] of listed) {
+    if (index.get(key) === object) continue;
+    changed.push(key);
+    index.set(object);
+  }
+  return changed;
+}
