@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { invalidCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import {
   conditionSchema,
@@ -9,7 +10,14 @@ import {
   objectMetaSchema,
   struct,
 } from '../../../apimachinery/schema.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
+import { ageColumn, nameColumn } from '../../columns.ts';
+import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
 import { podTemplateSchema } from '../../core/v1/pod-spec.ts';
+import { nonNegative } from '../../core/v1/pod-template-validation.ts';
+import { setStrategyDefaults, validateStrategy } from './deployment-strategy.ts';
+import { selectorText, validateSelectorUnchanged, validateWorkload, workloadColumns } from './workload.ts';
 
 const deploymentSchema = struct({
   apiVersion: v.literal('apps/v1'),
@@ -49,6 +57,19 @@ const deploymentSchema = struct({
 
 export type Deployment = v.InferOutput<typeof deploymentSchema>;
 
+function validateRollout({ spec }: Deployment): StatusCause[] {
+  const { progressDeadlineSeconds, minReadySeconds = 0 } = spec;
+  const path = 'spec.progressDeadlineSeconds';
+  const causes = [
+    ...nonNegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit'),
+    ...nonNegative(progressDeadlineSeconds, path),
+    ...validateStrategy(spec.strategy, 'spec.strategy'),
+  ];
+  if (progressDeadlineSeconds <= minReadySeconds)
+    causes.push(invalidCause(path, progressDeadlineSeconds, 'must be greater than minReadySeconds'));
+  return causes;
+}
+
 export const deploymentResource: ResourceDefinition<Deployment> = {
   group: 'apps',
   version: 'v1',
@@ -60,9 +81,51 @@ export const deploymentResource: ResourceDefinition<Deployment> = {
   namespaced: true,
   fieldsOf: 'V1Deployment',
   schema: deploymentSchema,
-  strategy: { countsGenerations: true },
+  strategy: {
+    setDefaults: (deployment) => {
+      setPodTemplateDefaults(deployment.spec.template);
+      setStrategyDefaults(deployment);
+    },
+    validate: (deployment) => [
+      ...validateObjectMeta(deployment.metadata, { namespaced: true }),
+      ...validateWorkload(deployment),
+      ...validateRollout(deployment),
+    ],
+    validateUpdate: validateSelectorUnchanged,
+    countsGenerations: true,
+  },
   hasStatus: true,
-  columns: [],
+  columns: [
+    nameColumn,
+    {
+      name: 'Ready',
+      type: 'string',
+      description: 'Ready pods, of the wanted ones.',
+      cell: ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec.replicas}`,
+    },
+    {
+      name: 'Up-to-date',
+      type: 'string',
+      description: 'Pods made from the current template.',
+      cell: ({ status }) => status?.updatedReplicas ?? 0,
+    },
+    {
+      name: 'Available',
+      type: 'string',
+      description: 'Pods that have been ready for at least minReadySeconds.',
+      cell: ({ status }) => status?.availableReplicas ?? 0,
+    },
+    ageColumn,
+    ...workloadColumns,
+  ],
   selectableFields: {},
+  scale: {
+    getReplicas: ({ spec }) => spec.replicas,
+    setReplicas: ({ spec }, replicas) => {
+      spec.replicas = replicas;
+    },
+    statusReplicas: ({ status }) => status?.replicas ?? 0,
+    selector: selectorText,
+  },
   deleteAnswers: 'status',
 };

@@ -8,7 +8,11 @@ import {
   objectMetaSchema,
   struct,
 } from '../../../apimachinery/schema.ts';
+import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
+import { ageColumn, nameColumn } from '../../columns.ts';
+import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
 import { podTemplateSchema } from '../../core/v1/pod-spec.ts';
+import { selectorText, validateSelectorUnchanged, validateWorkload, workloadColumns } from './workload.ts';
 
 const replicaSetSchema = struct({
   apiVersion: v.literal('apps/v1'),
@@ -45,9 +49,47 @@ export const replicaSetResource: ResourceDefinition<ReplicaSet> = {
   namespaced: true,
   fieldsOf: 'V1ReplicaSet',
   schema: replicaSetSchema,
-  strategy: { countsGenerations: true },
+  strategy: {
+    setDefaults: (replicaSet) => setPodTemplateDefaults(replicaSet.spec.template),
+    validate: (replicaSet) => [
+      ...validateObjectMeta(replicaSet.metadata, { namespaced: true }),
+      ...validateWorkload(replicaSet),
+    ],
+    validateUpdate: validateSelectorUnchanged,
+    countsGenerations: true,
+  },
   hasStatus: true,
-  columns: [],
-  selectableFields: {},
+  columns: [
+    nameColumn,
+    {
+      name: 'Desired',
+      type: 'integer',
+      description: 'How many pods there should be.',
+      cell: ({ spec }) => spec.replicas,
+    },
+    {
+      name: 'Current',
+      type: 'integer',
+      description: 'How many pods there are.',
+      cell: ({ status }) => status?.replicas ?? 0,
+    },
+    {
+      name: 'Ready',
+      type: 'integer',
+      description: 'How many of them are ready.',
+      cell: ({ status }) => status?.readyReplicas ?? 0,
+    },
+    ageColumn,
+    ...workloadColumns,
+  ],
+  selectableFields: { 'status.replicas': ({ status }) => String(status?.replicas ?? 0) },
+  scale: {
+    getReplicas: ({ spec }) => spec.replicas,
+    setReplicas: ({ spec }, replicas) => {
+      spec.replicas = replicas;
+    },
+    statusReplicas: ({ status }) => status?.replicas ?? 0,
+    selector: selectorText,
+  },
   deleteAnswers: 'status',
 };

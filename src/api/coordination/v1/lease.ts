@@ -1,6 +1,10 @@
 import * as v from 'valibot';
+import { invalidCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { int32, objectMetaSchema, struct, time } from '../../../apimachinery/schema.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
+import { ageColumn, nameColumn } from '../../columns.ts';
 
 const leaseSchema = struct({
   apiVersion: v.literal('coordination.k8s.io/v1'),
@@ -20,6 +24,17 @@ const leaseSchema = struct({
 
 export type Lease = v.InferOutput<typeof leaseSchema>;
 
+function validateSpec({ leaseDurationSeconds = 1, leaseTransitions = 0 }: Lease['spec']): StatusCause[] {
+  const causes: StatusCause[] = [];
+  if (leaseDurationSeconds <= 0)
+    causes.push(invalidCause('spec.leaseDurationSeconds', leaseDurationSeconds, 'must be greater than 0'));
+  if (leaseTransitions < 0)
+    causes.push(
+      invalidCause('spec.leaseTransitions', leaseTransitions, 'must be greater than or equal to 0'),
+    );
+  return causes;
+}
+
 export const leaseResource: ResourceDefinition<Lease> = {
   group: 'coordination.k8s.io',
   version: 'v1',
@@ -31,9 +46,24 @@ export const leaseResource: ResourceDefinition<Lease> = {
   namespaced: true,
   fieldsOf: 'V1Lease',
   schema: leaseSchema,
-  strategy: { countsGenerations: false },
+  strategy: {
+    validate: (lease) => [
+      ...validateObjectMeta(lease.metadata, { namespaced: true }),
+      ...validateSpec(lease.spec),
+    ],
+    countsGenerations: false,
+  },
   hasStatus: false,
-  columns: [],
+  columns: [
+    nameColumn,
+    {
+      name: 'Holder',
+      type: 'string',
+      description: 'Who holds the lease now.',
+      cell: (lease) => lease.spec.holderIdentity ?? '',
+    },
+    ageColumn,
+  ],
   selectableFields: {},
   deleteAnswers: 'status',
 };

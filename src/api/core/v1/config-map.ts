@@ -1,6 +1,18 @@
 import * as v from 'valibot';
+import { invalidCause, tooLongCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { objectMetaSchema, stringMap, struct } from '../../../apimachinery/schema.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
+import { ageColumn, nameColumn } from '../../columns.ts';
+import {
+  base64Bytes,
+  maxDataBytes,
+  utf8Bytes,
+  validateBase64,
+  validateDataKeys,
+  validateImmutableData,
+} from './data.ts';
 
 const configMapSchema = struct({
   apiVersion: v.literal('v1'),
@@ -13,6 +25,21 @@ const configMapSchema = struct({
 
 export type ConfigMap = v.InferOutput<typeof configMapSchema>;
 
+function validateData({ data = {}, binaryData = {} }: ConfigMap): StatusCause[] {
+  const bytes =
+    Object.values(data).reduce((sum, text) => sum + utf8Bytes(text), 0) +
+    Object.values(binaryData).reduce((sum, text) => sum + base64Bytes(text), 0);
+  return [
+    ...validateDataKeys(data, 'data'),
+    ...Object.keys(data)
+      .filter((key) => Object.hasOwn(binaryData, key))
+      .map((key) => invalidCause(`data[${key}]`, key, 'duplicate of key present in binaryData')),
+    ...validateDataKeys(binaryData, 'binaryData'),
+    ...validateBase64(binaryData, 'binaryData'),
+    ...(bytes > maxDataBytes ? [tooLongCause('[]', maxDataBytes)] : []),
+  ];
+}
+
 export const configMapResource: ResourceDefinition<ConfigMap> = {
   group: '',
   version: 'v1',
@@ -24,9 +51,25 @@ export const configMapResource: ResourceDefinition<ConfigMap> = {
   namespaced: true,
   fieldsOf: 'V1ConfigMap',
   schema: configMapSchema,
-  strategy: { countsGenerations: false },
+  strategy: {
+    validate: (configMap) => [
+      ...validateObjectMeta(configMap.metadata, { namespaced: true }),
+      ...validateData(configMap),
+    ],
+    validateUpdate: (configMap, old) => validateImmutableData(configMap, old, ['data', 'binaryData']),
+    countsGenerations: false,
+  },
   hasStatus: false,
-  columns: [],
+  columns: [
+    nameColumn,
+    {
+      name: 'Data',
+      type: 'string',
+      description: 'The number of keys.',
+      cell: ({ data = {}, binaryData = {} }) => Object.keys(data).length + Object.keys(binaryData).length,
+    },
+    ageColumn,
+  ],
   selectableFields: {},
   deleteAnswers: 'status',
 };

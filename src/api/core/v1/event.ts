@@ -1,6 +1,10 @@
 import * as v from 'valibot';
+import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { int32, objectMetaSchema, struct, time } from '../../../apimachinery/schema.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
+import { eventColumns } from './event-columns.ts';
 
 const objectReference = struct({
   kind: v.optional(v.string()),
@@ -24,6 +28,7 @@ const eventSchema = struct({
   firstTimestamp: v.optional(time()),
   lastTimestamp: v.optional(time()),
   eventTime: v.optional(time()),
+  series: v.optional(struct({ count: v.optional(int32()), lastObservedTime: v.optional(time()) })),
   source: v.optional(struct({ component: v.optional(v.string()), host: v.optional(v.string()) }), {}),
   reportingComponent: v.optional(v.string(), ''),
   reportingInstance: v.optional(v.string(), ''),
@@ -31,6 +36,39 @@ const eventSchema = struct({
 });
 
 export type Event = v.InferOutput<typeof eventSchema>;
+
+/** Events of objects without a namespace live here. */
+const clusterScopeNamespace = 'default';
+
+/** Events with an eventTime come from newer recorders and must be complete (upstream: legacyValidateEvent). */
+function validateEvent(event: Event): StatusCause[] {
+  const { namespace } = event.metadata;
+  const about = event.involvedObject.namespace || clusterScopeNamespace;
+  const alsoAllowed = event.eventTime && !event.involvedObject.namespace ? 'kube-system' : about;
+  const causes: StatusCause[] = [];
+  if (namespace !== about && namespace !== alsoAllowed)
+    causes.push(
+      invalidCause(
+        'involvedObject.namespace',
+        event.involvedObject.namespace ?? '',
+        'does not match event.namespace',
+      ),
+    );
+  if (!event.eventTime) return causes;
+  for (const field of ['reportingComponent', 'reportingInstance', 'action', 'reason'] as const) {
+    const value = event[field] ?? '';
+    if (!value) causes.push(requiredCause(field));
+    else if (value.length > 128) causes.push(invalidCause(field, value, 'can have at most 128 characters'));
+  }
+  if ((event.message ?? '').length > 1024)
+    causes.push(invalidCause('message', event.message, 'can have at most 1024 characters'));
+  return causes;
+}
+
+const involved =
+  (field: keyof Event['involvedObject']) =>
+  (event: Event): string =>
+    String(event.involvedObject[field] ?? '');
 
 export const eventResource: ResourceDefinition<Event> = {
   group: '',
@@ -43,9 +81,27 @@ export const eventResource: ResourceDefinition<Event> = {
   namespaced: true,
   fieldsOf: 'CoreV1Event',
   schema: eventSchema,
-  strategy: { countsGenerations: false },
+  strategy: {
+    validate: (event) => [
+      ...validateObjectMeta(event.metadata, { namespaced: true }),
+      ...validateEvent(event),
+    ],
+    countsGenerations: false,
+  },
   hasStatus: false,
-  columns: [],
-  selectableFields: {},
+  columns: eventColumns,
+  selectableFields: {
+    'involvedObject.kind': involved('kind'),
+    'involvedObject.namespace': involved('namespace'),
+    'involvedObject.name': involved('name'),
+    'involvedObject.uid': involved('uid'),
+    'involvedObject.apiVersion': involved('apiVersion'),
+    'involvedObject.resourceVersion': involved('resourceVersion'),
+    'involvedObject.fieldPath': involved('fieldPath'),
+    reason: (event) => event.reason ?? '',
+    reportingComponent: (event) => event.reportingComponent,
+    source: (event) => event.source.component || event.reportingComponent,
+    type: (event) => event.type ?? '',
+  },
   deleteAnswers: 'status',
 };

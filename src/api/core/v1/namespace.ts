@@ -1,6 +1,11 @@
 import * as v from 'valibot';
+import { invalidCause } from '../../../apimachinery/field-error.ts';
+import { checkDns1123Label, checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { conditionSchema, objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
+import { ageColumn, nameColumn } from '../../columns.ts';
 
 const namespaceSchema = struct({
   apiVersion: v.literal('v1'),
@@ -17,6 +22,17 @@ const namespaceSchema = struct({
 
 export type Namespace = v.InferOutput<typeof namespaceSchema>;
 
+/** While it stands, the namespace's contents are not yet gone. */
+export const namespaceFinalizer = 'kubernetes';
+export const namespaceNameLabel = 'kubernetes.io/metadata.name';
+
+function validateFinalizer(finalizer: string, path: string): StatusCause[] {
+  const causes = nameCauses(path, finalizer, checkQualifiedName);
+  if (causes.length > 0 || finalizer === namespaceFinalizer || finalizer.includes('/')) return causes;
+  const why = 'name is neither a standard finalizer name nor is it fully qualified';
+  return [invalidCause(path, finalizer, why)];
+}
+
 export const namespaceResource: ResourceDefinition<Namespace> = {
   group: '',
   version: 'v1',
@@ -28,9 +44,39 @@ export const namespaceResource: ResourceDefinition<Namespace> = {
   namespaced: false,
   fieldsOf: 'V1Namespace',
   schema: namespaceSchema,
-  strategy: { countsGenerations: false },
+  strategy: {
+    setDefaults: ({ metadata }) => {
+      if (metadata.name) metadata.labels = { ...metadata.labels, [namespaceNameLabel]: metadata.name };
+    },
+    prepareForCreate: (namespace) => {
+      namespace.status = { phase: 'Active' };
+      const finalizers = namespace.spec?.finalizers ?? [];
+      if (finalizers.includes(namespaceFinalizer)) return;
+      namespace.spec = { ...namespace.spec, finalizers: [...finalizers, namespaceFinalizer] };
+    },
+    // Only the finalize subresource takes finalizers away.
+    prepareForUpdate: (namespace, old) => {
+      if (old.spec?.finalizers) namespace.spec = { ...namespace.spec, finalizers: old.spec.finalizers };
+    },
+    validate: (namespace) => [
+      ...validateObjectMeta(namespace.metadata, { namespaced: false, checkName: checkDns1123Label }),
+      ...(namespace.spec?.finalizers ?? []).flatMap((finalizer, index) =>
+        validateFinalizer(finalizer, `spec.finalizers[${index}]`),
+      ),
+    ],
+    countsGenerations: false,
+  },
   hasStatus: true,
-  columns: [],
-  selectableFields: {},
+  columns: [
+    nameColumn,
+    {
+      name: 'Status',
+      type: 'string',
+      description: 'Active, or Terminating while its contents are being deleted.',
+      cell: (namespace) => namespace.status?.phase ?? '',
+    },
+    ageColumn,
+  ],
+  selectableFields: { 'status.phase': (namespace) => namespace.status?.phase ?? '' },
   deleteAnswers: 'status',
 };

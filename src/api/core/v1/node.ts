@@ -9,6 +9,8 @@ import {
   struct,
   time,
 } from '../../../apimachinery/schema.ts';
+import { nodeColumns } from './node-columns.ts';
+import { setNodeDefaults, validateNode, validateNodeUpdate } from './node-validation.ts';
 
 const taint = struct({
   key: v.string(),
@@ -72,9 +74,14 @@ export const nodeResource: ResourceDefinition<Node> = {
   namespaced: false,
   fieldsOf: 'V1Node',
   schema: nodeSchema,
-  strategy: { countsGenerations: false },
+  strategy: {
+    setDefaults: setNodeDefaults,
+    validate: validateNode,
+    validateUpdate: validateNodeUpdate,
+    countsGenerations: false,
+  },
   hasStatus: true,
-  columns: [],
-  selectableFields: {},
+  columns: nodeColumns,
+  selectableFields: { 'spec.unschedulable': (node) => String(node.spec.unschedulable ?? false) },
   deleteAnswers: 'status',
 };

@@ -40,6 +40,8 @@ export const podStatusSchema = struct({
   startTime: v.optional(time()),
   qosClass: v.optional(v.picklist(['Guaranteed', 'Burstable', 'BestEffort'])),
   conditions: v.optional(v.array(conditionSchema)),
+  nominatedNodeName: v.optional(v.string()),
+  initContainerStatuses: v.optional(v.array(containerStatusSchema)),
   containerStatuses: v.optional(v.array(containerStatusSchema)),
 });
 

@@ -1,8 +1,15 @@
 import * as v from 'valibot';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
+import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
+import { podColumns } from './pod-columns.ts';
+import { isPodTerminal } from './pod-conditions.ts';
+import { setPodDefaults } from './pod-defaults.ts';
+import { qosClassOf } from './pod-qos.ts';
 import { podSpecSchema } from './pod-spec.ts';
 import { podStatusSchema } from './pod-status.ts';
+import { validatePodSpec } from './pod-template-validation.ts';
+import { validatePodUpdate } from './pod-update.ts';
 
 const podSchema = struct({
   apiVersion: v.literal('v1'),
@@ -13,6 +20,13 @@ const podSchema = struct({
 });
 
 export type Pod = v.InferOutput<typeof podSchema>;
+
+/** Seconds that the node agent gets to stop the pod; 0 where there is nothing to stop. */
+function gracePeriodSeconds(pod: Pod, requested: number | undefined): number {
+  if (!pod.spec.nodeName || isPodTerminal(pod)) return 0;
+  const seconds = requested ?? pod.spec.terminationGracePeriodSeconds;
+  return seconds < 0 ? 1 : seconds;
+}
 
 export const podResource: ResourceDefinition<Pod> = {
   group: '',
@@ -25,9 +39,31 @@ export const podResource: ResourceDefinition<Pod> = {
   namespaced: true,
   fieldsOf: 'V1Pod',
   schema: podSchema,
-  strategy: { countsGenerations: true },
+  strategy: {
+    setDefaults: setPodDefaults,
+    prepareForCreate: (pod) => {
+      pod.status = { phase: 'Pending', qosClass: qosClassOf(pod.spec) };
+    },
+    validate: (pod) => [
+      ...validateObjectMeta(pod.metadata, { namespaced: true }),
+      ...validatePodSpec(pod.spec, 'spec', { template: false }),
+    ],
+    validateUpdate: validatePodUpdate,
+    countsGenerations: true,
+    gracePeriodSeconds,
+  },
   hasStatus: true,
-  columns: [],
-  selectableFields: {},
+  columns: podColumns,
+  selectableFields: {
+    'spec.nodeName': (pod) => pod.spec.nodeName ?? '',
+    'spec.restartPolicy': (pod) => pod.spec.restartPolicy,
+    'spec.schedulerName': (pod) => pod.spec.schedulerName,
+    'spec.serviceAccountName': (pod) => pod.spec.serviceAccountName ?? '',
+    'spec.hostNetwork': (pod) => String(pod.spec.hostNetwork ?? false),
+    'status.phase': (pod) => pod.status?.phase ?? '',
+    'status.podIP': (pod) => pod.status?.podIPs?.[0]?.ip ?? pod.status?.podIP ?? '',
+    'status.podIPs': (pod) => (pod.status?.podIPs ?? []).map(({ ip }) => ip).join(','),
+    'status.nominatedNodeName': (pod) => pod.status?.nominatedNodeName ?? '',
+  },
   deleteAnswers: 'object',
 };

@@ -1,6 +1,18 @@
 import * as v from 'valibot';
+import { invalidCause, requiredCause, tooLongCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { objectMetaSchema, stringMap, struct } from '../../../apimachinery/schema.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
+import { ageColumn, nameColumn } from '../../columns.ts';
+import {
+  base64Bytes,
+  maxDataBytes,
+  toBase64,
+  validateBase64,
+  validateDataKeys,
+  validateImmutableData,
+} from './data.ts';
 
 const secretSchema = struct({
   apiVersion: v.literal('v1'),
@@ -16,6 +28,41 @@ const secretSchema = struct({
 
 export type Secret = v.InferOutput<typeof secretSchema>;
 
+/** The keys that a typed secret must have (upstream: ValidateSecret). */
+const keysOfType: Readonly<Record<string, readonly string[]>> = {
+  'kubernetes.io/dockercfg': ['.dockercfg'],
+  'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
+  'kubernetes.io/ssh-auth': ['ssh-privatekey'],
+  'kubernetes.io/tls': ['tls.crt', 'tls.key'],
+};
+const serviceAccountName = 'kubernetes.io/service-account.name';
+
+function mergeStringData(secret: Secret): void {
+  if (!secret.stringData) return;
+  const encoded = Object.entries(secret.stringData).map(([key, text]) => [key, toBase64(text)] as const);
+  secret.data = { ...secret.data, ...Object.fromEntries(encoded) };
+  delete secret.stringData;
+}
+
+function validateData({ data = {} }: Secret): StatusCause[] {
+  const bytes = Object.values(data).reduce((sum, text) => sum + base64Bytes(text), 0);
+  return [
+    ...validateDataKeys(data, 'data'),
+    ...validateBase64(data, 'data'),
+    ...(bytes > maxDataBytes ? [tooLongCause('data', maxDataBytes)] : []),
+  ];
+}
+
+function validateType({ type, data = {}, metadata }: Secret): StatusCause[] {
+  if (type === 'kubernetes.io/service-account-token' && !metadata.annotations?.[serviceAccountName])
+    return [requiredCause(`metadata.annotations[${serviceAccountName}]`)];
+  if (type === 'kubernetes.io/basic-auth' && !('username' in data) && !('password' in data))
+    return [requiredCause('data[username]'), requiredCause('data[password]')];
+  return (keysOfType[type] ?? [])
+    .filter((key) => !Object.hasOwn(data, key))
+    .map((key) => requiredCause(`data[${key}]`));
+}
+
 export const secretResource: ResourceDefinition<Secret> = {
   group: '',
   version: 'v1',
@@ -27,9 +74,36 @@ export const secretResource: ResourceDefinition<Secret> = {
   namespaced: true,
   fieldsOf: 'V1Secret',
   schema: secretSchema,
-  strategy: { countsGenerations: false },
+  strategy: {
+    setDefaults: mergeStringData,
+    validate: (secret) => [
+      ...validateObjectMeta(secret.metadata, { namespaced: true }),
+      ...validateData(secret),
+      ...validateType(secret),
+    ],
+    validateUpdate: (secret, old) => [
+      ...(secret.type === old.type ? [] : [invalidCause('type', secret.type, 'field is immutable')]),
+      ...validateImmutableData(secret, old, ['data']),
+    ],
+    countsGenerations: false,
+  },
   hasStatus: false,
-  columns: [],
-  selectableFields: {},
+  columns: [
+    nameColumn,
+    {
+      name: 'Type',
+      type: 'string',
+      description: 'What the secret is for, and so which keys it must have.',
+      cell: (secret) => secret.type,
+    },
+    {
+      name: 'Data',
+      type: 'string',
+      description: 'The number of keys.',
+      cell: (secret) => Object.keys(secret.data ?? {}).length,
+    },
+    ageColumn,
+  ],
+  selectableFields: { type: (secret) => secret.type },
   deleteAnswers: 'status',
 };

@@ -8,6 +8,9 @@ import {
   stringMap,
   struct,
 } from '../../../apimachinery/schema.ts';
+import { serviceColumns } from './service-columns.ts';
+import { keepAllocations, setServiceDefaults } from './service-defaults.ts';
+import { validateService, validateServiceUpdate } from './service-validation.ts';
 
 const servicePort = struct({
   name: v.optional(v.string()),
@@ -45,7 +48,17 @@ const serviceSchema = struct({
     {},
   ),
   status: v.optional(
-    struct({ loadBalancer: v.optional(struct({}), {}), conditions: v.optional(v.array(conditionSchema)) }),
+    struct({
+      loadBalancer: v.optional(
+        struct({
+          ingress: v.optional(
+            v.array(struct({ ip: v.optional(v.string()), hostname: v.optional(v.string()) })),
+          ),
+        }),
+        {},
+      ),
+      conditions: v.optional(v.array(conditionSchema)),
+    }),
   ),
 });
 
@@ -63,9 +76,18 @@ export const serviceResource: ResourceDefinition<Service> = {
   namespaced: true,
   fieldsOf: 'V1Service',
   schema: serviceSchema,
-  strategy: { countsGenerations: false },
+  strategy: {
+    setDefaults: setServiceDefaults,
+    prepareForUpdate: keepAllocations,
+    validate: validateService,
+    validateUpdate: validateServiceUpdate,
+    countsGenerations: false,
+  },
   hasStatus: true,
-  columns: [],
-  selectableFields: {},
+  columns: serviceColumns,
+  selectableFields: {
+    'spec.clusterIP': (service) => service.spec.clusterIP ?? '',
+    'spec.type': (service) => service.spec.type,
+  },
   deleteAnswers: 'object',
 };

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { int32, objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
+import { ageColumn, listWithMore, nameColumn } from '../../columns.ts';
+import { validateEndpointSlice, validateEndpointSliceUpdate } from './endpoint-slice-validation.ts';
 
 const objectReference = struct({
   kind: v.optional(v.string()),
@@ -43,6 +45,9 @@ export type EndpointSlice = v.InferOutput<typeof endpointSliceSchema>;
 export type Endpoint = v.InferOutput<typeof endpoint>;
 export type EndpointPort = v.InferOutput<typeof endpointPort>;
 
+const shownInColumn = 3;
+const unset = '<unset>';
+
 export const endpointSliceResource: ResourceDefinition<EndpointSlice> = {
   group: 'discovery.k8s.io',
   version: 'v1',
@@ -54,9 +59,42 @@ export const endpointSliceResource: ResourceDefinition<EndpointSlice> = {
   namespaced: true,
   fieldsOf: 'V1EndpointSlice',
   schema: endpointSliceSchema,
-  strategy: { countsGenerations: true },
+  strategy: {
+    validate: validateEndpointSlice,
+    validateUpdate: validateEndpointSliceUpdate,
+    countsGenerations: true,
+  },
   hasStatus: false,
-  columns: [],
+  columns: [
+    nameColumn,
+    {
+      name: 'AddressType',
+      type: 'string',
+      description: 'IPv4, IPv6 or FQDN.',
+      cell: (slice) => slice.addressType,
+    },
+    {
+      name: 'Ports',
+      type: 'string',
+      description: 'Ports that every endpoint of the slice serves.',
+      cell: ({ ports }) => {
+        const texts = ports.map(({ port, name }) => (port === undefined ? name || '*' : `${port}`));
+        return listWithMore(texts, shownInColumn, unset);
+      },
+    },
+    {
+      name: 'Endpoints',
+      type: 'string',
+      description: 'Addresses behind the service.',
+      cell: ({ endpoints }) =>
+        listWithMore(
+          endpoints.flatMap((one) => one.addresses),
+          shownInColumn,
+          unset,
+        ),
+    },
+    ageColumn,
+  ],
   selectableFields: {},
   deleteAnswers: 'status',
 };

@@ -1,0 +1,117 @@
+/** What ReplicaSet and Deployment share: a selector, a template of pods and a wanted number of them. */
+import { deepEqual } from '../../../apimachinery/equality.ts';
+import { forbiddenCause, invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
+import { formatSelector, matches, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
+import type { KubeObject } from '../../../apimachinery/meta.ts';
+import { checkLabelValue, checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
+import type { Column } from '../../../apimachinery/resource-definition.ts';
+import type { LabelSelector } from '../../../apimachinery/schema.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { validateLabels } from '../../../apimachinery/validate-meta.ts';
+import { none } from '../../columns.ts';
+import type { PodTemplateSpec } from '../../core/v1/pod-spec.ts';
+import { nonNegative, validatePodTemplate } from '../../core/v1/pod-template-validation.ts';
+
+export interface Workload extends KubeObject {
+  spec: {
+    replicas: number;
+    minReadySeconds?: number | undefined;
+    selector: LabelSelector;
+    template: PodTemplateSpec;
+  };
+}
+
+/** The selector in the form of `?labelSelector=`. */
+export const selectorText = (workload: Workload) =>
+  formatSelector(selectorFromLabelSelector(workload.spec.selector));
+
+export function validateWorkload({ kind, spec }: Workload): StatusCause[] {
+  return [
+    ...nonNegative(spec.replicas, 'spec.replicas'),
+    ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
+    ...validateLabelSelector(spec.selector, 'spec.selector'),
+    ...validateSelection(kind, spec),
+    ...validatePodTemplate(spec.template, 'spec.template'),
+    ...noDeadline(kind, spec.template),
+  ];
+}
+
+/** The pods that exist belong to the selector: with another one they would be orphans. */
+export function validateSelectorUnchanged({ spec }: Workload, { spec: old }: Workload): StatusCause[] {
+  if (deepEqual(spec.selector, old.selector)) return [];
+  return [invalidCause('spec.selector', spec.selector, 'field is immutable')];
+}
+
+/** An empty selector would adopt every pod; one that misses its own template would create pods without end. */
+function validateSelection(kind: string, { selector, template }: Workload['spec']): StatusCause[] {
+  const parsed = selectorFromLabelSelector(selector);
+  if (parsed.requirements.length === 0)
+    return [invalidCause('spec.selector', selector, `empty selector is invalid for ${kind.toLowerCase()}`)];
+  if (matches(parsed, template.metadata.labels)) return [];
+  return [
+    invalidCause(
+      'spec.template.metadata.labels',
+      template.metadata.labels ?? {},
+      '`selector` does not match template `labels`',
+    ),
+  ];
+}
+
+/** A pod that gives up after a while would be replaced for ever. */
+function noDeadline(kind: string, { spec }: PodTemplateSpec): StatusCause[] {
+  if (!('activeDeadlineSeconds' in spec) || typeof spec.activeDeadlineSeconds !== 'number') return [];
+  const why = `activeDeadlineSeconds in ${kind} is not Supported`;
+  return [forbiddenCause('spec.template.spec.activeDeadlineSeconds', why)];
+}
+
+export function validateLabelSelector(selector: LabelSelector, path: string): StatusCause[] {
+  return [
+    ...validateLabels(selector.matchLabels ?? {}, `${path}.matchLabels`),
+    ...(selector.matchExpressions ?? []).flatMap((expression, index) =>
+      validateExpression(expression, `${path}.matchExpressions[${index}]`),
+    ),
+  ];
+}
+
+function validateExpression(
+  { key, operator, values = [] }: NonNullable<LabelSelector['matchExpressions']>[number],
+  path: string,
+): StatusCause[] {
+  const causes = nameCauses(`${path}.key`, key, checkQualifiedName);
+  const wantsValues = operator === 'In' || operator === 'NotIn';
+  if (wantsValues && values.length === 0)
+    causes.push(requiredCause(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+  if (!wantsValues && values.length > 0)
+    causes.push(
+      forbiddenCause(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+    );
+  const each = values.flatMap((value, index) =>
+    nameCauses(`${path}.values[${index}]`, value, checkLabelValue),
+  );
+  return [...causes, ...each];
+}
+
+/** Which containers, which images, which pods: only with `-o wide`. */
+export const workloadColumns: readonly Column<Workload>[] = [
+  {
+    name: 'Containers',
+    type: 'string',
+    priority: 1,
+    description: 'Names of the containers of the template.',
+    cell: ({ spec }) => spec.template.spec.containers.map(({ name }) => name).join(','),
+  },
+  {
+    name: 'Images',
+    type: 'string',
+    priority: 1,
+    description: 'Images of the containers of the template.',
+    cell: ({ spec }) => spec.template.spec.containers.map(({ image }) => image).join(','),
+  },
+  {
+    name: 'Selector',
+    type: 'string',
+    priority: 1,
+    description: 'Which pods belong to it.',
+    cell: (workload) => selectorText(workload) || none,
+  },
+];

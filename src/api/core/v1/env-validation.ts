@@ -1,0 +1,99 @@
+/** A container's environment (upstream: ValidateEnv, validateEnvFrom). */
+import { invalidCause, notSupportedCause, requiredCause } from '../../../apimachinery/field-error.ts';
+import {
+  checkConfigMapKey,
+  checkDns1123Subdomain,
+  checkEnvVarName,
+  checkQualifiedName,
+  nameCauses,
+} from '../../../apimachinery/names.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import type { Container, EnvVar } from './pod-spec.ts';
+
+type EnvVarSource = NonNullable<EnvVar['valueFrom']>;
+type EnvFromSource = NonNullable<Container['envFrom']>[number];
+
+/** The fields of a pod that its environment can show, besides one label or annotation. */
+export const downwardFields = [
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.serviceAccountName',
+  'status.hostIP',
+  'status.hostIPs',
+  'status.podIP',
+  'status.podIPs',
+];
+
+const downwardMapField = /^metadata\.(?:labels|annotations)\['(.*)'\]$/;
+const sourceFields = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef'];
+
+export function validateEnv(env: readonly EnvVar[], path: string): StatusCause[] {
+  return env.flatMap((variable, index) => {
+    const at = `${path}[${index}]`;
+    return [
+      ...(variable.name
+        ? nameCauses(`${at}.name`, variable.name, checkEnvVarName)
+        : [requiredCause(`${at}.name`)]),
+      ...(variable.valueFrom ? validateSource(variable, variable.valueFrom, `${at}.valueFrom`) : []),
+    ];
+  });
+}
+
+function validateSource(variable: EnvVar, source: EnvVarSource, path: string): StatusCause[] {
+  const set = Object.entries(source).filter(([key, value]) => sourceFields.includes(key) && value);
+  const causes: StatusCause[] = [];
+  if (set.length === 0)
+    causes.push(
+      invalidCause(
+        path,
+        '',
+        'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`',
+      ),
+    );
+  else if (variable.value)
+    causes.push(invalidCause(path, '', 'may not be specified when `value` is not empty'));
+  if (set.length > 1)
+    causes.push(invalidCause(path, '', 'may not have more than one field specified at a time'));
+  if (source.fieldRef)
+    causes.push(...validateFieldPath(source.fieldRef.fieldPath, `${path}.fieldRef.fieldPath`));
+  if (source.configMapKeyRef) causes.push(...validateKey(source.configMapKeyRef, `${path}.configMapKeyRef`));
+  if (source.secretKeyRef) causes.push(...validateKey(source.secretKeyRef, `${path}.secretKeyRef`));
+  return causes;
+}
+
+function validateFieldPath(fieldPath: string, path: string): StatusCause[] {
+  if (!fieldPath) return [requiredCause(path)];
+  if (downwardFields.includes(fieldPath)) return [];
+  const key = downwardMapField.exec(fieldPath)?.[1];
+  if (key === undefined) return [notSupportedCause(path, fieldPath, downwardFields)];
+  return nameCauses(path, key, checkQualifiedName);
+}
+
+function validateKey(selector: { name: string; key: string }, path: string): StatusCause[] {
+  return [
+    ...(selector.name ? [] : [requiredCause(`${path}.name`)]),
+    ...(selector.key
+      ? nameCauses(`${path}.key`, selector.key, checkConfigMapKey)
+      : [requiredCause(`${path}.key`)]),
+  ];
+}
+
+export function validateEnvFrom(sources: readonly EnvFromSource[], path: string): StatusCause[] {
+  return sources.flatMap((source, index) => {
+    const at = `${path}[${index}]`;
+    const { configMapRef, secretRef, prefix } = source;
+    const causes = prefix ? nameCauses(`${at}.prefix`, prefix, checkEnvVarName) : [];
+    if (configMapRef) causes.push(...validateReference(configMapRef.name, `${at}.configMapRef.name`));
+    if (secretRef) causes.push(...validateReference(secretRef.name, `${at}.secretRef.name`));
+    if (!configMapRef && !secretRef)
+      causes.push(invalidCause(at, '', 'must specify one of: `configMapRef` or `secretRef`'));
+    if (configMapRef && secretRef)
+      causes.push(invalidCause(at, '', 'may not have more than one field specified at a time'));
+    return causes;
+  });
+}
+
+const validateReference = (name: string, path: string) =>
+  name ? nameCauses(path, name, checkDns1123Subdomain) : [requiredCause(path)];

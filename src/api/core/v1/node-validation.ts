@@ -1,0 +1,72 @@
+/** Rules of nodes (upstream: ValidateNode, ValidateNodeUpdate). */
+import { deepEqual } from '../../../apimachinery/equality.ts';
+import {
+  duplicateCause,
+  forbiddenCause,
+  invalidCause,
+  requiredCause,
+} from '../../../apimachinery/field-error.ts';
+import { checkLabelValue, checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
+import { validateQuantity } from '../../../apimachinery/quantity.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
+import { checkCIDR } from '../../ip.ts';
+import type { Node, Taint } from './node.ts';
+
+/** podCIDR is the first of podCIDRs: writing one of them is writing both. */
+export function setNodeDefaults({ spec }: Node): void {
+  if (spec.podCIDR && !spec.podCIDRs?.length) spec.podCIDRs = [spec.podCIDR];
+  if (!spec.podCIDR && spec.podCIDRs?.[0]) spec.podCIDR = spec.podCIDRs[0];
+}
+
+export function validateNode(node: Node): StatusCause[] {
+  return [
+    ...validateObjectMeta(node.metadata, { namespaced: false }),
+    ...validateTaints(node.spec.taints ?? [], 'spec.taints'),
+    ...validatePodCIDRs(node, 'spec.podCIDRs'),
+    ...validateAmounts(node.status?.capacity ?? {}, 'status.capacity'),
+    ...validateAmounts(node.status?.allocatable ?? {}, 'status.allocatable'),
+  ];
+}
+
+/** Pods on the node have addresses of its range, so a range stays once it is given. */
+export function validateNodeUpdate(node: Node, old: Node): StatusCause[] {
+  const before = old.spec.podCIDRs ?? [];
+  if (before.length === 0 || deepEqual(node.spec.podCIDRs ?? [], before)) return [];
+  const why = 'node updates may not change podCIDR except from "" to valid';
+  return [forbiddenCause('spec.podCIDRs', why)];
+}
+
+function validateTaints(taints: readonly Taint[], path: string): StatusCause[] {
+  const seen = new Set<string>();
+  return taints.flatMap((taint, index) => {
+    const at = `${path}[${index}]`;
+    const identity = `${taint.key}:${taint.effect}`;
+    const causes = [
+      ...(taint.key ? nameCauses(`${at}.key`, taint.key, checkQualifiedName) : [requiredCause(`${at}.key`)]),
+      ...nameCauses(`${at}.value`, taint.value ?? '', checkLabelValue),
+      ...(seen.has(identity) ? [duplicateTaint(at, taint)] : []),
+    ];
+    seen.add(identity);
+    return causes;
+  });
+}
+
+function duplicateTaint(path: string, taint: Taint): StatusCause {
+  const cause = duplicateCause(path, taint);
+  return { ...cause, message: `${cause.message}: taints must be unique by key and effect pair` };
+}
+
+function validatePodCIDRs({ spec }: Node, path: string): StatusCause[] {
+  const [first] = spec.podCIDRs ?? [];
+  return [
+    ...(spec.podCIDRs ?? []).flatMap((range, index) => nameCauses(`${path}[${index}]`, range, checkCIDR)),
+    ...(spec.podCIDR === first
+      ? []
+      : [invalidCause('spec.podCIDR', spec.podCIDR, 'must be the first of spec.podCIDRs')]),
+  ];
+}
+
+function validateAmounts(amounts: Readonly<Record<string, string>>, path: string): StatusCause[] {
+  return Object.entries(amounts).flatMap(([name, amount]) => validateQuantity(`${path}.${name}`, amount));
+}

@@ -1,0 +1,40 @@
+/** Readings of a pod that controllers, scheduler, proxy and node agent share (upstream: pkg/api/v1/pod/util.go). */
+import type { Condition } from '../../../apimachinery/schema.ts';
+import type { Pod } from './pod.ts';
+
+type PodPhase = NonNullable<NonNullable<Pod['status']>['phase']>;
+
+export function podCondition(pod: Pod, type: string): Condition | undefined {
+  return pod.status?.conditions?.find((condition) => condition.type === type);
+}
+
+export const isTerminalPhase = (phase: PodPhase | undefined) => phase === 'Succeeded' || phase === 'Failed';
+
+/** No container of the pod will ever run again. */
+export const isPodTerminal = (pod: Pod) => isTerminalPhase(pod.status?.phase);
+
+export const isPodTerminating = (pod: Pod) => pod.metadata.deletionTimestamp !== undefined;
+
+/** Counts towards its controller's replicas: neither finished nor on its way out. */
+export const isPodActive = (pod: Pod) => !isPodTerminal(pod) && !isPodTerminating(pod);
+
+/** The Ready condition alone; a terminating pod may still be ready. */
+export const podReady = (pod: Pod) => podCondition(pod, 'Ready')?.status === 'True';
+
+/** Ready since at least `minReadySeconds`; `now` in milliseconds. */
+export function podAvailable(pod: Pod, minReadySeconds: number, now: number): boolean {
+  if (!podReady(pod)) return false;
+  return minReadySeconds === 0 || podAvailableIn(pod, minReadySeconds, now) === 0;
+}
+
+/**
+ * Milliseconds until a ready pod becomes available if it stays ready; 0 when it is available. A pod that is not
+ * ready, or does not say since when, is not on its way: undefined.
+ */
+export function podAvailableIn(pod: Pod, minReadySeconds: number, now: number): number | undefined {
+  const ready = podCondition(pod, 'Ready');
+  if (ready?.status !== 'True') return undefined;
+  if (minReadySeconds === 0) return 0;
+  const since = Date.parse(ready.lastTransitionTime ?? '');
+  return Number.isNaN(since) ? undefined : Math.max(0, since + minReadySeconds * 1000 - now);
+}

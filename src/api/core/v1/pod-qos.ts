@@ -1,0 +1,26 @@
+/** Quality of service: who goes first when a node runs out (upstream: component-helpers qos.ComputePodQOS). */
+import { tryParseQuantity } from '../../../apimachinery/quantity.ts';
+import type { PodSpec } from './pod-spec.ts';
+
+export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
+
+type Amounts = Readonly<Record<string, string>> | undefined;
+
+const counted = ['cpu', 'memory'] as const;
+
+/** A request that is not written is the limit. */
+export function qosClassOf(spec: PodSpec): QosClass {
+  const amounts = spec.containers.flatMap(({ resources }) =>
+    counted.map((name) => ({
+      request: nano(resources.requests, name) ?? nano(resources.limits, name) ?? 0n,
+      limit: nano(resources.limits, name) ?? 0n,
+    })),
+  );
+  if (amounts.every(({ request, limit }) => request === 0n && limit === 0n)) return 'BestEffort';
+  return amounts.every(({ request, limit }) => limit > 0n && request === limit) ? 'Guaranteed' : 'Burstable';
+}
+
+function nano(amounts: Amounts, name: string): bigint | undefined {
+  const text = amounts?.[name];
+  return text === undefined ? undefined : tryParseQuantity(text)?.nano;
+}

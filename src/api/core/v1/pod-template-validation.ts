@@ -1,0 +1,82 @@
+/** Rules of pod specs, shared by pods and by every kind with a template (upstream: ValidatePodSpec). */
+import { invalidCause, notSupportedCause } from '../../../apimachinery/field-error.ts';
+import {
+  checkDns1123Label,
+  checkDns1123Subdomain,
+  checkLabelValue,
+  checkQualifiedName,
+  nameCauses,
+} from '../../../apimachinery/names.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { validateAnnotations, validateLabels } from '../../../apimachinery/validate-meta.ts';
+import { type PodRules, validateContainers, validateUserAndGroup } from './container-validation.ts';
+import type { PodSpec, PodTemplateSpec, Toleration } from './pod-spec.ts';
+import { validateVolumes } from './volume-validation.ts';
+
+export function validatePodSpec(spec: PodSpec, path: string, rules: PodRules): StatusCause[] {
+  return [
+    ...validateVolumes(spec.volumes ?? [], `${path}.volumes`),
+    ...validateContainers(spec, `${path}.containers`, rules),
+    ...nonNegative(spec.terminationGracePeriodSeconds, `${path}.terminationGracePeriodSeconds`),
+    ...(spec.hostname ? nameCauses(`${path}.hostname`, spec.hostname, checkDns1123Label) : []),
+    ...(spec.nodeName ? nameCauses(`${path}.nodeName`, spec.nodeName, checkDns1123Subdomain) : []),
+    ...(spec.serviceAccountName
+      ? nameCauses(`${path}.serviceAccountName`, spec.serviceAccountName, checkDns1123Subdomain)
+      : []),
+    ...validateLabels(spec.nodeSelector ?? {}, `${path}.nodeSelector`),
+    ...validateUserAndGroup(spec.securityContext, `${path}.securityContext`),
+    ...(spec.tolerations ?? []).flatMap((toleration, index) =>
+      validateToleration(toleration, `${path}.tolerations[${index}]`),
+    ),
+  ];
+}
+
+/**
+ * The template of a controller that keeps pods alive: a pod that ends by itself makes no sense there, so the
+ * restart policy must be Always.
+ */
+export function validatePodTemplate(template: PodTemplateSpec, path: string): StatusCause[] {
+  const { restartPolicy } = template.spec;
+  return [
+    ...validateLabels(template.metadata.labels ?? {}, `${path}.metadata.labels`),
+    ...validateAnnotations(template.metadata.annotations ?? {}, `${path}.metadata.annotations`),
+    ...validatePodSpec(template.spec, `${path}.spec`, { template: true }),
+    ...(restartPolicy === 'Always'
+      ? []
+      : [notSupportedCause(`${path}.spec.restartPolicy`, restartPolicy, ['Always'])]),
+  ];
+}
+
+export function nonNegative(value: number | undefined, path: string): StatusCause[] {
+  return value === undefined || value >= 0
+    ? []
+    : [invalidCause(path, value, 'must be greater than or equal to 0')];
+}
+
+function validateToleration(toleration: Toleration, path: string): StatusCause[] {
+  const { key, operator, value, effect, tolerationSeconds } = toleration;
+  const causes = key ? nameCauses(`${path}.key`, key, checkQualifiedName) : [];
+  if (!key && operator !== 'Exists')
+    causes.push(
+      invalidCause(
+        `${path}.operator`,
+        operator ?? '',
+        'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+      ),
+    );
+  if (tolerationSeconds !== undefined && effect !== 'NoExecute')
+    causes.push(
+      invalidCause(
+        `${path}.effect`,
+        effect ?? '',
+        "effect must be 'NoExecute' when `tolerationSeconds` is set",
+      ),
+    );
+  if (operator === 'Exists') {
+    if (value)
+      causes.push(
+        invalidCause(`${path}.operator`, toleration, "value must be empty when `operator` is 'Exists'"),
+      );
+  } else causes.push(...nameCauses(`${path}.operator`, value ?? '', checkLabelValue));
+  return causes;
+}

@@ -1,0 +1,88 @@
+/**
+ * Defaults of services, and what a service keeps when it is updated (upstream: core/v1/defaults.go and
+ * registry/core/service). Cluster IPs and node ports are given by the API server's allocators, not here.
+ */
+import { deepEqual } from '../../../apimachinery/equality.ts';
+import type { Service, ServicePort } from './service.ts';
+
+const clientIPTimeoutSeconds = 10800;
+
+type Spec = Service['spec'];
+
+/** Without a cluster IP of any kind: a name in DNS that points elsewhere. */
+const isExternalName = (spec: Spec) => spec.type === 'ExternalName';
+export const isHeadless = (spec: Spec) => spec.clusterIP === 'None';
+export const hasNodePorts = (spec: Spec) => spec.type === 'NodePort' || spec.type === 'LoadBalancer';
+
+/** Reached from outside the cluster, so that it matters which node takes the traffic. */
+export const isExternallyAccessible = (spec: Spec) =>
+  hasNodePorts(spec) || (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0);
+
+export function setServiceDefaults({ spec }: Service): void {
+  for (const port of spec.ports ?? []) {
+    if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === '')
+      port.targetPort = port.port;
+  }
+  if (spec.sessionAffinity === 'ClientIP') {
+    const timeoutSeconds = spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? clientIPTimeoutSeconds;
+    spec.sessionAffinityConfig = { ...spec.sessionAffinityConfig, clientIP: { timeoutSeconds } };
+  } else delete spec.sessionAffinityConfig;
+  if (isExternallyAccessible(spec)) spec.externalTrafficPolicy ??= 'Cluster';
+  if (isExternalName(spec)) return;
+  spec.internalTrafficPolicy ??= 'Cluster';
+  spec.ipFamilies ??= ['IPv4'];
+  spec.ipFamilyPolicy ??= 'SingleStack';
+  if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];
+  if (!spec.clusterIP && spec.clusterIPs?.[0]) spec.clusterIP = spec.clusterIPs[0];
+}
+
+/**
+ * A client that replaces a service need not know what the server allocated: what it leaves out stays. What only
+ * made sense for the old type, and was not touched, goes with that type.
+ */
+export function keepAllocations({ spec }: Service, { spec: old }: Service): void {
+  keepClusterIP(spec, old);
+  keepNodePorts(spec, old);
+  if (isExternalName(old) && !isExternalName(spec) && spec.externalName === old.externalName)
+    delete spec.externalName;
+  if (!isExternallyAccessible(spec) && spec.externalTrafficPolicy === old.externalTrafficPolicy)
+    delete spec.externalTrafficPolicy;
+}
+
+function keepClusterIP(spec: Spec, old: Spec): void {
+  if (isExternalName(old)) return;
+  if (!isExternalName(spec)) {
+    spec.clusterIP ||= old.clusterIP;
+    const changed = spec.clusterIP !== old.clusterIP;
+    if (!changed && !spec.clusterIPs?.length) spec.clusterIPs = old.clusterIPs;
+    // A patch of the one field means the other too.
+    if (changed && spec.clusterIP && deepEqual(spec.clusterIPs, old.clusterIPs))
+      spec.clusterIPs = [spec.clusterIP];
+    return;
+  }
+  if (spec.clusterIP === old.clusterIP && deepEqual(spec.clusterIPs, old.clusterIPs)) {
+    delete spec.clusterIP;
+    delete spec.clusterIPs;
+  }
+  for (const field of ['internalTrafficPolicy', 'ipFamilies', 'ipFamilyPolicy'] as const)
+    if (deepEqual(spec[field], old[field])) delete spec[field];
+}
+
+const samePort = (a: ServicePort, b: ServicePort) => a.port === b.port && a.protocol === b.protocol;
+
+function keepNodePorts(spec: Spec, old: Spec): void {
+  if (!hasNodePorts(old)) return;
+  const ports = spec.ports ?? [];
+  if (!hasNodePorts(spec)) {
+    const numbers = (list: readonly ServicePort[]) => list.map((port) => port.nodePort ?? 0).sort();
+    if (deepEqual(numbers(ports), numbers(old.ports ?? []))) for (const port of ports) delete port.nodePort;
+    return;
+  }
+  const used = new Set(ports.map((port) => port.nodePort));
+  for (const port of ports) {
+    const before = old.ports?.find((candidate) => samePort(candidate, port))?.nodePort;
+    if (port.nodePort || !before || used.has(before)) continue;
+    port.nodePort = before;
+    used.add(before);
+  }
+}

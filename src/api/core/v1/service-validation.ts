@@ -1,0 +1,159 @@
+/** Rules of services (upstream: ValidateService, ValidateServiceUpdate). */
+import { deepEqual } from '../../../apimachinery/equality.ts';
+import {
+  duplicateCause,
+  forbiddenCause,
+  invalidCause,
+  notSupportedCause,
+  requiredCause,
+} from '../../../apimachinery/field-error.ts';
+import {
+  checkDns1035Label,
+  checkDns1123Label,
+  checkDns1123Subdomain,
+  checkPortName,
+  checkPortNumber,
+  nameCauses,
+} from '../../../apimachinery/names.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { validateLabels, validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
+import { checkIPAddress, checkNonSpecialIP } from '../../ip.ts';
+import type { Service, ServicePort } from './service.ts';
+import { hasNodePorts, isExternallyAccessible, isHeadless } from './service-defaults.ts';
+
+type Spec = Service['spec'];
+
+const maxAffinitySeconds = 86400;
+const ipFamilies = ['IPv4', 'IPv6'];
+const ipFamilyPolicies = ['SingleStack', 'PreferDualStack', 'RequireDualStack'];
+
+export function validateService(service: Service): StatusCause[] {
+  const { spec } = service;
+  return [
+    ...validateObjectMeta(service.metadata, { namespaced: true, checkName: checkDns1035Label }),
+    ...validatePortsGiven(spec),
+    ...validatePorts(spec, 'spec.ports'),
+    ...validateLabels(spec.selector ?? {}, 'spec.selector'),
+    ...(spec.type === 'ExternalName' ? validateExternalName(spec) : validateClusterIPs(spec)),
+    ...validateAffinity(spec),
+    ...(spec.externalIPs ?? []).flatMap((ip, index) =>
+      nameCauses(`spec.externalIPs[${index}]`, ip, checkNonSpecialIP),
+    ),
+    ...validateExternalTraffic(spec),
+  ];
+}
+
+/** A service keeps its cluster IP while it has one: other machines have learned it. */
+export function validateServiceUpdate({ spec }: Service, { spec: old }: Service): StatusCause[] {
+  if (old.type === 'ExternalName' || spec.type === 'ExternalName') return [];
+  const before = old.clusterIPs ?? [];
+  if (before.length === 0 || deepEqual(spec.clusterIPs, before)) return [];
+  return [invalidCause('spec.clusterIPs[0]', spec.clusterIPs ?? [], 'may not change once set')];
+}
+
+/** A headless service may consist of names alone, an ExternalName always does. */
+function validatePortsGiven(spec: Spec): StatusCause[] {
+  const needed = !isHeadless(spec) && spec.type !== 'ExternalName';
+  return needed && !spec.ports?.length ? [requiredCause('spec.ports')] : [];
+}
+
+function validatePorts(spec: Spec, path: string): StatusCause[] {
+  const ports = spec.ports ?? [];
+  const names = new Set<string>();
+  const numbers = new Set<string>();
+  const nodePorts = new Set<string>();
+  return ports.flatMap((port, index) => {
+    const at = `${path}[${index}]`;
+    const { protocol } = port;
+    return [
+      ...validatePortName(port.name ?? '', ports.length > 1, names, `${at}.name`),
+      ...validatePortNumbers(port, at),
+      ...unique(numbers, `${protocol}/${port.port}`, duplicateCause(at, { protocol, port: port.port })),
+      ...validateNodePort(spec, port, nodePorts, `${at}.nodePort`),
+    ];
+  });
+}
+
+function validatePortName(name: string, needed: boolean, seen: Set<string>, path: string): StatusCause[] {
+  if (!name) return needed ? [requiredCause(path)] : [];
+  return [...nameCauses(path, name, checkDns1123Label), ...unique(seen, name, duplicateCause(path, name))];
+}
+
+function unique(seen: Set<string>, key: string, cause: StatusCause): StatusCause[] {
+  if (seen.has(key)) return [cause];
+  seen.add(key);
+  return [];
+}
+
+function validatePortNumbers({ port, targetPort }: ServicePort, path: string): StatusCause[] {
+  const causes = portNumberCauses(port, `${path}.port`);
+  if (typeof targetPort === 'number') causes.push(...portNumberCauses(targetPort, `${path}.targetPort`));
+  if (typeof targetPort === 'string')
+    causes.push(...nameCauses(`${path}.targetPort`, targetPort, checkPortName));
+  return causes;
+}
+
+const portNumberCauses = (port: number, path: string) =>
+  checkPortNumber(port).map((problem) => invalidCause(path, port, problem));
+
+function validateNodePort(spec: Spec, port: ServicePort, seen: Set<string>, path: string): StatusCause[] {
+  if (!port.nodePort) return [];
+  if (!hasNodePorts(spec)) return [forbiddenCause(path, `may not be used when \`type\` is '${spec.type}'`)];
+  return [
+    ...portNumberCauses(port.nodePort, path),
+    ...unique(seen, `${port.protocol}/${port.nodePort}`, duplicateCause(path, port.nodePort)),
+  ];
+}
+
+function validateExternalName(spec: Spec): StatusCause[] {
+  const causes: StatusCause[] = [];
+  if (spec.clusterIP || spec.clusterIPs?.length)
+    causes.push(forbiddenCause('spec.clusterIPs', 'may not be set for ExternalName services'));
+  // A trailing dot makes the name absolute.
+  const name = (spec.externalName ?? '').replace(/\.$/, '');
+  if (!name) causes.push(requiredCause('spec.externalName'));
+  else causes.push(...nameCauses('spec.externalName', name, checkDns1123Subdomain));
+  return causes;
+}
+
+function validateClusterIPs(spec: Spec): StatusCause[] {
+  const path = 'spec.clusterIPs';
+  const addresses = spec.clusterIPs ?? [];
+  const causes: StatusCause[] = [];
+  if (spec.clusterIP !== addresses[0] && (spec.clusterIP || addresses[0]))
+    causes.push(invalidCause(path, addresses, 'first value must match `clusterIP`'));
+  if (isHeadless(spec)) {
+    if (hasNodePorts(spec))
+      causes.push(invalidCause(`${path}[0]`, 'None', `may not be set to 'None' for ${spec.type} services`));
+    if (addresses.length > 1)
+      causes.push(invalidCause(path, addresses, "'None' must be the first and only value"));
+  } else
+    causes.push(...addresses.flatMap((ip, index) => nameCauses(`${path}[${index}]`, ip, checkIPAddress)));
+  return [...causes, ...validateFamilies(spec)];
+}
+
+function validateFamilies(spec: Spec): StatusCause[] {
+  const seen = new Set<string>();
+  const causes = (spec.ipFamilies ?? []).flatMap((family, index) => {
+    const at = `spec.ipFamilies[${index}]`;
+    if (!ipFamilies.includes(family)) return [notSupportedCause(at, family, ipFamilies)];
+    return unique(seen, family, duplicateCause(at, family));
+  });
+  if (spec.ipFamilyPolicy !== undefined && !ipFamilyPolicies.includes(spec.ipFamilyPolicy))
+    causes.push(notSupportedCause('spec.ipFamilyPolicy', spec.ipFamilyPolicy, ipFamilyPolicies));
+  return causes;
+}
+
+function validateAffinity({ sessionAffinity, sessionAffinityConfig }: Spec): StatusCause[] {
+  const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds;
+  if (sessionAffinity !== 'ClientIP' || seconds === undefined) return [];
+  if (seconds > 0 && seconds <= maxAffinitySeconds) return [];
+  const why = `must be greater than 0 and less than ${maxAffinitySeconds}`;
+  return [invalidCause('spec.sessionAffinityConfig.clientIP.timeoutSeconds', seconds, why)];
+}
+
+function validateExternalTraffic(spec: Spec): StatusCause[] {
+  if (spec.externalTrafficPolicy === undefined || isExternallyAccessible(spec)) return [];
+  const why = 'may only be set for externally-accessible services';
+  return [invalidCause('spec.externalTrafficPolicy', spec.externalTrafficPolicy, why)];
+}

@@ -1,0 +1,95 @@
+/** Volumes of a pod and their mounts (upstream: ValidateVolumes, ValidateVolumeMounts). */
+import {
+  duplicateCause,
+  forbiddenCause,
+  invalidCause,
+  notFoundCause,
+  notSupportedCause,
+  requiredCause,
+} from '../../../apimachinery/field-error.ts';
+import { checkDns1123Label, nameCauses } from '../../../apimachinery/names.ts';
+import { validateQuantity } from '../../../apimachinery/quantity.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { volumeSources } from './pod-defaults.ts';
+import type { Volume, VolumeMount } from './pod-spec.ts';
+
+const hostPathTypes = [
+  '',
+  'BlockDevice',
+  'CharDevice',
+  'Directory',
+  'DirectoryOrCreate',
+  'File',
+  'FileOrCreate',
+  'Socket',
+];
+
+export function validateVolumes(volumes: readonly Volume[], path: string): StatusCause[] {
+  const seen = new Set<string>();
+  return volumes.flatMap((volume, index) => {
+    const at = `${path}[${index}]`;
+    const causes = [...validateVolumeName(volume.name, seen, `${at}.name`), ...validateSource(volume, at)];
+    seen.add(volume.name);
+    return causes;
+  });
+}
+
+function validateVolumeName(name: string, seen: ReadonlySet<string>, path: string): StatusCause[] {
+  if (!name) return [requiredCause(path)];
+  const causes = nameCauses(path, name, checkDns1123Label);
+  if (causes.length > 0) return causes;
+  return seen.has(name) ? [duplicateCause(path, name)] : [];
+}
+
+function validateSource(volume: Volume, path: string): StatusCause[] {
+  const [first, ...more] = volumeSources(volume);
+  if (first === undefined) return [requiredCause(path, 'must specify a volume type')];
+  return [
+    ...more.map((source) => forbiddenCause(`${path}.${source}`, 'may not specify more than 1 volume type')),
+    ...validateHostPath(volume, `${path}.hostPath`),
+    ...(volume.emptyDir?.sizeLimit === undefined
+      ? []
+      : validateQuantity(`${path}.emptyDir.sizeLimit`, volume.emptyDir.sizeLimit)),
+  ];
+}
+
+function validateHostPath({ hostPath }: Volume, path: string): StatusCause[] {
+  if (!hostPath) return [];
+  if (!hostPath.path) return [requiredCause(`${path}.path`)];
+  return [
+    ...backsteps(hostPath.path, `${path}.path`),
+    ...(hostPathTypes.includes(hostPath.type)
+      ? []
+      : [notSupportedCause(`${path}.type`, hostPath.type, hostPathTypes)]),
+  ];
+}
+
+const backsteps = (value: string, path: string) =>
+  value.split('/').includes('..') ? [invalidCause(path, value, "must not contain '..'")] : [];
+
+/** Relative mount paths are good: the agent takes them from the root, as upstream's does. */
+export function validateVolumeMounts(
+  mounts: readonly VolumeMount[],
+  volumes: readonly Volume[],
+  path: string,
+): StatusCause[] {
+  const mountPaths = new Set<string>();
+  return mounts.flatMap((mount, index) => {
+    const at = `${path}[${index}]`;
+    const causes: StatusCause[] = [];
+    if (!mount.name) causes.push(requiredCause(`${at}.name`));
+    else if (!volumes.some((volume) => volume.name === mount.name))
+      causes.push(notFoundCause(`${at}.name`, mount.name));
+    if (!mount.mountPath) causes.push(requiredCause(`${at}.mountPath`));
+    else if (mountPaths.has(mount.mountPath))
+      causes.push(invalidCause(`${at}.mountPath`, mount.mountPath, 'must be unique'));
+    mountPaths.add(mount.mountPath);
+    if (mount.subPath) causes.push(...validateSubPath(mount.subPath, `${at}.subPath`));
+    return causes;
+  });
+}
+
+function validateSubPath(subPath: string, path: string): StatusCause[] {
+  if (subPath.startsWith('/')) return [invalidCause(path, subPath, 'must be a relative path')];
+  return backsteps(subPath, path);
+}

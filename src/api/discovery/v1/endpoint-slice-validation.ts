@@ -1,0 +1,81 @@
+/** Rules of endpoint slices (upstream: pkg/apis/discovery/validation). */
+import {
+  duplicateCause,
+  invalidCause,
+  requiredCause,
+  tooManyCause,
+} from '../../../apimachinery/field-error.ts';
+import {
+  checkDns1123Label,
+  checkDns1123Subdomain,
+  checkPortNumber,
+  type NameCheck,
+  nameCauses,
+} from '../../../apimachinery/names.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
+import { checkIPv4, checkIPv6, checkNonSpecialIP } from '../../ip.ts';
+import type { Endpoint, EndpointPort, EndpointSlice } from './endpoint-slice.ts';
+
+const maxEndpoints = 1000;
+const maxAddresses = 100;
+const maxPorts = 20000;
+
+const both =
+  (first: NameCheck, second: NameCheck): NameCheck =>
+  (text) => {
+    const problems = first(text);
+    return problems.length > 0 ? problems : second(text);
+  };
+
+const addressChecks: Readonly<Record<EndpointSlice['addressType'], NameCheck>> = {
+  IPv4: both(checkIPv4, checkNonSpecialIP),
+  IPv6: both(checkIPv6, checkNonSpecialIP),
+  FQDN: checkDns1123Subdomain,
+};
+
+export function validateEndpointSlice(slice: EndpointSlice): StatusCause[] {
+  return [
+    ...validateObjectMeta(slice.metadata, { namespaced: true }),
+    ...(slice.endpoints.length > maxEndpoints
+      ? [tooManyCause('endpoints', slice.endpoints.length, maxEndpoints)]
+      : slice.endpoints.flatMap((endpoint, index) =>
+          validateEndpoint(endpoint, addressChecks[slice.addressType], `endpoints[${index}]`),
+        )),
+    ...validatePorts(slice.ports),
+  ];
+}
+
+export function validateEndpointSliceUpdate(slice: EndpointSlice, old: EndpointSlice): StatusCause[] {
+  if (slice.addressType === old.addressType) return [];
+  return [invalidCause('addressType', slice.addressType, 'field is immutable')];
+}
+
+function validateEndpoint(endpoint: Endpoint, check: NameCheck, path: string): StatusCause[] {
+  const { addresses, hostname, nodeName } = endpoint;
+  const causes: StatusCause[] = [];
+  if (addresses.length === 0)
+    causes.push(requiredCause(`${path}.addresses`, 'must contain at least 1 address'));
+  else if (addresses.length > maxAddresses)
+    causes.push(tooManyCause(`${path}.addresses`, addresses.length, maxAddresses));
+  causes.push(
+    ...addresses.flatMap((address, index) => nameCauses(`${path}.addresses[${index}]`, address, check)),
+  );
+  if (hostname !== undefined) causes.push(...nameCauses(`${path}.hostname`, hostname, checkDns1123Label));
+  if (nodeName !== undefined) causes.push(...nameCauses(`${path}.nodeName`, nodeName, checkDns1123Subdomain));
+  return causes;
+}
+
+function validatePorts(ports: readonly EndpointPort[]): StatusCause[] {
+  if (ports.length > maxPorts) return [tooManyCause('ports', ports.length, maxPorts)];
+  const names = new Set<string>();
+  return ports.flatMap(({ name, port }, index) => {
+    const at = `ports[${index}]`;
+    const causes = name ? nameCauses(`${at}.name`, name, checkDns1123Label) : [];
+    if (names.has(name)) causes.push(duplicateCause(`${at}.name`, name));
+    names.add(name);
+    if (port !== undefined)
+      causes.push(...checkPortNumber(port).map((problem) => invalidCause(`${at}.port`, port, problem)));
+    return causes;
+  });
+}
