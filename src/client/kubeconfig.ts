@@ -1,0 +1,249 @@
+/**
+ * kubeconfig files: read, merged as kubectl merges the files of $KUBECONFIG, resolved to one connection, written.
+ * Pure but for `loadKubeconfig` and `resolveContext`, which read files. Fields it does not know are kept.
+ */
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { UsageError } from '../base/usage-error.ts';
+
+export interface ClusterEntry {
+  server?: string;
+  'certificate-authority'?: string;
+  'certificate-authority-data'?: string;
+  'insecure-skip-tls-verify'?: boolean;
+  'tls-server-name'?: string;
+}
+
+export interface UserEntry {
+  token?: string;
+  tokenFile?: string;
+  'client-certificate'?: string;
+  'client-certificate-data'?: string;
+  'client-key'?: string;
+  'client-key-data'?: string;
+  exec?: unknown;
+  'auth-provider'?: unknown;
+  username?: string;
+  password?: string;
+}
+
+export interface ContextEntry {
+  cluster?: string;
+  user?: string;
+  namespace?: string;
+}
+
+export interface Kubeconfig {
+  readonly clusters: Readonly<Record<string, ClusterEntry>>;
+  readonly users: Readonly<Record<string, UserEntry>>;
+  readonly contexts: Readonly<Record<string, ContextEntry>>;
+  readonly currentContext: string;
+}
+
+/** All that is needed to connect, with file contents in place of paths; certificates and keys are PEM. */
+export interface ResolvedContext {
+  readonly context: string;
+  readonly server: string;
+  readonly namespace: string;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly token?: string;
+  readonly insecureSkipTlsVerify?: boolean;
+  readonly tlsServerName?: string;
+}
+
+const empty: Kubeconfig = { clusters: {}, users: {}, contexts: {}, currentContext: '' };
+
+/** Paths inside the file are made absolute, relative to it. Throws UsageError naming the file. */
+export function parseKubeconfig(text: string, file: string): Kubeconfig {
+  let document: unknown;
+  try {
+    document = parse(text);
+  } catch (error) {
+    throw new UsageError(
+      `kubeconfig ${file} is not YAML: ${error instanceof Error ? error.message.split('\n')[0] : ''}`,
+    );
+  }
+  if (document === null || document === undefined) return empty;
+  if (!isRecord(document)) throw new UsageError(`kubeconfig ${file} is not a mapping`);
+  const { kind } = document;
+  if (kind !== undefined && kind !== 'Config')
+    throw new UsageError(`${file} is not a kubeconfig: its kind is ${kind}`);
+  const current = document['current-context'];
+  return {
+    clusters: absolute(named(document, 'clusters', 'cluster', file), ['certificate-authority'], file),
+    users: absolute(
+      named(document, 'users', 'user', file),
+      ['client-certificate', 'client-key', 'tokenFile'],
+      file,
+    ),
+    contexts: named(document, 'contexts', 'context', file),
+    currentContext: typeof current === 'string' ? current : '',
+  };
+}
+
+/** The first to name a cluster, user, context or current context wins, as with $KUBECONFIG. */
+export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
+  const merged = configs.reduceRight(
+    (below, above) => ({
+      clusters: { ...below.clusters, ...above.clusters },
+      users: { ...below.users, ...above.users },
+      contexts: { ...below.contexts, ...above.contexts },
+      currentContext: above.currentContext || below.currentContext,
+    }),
+    empty,
+  );
+  return merged;
+}
+
+/**
+ * Reads and merges the files. Files that do not exist are passed over; when none exists the answer is undefined.
+ */
+export function loadKubeconfig(files: readonly string[]): Kubeconfig | undefined {
+  const configs = files.flatMap((file) => {
+    const text = readOptional(file);
+    return text === undefined ? [] : [parseKubeconfig(text, file)];
+  });
+  return configs.length ? mergeKubeconfigs(configs) : undefined;
+}
+
+/** The connection that a context stands for; `context` absent means the current one. Throws UsageError. */
+export function resolveContext(config: Kubeconfig, context = config.currentContext): ResolvedContext {
+  if (!context) throw new UsageError('kubeconfig: no context is current; choose one with --context');
+  const entry = config.contexts[context];
+  if (!entry) throw new UsageError(`kubeconfig: there is no context ${JSON.stringify(context)}`);
+  const cluster = config.clusters[entry.cluster ?? ''];
+  if (!cluster?.server) {
+    throw new UsageError(`kubeconfig: context ${JSON.stringify(context)} names no cluster that has a server`);
+  }
+  const user = entry.user ? config.users[entry.user] : {};
+  if (!user) {
+    throw new UsageError(
+      `kubeconfig: context ${JSON.stringify(context)} names an unknown user ${entry.user}`,
+    );
+  }
+  if (user.exec || user['auth-provider']) {
+    throw new UsageError(
+      `kubeconfig: user ${entry.user} needs a plugin; only tokens and certificates are supported`,
+    );
+  }
+  const ca = material(cluster['certificate-authority-data'], cluster['certificate-authority']);
+  const cert = material(user['client-certificate-data'], user['client-certificate']);
+  const key = material(user['client-key-data'], user['client-key']);
+  const token = user.token ?? (user.tokenFile && readRequired(user.tokenFile).trim());
+  return {
+    context,
+    server: cluster.server,
+    namespace: entry.namespace || 'default',
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+    ...(token && { token }),
+    ...(cluster['insecure-skip-tls-verify'] && { insecureSkipTlsVerify: true }),
+    ...(cluster['tls-server-name'] && { tlsServerName: cluster['tls-server-name'] }),
+  };
+}
+
+/** The text of a kubeconfig file. */
+export function formatKubeconfig(config: Kubeconfig): string {
+  const list = (entries: Readonly<Record<string, object>>, field: string) =>
+    Object.entries(entries).map(([name, entry]) => ({ name, [field]: entry }));
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: list(config.clusters, 'cluster'),
+    users: list(config.users, 'user'),
+    contexts: list(config.contexts, 'context'),
+    'current-context': config.currentContext,
+  });
+}
+
+/** A kubeconfig with one cluster, user and context, all called `name`; certificates and key are PEM. */
+export function singleKubeconfig(
+  name: string,
+  to: Omit<ResolvedContext, 'context' | 'namespace'>,
+): Kubeconfig {
+  const base64 = (pem: string) => Buffer.from(pem).toString('base64');
+  return {
+    clusters: {
+      [name]: {
+        server: to.server,
+        ...(to.ca && { 'certificate-authority-data': base64(to.ca) }),
+        ...(to.insecureSkipTlsVerify && { 'insecure-skip-tls-verify': true }),
+        ...(to.tlsServerName && { 'tls-server-name': to.tlsServerName }),
+      },
+    },
+    users: {
+      [name]: {
+        ...(to.token && { token: to.token }),
+        ...(to.cert && { 'client-certificate-data': base64(to.cert) }),
+        ...(to.key && { 'client-key-data': base64(to.key) }),
+      },
+    },
+    contexts: { [name]: { cluster: name, user: name } },
+    currentContext: name,
+  };
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** `[{name, <field>: {…}}]` as a map; of two with one name the first holds. */
+function named(
+  document: Record<string, unknown>,
+  list: string,
+  field: string,
+  file: string,
+): Record<string, Record<string, unknown>> {
+  const entries = document[list] ?? [];
+  if (!Array.isArray(entries)) throw new UsageError(`kubeconfig ${file}: ${list} is not a list`);
+  const map: Record<string, Record<string, unknown>> = {};
+  entries.forEach((entry: unknown, i) => {
+    if (!isRecord(entry) || typeof entry.name !== 'string') {
+      throw new UsageError(`kubeconfig ${file}: ${list}[${i}] has no name`);
+    }
+    const value = entry[field] ?? {};
+    if (!isRecord(value)) throw new UsageError(`kubeconfig ${file}: ${list}[${i}].${field} is not a mapping`);
+    map[entry.name] ??= value;
+  });
+  return map;
+}
+
+function absolute(
+  entries: Record<string, Record<string, unknown>>,
+  fields: readonly string[],
+  file: string,
+): Record<string, Record<string, unknown>> {
+  const folder = dirname(resolve(file));
+  for (const entry of Object.values(entries)) {
+    for (const field of fields) {
+      const path = entry[field];
+      if (typeof path === 'string' && path) entry[field] = resolve(folder, path);
+    }
+  }
+  return entries;
+}
+
+/** Inline data goes before a file, as in client-go. */
+function material(data: string | undefined, file: string | undefined): string | undefined {
+  if (data) return Buffer.from(data, 'base64').toString('utf8');
+  return file ? readRequired(file) : undefined;
+}
+
+function readRequired(file: string): string {
+  const text = readOptional(file);
+  if (text === undefined) throw new UsageError(`kubeconfig: ${file} does not exist`);
+  return text;
+}
+
+function readOptional(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT') return undefined;
+    throw new UsageError(`cannot read ${file}: ${code ?? String(error)}`);
+  }
+}
