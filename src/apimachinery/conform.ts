@@ -1,0 +1,212 @@
+/**
+ * The first half of decoding, which Go's typed decoder does for Kubernetes: a value from the wire becomes one that has
+ * only fields its type knows, each of the right JSON type. `null` means absent, quantities and times become
+ * canonical. Unknown fields are collected; a value of the wrong type ends it with a TypeMismatch.
+ */
+import { deepCopy, isRecord, type JsonObject, setOwn } from './equality.ts';
+import { type FieldType, type ObjectType, type Scalar, shortTypeName } from './field-types.ts';
+import { canonicalQuantity, QuantityError, quantityError } from './quantity.ts';
+
+/** A value that cannot be what its field must be; the message is Go's. */
+export class TypeMismatch extends Error {
+  override readonly name = 'TypeMismatch';
+}
+
+/** A copy of `value` with the fields of `type`; the paths of others are appended to `unknown`. */
+export function conformObject(value: unknown, type: ObjectType, unknown: string[]): JsonObject {
+  return conformFields(value, type, { path: '', owner: shortTypeName(type), unknown });
+}
+
+interface Place {
+  readonly path: string;
+  /** The Go struct that holds the field. */
+  readonly owner: string;
+  readonly unknown: string[];
+}
+
+function conformFields(value: unknown, type: ObjectType, place: Place): JsonObject {
+  if (!isRecord(value)) throw mismatch(value, `v1.${shortTypeName(type)}`, place);
+  const result: JsonObject = {};
+  for (const [key, inner] of Object.entries(value)) {
+    const path = place.path ? `${place.path}.${key}` : key;
+    const field = type.fields.get(key);
+    if (!field) place.unknown.push(path);
+    else if (inner !== null && inner !== undefined)
+      setOwn(
+        result,
+        key,
+        conform(inner, field.type, { path, owner: shortTypeName(type), unknown: place.unknown }),
+      );
+  }
+  return result;
+}
+
+function conform(value: unknown, type: FieldType, place: Place): unknown {
+  switch (type.kind) {
+    case 'any':
+      return deepCopy(value);
+    case 'scalar':
+      return conformScalar(value, type.scalar, place);
+    case 'object':
+      return conformFields(value, type.object, place);
+    case 'list':
+      if (!Array.isArray(value)) throw mismatch(value, goName(type), place);
+      return value.map((item, index) =>
+        conformItem(item, type.items, { ...place, path: `${place.path}[${index}]` }),
+      );
+    case 'map': {
+      if (!isRecord(value)) throw mismatch(value, goName(type), place);
+      const result: JsonObject = {};
+      for (const [key, item] of Object.entries(value))
+        setOwn(result, key, conformItem(item, type.values, { ...place, path: `${place.path}.${key}` }));
+      return result;
+    }
+  }
+}
+
+/** In a list or a map `null` is the zero value, as it is to Go. */
+function conformItem(item: unknown, type: FieldType, place: Place): unknown {
+  if (item !== null && item !== undefined) return conform(item, type, place);
+  switch (type.kind) {
+    case 'any':
+      return null;
+    case 'scalar':
+      return zeroOf[type.scalar];
+    case 'list':
+      return [];
+    case 'object':
+    case 'map':
+      return {};
+  }
+}
+
+const zeroOf: Readonly<Record<Scalar, unknown>> = {
+  string: '',
+  bool: false,
+  int32: 0,
+  int64: 0,
+  double: 0,
+  time: '',
+  microTime: '',
+  quantity: '0',
+  intOrString: 0,
+  bytes: '',
+};
+
+function conformScalar(value: unknown, scalar: Scalar, place: Place): unknown {
+  const read = scalarReaders[scalar](value, place);
+  if (read === undefined) throw mismatch(value, goScalars[scalar], place);
+  return read;
+}
+
+function isInt32(value: unknown): boolean {
+  return Number.isInteger(value) && (Number(value) | 0) === value;
+}
+
+/** Undefined for a value of another JSON type. */
+type ScalarReader = (value: unknown, place: Place) => unknown;
+
+const accept =
+  (accepts: (value: unknown) => boolean): ScalarReader =>
+  (value) =>
+    accepts(value) ? value : undefined;
+
+const fromText =
+  (normalize: (text: string, place: Place) => string): ScalarReader =>
+  (value, place) =>
+    typeof value === 'string' ? normalize(value, place) : undefined;
+
+const scalarReaders: Readonly<Record<Scalar, ScalarReader>> = {
+  string: accept((value) => typeof value === 'string'),
+  bool: accept((value) => typeof value === 'boolean'),
+  int32: accept(isInt32),
+  int64: accept(Number.isSafeInteger),
+  double: accept((value) => typeof value === 'number'),
+  intOrString: accept((value) => typeof value === 'string' || isInt32(value)),
+  time: fromText((text, place) => normalTime(text, 0, place)),
+  microTime: fromText((text, place) => normalTime(text, 6, place)),
+  quantity: (value, place) =>
+    typeof value === 'string' || typeof value === 'number' ? normalQuantity(value, place) : undefined,
+  bytes: fromText(normalBase64),
+};
+
+const goScalars: Readonly<Record<Scalar, string>> = {
+  string: 'string',
+  bool: 'bool',
+  int32: 'int32',
+  int64: 'int64',
+  double: 'float64',
+  time: 'Time',
+  microTime: 'MicroTime',
+  quantity: 'resource.Quantity',
+  intOrString: 'intstr.IntOrString',
+  bytes: '[]uint8',
+};
+
+function goName(type: FieldType): string {
+  switch (type.kind) {
+    case 'any':
+      return 'interface {}';
+    case 'scalar':
+      return goScalars[type.scalar];
+    case 'object':
+      return `v1.${shortTypeName(type.object)}`;
+    case 'list':
+      return `[]${goName(type.items)}`;
+    case 'map':
+      return `map[string]${goName(type.values)}`;
+  }
+}
+
+function mismatch(value: unknown, wanted: string, { owner, path }: Place): TypeMismatch {
+  const where = path ? `Go struct field ${owner}.${path}` : 'Go value';
+  return new TypeMismatch(`json: cannot unmarshal ${jsonName(value)} into ${where} of type ${wanted}`);
+}
+
+function jsonName(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  switch (typeof value) {
+    case 'string':
+      return 'string';
+    case 'boolean':
+      return 'bool';
+    case 'number':
+      // Go names a number only when it is of the wrong size or has a fraction for an integer.
+      return `number${Number.isInteger(value) && isInt32(value) ? '' : ` ${value}`}`;
+    default:
+      return value === null || value === undefined ? 'null' : 'object';
+  }
+}
+
+const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)$/;
+
+/** RFC 3339 in UTC with exactly `digits` digits of a second; the empty string stays empty. */
+function normalTime(text: string, digits: number, { path }: Place): string {
+  if (text === '') return '';
+  const [, date, time, fraction = '', zone = ''] = rfc3339.exec(text) ?? [];
+  const ms = Date.parse(`${date}T${time}${zone.toUpperCase()}`);
+  if (Number.isNaN(ms))
+    throw new TypeMismatch(
+      `${path}: parsing time ${JSON.stringify(text)} as "2006-01-02T15:04:05Z07:00": not an RFC 3339 time`,
+    );
+  const seconds = new Date(ms).toISOString().slice(0, 19);
+  return digits ? `${seconds}.${fraction.slice(0, digits).padEnd(digits, '0')}Z` : `${seconds}Z`;
+}
+
+function normalQuantity(value: string | number, { path }: Place): string {
+  try {
+    return canonicalQuantity(value);
+  } catch (cause) {
+    if (!(cause instanceof QuantityError)) throw cause;
+    throw new TypeMismatch(`${path}: ${quantityError}`, { cause });
+  }
+}
+
+/** Line breaks within the text are dropped, as Go's decoder does. */
+function normalBase64(text: string, { path }: Place): string {
+  const compact = text.replace(/[\r\n]/g, '');
+  const bad = /[^A-Za-z0-9+/=]|=(?=[^=])/.exec(compact);
+  if (bad || compact.length % 4 !== 0 || /={3,}$/.test(compact))
+    throw new TypeMismatch(`${path}: illegal base64 data at input byte ${bad?.index ?? compact.length}`);
+  return compact;
+}

@@ -1,0 +1,180 @@
+/**
+ * JSON with what JSON.parse does not tell: keys that stand twice in one object, and where a text stops being JSON.
+ * JSON.parse does the work; the parser here runs only to find the place of a fault that is known to be there.
+ */
+
+export interface ParsedText {
+  readonly value: unknown;
+  /** Paths of keys that stand more than once, such as `spec.replicas`; the last one counts. */
+  readonly duplicates: readonly string[];
+}
+
+/** A body that cannot be read; the message is one line that says where and why. */
+export class TextError extends Error {
+  override readonly name = 'TextError';
+}
+
+/** Deeper values are refused: whoever walks one must not run out of stack. */
+export const maxDepth = 500;
+
+/** Throws TextError. With `findDuplicates` false the list of duplicates is empty. */
+export function parseJson(text: string, findDuplicates: boolean): ParsedText {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    new Scanner(text).document();
+    throw new TextError(`invalid JSON: ${String(error)}`);
+  }
+  const keys = countProperties(value, 0);
+  if (!findDuplicates || keys === countKeys(text)) return { value, duplicates: [] };
+  const scanner = new Scanner(text);
+  scanner.document();
+  return { value, duplicates: [...new Set(scanner.duplicates)] };
+}
+
+/** How many properties the objects in a value have; refuses values that are nested too deeply. */
+function countProperties(value: unknown, depth: number): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (depth >= maxDepth) throw new TextError(`the value is nested deeper than ${maxDepth} levels`);
+  const inner = Object.values(value);
+  let count = Array.isArray(value) ? 0 : inner.length;
+  for (const item of inner) count += countProperties(item, depth + 1);
+  return count;
+}
+
+/** How many keys a valid JSON text has: the strings that a colon follows. */
+function countKeys(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
+    at = endOfString(text, at) + 1;
+    while (isSpace(text.charCodeAt(at))) at++;
+    if (text[at] === ':') count++;
+  }
+  return count;
+}
+
+/** The index of the quote that closes the string that opens at `start`; -1 when none does. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end >= 0) {
+    let backslashes = 0;
+    while (text[end - 1 - backslashes] === '\\') backslashes++;
+    if (backslashes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return -1;
+}
+
+const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+
+/** Walks a JSON text without building values. */
+class Scanner {
+  readonly duplicates: string[] = [];
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  document(): void {
+    this.#value('', 0);
+    this.#space();
+    if (this.#at < this.#text.length) this.#fail('the end of the text');
+  }
+
+  #value(path: string, depth: number): void {
+    if (depth > maxDepth) throw new TextError(`the value is nested deeper than ${maxDepth} levels`);
+    this.#space();
+    switch (this.#text[this.#at]) {
+      case '{':
+        this.#object(path, depth);
+        break;
+      case '[':
+        this.#array(path, depth);
+        break;
+      case '"':
+        this.#string();
+        break;
+      default:
+        this.#literal();
+    }
+  }
+
+  #object(path: string, depth: number): void {
+    this.#at++;
+    const seen = new Set<string>();
+    this.#space();
+    if (this.#take('}')) return;
+    do {
+      this.#space();
+      if (this.#text[this.#at] !== '"') this.#fail('a key in double quotes');
+      const key = this.#string();
+      const inner = path ? `${path}.${key}` : key;
+      if (seen.has(key)) this.duplicates.push(inner);
+      seen.add(key);
+      this.#space();
+      if (!this.#take(':')) this.#fail("':'");
+      this.#value(inner, depth + 1);
+      this.#space();
+    } while (this.#take(','));
+    if (!this.#take('}')) this.#fail("',' or '}'");
+  }
+
+  #array(path: string, depth: number): void {
+    this.#at++;
+    this.#space();
+    if (this.#take(']')) return;
+    let index = 0;
+    do {
+      this.#value(`${path}[${index++}]`, depth + 1);
+      this.#space();
+    } while (this.#take(','));
+    if (!this.#take(']')) this.#fail("',' or ']'");
+  }
+
+  #string(): string {
+    const start = this.#at;
+    const end = endOfString(this.#text, start);
+    if (end < 0) {
+      this.#at = this.#text.length;
+      this.#fail('a closing double quote');
+    }
+    try {
+      const value: unknown = JSON.parse(this.#text.slice(start, end + 1));
+      this.#at = end + 1;
+      return String(value);
+    } catch {
+      return this.#fail('a string without raw control characters or unknown escapes');
+    }
+  }
+
+  #literal(): void {
+    const pattern = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text);
+    if (!found) this.#fail('a value');
+    else this.#at += found[0].length;
+  }
+
+  #take(char: string): boolean {
+    if (this.#text[this.#at] !== char) return false;
+    this.#at++;
+    return true;
+  }
+
+  #space(): void {
+    while (isSpace(this.#text.charCodeAt(this.#at))) this.#at++;
+  }
+
+  #fail(expected: string): never {
+    const before = this.#text.slice(0, this.#at);
+    const line = before.split('\n').length;
+    const column = this.#at - before.lastIndexOf('\n');
+    const found = this.#at < this.#text.length ? JSON.stringify(this.#text[this.#at]) : 'the end of the text';
+    throw new TextError(
+      `invalid JSON at line ${line}, column ${column}: expected ${expected}, found ${found}`,
+    );
+  }
+}

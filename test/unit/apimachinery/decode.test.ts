@@ -1,0 +1,354 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import { kubernetesFields } from '../../../src/api/field-table.ts';
+import {
+  convertObject,
+  decodeObject,
+  type FieldValidation,
+  parseFieldValidation,
+} from '../../../src/apimachinery/decode.ts';
+import type { KubeObject } from '../../../src/apimachinery/meta.ts';
+import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
+import {
+  int32,
+  labelSelectorSchema,
+  objectMetaSchema,
+  quantity,
+  stringMap,
+  struct,
+} from '../../../src/apimachinery/schema.ts';
+import { StatusError } from '../../../src/apimachinery/status-error.ts';
+
+/** Kinds of this test's own: what the real ones act on may grow. */
+function define(
+  kind: string,
+  fieldsOf: string,
+  apiVersion: string,
+  entries: v.ObjectEntries,
+): ResourceDefinition {
+  const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
+  return {
+    group,
+    version,
+    kind,
+    plural: `${kind.toLowerCase()}s`,
+    singular: kind.toLowerCase(),
+    shortNames: [],
+    categories: [],
+    namespaced: true,
+    fieldsOf,
+    schema: struct({
+      apiVersion: v.literal(apiVersion),
+      kind: v.literal(kind),
+      metadata: objectMetaSchema,
+      ...entries,
+    }) as unknown as v.GenericSchema<unknown, KubeObject>,
+    strategy: { countsGenerations: true },
+    hasStatus: true,
+    columns: [],
+    selectableFields: {},
+    deleteAnswers: 'status',
+  };
+}
+
+const podSpec = struct({
+  restartPolicy: v.optional(v.picklist(['Always', 'OnFailure', 'Never']), 'Always'),
+  schedulerName: v.optional(v.string(), 'default-scheduler'),
+  nodeName: v.optional(v.string()),
+  containers: v.array(
+    struct({
+      name: v.string(),
+      image: v.optional(v.string(), ''),
+      args: v.optional(v.array(v.string())),
+      resources: v.optional(struct({ limits: v.optional(v.record(v.string(), quantity())) }), {}),
+    }),
+  ),
+});
+
+const deployment = define('Deployment', 'V1Deployment', 'apps/v1', {
+  spec: struct({
+    replicas: v.optional(int32(), 1),
+    selector: labelSelectorSchema,
+    template: struct({ metadata: v.optional(objectMetaSchema, {}), spec: podSpec }),
+  }),
+  status: v.optional(struct({ replicas: v.optional(int32()) })),
+});
+
+const secret = define('Secret', 'V1Secret', 'v1', { data: v.optional(stringMap()) });
+const thing = define('Thing', 'none', 'minik8s.io/v1', {
+  spec: struct({
+    url: v.string(),
+    mode: v.optional(v.picklist(['fast', 'slow']), 'fast'),
+    percent: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0, 'must be at least 0'))),
+  }),
+});
+
+const container = { name: 'c', image: 'busybox' };
+const good = (spec: object = {}, podSpecPatch: object = {}) => ({
+  metadata: { name: 'web', namespace: 'default', creationTimestamp: null },
+  spec: {
+    selector: { matchLabels: { app: 'web' } },
+    template: {
+      metadata: { labels: { app: 'web' }, creationTimestamp: null },
+      spec: { containers: [container], ...podSpecPatch },
+    },
+    ...spec,
+  },
+});
+
+const decode = (value: unknown, validation: FieldValidation = 'Strict', definition = deployment) =>
+  decodeObject(kubernetesFields, definition, JSON.stringify(value), 'application/json', validation);
+const at = (object: unknown, path: string) =>
+  path.split('.').reduce<unknown>((inner, key) => (inner as Record<string, unknown>)?.[key], object);
+
+test('what Go clients send is accepted under Strict, without warnings', () => {
+  const body = {
+    ...good(
+      { strategy: {}, replicas: null },
+      { securityContext: {}, enableServiceLinks: true, restartPolicy: '' },
+    ),
+    status: {},
+  };
+  const { object, warnings } = decode(body);
+  assert.deepEqual(warnings, []);
+  assert.equal(object.kind, 'Deployment');
+  assert.equal(object.apiVersion, 'apps/v1');
+  assert.equal(object.metadata.creationTimestamp, '');
+  assert.equal(at(object, 'spec.replicas'), 1);
+  assert.equal(at(object, 'spec.template.spec.restartPolicy'), 'Always');
+  assert.equal(at(object, 'spec.template.spec.schedulerName'), 'default-scheduler');
+});
+
+test('unknown and duplicate fields: Strict refuses, Warn drops and warns, Ignore drops', () => {
+  const body =
+    '{"metadata":{"name":"w"},"spec":{"replicas":1,"foo":1,"selector":{},"template":{"spec":{"containers":[{"name":"a","imag":"x"}]}},"replicas":2}}';
+  const run = (validation: FieldValidation) =>
+    decodeObject(kubernetesFields, deployment, body, undefined, validation);
+  assert.throws(() => run('Strict'), {
+    message:
+      'Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: unknown field "spec.foo", unknown field "spec.template.spec.containers[0].imag", duplicate field "spec.replicas"',
+  });
+  const warned = run('Warn');
+  assert.deepEqual(warned.warnings, [
+    'unknown field "spec.foo"',
+    'unknown field "spec.template.spec.containers[0].imag"',
+    'duplicate field "spec.replicas"',
+  ]);
+  assert.equal(at(warned.object, 'spec.foo'), undefined);
+  assert.equal(at(warned.object, 'spec.replicas'), 2);
+  assert.deepEqual(run('Ignore').warnings, []);
+  assert.deepEqual(run('Ignore').object, warned.object);
+});
+
+test('fields that Kubernetes knows and the schema does not are kept and named', () => {
+  const { object, warnings } = decode(
+    good(
+      {},
+      { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'z', whenUnsatisfiable: 'DoNotSchedule' }] },
+    ),
+  );
+  assert.deepEqual(warnings, [
+    'spec.template.spec.topologySpreadConstraints: known to Kubernetes, not acted on by minik8s',
+  ]);
+  assert.equal(at(object, 'spec.template.spec.topologySpreadConstraints.0.maxSkew'), 1);
+});
+
+for (const [what, value, message] of [
+  [
+    'text for a number',
+    good({ replicas: '3' }),
+    'json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32',
+  ],
+  [
+    'fraction',
+    good({ replicas: 1.5 }),
+    'json: cannot unmarshal number 1.5 into Go struct field DeploymentSpec.spec.replicas of type int32',
+  ],
+  [
+    'too big',
+    good({ replicas: 3000000000 }),
+    'json: cannot unmarshal number 3000000000 into Go struct field DeploymentSpec.spec.replicas of type int32',
+  ],
+  [
+    'object for a list',
+    good({}, { containers: {} }),
+    'json: cannot unmarshal object into Go struct field PodSpec.spec.template.spec.containers of type []v1.Container',
+  ],
+  [
+    'number in a list of texts',
+    good({}, { containers: [{ ...container, args: ['a', 80] }] }),
+    'json: cannot unmarshal number into Go struct field Container.spec.template.spec.containers[0].args[1] of type string',
+  ],
+  [
+    'text for an object',
+    { ...good(), metadata: 'web' },
+    'json: cannot unmarshal string into Go struct field Deployment.metadata of type v1.ObjectMeta',
+  ],
+  [
+    'number label',
+    { ...good(), metadata: { name: 'w', labels: { a: 1 } } },
+    'json: cannot unmarshal number into Go struct field ObjectMeta.metadata.labels.a of type string',
+  ],
+  [
+    'no quantity',
+    good({}, { containers: [{ ...container, resources: { limits: { cpu: 'much' } } }] }),
+    "spec.template.spec.containers[0].resources.limits.cpu: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+  ],
+  ['a list as body', [], 'the body must be an object'],
+] as const) {
+  test(`400: ${what}`, () => {
+    assert.throws(
+      () => decode(value),
+      (error) => {
+        assert.ok(error instanceof StatusError);
+        assert.equal(error.status.code, 400);
+        assert.equal(
+          error.message,
+          `Deployment in version "v1" cannot be handled as a Deployment: ${message}`,
+        );
+        return true;
+      },
+    );
+  });
+}
+
+for (const [what, body, type, message] of [
+  ['broken JSON', '{"a":', 'application/json', /line 1, column 6/],
+  ['broken YAML', 'a: [', 'application/yaml', /invalid YAML at line 1/],
+  ['two documents', 'a: 1\n---\nb: 2', 'application/yaml', /found 2/],
+  [
+    'other apiVersion',
+    '{"apiVersion":"v2"}',
+    'application/json',
+    /\(v2\) does not match the expected API version \(apps\/v1\)/,
+  ],
+  [
+    'other kind',
+    '{"kind":"Pod"}',
+    'application/json',
+    /Pod in version "v1" cannot be handled as a Deployment/,
+  ],
+] as const) {
+  test(`400: ${what}`, () => {
+    assert.throws(
+      () => decodeObject(kubernetesFields, deployment, body, type, 'Warn'),
+      (error) => {
+        assert.ok(error instanceof StatusError);
+        assert.equal(error.status.code, 400);
+        assert.match(error.message, message);
+        return true;
+      },
+    );
+  });
+}
+
+test('415: another content type', () => {
+  assert.throws(
+    () => decodeObject(kubernetesFields, deployment, '{}', 'text/plain', 'Warn'),
+    (error) => error instanceof StatusError && error.status.code === 415,
+  );
+});
+
+const causesOf = (run: () => unknown) => {
+  try {
+    run();
+  } catch (error) {
+    assert.ok(error instanceof StatusError);
+    assert.equal(error.status.code, 422);
+    return error.status.details?.causes?.map((cause) => `${cause.reason} ${cause.field}: ${cause.message}`);
+  }
+  return assert.fail('accepted');
+};
+
+test('422: missing fields and unsupported values, one cause each', () => {
+  assert.deepEqual(
+    causesOf(() => decode({ metadata: { name: 'web' } })),
+    [
+      'FieldValueRequired spec.selector: Required value',
+      'FieldValueRequired spec.template.spec.containers: Required value',
+    ],
+  );
+  assert.deepEqual(
+    causesOf(() => decode(good({}, { restartPolicy: 'Sometimes', containers: [{}] }))),
+    [
+      'FieldValueNotSupported spec.template.spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"',
+      'FieldValueRequired spec.template.spec.containers[0].name: Required value',
+    ],
+  );
+});
+
+test('YAML gives the same object as JSON', () => {
+  const yaml =
+    'metadata: {name: web}\nspec:\n  selector: {}\n  template:\n    spec:\n      containers:\n      - name: on\n        resources: {limits: {cpu: 0.5, memory: 1024Mi}}\n';
+  const { object } = decodeObject(
+    kubernetesFields,
+    deployment,
+    yaml,
+    'application/yaml; charset=utf-8',
+    'Strict',
+  );
+  const first = at(object, 'spec.template.spec.containers.0');
+  assert.equal(at(first, 'name'), 'on');
+  assert.deepEqual(at(first, 'resources.limits'), { cpu: '500m', memory: '1Gi' });
+});
+
+test('times and base64 become canonical; nulls in maps are zero values', () => {
+  const { object } = decode(
+    {
+      metadata: { name: 's', deletionTimestamp: '2026-01-01T02:00:00.5+02:00', labels: { a: null } },
+      data: { k: 'YQ==\n', n: null },
+    },
+    'Strict',
+    secret,
+  );
+  assert.equal(object.metadata.deletionTimestamp, '2026-01-01T00:00:00Z');
+  assert.deepEqual(object.metadata.labels, { a: '' });
+  assert.deepEqual(at(object, 'data'), { k: 'YQ==', n: '' });
+  assert.throws(
+    () => decode({ data: { k: '%' } }, 'Warn', secret),
+    /data\.k: illegal base64 data at input byte 0/,
+  );
+  assert.throws(
+    () => decode({ metadata: { deletionTimestamp: 'now' } }, 'Warn', secret),
+    /parsing time "now"/,
+  );
+});
+
+test('a kind of our own is known by its schema', () => {
+  assert.throws(() => decode({ spec: { url: 'u', nope: 1 } }, 'Strict', thing), /unknown field "spec.nope"/);
+  assert.throws(() => decode({ spec: { url: 1 } }, 'Strict', thing), /ThingSpec.spec.url of type string/);
+  assert.deepEqual(
+    causesOf(() => decode({ spec: { mode: 'x', percent: -1 } }, 'Strict', thing)),
+    [
+      'FieldValueRequired spec.url: Required value',
+      'FieldValueNotSupported spec.mode: Unsupported value: "x": supported values: "fast", "slow"',
+      'FieldValueInvalid spec.percent: Invalid value: -1: must be at least 0',
+    ],
+  );
+});
+
+test('hostile keys stay data', () => {
+  const body =
+    '{"metadata":{"name":"s","labels":{"__proto__":"x"}},"__proto__":{"polluted":true},"constructor":1}';
+  const { object, warnings } = decodeObject(kubernetesFields, secret, body, undefined, 'Warn');
+  assert.deepEqual(warnings, ['unknown field "__proto__"', 'unknown field "constructor"']);
+  assert.equal(({} as Record<string, unknown>).polluted, undefined);
+  assert.equal((object as unknown as Record<string, unknown>).polluted, undefined);
+});
+
+test('decoding what was decoded changes nothing', () => {
+  const once = decode(good({}, { nodeName: 'n' })).object;
+  const twice = convertObject(kubernetesFields, deployment, once, 'Strict');
+  assert.deepEqual(twice.object, once);
+  assert.deepEqual(twice.warnings, []);
+});
+
+test('fieldValidation has three values', () => {
+  assert.equal(parseFieldValidation('', 'CreateOptions'), 'Warn');
+  assert.equal(parseFieldValidation('Strict', 'CreateOptions'), 'Strict');
+  assert.throws(
+    () => parseFieldValidation('strict', 'CreateOptions'),
+    (error) => error instanceof StatusError && error.status.code === 422,
+  );
+});
