@@ -1,0 +1,55 @@
+/** A real etcd for tests, in a directory of its own that is removed with it. */
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../src/storage/embedded-etcd.ts';
+import { connectEtcd } from '../../src/storage/etcd.ts';
+import type { Store } from '../../src/storage/store.ts';
+
+export const etcdBinary = '/usr/bin/etcd';
+
+export function requireEtcd(): void {
+  if (!existsSync(etcdBinary)) throw new Error(`${etcdBinary} is missing: apt-get install etcd-server`);
+}
+
+export interface TestEtcd {
+  readonly directory: string;
+  readonly etcd: EmbeddedEtcd;
+  /** Connects, to `endpoint` if told. */
+  connect(
+    endpoint?: string,
+    options?: { readonly keepaliveMs?: number; readonly settleMs?: number },
+  ): Promise<Store>;
+  stop(): Promise<void>;
+}
+
+export async function startTestEtcd(subdirectory = 'etcd'): Promise<TestEtcd> {
+  requireEtcd();
+  const directory = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
+  const etcd = await startEmbeddedEtcd({
+    binary: etcdBinary,
+    dataDir: path.join(directory, subdirectory),
+    log: silentLogger,
+    clock: systemClock,
+    signal: new AbortController().signal,
+  });
+  return {
+    directory,
+    etcd,
+    connect: (endpoint, options) =>
+      connectEtcd({
+        endpoints: endpoint === undefined ? etcd.endpoints : [endpoint],
+        keepaliveMs: etcd.keepaliveMs,
+        log: silentLogger,
+        clock: systemClock,
+        ...options,
+      }),
+    async stop() {
+      await etcd.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
