@@ -39,13 +39,24 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
       const content = await readFile(program);
       await rm(program);
       // Named by what it holds, so that a newer build never runs with the image an older one left in Docker.
-      const tag = createHash('sha256').update(content).digest('hex').slice(0, 12);
+      const tag = sha256(content).slice(0, 12);
       const reference = `minik8s/pause:${tag}`;
       await writeFile(made['pause.reference'], reference);
       await writeFile(target, dockerArchive({ reference, architecture, name: 'pause', program: content }));
     }),
   ]);
-  return made;
+  const digests = join(outdir, 'digests.json');
+  await writeFile(digests, JSON.stringify(await digestsOf(made)));
+  return { ...made, 'digests.json': digests };
+}
+
+async function digestsOf(files: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+  const digest = async ([name, path]: [string, string]) => [name, sha256(await readFile(path))] as const;
+  return Object.fromEntries(await Promise.all(Object.entries(files).map(digest)));
+}
+
+function sha256(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
 }
 
 /** A copy of a program without its symbols; as it is when there is no strip here. */

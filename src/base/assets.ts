@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { getRawAsset, isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +14,51 @@ export type AssetName = 'etcd' | 'pause.tar' | 'pause.reference';
 
 /** The asset's bytes. In the packaged file they are mapped, not copied: writing to them ends the process. */
 export function readAsset(name: AssetName): Buffer {
+  return read(name);
+}
+
+/**
+ * Puts the asset at `path` with `mode` (such as 0o755), in one step: whoever looks sees the old file, or the whole
+ * new one. Does nothing when the file is already that asset. Directories are made as needed.
+ */
+export async function extractAsset(name: AssetName, path: string, mode: number): Promise<void> {
+  const time = stampOf(name);
+  const content = readAsset(name);
+  if (await isStamped(path, content.length, time)) return chmod(path, mode);
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(temporary, content, { mode, flush: true });
+    await chmod(temporary, mode);
+    await utimes(temporary, time, time);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw new Error(`cannot write ${path}; check the disk's space and rights`, { cause: error });
+  }
+}
+
+/**
+ * The modification time, in seconds, of a file that holds this asset. It is made from the asset's digest, so that a
+ * look at the file tells whether it is the current one: reading 20 MB at every start would take longer than the rest.
+ */
+function stampOf(name: AssetName): number {
+  const digests: unknown = JSON.parse(read('digests.json').toString());
+  const digest = (digests as Readonly<Record<string, string>>)[name] ?? '';
+  return Number.parseInt(digest.slice(0, 7), 16);
+}
+
+async function isStamped(path: string, size: number, time: number): Promise<boolean> {
+  try {
+    const found = await stat(path);
+    return found.isFile() && found.size === size && found.mtimeMs === time * 1000;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+function read(name: AssetName | 'digests.json'): Buffer {
   if (isSea()) return Buffer.from(getRawAsset(name));
   const root = new URL('../../', import.meta.url);
   const path = new URL(`dist/assets/${name}`, root);
@@ -23,33 +68,4 @@ export function readAsset(name: AssetName): Buffer {
     });
   }
   return readFileSync(path);
-}
-
-/**
- * Puts the asset at `path` with `mode` (such as 0o755), in one step: whoever looks sees the old file, or the whole
- * new one. Does nothing when the file is already that asset. Directories are made as needed.
- */
-export async function extractAsset(name: AssetName, path: string, mode: number): Promise<void> {
-  const content = readAsset(name);
-  if (await holds(path, content)) return chmod(path, mode);
-  await mkdir(dirname(path), { recursive: true });
-  const temporary = `${path}.${process.pid}.tmp`;
-  try {
-    await writeFile(temporary, content, { mode, flush: true });
-    await chmod(temporary, mode);
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw new Error(`cannot write ${path}; check the disk's space and rights`, { cause: error });
-  }
-}
-
-async function holds(path: string, content: Buffer): Promise<boolean> {
-  try {
-    const { size } = await stat(path);
-    return size === content.length && content.equals(await readFile(path));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
-  }
 }

@@ -23,5 +23,11 @@ test('an asset is put in place whole, replaced when it differs and left when it 
   assert.deepEqual(readFileSync(path), readAsset('pause.tar'));
   assert.deepEqual(readdirSync(dirname(path)), ['pause.tar']);
 
+  const same = readFileSync(path);
+  same[0] = 255 - (same[0] ?? 0);
+  writeFileSync(path, same);
+  await extractAsset('pause.tar', path, 0o600);
+  assert.deepEqual(readFileSync(path), readAsset('pause.tar'));
+
   await assert.rejects(extractAsset('pause.tar', join(path, 'below-a-file'), 0o600), /ENOTDIR|cannot write/);
 });

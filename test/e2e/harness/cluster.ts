@@ -1,0 +1,202 @@
+/** The built file running as `minik8s up`, on a data directory of its own, taken away again whatever happens. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
+import { type Kubectl, kubectlFor } from './kubectl.ts';
+import { leftovers, type MachineState, machineState, remove } from './machine.ts';
+import { waitFor } from './wait-for.ts';
+
+const executable = join(import.meta.dirname, '../../../dist/minik8s');
+
+export interface ClusterOptions {
+  /** More flags for `up`. */
+  readonly flags?: readonly string[];
+}
+
+/** What a test's context offers: `node:test` gives it to a test, and to a suite's hooks. */
+interface Cleanup {
+  after(fn: () => Promise<void>): void;
+}
+
+export class Cluster {
+  readonly dataDir: string;
+  readonly port: number;
+  readonly kubeletPort: number;
+  readonly nodeName = 'e2e';
+  readonly kubeconfig: string;
+  readonly kubectl: Kubectl;
+  readonly #flags: readonly string[];
+  readonly #before: MachineState;
+  #process: ChildProcess | undefined;
+  #log = '';
+
+  private constructor(
+    dataDir: string,
+    ports: readonly [number, number],
+    before: MachineState,
+    flags: readonly string[],
+  ) {
+    this.dataDir = dataDir;
+    [this.port, this.kubeletPort] = ports;
+    this.kubeconfig = join(dataDir, 'admin.conf');
+    this.kubectl = kubectlFor(this.kubeconfig);
+    this.#before = before;
+    this.#flags = flags;
+  }
+
+  /** Starts one, waits until it says that it is ready, and has it removed when the test is over. */
+  static async start(cleanup: Cleanup, { flags = [] }: ClusterOptions = {}): Promise<Cluster> {
+    if (!existsSync(executable)) throw new Error(`${executable} is missing; run npm run build`);
+    const dataDir = mkdtempSync(join(tmpdir(), 'minik8s-e2e-'));
+    const ports = [await freePort(), await freePort()] as const;
+    const cluster = new Cluster(dataDir, ports, await machineState(), flags);
+    cleanup.after(() => cluster.destroy());
+    await cluster.up();
+    return cluster;
+  }
+
+  get url(): string {
+    return `https://127.0.0.1:${this.port}`;
+  }
+
+  get pid(): number {
+    const pid = this.#process?.pid;
+    if (pid === undefined) throw new Error('minik8s is not running');
+    return pid;
+  }
+
+  /** Everything it has written so far, over all its starts. */
+  get log(): string {
+    return this.#log;
+  }
+
+  /** Starts the process again after a stop or a kill. Resolves when it is ready, with the milliseconds that took. */
+  async up(timeoutMs = 60_000): Promise<number> {
+    const start = performance.now();
+    const own = { 'data-dir': this.dataDir, port: this.port, 'kubelet-port': this.kubeletPort };
+    const flags = Object.entries(own).map(([name, value]) => `--${name}=${value}`);
+    const args = ['up', '--node-name', this.nodeName, ...flags, ...this.#flags];
+    const child = spawn(executable, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: tmpdir() });
+    this.#process = child;
+    let output = '';
+    const collect = (chunk: Buffer) => {
+      output += chunk;
+      this.#log += chunk;
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    const ready = waitFor('minik8s up', () => /^minik8s is ready: https:/m.test(output), {
+      timeoutMs,
+      intervalMs: 10,
+    });
+    const ended = new Promise<never>((_, reject) => {
+      child.once('error', reject);
+      child.once('exit', (code, signal) => reject(new Error(`minik8s up ended: ${code ?? signal}`)));
+    });
+    try {
+      await Promise.race([ready, ended]);
+    } catch (error) {
+      throw new Error(`${String(error)}\n${output.split('\n').slice(-20).join('\n')}`, { cause: error });
+    } finally {
+      ready.catch(() => undefined);
+      ended.catch(() => undefined);
+    }
+    return performance.now() - start;
+  }
+
+  /** Ends the process with a signal and resolves when it is gone; returns its exit status. */
+  async end(signal: NodeJS.Signals, timeoutMs = 20_000): Promise<number | null> {
+    const child = this.#process;
+    if (child === undefined) return null;
+    this.#process = undefined;
+    if (child.exitCode === null && child.signalCode === null) {
+      const exit = new Promise((resolve) => child.once('exit', resolve));
+      child.kill(signal);
+      const limit = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+      await exit;
+      clearTimeout(limit);
+    }
+    return child.exitCode;
+  }
+
+  /** The processes whose arguments name this data directory: etcd among them. */
+  processes(program: string): number[] {
+    return processesNaming(this.dataDir).filter(
+      (pid) =>
+        readlink(`/proc/${pid}/exe`)
+          ?.replace(/ \(deleted\)$/, '')
+          .split('/')
+          .at(-1) === program,
+    );
+  }
+
+  /** A client of @kubernetes/client-node's for this cluster's administrator. */
+  kubeConfig(): KubeConfig {
+    const config = new KubeConfig();
+    config.loadFromFile(this.kubeconfig);
+    return config;
+  }
+
+  /** What it has put on the machine since it started. */
+  leftovers(): Promise<MachineState> {
+    return leftovers(this.#before);
+  }
+
+  /** Ends it and everything of it, however broken it is. */
+  async destroy(): Promise<void> {
+    await this.end('SIGTERM');
+    for (const pid of processesNaming(this.dataDir)) killIfThere(pid);
+    await remove(await this.leftovers());
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+}
+
+function processesNaming(text: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((name) => readText(`/proc/${name}/cmdline`)?.includes(text))
+    .map(Number);
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** A process may end between being listed and being read. */
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function readlink(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() =>
+        typeof address === 'object' && address !== null
+          ? resolve(address.port)
+          : reject(new Error('no free port')),
+      );
+    });
+  });
+}

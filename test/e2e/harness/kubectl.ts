@@ -1,0 +1,45 @@
+/** The real kubectl, as people run it. */
+import { existsSync } from 'node:fs';
+import { ExecError, type ExecOptions, systemExec } from '../../../src/base/exec.ts';
+
+/** Newest of those the product is held to first; Debian's own, which bin/setup installs, where there is no other. */
+const candidates = [
+  '/usr/lib/google-cloud-sdk/bin/kubectl.1.32',
+  '/usr/bin/kubectl',
+  '/usr/local/bin/kubectl',
+];
+
+export interface KubectlResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Kubectl {
+  /** Standard output; throws when kubectl fails. */
+  (...args: string[]): Promise<string>;
+  /** The objects of `get … -o json`. */
+  json<T>(...args: string[]): Promise<T>;
+  /** Never throws for a failure of kubectl. */
+  attempt(args: readonly string[], options?: ExecOptions): Promise<KubectlResult>;
+}
+
+export function kubectlFor(kubeconfig: string): Kubectl {
+  const file = candidates.find((path) => existsSync(path));
+  if (file === undefined) throw new Error('no kubectl on this machine; run bin/setup');
+  const start = (args: readonly string[], options: ExecOptions = {}) =>
+    systemExec(file, ['--kubeconfig', kubeconfig, ...args], { timeoutMs: 60_000, ...options });
+  const kubectl = async (...args: string[]) => (await start(args)).stdout;
+  return Object.assign(kubectl, {
+    json: async <T>(...args: string[]) => JSON.parse(await kubectl(...args, '-o', 'json')) as T,
+    attempt: async (args: readonly string[], options?: ExecOptions) => {
+      try {
+        return { code: 0, ...(await start(args, options)) };
+      } catch (error) {
+        if (!(error instanceof ExecError) || error.failure.code === undefined) throw error;
+        const { code, stdout, stderr } = error.failure;
+        return { code, stdout, stderr };
+      }
+    },
+  });
+}
