@@ -11,7 +11,6 @@ import {
   struct,
 } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
 import { podTemplateSchema } from '../../core/v1/pod-spec.ts';
@@ -86,11 +85,7 @@ export const deploymentResource: ResourceDefinition<Deployment> = {
       setPodTemplateDefaults(deployment.spec.template);
       setStrategyDefaults(deployment);
     },
-    validate: (deployment) => [
-      ...validateObjectMeta(deployment.metadata, { namespaced: true }),
-      ...validateWorkload(deployment),
-      ...validateRollout(deployment),
-    ],
+    validate: (deployment) => [...validateWorkload(deployment), ...validateRollout(deployment)],
     validateUpdate: validateSelectorUnchanged,
     countsGenerations: true,
   },

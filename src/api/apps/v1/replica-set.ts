@@ -8,7 +8,6 @@ import {
   objectMetaSchema,
   struct,
 } from '../../../apimachinery/schema.ts';
-import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
 import { podTemplateSchema } from '../../core/v1/pod-spec.ts';
@@ -51,10 +50,7 @@ export const replicaSetResource: ResourceDefinition<ReplicaSet> = {
   schema: replicaSetSchema,
   strategy: {
     setDefaults: (replicaSet) => setPodTemplateDefaults(replicaSet.spec.template),
-    validate: (replicaSet) => [
-      ...validateObjectMeta(replicaSet.metadata, { namespaced: true }),
-      ...validateWorkload(replicaSet),
-    ],
+    validate: validateWorkload,
     validateUpdate: validateSelectorUnchanged,
     countsGenerations: true,
   },

@@ -3,7 +3,6 @@ import { invalidCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { int32, objectMetaSchema, struct, time } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 
 const leaseSchema = struct({
@@ -47,10 +46,7 @@ export const leaseResource: ResourceDefinition<Lease> = {
   fieldsOf: 'V1Lease',
   schema: leaseSchema,
   strategy: {
-    validate: (lease) => [
-      ...validateObjectMeta(lease.metadata, { namespaced: true }),
-      ...validateSpec(lease.spec),
-    ],
+    validate: (lease) => validateSpec(lease.spec),
     countsGenerations: false,
   },
   hasStatus: false,

@@ -3,7 +3,6 @@ import { invalidCause, tooLongCause } from '../../../apimachinery/field-error.ts
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { objectMetaSchema, stringMap, struct } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import {
   base64Bytes,
@@ -52,10 +51,7 @@ export const configMapResource: ResourceDefinition<ConfigMap> = {
   fieldsOf: 'V1ConfigMap',
   schema: configMapSchema,
   strategy: {
-    validate: (configMap) => [
-      ...validateObjectMeta(configMap.metadata, { namespaced: true }),
-      ...validateData(configMap),
-    ],
+    validate: validateData,
     validateUpdate: (configMap, old) => validateImmutableData(configMap, old, ['data', 'binaryData']),
     countsGenerations: false,
   },

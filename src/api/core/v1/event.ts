@@ -3,7 +3,6 @@ import { invalidCause, requiredCause } from '../../../apimachinery/field-error.t
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { int32, objectMetaSchema, struct, time } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
 import { eventColumns } from './event-columns.ts';
 
 const objectReference = struct({
@@ -82,10 +81,7 @@ export const eventResource: ResourceDefinition<Event> = {
   fieldsOf: 'CoreV1Event',
   schema: eventSchema,
   strategy: {
-    validate: (event) => [
-      ...validateObjectMeta(event.metadata, { namespaced: true }),
-      ...validateEvent(event),
-    ],
+    validate: validateEvent,
     countsGenerations: false,
   },
   hasStatus: false,

@@ -4,7 +4,6 @@ import { checkDns1123Label, checkQualifiedName, nameCauses } from '../../../apim
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { conditionSchema, objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 
 const namespaceSchema = struct({
@@ -58,12 +57,11 @@ export const namespaceResource: ResourceDefinition<Namespace> = {
     prepareForUpdate: (namespace, old) => {
       if (old.spec?.finalizers) namespace.spec = { ...namespace.spec, finalizers: old.spec.finalizers };
     },
-    validate: (namespace) => [
-      ...validateObjectMeta(namespace.metadata, { namespaced: false, checkName: checkDns1123Label }),
-      ...(namespace.spec?.finalizers ?? []).flatMap((finalizer, index) =>
+    validate: (namespace) =>
+      (namespace.spec?.finalizers ?? []).flatMap((finalizer, index) =>
         validateFinalizer(finalizer, `spec.finalizers[${index}]`),
       ),
-    ],
+    checkName: checkDns1123Label,
     countsGenerations: false,
   },
   hasStatus: true,

@@ -9,7 +9,6 @@ import {
 import { checkLabelValue, checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
 import { validateQuantity } from '../../../apimachinery/quantity.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
 import { checkCIDR } from '../../ip.ts';
 import type { Node, Taint } from './node.ts';
 
@@ -21,7 +20,6 @@ export function setNodeDefaults({ spec }: Node): void {
 
 export function validateNode(node: Node): StatusCause[] {
   return [
-    ...validateObjectMeta(node.metadata, { namespaced: false }),
     ...validateTaints(node.spec.taints ?? [], 'spec.taints'),
     ...validatePodCIDRs(node, 'spec.podCIDRs'),
     ...validateAmounts(node.status?.capacity ?? {}, 'status.capacity'),

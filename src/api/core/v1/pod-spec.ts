@@ -73,8 +73,8 @@ const containerSchema = struct({
 
 const volume = struct({
   name: v.string(),
-  hostPath: v.optional(struct({ path: v.string(), type: v.optional(v.string(), '') })),
   emptyDir: v.optional(struct({ medium: v.optional(v.string()), sizeLimit: v.optional(quantity()) })),
+  hostPath: v.optional(struct({ path: v.string(), type: v.optional(v.string(), '') })),
 });
 
 const toleration = struct({

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
-import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
 import { podColumns } from './pod-columns.ts';
 import { isPodTerminal } from './pod-conditions.ts';
 import { setPodDefaults } from './pod-defaults.ts';
@@ -44,10 +43,7 @@ export const podResource: ResourceDefinition<Pod> = {
     prepareForCreate: (pod) => {
       pod.status = { phase: 'Pending', qosClass: qosClassOf(pod.spec) };
     },
-    validate: (pod) => [
-      ...validateObjectMeta(pod.metadata, { namespaced: true }),
-      ...validatePodSpec(pod.spec, 'spec', { template: false }),
-    ],
+    validate: (pod) => validatePodSpec(pod.spec, 'spec', { template: false }),
     validateUpdate: validatePodUpdate,
     countsGenerations: true,
     gracePeriodSeconds,

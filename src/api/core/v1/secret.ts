@@ -3,7 +3,6 @@ import { invalidCause, requiredCause, tooLongCause } from '../../../apimachinery
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { objectMetaSchema, stringMap, struct } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import {
   base64Bytes,
@@ -76,11 +75,7 @@ export const secretResource: ResourceDefinition<Secret> = {
   schema: secretSchema,
   strategy: {
     setDefaults: mergeStringData,
-    validate: (secret) => [
-      ...validateObjectMeta(secret.metadata, { namespaced: true }),
-      ...validateData(secret),
-      ...validateType(secret),
-    ],
+    validate: (secret) => [...validateData(secret), ...validateType(secret)],
     validateUpdate: (secret, old) => [
       ...(secret.type === old.type ? [] : [invalidCause('type', secret.type, 'field is immutable')]),
       ...validateImmutableData(secret, old, ['data']),

@@ -8,7 +8,6 @@ import {
   requiredCause,
 } from '../../../apimachinery/field-error.ts';
 import {
-  checkDns1035Label,
   checkDns1123Label,
   checkDns1123Subdomain,
   checkPortName,
@@ -16,7 +15,7 @@ import {
   nameCauses,
 } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { validateLabels, validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
+import { validateLabels } from '../../../apimachinery/validate-meta.ts';
 import { checkIPAddress, checkNonSpecialIP } from '../../ip.ts';
 import type { Service, ServicePort } from './service.ts';
 import { hasNodePorts, isExternallyAccessible, isHeadless } from './service-defaults.ts';
@@ -30,7 +29,6 @@ const ipFamilyPolicies = ['SingleStack', 'PreferDualStack', 'RequireDualStack'];
 export function validateService(service: Service): StatusCause[] {
   const { spec } = service;
   return [
-    ...validateObjectMeta(service.metadata, { namespaced: true, checkName: checkDns1035Label }),
     ...validatePortsGiven(spec),
     ...validatePorts(spec, 'spec.ports'),
     ...validateLabels(spec.selector ?? {}, 'spec.selector'),

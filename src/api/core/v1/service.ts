@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { checkDns1035Label } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import {
   conditionSchema,
@@ -81,6 +82,7 @@ export const serviceResource: ResourceDefinition<Service> = {
     prepareForUpdate: keepAllocations,
     validate: validateService,
     validateUpdate: validateServiceUpdate,
+    checkName: checkDns1035Label,
     countsGenerations: false,
   },
   hasStatus: true,

@@ -13,7 +13,6 @@ import {
   nameCauses,
 } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { validateObjectMeta } from '../../../apimachinery/validate-meta.ts';
 import { checkIPv4, checkIPv6, checkNonSpecialIP } from '../../ip.ts';
 import type { Endpoint, EndpointPort, EndpointSlice } from './endpoint-slice.ts';
 
@@ -36,7 +35,6 @@ const addressChecks: Readonly<Record<EndpointSlice['addressType'], NameCheck>> =
 
 export function validateEndpointSlice(slice: EndpointSlice): StatusCause[] {
   return [
-    ...validateObjectMeta(slice.metadata, { namespaced: true }),
     ...(slice.endpoints.length > maxEndpoints
       ? [tooManyCause('endpoints', slice.endpoints.length, maxEndpoints)]
       : slice.endpoints.flatMap((endpoint, index) =>

@@ -1,0 +1,394 @@
+import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { testCreate, testUpdate } from '../../fixtures/kinds.ts';
+
+const pod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web', namespace: 'default', uid: 'u' },
+  spec: { containers: [{ name: 'web', image: 'nginx:1.27' }] },
+};
+
+/** A patch of the first container. */
+const container = (fields: object) => ({
+  spec: { containers: [{ name: 'web', image: 'nginx:1.27', ...fields }] },
+});
+const spec = (fields: object) => ({ spec: fields });
+const c0 = 'spec.containers[0]';
+
+testCreate(podResource, pod, [
+  ['dotted name', { metadata: { name: 'web.example' } }],
+  [
+    'upper-case name',
+    { metadata: { name: 'Web' } },
+    'metadata.name: Invalid value: "Web": a lowercase RFC 1123',
+  ],
+  [
+    'label value',
+    { metadata: { labels: { a: 'b c' } } },
+    'metadata.labels: Invalid value: "b c": a valid label',
+  ],
+  ['no containers', spec({ containers: [] }), 'spec.containers: Required value'],
+  ['container without a name', container({ name: '' }), `${c0}.name: Required value`],
+  [
+    'container name',
+    container({ name: 'a_b' }),
+    `${c0}.name: Invalid value: "a_b": a lowercase RFC 1123 label`,
+  ],
+  [
+    'two containers of one name',
+    spec({
+      containers: [
+        { name: 'a', image: 'x' },
+        { name: 'a', image: 'y' },
+      ],
+    }),
+    'spec.containers[1].name: Duplicate value: "a"',
+  ],
+  ['no image', container({ image: '' }), `${c0}.image: Required value`],
+  [
+    'image with a blank',
+    container({ image: ' nginx' }),
+    `${c0}.image: Invalid value: " nginx": must not have`,
+  ],
+  ['port', container({ ports: [{ containerPort: 65535 }] })],
+  [
+    'no port number',
+    container({ ports: [{ containerPort: 0 }] }),
+    `${c0}.ports[0].containerPort: Required value`,
+  ],
+  [
+    'port out of range',
+    container({ ports: [{ containerPort: 65536, hostPort: -1 }] }),
+    `${c0}.ports[0].containerPort: Invalid value: 65536: must be between 1 and 65535, inclusive`,
+    `${c0}.ports[0].hostPort: Invalid value: -1: must be between 1 and 65535, inclusive`,
+  ],
+  [
+    'port name twice',
+    container({
+      ports: [
+        { name: 'http', containerPort: 80 },
+        { name: 'http', containerPort: 81 },
+      ],
+    }),
+    `${c0}.ports[1].name: Duplicate value: "http"`,
+  ],
+  [
+    'port name',
+    container({ ports: [{ name: 'UPPER', containerPort: 80 }] }),
+    `${c0}.ports[0].name: Invalid value: "UPPER": must contain only`,
+    `${c0}.ports[0].name: Invalid value: "UPPER": must contain at least one letter`,
+  ],
+  ['host address', container({ ports: [{ containerPort: 80, hostPort: 80, hostIP: '127.0.0.1' }] })],
+  [
+    'bad host address',
+    container({ ports: [{ containerPort: 80, hostIP: '127.0.0' }] }),
+    `${c0}.ports[0].hostIP: Invalid value: "127.0.0": must be a valid IP address`,
+  ],
+  [
+    'same host port with another protocol',
+    container({
+      ports: [
+        { containerPort: 53, hostPort: 53 },
+        { containerPort: 54, hostPort: 53, protocol: 'UDP' },
+      ],
+    }),
+  ],
+  [
+    'same host port twice',
+    spec({
+      containers: [
+        { name: 'a', image: 'x', ports: [{ containerPort: 80, hostPort: 8080 }] },
+        { name: 'b', image: 'x', ports: [{ containerPort: 80, hostPort: 8080 }] },
+      ],
+    }),
+    'spec.containers[1].ports[0].hostPort: Duplicate value: "TCP//8080"',
+  ],
+  [
+    "host network's ports",
+    { spec: { hostNetwork: true, containers: [{ name: 'a', image: 'x', ports: [{ containerPort: 80 }] }] } },
+  ],
+  [
+    "host network's port under another number",
+    {
+      spec: {
+        hostNetwork: true,
+        containers: [{ name: 'a', image: 'x', ports: [{ containerPort: 80, hostPort: 81 }] }],
+      },
+    },
+    `${c0}.ports[0].containerPort: Invalid value: 80: must match \`hostPort\` when \`hostNetwork\` is true`,
+  ],
+  ['environment', container({ env: [{ name: 'my.var-1', value: 'x' }] })],
+  ['environment without a name', container({ env: [{ name: '' }] }), `${c0}.env[0].name: Required value`],
+  [
+    'environment name',
+    container({ env: [{ name: 'a=b' }] }),
+    `${c0}.env[0].name: Invalid value: "a=b": a valid environment variable name`,
+  ],
+  [
+    'value from a field',
+    container({ env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }] }),
+  ],
+  [
+    'value from a label',
+    container({ env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: "metadata.labels['a/b']" } } }] }),
+  ],
+  [
+    'value from an unknown field',
+    container({ env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'spec.x' } } }] }),
+    `${c0}.env[0].valueFrom.fieldRef.fieldPath: Unsupported value: "spec.x": supported values: "metadata.name", `,
+  ],
+  [
+    'value and its source',
+    container({ env: [{ name: 'A', value: 'x', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }] }),
+    `${c0}.env[0].valueFrom: Invalid value: "": may not be specified when \`value\` is not empty`,
+  ],
+  [
+    'two sources',
+    container({
+      env: [
+        {
+          name: 'A',
+          valueFrom: { secretKeyRef: { name: 's', key: 'k' }, configMapKeyRef: { name: 'c', key: 'k' } },
+        },
+      ],
+    }),
+    `${c0}.env[0].valueFrom: Invalid value: "": may not have more than one field specified at a time`,
+  ],
+  [
+    'no source',
+    container({ env: [{ name: 'A', valueFrom: {} }] }),
+    `${c0}.env[0].valueFrom: Invalid value: "": must specify one of`,
+  ],
+  [
+    'key of a source',
+    container({ env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: '', key: 'a b' } } }] }),
+    `${c0}.env[0].valueFrom.configMapKeyRef.name: Required value`,
+    `${c0}.env[0].valueFrom.configMapKeyRef.key: Invalid value: "a b": a valid config key`,
+  ],
+  ['all keys of a ConfigMap', container({ envFrom: [{ prefix: 'P_', configMapRef: { name: 'c' } }] })],
+  [
+    'all keys of nothing',
+    container({ envFrom: [{}] }),
+    `${c0}.envFrom[0]: Invalid value: "": must specify one of: \`configMapRef\` or \`secretRef\``,
+  ],
+  [
+    'all keys of two',
+    container({ envFrom: [{ configMapRef: { name: 'c' }, secretRef: { name: '' } }] }),
+    `${c0}.envFrom[0].secretRef.name: Required value`,
+    `${c0}.envFrom[0]: Invalid value: "": may not have more than one field specified at a time`,
+  ],
+  ['amounts', container({ resources: { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '500m' } } })],
+  [
+    'request above the limit',
+    container({ resources: { limits: { cpu: '500m' }, requests: { cpu: 1 } } }),
+    `${c0}.resources.requests: Invalid value: "1": must be less than or equal to cpu limit of 500m`,
+  ],
+  [
+    'negative amount',
+    container({ resources: { requests: { memory: '-1' } } }),
+    `${c0}.resources.requests[memory]: Invalid value: "-1": must be greater than or equal to 0`,
+  ],
+  [
+    'amount that is none',
+    container({ resources: { requests: { memory: '1GB' } } }),
+    `${c0}.resources.requests[memory]: Invalid value: "1GB": quantities must match`,
+  ],
+  [
+    'unknown resource',
+    container({ resources: { requests: { gpu: '1' } } }),
+    `${c0}.resources.requests: Invalid value: "gpu": must be a standard resource for containers`,
+  ],
+  ['device', container({ resources: { limits: { 'nvidia.com/gpu': '2' } } })],
+  [
+    'half a device, over-committed',
+    container({ resources: { limits: { 'nvidia.com/gpu': '2' }, requests: { 'nvidia.com/gpu': '500m' } } }),
+    `${c0}.resources.requests[nvidia.com/gpu]: Invalid value: "500m": must be an integer`,
+    `${c0}.resources.requests: Invalid value: "500m": must be equal to nvidia.com/gpu limit of 2`,
+  ],
+  ['user', container({ securityContext: { runAsUser: 0, runAsGroup: 1000 } })],
+  [
+    'negative user',
+    container({ securityContext: { runAsUser: -1 } }),
+    `${c0}.securityContext.runAsUser: Invalid value: -1: must be between 0 and 2147483647, inclusive`,
+  ],
+  [
+    'mounted volume',
+    {
+      spec: {
+        volumes: [{ name: 'v' }],
+        ...container({ volumeMounts: [{ name: 'v', mountPath: 'data' }] }).spec,
+      },
+    },
+  ],
+  [
+    'mount of no volume',
+    container({ volumeMounts: [{ name: 'v', mountPath: '/d' }] }),
+    `${c0}.volumeMounts[0].name: Not found: "v"`,
+  ],
+  [
+    'mount without a name and path',
+    container({ volumeMounts: [{ name: '', mountPath: '' }] }),
+    `${c0}.volumeMounts[0].name: Required value`,
+    `${c0}.volumeMounts[0].mountPath: Required value`,
+  ],
+  [
+    'two mounts at one path',
+    {
+      spec: {
+        volumes: [{ name: 'v' }],
+        ...container({
+          volumeMounts: [
+            { name: 'v', mountPath: '/d' },
+            { name: 'v', mountPath: '/d' },
+          ],
+        }).spec,
+      },
+    },
+    `${c0}.volumeMounts[1].mountPath: Invalid value: "/d": must be unique`,
+  ],
+  [
+    'mount of a part outside',
+    {
+      spec: {
+        volumes: [{ name: 'v' }],
+        ...container({
+          volumeMounts: [
+            { name: 'v', mountPath: '/a', subPath: 'x/../..' },
+            { name: 'v', mountPath: '/b', subPath: '/x' },
+          ],
+        }).spec,
+      },
+    },
+    `${c0}.volumeMounts[0].subPath: Invalid value: "x/../..": must not contain '..'`,
+    `${c0}.volumeMounts[1].subPath: Invalid value: "/x": must be a relative path`,
+  ],
+  ['volume of a kind that only Kubernetes mounts', spec({ volumes: [{ name: 'v', nfs: { server: 's' } }] })],
+  [
+    'volume with two sources',
+    spec({ volumes: [{ name: 'v', emptyDir: {}, hostPath: { path: '/d' } }] }),
+    'spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type',
+  ],
+  [
+    'volume names',
+    spec({ volumes: [{ name: '' }, { name: 'A' }, { name: 'b' }, { name: 'b' }] }),
+    'spec.volumes[0].name: Required value',
+    'spec.volumes[1].name: Invalid value: "A": a lowercase RFC 1123 label',
+    'spec.volumes[3].name: Duplicate value: "b"',
+  ],
+  ['host path', spec({ volumes: [{ name: 'v', hostPath: { path: '/d', type: 'Directory' } }] })],
+  [
+    'host paths',
+    spec({
+      volumes: [
+        { name: 'a', hostPath: { path: '' } },
+        { name: 'b', hostPath: { path: '/a/../b', type: 'Folder' } },
+      ],
+    }),
+    'spec.volumes[0].hostPath.path: Required value',
+    'spec.volumes[1].hostPath.path: Invalid value: "/a/../b": must not contain \'..\'',
+    'spec.volumes[1].hostPath.type: Unsupported value: "Folder": supported values: "", "BlockDevice"',
+  ],
+  [
+    'size of an empty directory',
+    spec({ volumes: [{ name: 'v', emptyDir: { sizeLimit: '-1Gi' } }] }),
+    'spec.volumes[0].emptyDir.sizeLimit: Invalid value: "-1Gi": must be greater than or equal to 0',
+  ],
+  [
+    'tolerations',
+    spec({
+      tolerations: [
+        { operator: 'Exists' },
+        { key: 'a/b', value: 'c', effect: 'NoExecute', tolerationSeconds: 5 },
+      ],
+    }),
+  ],
+  [
+    'toleration without a key',
+    spec({ tolerations: [{ value: 'x' }] }),
+    'spec.tolerations[0].operator: Invalid value: "": operator must be Exists when `key` is empty',
+  ],
+  [
+    'toleration for a while of another effect',
+    spec({ tolerations: [{ key: 'k', effect: 'NoSchedule', tolerationSeconds: 5 }] }),
+    'spec.tolerations[0].effect: Invalid value: "NoSchedule": effect must be \'NoExecute\'',
+  ],
+  [
+    'toleration of any value with a value',
+    spec({ tolerations: [{ key: 'k', operator: 'Exists', value: 'x' }] }),
+    'spec.tolerations[0].operator: Invalid value: {"key":"k","operator":"Exists","value":"x"}: value must be empty',
+  ],
+  [
+    'toleration key and value',
+    spec({ tolerations: [{ key: 'a b', value: 'c d' }] }),
+    'spec.tolerations[0].key: Invalid value: "a b": name part',
+    'spec.tolerations[0].operator: Invalid value: "c d": a valid label',
+  ],
+  [
+    'names of other things',
+    spec({ hostname: 'a.b', nodeName: 'N', serviceAccountName: 'S', nodeSelector: { a: 'b c' } }),
+    'spec.hostname: Invalid value: "a.b": a lowercase RFC 1123 label',
+    'spec.nodeName: Invalid value: "N": a lowercase RFC 1123 subdomain',
+    'spec.serviceAccountName: Invalid value: "S": a lowercase RFC 1123 subdomain',
+    'spec.nodeSelector: Invalid value: "b c": a valid label',
+  ],
+  [
+    'grace period',
+    spec({ terminationGracePeriodSeconds: -1 }),
+    'spec.terminationGracePeriodSeconds: Invalid value: -1: must be greater than or equal to 0',
+  ],
+]);
+
+const forbidden = 'spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,';
+
+testUpdate(podResource, { ...pod, spec: { ...pod.spec, tolerations: [{ key: 'a', operator: 'Exists' }] } }, [
+  ['image', container({ image: 'nginx:1.28', imagePullPolicy: 'IfNotPresent' })],
+  ['image removed', container({ image: '', imagePullPolicy: 'IfNotPresent' }), `${c0}.image: Required value`],
+  ['labels', { metadata: { labels: { a: 'b' } } }],
+  [
+    'a toleration more',
+    spec({
+      tolerations: [
+        { key: 'b', operator: 'Exists' },
+        { key: 'a', operator: 'Exists' },
+      ],
+    }),
+  ],
+  [
+    'a toleration less',
+    spec({ tolerations: [] }),
+    'spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds',
+  ],
+  ['command', container({ command: ['sh'] }), forbidden],
+  ['node', spec({ nodeName: 'n2' }), forbidden],
+  ['a field that is kept only', spec({ priorityClassName: 'high' }), forbidden],
+  [
+    'a container more',
+    spec({
+      containers: [
+        { name: 'web', image: 'nginx:1.27' },
+        { name: 'b', image: 'x' },
+      ],
+    }),
+    'spec.containers: Forbidden: pod updates may not add or remove containers',
+  ],
+  ['a deadline', spec({ activeDeadlineSeconds: 10 })],
+  [
+    'a negative deadline',
+    spec({ activeDeadlineSeconds: -1 }),
+    'spec.activeDeadlineSeconds: Invalid value: -1: must be',
+  ],
+]);
+
+testUpdate(podResource, { ...pod, spec: { ...pod.spec, activeDeadlineSeconds: 10 } }, [
+  ['a shorter deadline', spec({ activeDeadlineSeconds: 5 })],
+  [
+    'a longer deadline',
+    spec({ activeDeadlineSeconds: 11 }),
+    'spec.activeDeadlineSeconds: Invalid value: 11: must be less than or equal to previous value',
+  ],
+  [
+    'no deadline any more',
+    spec({ activeDeadlineSeconds: null }),
+    'spec.activeDeadlineSeconds: Invalid value: null: must not update from a positive integer to nil value',
+  ],
+]);
