@@ -48,11 +48,11 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
   };
 
   /** Retries what has no effect, until it is answered. */
-  const ask = async <T>(what: string, call: () => Promise<T>): Promise<T> => {
+  const ask = async <T>(what: string, call: (timeoutMs: number) => Promise<T>): Promise<T> => {
     const deadline = clock.now() + options.settleMs;
     for (;;) {
       try {
-        return await call();
+        return await call(Math.min(attemptMs, Math.max(deadline - clock.now(), 1)));
       } catch (error) {
         const last = closed.signal.aborted || clock.now() >= deadline;
         if (last || !isUnanswered(error)) throw toStoreError(what, error);
@@ -61,7 +61,7 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
     }
   };
   const range = async (what: string, request: RangeRequest): Promise<RangeResponse> => {
-    const response = await ask(what, () => rpc.range(request, attemptMs));
+    const response = await ask(what, (timeoutMs) => rpc.range(request, timeoutMs));
     onRevision(Number(response.header.revision));
     return response;
   };
@@ -71,7 +71,7 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
   };
 
   await currentRevision();
-  const version = await ask('reading the version of etcd', () => rpc.version(attemptMs));
+  const version = await ask('reading the version of etcd', rpc.version);
   const trustProgress = progressIsOrdered(version);
   log.debug('connected to etcd', { version, revision: lastRevision });
   const writer = createWriter({ ...options, onRevision, lastRevision: () => lastRevision });
@@ -123,9 +123,11 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
     },
     async compact(revision) {
       // Compacted to here or further already: what was asked for holds.
-      await ask(`compacting to ${revision}`, () => rpc.compact(revision, attemptMs)).catch((error) => {
-        if (!(error instanceof CompactedError)) throw error;
-      });
+      await ask(`compacting to ${revision}`, (timeoutMs) => rpc.compact(revision, timeoutMs)).catch(
+        (error) => {
+          if (!(error instanceof CompactedError)) throw error;
+        },
+      );
     },
     async close() {
       closed.abort();

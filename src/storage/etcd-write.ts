@@ -231,7 +231,8 @@ async function putFence(options: WriterOptions, fenceKey: Buffer, deadline: numb
   for (;;) {
     try {
       const put = { request_put: { key: fenceKey, value: Buffer.from(String(clock.now())) } };
-      const response = await rpc.txn({ compare: [], success: [put], failure: [] }, options.attemptMs);
+      const timeoutMs = Math.min(options.attemptMs, Math.max(deadline - clock.now(), 1));
+      const response = await rpc.txn({ compare: [], success: [put], failure: [] }, timeoutMs);
       const revision = Number(response.header.revision);
       options.onRevision(revision);
       return revision;

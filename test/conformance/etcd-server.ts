@@ -21,7 +21,7 @@ export interface TestEtcd {
   /** Connects, to `endpoint` if told. */
   connect(
     endpoint?: string,
-    options?: { readonly keepaliveMs?: number; readonly settleMs?: number },
+    options?: { readonly keepaliveMs?: number; readonly attemptMs?: number; readonly settleMs?: number },
   ): Promise<Store>;
   stop(): Promise<void>;
 }
