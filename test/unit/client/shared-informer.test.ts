@@ -9,10 +9,12 @@ import type { Informer } from '../../../src/client/informer.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { ModelServer } from './model-server.ts';
 
-function setUp(seed = 1, pageSize = 3) {
+function setUp(seed = 1, pageSize = 3, silenceMs = 90_000) {
+  const log = new RecordingLogger();
   const server = new ModelServer();
   const clock = new FakeClock();
   const client = createClient(inProcessTransport(server.handler));
@@ -20,8 +22,9 @@ function setUp(seed = 1, pageSize = 3) {
     client,
     clock,
     random: new SeededRandom(seed),
-    log: silentLogger,
+    log,
     pageSize,
+    silenceMs,
   });
   const informer = factory.informerFor(configMapResource);
   const stop = new AbortController();
@@ -35,8 +38,9 @@ function setUp(seed = 1, pageSize = 3) {
     await factory.stopped();
     assert.equal(clock.pending, 0, 'no timer is left behind');
     assert.equal(server.watching, 0, 'no watch is left behind');
+    assert.deepEqual(log.of('error'), [], 'no handler threw');
   };
-  return { server, clock, factory, informer, start, end, stop };
+  return { server, clock, log, factory, informer, start, end, stop };
 }
 
 /** Folds what a handler is told into the world it describes, and fails when the telling is inconsistent. */
@@ -120,7 +124,7 @@ test('handlers are told in order, late ones of everything there is', async () =>
 });
 
 test('a handler that throws keeps neither the others nor later events from being told', async () => {
-  const { server, clock, informer, start, end } = setUp();
+  const { server, clock, log, informer, start, end } = setUp();
   informer.addEventHandler({
     onAdd() {
       throw new Error('a bug');
@@ -132,6 +136,7 @@ test('a handler that throws keeps neither the others nor later events from being
   server.put('b');
   await clock.settle();
   assert.deepEqual(told, ['add a', 'add b']);
+  assert.equal(log.lines.splice(0).length, 2);
   await end();
 });
 
@@ -147,6 +152,20 @@ test('a lost watch resumes after the last event and tells nothing twice', async 
   assert.deepEqual(told, ['add a', 'add b']);
   assert.match(server.requests.at(-1) ?? '', /watch=1.*resourceVersion=11/);
   assert.equal(server.requests.filter((line) => !line.includes('watch')).length, 1, 'it did not list again');
+  await end();
+});
+
+test('old news, sent again, changes nothing', async () => {
+  const { server, clock, informer, start, end } = setUp();
+  const { told } = follow(informer);
+  await start();
+  server.put('a');
+  server.remove('a');
+  server.put('a');
+  for (const change of [0, 1, 2]) server.repeat(() => change);
+  await clock.settle();
+  assert.deepEqual(told, ['add a', 'delete a', 'add a']);
+  assert.deepEqual(stored(informer), truth(server));
   await end();
 });
 
@@ -340,7 +359,8 @@ test('start rejects when it is stopped before the first list', async () => {
 test('whatever happens, store and handlers end at what the server has', async () => {
   for (let seed = 1; seed <= 40; seed++) {
     const random = new SeededRandom(seed);
-    const { server, clock, informer, start, end } = setUp(seed, 1 + random.below(4));
+    // A silent watch would be made up for by a list, and hide what was lost.
+    const { server, clock, informer, start, end } = setUp(seed, 1 + random.below(4), 1e9);
     server.cut = (bytes) => {
       const pieces: Uint8Array[] = [];
       for (let at = 0; at < bytes.length; ) {
