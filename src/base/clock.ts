@@ -1,4 +1,6 @@
 /** Time as a dependency: nothing outside src/roles reads the real clock, so tests step it by hand. */
+export { rfc3339, rfc3339Micro } from './time.ts';
+
 export interface Timer {
   cancel(): void;
 }
@@ -33,14 +35,4 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
     });
     signal?.addEventListener('abort', onAbort, { once: true });
   });
-}
-
-/** RFC 3339 with whole seconds, as Kubernetes writes metav1.Time. */
-export function rfc3339(ms: number): string {
-  return new Date(Math.floor(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z');
-}
-
-/** RFC 3339 with microseconds, as Kubernetes writes metav1.MicroTime. */
-export function rfc3339Micro(ms: number): string {
-  return new Date(Math.floor(ms)).toISOString().replace(/(\.\d{3})Z$/, '$1000Z');
 }

@@ -50,7 +50,7 @@ const wrong: [path: string, source: string, expected: RegExp][] = [
     `import { join } from 'node:path';`,
     /src\/api\/x\.ts imports node:path: this place is pure/,
   ],
-  ['src/kubelet/plan/x.ts', `import { rfc3339 } from '../../base/clock.ts';`, /this place is pure/],
+  ['src/kubelet/plan/x.ts', `import { systemClock } from '../../base/clock.ts';`, /this place is pure/],
   ['src/proxy/render-nft.ts', `import { Exec, systemExec } from '../base/exec.ts';`, /this place is pure/],
   ['src/controllers/hpa-plan.ts', `import {\n  sleep,\n} from '../base/clock.ts';`, /this place is pure/],
   ['src/kubelet/x.ts', `import { Etcd3 } from 'etcd3';`, /only .*storage.* may/],
