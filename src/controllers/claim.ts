@@ -1,0 +1,109 @@
+/**
+ * Which objects belong to a controller: those it owns and whose labels still match, and those that match and
+ * have no owner. Follows k8s.io/kubernetes pkg/controller ControllerRefManager. The choice is pure; carrying
+ * it out is an update that the server refuses when the object changed meanwhile.
+ */
+import { deepCopy } from '../apimachinery/equality.ts';
+import { matches, type Selector } from '../apimachinery/labels.ts';
+import { controllerOf, type KubeObject, type OwnerReference } from '../apimachinery/meta.ts';
+import { apiVersionOf, type ResourceRef } from '../apimachinery/resource-definition.ts';
+import { isNotFound } from '../apimachinery/status-error.ts';
+import type { Client } from '../client/client.ts';
+import { isTerminating } from './pod-state.ts';
+
+export interface Claims<T extends KubeObject> {
+  /** Owned and matching. */
+  readonly owned: readonly T[];
+  /** Matching and without a controller: to be owned. */
+  readonly adopt: readonly T[];
+  /** Owned and no longer matching: to be let go. */
+  readonly release: readonly T[];
+}
+
+/** `candidates` are all objects of the owner's namespace; `adoptable` leaves out those not worth taking. */
+export function planClaims<T extends KubeObject>(
+  owner: KubeObject,
+  selector: Selector,
+  candidates: readonly T[],
+  adoptable: (object: T) => boolean = () => true,
+): Claims<T> {
+  const owned: T[] = [];
+  const adopt: T[] = [];
+  const release: T[] = [];
+  for (const object of candidates) {
+    const controller = controllerOf(object);
+    const matching = matches(selector, object.metadata.labels);
+    if (controller?.uid === owner.metadata.uid) {
+      if (matching) owned.push(object);
+      else if (!isTerminating(owner) && !isTerminating(object)) release.push(object);
+    } else if (
+      !controller &&
+      matching &&
+      !isTerminating(owner) &&
+      !isTerminating(object) &&
+      adoptable(object)
+    )
+      adopt.push(object);
+  }
+  return { owned, adopt, release };
+}
+
+export function controllerReference(ref: ResourceRef, owner: KubeObject): OwnerReference {
+  return {
+    apiVersion: apiVersionOf(ref),
+    kind: ref.kind,
+    name: owner.metadata.name,
+    uid: owner.metadata.uid,
+    controller: true,
+    blockOwnerDeletion: true,
+  };
+}
+
+/**
+ * Adopts and releases, and resolves to everything that is owned afterwards. Before the first adoption the owner
+ * is read from the server: a cache may still show one that is being deleted or has been replaced.
+ */
+export async function carryOutClaims<T extends KubeObject, O extends KubeObject>(
+  client: Client,
+  kind: ResourceRef<T>,
+  ownerKind: ResourceRef<O>,
+  owner: O,
+  claims: Claims<T>,
+): Promise<readonly T[]> {
+  const adopted = claims.adopt.length > 0 && (await mayAdopt(client, ownerKind, owner)) ? claims.adopt : [];
+  const write = async (object: T, change: (owners: OwnerReference[]) => OwnerReference[]) => {
+    const next = deepCopy(object);
+    next.metadata.ownerReferences = change(next.metadata.ownerReferences ?? []);
+    try {
+      return await client.resource(kind).update(next);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  };
+  const [taken] = await Promise.all([
+    Promise.all(
+      adopted.map((object) => write(object, (owners) => [...owners, controllerReference(ownerKind, owner)])),
+    ),
+    Promise.all(
+      claims.release.map((object) =>
+        write(object, (owners) => owners.filter((reference) => reference.uid !== owner.metadata.uid)),
+      ),
+    ),
+  ]);
+  return [...claims.owned, ...taken.filter((object) => object !== undefined)];
+}
+
+async function mayAdopt<O extends KubeObject>(
+  client: Client,
+  kind: ResourceRef<O>,
+  owner: O,
+): Promise<boolean> {
+  try {
+    const live = await client.resource(kind).get(owner.metadata.name, owner.metadata.namespace);
+    return live.metadata.uid === owner.metadata.uid && !isTerminating(live);
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}

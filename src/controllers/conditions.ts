@@ -1,0 +1,22 @@
+/** Status conditions as a list with one entry for each type. Pure: the time is an argument. */
+import type { Condition } from '../apimachinery/schema.ts';
+
+export const findCondition = (conditions: readonly Condition[] | undefined, type: string) =>
+  conditions?.find((condition) => condition.type === type);
+
+/**
+ * The list with `condition` in it. What is already there with the same status and reason stays untouched, so
+ * that a converged status is not written again; the transition time moves only when the status does.
+ */
+export function withCondition(conditions: readonly Condition[], condition: Condition): Condition[] {
+  const current = findCondition(conditions, condition.type);
+  if (current && current.status === condition.status && current.reason === condition.reason)
+    return [...conditions];
+  const lastTransitionTime =
+    current?.status === condition.status ? current.lastTransitionTime : condition.lastTransitionTime;
+  const next = { ...condition, lastTransitionTime };
+  return current ? conditions.map((other) => (other === current ? next : other)) : [...conditions, next];
+}
+
+export const withoutCondition = (conditions: readonly Condition[], type: string): Condition[] =>
+  conditions.filter((condition) => condition.type !== type);

@@ -1,0 +1,253 @@
+/**
+ * What a Deployment wants done next, decided from its ReplicaSets, their pods and the time. Pure. A plan is one
+ * stage of a rollout: the events of what it does bring about the next one. A converged Deployment gives an empty
+ * plan. Follows k8s.io/kubernetes pkg/controller/deployment.
+ */
+import type { Deployment } from '../api/apps/v1/deployment.ts';
+import type { ReplicaSet } from '../api/apps/v1/replica-set.ts';
+import type { Pod } from '../api/core/v1/pod.ts';
+import { deepCopy, deepEqual } from '../apimachinery/equality.ts';
+import type { Draft } from '../apimachinery/meta.ts';
+import {
+  desiredReplicasAnnotation,
+  isScalingEvent,
+  maxReplicasAnnotation,
+  newSetReplicas,
+  proportionalScale,
+  rolloutLimits,
+  type Scale,
+  shrinkOldSets,
+} from './deployment-rollout.ts';
+import {
+  type DeploymentStatus,
+  deadlineIn,
+  isComplete,
+  type Progress,
+  planStatus,
+} from './deployment-status.ts';
+import { findNewReplicaSet, oldestFirst, podTemplateHashLabel, templateHash } from './deployment-template.ts';
+import { isPodTerminal, isTerminating } from './pod-state.ts';
+
+export const revisionAnnotation = 'deployment.kubernetes.io/revision';
+export const revisionHistoryAnnotation = 'deployment.kubernetes.io/revision-history';
+
+/** Annotations that describe the Deployment itself or its sets' sizes and so are not copied to its sets. */
+const ownAnnotations = new Set([
+  'kubectl.kubernetes.io/last-applied-configuration',
+  revisionAnnotation,
+  revisionHistoryAnnotation,
+  desiredReplicasAnnotation,
+  maxReplicasAnnotation,
+  'deprecated.deployment.rollback.to',
+]);
+
+export type DeploymentAction =
+  | { readonly type: 'createReplicaSet'; readonly draft: Draft<ReplicaSet>; readonly message: string }
+  /** `message` is set when the size changes, and is then an event. */
+  | { readonly type: 'updateReplicaSet'; readonly set: ReplicaSet; readonly message?: string }
+  | { readonly type: 'deleteReplicaSet'; readonly set: ReplicaSet }
+  | { readonly type: 'setRevision'; readonly revision: string };
+
+export interface DeploymentPlan {
+  readonly actions: readonly DeploymentAction[];
+  readonly status: DeploymentStatus;
+  readonly statusChanged: boolean;
+  /** Milliseconds until the rollout may have missed its deadline. */
+  readonly requeueAfter: number | undefined;
+}
+
+/** `sets` are those the Deployment owns, `pods` theirs. */
+export function planDeployment(
+  deployment: Deployment,
+  sets: readonly ReplicaSet[],
+  pods: readonly Pod[],
+  now: number,
+): DeploymentPlan {
+  const newSet = findNewReplicaSet(deployment, sets);
+  const old = sets.filter((set) => set !== newSet);
+  const rollout = isTerminating(deployment) ? idle(newSet) : planRollout(deployment, newSet, old, pods);
+  const status = planStatus(deployment, newSet, old, rollout.progress, now);
+  const finished = rollout.actions.length === 0 && (isComplete(deployment, status) || deployment.spec.paused);
+  const actions = finished && !isTerminating(deployment) ? cleanUp(deployment, old) : rollout.actions;
+  return {
+    actions,
+    status,
+    statusChanged: !deepEqual(status, deployment.status),
+    requeueAfter: deadlineIn(deployment, status, now),
+  };
+}
+
+interface Rollout {
+  readonly actions: readonly DeploymentAction[];
+  readonly progress: Progress;
+}
+
+const idle = (newSet: ReplicaSet | undefined): Rollout => ({
+  actions: [],
+  progress: newSet ? { kind: 'found', name: newSet.metadata.name } : { kind: 'none' },
+});
+
+function planRollout(
+  deployment: Deployment,
+  newSet: ReplicaSet | undefined,
+  old: readonly ReplicaSet[],
+  pods: readonly Pod[],
+): Rollout {
+  const { paused, strategy } = deployment.spec;
+  const all = newSet ? [...old, newSet] : old;
+  if (paused || (strategy.type === 'RollingUpdate' && isScalingEvent(deployment, all))) {
+    const scales = proportionalScale(deployment, newSet, old);
+    const revisions = newSet ? syncRevision(deployment, newSet, old, newSet) : [];
+    return { ...idle(newSet), actions: scales.length > 0 ? resize(deployment, scales) : revisions };
+  }
+  if (strategy.type === 'Recreate') {
+    const shrinking = resize(
+      deployment,
+      old.filter((set) => set.spec.replicas > 0).map((set) => ({ set, replicas: 0 })),
+    );
+    if (shrinking.length > 0) return { ...idle(newSet), actions: shrinking };
+    if (oldPodsRun(old, pods)) return idle(newSet);
+  }
+  if (!newSet) return createNewSet(deployment, old);
+  const replicas = newSetReplicas(deployment, newSet, old);
+  const sized = resize(deployment, [{ set: newSet, replicas }]);
+  const grown = sized.find((action) => action.type === 'updateReplicaSet')?.set;
+  const own = syncRevision(deployment, newSet, old, grown ?? newSet, sized);
+  // Growing the new and shrinking the old are separate stages: the second is decided on what the first led to.
+  const shrunk =
+    replicas === newSet.spec.replicas ? resize(deployment, shrinkOldSets(deployment, newSet, old)) : [];
+  return { ...idle(newSet), actions: [...own, ...shrunk] };
+}
+
+function oldPodsRun(old: readonly ReplicaSet[], pods: readonly Pod[]): boolean {
+  const uids = new Set(old.map((set) => set.metadata.uid));
+  return pods.some(
+    (pod) => !isPodTerminal(pod) && pod.metadata.ownerReferences?.some((owner) => uids.has(owner.uid)),
+  );
+}
+
+const revisionOf = (object: { metadata: { annotations?: Record<string, string> | undefined } }) =>
+  Number(object.metadata.annotations?.[revisionAnnotation] ?? 0) || 0;
+
+const nextRevision = (old: readonly ReplicaSet[]) => Math.max(0, ...old.map(revisionOf)) + 1;
+
+function createNewSet(deployment: Deployment, old: readonly ReplicaSet[]): Rollout {
+  const { spec } = deployment;
+  const hash = templateHash(spec.template, deployment.status?.collisionCount ?? 0);
+  const name = `${deployment.metadata.name}-${hash}`;
+  const replicas = newSetReplicas(deployment, undefined, old);
+  const revision = String(nextRevision(old));
+  const labels = { ...spec.template.metadata.labels, [podTemplateHashLabel]: hash };
+  const draft: Draft<ReplicaSet> = {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: {
+      name,
+      namespace: deployment.metadata.namespace,
+      labels,
+      annotations: {
+        ...copiedAnnotations(deployment),
+        ...sizeAnnotations(deployment),
+        [revisionAnnotation]: revision,
+      },
+    },
+    spec: {
+      replicas,
+      minReadySeconds: spec.minReadySeconds,
+      selector: {
+        ...spec.selector,
+        matchLabels: { ...spec.selector.matchLabels, [podTemplateHashLabel]: hash },
+      },
+      template: { ...spec.template, metadata: { ...spec.template.metadata, labels } },
+    },
+  };
+  const actions: DeploymentAction[] = [
+    {
+      type: 'createReplicaSet',
+      draft: deepCopy(draft),
+      message: `Scaled up replica set ${name} from 0 to ${replicas}`,
+    },
+  ];
+  if (deployment.metadata.annotations?.[revisionAnnotation] !== revision)
+    actions.push({ type: 'setRevision', revision });
+  return { actions, progress: { kind: 'created', name } };
+}
+
+/**
+ * The new set carries the highest revision, the Deployment's annotations and its minReadySeconds; a rollback
+ * gives an old set a new revision and remembers its former ones. `sized` is an update of the set that already
+ * stands in the plan and then takes these changes along.
+ */
+function syncRevision(
+  deployment: Deployment,
+  newSet: ReplicaSet,
+  old: readonly ReplicaSet[],
+  current: ReplicaSet,
+  sized: readonly DeploymentAction[] = [],
+): DeploymentAction[] {
+  const set = deepCopy(current);
+  const before = revisionOf(newSet);
+  const revision = Math.max(before, nextRevision(old));
+  const annotations: Record<string, string> = {
+    ...set.metadata.annotations,
+    ...copiedAnnotations(deployment),
+    ...sizeAnnotations(deployment),
+    [revisionAnnotation]: String(revision),
+  };
+  if (before > 0 && revision > before) {
+    const history = newSet.metadata.annotations?.[revisionHistoryAnnotation];
+    annotations[revisionHistoryAnnotation] = history ? `${history},${before}` : String(before);
+  }
+  set.metadata.annotations = annotations;
+  set.spec.minReadySeconds = deployment.spec.minReadySeconds;
+  const message = sized.flatMap((action) =>
+    action.type === 'updateReplicaSet' ? (action.message ?? []) : [],
+  )[0];
+  const actions: DeploymentAction[] = [];
+  if (!deepEqual(set, newSet)) actions.push({ type: 'updateReplicaSet', set, ...(message && { message }) });
+  if (deployment.metadata.annotations?.[revisionAnnotation] !== String(revision))
+    actions.push({ type: 'setRevision', revision: String(revision) });
+  return actions;
+}
+
+const copiedAnnotations = (deployment: Deployment) =>
+  Object.fromEntries(
+    Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => !ownAnnotations.has(key)),
+  );
+
+const sizeAnnotations = (deployment: Deployment) => ({
+  [desiredReplicasAnnotation]: String(deployment.spec.replicas),
+  [maxReplicasAnnotation]: String(deployment.spec.replicas + rolloutLimits(deployment).maxSurge),
+});
+
+/** Updates for the sets whose size or size annotations change. */
+function resize(deployment: Deployment, scales: readonly Scale[]): DeploymentAction[] {
+  return scales.flatMap(({ set, replicas }) => {
+    const next = deepCopy(set);
+    next.spec.replicas = replicas;
+    next.metadata.annotations = { ...next.metadata.annotations, ...sizeAnnotations(deployment) };
+    if (deepEqual(next, set)) return [];
+    const before = set.spec.replicas;
+    if (before === replicas) return [{ type: 'updateReplicaSet' as const, set: next }];
+    const direction = replicas > before ? 'up' : 'down';
+    const message = `Scaled ${direction} replica set ${set.metadata.name} from ${before} to ${replicas}`;
+    return [{ type: 'updateReplicaSet' as const, set: next, message }];
+  });
+}
+
+/** Forgets the oldest revisions beyond revisionHistoryLimit, of sets that have nothing left. */
+function cleanUp(deployment: Deployment, old: readonly ReplicaSet[]): DeploymentAction[] {
+  const alive = oldestFirst(old.filter((set) => !isTerminating(set))).sort(
+    (a, b) => revisionOf(a) - revisionOf(b),
+  );
+  const surplus = Math.max(0, alive.length - deployment.spec.revisionHistoryLimit);
+  return alive
+    .slice(0, surplus)
+    .filter(
+      (set) =>
+        set.spec.replicas === 0 &&
+        (set.status?.replicas ?? 0) === 0 &&
+        (set.status?.observedGeneration ?? 0) >= (set.metadata.generation ?? 0),
+    )
+    .map((set) => ({ type: 'deleteReplicaSet', set }));
+}

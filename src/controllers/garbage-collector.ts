@@ -1,0 +1,198 @@
+/**
+ * Deletes what has lost its owners, and orders deletions that wait for dependents. Works over every kind of the
+ * registry but events. Safety: an owner that the cache does not show is looked up on the server, and every
+ * deletion names the version it was decided on, so nothing goes because a cache lagged.
+ */
+import { registry } from '../api/registry.ts';
+import { deepCopy } from '../apimachinery/equality.ts';
+import { type KubeObject, type ObjectKey, type OwnerReference, objectKey } from '../apimachinery/meta.ts';
+import type { ResourceRef } from '../apimachinery/resource-definition.ts';
+import { isNotFound } from '../apimachinery/status-error.ts';
+import type { Lister } from '../client/informer.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  watched,
+} from '../controller-runtime/definition.ts';
+import {
+  type Owner,
+  type OwnerState,
+  orphanFinalizer,
+  planCollection,
+  waitsForDependents,
+} from './garbage-collector-plan.ts';
+import { isTerminating } from './pod-state.ts';
+
+/** Objects by the uids of their owners. */
+const byOwner = 'garbage-collector.ownerUid';
+
+interface Kind {
+  readonly ref: ResourceRef;
+  readonly lister: Lister<KubeObject>;
+}
+
+interface Item {
+  readonly kind: Kind;
+  readonly object: KubeObject;
+}
+
+/** Owners looked up on the server during one reconcile, by uid. */
+type Lookups = Map<string, Promise<OwnerState>>;
+
+export function garbageCollector(context: ControllerContext): ControllerDefinition {
+  const { client, informers, log } = context;
+  const kinds: readonly Kind[] = registry
+    .filter((ref) => ref.kind !== 'Event')
+    .map((ref) => {
+      const informer = informers.informerFor(ref);
+      informer.addIndex(byOwner, ownerUids);
+      return { ref, lister: informer.lister };
+    });
+  const kindByName = new Map(kinds.map((kind) => [kindName(kind.ref), kind]));
+
+  const dependentsOf = (uid: string): Item[] =>
+    kinds.flatMap((kind) => kind.lister.byIndex(byOwner, uid).map((object) => ({ kind, object })));
+
+  async function reconcile(key: ObjectKey): Promise<undefined> {
+    const { kind: name, uid, objectKey: at } = parseKey(key);
+    const kind = kindByName.get(name);
+    if (!kind) return;
+    const object = kind.lister.get(at);
+    if (object?.metadata.uid === uid) await collect({ kind, object }, new Map());
+    else await collectAll(dependentsOf(uid));
+  }
+
+  /** Each on its own: one that fails does not keep the others; the first failure is the result. */
+  async function collectAll(items: readonly Item[]): Promise<void> {
+    const lookups: Lookups = new Map();
+    const results = await Promise.allSettled(items.map((item) => collect(item, lookups)));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  async function collect(item: Item, lookups: Lookups): Promise<void> {
+    const { object } = item;
+    const references = object.metadata.ownerReferences ?? [];
+    if (references.length === 0 && !isTerminating(object)) return;
+    const owners = await Promise.all(references.map((reference) => lookUp(object, reference, lookups)));
+    const dependents = dependentsOf(object.metadata.uid);
+    const action = planCollection(
+      object,
+      owners,
+      dependents.map((dependent) => dependent.object),
+    );
+    switch (action.type) {
+      case 'none':
+        return;
+      case 'delete':
+        log.debug('deleting an object without owners', {
+          kind: item.kind.ref.kind,
+          object: objectKey(object),
+        });
+        return remove(item, action.policy);
+      case 'dropOwners':
+        return dropOwners(item, action.uids);
+      case 'deleteDependents':
+        return collectAll(dependents.filter((dependent) => !isTerminating(dependent.object)));
+      case 'orphanDependents':
+        await Promise.all(dependents.map((dependent) => dropOwners(dependent, [object.metadata.uid])));
+        return removeFinalizer(item, orphanFinalizer);
+      case 'removeFinalizer':
+        return removeFinalizer(item, action.finalizer);
+    }
+  }
+
+  async function lookUp(dependent: KubeObject, reference: OwnerReference, lookups: Lookups): Promise<Owner> {
+    const kind = kindByName.get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
+    const { namespace } = dependent.metadata;
+    // A kind that is not known here, or an owner that can not exist, is no proof that the owner is gone.
+    if (!kind || (kind.ref.namespaced && !namespace)) return { reference, state: 'present' };
+    const at = kind.ref.namespaced ? `${namespace}/${reference.name}` : reference.name;
+    const cached = kind.lister.get(at);
+    if (cached?.metadata.uid === reference.uid) return { reference, state: stateOf(cached) };
+    const lookup = lookups.get(reference.uid) ?? askServer(kind, reference, namespace);
+    lookups.set(reference.uid, lookup);
+    return { reference, state: await lookup };
+  }
+
+  async function askServer(
+    kind: Kind,
+    reference: OwnerReference,
+    namespace: string | undefined,
+  ): Promise<OwnerState> {
+    try {
+      const live = await client
+        .resource(kind.ref)
+        .get(reference.name, kind.ref.namespaced ? namespace : undefined);
+      return live.metadata.uid === reference.uid ? stateOf(live) : 'absent';
+    } catch (error) {
+      if (isNotFound(error)) return 'absent';
+      throw error;
+    }
+  }
+
+  async function remove({ kind, object }: Item, propagationPolicy: 'Foreground' | 'Background' | 'Orphan') {
+    const { name, namespace, uid, resourceVersion } = object.metadata;
+    await unlessGone(
+      client
+        .resource(kind.ref)
+        .delete(name, namespace, { propagationPolicy, preconditions: { uid, resourceVersion } }),
+    );
+  }
+
+  async function dropOwners({ kind, object }: Item, uids: readonly string[]): Promise<void> {
+    const next = deepCopy(object);
+    next.metadata.ownerReferences =
+      next.metadata.ownerReferences?.filter(({ uid }) => !uids.includes(uid)) ?? [];
+    await unlessGone(client.resource(kind.ref).update(next));
+  }
+
+  async function removeFinalizer({ kind, object }: Item, finalizer: string): Promise<void> {
+    const next = deepCopy(object);
+    next.metadata.finalizers = next.metadata.finalizers?.filter((name) => name !== finalizer) ?? [];
+    await unlessGone(client.resource(kind.ref).update(next));
+  }
+
+  /** The object itself, when owners or deletion concern it, and owners that wait for it to go. */
+  function keysOf(ref: ResourceRef, object: KubeObject): readonly ObjectKey[] {
+    const waiting = (object.metadata.ownerReferences ?? []).flatMap((reference) => {
+      const kind = kindByName.get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
+      const { namespace } = object.metadata;
+      const owner = kind?.lister.get(kind.ref.namespaced ? `${namespace}/${reference.name}` : reference.name);
+      return kind && owner && waitsForDependents(owner) ? [formatKey(kind.ref, owner)] : [];
+    });
+    return [formatKey(ref, object), ...waiting];
+  }
+
+  return {
+    name: 'garbage-collector',
+    workers: 8,
+    watches: kinds.map(({ ref }) => watched(ref, (object) => keysOf(ref, object))),
+    reconcile,
+  };
+}
+
+const stateOf = (owner: KubeObject): OwnerState => (waitsForDependents(owner) ? 'waiting' : 'present');
+
+const ownerUids = (object: KubeObject) => object.metadata.ownerReferences?.map(({ uid }) => uid) ?? [];
+
+const groupOf = (apiVersion: string) => (apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '');
+
+const kindName = (ref: ResourceRef) => `${ref.kind}.${ref.group}`;
+
+/** The uid is part of the key: after a deletion it is all that leads to the dependents. */
+const formatKey = (ref: ResourceRef, object: KubeObject): ObjectKey =>
+  `${kindName(ref)} ${object.metadata.uid} ${objectKey(object)}`;
+
+function parseKey(key: ObjectKey): { kind: string; uid: string; objectKey: ObjectKey } {
+  const [kind = '', uid = '', at = ''] = key.split(' ');
+  return { kind, uid, objectKey: at };
+}
+
+async function unlessGone(write: Promise<unknown>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Gives each node a range of pod addresses of its own. Invariant: no two nodes ever get overlapping ranges; what
+ * was given but is not in the cache yet counts as taken.
+ */
+import { type Node, nodeResource } from '../api/core/v1/node.ts';
+import { deepCopy } from '../apimachinery/equality.ts';
+import type { ObjectKey } from '../apimachinery/meta.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ControllerFactory,
+  watched,
+} from '../controller-runtime/definition.ts';
+import { type Cidr, formatCidr, nextFreeCidr, parseCidr } from './cidr.ts';
+import { isTerminating } from './pod-state.ts';
+
+export interface NodeIpamOptions {
+  /** The range of all pods; default 10.244.0.0/16. */
+  readonly clusterCidr?: string;
+  /** The prefix length of a node's range; default 24. */
+  readonly nodeMaskSize?: number;
+}
+
+/** Throws when the options name no range that a node's fits into. */
+export function nodeIpam(options: NodeIpamOptions = {}): ControllerFactory {
+  const { clusterCidr = '10.244.0.0/16', nodeMaskSize = 24 } = options;
+  const cluster = parseCidr(clusterCidr);
+  if (!cluster)
+    throw new Error(
+      `clusterCidr ${JSON.stringify(clusterCidr)} is not an IPv4 range; use one such as 10.244.0.0/16`,
+    );
+  if (!Number.isInteger(nodeMaskSize) || nodeMaskSize < cluster.prefix || nodeMaskSize > 30)
+    throw new Error(
+      `nodeMaskSize ${nodeMaskSize} does not fit into ${clusterCidr}; use ${cluster.prefix} to 30`,
+    );
+  return (context) => nodeIpamController(context, cluster, nodeMaskSize);
+}
+
+function nodeIpamController(context: ControllerContext, cluster: Cidr, prefix: number): ControllerDefinition {
+  const { client, events, informers } = context;
+  const nodes = informers.informerFor(nodeResource).lister;
+  /** Given out by this process, by node uid, until the cache shows it. */
+  const given = new Map<string, string>();
+
+  async function reconcile(key: ObjectKey): Promise<undefined> {
+    const node = nodes.get(key);
+    if (!node || isTerminating(node) || node.spec.podCIDR || given.has(node.metadata.uid)) return;
+    const range = nextFreeCidr(cluster, prefix, taken());
+    if (!range) {
+      const message = `no free /${prefix} is left in ${formatCidr(cluster)} for node ${key}; delete unused nodes or enlarge the cluster's pod range`;
+      events.event(node, 'Warning', 'CIDRNotAvailable', message);
+      throw new Error(message);
+    }
+    await give(node, formatCidr(range));
+  }
+
+  function taken(): Cidr[] {
+    const known = nodes.list();
+    const uids = new Set(known.map((node) => node.metadata.uid));
+    for (const node of known) if (node.spec.podCIDR) given.delete(node.metadata.uid);
+    for (const uid of given.keys()) if (!uids.has(uid)) given.delete(uid);
+    return [...known.flatMap(rangesOf), ...given.values()].flatMap((text) => parseCidr(text) ?? []);
+  }
+
+  async function give(node: Node, range: string): Promise<void> {
+    given.set(node.metadata.uid, range);
+    try {
+      const next = deepCopy(node);
+      next.spec.podCIDR = range;
+      next.spec.podCIDRs = [range];
+      await client.resource(nodeResource).update(next);
+    } catch (error) {
+      given.delete(node.metadata.uid);
+      throw error;
+    }
+  }
+
+  return {
+    name: 'node-ipam',
+    // One at a time: two nodes must not be offered the same range.
+    workers: 1,
+    watches: [watched(nodeResource, (node) => [node.metadata.name])],
+    reconcile,
+  };
+}
+
+const rangesOf = (node: Node): readonly string[] =>
+  node.spec.podCIDRs ?? (node.spec.podCIDR ? [node.spec.podCIDR] : []);

@@ -1,0 +1,105 @@
+/**
+ * Safety against a cache that lags behind one's own writes: a controller does not decide on a key again until
+ * its informer has shown every write the controller made for that key. The part of upstream's expectations,
+ * but per object and by resourceVersion, so that nothing is counted twice or missed.
+ *
+ * An object that was made and removed inside a gap of the watch is never shown; such a write is looked up on
+ * the server after a while, so no key waits forever.
+ */
+import { type KubeObject, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
+import type { ResourceRef } from '../apimachinery/resource-definition.ts';
+import { isNotFound } from '../apimachinery/status-error.ts';
+import type { Client } from '../client/client.ts';
+import type { Informer, Lister } from '../client/informer.ts';
+import { isTerminating } from './pod-state.ts';
+
+/** Milliseconds after which an unseen write is looked up on the server. */
+export const verifyAfter = 5_000;
+
+interface Write {
+  readonly owner: ObjectKey;
+  readonly object: KubeObject;
+  readonly deleted: boolean;
+  since: number;
+}
+
+export class ObservedWrites<T extends KubeObject> {
+  readonly #byUid = new Map<string, Write>();
+  readonly #byOwner = new Map<ObjectKey, Set<string>>();
+  readonly #lister: Lister<T>;
+  readonly #client: Client;
+  readonly #kind: ResourceRef<T>;
+
+  constructor(client: Client, kind: ResourceRef<T>, informer: Informer<T>) {
+    this.#client = client;
+    this.#kind = kind;
+    this.#lister = informer.lister;
+    informer.addEventHandler({
+      onAdd: (object) => this.#seen(object),
+      onUpdate: (object) => this.#seen(object),
+      onDelete: (object) => this.#forget(object.metadata.uid),
+    });
+  }
+
+  /** Call with the server's answer to a create or an update made for `owner`. */
+  written(owner: ObjectKey, object: T, now: number): void {
+    this.#expect({ owner, object, deleted: false, since: now });
+  }
+
+  /** Call after the server accepted the deletion of `object`. */
+  removed(owner: ObjectKey, object: T, now: number): void {
+    this.#expect({ owner, object, deleted: true, since: now });
+  }
+
+  /** Whether the cache shows all that was written for `owner`; when not, an event or `verifyAfter` will tell. */
+  async settled(owner: ObjectKey, now: number): Promise<boolean> {
+    for (const uid of [...(this.#byOwner.get(owner) ?? [])]) {
+      const write = this.#byUid.get(uid);
+      if (write && now - write.since >= verifyAfter) await this.#verify(write, now);
+    }
+    return !this.#byOwner.has(owner);
+  }
+
+  #expect(write: Write): void {
+    const { uid } = write.object.metadata;
+    const cached = this.#lister.get(objectKey(write.object));
+    if (cached ? shows(cached, write) : write.deleted) return;
+    this.#forget(uid);
+    this.#byUid.set(uid, write);
+    const uids = this.#byOwner.get(write.owner) ?? new Set();
+    this.#byOwner.set(write.owner, uids.add(uid));
+  }
+
+  #seen(object: T): void {
+    const write = this.#byUid.get(object.metadata.uid);
+    if (write && shows(object, write)) this.#forget(object.metadata.uid);
+  }
+
+  #forget(uid: string): void {
+    const write = this.#byUid.get(uid);
+    if (!write) return;
+    this.#byUid.delete(uid);
+    const uids = this.#byOwner.get(write.owner);
+    uids?.delete(uid);
+    if (uids?.size === 0) this.#byOwner.delete(write.owner);
+  }
+
+  async #verify(write: Write, now: number): Promise<void> {
+    const { name, namespace, uid } = write.object.metadata;
+    try {
+      const live = await this.#client.resource(this.#kind).get(name, namespace);
+      if (live.metadata.uid !== uid) this.#forget(uid);
+      else write.since = now;
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      this.#forget(uid);
+    }
+  }
+}
+
+/** resourceVersion is the store's revision: a number that grows with every write. */
+function shows(seen: KubeObject, write: Write): boolean {
+  if (seen.metadata.uid !== write.object.metadata.uid) return true;
+  if (write.deleted) return isTerminating(seen);
+  return BigInt(seen.metadata.resourceVersion) >= BigInt(write.object.metadata.resourceVersion);
+}

@@ -1,0 +1,77 @@
+/** Why a pod waits, in words like upstream's and as data for programs. Pure. */
+import { formatQuantity } from '../apimachinery/quantity.ts';
+import type { Rejection } from './framework.ts';
+import type { NodeRejections } from './schedule-one.ts';
+
+/**
+ * `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint {k: v}. Nearest fit: …`. As
+ * upstream, a node is counted by the first plugin that refuses it.
+ */
+export function explain(nodes: readonly NodeRejections[]): string {
+  if (nodes.length === 0) return 'no nodes available to schedule pods';
+  const counts = new Map<string, number>();
+  for (const { rejections } of nodes)
+    for (const { text } of rejections.filter(({ plugin }) => plugin === rejections[0]?.plugin))
+      counts.set(text, (counts.get(text) ?? 0) + 1);
+  const reasons = [...counts].map(([text, count]) => `${count} ${text}`).sort();
+  return `0/${nodes.length} nodes are available: ${reasons.join(', ')}.${nearestText(nodes)}`;
+}
+
+function nearestText(nodes: readonly NodeRejections[]): string {
+  const nearest = nearestFit(nodes);
+  return nearest ? ` Nearest fit: ${nearest.node} ${nearest.rejections.map(describe).join(', ')}.` : '';
+}
+
+/**
+ * The node that lacks least: something short counts by how much of it is missing, anything else as a whole, since
+ * no amount would do. The first by name among equals, so that the text does not change without cause.
+ */
+export function nearestFit(nodes: readonly NodeRejections[]): NodeRejections | undefined {
+  const distance = ({ rejections }: NodeRejections) =>
+    rejections.reduce((sum, { shortage }) => sum + (shortage ? missing(shortage) : 10), 0);
+  return [...nodes].sort((a, b) => distance(a) - distance(b) || (a.node < b.node ? -1 : 1))[0];
+}
+
+type Shortage = NonNullable<Rejection['shortage']>;
+
+/** The missing part of the request, between 0 and 1. */
+const missing = ({ requested, free }: Shortage) => Math.min(1, (requested - free) / requested);
+
+function describe({ text, shortage }: Rejection): string {
+  if (!shortage) return `(${text})`;
+  const { resource, requested, free } = shortage;
+  const amount = (value: number) => formatAmount(resource, value);
+  return `lacks ${amount(requested - free)} ${resource} (requested ${amount(requested)}, free ${amount(free)})`;
+}
+
+export function formatAmount(resource: string, value: number): string {
+  const whole = BigInt(Math.round(value));
+  if (resource === 'cpu') return formatQuantity({ nano: whole * 1_000_000n, format: 'DecimalSI' });
+  const format = resource === 'memory' || resource === 'ephemeral-storage' ? 'BinarySI' : 'DecimalSI';
+  return formatQuantity({ nano: whole * 1_000_000_000n, format });
+}
+
+/** The annotation that holds `report` while a pod waits for a node. */
+export const reportAnnotation = 'scheduler.minik8s.io/rejections';
+
+/** Nodes in one report: enough to see a pattern, and small enough for an annotation. */
+const reportedNodes = 20;
+
+/** All reasons of each node as JSON, the nearest fit first; amounts are quantities. */
+export function report(nodes: readonly NodeRejections[]): string {
+  const nearest = nearestFit(nodes);
+  const ordered = nearest ? [nearest, ...nodes.filter((node) => node !== nearest)] : [];
+  const entries = ordered.slice(0, reportedNodes).map(({ node, rejections }) => ({
+    node,
+    reasons: rejections.map(({ plugin, text, shortage }) => ({
+      plugin,
+      reason: text,
+      ...(shortage && {
+        resource: shortage.resource,
+        requested: formatAmount(shortage.resource, shortage.requested),
+        free: formatAmount(shortage.resource, shortage.free),
+      }),
+    })),
+  }));
+  return JSON.stringify({ total: nodes.length, nodes: entries });
+}

@@ -1,0 +1,17 @@
+/** Every plugin, in the order of their filters; a new one is one file and one line here. */
+import type { Plugin } from '../framework.ts';
+import { nodeName } from './node-name.ts';
+import { nodePorts } from './node-ports.ts';
+import { nodeSelector } from './node-selector.ts';
+import { nodeUnschedulable } from './node-unschedulable.ts';
+import { resourcesFit } from './resources-fit.ts';
+import { taintToleration } from './taint-toleration.ts';
+
+export const plugins: readonly Plugin[] = [
+  nodeUnschedulable,
+  nodeName,
+  taintToleration,
+  nodeSelector,
+  nodePorts,
+  resourcesFit,
+];
