@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { pullPolicyFor } from '../../../src/api/core/v1/pod-defaults.ts';
+import { created, merge } from '../../fixtures/kinds.ts';
+
+const pod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web', namespace: 'default' },
+  spec: { containers: [{ name: 'web', image: 'nginx:1.27' }] },
+};
+const withSpec = (fields: object) => created(podResource, merge(pod, { spec: fields }));
+const container = (fields: object) =>
+  withSpec({ containers: [{ name: 'web', image: 'nginx:1.27', ...fields }] }).spec.containers[0];
+
+test('what a pod gets that says only its image', () => {
+  const { spec, status } = created(podResource, pod);
+  assert.deepEqual(spec, {
+    schedulerName: 'default-scheduler',
+    restartPolicy: 'Always',
+    terminationGracePeriodSeconds: 30,
+    dnsPolicy: 'ClusterFirst',
+    securityContext: {},
+    containers: [
+      {
+        name: 'web',
+        image: 'nginx:1.27',
+        imagePullPolicy: 'IfNotPresent',
+        resources: {},
+        terminationMessagePath: '/dev/termination-log',
+        terminationMessagePolicy: 'File',
+      },
+    ],
+    tolerations: ['not-ready', 'unreachable'].map((trouble) => ({
+      key: `node.kubernetes.io/${trouble}`,
+      operator: 'Exists',
+      effect: 'NoExecute',
+      tolerationSeconds: 300,
+    })),
+  });
+  assert.deepEqual(status, { phase: 'Pending', qosClass: 'BestEffort' });
+});
+
+for (const [image, policy] of [
+  ['nginx', 'Always'],
+  ['nginx:latest', 'Always'],
+  ['nginx:1.27', 'IfNotPresent'],
+  ['registry:5000/nginx', 'Always'],
+  ['registry:5000/nginx:1', 'IfNotPresent'],
+  ['nginx@sha256:abc', 'IfNotPresent'],
+  ['nginx:latest@sha256:abc', 'Always'],
+] as const) {
+  test(`image ${image} is pulled ${policy}`, () => assert.equal(pullPolicyFor(image), policy));
+}
+
+test('a written pull policy stays', () => {
+  assert.equal(container({ image: 'nginx', imagePullPolicy: 'Never' })?.imagePullPolicy, 'Never');
+});
+
+test('requests default to limits, one by one', () => {
+  const resources = { limits: { cpu: '2', memory: '1Gi' }, requests: { cpu: '1' } };
+  assert.deepEqual(container({ resources })?.resources.requests, { cpu: '1', memory: '1Gi' });
+});
+
+test('ports on the host network are ports of the host, and only there', () => {
+  const containers = [{ name: 'web', image: 'x', ports: [{ containerPort: 80 }] }];
+  assert.equal(withSpec({ hostNetwork: true, containers }).spec.containers[0]?.ports?.[0]?.hostPort, 80);
+  assert.equal(withSpec({ containers }).spec.containers[0]?.ports?.[0]?.hostPort, undefined);
+});
+
+test('a volume without a source is an empty directory; one with a source of any kind is left alone', () => {
+  const { volumes } = withSpec({ volumes: [{ name: 'a' }, { name: 'b', nfs: { server: 's' } }] }).spec;
+  assert.deepEqual(volumes, [
+    { name: 'a', emptyDir: {} },
+    { name: 'b', nfs: { server: 's' } },
+  ]);
+});
+
+for (const [title, toleration, keys] of [
+  [
+    'its own for one trouble',
+    { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
+    ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'],
+  ],
+  ['everything', { operator: 'Exists' }, [undefined]],
+  [
+    'another effect',
+    { operator: 'Exists', effect: 'NoSchedule' },
+    [undefined, 'node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'],
+  ],
+] as const) {
+  test(`a pod that tolerates ${title} gets only the tolerations it lacks`, () => {
+    const tolerations = withSpec({ tolerations: [toleration] }).spec.tolerations ?? [];
+    assert.deepEqual(
+      tolerations.map(({ key }) => key),
+      keys,
+    );
+  });
+}
+
+const qos = (...resources: object[]): string | undefined =>
+  withSpec({ containers: resources.map((r, i) => ({ name: `c${i}`, image: 'x', resources: r })) }).status
+    ?.qosClass;
+
+test('quality of service', () => {
+  const both = { cpu: '1', memory: '1Gi' };
+  assert.equal(qos({ limits: both }), 'Guaranteed');
+  assert.equal(qos({ limits: both, requests: { cpu: '1000m', memory: '1024Mi' } }), 'Guaranteed');
+  assert.equal(qos({ limits: both, requests: { cpu: '500m' } }), 'Burstable');
+  assert.equal(qos({ limits: { cpu: '1' } }), 'Burstable');
+  assert.equal(qos({ limits: both }, {}), 'Burstable');
+  assert.equal(qos({}, { requests: { memory: '0' } }), 'BestEffort');
+});
+
+test('how long a pod gets to stop', () => {
+  const grace = (fields: object, phase: 'Running' | 'Failed' | 'Succeeded', requested?: number) => {
+    const running: Pod = { ...withSpec(fields), status: { phase } };
+    return podResource.strategy.gracePeriodSeconds?.(running, requested);
+  };
+  const bound = { nodeName: 'n1', terminationGracePeriodSeconds: 5 };
+  assert.equal(grace(bound, 'Running'), 5);
+  assert.equal(grace(bound, 'Running', 60), 60);
+  assert.equal(grace(bound, 'Running', 0), 0);
+  assert.equal(grace(bound, 'Running', -1), 1);
+  assert.equal(grace({ nodeName: 'n1' }, 'Running'), 30);
+  assert.equal(grace({}, 'Running', 60), 0);
+  assert.equal(grace(bound, 'Failed', 60), 0);
+  assert.equal(grace(bound, 'Succeeded'), 0);
+});
