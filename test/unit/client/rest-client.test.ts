@@ -164,6 +164,13 @@ test('tries again after Retry-After, ten times at most', async () => {
   assert.equal(seen.length, 3 + 11);
 });
 
+interface RetryCase {
+  readonly what: string;
+  readonly answer: () => Response | Error;
+  readonly method: 'get' | 'update';
+  readonly tries: number;
+}
+
 for (const { what, answer, method, tries } of [
   {
     what: '500 without Retry-After',
@@ -191,7 +198,7 @@ for (const { what, answer, method, tries } of [
     method: 'get',
     tries: 1,
   },
-] as const) {
+] satisfies RetryCase[] as RetryCase[]) {
   test(`${what} on ${method} is tried ${tries} time(s)`, async () => {
     const clock = new FakeClock();
     const { client, seen } = scripted(Array.from({ length: 12 }, answer), clock);

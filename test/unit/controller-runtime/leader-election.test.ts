@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Client } from '../../../src/client/client.ts';
+import { runLeaderElection } from '../../../src/controller-runtime/leader-election.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { LeaseServer } from './lease-server.ts';
+
+class Candidate {
+  leading = false;
+  terms = 0;
+  readonly log = new RecordingLogger();
+  /** What `lead` waits for after its signal has aborted. */
+  tail: Promise<unknown> | undefined;
+  readonly #stop = new AbortController();
+  readonly #run: Promise<void>;
+
+  constructor(identity: string, client: Client, clock: FakeClock, seed = 1) {
+    this.#run = runLeaderElection(
+      {
+        client,
+        clock,
+        random: new SeededRandom(seed),
+        log: this.log,
+        config: { namespace: 'kube-system', name: 'lock', identity },
+        lead: async (signal) => {
+          this.terms++;
+          this.leading = true;
+          await new Promise<void>((resolve) =>
+            signal.addEventListener('abort', () => resolve(), { once: true }),
+          );
+          this.leading = false;
+          await this.tail;
+        },
+      },
+      this.#stop.signal,
+    );
+  }
+
+  abort(): void {
+    this.#stop.abort();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#run;
+  }
+}
+
+test('the first candidate makes the lease, renews it and releases it when it stops', async () => {
+  const clock = new FakeClock(Date.UTC(2026, 0, 1, 0, 0, 0, 250));
+  const server = new LeaseServer();
+  const a = new Candidate('a', server.client(), clock);
+  await clock.settle();
+  assert.equal(a.leading, true);
+  assert.deepEqual(server.lease?.spec, {
+    holderIdentity: 'a',
+    leaseDurationSeconds: 15,
+    acquireTime: '2026-01-01T00:00:00.250000Z',
+    renewTime: '2026-01-01T00:00:00.250000Z',
+    leaseTransitions: 0,
+  });
+  await clock.advance(6_000);
+  assert.equal(server.writes, 4);
+  assert.equal(server.lease?.spec.renewTime, '2026-01-01T00:00:06.250000Z');
+  assert.equal(server.lease?.spec.acquireTime, '2026-01-01T00:00:00.250000Z');
+  await a.stop();
+  assert.deepEqual([server.lease?.spec.holderIdentity, server.lease?.spec.leaseDurationSeconds], ['', 1]);
+  assert.equal(clock.pending, 0);
+});
+
+test('the lease is released only after what ran as the leader has ended', async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const a = new Candidate('a', server.client(), clock);
+  await clock.settle();
+  const tail = Promise.withResolvers<void>();
+  a.tail = tail.promise;
+  a.abort();
+  await clock.settle();
+  assert.equal(a.leading, false);
+  assert.equal(server.lease?.spec.holderIdentity, 'a');
+  tail.resolve();
+  await a.stop();
+  assert.equal(server.lease?.spec.holderIdentity, '');
+});
+
+test('another takes over soon after a release, and a lease duration after a death', async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  let dead = false;
+  const a = new Candidate(
+    'a',
+    server.client(async () => {
+      if (dead) await new Promise(() => undefined);
+    }),
+    clock,
+  );
+  await clock.settle();
+  const b = new Candidate('b', server.client(), clock, 2);
+  await clock.advance(20_000);
+  assert.deepEqual([a.leading, b.leading], [true, false]);
+  dead = true;
+  await clock.advance(9_900);
+  assert.deepEqual([a.leading, b.leading], [true, false]);
+  await clock.advance(2_200);
+  assert.deepEqual([a.leading, b.leading], [false, false], 'fenced before anybody can take over');
+  await clock.advance(8_000);
+  assert.deepEqual([a.leading, b.leading], [false, true]);
+  assert.equal(server.lease?.spec.leaseTransitions, 1);
+  await b.stop();
+  await a.stop();
+  assert.equal(server.lease?.spec.holderIdentity, '');
+});
+
+test('a leader that meets another holder stops at once and stands again', async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const a = new Candidate('a', server.client(), clock);
+  await clock.settle();
+  server.overwrite({ holderIdentity: 'thief' });
+  await clock.advance(2_000);
+  assert.equal(a.leading, false);
+  assert.equal(server.lease?.spec.holderIdentity, 'thief', 'and does not release what it does not hold');
+  await clock.advance(25_000);
+  assert.deepEqual([a.leading, a.terms], [true, 2]);
+  await a.stop();
+});
+
+test('a conflict is settled by reading again: by another holder it is lost, by itself it goes on', async () => {
+  for (const holder of ['thief', 'a']) {
+    const clock = new FakeClock();
+    const server = new LeaseServer();
+    let interfere = false;
+    const a = new Candidate(
+      'a',
+      server.client((verb) => {
+        if (verb !== 'update' || !interfere) return;
+        interfere = false;
+        server.overwrite({ holderIdentity: holder });
+      }),
+      clock,
+    );
+    await clock.settle();
+    interfere = true;
+    await clock.advance(2_000);
+    assert.equal(a.leading, holder === 'a');
+    await a.stop();
+  }
+});
+
+test('two that make the lease at once: one leads', async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const gate = Promise.withResolvers<void>();
+  server.gate = gate.promise;
+  const candidates = ['a', 'b', 'c'].map((identity, i) => new Candidate(identity, server.client(), clock, i));
+  await clock.settle();
+  gate.resolve();
+  await clock.advance(30_000);
+  assert.equal(candidates.filter((candidate) => candidate.leading).length, 1);
+  for (const candidate of candidates) await candidate.stop();
+});
+
+test('a short outage costs nothing, a long one the leadership', async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const a = new Candidate('a', server.client(), clock);
+  await clock.settle();
+  server.down = true;
+  await clock.advance(7_000);
+  server.down = false;
+  await clock.advance(10_000);
+  assert.deepEqual([a.leading, a.terms], [true, 1]);
+  server.down = true;
+  await clock.advance(12_000);
+  assert.equal(a.leading, false);
+  server.down = false;
+  await clock.advance(5_000);
+  assert.deepEqual([a.leading, a.terms], [true, 2], 'its own lease it takes back at once');
+  await a.stop();
+});
+
+test('never do two lead at once, whatever the outages', async () => {
+  for (let seed = 1; seed <= 15; seed++) {
+    const random = new SeededRandom(seed);
+    const clock = new FakeClock();
+    const server = new LeaseServer();
+    const cut = [false, false, false];
+    const candidates = cut.map(
+      (_, i) =>
+        new Candidate(
+          `candidate-${i}`,
+          server.client(async () => {
+            if (!cut[i]) return;
+            if (random.below(2)) throw new Error('connection refused');
+            await new Promise<void>((resolve) => clock.after(random.below(40_000), resolve));
+          }),
+          clock,
+          seed * 10 + i,
+        ),
+    );
+    let terms = 0;
+    for (let step = 0; step < 150; step++) {
+      const which = random.below(3);
+      if (random.below(4) === 0) cut[which] = !cut[which];
+      await clock.advance(random.below(2_000));
+      const leaders = candidates.filter((candidate) => candidate.leading).length;
+      assert.ok(leaders <= 1, `${leaders} lead at once, seed ${seed}, step ${step}`);
+    }
+    cut.fill(false);
+    await clock.advance(90_000);
+    terms = candidates.reduce((sum, candidate) => sum + candidate.terms, 0);
+    assert.ok(terms >= 1);
+    assert.equal(candidates.filter((candidate) => candidate.leading).length, 1, `seed ${seed}`);
+    for (const candidate of candidates) await candidate.stop();
+  }
+});

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { WorkQueue } from '../../../src/controller-runtime/workqueue.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+
+test('a key waits once however often it is added, and keys come in the order they were added', async () => {
+  const queue = new WorkQueue<string>(new FakeClock());
+  for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key);
+  assert.equal(queue.length, 3);
+  assert.deepEqual([await queue.get(), await queue.get(), await queue.get()], ['a', 'b', 'c']);
+});
+
+test('a key added while it is worked on is handed out again only when it is done', async () => {
+  const queue = new WorkQueue<string>(new FakeClock());
+  queue.add('a');
+  assert.equal(await queue.get(), 'a');
+  queue.add('a');
+  queue.add('a');
+  assert.equal(queue.length, 0);
+  queue.done('a');
+  assert.equal(queue.length, 1);
+  assert.equal(await queue.get(), 'a');
+  queue.done('a');
+  assert.equal(queue.length, 0);
+});
+
+test('of two delays the shorter one holds', async () => {
+  const clock = new FakeClock();
+  const queue = new WorkQueue<string>(clock);
+  queue.addAfter('a', 1_000);
+  queue.addAfter('a', 3_000);
+  queue.addAfter('b', 3_000);
+  queue.addAfter('b', 500);
+  await clock.advance(500);
+  assert.equal(await queue.get(), 'b');
+  await clock.advance(500);
+  assert.equal(await queue.get(), 'a');
+  assert.equal(clock.pending, 0);
+});
+
+test('a delay longer than timers can be is kept', async () => {
+  const clock = new FakeClock();
+  const queue = new WorkQueue<string>(clock);
+  const month = 40 * 24 * 3_600_000;
+  queue.addAfter('a', month);
+  assert.ok((clock.nextIn ?? 0) < 2 ** 31);
+  await clock.advance(month - 1);
+  assert.equal(queue.length, 0);
+  await clock.advance(1);
+  assert.equal(queue.length, 1);
+});
+
+test('failures of a key double its delay up to the limit; forget starts again', () => {
+  const queue = new WorkQueue<string>(new FakeClock(), { maxMs: 40 });
+  const delays = () => Array.from({ length: 5 }, () => queue.addRateLimited('a'));
+  assert.deepEqual(delays(), [5, 10, 20, 40, 40]);
+  assert.equal(queue.addRateLimited('b'), 5, 'each key fails for itself');
+  queue.forget('a');
+  assert.deepEqual(delays(), [5, 10, 20, 40, 40]);
+  const patient = new WorkQueue<string>(new FakeClock());
+  const longest = Array.from({ length: 2_000 }, () => patient.addRateLimited('a')).at(-1);
+  assert.equal(longest, 1_000_000);
+});
+
+test('shutting down lets everyone go and leaves no timer', async () => {
+  const clock = new FakeClock();
+  const queue = new WorkQueue<string>(clock);
+  queue.addAfter('a', 1_000);
+  const getting = [queue.get(), queue.get()];
+  queue.shutDown();
+  queue.add('b');
+  queue.addAfter('c', 10);
+  assert.deepEqual(await Promise.all(getting), [undefined, undefined]);
+  assert.equal(await queue.get(), undefined);
+  assert.equal(clock.pending, 0);
+});
+
+test('whatever the order of adds and failures, no key runs twice at once and no change is missed', async () => {
+  for (let seed = 1; seed <= 60; seed++) {
+    const random = new SeededRandom(seed);
+    const clock = new FakeClock();
+    const queue = new WorkQueue<string>(clock, { maxMs: 100 });
+    /** What a key is, and what was last made of it. */
+    const wanted = new Map<string, number>();
+    const made = new Map<string, number>();
+    const running = new Set<string>();
+
+    const work = async () => {
+      for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+        assert.ok(!running.has(key), `${key} runs twice at once, seed ${seed}`);
+        running.add(key);
+        const seen = wanted.get(key) ?? 0;
+        const pause = random.below(20);
+        if (pause) await new Promise<void>((resolve) => clock.after(pause, resolve));
+        if (random.below(4) === 0) {
+          queue.addRateLimited(key);
+        } else {
+          made.set(key, seen);
+          queue.forget(key);
+          if (random.below(3) === 0) queue.addAfter(key, random.below(50));
+        }
+        running.delete(key);
+        queue.done(key);
+      }
+    };
+    const workers = Array.from({ length: 1 + random.below(4) }, work);
+    for (let step = 0; step < 150; step++) {
+      const key = `key-${random.below(6)}`;
+      wanted.set(key, step);
+      if (random.below(5) === 0) queue.addAfter(key, random.below(30));
+      else queue.add(key);
+      if (random.below(3) === 0) await clock.advance(random.below(10));
+    }
+    for (let i = 0; i < 40; i++) await clock.advance(50);
+    assert.deepEqual(new Map([...made].sort()), new Map([...wanted].sort()), `seed ${seed}`);
+    queue.shutDown();
+    for (let i = 0; i < 10; i++) await clock.advance(50);
+    await Promise.all(workers);
+  }
+});
