@@ -24,6 +24,8 @@ interface Place {
   readonly unknown: string[];
 }
 
+const unsafeKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
 function conformFields(value: unknown, type: ObjectType, place: Place): JsonObject {
   if (!isRecord(value)) throw mismatch(value, `v1.${shortTypeName(type)}`, place);
   const result: JsonObject = {};
@@ -57,8 +59,12 @@ function conform(value: unknown, type: FieldType, place: Place): unknown {
     case 'map': {
       if (!isRecord(value)) throw mismatch(value, goName(type), place);
       const result: JsonObject = {};
-      for (const [key, item] of Object.entries(value))
-        setOwn(result, key, conformItem(item, type.values, { ...place, path: `${place.path}.${key}` }));
+      for (const [key, item] of Object.entries(value)) {
+        const path = `${place.path}.${key}`;
+        // Schemas drop these keys, whatever they hold; so say it here.
+        if (unsafeKeys.has(key)) place.unknown.push(path);
+        else result[key] = conformItem(item, type.values, { ...place, path });
+      }
       return result;
     }
   }

@@ -1,0 +1,155 @@
+/** JSON Patch (RFC 6902): operations in order, all or nothing. */
+import { deepCopy, deepEqual, isRecord, setOwn } from './equality.ts';
+import { newBadRequest, newStatusError } from './status-error.ts';
+
+export type JsonPatchOperation =
+  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string }
+  | { readonly op: 'move' | 'copy'; readonly path: string; readonly from: string };
+
+const maxOperations = 10_000;
+/** Bytes of JSON that copies may add in one patch: repeated copies double. */
+const maxCopied = 3 * 1024 * 1024;
+
+/** Checks the form of a patch; throws BadRequest, or RequestEntityTooLarge for too many operations. */
+export function readJsonPatch(value: unknown): JsonPatchOperation[] {
+  if (!Array.isArray(value)) throw badPatch('a JSON patch is a list of operations');
+  if (value.length > maxOperations)
+    throw newStatusError(
+      'RequestEntityTooLarge',
+      `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${value.length}`,
+    );
+  return value.map(readOperation);
+}
+
+/** A patched copy of the document; throws Invalid (422) when an operation does not apply. */
+export function applyJsonPatch(document: unknown, operations: readonly JsonPatchOperation[]): unknown {
+  let result = deepCopy(document);
+  let copied = 0;
+  for (const operation of operations) {
+    switch (operation.op) {
+      case 'add':
+        result = add(result, operation.path, deepCopy(operation.value));
+        break;
+      case 'remove':
+        result = remove(result, operation.path);
+        break;
+      case 'replace':
+        read(result, operation.path, 'replace');
+        result =
+          operation.path === ''
+            ? deepCopy(operation.value)
+            : replace(result, operation.path, deepCopy(operation.value));
+        break;
+      case 'move': {
+        if (operation.path.startsWith(`${operation.from}/`))
+          throw doesNotApply('move', operation.path, 'a value cannot be moved into itself');
+        const value = read(result, operation.from, 'move');
+        result = add(remove(result, operation.from), operation.path, value);
+        break;
+      }
+      case 'copy': {
+        const value = read(result, operation.from, 'copy');
+        copied += JSON.stringify(value).length;
+        if (copied > maxCopied)
+          throw doesNotApply('copy', operation.path, `copies exceed ${maxCopied} bytes`);
+        result = add(result, operation.path, deepCopy(value));
+        break;
+      }
+      case 'test':
+        if (!deepEqual(read(result, operation.path, 'test'), operation.value))
+          throw failed(`testing value ${operation.path} failed: test failed`);
+        break;
+    }
+  }
+  return result;
+}
+
+function readOperation(value: unknown, index: number): JsonPatchOperation {
+  const at = `operation ${index}`;
+  if (!isRecord(value)) throw badPatch(`${at} is not an object`);
+  const { op, path, from } = value;
+  if (typeof path !== 'string' || !isPointer(path)) throw badPatch(`${at} has no valid path`);
+  switch (op) {
+    case 'add':
+    case 'replace':
+    case 'test':
+      if (!Object.hasOwn(value, 'value')) throw badPatch(`${at} (${op}) has no value`);
+      return { op, path, value: value.value };
+    case 'remove':
+      return { op, path };
+    case 'move':
+    case 'copy':
+      if (typeof from !== 'string' || !isPointer(from)) throw badPatch(`${at} (${op}) has no valid from`);
+      return { op, path, from };
+    default:
+      throw badPatch(
+        `${at}: unknown op ${JSON.stringify(op)}, expected add, remove, replace, move, copy or test`,
+      );
+  }
+}
+
+const isPointer = (text: string) => text === '' || text.startsWith('/');
+
+const segments = (pointer: string) =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+function read(document: unknown, pointer: string, op: string): unknown {
+  let value = document;
+  for (const key of segments(pointer)) {
+    if (Array.isArray(value)) value = value[indexIn(value, key, value.length - 1, op, pointer)];
+    else if (isRecord(value) && Object.hasOwn(value, key)) value = value[key];
+    else throw missing(op, pointer);
+  }
+  return value;
+}
+
+/** The container that holds the pointer's last segment, and that segment. */
+function locate(document: unknown, pointer: string, op: string): { parent: unknown; key: string } {
+  const slash = pointer.lastIndexOf('/');
+  return { parent: read(document, pointer.slice(0, slash), op), key: segments(pointer).at(-1) ?? '' };
+}
+
+function add(document: unknown, pointer: string, value: unknown): unknown {
+  if (pointer === '') return value;
+  const { parent, key } = locate(document, pointer, 'add');
+  if (Array.isArray(parent)) {
+    const index = key === '-' ? parent.length : indexIn(parent, key, parent.length, 'add', pointer);
+    parent.splice(index, 0, value);
+  } else if (isRecord(parent)) setOwn(parent, key, value);
+  else throw missing('add', pointer);
+  return document;
+}
+
+function replace(document: unknown, pointer: string, value: unknown): unknown {
+  const { parent, key } = locate(document, pointer, 'replace');
+  if (Array.isArray(parent)) parent[Number(key)] = value;
+  else if (isRecord(parent)) setOwn(parent, key, value);
+  return document;
+}
+
+function remove(document: unknown, pointer: string): unknown {
+  if (pointer === '') return null;
+  const { parent, key } = locate(document, pointer, 'remove');
+  if (Array.isArray(parent)) parent.splice(indexIn(parent, key, parent.length - 1, 'remove', pointer), 1);
+  else if (isRecord(parent) && Object.hasOwn(parent, key)) delete parent[key];
+  else throw missing('remove', pointer);
+  return document;
+}
+
+function indexIn(list: readonly unknown[], key: string, last: number, op: string, pointer: string): number {
+  const index = /^(?:0|[1-9]\d*)$/.test(key) ? Number(key) : -1;
+  if (index < 0 || index > last)
+    throw doesNotApply(op, pointer, `${JSON.stringify(key)} is no index of a list of ${list.length}`);
+  return index;
+}
+
+const badPatch = (why: string) => newBadRequest(`error decoding patch: ${why}`);
+const failed = (why: string) => newStatusError('Invalid', why);
+const missing = (op: string, pointer: string) =>
+  failed(`${op} operation does not apply: doc is missing path: ${pointer}: missing value`);
+const doesNotApply = (op: string, pointer: string, why: string) =>
+  failed(`${op} operation does not apply: ${pointer}: ${why}`);

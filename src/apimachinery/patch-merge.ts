@@ -1,0 +1,27 @@
+/** JSON Merge Patch (RFC 7386): objects merge, null removes, everything else replaces. */
+import { deepCopy, isRecord, type JsonObject, setOwn } from './equality.ts';
+
+/** A patched copy of the target. */
+export function applyMergePatch(target: unknown, patch: unknown): unknown {
+  if (!isRecord(patch)) return deepCopy(patch);
+  const result: JsonObject = isRecord(target) ? deepCopy(target) : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key];
+    else setOwn(result, key, applyMergePatch(Object.hasOwn(result, key) ? result[key] : undefined, value));
+  }
+  return result;
+}
+
+/** The merge patch that turns one object into the other; undefined when they are equal. */
+export function createMergePatch(from: JsonObject, to: JsonObject): JsonObject | undefined {
+  const patch: JsonObject = {};
+  for (const key of Object.keys(from)) if (!Object.hasOwn(to, key)) setOwn(patch, key, null);
+  for (const [key, value] of Object.entries(to)) {
+    const old = Object.hasOwn(from, key) ? from[key] : undefined;
+    if (isRecord(old) && isRecord(value)) {
+      const inner = createMergePatch(old, value);
+      if (inner) setOwn(patch, key, inner);
+    } else if (JSON.stringify(old) !== JSON.stringify(value)) setOwn(patch, key, deepCopy(value));
+  }
+  return Object.keys(patch).length > 0 ? patch : undefined;
+}

@@ -1,0 +1,357 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { kubernetesFields } from '../../../src/api/field-table.ts';
+import type { JsonObject } from '../../../src/apimachinery/equality.ts';
+import type { ObjectType } from '../../../src/apimachinery/field-types.ts';
+import { applyPatch, patchTypes, readPatch } from '../../../src/apimachinery/patch.ts';
+import { applyJsonPatch, readJsonPatch } from '../../../src/apimachinery/patch-json.ts';
+import { applyMergePatch, createMergePatch } from '../../../src/apimachinery/patch-merge.ts';
+import { applyStrategicPatch } from '../../../src/apimachinery/patch-strategic.ts';
+import { StatusError } from '../../../src/apimachinery/status-error.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+
+const typeOf = (name: string): ObjectType => {
+  const type = kubernetesFields.typeOf(name);
+  assert.ok(type);
+  return type;
+};
+const hasCode = (code: number) => (error: unknown) =>
+  error instanceof StatusError && error.status.code === code;
+
+for (const [what, document, patch, result] of [
+  ['add a member', { a: 1 }, [{ op: 'add', path: '/b', value: 2 }], { a: 1, b: 2 }],
+  ['add replaces a member', { a: 1 }, [{ op: 'add', path: '/a', value: null }], { a: null }],
+  ['insert an item', { a: [1, 3] }, [{ op: 'add', path: '/a/1', value: 2 }], { a: [1, 2, 3] }],
+  ['append an item', { a: [1] }, [{ op: 'add', path: '/a/-', value: 2 }], { a: [1, 2] }],
+  ['add the whole', { a: 1 }, [{ op: 'add', path: '', value: { b: 1 } }], { b: 1 }],
+  [
+    'remove',
+    { a: 1, b: [1, 2] },
+    [
+      { op: 'remove', path: '/a' },
+      { op: 'remove', path: '/b/0' },
+    ],
+    { b: [2] },
+  ],
+  ['replace', { a: [1, 2] }, [{ op: 'replace', path: '/a/1', value: 'x' }], { a: [1, 'x'] }],
+  [
+    'escapes',
+    { 'a/b': 1, 'c~d': 2 },
+    [
+      { op: 'remove', path: '/a~1b' },
+      { op: 'replace', path: '/c~0d', value: 3 },
+    ],
+    { 'c~d': 3 },
+  ],
+  ['move', { a: { x: 1 }, b: {} }, [{ op: 'move', from: '/a/x', path: '/b/y' }], { a: {}, b: { y: 1 } }],
+  [
+    'copy is deep',
+    { a: { x: 1 } },
+    [
+      { op: 'copy', from: '/a', path: '/b' },
+      { op: 'replace', path: '/b/x', value: 2 },
+    ],
+    { a: { x: 1 }, b: { x: 2 } },
+  ],
+  ['test passes', { a: { x: [1] } }, [{ op: 'test', path: '/a', value: { x: [1] } }], { a: { x: [1] } }],
+] as const) {
+  test(`JSON patch: ${what}`, () => {
+    const before = JSON.stringify(document);
+    assert.deepEqual(applyJsonPatch(document, readJsonPatch(patch)), result);
+    assert.equal(JSON.stringify(document), before);
+  });
+}
+
+for (const [what, patch] of [
+  ['remove of nothing', [{ op: 'remove', path: '/x' }]],
+  ['replace of nothing', [{ op: 'replace', path: '/x', value: 1 }]],
+  ['add below nothing', [{ op: 'add', path: '/x/y', value: 1 }]],
+  ['index beyond the end', [{ op: 'add', path: '/l/3', value: 1 }]],
+  ['index with a leading zero', [{ op: 'replace', path: '/l/00', value: 1 }]],
+  ['remove of the end', [{ op: 'remove', path: '/l/-' }]],
+  ['failed test', [{ op: 'test', path: '/a', value: 2 }]],
+  ['move into itself', [{ op: 'move', from: '/o', path: '/o/x' }]],
+  ['inherited member', [{ op: 'copy', from: '/constructor', path: '/x' }]],
+  [
+    'growing copies',
+    [
+      { op: 'add', path: '/l', value: ['x'.repeat(1e5)] },
+      ...Array(40).fill({ op: 'copy', from: '/l', path: '/l/-' }),
+    ],
+  ],
+] as const) {
+  test(`JSON patch: ${what} is 422`, () => {
+    assert.throws(() => applyJsonPatch({ a: 1, l: [1, 2], o: {} }, readJsonPatch(patch)), hasCode(422));
+  });
+}
+
+for (const [patch, code] of [
+  [{}, 400],
+  [[1], 400],
+  [[{ op: 'add', path: '/a' }], 400],
+  [[{ op: 'add', path: 'a', value: 1 }], 400],
+  [[{ op: 'frob', path: '/a' }], 400],
+  [[{ op: 'move', path: '/a' }], 400],
+  [Array(10_001).fill({ op: 'remove', path: '/a' }), 413],
+] as const) {
+  test(`JSON patch ${JSON.stringify(patch).slice(0, 40)} is ${code}`, () => {
+    assert.throws(() => readJsonPatch(patch), hasCode(code));
+  });
+}
+
+for (const [target, patch, result] of [
+  [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
+  [{ a: 'b' }, { a: null }, {}],
+  [{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
+  [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
+  [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
+  [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+  [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+  [[1, 2], { a: 'b', c: null }, { a: 'b' }],
+] as const) {
+  test(`merge patch ${JSON.stringify(patch)} on ${JSON.stringify(target)}`, () => {
+    assert.deepEqual(applyMergePatch(target, patch), result);
+  });
+}
+
+/** A random object without nulls: a merge patch cannot write them. */
+function randomObject(random: SeededRandom, depth: number): JsonObject {
+  const object: JsonObject = {};
+  for (const key of ['a', 'b', 'c', '__proto__'])
+    if (random.next() < 0.6)
+      Object.defineProperty(object, key, {
+        value: depth > 0 && random.next() < 0.5 ? randomObject(random, depth - 1) : randomLeaf(random),
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
+  return object;
+}
+
+const randomLeaf = (random: SeededRandom) =>
+  [1, 'x', true, [], [1, { y: 2 }], {}][Math.floor(random.next() * 6)];
+
+test('the merge patch between two objects turns one into the other', () => {
+  const random = new SeededRandom(1);
+  for (let i = 0; i < 500; i++) {
+    const from = randomObject(random, 3);
+    const to = randomObject(random, 3);
+    const patch = createMergePatch(from, to);
+    assert.deepEqual(patch ? applyMergePatch(from, patch) : from, to);
+    assert.equal(createMergePatch(to, to), undefined);
+  }
+});
+
+const c = (name: string, more: object = {}) => ({ name, ...more });
+
+for (const [what, type, target, patch, result] of [
+  [
+    'fields merge, null deletes',
+    'V1DeploymentSpec',
+    { replicas: 1, paused: true },
+    { replicas: 2, paused: null },
+    { replicas: 2 },
+  ],
+  [
+    'lists merge by key',
+    'V1PodSpec',
+    { containers: [c('a', { image: 'x', stdin: true }), c('b', { image: 'y' })] },
+    { containers: [c('b', { image: 'z' }), c('d', { image: 'w', stdin: null })] },
+    { containers: [c('a', { image: 'x', stdin: true }), c('b', { image: 'z' }), c('d', { image: 'w' })] },
+  ],
+  [
+    'nested lists',
+    'V1PodSpec',
+    {
+      containers: [
+        c('a', {
+          env: [
+            { name: 'A', value: '1' },
+            { name: 'B', value: '2' },
+          ],
+        }),
+      ],
+    },
+    {
+      containers: [
+        c('a', {
+          env: [
+            { name: 'B', $patch: 'delete' },
+            { name: 'A', value: '3' },
+          ],
+        }),
+      ],
+    },
+    { containers: [c('a', { env: [{ name: 'A', value: '3' }] })] },
+  ],
+  [
+    'an item is deleted',
+    'V1PodSpec',
+    { containers: [c('a'), c('b')] },
+    { containers: [{ $patch: 'delete', name: 'a' }] },
+    { containers: [c('b')] },
+  ],
+  [
+    'deleting what is not there',
+    'V1PodSpec',
+    { nodeName: 'n' },
+    { containers: [{ $patch: 'delete', name: 'a' }, c('b')] },
+    { nodeName: 'n', containers: [c('b')] },
+  ],
+  [
+    'a list is replaced by directive',
+    'V1PodSpec',
+    { containers: [c('a'), c('b')] },
+    { containers: [{ $patch: 'replace' }, c('z', { image: null })] },
+    { containers: [c('z')] },
+  ],
+  [
+    'a map is replaced by directive',
+    'V1PodSpec',
+    { nodeSelector: { a: '1', b: '2' } },
+    { nodeSelector: { $patch: 'replace', c: '3' } },
+    { nodeSelector: { c: '3' } },
+  ],
+  [
+    'a map is emptied by directive',
+    'V1PodSpec',
+    { securityContext: { runAsUser: 1 } },
+    { securityContext: { $patch: 'delete' } },
+    { securityContext: {} },
+  ],
+  [
+    'tolerations and args are replaced',
+    'V1PodSpec',
+    { tolerations: [{ key: 'a' }], containers: [c('a', { args: ['1', '2'] })] },
+    { tolerations: [{ key: 'b' }], containers: [c('a', { args: ['3'] })] },
+    { tolerations: [{ key: 'b' }], containers: [c('a', { args: ['3'] })] },
+  ],
+  [
+    'sets of scalars unite',
+    'V1ObjectMeta',
+    { finalizers: ['a', 'b'] },
+    { finalizers: ['b', 'c'] },
+    { finalizers: ['a', 'b', 'c'] },
+  ],
+  [
+    'scalars are deleted from a set',
+    'V1ObjectMeta',
+    { finalizers: ['a', 'b', 'c'] },
+    { '$deleteFromPrimitiveList/finalizers': ['a', 'x'], '$setElementOrder/finalizers': ['c', 'b'] },
+    { finalizers: ['c', 'b'] },
+  ],
+  [
+    'retained keys drop the others',
+    'V1DeploymentSpec',
+    { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } } },
+    { strategy: { $retainKeys: ['type'], type: 'Recreate' } },
+    { strategy: { type: 'Recreate' } },
+  ],
+  [
+    'retained keys in a list item',
+    'V1PodSpec',
+    {
+      volumes: [
+        { name: 'v', emptyDir: {} },
+        { name: 'w', emptyDir: {} },
+      ],
+    },
+    { volumes: [{ $retainKeys: ['name', 'hostPath'], name: 'v', hostPath: { path: '/x' }, emptyDir: null }] },
+    {
+      volumes: [
+        { name: 'v', hostPath: { path: '/x' } },
+        { name: 'w', emptyDir: {} },
+      ],
+    },
+  ],
+  [
+    'element order puts a new item in its place',
+    'V1PodSpec',
+    { containers: [c('a'), c('server'), c('b')] },
+    { '$setElementOrder/containers': [c('b'), c('new'), c('a')], containers: [c('new', { image: 'i' })] },
+    { containers: [c('server'), c('b'), c('new', { image: 'i' }), c('a')] },
+  ],
+  [
+    'element order keeps the place of an item it does not name',
+    'V1PodSpec',
+    { containers: [c('a'), c('server'), c('b')] },
+    { '$setElementOrder/containers': [c('a'), c('b')], containers: [c('b', { image: 'i' })] },
+    { containers: [c('a'), c('server'), c('b', { image: 'i' })] },
+  ],
+  [
+    'service ports merge by port',
+    'V1ServiceSpec',
+    { ports: [{ port: 80, targetPort: 80 }, { port: 443 }] },
+    { ports: [{ port: 80, targetPort: 'http' }] },
+    { ports: [{ port: 80, targetPort: 'http' }, { port: 443 }] },
+  ],
+  [
+    'an unknown field merges as JSON',
+    'V1PodSpec',
+    { x: { a: [1], b: 1 } },
+    { x: { a: [2], b: null } },
+    { x: { a: [2] } },
+  ],
+  [
+    'labels',
+    'V1ObjectMeta',
+    { labels: { a: '1', b: '2' } },
+    { labels: { a: null, c: '3' } },
+    { labels: { b: '2', c: '3' } },
+  ],
+  [
+    'an object takes the place of a text',
+    'V1PodSpec',
+    { x: 'text' },
+    { x: { a: 1, b: null } },
+    { x: { a: 1 } },
+  ],
+] as const) {
+  test(`strategic merge patch: ${what}`, () => {
+    const before = JSON.stringify(target);
+    assert.deepEqual(applyStrategicPatch(target as JsonObject, patch as JsonObject, typeOf(type)), result);
+    assert.equal(JSON.stringify(target), before);
+  });
+}
+
+for (const [what, patch] of [
+  ['an item without its key', { containers: [{ image: 'x' }] }],
+  ['a scalar in a list of objects', { containers: ['x'] }],
+  ['an unknown directive', { securityContext: { $patch: 'frob' } }],
+  [
+    'retained keys that miss one that is set',
+    { volumes: [{ name: 'v', $retainKeys: ['name'], emptyDir: {} }] },
+  ],
+  [
+    'an order that the list does not follow',
+    { '$setElementOrder/containers': [c('a'), c('b')], containers: [c('b'), c('a')] },
+  ],
+  ['an order that misses an item', { '$setElementOrder/containers': [c('a')], containers: [c('b')] }],
+  ['an order that is no list', { '$setElementOrder/containers': 'a' }],
+  ['a deletion that is no list', { '$deleteFromPrimitiveList/x': 'a' }],
+] as const) {
+  test(`strategic merge patch: ${what} is a bad request`, () => {
+    assert.throws(
+      () => applyStrategicPatch({ containers: [c('a')] }, patch as JsonObject, typeOf('V1PodSpec')),
+      hasCode(400),
+    );
+  });
+}
+
+test('patches are read by content type', () => {
+  const all = Object.values(patchTypes);
+  const type = typeOf('V1Deployment');
+  const run = (body: string, contentType: string | undefined, accepted: readonly string[] = all) =>
+    applyPatch({ spec: { replicas: 1 } }, readPatch(body, contentType, accepted), type);
+  const scaled = { spec: { replicas: 4 } };
+  assert.deepEqual(run('{"spec":{"replicas":4}}', patchTypes.merge), scaled);
+  assert.deepEqual(run('{"spec":{"replicas":4}}', `${patchTypes.strategic}; charset=utf-8`), scaled);
+  assert.deepEqual(run('[{"op":"replace","path":"/spec/replicas","value":4}]', patchTypes.json), scaled);
+  assert.throws(() => run('{', patchTypes.merge), /error decoding patch: invalid JSON at line 1/);
+  assert.throws(() => run('[]', patchTypes.merge), hasCode(400));
+  assert.throws(() => run('{}', patchTypes.json), hasCode(400));
+  assert.throws(() => run('[{"op":"remove","path":""}]', patchTypes.json), hasCode(422));
+  assert.throws(() => run('{}', 'application/json'), hasCode(415));
+  assert.throws(() => run('{}', undefined), hasCode(415));
+  assert.throws(() => run('{}', patchTypes.strategic, [patchTypes.merge]), hasCode(415));
+});
