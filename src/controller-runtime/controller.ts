@@ -67,10 +67,7 @@ export class Controller {
       this.#watches.push({ watched, lister: informer.lister });
       informer.addEventHandler({
         onAdd: (object) => this.#enqueue(watched, object),
-        onUpdate: (object, old) => {
-          this.#enqueue(watched, old);
-          this.#enqueue(watched, object);
-        },
+        onUpdate: (object, old) => this.#enqueue(watched, old, object),
         onDelete: (object) => this.#enqueue(watched, object),
       });
     }
@@ -94,17 +91,17 @@ export class Controller {
     }
   }
 
-  #enqueue(watched: Watched, object: KubeObject): void {
+  /** Each key once, though old and new state share it: a waiting worker takes a key as soon as it is added. */
+  #enqueue(watched: Watched, ...objects: readonly KubeObject[]): void {
     if (!this.#queue) return;
-    let keys: readonly ObjectKey[];
+    const keys = new Set<ObjectKey>();
     try {
-      keys = watched.keys(object);
+      for (const object of objects) for (const key of watched.keys(object)) keys.add(key);
     } catch (error) {
       this.#log.error('the key function threw; it must not', {
         resource: watched.resource.plural,
         error: errorMessage(error),
       });
-      return;
     }
     for (const key of keys) this.#queue.add(key);
   }

@@ -1,0 +1,311 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
+import { newConflict } from '../../../src/apimachinery/status-error.ts';
+import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
+import { createClient } from '../../../src/client/rest-client.ts';
+import { createInformerFactory } from '../../../src/client/shared-informer.ts';
+import {
+  type ControllerDefinition,
+  type ControllerFactory,
+  TerminalError,
+  watched,
+} from '../../../src/controller-runtime/definition.ts';
+import { createManager, type ManagerOptions } from '../../../src/controller-runtime/manager.ts';
+import { ownKey } from '../../../src/controller-runtime/owner.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { ModelServer } from '../client/model-server.ts';
+import { LeaseServer } from './lease-server.ts';
+
+function setUp(extra: Partial<ManagerOptions> = {}) {
+  const server = new ModelServer();
+  const clock = new FakeClock();
+  const log = new RecordingLogger();
+  const random = new SeededRandom(1);
+  const client = createClient(inProcessTransport(server.handler));
+  const informers = createInformerFactory({ client, clock, random, log });
+  const events = { event: () => undefined };
+  const context = { client, informers, events, clock, random, log, ...extra };
+  const manager = createManager(context);
+  const stop = new AbortController();
+  let running: Promise<void> | undefined;
+  return {
+    server,
+    clock,
+    log,
+    manager,
+    stop,
+    async start() {
+      running = manager.run(stop.signal);
+      await clock.settle();
+    },
+    async end() {
+      stop.abort();
+      await clock.settle();
+      await running;
+      assert.equal(clock.pending, 0, 'no timer is left behind');
+    },
+  };
+}
+
+const controller =
+  (
+    reconcile: ControllerDefinition['reconcile'],
+    more: Partial<ControllerDefinition> = {},
+  ): ControllerFactory =>
+  () => ({ name: 'test', watches: [watched(configMapResource, ownKey)], reconcile, ...more });
+
+test('reconciles every object there is, then each that changes, old state and new', async () => {
+  const { server, clock, manager, start, end } = setUp();
+  const keys: string[] = [];
+  server.put('a');
+  server.put('b');
+  manager.add(
+    controller(
+      async (key) => {
+        keys.push(key);
+        return undefined;
+      },
+      { watches: [watched(configMapResource, (object) => [`of/${object.metadata.resourceVersion}`])] },
+    ),
+  );
+  await start();
+  assert.deepEqual(keys.splice(0), ['of/11', 'of/12']);
+  server.put('a');
+  await clock.settle();
+  assert.deepEqual(keys.splice(0), ['of/11', 'of/13']);
+  server.remove('a');
+  await clock.settle();
+  assert.deepEqual(keys.splice(0), ['of/14']);
+  await end();
+});
+
+test('nothing is reconciled before all caches have synced', async () => {
+  const { server, clock, manager, start, end } = setUp();
+  const gate = Promise.withResolvers<void>();
+  const client = createClient(
+    inProcessTransport(async (request) => {
+      await gate.promise;
+      return server.handler(request);
+    }),
+  );
+  const slow = createInformerFactory({
+    client,
+    clock,
+    random: new SeededRandom(1),
+    log: new RecordingLogger(),
+  });
+  let ran = 0;
+  const definition = controller(async () => {
+    ran++;
+    return undefined;
+  });
+  const held = setUp({ informers: slow });
+  held.manager.add(definition);
+  manager.add(definition);
+  server.put('a');
+  await held.start();
+  assert.equal(ran, 0);
+  gate.resolve();
+  await clock.settle();
+  assert.equal(ran, 1);
+  await held.end();
+  await start();
+  await end();
+});
+
+test('requeueAfter brings a key back though nothing changed', async () => {
+  const { server, clock, manager, start, end } = setUp();
+  let runs = 0;
+  server.put('a');
+  manager.add(controller(async () => (++runs < 3 ? { requeueAfter: 1_000 } : undefined)));
+  await start();
+  assert.equal(runs, 1);
+  await clock.advance(999);
+  assert.equal(runs, 1);
+  await clock.advance(5_001);
+  assert.equal(runs, 3);
+  await end();
+});
+
+test('a throw is tried again with growing delays and logged once each; success forgets', async () => {
+  const { server, clock, log, manager, start, end } = setUp();
+  let runs = 0;
+  server.put('a');
+  manager.add(
+    controller(async () => {
+      if (++runs <= 3) throw new Error('not yet');
+      return undefined;
+    }),
+  );
+  await start();
+  await clock.advance(5 + 10 + 20);
+  assert.equal(runs, 4);
+  assert.deepEqual(
+    log.of('warn').map((line) => [line.fields.error, line.fields.retryMs]),
+    [
+      ['not yet', 5],
+      ['not yet', 10],
+      ['not yet', 20],
+    ],
+  );
+  runs = 2;
+  server.put('a');
+  await clock.settle();
+  assert.equal(log.of('warn').at(-1)?.fields.retryMs, 5);
+  await end();
+});
+
+test('a conflict is no news', async () => {
+  const { server, clock, log, manager, start, end } = setUp();
+  let runs = 0;
+  server.put('a');
+  manager.add(
+    controller(async () => {
+      if (++runs === 1) throw newConflict({ group: '', plural: 'configmaps' }, 'a', 'it changed');
+      return undefined;
+    }),
+  );
+  await start();
+  await clock.advance(5);
+  assert.deepEqual([runs, log.of('warn').length], [2, 0]);
+  await end();
+});
+
+test('a TerminalError waits for a change', async () => {
+  const { server, clock, log, manager, start, end } = setUp();
+  let runs = 0;
+  server.put('a');
+  manager.add(
+    controller(async () => {
+      runs++;
+      throw new TerminalError('makes no sense');
+    }),
+  );
+  await start();
+  await clock.advance(3_600_000);
+  assert.deepEqual([runs, log.of('error').length], [1, 1]);
+  server.put('a');
+  await clock.settle();
+  assert.equal(runs, 2);
+  await end();
+});
+
+test('one controller that cannot be built, or whose functions throw, leaves the others running', async () => {
+  const { server, clock, log, manager, start, end } = setUp();
+  let runs = 0;
+  server.put('a');
+  manager.add(() => {
+    throw new Error('bad configuration');
+  });
+  manager.add(() => ({
+    name: 'throws',
+    watches: [
+      watched(configMapResource, () => {
+        throw new Error('bad keys');
+      }),
+    ],
+    reconcile: async () => undefined,
+  }));
+  manager.add(
+    controller(() => {
+      runs++;
+      throw new Error('thrown before the first await');
+    }),
+  );
+  await start();
+  await clock.advance(5);
+  assert.equal(runs, 2);
+  assert.deepEqual(
+    log.of('error').map((line) => line.fields.error),
+    ['bad configuration', 'bad keys'],
+  );
+  await end();
+});
+
+test('stopping waits for what is under way and starts nothing new', async () => {
+  const { server, clock, manager, stop, start, end } = setUp();
+  const gate = Promise.withResolvers<void>();
+  const begun: string[] = [];
+  const finished: string[] = [];
+  server.put('a');
+  server.put('b');
+  manager.add(
+    controller(
+      async (key, signal) => {
+        begun.push(key);
+        await gate.promise;
+        assert.equal(signal.aborted, true);
+        finished.push(key);
+        return { requeueAfter: 1_000 };
+      },
+      { workers: 1 },
+    ),
+  );
+  await start();
+  let ended = false;
+  const ending = end().then(() => {
+    ended = true;
+  });
+  await clock.settle();
+  assert.deepEqual([begun, finished, ended, stop.signal.aborted], [['default/a'], [], false, true]);
+  gate.resolve();
+  await ending;
+  assert.deepEqual([begun, finished], [['default/a'], ['default/a']]);
+});
+
+test('a controller that only reads its cache lets the event loop turn', async () => {
+  const { server, clock, manager, start, end } = setUp();
+  for (let i = 0; i < 500; i++) server.put(`map-${i}`);
+  let runs = 0;
+  manager.add(
+    controller(async () => {
+      runs++;
+      return undefined;
+    }),
+  );
+  await start();
+  let turns = 0;
+  while (runs < 500) {
+    turns++;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  assert.ok(turns >= 4, `500 keys took ${turns} turns`);
+  await clock.settle();
+  await end();
+});
+
+test('controllers run only while their process leads, and make up for what they missed', async () => {
+  const leases = new LeaseServer();
+  const election = { namespace: 'kube-system', name: 'lock', identity: 'me' };
+  const server = new ModelServer();
+  const rest = createClient(inProcessTransport(server.handler));
+  const leaseClient = leases.client();
+  const both = {
+    resource: (ref: { plural: string }) =>
+      ref.plural === 'leases' ? leaseClient.resource(ref as never) : rest.resource(ref as never),
+  };
+  const held = setUp({ client: both as never, leaderElection: election });
+  const informerServer = held.server;
+  const keys: string[] = [];
+  held.manager.add(
+    controller(async (key) => {
+      keys.push(key);
+      return undefined;
+    }),
+  );
+  informerServer.put('a');
+  await held.start();
+  assert.deepEqual(keys.splice(0), ['default/a']);
+  leases.overwrite({ holderIdentity: 'other' });
+  await held.clock.advance(2_000);
+  informerServer.put('b');
+  await held.clock.settle();
+  assert.deepEqual(keys.splice(0), []);
+  await held.clock.advance(20_000);
+  assert.deepEqual(keys.splice(0), ['default/a', 'default/b']);
+  await held.end();
+  assert.equal(leases.lease?.spec.holderIdentity, '');
+});
