@@ -2,7 +2,7 @@
 import type { Deployment } from '../api/apps/v1/deployment.ts';
 import type { ReplicaSet } from '../api/apps/v1/replica-set.ts';
 import type { Condition } from '../apimachinery/schema.ts';
-import { rfc3339 } from '../base/clock.ts';
+import { rfc3339 } from '../base/time.ts';
 import { findCondition, withCondition, withoutCondition } from './conditions.ts';
 import { rolloutLimits, sumReplicas } from './deployment-rollout.ts';
 

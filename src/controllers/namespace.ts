@@ -9,8 +9,8 @@ import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
 import type { ResourceRef } from '../apimachinery/resource-definition.ts';
 import type { Condition } from '../apimachinery/schema.ts';
 import { isNotFound } from '../apimachinery/status-error.ts';
-import { rfc3339 } from '../base/clock.ts';
 import { errorMessage } from '../base/log.ts';
+import { rfc3339 } from '../base/time.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,

@@ -8,7 +8,7 @@ import { type Pod, podResource } from '../api/core/v1/pod.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
 import type { ObjectKey } from '../apimachinery/meta.ts';
 import { isNotFound } from '../apimachinery/status-error.ts';
-import { rfc3339 } from '../base/clock.ts';
+import { rfc3339 } from '../base/time.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,

@@ -8,8 +8,8 @@ import { deepCopy } from '../apimachinery/equality.ts';
 import { matches, selectorFromLabelSelector } from '../apimachinery/labels.ts';
 import { controllerOf, type Draft, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import { isNotFound, StatusError } from '../apimachinery/status-error.ts';
-import { rfc3339 } from '../base/clock.ts';
 import { errorMessage } from '../base/log.ts';
+import { rfc3339 } from '../base/time.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
