@@ -1,0 +1,11 @@
+/** What may still change or refuse a write after it was decoded and before it is validated and stored. */
+import type { ServerContext } from '../server-context.ts';
+import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { nodeRestriction } from './node-restriction.ts';
+import type { Admission, AdmissionPlugin } from './plugin.ts';
+
+const plugins: readonly AdmissionPlugin[] = [namespaceLifecycle, nodeRestriction];
+
+export async function admit(server: ServerContext, admission: Admission): Promise<void> {
+  for (const plugin of plugins) await plugin(server, admission);
+}

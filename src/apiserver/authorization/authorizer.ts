@@ -1,0 +1,48 @@
+/** Who may do what. Closed: what no rule allows is refused. */
+import { mastersGroup, type UserInfo } from '../user.ts';
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+
+export type AccessRequest =
+  | {
+      readonly type: 'resource';
+      readonly user: UserInfo;
+      readonly verb: Verb;
+      readonly group: string;
+      /** With its subresource, such as `pods/log`. */
+      readonly resource: string;
+      readonly namespace: string;
+      readonly name: string;
+    }
+  | { readonly type: 'path'; readonly user: UserInfo; readonly verb: string; readonly path: string };
+
+/** Resolves to true when the request is allowed. */
+export type Authorizer = (request: AccessRequest) => boolean | Promise<boolean>;
+
+export const mastersAuthorizer: Authorizer = ({ user }) => user.groups.includes(mastersGroup);
+
+/** Discovery, versions and the API's description are for every user that is known at all. */
+const openPaths = ['/api', '/apis', '/openapi', '/version', '/healthz', '/livez', '/readyz'];
+
+export const discoveryAuthorizer: Authorizer = (request) =>
+  request.type === 'path' &&
+  request.verb === 'get' &&
+  (request.path === '/' || openPaths.some((p) => request.path === p || request.path.startsWith(`${p}/`)));
+
+export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
+  return async (request) => {
+    for (const allows of authorizers) if (await allows(request)) return true;
+    return false;
+  };
+}
+
+/** The refusal in Kubernetes' words: `User "bob" cannot get resource "pods" in API group "" …`. */
+export function refusal(request: AccessRequest): string {
+  const user = `User ${JSON.stringify(request.user.name)}`;
+  if (request.type === 'path') return `${user} cannot ${request.verb} path ${JSON.stringify(request.path)}`;
+  const where = request.namespace
+    ? `in the namespace ${JSON.stringify(request.namespace)}`
+    : 'at the cluster scope';
+  const { verb, resource, group } = request;
+  return `${user} cannot ${verb} resource ${JSON.stringify(resource)} in API group ${JSON.stringify(group)} ${where}`;
+}

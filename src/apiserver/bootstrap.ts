@@ -1,0 +1,94 @@
+/**
+ * What every cluster has from the beginning: the system's namespaces, and the Service through which pods reach
+ * the API. Idempotent: what is there already stays as it is, but the API's own endpoint is kept current.
+ */
+import type { Namespace } from '../api/core/v1/namespace.ts';
+import { namespaceResource } from '../api/core/v1/namespace.ts';
+import { type Service, serviceResource } from '../api/core/v1/service.ts';
+import { type EndpointSlice, endpointSliceResource } from '../api/discovery/v1/endpoint-slice.ts';
+import type { Draft, KubeObject } from '../apimachinery/meta.ts';
+import { apiVersionOf, type ResourceRef } from '../apimachinery/resource-definition.ts';
+import { StatusError } from '../apimachinery/status-error.ts';
+import { systemNamespaces } from './admission/namespace-lifecycle.ts';
+import { addressAt, parseRange } from './registry/address-range.ts';
+import { systemUser, type UserInfo } from './user.ts';
+
+/** The part of the API server that this needs. */
+export interface BootstrapTarget {
+  readonly serviceCIDR: string;
+  handlerFor(user: UserInfo): (request: Request) => Promise<Response>;
+}
+
+/** Where pods reach the API server: an address of this machine, and its port. */
+export interface ApiEndpoint {
+  readonly address: string;
+  readonly port: number;
+}
+
+type Handle = (request: Request) => Promise<Response>;
+
+/** The first address of the range is the API's, as certificates and clients in pods expect. */
+export const apiServiceIP = (serviceCIDR: string) => addressAt(parseRange(serviceCIDR), 0);
+
+/** Rejects with the StatusError of the first object that can not be made. */
+export async function bootstrapObjects(server: BootstrapTarget, endpoint: ApiEndpoint): Promise<void> {
+  const handle = server.handlerFor(systemUser('apiserver'));
+  for (const name of systemNamespaces) {
+    const namespace: Draft<Namespace> = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+    await ensure(handle, namespaceResource, '', namespace);
+  }
+  const service: Draft<Service> = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'kubernetes', labels: { component: 'apiserver', provider: 'kubernetes' } },
+    spec: {
+      type: 'ClusterIP',
+      sessionAffinity: 'None',
+      clusterIP: apiServiceIP(server.serviceCIDR),
+      ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: endpoint.port }],
+    },
+  };
+  await ensure(handle, serviceResource, 'default', service);
+  await ensure(handle, endpointSliceResource, 'default', endpointSlice(endpoint), true);
+}
+
+/** Made by hand: the Service has no selector, so no controller does it. */
+function endpointSlice({ address, port }: ApiEndpoint): Draft<EndpointSlice> {
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name: 'kubernetes', labels: { 'kubernetes.io/service-name': 'kubernetes' } },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: [address], conditions: { ready: true } }],
+    ports: [{ name: 'https', protocol: 'TCP', port }],
+  };
+}
+
+async function ensure<T extends KubeObject>(
+  handle: Handle,
+  ref: ResourceRef<T>,
+  namespace: string,
+  object: Draft<T>,
+  replace = false,
+): Promise<void> {
+  const version = ref.group ? `apis/${apiVersionOf(ref)}` : `api/${ref.version}`;
+  const collection = `http://apiserver/${version}${namespace && `/namespaces/${namespace}`}/${ref.plural}`;
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify(object);
+  const created = await handle(new Request(collection, { method: 'POST', headers, body }));
+  if (created.ok || (created.status === 409 && !replace)) return discard(created);
+  if (created.status !== 409) throw await failureOf(created);
+  await discard(created);
+  const url = `${collection}/${object.metadata.name}`;
+  const replaced = await handle(new Request(url, { method: 'PUT', headers, body }));
+  if (!replaced.ok) throw await failureOf(replaced);
+  await discard(replaced);
+}
+
+async function discard(response: Response): Promise<void> {
+  await response.body?.cancel();
+}
+
+async function failureOf(response: Response): Promise<StatusError> {
+  return new StatusError((await response.json()) as StatusError['status']);
+}

@@ -1,0 +1,51 @@
+/** Discovery in one document (apidiscovery.k8s.io), as kubectl since 1.27 reads it. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import {
+  type GroupVersionResources,
+  resourceVerbs,
+  sortedSubresources,
+  subresourceVerbs,
+} from './resources.ts';
+
+export type DiscoveryVersion = 'v2' | 'v2beta1';
+
+export function aggregatedDiscovery(
+  all: readonly GroupVersionResources[],
+  version: DiscoveryVersion,
+): JsonObject {
+  const groups = Map.groupBy(all, ({ group }) => group);
+  const items = [...groups].map(([name, versions]) => ({
+    metadata: { name, creationTimestamp: null },
+    versions: versions.map((entry) => ({
+      version: entry.version,
+      freshness: 'Current',
+      resources: entry.definitions.map(resourceEntry),
+    })),
+  }));
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: `apidiscovery.k8s.io/${version}`,
+    metadata: {},
+    items,
+  };
+}
+
+function resourceEntry(definition: ResourceDefinition): JsonObject {
+  const { group, version, kind, plural, singular, namespaced, shortNames, categories } = definition;
+  const subresources = sortedSubresources(definition).map(([name, subresource]) => ({
+    subresource: name,
+    responseKind: subresource.kind ?? { group, version, kind },
+    verbs: subresourceVerbs(subresource),
+  }));
+  return {
+    resource: plural,
+    responseKind: { group, version, kind },
+    scope: namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: singular,
+    verbs: resourceVerbs,
+    ...(shortNames.length > 0 && { shortNames }),
+    ...(categories.length > 0 && { categories }),
+    ...(subresources.length > 0 && { subresources }),
+  };
+}

@@ -1,0 +1,80 @@
+/** Serves discovery. Documents are made once: the kinds do not change while the server runs. */
+import { createHash } from 'node:crypto';
+import { parseAccept } from '../negotiation/accept.ts';
+import { jsonType, respond, respondJson } from '../respond.ts';
+import type { ResourceTable } from '../server-context.ts';
+import { aggregatedDiscovery, type DiscoveryVersion } from './aggregated.ts';
+import { coreVersions, groupDocument, groupList, resourceList } from './legacy.ts';
+import { groupVersions } from './resources.ts';
+
+interface AggregatedDocument {
+  readonly body: string;
+  readonly etag: string;
+}
+
+/** Answers a discovery path; undefined for any other. */
+export function createDiscovery(
+  resources: ResourceTable,
+  advertiseAddress: string | undefined,
+): (request: Request) => Response | undefined {
+  const all = groupVersions(resources.all);
+  const core = all.filter(({ group }) => group === '');
+  const named = all.filter(({ group }) => group !== '');
+  const aggregate = (part: typeof all, version: DiscoveryVersion): AggregatedDocument => {
+    const body = JSON.stringify(aggregatedDiscovery(part, version));
+    return { body, etag: `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"` };
+  };
+  const aggregated = {
+    '/api': { v2: aggregate(core, 'v2'), v2beta1: aggregate(core, 'v2beta1') },
+    '/apis': { v2: aggregate(named, 'v2'), v2beta1: aggregate(named, 'v2beta1') },
+  };
+  const documents = new Map<string, string>();
+  documents.set('/apis', JSON.stringify(groupList(all)));
+  for (const entry of all) {
+    const base = entry.group ? `/apis/${entry.group}` : '/api';
+    documents.set(`${base}/${entry.version}`, JSON.stringify(resourceList(entry)));
+    if (entry.group) documents.set(base, JSON.stringify(groupDocument(all, entry.group)));
+  }
+  documents.set('/', JSON.stringify({ paths: rootPaths([...documents.keys()]) }));
+
+  return (request) => {
+    const url = new URL(request.url);
+    const path = url.pathname.length > 1 ? url.pathname.replace(/\/$/, '') : url.pathname;
+    if (path === '/api' || path === '/apis') {
+      const version = discoveryVersion(request.headers.get('accept') ?? '');
+      if (version) return respondAggregated(aggregated[path][version], version, request);
+    }
+    if (path === '/api') return respondJson(200, coreVersions(all, advertiseAddress ?? url.host));
+    const document = documents.get(path);
+    return document === undefined ? undefined : respondJson(200, document);
+  };
+}
+
+function rootPaths(documents: readonly string[]): string[] {
+  const others = ['/api', '/healthz', '/livez', '/openapi/v2', '/openapi/v3', '/readyz', '/version'];
+  return [...documents, ...others].sort();
+}
+
+/** The first form the client lists that is served; undefined means the legacy documents. */
+function discoveryVersion(accept: string): DiscoveryVersion | undefined {
+  for (const { type, parameters } of parseAccept(accept)) {
+    if (type !== 'application/json') continue;
+    if (parameters.get('as') === undefined) return undefined;
+    const version = parameters.get('v');
+    const isList =
+      parameters.get('as') === 'APIGroupDiscoveryList' && parameters.get('g') === 'apidiscovery.k8s.io';
+    if (isList && (version === 'v2' || version === 'v2beta1')) return version;
+  }
+  return undefined;
+}
+
+function respondAggregated(
+  document: AggregatedDocument,
+  version: DiscoveryVersion,
+  request: Request,
+): Response {
+  const headers = { etag: document.etag, vary: 'Accept', 'cache-control': 'public' };
+  if (request.headers.get('if-none-match') === document.etag) return respond(304, null, headers);
+  const type = `${jsonType['content-type']};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`;
+  return respond(200, document.body, { ...headers, 'content-type': type });
+}

@@ -1,0 +1,64 @@
+/** Discovery as one document for each group and version, for clients that do not ask for the aggregated form. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
+import {
+  type GroupVersionResources,
+  resourceVerbs,
+  sortedSubresources,
+  subresourceVerbs,
+} from './resources.ts';
+
+/** `/api` */
+export function coreVersions(all: readonly GroupVersionResources[], serverAddress: string): JsonObject {
+  return {
+    kind: 'APIVersions',
+    versions: all.filter(({ group }) => group === '').map(({ version }) => version),
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+  };
+}
+
+/** `/apis` */
+export function groupList(all: readonly GroupVersionResources[]): JsonObject {
+  const names = [...new Set(all.map(({ group }) => group))].filter((group) => group !== '');
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: names.map((name) => groupEntry(all, name)) };
+}
+
+/** `/apis/GROUP` */
+export const groupDocument = (all: readonly GroupVersionResources[], name: string): JsonObject => ({
+  kind: 'APIGroup',
+  apiVersion: 'v1',
+  ...groupEntry(all, name),
+});
+
+function groupEntry(all: readonly GroupVersionResources[], name: string): JsonObject {
+  const versions = all
+    .filter(({ group }) => group === name)
+    .map(({ group, version }) => ({ groupVersion: apiVersionOf({ group, version }), version }));
+  return { name, versions, preferredVersion: versions[0] };
+}
+
+/** `/api/v1` and `/apis/GROUP/VERSION` */
+export function resourceList({ group, version, definitions }: GroupVersionResources): JsonObject {
+  const resources = definitions.flatMap((definition) => {
+    const { plural, singular, namespaced, kind, shortNames, categories } = definition;
+    const main = {
+      name: plural,
+      singularName: singular,
+      namespaced,
+      kind,
+      verbs: resourceVerbs,
+      ...(shortNames.length > 0 && { shortNames }),
+      ...(categories.length > 0 && { categories }),
+    };
+    const parts = sortedSubresources(definition).map(([name, subresource]) => ({
+      name: `${plural}/${name}`,
+      singularName: '',
+      namespaced,
+      ...(subresource.kind ?? { kind }),
+      verbs: subresourceVerbs(subresource),
+    }));
+    return [main, ...parts];
+  });
+  const groupVersion = apiVersionOf({ group, version });
+  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources };
+}

@@ -1,0 +1,41 @@
+/** What discovery tells of each kind, before it takes one of its two forms. Pure. */
+import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import { type Subresource, subresourcesOf } from '../subresources/subresources.ts';
+
+export interface GroupVersionResources {
+  readonly group: string;
+  readonly version: string;
+  readonly definitions: readonly ResourceDefinition[];
+}
+
+export const resourceVerbs = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+] as const;
+
+const verbOfMethod = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' } as const;
+
+export function subresourceVerbs(subresource: Subresource): string[] {
+  const methods = Object.keys(subresource.methods) as (keyof typeof verbOfMethod)[];
+  return methods.map((method) => verbOfMethod[method]).sort();
+}
+
+export const sortedSubresources = (definition: ResourceDefinition) =>
+  Object.entries(subresourcesOf(definition)).sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** The core group first, the others in the order of the registry; kinds of a version by name. */
+export function groupVersions(definitions: readonly ResourceDefinition[]): GroupVersionResources[] {
+  const byGroupVersion = Map.groupBy(definitions, (d) => `${d.group}/${d.version}`);
+  const all = [...byGroupVersion.values()].map((members) => {
+    const [{ group, version }] = members as [ResourceDefinition, ...ResourceDefinition[]];
+    const byName = [...members].sort((a, b) => (a.plural < b.plural ? -1 : 1));
+    return { group, version, definitions: byName };
+  });
+  return [...all.filter(({ group }) => group === ''), ...all.filter(({ group }) => group !== '')];
+}

@@ -1,0 +1,40 @@
+/** Whatever a request ends with, as the Status a client understands. */
+import { newInternalError, newStatusError, StatusError } from '../apimachinery/status-error.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import { CompactedError, StoreUnavailableError } from '../storage/store.ts';
+
+/** The client is gone; nobody reads the answer (nginx's 499). */
+const clientGone = newStatusError('Timeout', 'the client went away before the answer');
+
+/** Logs, once, what is the server's own fault; such an answer names nothing from inside. */
+export function toStatusError(error: unknown, request: Request, log: Logger): StatusError {
+  if (error instanceof StatusError) return error;
+  if (request.signal.aborted) return clientGone;
+  const line = { method: request.method, path: pathOf(request.url), error: errorMessage(error) };
+  if (error instanceof StoreUnavailableError) {
+    log.warn('the store did not answer', line);
+    return storeUnavailable(request.method);
+  }
+  if (error instanceof CompactedError) {
+    return newStatusError('Expired', 'the requested resource version is too old: list again');
+  }
+  log.error('a request failed', { ...line, stack: error instanceof Error ? error.stack : undefined });
+  return newInternalError('the server failed to handle the request; its log says why');
+}
+
+/** A read may simply be tried again; whether a write happened is not known, so the caller must look first. */
+function storeUnavailable(method: string): StatusError {
+  const details = { retryAfterSeconds: 1 };
+  if (method === 'GET' || method === 'HEAD') {
+    return newStatusError('ServiceUnavailable', 'the store is not reachable; try again in a moment', details);
+  }
+  return newStatusError(
+    'Timeout',
+    'the store did not answer in time: whether the change was made is not known',
+    details,
+  );
+}
+
+function pathOf(url: string): string {
+  return URL.parse(url)?.pathname ?? '';
+}

@@ -1,0 +1,70 @@
+/** `/livez`, `/readyz`, `/healthz` and their single checks, in the text form that probes and people read. */
+import { newStatusError } from '../apimachinery/status-error.ts';
+import { errorMessage } from '../base/log.ts';
+import { respondText } from './respond.ts';
+import type { ServerContext } from './server-context.ts';
+
+/** Rejects with the reason when it fails. */
+type Check = () => Promise<void> | void;
+
+const storePatience = 2000;
+
+async function within(server: ServerContext, work: Promise<unknown>): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = server.clock.after(storePatience, () => reject(new Error('no answer within two seconds')));
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    timer.cancel();
+  }
+}
+
+export function createHealth(server: ServerContext, cacheSynced: (() => boolean) | undefined) {
+  const ping: Check = () => {};
+  const etcd: Check = () => within(server, server.store.currentRevision());
+  const informers: Check = () => {
+    const synced = cacheSynced?.() ?? server.cache.revision > 0;
+    if (!synced) throw newStatusError('ServiceUnavailable', 'the watch cache has no first list yet');
+  };
+  const checks: Readonly<Record<string, ReadonlyMap<string, Check>>> = {
+    livez: new Map([['ping', ping]]),
+    readyz: new Map([
+      ['ping', ping],
+      ['etcd', etcd],
+      ['informer-sync', informers],
+    ]),
+    healthz: new Map([
+      ['ping', ping],
+      ['etcd', etcd],
+    ]),
+  };
+
+  return async (request: Request): Promise<Response> => {
+    const url = new URL(request.url);
+    const [, endpoint = '', one] = url.pathname.split('/');
+    const known = checks[endpoint] ?? new Map<string, Check>();
+    const excluded = new Set(url.searchParams.getAll('exclude'));
+    const wanted = [...known].filter(([name]) => (one ? name === one : !excluded.has(name)));
+    if (one && wanted.length === 0) return respondText(404, '404 page not found\n');
+    const lines: string[] = [];
+    let failed = false;
+    for (const [name, check] of wanted) {
+      const reason = await outcome(check);
+      failed ||= reason !== undefined;
+      lines.push(reason === undefined ? `[+]${name} ok` : `[-]${name} failed: ${reason}`);
+      if (reason !== undefined) server.log.debug('a health check failed', { endpoint, check: name, reason });
+    }
+    if (failed) return respondText(500, `${lines.join('\n')}\n${endpoint} check failed\n`);
+    if (!url.searchParams.has('verbose')) return respondText(200, 'ok');
+    return respondText(200, `${lines.join('\n')}\n${endpoint} check passed\n`);
+  };
+}
+
+async function outcome(check: Check): Promise<string | undefined> {
+  try {
+    await check();
+    return undefined;
+  } catch (error) {
+    return errorMessage(error);
+  }
+}

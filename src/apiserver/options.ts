@@ -1,0 +1,44 @@
+/** What the server is given, and what every request carries besides itself. */
+import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+import type { Cache } from '../storage/cache.ts';
+import type { Store } from '../storage/store.ts';
+import type { Authenticator, PeerCertificate } from './authentication/authenticator.ts';
+import type { Authorizer } from './authorization/authorizer.ts';
+import type { NodeConnection } from './server-context.ts';
+import type { UserInfo } from './user.ts';
+
+export interface ApiServerOptions {
+  readonly store: Store;
+  readonly cache: Cache;
+  readonly definitions: readonly ResourceDefinition[];
+  readonly authenticate: Authenticator;
+  /** Asked besides the built-in rules: system:masters may all, node agents what they need. */
+  readonly authorize?: Authorizer;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Default 10.96.0.0/16. */
+  readonly serviceCIDR?: string;
+  /** First and last; default 30000 to 32767. */
+  readonly nodePorts?: readonly [number, number];
+  /** The product's version, such as `0.1.0`; shown in /version behind Kubernetes' own. */
+  readonly version: string;
+  /** Host and port under which clients reach the server, for discovery; default the Host of the request. */
+  readonly advertiseAddress?: string;
+  /** Reaches the node agents for logs; without it those requests answer 503. */
+  readonly nodeConnection?: NodeConnection;
+  /** False until the cache has its first list; readyz says so. */
+  readonly cacheSynced?: () => boolean;
+}
+
+/** Set by whoever calls the app; never read from the request. */
+export interface RequestEnv {
+  /** The caller of an in-process request. */
+  readonly user?: UserInfo;
+  readonly peer?: PeerCertificate;
+  /** Aborts when the server stops: watches end, others finish. */
+  readonly shutdown?: AbortSignal;
+}

@@ -1,0 +1,114 @@
+/** POST: one new object, with a name of its own when only a prefix was given. */
+import { deepCopy } from '../../apimachinery/equality.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { type ResourceDefinition, storageKey } from '../../apimachinery/resource-definition.ts';
+import {
+  isAlreadyExists,
+  newAlreadyExists,
+  newBadRequest,
+  newStatusError,
+} from '../../apimachinery/status-error.ts';
+import { rfc3339 } from '../../base/clock.ts';
+import { randomName } from '../../base/random.ts';
+import { encodeObject } from '../../storage/codec.ts';
+import { ClaimTakenError, KeyExistsError } from '../../storage/store.ts';
+import { admit } from '../admission/admission.ts';
+import type { ServerContext } from '../server-context.ts';
+import type { UserInfo } from '../user.ts';
+import { planClaims } from './claims.ts';
+import { initializeMeta, matchTarget } from './object-meta.ts';
+import { prepareForCreate, validateForCreate } from './preparation.ts';
+
+export interface CreateRequest {
+  readonly definition: ResourceDefinition;
+  readonly namespace: string;
+  readonly user: UserInfo;
+  readonly dryRun: boolean;
+  /** Decoded; becomes the new object. */
+  readonly object: KubeObject;
+}
+
+/** Upstream draws this many names before it gives up (registry/generic/registry Store.Create). */
+const maxGeneratedNames = 8;
+const maxPrefix = 58;
+
+/** Resolves to the stored object; in a dry run to what would be stored, without a resourceVersion. */
+export async function createObject(server: ServerContext, request: CreateRequest): Promise<KubeObject> {
+  const { object, definition } = request;
+  if (object.metadata.resourceVersion) {
+    throw newBadRequest('resourceVersion should not be set on objects to be created');
+  }
+  matchTarget(object, definition, { namespace: request.namespace, name: '' });
+  const { generateName } = object.metadata;
+  if (object.metadata.name || !generateName) return createNamed(server, request, object);
+  const draft = JSON.stringify(object);
+  for (let attempt = 1; ; attempt++) {
+    const named = JSON.parse(draft) as KubeObject;
+    named.metadata.name = `${generateName.slice(0, maxPrefix)}${randomName(server.random, 5)}`;
+    try {
+      return await createNamed(server, request, named);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      if (attempt === maxGeneratedNames) throw noUniqueName(definition, named.metadata.name);
+    }
+  }
+}
+
+function noUniqueName(definition: ResourceDefinition, name: string) {
+  const { message, details } = newAlreadyExists(definition, name).status;
+  return newStatusError(
+    'AlreadyExists',
+    `${message}, the server was not able to generate a unique name for the object`,
+    details,
+  );
+}
+
+async function createNamed(
+  server: ServerContext,
+  request: CreateRequest,
+  object: KubeObject,
+): Promise<KubeObject> {
+  const { definition } = request;
+  initializeMeta(object.metadata, {
+    uid: server.random.uuid(),
+    now: rfc3339(server.clock.now()),
+    generation: definition.strategy.countsGenerations,
+  });
+  prepareForCreate(definition, object);
+  await admit(server, {
+    operation: 'create',
+    definition,
+    namespace: request.namespace,
+    name: object.metadata.name,
+    subresource: '',
+    user: request.user,
+    object,
+  });
+  validateForCreate(definition, object);
+  return store(server, request, object);
+}
+
+async function store(server: ServerContext, request: CreateRequest, draft: KubeObject): Promise<KubeObject> {
+  const { definition } = request;
+  const { name, namespace = '' } = draft.metadata;
+  const key = storageKey(definition, namespace, name);
+  const taken = new Set<string>();
+  for (;;) {
+    // Allocation fills the object in; after a lost race it starts from what the user asked for.
+    const object = deepCopy(draft);
+    const claims = planClaims(server, definition, object, undefined, taken);
+    if (request.dryRun) {
+      if (await server.store.get(key)) throw newAlreadyExists(definition, name);
+      return object;
+    }
+    try {
+      const revision = await server.store.create(key, encodeObject(object), claims);
+      object.metadata.resourceVersion = String(revision);
+      return object;
+    } catch (error) {
+      if (error instanceof KeyExistsError) throw newAlreadyExists(definition, name);
+      if (!(error instanceof ClaimTakenError)) throw error;
+      taken.add(error.claim);
+    }
+  }
+}

@@ -1,0 +1,50 @@
+/** DELETE of one object. */
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import { admit } from '../admission/admission.ts';
+import type { ServerContext } from '../server-context.ts';
+import type { UserInfo } from '../user.ts';
+import { releaseClaims } from './claims.ts';
+import { type DeletionOptions, markDeleted } from './deletion.ts';
+import { type Decision, guaranteedUpdate } from './guaranteed-update.ts';
+import { checkPreconditions, type Preconditions } from './object-meta.ts';
+
+export interface DeleteRequest {
+  readonly definition: ResourceDefinition;
+  readonly namespace: string;
+  readonly name: string;
+  readonly user: UserInfo;
+  readonly dryRun: boolean;
+  readonly options: DeletionOptions;
+  readonly preconditions: Preconditions;
+}
+
+export interface Deleted {
+  /** The object is gone; false while finalizers or grace keep it. */
+  readonly gone: boolean;
+  readonly object: KubeObject;
+}
+
+export async function deleteObject(server: ServerContext, request: DeleteRequest): Promise<Deleted> {
+  const { definition, namespace, name, user } = request;
+  await admit(server, { operation: 'delete', definition, namespace, name, subresource: '', user });
+  const outcome = await guaranteedUpdate(server, request, ({ current }): Decision => {
+    const { resourceVersion } = request.preconditions;
+    checkPreconditions(
+      definition,
+      current,
+      request.preconditions,
+      `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${current.metadata.resourceVersion}`,
+    );
+    const held = releaseClaims(definition, current);
+    switch (markDeleted(definition, current, request.options, server.clock.now()).type) {
+      case 'remove':
+        return { type: 'remove', object: current, claims: held };
+      case 'mark':
+        return { type: 'write', object: current };
+      case 'keep':
+        return { type: 'keep', object: current };
+    }
+  });
+  return { gone: outcome.type === 'remove', object: outcome.object };
+}

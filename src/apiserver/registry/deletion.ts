@@ -1,0 +1,90 @@
+/** What a delete makes of an object: gone at once, or marked and left to its finalizers and its grace. Pure. */
+import { deepCopy, deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import { rfc3339 } from '../../base/clock.ts';
+
+export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground';
+
+export interface DeletionOptions {
+  readonly gracePeriodSeconds: number | undefined;
+  readonly propagationPolicy: PropagationPolicy | undefined;
+}
+
+export type Deletion =
+  | { readonly type: 'remove' }
+  | { readonly type: 'mark' }
+  /** It is being deleted already, and no later than asked. */
+  | { readonly type: 'keep' };
+
+const orphanFinalizer = 'orphan';
+const foregroundFinalizer = 'foregroundDeletion';
+
+/** A namespace's own finalizers stand in its spec, and go through `/finalize`. */
+function pendingFinalizers(object: KubeObject): readonly string[] {
+  const own = object.metadata.finalizers ?? [];
+  if (object.kind !== 'Namespace' || object.apiVersion !== 'v1') return own;
+  const spec = (object as unknown as { spec?: { finalizers?: string[] } }).spec;
+  return [...own, ...(spec?.finalizers ?? [])];
+}
+
+/** Marked as deleted and waiting for nothing more. */
+export function isFullyFinalized(object: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = object.metadata;
+  return !!deletionTimestamp && deletionGracePeriodSeconds === 0 && pendingFinalizers(object).length === 0;
+}
+
+/** Mutates `object` into its state after the delete; `now` in milliseconds. */
+export function markDeleted(
+  definition: ResourceDefinition,
+  object: KubeObject,
+  options: DeletionOptions,
+  now: number,
+): Deletion {
+  const before = deepCopy(object);
+  applyPropagation(object, options.propagationPolicy);
+  if (object.metadata.deletionTimestamp) shortenGrace(object, options.gracePeriodSeconds, now);
+  else startDeletion(definition, object, options.gracePeriodSeconds, now);
+  if (isFullyFinalized(object)) return { type: 'remove' };
+  return deepEqual(object, before) ? { type: 'keep' } : { type: 'mark' };
+}
+
+/** The garbage collector acts on these finalizers (registry/generic/registry deletionFinalizersForGarbageCollection). */
+function applyPropagation(object: KubeObject, policy: PropagationPolicy | undefined): void {
+  if (policy === undefined) return;
+  const others = (object.metadata.finalizers ?? []).filter(
+    (finalizer) => finalizer !== orphanFinalizer && finalizer !== foregroundFinalizer,
+  );
+  if (policy === 'Orphan') others.push(orphanFinalizer);
+  if (policy === 'Foreground') others.push(foregroundFinalizer);
+  if (others.length > 0) object.metadata.finalizers = others;
+  else delete object.metadata.finalizers;
+}
+
+function startDeletion(
+  definition: ResourceDefinition,
+  object: KubeObject,
+  requested: number | undefined,
+  now: number,
+): void {
+  const { metadata } = object;
+  const grace = Math.max(0, definition.strategy.gracePeriodSeconds?.(object, requested) ?? 0);
+  metadata.deletionTimestamp = rfc3339(now + grace * 1000);
+  metadata.deletionGracePeriodSeconds = grace;
+  if (metadata.generation) metadata.generation++;
+  if (object.kind === 'Namespace' && object.apiVersion === 'v1') {
+    const fields = object as unknown as JsonObject;
+    fields.status = { ...(fields.status as JsonObject | undefined), phase: 'Terminating' };
+  }
+}
+
+/** A second delete may only bring the end nearer (registry/rest BeforeDelete). */
+function shortenGrace(object: KubeObject, requested: number | undefined, now: number): void {
+  const { metadata } = object;
+  const grace = metadata.deletionGracePeriodSeconds ?? 0;
+  if (requested === undefined || requested >= grace) return;
+  const wanted = Math.max(0, requested);
+  const started = Date.parse(metadata.deletionTimestamp ?? '') - grace * 1000;
+  metadata.deletionTimestamp = rfc3339(Math.max(now, started + wanted * 1000));
+  metadata.deletionGracePeriodSeconds = wanted;
+}

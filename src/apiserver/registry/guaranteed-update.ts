@@ -1,0 +1,119 @@
+/**
+ * Read, decide, compare-and-swap, again when someone was faster. The first read is the watch cache's, which
+ * saves a round trip to the store; whatever is decided on it to refuse or to leave alone is decided again on the
+ * store's own state, since the cache may be behind (k8s.io/apiserver storage/etcd3 GuaranteedUpdate).
+ */
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { type ResourceDefinition, storageKey } from '../../apimachinery/resource-definition.ts';
+import { newConflict, newNotFound } from '../../apimachinery/status-error.ts';
+import { decodeObject, encodeObject } from '../../storage/codec.ts';
+import { type Claims, ClaimTakenError, RevisionMismatchError } from '../../storage/store.ts';
+import type { ServerContext } from '../server-context.ts';
+
+export type Decision =
+  | { readonly type: 'write'; readonly object: KubeObject; readonly claims?: Claims | undefined }
+  | { readonly type: 'remove'; readonly object: KubeObject; readonly claims?: Claims | undefined }
+  /** The object is already as it should be. */
+  | { readonly type: 'keep'; readonly object: KubeObject };
+
+export interface Outcome {
+  readonly type: Decision['type'];
+  /** With the resourceVersion of the write; of a removal, the last state. */
+  readonly object: KubeObject;
+}
+
+export interface Attempt {
+  /** A copy that may be changed. */
+  readonly current: KubeObject;
+  /** Claims that turned out to belong to another object during this call. */
+  readonly taken: ReadonlySet<string>;
+}
+
+interface Snapshot {
+  readonly bytes: Buffer;
+  readonly revision: number;
+  /** Read from the store itself, not from the cache. */
+  readonly fresh: boolean;
+}
+
+export interface UpdateTarget {
+  readonly definition: ResourceDefinition;
+  readonly namespace: string;
+  readonly name: string;
+  readonly dryRun?: boolean;
+}
+
+/** Other writers may win this often in a row before the caller is told of a conflict. */
+const maxLostRaces = 64;
+
+export async function guaranteedUpdate(
+  server: ServerContext,
+  target: UpdateTarget,
+  decide: (attempt: Attempt) => Decision | Promise<Decision>,
+): Promise<Outcome> {
+  const { definition, name } = target;
+  const key = storageKey(definition, target.namespace, name);
+  const taken = new Set<string>();
+  let snapshot = readCache(server, key) ?? (await readStore(server, key));
+  for (let races = 0; races < maxLostRaces; races++) {
+    if (!snapshot) throw newNotFound(definition, name);
+    const decision = await tryDecision(snapshot, taken, decide);
+    if (decision === undefined) {
+      snapshot = await readStore(server, key);
+      continue;
+    }
+    if (decision.type === 'keep' || target.dryRun) return decision;
+    try {
+      return { type: decision.type, object: await apply(server, key, decision, snapshot.revision) };
+    } catch (error) {
+      if (error instanceof ClaimTakenError) taken.add(error.claim);
+      else if (error instanceof RevisionMismatchError) snapshot = afterMismatch(error);
+      else throw error;
+    }
+  }
+  throw newConflict(definition, name, 'the object is being modified by too many writers; please try again');
+}
+
+function readCache(server: ServerContext, key: string): Snapshot | undefined {
+  const cached = server.cache.get(key);
+  return cached && { bytes: cached.bytes, revision: cached.revision, fresh: false };
+}
+
+async function readStore(server: ServerContext, key: string): Promise<Snapshot | undefined> {
+  const stored = await server.store.get(key);
+  return stored && { bytes: stored.value, revision: stored.revision, fresh: true };
+}
+
+function afterMismatch({ current }: RevisionMismatchError): Snapshot | undefined {
+  return current && { bytes: current.value, revision: current.revision, fresh: true };
+}
+
+/** Undefined asks for the store's own state: a refusal, or nothing to do, must not rest on an old one. */
+async function tryDecision(
+  snapshot: Snapshot,
+  taken: ReadonlySet<string>,
+  decide: (attempt: Attempt) => Decision | Promise<Decision>,
+): Promise<Decision | undefined> {
+  try {
+    const decision = await decide({ current: decodeObject(snapshot.bytes, snapshot.revision), taken });
+    return decision.type === 'keep' && !snapshot.fresh ? undefined : decision;
+  } catch (error) {
+    if (!snapshot.fresh) return undefined;
+    throw error;
+  }
+}
+
+async function apply(
+  server: ServerContext,
+  key: string,
+  decision: Exclude<Decision, { type: 'keep' }>,
+  revision: number,
+): Promise<KubeObject> {
+  const { object, claims } = decision;
+  const written =
+    decision.type === 'remove'
+      ? await server.store.delete(key, revision, claims)
+      : await server.store.update(key, encodeObject(object), revision, claims);
+  object.metadata.resourceVersion = String(written);
+  return object;
+}

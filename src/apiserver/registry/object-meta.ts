@@ -1,0 +1,112 @@
+/** Rules for metadata that hold for every kind (k8s.io/apiserver registry/rest create.go, update.go). */
+import type { KubeObject, ObjectMeta } from '../../apimachinery/meta.ts';
+import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import { newBadRequest, newConflict, type StatusCause } from '../../apimachinery/status-error.ts';
+
+export interface Target {
+  readonly namespace: string;
+  /** '' when the URL addresses the collection. */
+  readonly name: string;
+}
+
+/** Fills in the namespace and compares what the body says of itself with the URL. */
+export function matchTarget(object: KubeObject, definition: ResourceDefinition, target: Target): void {
+  const meta = object.metadata;
+  if (!definition.namespaced) {
+    if (meta.namespace)
+      throw newBadRequest(`${definition.plural} are cluster-scoped: remove metadata.namespace`);
+    delete meta.namespace;
+  } else if (meta.namespace && meta.namespace !== target.namespace) {
+    throw newBadRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
+  } else {
+    meta.namespace = target.namespace;
+  }
+  if (!target.name) return;
+  if (meta.name && meta.name !== target.name) {
+    throw newBadRequest(
+      `the name of the object (${meta.name}) does not match the name on the URL (${target.name})`,
+    );
+  }
+  meta.name = target.name;
+}
+
+/** What only the server sets, at the creation of an object. `name` is final. */
+export function initializeMeta(
+  meta: ObjectMeta,
+  values: { uid: string; now: string; generation: boolean },
+): void {
+  delete (meta as { selfLink?: unknown }).selfLink;
+  delete meta.deletionTimestamp;
+  delete meta.deletionGracePeriodSeconds;
+  delete meta.generation;
+  meta.uid = values.uid;
+  meta.creationTimestamp = values.now;
+  meta.resourceVersion = '';
+  if (values.generation) meta.generation = 1;
+}
+
+/** Keeps what an update may not touch, whatever the body says; an absent uid or version is filled in. */
+export function carryMeta(object: KubeObject, old: KubeObject): void {
+  const meta = object.metadata;
+  const before = old.metadata;
+  delete (meta as { selfLink?: unknown }).selfLink;
+  meta.uid = before.uid;
+  meta.creationTimestamp = before.creationTimestamp;
+  meta.resourceVersion = before.resourceVersion;
+  restore(meta, before, 'generation');
+  restore(meta, before, 'deletionTimestamp');
+  restore(meta, before, 'deletionGracePeriodSeconds');
+  restore(meta, before, 'generateName');
+}
+
+function restore<
+  K extends 'generation' | 'deletionTimestamp' | 'deletionGracePeriodSeconds' | 'generateName',
+>(meta: ObjectMeta, before: ObjectMeta, key: K): void {
+  if (before[key] === undefined) delete meta[key];
+  else meta[key] = before[key];
+}
+
+export interface Preconditions {
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+}
+
+const stale = 'the object has been modified; please apply your changes to the latest version and try again';
+
+/** Throws 409 unless the object is the one, and in the version, that the caller knows. */
+export function checkPreconditions(
+  definition: ResourceDefinition,
+  current: KubeObject,
+  { uid, resourceVersion }: Preconditions,
+  versionMismatch: string = stale,
+): void {
+  const { metadata } = current;
+  if (uid && uid !== metadata.uid) {
+    throw newConflict(
+      definition,
+      metadata.name,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`,
+    );
+  }
+  if (resourceVersion && resourceVersion !== '0' && resourceVersion !== metadata.resourceVersion) {
+    throw newConflict(definition, metadata.name, versionMismatch);
+  }
+}
+
+/** While an object goes away its finalizers may only be removed. */
+export function validateFinalizersOfDeleted(object: KubeObject, old: KubeObject): StatusCause[] {
+  if (!old.metadata.deletionTimestamp) return [];
+  const before = new Set(old.metadata.finalizers ?? []);
+  const added = (object.metadata.finalizers ?? []).filter((finalizer) => !before.has(finalizer));
+  if (added.length === 0) return [];
+  const list = added.map((finalizer) => JSON.stringify(finalizer)).join(', ');
+  return [
+    {
+      reason: 'FieldValueForbidden',
+      field: 'metadata.finalizers',
+      message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers [${list}]`,
+    },
+  ];
+}

@@ -1,0 +1,103 @@
+/**
+ * An object on its way into the store: defaults, what the writer may not set, validation, generation. Pure; the
+ * order is Kubernetes' (registry/rest BeforeCreate and BeforeUpdate).
+ */
+import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import { newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
+import { validateObjectMeta } from '../../apimachinery/validate-meta.ts';
+import { carryMeta, validateFinalizersOfDeleted } from './object-meta.ts';
+
+/** Which part of an object a writer means to change. */
+export type Part = 'main' | 'status';
+
+type WithStatus = KubeObject & { status?: unknown };
+
+const fields = (object: KubeObject) => object as unknown as JsonObject;
+
+export function prepareForCreate(definition: ResourceDefinition, object: KubeObject): void {
+  if (definition.hasStatus) delete (object as WithStatus).status;
+  definition.strategy.setDefaults?.(object);
+  definition.strategy.prepareForCreate?.(object);
+}
+
+export function validateForCreate(definition: ResourceDefinition, object: KubeObject): void {
+  const causes = [...metaCauses(definition, object), ...(definition.strategy.validate?.(object) ?? [])];
+  throwCauses(definition, object, causes);
+}
+
+function metaCauses(definition: ResourceDefinition, object: KubeObject): StatusCause[] {
+  const { checkName } = definition.strategy;
+  return validateObjectMeta(object.metadata, {
+    namespaced: definition.namespaced,
+    ...(checkName && { checkName }),
+  });
+}
+
+function throwCauses(definition: ResourceDefinition, object: KubeObject, causes: StatusCause[]): void {
+  if (causes.length > 0) throw newInvalid(definition, object.metadata.name, causes);
+}
+
+/** Puts back what this part of the object may not change. Mutates `object`. */
+export function prepareForUpdate(
+  definition: ResourceDefinition,
+  object: KubeObject,
+  old: KubeObject,
+  part: Part,
+): void {
+  carryMeta(object, old);
+  if (part === 'status') {
+    keepAllButStatus(object, old);
+    return;
+  }
+  if (definition.hasStatus) copyField(object, old, 'status');
+  definition.strategy.setDefaults?.(object);
+  definition.strategy.prepareForUpdate?.(object, old);
+}
+
+/** A status write changes status, labels and annotations, and nothing else. */
+function keepAllButStatus(object: KubeObject, old: KubeObject): void {
+  const keys = new Set([...Object.keys(object), ...Object.keys(old)]);
+  for (const key of keys) {
+    if (key !== 'status' && key !== 'metadata') copyField(object, old, key);
+  }
+  for (const key of ['ownerReferences', 'finalizers', 'managedFields'] as const) {
+    const before = old.metadata[key];
+    if (before === undefined) delete object.metadata[key];
+    else Object.assign(object.metadata, { [key]: before });
+  }
+}
+
+function copyField(object: KubeObject, from: KubeObject, key: string): void {
+  const value = fields(from)[key];
+  if (value === undefined) delete fields(object)[key];
+  else fields(object)[key] = value;
+}
+
+export function validateForUpdate(
+  definition: ResourceDefinition,
+  object: KubeObject,
+  old: KubeObject,
+  part: Part,
+): void {
+  const causes = [...metaCauses(definition, object), ...validateFinalizersOfDeleted(object, old)];
+  if (part === 'main') {
+    causes.push(...(definition.strategy.validate?.(object) ?? []));
+    causes.push(...(definition.strategy.validateUpdate?.(object, old) ?? []));
+  }
+  throwCauses(definition, object, causes);
+}
+
+/** `metadata.generation` counts changes of everything but metadata and status. */
+export function countGeneration(definition: ResourceDefinition, object: KubeObject, old: KubeObject): void {
+  if (!definition.strategy.countsGenerations) return;
+  const before = old.metadata.generation ?? 0;
+  object.metadata.generation = before + (sameDesire(object, old) ? 0 : 1);
+}
+
+function sameDesire(object: KubeObject, old: KubeObject): boolean {
+  const { metadata: _m, status: _s, ...wanted } = fields(object);
+  const { metadata: _om, status: _os, ...before } = fields(old);
+  return deepEqual(wanted, before);
+}

@@ -1,0 +1,66 @@
+/** PUT, PATCH and the writing subresources: an existing object becomes another state of itself. */
+import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import { admit } from '../admission/admission.ts';
+import type { ServerContext } from '../server-context.ts';
+import type { UserInfo } from '../user.ts';
+import { planClaims, releaseClaims } from './claims.ts';
+import { isFullyFinalized } from './deletion.ts';
+import { type Attempt, type Decision, guaranteedUpdate } from './guaranteed-update.ts';
+import { checkPreconditions, matchTarget } from './object-meta.ts';
+import { countGeneration, type Part, prepareForUpdate, validateForUpdate } from './preparation.ts';
+
+export interface UpdateRequest {
+  readonly definition: ResourceDefinition;
+  readonly namespace: string;
+  readonly name: string;
+  readonly part: Part;
+  /** '' for the object itself; only told to admission. */
+  readonly subresource: string;
+  readonly user: UserInfo;
+  readonly dryRun: boolean;
+  /** Also update what the strategy's update rules protect (finalizing a namespace, binding a pod). */
+  readonly trusted?: boolean;
+  /**
+   * The wanted state, made from a copy of the current one; called again after a lost race. A resourceVersion
+   * or uid in the result is a precondition.
+   */
+  readonly change: (current: KubeObject) => KubeObject | Promise<KubeObject>;
+}
+
+/** Resolves to the object as stored; when the last finalizer went with this update, to its last state. */
+export async function updateObject(server: ServerContext, request: UpdateRequest): Promise<KubeObject> {
+  const { object } = await guaranteedUpdate(server, request, (attempt) => decide(server, request, attempt));
+  return object;
+}
+
+async function decide(
+  server: ServerContext,
+  request: UpdateRequest,
+  { current, taken }: Attempt,
+): Promise<Decision> {
+  const { definition } = request;
+  const old = deepCopy(current);
+  const object = await request.change(current);
+  matchTarget(object, definition, request);
+  checkPreconditions(definition, old, object.metadata);
+  if (!request.trusted) prepareForUpdate(definition, object, old, request.part);
+  await admit(server, {
+    operation: 'update',
+    definition,
+    namespace: request.namespace,
+    name: request.name,
+    subresource: request.subresource,
+    user: request.user,
+    object,
+    old,
+  });
+  const claims = request.part === 'main' ? planClaims(server, definition, object, old, taken) : undefined;
+  if (!request.trusted) {
+    validateForUpdate(definition, object, old, request.part);
+    countGeneration(definition, object, old);
+  }
+  if (isFullyFinalized(object)) return { type: 'remove', object, claims: releaseClaims(definition, old) };
+  return deepEqual(object, old) ? { type: 'keep', object: old } : { type: 'write', object, claims };
+}

@@ -1,0 +1,42 @@
+/** One authenticated and authorized request for a resource, as every verb gets it. */
+
+import { notSupportedCause } from '../apimachinery/field-error.ts';
+import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
+import { newInvalid, newStatusError } from '../apimachinery/status-error.ts';
+import type { ResourceRequest } from './request-info.ts';
+import type { ServerContext } from './server-context.ts';
+import type { UserInfo } from './user.ts';
+
+export interface RequestScope {
+  readonly server: ServerContext;
+  readonly definition: ResourceDefinition;
+  readonly info: ResourceRequest;
+  readonly request: Request;
+  readonly query: URLSearchParams;
+  readonly user: UserInfo;
+  /** Told to the client in Warning headers; verbs add to it before they answer. */
+  readonly warnings: string[];
+  /** Headers every answer carries. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Aborts when the client goes away or the server shuts down. */
+  readonly signal: AbortSignal;
+}
+
+export type Handler = (scope: RequestScope) => Response | Promise<Response>;
+
+/** `?dryRun=All` is the only dry run there is. */
+export function parseDryRun(values: readonly string[], kind: { group: string; kind: string }): boolean {
+  for (const value of values) {
+    if (value === 'All' || value === '') continue;
+    throw newInvalid(kind, '', [notSupportedCause('dryRun', value, ['All'])]);
+  }
+  return values.includes('All');
+}
+
+export const isDryRun = (
+  scope: RequestScope,
+  options: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions',
+) => parseDryRun(scope.query.getAll('dryRun'), { group: 'meta.k8s.io', kind: options });
+
+export const methodNotAllowed = () =>
+  newStatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource');

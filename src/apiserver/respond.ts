@@ -1,0 +1,40 @@
+/** Answers as bytes. Every body is made once, with its length, unless it is a stream. */
+import type { Status } from '../apimachinery/status-error.ts';
+
+export type Headers = Readonly<Record<string, string>>;
+export type Body = string | Uint8Array | ReadableStream<Uint8Array> | null;
+
+/** Node's and the DOM's types of binary bodies differ in name only. */
+export const respond = (status: number, body: Body, headers: Headers): Response =>
+  new Response(body as string | ReadableStream<Uint8Array> | null, { status, headers });
+
+export const jsonType = { 'content-type': 'application/json' };
+
+export function respondJson(status: number, value: unknown, headers: Headers = {}): Response {
+  const body = typeof value === 'string' || value instanceof Uint8Array ? value : JSON.stringify(value);
+  return respond(status, body, { ...headers, ...jsonType });
+}
+
+export const respondText = (status: number, text: string, headers: Headers = {}): Response =>
+  respond(status, text, { ...headers, 'content-type': 'text/plain; charset=utf-8' });
+
+export function respondStatus(status: Status, headers: Headers = {}): Response {
+  const retry = status.details?.retryAfterSeconds;
+  return respondJson(status.code, status, {
+    ...headers,
+    ...(retry !== undefined && { 'retry-after': String(retry) }),
+  });
+}
+
+/** Printable ASCII as it stands, the rest escaped: header values hold neither line breaks nor other scripts. */
+const headerText = (text: string) =>
+  text
+    .replace(/["\\]/g, (char) => `\\${char}`)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not pass
+    .replace(/[^\x20-\x7e]/g, (char) => (/\s/.test(char) ? ' ' : '?'));
+
+/** The Warning header; kubectl prints each as a line (RFC 7234 §5.5, code 299). */
+export function warningHeader(warnings: readonly string[]): Headers {
+  if (warnings.length === 0) return {};
+  return { warning: warnings.map((text) => `299 - "${headerText(text)}"`).join(', ') };
+}

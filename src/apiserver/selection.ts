@@ -1,0 +1,90 @@
+/** Which objects of a collection a list or a watch is about: its key prefix and its selectors. */
+import {
+  checkFieldSelector,
+  type FieldSelector,
+  matchesFields,
+  requiredFieldValue,
+} from '../apimachinery/field-selector.ts';
+import { matches, type Selector } from '../apimachinery/labels.ts';
+import type { KubeObject } from '../apimachinery/meta.ts';
+import { type ResourceDefinition, storageKey, storagePrefix } from '../apimachinery/resource-definition.ts';
+
+export interface Keyed {
+  readonly key: string;
+  /** Read only when the key alone does not decide. */
+  readonly object: KubeObject;
+}
+
+export interface Selection {
+  readonly prefix: string;
+  /** The only key that can match, when the selector names one object. */
+  readonly key: string | undefined;
+  /** No selector at all: everything under the prefix. */
+  readonly everything: boolean;
+  matches(candidate: Keyed): boolean;
+}
+
+export interface Selectors {
+  readonly labelSelector: Selector;
+  readonly fieldSelector: FieldSelector;
+}
+
+/** Throws a 400 for a field the kind can not be selected by. */
+export function selectionOf(
+  definition: ResourceDefinition,
+  namespace: string,
+  { labelSelector, fieldSelector }: Selectors,
+): Selection {
+  const isMeta = (field: string) =>
+    field === 'metadata.name' || (field === 'metadata.namespace' && definition.namespaced);
+  checkFieldSelector(
+    fieldSelector,
+    (field) => isMeta(field) || Object.hasOwn(definition.selectableFields, field),
+  );
+  const prefix = storagePrefix(definition, namespace);
+  const key = onlyKey(definition, namespace, fieldSelector);
+  const rest = key === undefined ? fieldSelector : fieldSelector.filter((r) => !isMeta(r.field));
+  const everything = fieldSelector.length === 0 && isEverything(labelSelector);
+  const decided = rest.length === 0 && isEverything(labelSelector);
+  return {
+    prefix,
+    key,
+    everything,
+    matches(candidate) {
+      if (everything) return true;
+      if (key !== undefined && candidate.key !== key) return false;
+      if (decided) return true;
+      const { object } = candidate;
+      return (
+        matches(labelSelector, object.metadata.labels) &&
+        matchesFields(rest, (field) => readField(definition, object, field))
+      );
+    },
+  };
+}
+
+const isEverything = (selector: Selector) => selector.requirements.length === 0 && !selector.nothing;
+
+function readField(definition: ResourceDefinition, object: KubeObject, field: string): string | undefined {
+  if (field === 'metadata.name') return object.metadata.name;
+  if (field === 'metadata.namespace') return object.metadata.namespace;
+  return definition.selectableFields[field]?.(object);
+}
+
+/** `metadata.name=x` in one namespace; only when nothing else is asked of name and namespace. */
+function onlyKey(
+  definition: ResourceDefinition,
+  namespace: string,
+  selector: FieldSelector,
+): string | undefined {
+  const name = requiredFieldValue(selector, 'metadata.name');
+  if (!name) return undefined;
+  const others = selector.filter(({ field, operator, value }) => {
+    if (field === 'metadata.name') return operator !== '=' || value !== name;
+    return field === 'metadata.namespace' && value !== namespace;
+  });
+  if (others.length > 0 || selector.some((r) => r.field === 'metadata.namespace' && r.operator !== '=')) {
+    return undefined;
+  }
+  return definition.namespaced && !namespace ? undefined : storageKey(definition, namespace, name);
+}

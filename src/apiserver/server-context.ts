@@ -1,0 +1,48 @@
+/** What every part of the server is built from; made once by createApiServer. */
+import { apiVersionOf, type ResourceDefinition } from '../apimachinery/resource-definition.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+import type { Cache } from '../storage/cache.ts';
+import type { Store } from '../storage/store.ts';
+
+/** Calls the HTTPS server of a node's agent; `path` begins with `/`. The answer's body is passed on as it comes. */
+export type NodeConnection = (node: string, path: string, signal: AbortSignal) => Promise<Response>;
+
+export interface ServerContext {
+  readonly store: Store;
+  readonly cache: Cache;
+  readonly resources: ResourceTable;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly serviceCIDR: string;
+  /** First and last node port. */
+  readonly nodePorts: readonly [number, number];
+  readonly nodeConnection: NodeConnection | undefined;
+}
+
+export interface ResourceTable {
+  readonly all: readonly ResourceDefinition[];
+  find(group: string, version: string, plural: string): ResourceDefinition | undefined;
+  /** Throws when the server was built without the kind. */
+  get(group: string, plural: string): ResourceDefinition;
+}
+
+export function resourceTable(definitions: readonly ResourceDefinition[]): ResourceTable {
+  const byPath = new Map<string, ResourceDefinition>();
+  for (const definition of definitions) {
+    const path = `${apiVersionOf(definition)}/${definition.plural}`;
+    if (byPath.has(path)) throw new Error(`two definitions serve ${path}: remove one from the registry`);
+    byPath.set(path, definition);
+  }
+  return {
+    all: definitions,
+    find: (group, version, plural) => byPath.get(`${apiVersionOf({ group, version })}/${plural}`),
+    get(group, plural) {
+      const found = definitions.find((d) => d.group === group && d.plural === plural);
+      if (!found) throw new Error(`no definition for ${plural} in group ${JSON.stringify(group)}`);
+      return found;
+    },
+  };
+}

@@ -1,0 +1,88 @@
+/** `/scale`: the replica count of a workload as an autoscaling/v1 Scale, whatever its kind. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { invalidCause } from '../../apimachinery/field-error.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import type { ScaleMapping } from '../../apimachinery/resource-definition.ts';
+import { newBadRequest, newInternalError, newInvalid } from '../../apimachinery/status-error.ts';
+import { updateObject } from '../registry/update.ts';
+import { isDryRun, type RequestScope } from '../request-scope.ts';
+import { respondJson } from '../respond.ts';
+import { readObject } from '../verbs/get.ts';
+import { applyPatch, readPatch } from '../verbs/patch-body.ts';
+import { asKind, objectField, readKind, stringField } from '../verbs/read-object.ts';
+
+function mappingOf(scope: RequestScope): ScaleMapping<KubeObject> {
+  const { scale, plural } = scope.definition;
+  if (!scale) throw newInternalError(`${plural} have no scale`);
+  return scale;
+}
+
+function scaleOf(mapping: ScaleMapping<KubeObject>, object: KubeObject): JsonObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const selector = mapping.selector(object);
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    spec: { replicas: mapping.getReplicas(object) },
+    status: { replicas: mapping.statusReplicas(object), ...(selector && { selector }) },
+  };
+}
+
+export async function getScale(scope: RequestScope): Promise<Response> {
+  const { object } = await readObject(scope);
+  return respondJson(200, scaleOf(mappingOf(scope), object), scope.headers);
+}
+
+export async function putScale(scope: RequestScope): Promise<Response> {
+  const dryRun = isDryRun(scope, 'UpdateOptions');
+  const wanted = await readKind(scope, 'Scale');
+  return writeScale(scope, dryRun, () => wanted);
+}
+
+export async function patchScale(scope: RequestScope): Promise<Response> {
+  const dryRun = isDryRun(scope, 'PatchOptions');
+  const patch = await readPatch(scope);
+  if (patch.type === 'strategic') throw newBadRequest('a scale is patched with a JSON or a merge patch');
+  return writeScale(scope, dryRun, (current) => applyPatch(scope, patch, current));
+}
+
+async function writeScale(
+  scope: RequestScope,
+  dryRun: boolean,
+  change: (current: JsonObject) => unknown,
+): Promise<Response> {
+  const { server, definition, info, user } = scope;
+  const mapping = mappingOf(scope);
+  const object = await updateObject(server, {
+    definition,
+    namespace: info.namespace,
+    name: info.name,
+    part: 'main',
+    subresource: 'scale',
+    user,
+    dryRun,
+    change(current) {
+      const scale = asKind(change(scaleOf(mapping, current)), 'Scale');
+      const metadata = objectField(scale, 'metadata');
+      mapping.setReplicas(current, replicasOf(scale, info.name));
+      const uid = stringField(metadata, 'uid');
+      const resourceVersion = stringField(metadata, 'resourceVersion');
+      if (uid) current.metadata.uid = uid;
+      if (resourceVersion) current.metadata.resourceVersion = resourceVersion;
+      return current;
+    },
+  });
+  return respondJson(200, scaleOf(mapping, object), scope.headers);
+}
+
+function replicasOf(scale: JsonObject, name: string): number {
+  const replicas = objectField(scale, 'spec').replicas ?? 0;
+  if (typeof replicas !== 'number' || !Number.isInteger(replicas)) {
+    throw newBadRequest(`spec.replicas must be an integer, not ${JSON.stringify(replicas)}`);
+  }
+  if (replicas >= 0) return replicas;
+  throw newInvalid({ group: 'autoscaling', kind: 'Scale' }, name, [
+    invalidCause('spec.replicas', replicas, 'must be greater than or equal to 0'),
+  ]);
+}

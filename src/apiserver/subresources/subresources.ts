@@ -1,0 +1,43 @@
+/** The subresources of each kind, for routing and for discovery. */
+import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import type { Handler } from '../request-scope.ts';
+import { bindPod } from './binding.ts';
+import { evictPod } from './eviction.ts';
+import { finalizeNamespace } from './finalize.ts';
+import { podLog } from './log.ts';
+import { getScale, patchScale, putScale } from './scale.ts';
+import { getStatus, patchStatus, putStatus } from './status.ts';
+
+export interface Subresource {
+  readonly methods: Readonly<Partial<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', Handler>>>;
+  /** What it answers when that is not the parent's kind. */
+  readonly kind?: { readonly group: string; readonly version: string; readonly kind: string };
+  /** More path may follow its name. */
+  readonly takesPath?: boolean;
+}
+
+type Subresources = Readonly<Record<string, Subresource>>;
+
+const status: Subresource = { methods: { GET: getStatus, PUT: putStatus, PATCH: patchStatus } };
+
+const scale: Subresource = {
+  methods: { GET: getScale, PUT: putScale, PATCH: patchScale },
+  kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+};
+
+const special: Readonly<Record<string, Subresources>> = {
+  '/pods': {
+    binding: { methods: { POST: bindPod }, kind: { group: '', version: 'v1', kind: 'Binding' } },
+    eviction: { methods: { POST: evictPod }, kind: { group: 'policy', version: 'v1', kind: 'Eviction' } },
+    log: { methods: { GET: podLog } },
+  },
+  '/namespaces': { finalize: { methods: { PUT: finalizeNamespace } } },
+};
+
+export function subresourcesOf(definition: ResourceDefinition): Subresources {
+  return {
+    ...special[`${definition.group}/${definition.plural}`],
+    ...(definition.hasStatus && { status }),
+    ...(definition.scale && { scale }),
+  };
+}

@@ -1,0 +1,111 @@
+/** Answers in the form `kubectl get` prints: meta.k8s.io Table, and PartialObjectMetadata. */
+import { ageSince } from '../apimachinery/age.ts';
+import type { JsonObject } from '../apimachinery/equality.ts';
+import type { KubeObject } from '../apimachinery/meta.ts';
+import type { Column, ResourceDefinition } from '../apimachinery/resource-definition.ts';
+import { newBadRequest } from '../apimachinery/status-error.ts';
+import type { MetaVersion } from './negotiation/accept.ts';
+
+const includes = ['None', 'Metadata', 'Object'] as const;
+export type IncludeObject = (typeof includes)[number];
+
+export function parseIncludeObject(value: string | null): IncludeObject {
+  const found = includes.find((known) => known === (value || 'Metadata'));
+  if (found) return found;
+  throw newBadRequest(`unrecognized includeObject value: ${JSON.stringify(value)}`);
+}
+
+/** For kinds without columns of their own. */
+const defaultColumns: readonly Column<KubeObject>[] = [
+  {
+    name: 'Name',
+    type: 'string',
+    format: 'name',
+    description: 'Name must be unique within a namespace.',
+    cell: (object) => object.metadata.name,
+  },
+  {
+    name: 'Age',
+    type: 'string',
+    description: 'Time since the object was created.',
+    cell: (object, now) => ageSince(object.metadata.creationTimestamp, now),
+  },
+];
+
+const columnsOf = (definition: ResourceDefinition) =>
+  definition.columns.length > 0 ? definition.columns : defaultColumns;
+
+export function columnDefinitions(definition: ResourceDefinition): JsonObject[] {
+  return columnsOf(definition).map(({ name, type, format, description, priority }) => ({
+    name,
+    type,
+    format: format ?? '',
+    description,
+    priority: priority ?? 0,
+  }));
+}
+
+export interface TableForm {
+  readonly definition: ResourceDefinition;
+  readonly version: MetaVersion;
+  readonly include: IncludeObject;
+  /** Milliseconds, for ages. */
+  readonly now: number;
+}
+
+export function tableRow(form: TableForm, object: KubeObject): JsonObject {
+  const conditions = rowConditions(object);
+  const shown = rowObject(form, object);
+  return {
+    cells: columnsOf(form.definition).map((column) => column.cell(object, form.now)),
+    ...(conditions && { conditions }),
+    ...(shown && { object: shown }),
+  };
+}
+
+function rowObject(form: TableForm, object: KubeObject): KubeObject | undefined {
+  switch (form.include) {
+    case 'None':
+      return undefined;
+    case 'Metadata':
+      return metadataOf(object, form.version);
+    case 'Object':
+      return object;
+  }
+}
+
+/** kubectl leaves completed pods out of some views by this (k8s.io/kubernetes printersinternal podSuccessConditions). */
+function rowConditions(object: KubeObject): JsonObject[] | undefined {
+  if (object.kind !== 'Pod' || object.apiVersion !== 'v1') return undefined;
+  const { phase } = (object as { status?: { phase?: string } }).status ?? {};
+  if (phase === 'Succeeded') return completed(phase, 'The pod has completed successfully.');
+  return phase === 'Failed' ? completed(phase, 'The pod failed.') : undefined;
+}
+
+const completed = (reason: string, message: string): JsonObject[] => [
+  { type: 'Completed', status: 'True', reason, message },
+];
+
+/** `columns` only where the reader needs them: in a list, and in the first event of a watch. */
+export function table(
+  form: TableForm,
+  metadata: object,
+  objects: readonly KubeObject[],
+  columns = true,
+): JsonObject {
+  return {
+    kind: 'Table',
+    apiVersion: `meta.k8s.io/${form.version}`,
+    metadata,
+    columnDefinitions: columns ? columnDefinitions(form.definition) : null,
+    rows: objects.map((object) => tableRow(form, object)),
+  };
+}
+
+export function metadataOf(object: KubeObject, version: MetaVersion): KubeObject {
+  return {
+    kind: 'PartialObjectMetadata',
+    apiVersion: `meta.k8s.io/${version}`,
+    metadata: object.metadata,
+  };
+}

@@ -1,0 +1,23 @@
+/** Who makes a request (authentication.k8s.io UserInfo). */
+export interface UserInfo {
+  readonly name: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+}
+
+/** Members may do everything, whatever the rules say. */
+export const mastersGroup = 'system:masters';
+export const authenticatedGroup = 'system:authenticated';
+export const nodesGroup = 'system:nodes';
+const nodeUserPrefix = 'system:node:';
+
+/** The node a node agent speaks for; undefined for every other user. */
+export function nodeNameOf(user: UserInfo): string | undefined {
+  if (!user.groups.includes(nodesGroup) || !user.name.startsWith(nodeUserPrefix)) return undefined;
+  return user.name.slice(nodeUserPrefix.length) || undefined;
+}
+
+/** A part of the control plane that calls the server in the same process, such as `kube-scheduler`. */
+export function systemUser(component: string): UserInfo {
+  return { name: `system:${component}`, groups: [mastersGroup, authenticatedGroup] };
+}

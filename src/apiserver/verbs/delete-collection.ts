@@ -1,0 +1,35 @@
+/** DELETE of a collection: of every object the selectors match, each by itself. */
+
+import { parseListQuery } from '../../apimachinery/list-options.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
+import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
+import { deleteObject } from '../registry/delete.ts';
+import type { RequestScope } from '../request-scope.ts';
+import { respondJson } from '../respond.ts';
+import { selectionOf } from '../selection.ts';
+import { readDeleteOptions } from './delete-options.ts';
+import { readPage } from './page.ts';
+
+export async function removeCollection(scope: RequestScope): Promise<Response> {
+  const { server, definition, info, user } = scope;
+  const options = await readDeleteOptions(scope);
+  const { preconditions, dryRun } = options;
+  const query = { ...parseListQuery(scope.query), watch: false, limit: 0, continue: '' };
+  const selection = selectionOf(definition, info.namespace, query);
+  const page = await readPage(server, selection, { ...query, resourceVersion: undefined }, scope.signal);
+  const items: KubeObject[] = [];
+  for (const { object } of page.items) {
+    const { name, namespace = '' } = object.metadata;
+    const request = { definition, namespace, name, user, dryRun, options, preconditions };
+    try {
+      items.push((await deleteObject(server, request)).object);
+    } catch (error) {
+      // Someone else deleted it meanwhile, or it is another one of that name now.
+      if (!isNotFound(error) && !(isConflict(error) && preconditions.uid)) throw error;
+    }
+  }
+  const head = { kind: `${definition.kind}List`, apiVersion: apiVersionOf(definition) };
+  const metadata = { resourceVersion: String(page.revision) };
+  return respondJson(200, { ...head, metadata, items }, scope.headers);
+}

@@ -1,0 +1,96 @@
+/** DeleteOptions: in the body, or as query parameters where there is no body. */
+import { isRecord } from '../../apimachinery/equality.ts';
+import { invalidCause, notSupportedCause } from '../../apimachinery/field-error.ts';
+import { newBadRequest, newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
+import type { DeletionOptions, PropagationPolicy } from '../registry/deletion.ts';
+import type { Preconditions } from '../registry/object-meta.ts';
+import { parseDryRun, type RequestScope } from '../request-scope.ts';
+import { readKind } from './read-object.ts';
+
+export interface DeleteBody extends DeletionOptions {
+  readonly preconditions: Preconditions;
+  readonly dryRun: boolean;
+}
+
+const kind = { group: 'meta.k8s.io', kind: 'DeleteOptions' };
+const policies: readonly PropagationPolicy[] = ['Orphan', 'Background', 'Foreground'];
+
+export async function readDeleteOptions(scope: RequestScope): Promise<DeleteBody> {
+  const body = await readKind(scope, 'DeleteOptions');
+  const fields = Object.keys(body).length > 0 ? body : queryFields(scope.query);
+  return parseDeleteFields(fields, scope.query.getAll('dryRun'));
+}
+
+/** The fields of DeleteOptions, checked; `dryRun` are values from elsewhere that count too. */
+export function parseDeleteFields(fields: Fields, dryRun: readonly string[]): DeleteBody {
+  return {
+    gracePeriodSeconds: asSeconds(fields.gracePeriodSeconds),
+    propagationPolicy: asPolicy(fields),
+    preconditions: asPreconditions(fields.preconditions),
+    dryRun: parseDryRun([...asStrings(fields.dryRun, 'dryRun'), ...dryRun], kind),
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The same fields as text. */
+function queryFields(query: URLSearchParams): Fields {
+  const grace = query.get('gracePeriodSeconds');
+  const orphan = query.get('orphanDependents');
+  return {
+    ...(grace !== null && { gracePeriodSeconds: /^-?\d+$/.test(grace) ? Number(grace) : grace }),
+    ...(query.has('propagationPolicy') && { propagationPolicy: query.get('propagationPolicy') }),
+    ...(orphan !== null && { orphanDependents: orphan !== 'false' && orphan !== '0' }),
+  };
+}
+
+function refuse(cause: StatusCause): never {
+  throw newInvalid(kind, '', [cause]);
+}
+
+function asStrings(value: unknown, field: string): string[] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
+  throw newBadRequest(`error decoding the delete options: ${field} must be a list of strings`);
+}
+
+function asSeconds(value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
+  return refuse(invalidCause('gracePeriodSeconds', value, 'must be an integer'));
+}
+
+function asPolicy({ propagationPolicy: policy, orphanDependents }: Fields): PropagationPolicy | undefined {
+  const given = policy !== undefined && policy !== null && policy !== '';
+  if (orphanDependents !== undefined && orphanDependents !== null) {
+    if (given) {
+      refuse(
+        invalidCause(
+          'propagationPolicy',
+          policy,
+          'orphanDependents and deletionPropagation cannot be both set',
+        ),
+      );
+    }
+    return orphanDependents === true ? 'Orphan' : 'Background';
+  }
+  if (!given) return undefined;
+  const found = policies.find((known) => known === policy);
+  return found ?? refuse(notSupportedCause('propagationPolicy', policy, policies));
+}
+
+function asPreconditions(value: unknown): Preconditions {
+  if (value === undefined || value === null) return {};
+  if (!isRecord(value))
+    throw newBadRequest('error decoding the delete options: preconditions must be an object');
+  const { uid, resourceVersion } = value;
+  for (const text of [uid, resourceVersion]) {
+    if (text !== undefined && text !== null && typeof text !== 'string') {
+      throw newBadRequest('error decoding the delete options: preconditions must be strings');
+    }
+  }
+  return {
+    ...(typeof uid === 'string' && { uid }),
+    ...(typeof resourceVersion === 'string' && { resourceVersion }),
+  };
+}

@@ -1,0 +1,35 @@
+/** DELETE of one object. */
+import type { Status } from '../../apimachinery/status-error.ts';
+import { type Deleted, deleteObject } from '../registry/delete.ts';
+import type { RequestScope } from '../request-scope.ts';
+import { respondJson } from '../respond.ts';
+import { readDeleteOptions } from './delete-options.ts';
+import { respondObject } from './get.ts';
+
+export async function remove(scope: RequestScope): Promise<Response> {
+  const options = await readDeleteOptions(scope);
+  const { server, definition, info, user } = scope;
+  const { preconditions, dryRun } = options;
+  const { namespace, name } = info;
+  const request = { definition, namespace, name, user, dryRun, options, preconditions };
+  return respondDeleted(scope, await deleteObject(server, request));
+}
+
+/** The object while it still exists, and for some kinds always; else a Status whose uid kubectl compares. */
+function respondDeleted(scope: RequestScope, { gone, object }: Deleted): Response {
+  const { definition } = scope;
+  if (!gone || definition.deleteAnswers === 'object') return respondObject(scope, 200, { object });
+  const status: Omit<Status, 'code'> = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: {
+      name: object.metadata.name,
+      ...(definition.group && { group: definition.group }),
+      kind: definition.plural,
+      uid: object.metadata.uid,
+    },
+  };
+  return respondJson(200, status, scope.headers);
+}

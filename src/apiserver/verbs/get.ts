@@ -1,0 +1,74 @@
+/** GET of one object. */
+
+import { parseListQuery, parseResourceVersion } from '../../apimachinery/list-options.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { storageKey } from '../../apimachinery/resource-definition.ts';
+import { newNotFound } from '../../apimachinery/status-error.ts';
+import { decodeObject, withRevision } from '../../storage/codec.ts';
+import { waitForRevision } from '../freshness.ts';
+import { negotiateForm } from '../negotiation/accept.ts';
+import type { RequestScope } from '../request-scope.ts';
+import { respondJson } from '../respond.ts';
+import { metadataOf, parseIncludeObject, table } from '../table.ts';
+import { watchCollection } from './watch.ts';
+
+export async function get(scope: RequestScope): Promise<Response> {
+  if (scope.query.has('watch')) {
+    const query = parseListQuery(scope.query);
+    const byName = { field: 'metadata.name', operator: '=', value: scope.info.name } as const;
+    if (query.watch)
+      return watchCollection(scope, { ...query, fieldSelector: [...query.fieldSelector, byName] });
+  }
+  const found = await readObject(scope);
+  return respondObject(scope, 200, found);
+}
+
+export interface Readable {
+  readonly bytes: Buffer;
+  readonly object: KubeObject;
+}
+
+/** With a resourceVersion from the cache, without one from the store (linearizable). Throws 404. */
+export async function readObject(scope: RequestScope): Promise<Readable> {
+  const { server, definition, info } = scope;
+  const key = storageKey(definition, info.namespace, info.name);
+  const revision = parseResourceVersion(scope.query.get('resourceVersion') ?? '');
+  if (revision !== undefined) {
+    await waitForRevision(server, revision, scope.signal);
+    const cached = server.cache.get(key);
+    if (cached) return cached;
+    throw newNotFound(definition, info.name);
+  }
+  const stored = await server.store.get(key);
+  if (!stored) throw newNotFound(definition, info.name);
+  const cached = server.cache.get(key);
+  if (cached?.revision === stored.revision) return cached;
+  return {
+    bytes: withRevision(stored.value, stored.revision),
+    get object() {
+      return decodeObject(stored.value, stored.revision);
+    },
+  };
+}
+
+/** One object in the form the client asked for. */
+export function respondObject(
+  scope: RequestScope,
+  status: number,
+  found: { readonly object: KubeObject; readonly bytes?: Buffer },
+): Response {
+  const form = negotiateForm(scope.request.headers.get('accept') ?? undefined);
+  switch (form.type) {
+    case 'object':
+      return respondJson(status, found.bytes ?? found.object, scope.headers);
+    case 'metadata':
+      return respondJson(status, metadataOf(found.object, form.version), scope.headers);
+    case 'table': {
+      const { definition, server } = scope;
+      const include = parseIncludeObject(scope.query.get('includeObject'));
+      const tableForm = { definition, version: form.version, include, now: server.clock.now() };
+      const { resourceVersion } = found.object.metadata;
+      return respondJson(status, table(tableForm, { resourceVersion }, [found.object]), scope.headers);
+    }
+  }
+}

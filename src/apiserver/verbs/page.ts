@@ -1,0 +1,181 @@
+/**
+ * One page of a collection, all of it as of one revision. The first page comes from the watch cache; later ones
+ * and exact ones from the store's past. `continue` tokens are opaque to clients and safe to forge: they name a
+ * revision and a key under the prefix the request is authorized for.
+ */
+
+import type { ListQuery } from '../../apimachinery/list-options.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { newBadRequest, newExpired, StatusError } from '../../apimachinery/status-error.ts';
+import type { CachedObject } from '../../storage/cache.ts';
+import { decodeObject, withRevision } from '../../storage/codec.ts';
+import { CompactedError, type StoredValue } from '../../storage/store.ts';
+import { waitForNow, waitForRevision } from '../freshness.ts';
+import type { Selection } from '../selection.ts';
+import type { ServerContext } from '../server-context.ts';
+
+export interface PageItem {
+  readonly key: string;
+  readonly bytes: Buffer;
+  readonly object: KubeObject;
+}
+
+export interface Page {
+  readonly items: readonly PageItem[];
+  readonly revision: number;
+  /** '' on the last page. */
+  readonly continue: string;
+  readonly remaining: number | undefined;
+}
+
+interface ContinueToken {
+  /** Absent: go on at the latest revision, after the one the list began with is gone. */
+  readonly rv?: number;
+  /** The last key delivered, without the prefix. */
+  readonly after: string;
+}
+
+const encodeToken = (token: ContinueToken) => Buffer.from(JSON.stringify(token)).toString('base64url');
+
+function decodeToken(text: string): ContinueToken {
+  try {
+    const token: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    if (typeof token === 'object' && token !== null && 'after' in token && typeof token.after === 'string') {
+      const rv = 'rv' in token ? token.rv : undefined;
+      if (rv === undefined) return { after: token.after };
+      if (typeof rv === 'number' && Number.isSafeInteger(rv) && rv > 0) return { after: token.after, rv };
+    }
+  } catch {
+    // Whatever is wrong with it, the answer is the same.
+  }
+  throw newBadRequest(
+    'continue key is not valid: use the token of the previous page unchanged, or start a new list',
+  );
+}
+
+export async function readPage(
+  server: ServerContext,
+  selection: Selection,
+  query: ListQuery,
+  signal: AbortSignal,
+): Promise<Page> {
+  if (query.continue) {
+    const token = decodeToken(query.continue);
+    const start: PastPage = {
+      after: `${selection.prefix}${token.after}`,
+      revision: token.rv,
+      limit: query.limit,
+    };
+    return withExpiry(() => pageFromStore(server, selection, start), token);
+  }
+  if (query.resourceVersionMatch === 'Exact' && query.resourceVersion !== undefined) {
+    const revision = query.resourceVersion;
+    if (revision > server.cache.revision) await waitForRevision(server, revision, signal);
+    const start: PastPage = { after: undefined, revision, limit: query.limit };
+    return withExpiry(() => pageFromStore(server, selection, start), undefined);
+  }
+  if (query.resourceVersion === undefined) await waitForNow(server, signal);
+  else await waitForRevision(server, query.resourceVersion, signal);
+  return pageFromCache(server, selection, query);
+}
+
+/** From here to the answer nothing waits, so that all items are of the cache's one revision. */
+function pageFromCache(server: ServerContext, selection: Selection, query: ListQuery): Page {
+  const { revision } = server.cache;
+  const all = candidates(server, selection);
+  const matching = selection.everything ? all : all.filter((item) => selection.matches(item));
+  // Upstream answers a list at resourceVersion 0 whole, and informers count on it.
+  const limit = query.resourceVersion === 0 ? 0 : query.limit;
+  if (limit === 0 || matching.length <= limit) {
+    return { items: matching, revision, continue: '', remaining: undefined };
+  }
+  const items = matching.slice(0, limit);
+  return {
+    items,
+    revision,
+    continue: tokenAfter(selection, items.at(-1)?.key ?? '', revision),
+    remaining: selection.everything ? matching.length - limit : undefined,
+  };
+}
+
+export function candidates(server: ServerContext, selection: Selection): readonly CachedObject[] {
+  if (selection.key === undefined) return server.cache.list(selection.prefix);
+  const only = server.cache.get(selection.key);
+  return only ? [only] : [];
+}
+
+const tokenAfter = (selection: Selection, key: string, rv: number) =>
+  encodeToken({ rv, after: key.slice(selection.prefix.length) });
+
+interface PastPage {
+  readonly after: string | undefined;
+  /** Undefined: now. */
+  readonly revision: number | undefined;
+  /** 0: everything. */
+  readonly limit: number;
+}
+
+/** How many values are read at once when a selector decides which count. */
+const batchSize = 500;
+
+async function pageFromStore(server: ServerContext, selection: Selection, page: PastPage): Promise<Page> {
+  const { limit } = page;
+  const items: PageItem[] = [];
+  let { after, revision } = page;
+  for (;;) {
+    const wanted = limit === 0 ? batchSize : selection.everything ? limit : Math.max(limit, batchSize);
+    const batch = await server.store.list(selection.prefix, {
+      limit: wanted,
+      ...(after !== undefined && { startAfter: after }),
+      ...(revision !== undefined && { revision }),
+    });
+    revision ??= batch.revision;
+    for (const [index, value] of batch.items.entries()) {
+      const item = pageItem(value);
+      if (selection.matches(item)) items.push(item);
+      const last = index === batch.items.length - 1;
+      if (limit === 0 || items.length < limit || (last && !batch.more)) continue;
+      const remaining = batch.remaining + batch.items.length - 1 - index;
+      return {
+        items,
+        revision,
+        continue: tokenAfter(selection, value.key, revision),
+        remaining: selection.everything ? remaining : undefined,
+      };
+    }
+    after = batch.items.at(-1)?.key;
+    if (!batch.more || after === undefined) return { items, revision, continue: '', remaining: undefined };
+  }
+}
+
+/** Bytes and object of a stored value, each made when it is asked for. */
+function pageItem(stored: StoredValue): PageItem {
+  return {
+    key: stored.key,
+    get bytes() {
+      return withRevision(stored.value, stored.revision);
+    },
+    get object() {
+      return decodeObject(stored.value, stored.revision);
+    },
+  };
+}
+
+const startAgain =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list ' +
+  'without the continue parameter, or use the continue token in this response to retrieve the remainder of the ' +
+  'results. Continuing with the provided token results in an inconsistent list - objects that were created, ' +
+  'modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+
+/** History that is gone is 410; for a continued list with a token that goes on at the latest revision. */
+async function withExpiry(read: () => Promise<Page>, token: ContinueToken | undefined): Promise<Page> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof CompactedError)) throw error;
+    if (!token) throw newExpired('The resourceVersion for the provided list is too old.');
+    const { status } = newExpired(startAgain);
+    const metadata = { continue: encodeToken({ after: token.after }) } as unknown as Record<string, never>;
+    throw new StatusError({ ...status, metadata });
+  }
+}

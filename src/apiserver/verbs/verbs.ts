@@ -1,0 +1,65 @@
+/** Method and address of a request as one of Kubernetes' verbs, and what serves it. */
+
+import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import { newNotFound } from '../../apimachinery/status-error.ts';
+import type { Verb } from '../authorization/authorizer.ts';
+import type { ResourceRequest } from '../request-info.ts';
+import { type Handler, methodNotAllowed } from '../request-scope.ts';
+import { subresourcesOf } from '../subresources/subresources.ts';
+import { create } from './create.ts';
+import { remove } from './delete.ts';
+import { removeCollection } from './delete-collection.ts';
+import { get } from './get.ts';
+import { list } from './list.ts';
+import { patch } from './patch.ts';
+import { update } from './update.ts';
+
+/** The verb that authorization is asked for; undefined for a method the API does not know. */
+export function verbOf(method: string, info: ResourceRequest, watch: boolean): Verb | undefined {
+  switch (method) {
+    case 'GET':
+    case 'HEAD':
+      if (watch && !info.subresource) return 'watch';
+      return info.name ? 'get' : 'list';
+    case 'POST':
+      return 'create';
+    case 'PUT':
+      return 'update';
+    case 'PATCH':
+      return 'patch';
+    case 'DELETE':
+      return info.name ? 'delete' : 'deletecollection';
+    default:
+      return undefined;
+  }
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type MethodTable = Readonly<Partial<Record<Method, Handler>>>;
+
+const onObject: MethodTable = { GET: get, PUT: update, PATCH: patch, DELETE: remove };
+const onCollection: MethodTable = { GET: list, POST: create, DELETE: removeCollection };
+
+/** Throws 404 for an address that does not exist and 405 for a method it does not have. */
+export function handlerOf(method: string, definition: ResourceDefinition, info: ResourceRequest): Handler {
+  const handler = tableOf(definition, info)[(method === 'HEAD' ? 'GET' : method) as Method];
+  if (!handler) throw methodNotAllowed();
+  return handler;
+}
+
+function tableOf(definition: ResourceDefinition, info: ResourceRequest): MethodTable {
+  if (info.namespace && !definition.namespaced) throw newNotFound(definition, info.name);
+  if (!info.subresource) {
+    if (info.name) return inNamespace(definition, info) ? onObject : {};
+    return inNamespace(definition, info) ? onCollection : { GET: list };
+  }
+  const found = inNamespace(definition, info) ? subresourcesOf(definition)[info.subresource] : undefined;
+  if (!found || (info.rest.length > 0 && !found.takesPath)) {
+    throw newNotFound({ ...definition, plural: `${definition.plural}/${info.subresource}` }, info.name);
+  }
+  return found.methods;
+}
+
+/** Objects of namespaced kinds are addressed in their namespace; only lists go across namespaces. */
+const inNamespace = (definition: ResourceDefinition, info: ResourceRequest) =>
+  !definition.namespaced || info.namespace !== '';

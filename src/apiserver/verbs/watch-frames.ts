@@ -1,0 +1,113 @@
+/** The lines of a watch: `{"type":…,"object":…}\n` with the object in the form the client asked for. */
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { apiVersionOf, type ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import type { Status } from '../../apimachinery/status-error.ts';
+import type { CachedObject, CacheEvent } from '../../storage/cache.ts';
+import { frameObject } from '../../storage/codec.ts';
+import type { ResponseForm } from '../negotiation/accept.ts';
+import type { Selection } from '../selection.ts';
+import { type IncludeObject, metadataOf, table } from '../table.ts';
+
+type EventType = CacheEvent['type'];
+
+export interface Framing {
+  /** `revision` is the event's; the object is shown with it as its resourceVersion. */
+  frame(type: EventType, shown: CachedObject, revision: number): Buffer;
+  /** An event as it happened, for a client that sees the object before and after. */
+  unchanged(event: CacheEvent): Buffer;
+  bookmark(revision: number, annotations?: Readonly<Record<string, string>>): Buffer;
+}
+
+const line = (type: string, object: unknown) => Buffer.from(`${JSON.stringify({ type, object })}\n`);
+
+export const errorFrame = (status: Status) => line('ERROR', status);
+
+/** What a client with this selection sees of an event; undefined when nothing. */
+export function frameOf(event: CacheEvent, selection: Selection, framing: Framing): Buffer | undefined {
+  if (selection.everything) return framing.unchanged(event);
+  const { current, previous, revision } = event;
+  if (event.type === 'DELETED') {
+    return selection.matches(previous ?? current) ? framing.unchanged(event) : undefined;
+  }
+  const before = previous !== undefined && selection.matches(previous);
+  if (selection.matches(current)) {
+    return before || event.type === 'ADDED'
+      ? framing.unchanged(event)
+      : framing.frame('ADDED', current, revision);
+  }
+  return before ? framing.frame('DELETED', previous, revision) : undefined;
+}
+
+export function createFraming(
+  definition: ResourceDefinition,
+  form: ResponseForm,
+  include: IncludeObject,
+  now: () => number,
+): Framing {
+  switch (form.type) {
+    case 'object':
+      return objectFraming(definition);
+    case 'metadata':
+      return renderedFraming((object) => metadataOf(object, form.version));
+    case 'table':
+      return tableFraming({ definition, version: form.version, include }, now);
+  }
+}
+
+const bookmarkMeta = (revision: number, annotations: Readonly<Record<string, string>> | undefined) => ({
+  resourceVersion: String(revision),
+  creationTimestamp: null,
+  ...(annotations && { annotations }),
+});
+
+/** Passes on the bytes the cache made once for all watchers. */
+function objectFraming(definition: ResourceDefinition): Framing {
+  const { kind } = definition;
+  const apiVersion = apiVersionOf(definition);
+  return {
+    frame: (type, shown, revision) => frameObject(type, shown.bytes, revision).frame,
+    unchanged: (event) => event.frame,
+    bookmark: (revision, annotations) =>
+      line('BOOKMARK', { kind, apiVersion, metadata: bookmarkMeta(revision, annotations) }),
+  };
+}
+
+function atRevision(object: KubeObject, revision: number): KubeObject {
+  const resourceVersion = String(revision);
+  if (object.metadata.resourceVersion === resourceVersion) return object;
+  return { ...object, metadata: { ...object.metadata, resourceVersion } };
+}
+
+function renderedFraming(render: (object: KubeObject) => { kind: string; apiVersion: string }): Framing {
+  const frame: Framing['frame'] = (type, shown, revision) =>
+    line(type, render(atRevision(shown.object, revision)));
+  return {
+    frame,
+    unchanged: ({ type, current, revision }) => frame(type, current, revision),
+    bookmark(revision, annotations) {
+      const { kind, apiVersion } = render({
+        kind: '',
+        apiVersion: '',
+        metadata: {} as KubeObject['metadata'],
+      });
+      return line('BOOKMARK', { kind, apiVersion, metadata: bookmarkMeta(revision, annotations) });
+    },
+  };
+}
+
+/** The first Table of a stream names the columns, the others repeat nothing. */
+function tableFraming(form: Omit<Parameters<typeof table>[0], 'now'>, now: () => number): Framing {
+  let first = true;
+  const render = (type: string, metadata: object, objects: readonly KubeObject[]) => {
+    const frame = line(type, table({ ...form, now: now() }, metadata, objects, first));
+    first = false;
+    return frame;
+  };
+  const frame: Framing['frame'] = (type, shown, revision) =>
+    render(type, { resourceVersion: String(revision) }, [atRevision(shown.object, revision)]);
+  return {
+    frame,
+    unchanged: ({ type, current, revision }) => frame(type, current, revision),
+    bookmark: (revision, annotations) => render('BOOKMARK', bookmarkMeta(revision, annotations), []),
+  };
+}

@@ -1,0 +1,57 @@
+/** GET with `watch=true`: where the stream begins and how long it lasts (the stream itself: watch-stream.ts). */
+import type { ListQuery } from '../../apimachinery/list-options.ts';
+import { waitForNow, waitForRevision } from '../freshness.ts';
+import { negotiateForm } from '../negotiation/accept.ts';
+import type { RequestScope } from '../request-scope.ts';
+import { jsonType, respond } from '../respond.ts';
+import { selectionOf } from '../selection.ts';
+import { parseIncludeObject } from '../table.ts';
+import { candidates } from './page.ts';
+import { createFraming } from './watch-frames.ts';
+import { openWatch } from './watch-stream.ts';
+
+/** Without `timeoutSeconds` a watch ends after 30 to 60 minutes (kube-apiserver --min-request-timeout). */
+const minTimeoutMs = 30 * 60_000;
+
+export async function watchCollection(scope: RequestScope, query: ListQuery): Promise<Response> {
+  const { server, definition, info, signal } = scope;
+  const form = negotiateForm(scope.request.headers.get('accept') ?? undefined);
+  const include = parseIncludeObject(scope.query.get('includeObject'));
+  const selection = selectionOf(definition, info.namespace, query);
+  const framing = createFraming(definition, form, include, () => server.clock.now());
+  const start = await prepareStart(scope, query);
+  // From here on nothing waits: the initial objects are the state at `after`.
+  const after = start === 'current' ? server.cache.revision : start;
+  const initial =
+    start === 'current' ? candidates(server, selection).filter((object) => selection.matches(object)) : [];
+  const body = openWatch({
+    cache: server.cache,
+    clock: server.clock,
+    log: server.log,
+    selection,
+    framing,
+    after,
+    initial,
+    marksInitialEnd: query.sendInitialEvents === true && query.allowWatchBookmarks,
+    bookmarks: query.allowWatchBookmarks,
+    timeoutMs: timeoutOf(query, () => server.random.next()),
+    signal,
+  });
+  return respond(200, body, { ...scope.headers, ...jsonType });
+}
+
+/** `current`: with the objects there are. No version and version 0 mean that too, but for WatchList without them. */
+async function prepareStart(scope: RequestScope, query: ListQuery): Promise<number | 'current'> {
+  const { server, signal } = scope;
+  const revision = query.resourceVersion;
+  if (revision === undefined) await waitForNow(server, signal);
+  else if (query.sendInitialEvents) await waitForRevision(server, revision, signal);
+  if (query.sendInitialEvents) return 'current';
+  if (revision) return revision;
+  return query.sendInitialEvents === false ? server.cache.revision : 'current';
+}
+
+function timeoutOf(query: ListQuery, random: () => number): number {
+  const seconds = query.timeoutSeconds ?? 0;
+  return seconds > 0 ? seconds * 1000 : minTimeoutMs * (1 + random());
+}

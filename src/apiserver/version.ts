@@ -1,0 +1,17 @@
+/** `/version`: the level of the API that is served, which is what clients choose their behaviour by. */
+const major = '1';
+const minor = '32';
+
+export function versionDocument(product: string): Readonly<Record<string, string>> {
+  return {
+    major,
+    minor,
+    gitVersion: `v${major}.${minor}.0+minik8s-${product}`,
+    gitCommit: '',
+    gitTreeState: 'clean',
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: `node${process.versions.node}`,
+    compiler: 'v8',
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+  };
+}
