@@ -42,6 +42,8 @@ export interface Strategy<T extends KubeObject> {
   validateUpdate?(object: T, old: T): StatusCause[];
   /** `metadata.generation` counts changes of everything but metadata and status. */
   readonly countsGenerations: boolean;
+  /** Reasons why a name is refused (names.ts); default: a DNS-1123 subdomain. */
+  checkName?(name: string): string[];
   /** Seconds between a delete and the removal, when an agent must stop something first (pods); default 0. */
   gracePeriodSeconds?(object: T, requested: number | undefined): number;
 }
