@@ -6,8 +6,6 @@ const levels = { error: 0, warn: 1, info: 3, debug: 4 } as const;
 
 export type LogLevel = keyof typeof levels;
 
-export const logLevels = Object.keys(levels) as readonly LogLevel[];
-
 /** Writes what is at `level` or graver, such as `2026-01-02T03:04:05.678Z INFO  kubelet: started pod=default/web`. */
 export function createLogger(
   level: LogLevel,
