@@ -1,6 +1,6 @@
 /** The pod specification, shared by Pod and by every kind with a pod template. */
 import * as v from 'valibot';
-import { int32, int64, objectMetaSchema, quantity, stringMap, struct } from '../../../apimachinery/schema.ts';
+import { int32, int64, quantity, stringMap, struct } from '../../../apimachinery/schema.ts';
 
 const envVarSource = struct({
   fieldRef: v.optional(struct({ apiVersion: v.optional(v.string(), 'v1'), fieldPath: v.string() })),
@@ -107,8 +107,15 @@ export const podSpecSchema = struct({
   containers: v.array(containerSchema),
 });
 
+/** A template is no object: it has what its pods are to have, and nothing of its own. */
+const templateMetaSchema = struct({
+  labels: v.optional(stringMap()),
+  annotations: v.optional(stringMap()),
+  finalizers: v.optional(v.array(v.string())),
+});
+
 export const podTemplateSchema = struct({
-  metadata: v.optional(objectMetaSchema, {}),
+  metadata: v.optional(templateMetaSchema, {}),
   spec: podSpecSchema,
 });
 

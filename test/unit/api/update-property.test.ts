@@ -1,0 +1,136 @@
+/**
+ * Properties of every kind, on random objects: defaulting twice is defaulting once, and an object that is written back
+ * as it was read neither changes nor is refused for having changed.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { registry } from '../../../src/api/registry.ts';
+import { deepCopy } from '../../../src/apimachinery/equality.ts';
+import type { KubeObject } from '../../../src/apimachinery/meta.ts';
+import { apiVersionOf, type ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
+import { deepFreeze } from '../../../src/base/freeze.ts';
+import { created, updated } from '../../fixtures/kinds.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+
+const rounds = 60;
+
+class Draw {
+  readonly #random: SeededRandom;
+
+  constructor(seed: number) {
+    this.#random = new SeededRandom(seed);
+  }
+
+  /** One of the values; undefined among them leaves a field out. */
+  of<T>(...values: T[]): T | undefined {
+    return values[this.#random.below(values.length)];
+  }
+
+  list<T>(most: number, make: (index: number) => T): T[] | undefined {
+    const length = this.#random.below(most + 2) - 1;
+    return length < 0 ? undefined : Array.from({ length }, (_, index) => make(index));
+  }
+
+  labels = () =>
+    this.of<Record<string, string> | undefined>(undefined, {}, { app: 'web' }, { app: 'web', v: '1' });
+}
+
+const podSpec = (draw: Draw) => ({
+  hostNetwork: draw.of(undefined, true, false),
+  nodeName: draw.of(undefined, 'n1'),
+  volumes: draw.list(2, (i) => ({ name: `v${i}`, hostPath: draw.of(undefined, { path: '/d' }) })),
+  tolerations: draw.list(2, () => ({
+    key: draw.of(undefined, 'a', 'node.kubernetes.io/not-ready'),
+    operator: draw.of(undefined, 'Exists'),
+    effect: draw.of(undefined, 'NoExecute', 'NoSchedule'),
+  })),
+  containers: [0, 1].map((i) => ({
+    name: `c${i}`,
+    image: draw.of('a', 'a:1', 'a@sha256:0'),
+    ports: draw.list(2, (p) => ({ containerPort: 80 + p, hostPort: draw.of(undefined, 90 + p) })),
+    resources: draw.of(
+      undefined,
+      {},
+      { limits: { cpu: '1' } },
+      { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: 1 } },
+    ),
+  })),
+});
+
+const workload = (draw: Draw) => ({
+  replicas: draw.of(undefined, 0, 3),
+  selector: { matchLabels: { app: 'web' } },
+  strategy: draw.of<object | undefined>(
+    undefined,
+    { type: 'Recreate' },
+    { rollingUpdate: { maxSurge: 1 } },
+    { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0 } },
+  ),
+  template: { metadata: { labels: { app: 'web' } }, spec: podSpec(draw) },
+});
+
+const service = (draw: Draw) => ({
+  type: draw.of(undefined, 'ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'),
+  clusterIP: draw.of(undefined, 'None', '10.96.0.9'),
+  clusterIPs: draw.of(undefined, ['10.96.0.9']),
+  externalName: draw.of(undefined, 'db.example.com'),
+  externalIPs: draw.of(undefined, ['192.0.2.1']),
+  sessionAffinity: draw.of(undefined, 'None', 'ClientIP'),
+  ports: draw.list(3, (i) => ({
+    name: `p${i}`,
+    port: 80 + i,
+    targetPort: draw.of<number | string | undefined>(undefined, 0, 8080, 'http'),
+    nodePort: draw.of(undefined, 30080 + i),
+  })),
+});
+
+/** What a creator may write into an object of a kind, beside its metadata. */
+const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
+  Pod: (draw) => ({ spec: podSpec(draw) }),
+  Namespace: (draw) => ({ spec: draw.of(undefined, {}, { finalizers: ['example.com/x'] }) }),
+  Node: (draw) => ({
+    spec: { podCIDR: draw.of(undefined, '10.244.0.0/24'), podCIDRs: draw.of(undefined, ['10.244.0.0/24']) },
+  }),
+  Service: (draw) => ({ spec: service(draw) }),
+  ConfigMap: (draw) => ({ data: draw.labels(), immutable: draw.of(undefined, true) }),
+  Secret: (draw) => ({
+    data: draw.of(undefined, { a: 'eA==' }),
+    stringData: draw.of(undefined, { a: 'y', b: 'grüße' }),
+    immutable: draw.of(undefined, true),
+  }),
+  Event: (draw) => ({ involvedObject: { kind: draw.of(undefined, 'Pod') }, count: draw.of(undefined, 2) }),
+  EndpointSlice: (draw) => ({
+    addressType: draw.of('IPv4', 'IPv6'),
+    endpoints: draw.list(2, () => ({ addresses: ['10.0.0.1'] })),
+    ports: draw.list(2, (i) => ({ port: draw.of(undefined, 80 + i) })),
+  }),
+  Lease: (draw) => ({ spec: draw.of(undefined, { holderIdentity: 'a' }) }),
+  ReplicaSet: (draw) => ({ spec: { ...workload(draw), strategy: undefined } }),
+  Deployment: (draw) => ({ spec: workload(draw) }),
+};
+
+function draft(kind: ResourceDefinition, draw: Draw): KubeObject {
+  const metadata = { name: 'web', ...(kind.namespaced && { namespace: 'default' }), labels: draw.labels() };
+  const head = { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata };
+  return deepCopy({ ...head, ...bodies[kind.kind]?.(draw) }) as KubeObject;
+}
+
+for (const kind of registry) {
+  test(`${kind.kind}: defaults settle at once, and writing back what was read is no change`, () => {
+    assert.ok(bodies[kind.kind], `this test draws ${kind.kind}`);
+    for (let seed = 1; seed <= rounds; seed++) {
+      const stored = deepFreeze(created(kind, draft(kind, new Draw(seed))));
+      const again = deepCopy(stored);
+      kind.strategy.setDefaults?.(again);
+      assert.deepEqual(again, deepCopy(stored), `seed ${seed}: defaulting twice`);
+
+      const { object } = updated(kind, stored, stored);
+      assert.deepEqual(deepCopy(object), deepCopy(stored), `seed ${seed}: writing back`);
+      assert.deepEqual(
+        kind.strategy.validateUpdate?.(object, stored) ?? [],
+        [],
+        `seed ${seed}: not a change`,
+      );
+    }
+  });
+}
