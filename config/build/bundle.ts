@@ -30,7 +30,6 @@ export async function bundle({ root, outdir, version }: BundleOptions): Promise<
     format: 'cjs',
     minifySyntax: true,
     minifyWhitespace: true,
-    keepNames: true,
     legalComments: 'none',
     supported: { 'dynamic-import': false },
     define: {
