@@ -18,7 +18,7 @@ export function alignObject(object: JsonObject, schema: Schema, type: ObjectType
  * Fields that clients send without meaning anything by it: what the server itself fills in, and Kubernetes' own
  * defaults. `undefined` stands for any value.
  */
-const quiet: Readonly<Record<string, unknown>> = {
+export const quietFields: Readonly<Record<string, unknown>> = {
   'V1PodSpec.automountServiceAccountToken': undefined,
   'V1PodSpec.enableServiceLinks': undefined,
   'V1PodSpec.preemptionPolicy': 'PreemptLowerPriority',
@@ -94,7 +94,7 @@ function isMeant(field: string, value: unknown): boolean {
   if (value === false || value === 0 || value === '') return false;
   if (Array.isArray(value) && value.length === 0) return false;
   if (isRecord(value) && Object.keys(value).length === 0) return false;
-  if (!Object.hasOwn(quiet, field)) return true;
-  const expected = quiet[field];
+  if (!Object.hasOwn(quietFields, field)) return true;
+  const expected = quietFields[field];
   return expected !== undefined && !deepEqual(expected, value);
 }

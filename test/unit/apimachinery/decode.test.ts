@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
+import { registry } from '../../../src/api/registry.ts';
+import { quietFields } from '../../../src/apimachinery/align.ts';
 import {
   convertObject,
   decodeObject,
@@ -355,4 +357,13 @@ test('fieldValidation has three values', () => {
     () => parseFieldValidation('strict', 'CreateOptions'),
     (error) => error instanceof StatusError && error.status.code === 422,
   );
+});
+
+test('every kind that is served has fields, and every quiet field exists', () => {
+  for (const { fieldsOf, group, kind } of registry)
+    assert.ok(group === 'minik8s.io' || kubernetesFields.typeOf(fieldsOf), `${kind}: no type ${fieldsOf}`);
+  for (const path of Object.keys(quietFields)) {
+    const [type = '', field = ''] = path.split('.');
+    assert.ok(kubernetesFields.typeOf(type)?.fields.has(field), path);
+  }
 });

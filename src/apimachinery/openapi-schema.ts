@@ -1,0 +1,143 @@
+/** Types as OpenAPI schemas. Version 2 and 3 differ only in where definitions stand and how one refers to another. */
+import {
+  type Field,
+  type FieldType,
+  type MergeRule,
+  type ObjectType,
+  type Scalar,
+  shortTypeName,
+} from './field-types.ts';
+
+/** The part of a JSON schema that these documents use; both versions of OpenAPI have it. */
+export interface SchemaObject {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly type?: string;
+  readonly format?: string;
+  readonly enum?: readonly string[];
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, SchemaObject>>;
+  readonly additionalProperties?: SchemaObject;
+  readonly items?: SchemaObject;
+  readonly allOf?: readonly SchemaObject[];
+  readonly [extension: `x-kubernetes-${string}`]: unknown;
+}
+
+/** Texts by type name and field; the empty field stands for the type itself. */
+export type FieldDocs = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+export interface GroupVersionKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+export type OpenApiVersion = 2 | 3;
+
+/** Gathers the schemas of types and of all types they contain. */
+export class SchemaCollector {
+  readonly schemas: Record<string, SchemaObject> = {};
+  readonly #version: OpenApiVersion;
+  readonly #docs: FieldDocs;
+
+  constructor(version: OpenApiVersion, docs: FieldDocs) {
+    this.#version = version;
+    this.#docs = docs;
+  }
+
+  /** Adds a kind's type, marked as that kind. */
+  addKind(type: ObjectType, gvk: GroupVersionKind): void {
+    const name = this.#add(type);
+    this.schemas[name] = { ...this.schemas[name], 'x-kubernetes-group-version-kind': [gvk] };
+  }
+
+  /** What refers to the type's schema. */
+  reference(type: ObjectType): SchemaObject {
+    const prefix = this.#version === 2 ? '#/definitions/' : '#/components/schemas/';
+    return { $ref: `${prefix}${schemaName(type)}` };
+  }
+
+  #add(type: ObjectType): string {
+    const name = schemaName(type);
+    if (Object.hasOwn(this.schemas, name)) return name;
+    // Present before its fields are walked, so that a type may contain itself.
+    this.schemas[name] = {};
+    const properties: Record<string, SchemaObject> = {};
+    for (const field of type.fields.values()) properties[field.name] = this.#property(type, field);
+    const required = [...type.fields.values()].filter((field) => field.required).map((field) => field.name);
+    this.schemas[name] = {
+      ...described(this.#docs[type.name]?.['']),
+      type: 'object',
+      ...(required.length > 0 && { required }),
+      ...(type.fields.size > 0 && { properties }),
+      ...(type.atomic && { 'x-kubernetes-map-type': 'atomic' }),
+    };
+    return name;
+  }
+
+  #property(owner: ObjectType, field: Field): SchemaObject {
+    const schema = this.#schemaOf(field.type);
+    const extras: SchemaObject = {
+      ...described(this.#docs[owner.name]?.[field.name]),
+      ...(field.choices && { enum: field.choices }),
+      ...mergeExtensions(field),
+    };
+    // Version 3 ignores whatever stands beside a $ref.
+    return schema.$ref && this.#version === 3 ? { ...extras, allOf: [schema] } : { ...schema, ...extras };
+  }
+
+  #schemaOf(type: FieldType): SchemaObject {
+    switch (type.kind) {
+      case 'any':
+        return this.#version === 2 ? { type: 'object' } : {};
+      case 'scalar':
+        return scalarSchemas[type.scalar];
+      case 'object':
+        this.#add(type.object);
+        return this.reference(type.object);
+      case 'list':
+        return { type: 'array', items: this.#schemaOf(type.items) };
+      case 'map':
+        return { type: 'object', additionalProperties: this.#schemaOf(type.values) };
+    }
+  }
+}
+
+/** `V1PodSpec` → `io.k8s.api.v1.PodSpec`, `CoreV1Event` → `io.k8s.api.core.v1.Event`; ours are in `io.minik8s`. */
+export function schemaName(type: ObjectType): string {
+  const short = shortTypeName(type);
+  const prefix = type.name.slice(0, type.name.length - short.length);
+  if (prefix === '') return `io.minik8s.v1.${short}`;
+  const [, group = '', version = ''] = /^(.*)(V\d+)$/.exec(prefix) ?? [];
+  return ['io.k8s.api', ...(group ? [group.toLowerCase()] : []), version.toLowerCase(), short].join('.');
+}
+
+const scalarSchemas: Readonly<Record<Scalar, SchemaObject>> = {
+  string: { type: 'string' },
+  bool: { type: 'boolean' },
+  int32: { type: 'integer', format: 'int32' },
+  int64: { type: 'integer', format: 'int64' },
+  double: { type: 'number', format: 'double' },
+  time: { type: 'string', format: 'date-time' },
+  microTime: { type: 'string', format: 'date-time' },
+  quantity: { type: 'string' },
+  intOrString: { type: 'string', format: 'int-or-string' },
+  bytes: { type: 'string', format: 'byte' },
+};
+
+const described = (text: string | undefined) => (text ? { description: text } : {});
+
+function mergeExtensions({ type, merge }: Field): SchemaObject {
+  const strategy = patchStrategy(merge);
+  return {
+    ...(strategy && { 'x-kubernetes-patch-strategy': strategy }),
+    ...(merge?.patchKey && { 'x-kubernetes-patch-merge-key': merge.patchKey }),
+    ...(type.kind === 'list' && { 'x-kubernetes-list-type': merge?.listType ?? 'atomic' }),
+    ...(merge?.listKeys && { 'x-kubernetes-list-map-keys': merge.listKeys }),
+    ...(merge?.mapType && { 'x-kubernetes-map-type': merge.mapType }),
+  };
+}
+
+function patchStrategy(merge: MergeRule | undefined): string {
+  return [...(merge?.patchMerge ? ['merge'] : []), ...(merge?.retainKeys ? ['retainKeys'] : [])].join(',');
+}

@@ -1,0 +1,264 @@
+/**
+ * The OpenAPI documents that clients read before they write: kubectl looks for the `dryRun` and `fieldValidation`
+ * parameters of PATCH, for merge keys and for descriptions. Pure functions from the served kinds to documents; the
+ * server caches what they return.
+ */
+import type { FieldTable, ObjectType } from './field-types.ts';
+import {
+  type FieldDocs,
+  type GroupVersionKind,
+  type OpenApiVersion,
+  SchemaCollector,
+  type SchemaObject,
+} from './openapi-schema.ts';
+import { patchTypes } from './patch.ts';
+import { apiVersionOf, type ResourceDefinition } from './resource-definition.ts';
+import { objectTypeOf } from './schema-types.ts';
+
+export interface OpenApiSource {
+  readonly definitions: readonly ResourceDefinition[];
+  readonly fields: FieldTable;
+  readonly docs: FieldDocs;
+  /** The version of the API that the documents say they describe, such as `v1.32.0`. */
+  readonly version: string;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'query' | 'path' | 'body';
+  readonly required?: boolean;
+  readonly description?: string;
+  /** Version 2, except for a body. */
+  readonly type?: string;
+  /** Version 3, and a body in version 2. */
+  readonly schema?: SchemaObject;
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly parameters: readonly Parameter[];
+  readonly consumes?: readonly string[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: SchemaObject }>> };
+  readonly responses: Readonly<Record<string, { readonly description: string }>>;
+  readonly 'x-kubernetes-action': string;
+  readonly 'x-kubernetes-group-version-kind': GroupVersionKind;
+}
+
+export type PathItem = Readonly<Partial<Record<'get' | 'put' | 'post' | 'delete' | 'patch', Operation>>>;
+
+export interface OpenApiV2Document {
+  readonly swagger: '2.0';
+  readonly info: { readonly title: string; readonly version: string };
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly definitions: Readonly<Record<string, SchemaObject>>;
+}
+
+export interface OpenApiV3Document {
+  readonly openapi: '3.0.0';
+  readonly info: { readonly title: string; readonly version: string };
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly components: { readonly schemas: Readonly<Record<string, SchemaObject>> };
+}
+
+/** `api/v1`, `apis/apps/v1`, …: the keys of the index of version 3, each a document of its own. */
+export function openApiPaths(definitions: readonly ResourceDefinition[]): string[] {
+  return [...new Set(definitions.map(groupVersionPath))];
+}
+
+/** The answer to `/openapi/v3`; `hash` changes when the document does. */
+export function openApiV3Index(documents: readonly { readonly path: string; readonly hash: string }[]): {
+  paths: Record<string, { serverRelativeURL: string }>;
+} {
+  return {
+    paths: Object.fromEntries(
+      documents.map(({ path, hash }) => [
+        path,
+        { serverRelativeURL: `/openapi/v3/${path}?hash=${encodeURIComponent(hash)}` },
+      ]),
+    ),
+  };
+}
+
+/** The document of one group-version; undefined when no kind is served there. */
+export function openApiV3Document(source: OpenApiSource, path: string): OpenApiV3Document | undefined {
+  const definitions = source.definitions.filter((definition) => groupVersionPath(definition) === path);
+  if (definitions.length === 0) return undefined;
+  const { paths, schemas } = describe(source, definitions, 3);
+  return { openapi: '3.0.0', info: info(source), paths, components: { schemas } };
+}
+
+/** All kinds in one document. */
+export function openApiV2Document(source: OpenApiSource): OpenApiV2Document {
+  const { paths, schemas } = describe(source, source.definitions, 2);
+  return { swagger: '2.0', info: info(source), paths, definitions: schemas };
+}
+
+const info = ({ version }: OpenApiSource) => ({ title: 'Kubernetes', version });
+
+const groupVersionPath = (definition: ResourceDefinition) =>
+  `${definition.group ? 'apis' : 'api'}/${apiVersionOf(definition)}`;
+
+function describe(
+  source: OpenApiSource,
+  definitions: readonly ResourceDefinition[],
+  version: OpenApiVersion,
+) {
+  const collector = new SchemaCollector(version, source.docs);
+  const paths: Record<string, PathItem> = {};
+  for (const definition of definitions) {
+    const type = objectTypeOf(definition, source.fields);
+    collector.addKind(type, gvkOf(definition));
+    const body = collector.reference(type);
+    Object.assign(
+      paths,
+      pathsOf(definition, { version, body, strategic: hasStrategicPatch(type, source.fields) }),
+    );
+  }
+  return { paths, schemas: collector.schemas };
+}
+
+/** Only Kubernetes' own kinds have strategic merge patches, as only custom resources lack them there. */
+export const hasStrategicPatch = (type: ObjectType, fields: FieldTable) =>
+  fields.typeOf(type.name) !== undefined;
+
+const gvkOf = ({ group, version, kind }: GroupVersionKind): GroupVersionKind => ({ group, version, kind });
+
+interface OperationContext {
+  readonly version: OpenApiVersion;
+  readonly body: SchemaObject;
+  readonly strategic: boolean;
+}
+
+function pathsOf(definition: ResourceDefinition, context: OperationContext): Record<string, PathItem> {
+  const root = `/${groupVersionPath(definition)}`;
+  const { plural, kind, namespaced } = definition;
+  const collection = namespaced ? `${root}/namespaces/{namespace}/${plural}` : `${root}/${plural}`;
+  const gvk = gvkOf(definition);
+  const make = (action: Action, path: string, of = gvk) => operation(action, path, `${kind}`, of, context);
+  const read = (path: string, of = gvk): PathItem => ({
+    get: make('get', path, of),
+    put: make('put', path, of),
+    patch: make('patch', path, of),
+  });
+  const item = `${collection}/{name}`;
+  return {
+    ...(namespaced && { [`${root}/${plural}`]: { get: make('list', `${root}/${plural}`) } }),
+    [collection]: {
+      get: make('list', collection),
+      post: make('post', collection),
+      delete: make('deletecollection', collection),
+    },
+    [item]: { ...read(item), delete: make('delete', item) },
+    ...(definition.hasStatus && { [`${item}/status`]: read(`${item}/status`) }),
+    ...(definition.scale && {
+      [`${item}/scale`]: read(`${item}/scale`, { group: 'autoscaling', version: 'v1', kind: 'Scale' }),
+    }),
+  };
+}
+
+type Action = 'get' | 'list' | 'post' | 'put' | 'patch' | 'delete' | 'deletecollection';
+
+const queryOf: Readonly<Record<Action, readonly string[]>> = {
+  get: [],
+  list: [
+    'allowWatchBookmarks',
+    'continue',
+    'fieldSelector',
+    'labelSelector',
+    'limit',
+    'resourceVersion',
+    'resourceVersionMatch',
+    'sendInitialEvents',
+    'timeoutSeconds',
+    'watch',
+  ],
+  post: ['dryRun', 'fieldManager', 'fieldValidation'],
+  put: ['dryRun', 'fieldManager', 'fieldValidation'],
+  patch: ['dryRun', 'fieldManager', 'fieldValidation', 'force'],
+  delete: ['dryRun', 'gracePeriodSeconds', 'orphanDependents', 'propagationPolicy'],
+  deletecollection: ['dryRun', 'fieldSelector', 'gracePeriodSeconds', 'labelSelector', 'propagationPolicy'],
+};
+
+const parameterTypes: Readonly<Record<string, string>> = {
+  allowWatchBookmarks: 'boolean',
+  force: 'boolean',
+  gracePeriodSeconds: 'integer',
+  limit: 'integer',
+  orphanDependents: 'boolean',
+  sendInitialEvents: 'boolean',
+  timeoutSeconds: 'integer',
+  watch: 'boolean',
+};
+
+function operation(
+  action: Action,
+  path: string,
+  kind: string,
+  gvk: GroupVersionKind,
+  { version, body, strategic }: OperationContext,
+): Operation {
+  const parameter = (name: string, where: 'query' | 'path'): Parameter => {
+    const type = parameterTypes[name] ?? 'string';
+    return {
+      name,
+      in: where,
+      ...(where === 'path' && { required: true }),
+      ...(version === 2 ? { type } : { schema: { type } }),
+    };
+  };
+  const parameters = [
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => parameter(name, 'path')),
+    ...queryOf[action].map((name) => parameter(name, 'query')),
+  ];
+  const types = bodyTypes(action, strategic);
+  const schema = action === 'patch' ? { type: 'object' } : body;
+  return {
+    operationId: operationId(action, path, kind),
+    parameters:
+      version === 2 && types.length > 0
+        ? [...parameters, { name: 'body', in: 'body', required: true, schema }]
+        : parameters,
+    ...(types.length > 0 &&
+      (version === 2
+        ? { consumes: types }
+        : { requestBody: { content: Object.fromEntries(types.map((type) => [type, { schema }])) } })),
+    responses: { [action === 'post' ? '201' : '200']: { description: action === 'post' ? 'Created' : 'OK' } },
+    'x-kubernetes-action': action,
+    'x-kubernetes-group-version-kind': gvk,
+  };
+}
+
+function bodyTypes(action: Action, strategic: boolean): string[] {
+  switch (action) {
+    case 'patch':
+      return [
+        patchTypes.apply,
+        patchTypes.json,
+        patchTypes.merge,
+        ...(strategic ? [patchTypes.strategic] : []),
+      ];
+    case 'post':
+    case 'put':
+      return ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+    case 'get':
+    case 'list':
+    case 'delete':
+    case 'deletecollection':
+      return [];
+  }
+}
+
+/** Unique in a document: `patchAppsV1NamespacedDeploymentStatus`. */
+function operationId(action: Action, path: string, kind: string): string {
+  const [, , ...parts] = path.split('/');
+  const subresource = /\{name\}\/(\w+)$/.exec(path)?.[1] ?? '';
+  const scope = path.includes('{namespace}') ? 'Namespaced' : action === 'list' ? 'All' : '';
+  const group = parts.slice(0, path.startsWith('/apis/') ? 2 : 1).map(capital);
+  return `${action}${group.join('')}${scope}${kind}${capital(subresource)}`;
+}
+
+const capital = (text: string) =>
+  text
+    .split('.')
+    .map((part) => `${part[0]?.toUpperCase() ?? ''}${part.slice(1)}`)
+    .join('');

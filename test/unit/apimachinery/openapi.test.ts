@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import { fieldDocs } from '../../../src/api/field-docs.gen.ts';
+import { kubernetesFields } from '../../../src/api/field-table.ts';
+import { registry } from '../../../src/api/registry.ts';
+import type { KubeObject } from '../../../src/apimachinery/meta.ts';
+import {
+  type OpenApiSource,
+  openApiPaths,
+  openApiV2Document,
+  openApiV3Document,
+  openApiV3Index,
+} from '../../../src/apimachinery/openapi.ts';
+import { encodeOpenApiV2 } from '../../../src/apimachinery/openapi-proto.ts';
+import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
+import { objectMetaSchema, struct } from '../../../src/apimachinery/schema.ts';
+
+const [template] = registry;
+assert.ok(template);
+
+const thing: ResourceDefinition = {
+  ...template,
+  group: 'minik8s.io',
+  version: 'v1',
+  kind: 'Thing',
+  plural: 'things',
+  fieldsOf: 'none',
+  schema: struct({
+    apiVersion: v.literal('minik8s.io/v1'),
+    kind: v.literal('Thing'),
+    metadata: objectMetaSchema,
+    spec: struct({ mode: v.picklist(['a', 'b']), steps: v.optional(v.array(struct({ run: v.string() }))) }),
+  }) as unknown as v.GenericSchema<unknown, KubeObject>,
+  hasStatus: false,
+};
+
+const source: OpenApiSource = {
+  definitions: [...registry, thing],
+  fields: kubernetesFields,
+  docs: fieldDocs,
+  version: 'v1.32.0',
+};
+
+/** Every `$ref` in a document. */
+function references(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === '$ref' && typeof inner === 'string' ? [inner] : references(inner),
+  );
+}
+
+test('the index names a document for each group-version', () => {
+  const paths = openApiPaths(source.definitions);
+  assert.ok(
+    paths.includes('api/v1') && paths.includes('apis/apps/v1') && paths.includes('apis/minik8s.io/v1'),
+  );
+  assert.deepEqual(openApiV3Index([{ path: 'api/v1', hash: 'A=' }]), {
+    paths: { 'api/v1': { serverRelativeURL: '/openapi/v3/api/v1?hash=A%3D' } },
+  });
+  for (const path of paths) assert.ok(openApiV3Document(source, path), path);
+  assert.equal(openApiV3Document(source, 'apis/nothing/v1'), undefined);
+});
+
+test('every reference has a definition, in both versions', () => {
+  const v2 = openApiV2Document(source);
+  for (const ref of references(v2))
+    assert.ok(Object.hasOwn(v2.definitions, ref.replace('#/definitions/', '')), ref);
+  for (const path of openApiPaths(source.definitions)) {
+    const v3 = openApiV3Document(source, path);
+    for (const ref of references(v3))
+      assert.ok(Object.hasOwn(v3?.components.schemas ?? {}, ref.replace('#/components/schemas/', '')), ref);
+  }
+});
+
+test('PATCH of a kind tells what kubectl looks for', () => {
+  const document = openApiV3Document(source, 'apis/apps/v1');
+  const patch = document?.paths['/apis/apps/v1/namespaces/{namespace}/deployments/{name}']?.patch;
+  assert.deepEqual(patch?.['x-kubernetes-group-version-kind'], {
+    group: 'apps',
+    version: 'v1',
+    kind: 'Deployment',
+  });
+  const names = patch?.parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+  assert.deepEqual(names, ['dryRun', 'fieldManager', 'fieldValidation', 'force']);
+  assert.ok(patch?.requestBody?.content['application/strategic-merge-patch+json']);
+  const list = document?.paths['/apis/apps/v1/deployments']?.get;
+  assert.equal(list?.['x-kubernetes-action'], 'list');
+});
+
+test('schemas carry kinds, merge keys and descriptions', () => {
+  const schemas = openApiV3Document(source, 'api/v1')?.components.schemas ?? {};
+  assert.deepEqual(schemas['io.k8s.api.v1.Pod']?.['x-kubernetes-group-version-kind'], [
+    { group: '', version: 'v1', kind: 'Pod' },
+  ]);
+  const containers = schemas['io.k8s.api.v1.PodSpec']?.properties?.containers;
+  assert.equal(containers?.['x-kubernetes-patch-strategy'], 'merge');
+  assert.equal(containers?.['x-kubernetes-patch-merge-key'], 'name');
+  assert.deepEqual(containers?.['x-kubernetes-list-map-keys'], ['name']);
+  const volumes = schemas['io.k8s.api.v1.PodSpec']?.properties?.volumes;
+  assert.equal(volumes?.['x-kubernetes-patch-strategy'], 'merge,retainKeys');
+  const tolerations = schemas['io.k8s.api.v1.PodSpec']?.properties?.tolerations;
+  assert.equal(tolerations?.['x-kubernetes-patch-strategy'], undefined);
+  assert.equal(tolerations?.['x-kubernetes-list-type'], 'atomic');
+  const spec = schemas['io.k8s.api.v1.Pod']?.properties?.spec;
+  assert.deepEqual(spec?.allOf, [{ $ref: '#/components/schemas/io.k8s.api.v1.PodSpec' }]);
+  assert.match(containers?.description ?? '', /containers belonging to the pod/);
+});
+
+test('a kind of our own is described by its schema and takes no strategic patch', () => {
+  const document = openApiV3Document(source, 'apis/minik8s.io/v1');
+  const spec = document?.components.schemas['io.minik8s.v1.ThingSpec'];
+  assert.deepEqual(spec?.required, ['mode']);
+  assert.deepEqual(spec?.properties?.mode, { type: 'string', enum: ['a', 'b'] });
+  const item = document?.paths['/apis/minik8s.io/v1/namespaces/{namespace}/things/{name}'];
+  assert.deepEqual(Object.keys(item?.patch?.requestBody?.content ?? {}), [
+    'application/apply-patch+yaml',
+    'application/json-patch+json',
+    'application/merge-patch+json',
+  ]);
+});
+
+test('operation names are unique', () => {
+  const operations = Object.values(openApiV2Document(source).paths).flatMap((item) => Object.values(item));
+  const names = operations.map((operation) => operation.operationId);
+  assert.equal(new Set(names).size, names.length);
+});
+
+type Message = Map<number, (Message | string)[]>;
+
+/** Reads a protobuf message without its schema; what reads as a message is given by `shape`. */
+function decode(bytes: Buffer, shape: Shape): Message {
+  const message: Message = new Map();
+  let at = 0;
+  const varint = () => {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[at++] ?? 0;
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  while (at < bytes.length) {
+    const tag = varint();
+    const number = tag >>> 3;
+    if ((tag & 7) === 0) {
+      message.set(number, [...(message.get(number) ?? []), String(varint())]);
+      continue;
+    }
+    assert.equal(tag & 7, 2, 'only varints and length-delimited fields');
+    const length = varint();
+    const content = bytes.subarray(at, at + length);
+    assert.equal(content.length, length);
+    at += length;
+    const inner = shape[number];
+    const value = inner ? decode(content, inner) : content.toString('utf8');
+    message.set(number, [...(message.get(number) ?? []), value]);
+  }
+  return message;
+}
+
+type Shape = { readonly [field: number]: Shape };
+const anyValue: Shape = { 2: {} };
+const operationShape: Shape = {
+  8: { 1: { 1: {}, 2: { 3: {}, 4: {} } } },
+  9: { 1: { 2: { 1: {} } } },
+  13: anyValue,
+};
+const pathItemShape: Shape = {
+  2: operationShape,
+  3: operationShape,
+  4: operationShape,
+  5: operationShape,
+  8: operationShape,
+};
+const propertyShape: Shape = { 22: {}, 23: { 1: { 22: {} } }, 31: anyValue };
+const documentShape: Shape = {
+  2: {},
+  8: { 2: { 2: pathItemShape } },
+  9: { 1: { 2: { 22: {}, 25: { 1: { 2: propertyShape } }, 31: anyValue } } },
+};
+
+const field = (message: Message | string | undefined, number: number): (Message | string)[] =>
+  message instanceof Map ? (message.get(number) ?? []) : [];
+const entry = (messages: (Message | string)[], name: string) =>
+  messages.find((message) => field(message, 1)[0] === name);
+
+test('the protobuf form holds what the document holds', () => {
+  const json = openApiV2Document(source);
+  const document = decode(Buffer.from(encodeOpenApiV2(json)), documentShape);
+  assert.deepEqual(field(document, 1), ['2.0']);
+  const paths = field(field(document, 8)[0], 2);
+  assert.deepEqual(
+    paths.map((path) => field(path, 1)[0]),
+    Object.keys(json.paths),
+  );
+  const pod = field(entry(paths, '/api/v1/namespaces/{namespace}/pods/{name}'), 2)[0];
+  const patch = field(pod, 8)[0];
+  const names = field(patch, 8)
+    .flatMap((parameter) => field(parameter, 1))
+    .flatMap((parameter) => field(parameter, 2))
+    .flatMap((nonBody) => [...field(nonBody, 3), ...field(nonBody, 4)])
+    .map((parameter) => field(parameter, 4)[0]);
+  assert.deepEqual(names, ['namespace', 'name', 'dryRun', 'fieldManager', 'fieldValidation', 'force']);
+  const gvk = entry(field(patch, 13), 'x-kubernetes-group-version-kind');
+  assert.deepEqual(field(field(gvk, 2)[0], 2), ['{"group":"","version":"v1","kind":"Pod"}']);
+  const definitions = field(field(document, 9)[0], 1);
+  assert.deepEqual(
+    definitions.map((definition) => field(definition, 1)[0]),
+    Object.keys(json.definitions),
+  );
+  const podSpec = field(entry(definitions, 'io.k8s.api.v1.PodSpec'), 2)[0];
+  const containers = field(entry(field(field(podSpec, 25)[0], 1), 'containers'), 2)[0];
+  assert.deepEqual(field(field(containers, 22)[0], 1), ['array']);
+  assert.deepEqual(field(field(field(containers, 23)[0], 1)[0], 1), [
+    '#/definitions/io.k8s.api.v1.Container',
+  ]);
+  const key = entry(field(containers, 31), 'x-kubernetes-patch-merge-key');
+  assert.deepEqual(field(field(key, 2)[0], 2), ['"name"']);
+});
