@@ -79,7 +79,7 @@ export function frameObject(
   const opening = Buffer.from(`{"type":"${type}","object":`, 'latin1');
   const version = Buffer.from(`"resourceVersion":"${revision}"${more ? ',' : ''}`, 'latin1');
   const closing = Buffer.from('}\n', 'latin1');
-  const frame = Buffer.concat([opening, head, version, tail, closing]);
+  const frame = join([opening, head, version, tail, closing]);
   return { frame, object: frame.subarray(opening.length, frame.length - closing.length) };
 }
 
@@ -87,7 +87,15 @@ export function frameObject(
 export function withRevision(bytes: Buffer, revision: number): Buffer {
   const { head, tail, more } = canonicalSeam(bytes);
   const version = Buffer.from(`"resourceVersion":"${revision}"${more ? ',' : ''}`, 'latin1');
-  return Buffer.concat([head, version, tail]);
+  return join([head, version, tail]);
+}
+
+/** Like Buffer.concat, but never in Node's shared pool: one long-lived object would keep a whole pool alive. */
+function join(parts: readonly Buffer[]): Buffer {
+  const whole = Buffer.allocUnsafeSlow(parts.reduce((size, part) => size + part.length, 0));
+  let at = 0;
+  for (const part of parts) at += part.copy(whole, at);
+  return whole;
 }
 
 /** Freezes a decoded JSON value and everything in it. */

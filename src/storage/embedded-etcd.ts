@@ -7,11 +7,11 @@
  *   ended before a new one starts; the data directory of a killed etcd is used as it is.
  */
 import { spawn } from 'node:child_process';
-import { chmod, mkdir, open, rm } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
-import { endProcess, processesWithArgument } from './leftover-process.ts';
+import { endProcess, processesWithArguments } from './leftover-process.ts';
 
 export interface EmbeddedEtcdOptions {
   /** The etcd executable. */
@@ -47,14 +47,20 @@ const longestSocketPath = 107;
 /** etcd names a unix socket after its URL's host and port, in the directory it runs in. */
 const clientSocket = 'client:0';
 
-/** Resolves once the first process is started; etcd answers some 300 ms later, which connectEtcd waits for. */
+/** Resolves once the first process is started, or rejects when `binary` is not there; etcd answers some 300 ms later, which connectEtcd waits for. */
 export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<EmbeddedEtcd> {
   const { clock, signal } = options;
   const log = options.log.named('etcd');
   const dataDir = path.resolve(options.dataDir);
+  await access(options.binary, constants.X_OK).catch((cause) => {
+    throw new Error(`${options.binary} can not be run: install etcd (apt-get install etcd-server)`, {
+      cause,
+    });
+  });
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await chmod(dataDir, 0o700);
-  for (const pid of await processesWithArgument(`--data-dir=${path.join(dataDir, 'data')}`)) {
+  const [name, data] = etcdArguments(dataDir, undefined);
+  for (const pid of await processesWithArguments([name, data])) {
     log.warn('ending the etcd a killed master left behind', { pid });
     await endProcess(pid, stopMs, clock);
   }
@@ -97,14 +103,12 @@ async function supervise(
   let delay = firstDelayMs;
   while (!signal.aborted) {
     const started = clock.now();
-    const outcome = await runOnce(options, run, signal, first.resolve);
+    const outcome = await runOnce(options, run, signal, first.resolve).catch(errorMessage);
     if (signal.aborted) return;
     if (clock.now() - started > goodRunMs) delay = firstDelayMs;
-    log.error('etcd ended, starting it again', {
-      outcome,
-      delayMs: delay,
-      logFile: logFile(options.dataDir),
-    });
+    const output = (await readFile(logFile(options.dataDir), 'utf8').catch(errorMessage)).trimEnd();
+    const lastLine = output.slice(output.lastIndexOf('\n') + 1).slice(0, 500);
+    log.error('etcd ended, starting it again', { outcome, delayMs: delay, lastLine });
     await sleep(clock, delay, signal).catch(() => undefined);
     delay = Math.min(delay * 2, longestDelayMs);
   }
@@ -155,7 +159,8 @@ function logFile(dataDir: string): string {
   return path.join(dataDir, 'etcd.log');
 }
 
-function etcdArguments(dataDir: string, quotaBytes: number | undefined): string[] {
+/** The first two tell this server from every other one. */
+function etcdArguments(dataDir: string, quotaBytes: number | undefined): [string, string, ...string[]] {
   const client = `unix://${clientSocket}`;
   const peer = 'unix://peer:0';
   return [

@@ -19,6 +19,7 @@ export interface KeyValue {
 }
 
 export interface ResponseHeader {
+  readonly cluster_id: string;
   readonly revision: string;
 }
 

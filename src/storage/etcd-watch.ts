@@ -47,6 +47,7 @@ export class WatchAssembler {
   delivered: number;
   readonly #prefix: string;
   #held: StoreEvent[] = [];
+  #cluster: string | undefined;
 
   constructor(prefix: string, delivered: number) {
     this.#prefix = prefix;
@@ -59,6 +60,11 @@ export class WatchAssembler {
   }
 
   take(response: WatchResponse): WatchStep {
+    this.#cluster ??= response.header.cluster_id;
+    if (response.header.cluster_id !== this.#cluster) {
+      // Another database answers (wiped, or restored from a snapshot): its revisions are not those delivered so far.
+      return { type: 'compacted', revision: Number(response.header.revision) };
+    }
     const id = Number(response.watch_id);
     if (id !== watchId && id !== -1) return { type: 'nothing' };
     if (response.canceled) {
@@ -121,8 +127,7 @@ export async function* watchEtcd(options: WatchOptions): AsyncGenerator<WatchBat
       }
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      if (!signal.aborted)
-        log.debug('watch stream lost, resuming', { after: assembler.delivered, error: errorMessage(error) });
+      if (!signal.aborted) reportLoss(log, delay, assembler.delivered, error);
     } finally {
       options.onStream(undefined);
     }
@@ -130,6 +135,14 @@ export async function* watchEtcd(options: WatchOptions): AsyncGenerator<WatchBat
     await sleep(clock, delay, signal).catch(() => undefined);
     delay = Math.min(delay * 2, longestDelayMs);
   }
+}
+
+/** A blip is nobody's business; an etcd that stays away is told once. */
+function reportLoss(log: Logger, delay: number, after: number, error: RpcError): void {
+  const fields = { after, error: errorMessage(error) };
+  if (delay < longestDelayMs && delay * 2 >= longestDelayMs)
+    log.warn('etcd can not be reached, going on trying', fields);
+  else log.debug('the watch stream was lost, resuming', fields);
 }
 
 async function* oneStream(options: WatchOptions, assembler: WatchAssembler): AsyncGenerator<WatchBatch> {

@@ -2,17 +2,17 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { type Clock, sleep } from '../base/clock.ts';
 
-/** The processes that were started with exactly this argument, this one left out. */
-export async function processesWithArgument(argument: string): Promise<number[]> {
+/** The processes that were started with all of these arguments, this one left out. */
+export async function processesWithArguments(wanted: readonly string[]): Promise<number[]> {
   const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
-  const found = await Promise.all(pids.map(async (pid) => ((await hasArgument(pid, argument)) ? [pid] : [])));
+  const found = await Promise.all(pids.map(async (pid) => ((await hasArguments(pid, wanted)) ? [pid] : [])));
   return found.flat();
 }
 
-async function hasArgument(pid: number, argument: string): Promise<boolean> {
+async function hasArguments(pid: number, wanted: readonly string[]): Promise<boolean> {
   try {
-    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8');
-    return commandLine.split('\0').slice(1).includes(argument);
+    const given = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0');
+    return wanted.every((argument) => given.includes(argument));
   } catch (error) {
     if (isGone(error)) return false;
     throw error;

@@ -142,9 +142,11 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
       page = await store.list(prefix, { limit: listPage, revision: reached, startAfter: last.key });
     }
     const changed = replaceAll(index, listed);
+    // A store that lost its data counts from the start again: no watcher can go on with what it knows.
+    const wentBack = reached < revision;
     history.restart(reached);
     revision = reached;
-    watchers.expire((watched) => changed.some((key) => key.startsWith(watched)));
+    watchers.expire((watched) => wentBack || changed.some((key) => key.startsWith(watched)));
     advance(reached);
     synced.resolve();
     return reached;

@@ -1,0 +1,151 @@
+/** etcd as a child: started on what is there, restarted, closed to others, and never left behind. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, readlink, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../src/storage/embedded-etcd.ts';
+import { connectEtcd } from '../../src/storage/etcd.ts';
+import { etcdBinary, requireEtcd, startTestEtcd } from './etcd-server.ts';
+
+const limit = { timeout: 60_000 };
+const bytes = Buffer.from('x');
+
+function start(dataDir: string): Promise<EmbeddedEtcd> {
+  const signal = new AbortController().signal;
+  return startEmbeddedEtcd({ binary: etcdBinary, dataDir, log: silentLogger, clock: systemClock, signal });
+}
+
+const connect = ({ endpoints, keepaliveMs }: EmbeddedEtcd) =>
+  connectEtcd({ endpoints, keepaliveMs, log: silentLogger, clock: systemClock });
+
+async function isRunning(pid: number): Promise<boolean> {
+  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => 'gone) Z');
+  return !/\) Z/.test(status);
+}
+
+test('no other user can reach it: no network port, and a directory of its owner alone', limit, async () => {
+  const { etcd, directory, connect, stop } = await startTestEtcd();
+  try {
+    await (await connect()).close();
+    const pid = etcd.pid();
+    assert.ok(pid);
+    assert.equal((await stat(path.join(directory, 'etcd'))).mode & 0o777, 0o700);
+    const sockets = new Set<string>();
+    for (const fd of await readdir(`/proc/${pid}/fd`)) {
+      const target = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => '');
+      const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1];
+      if (inode) sockets.add(inode);
+    }
+    assert.ok(sockets.size >= 2, 'etcd has no sockets');
+    for (const table of ['tcp', 'tcp6', 'udp', 'udp6']) {
+      const rows = (await readFile(`/proc/${pid}/net/${table}`, 'utf8')).trim().split('\n').slice(1);
+      for (const row of rows) assert.ok(!sockets.has(row.trim().split(/\s+/)[9] ?? ''), `${table}: ${row}`);
+    }
+  } finally {
+    await stop();
+  }
+});
+
+test('it is started again when killed, keeps its data, and is gone after stop', limit, async () => {
+  const { etcd, connect, stop } = await startTestEtcd();
+  const store = await connect();
+  let last: number | undefined;
+  try {
+    const revision = await store.create('/t/a', bytes);
+    const first = etcd.pid();
+    assert.ok(first);
+    process.kill(first, 'SIGKILL');
+    assert.equal((await store.get('/t/a'))?.revision, revision);
+    last = etcd.pid();
+    assert.ok(last && last !== first);
+  } finally {
+    await store.close();
+    await stop();
+  }
+  assert.equal(await isRunning(last), false);
+  assert.equal(etcd.pid(), undefined);
+});
+
+test('after its master was killed: the etcd left behind is ended and its data served', limit, async () => {
+  requireEtcd();
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
+  const storage = path.join(import.meta.dirname, '../../src/storage');
+  const master = spawn(
+    process.execPath,
+    [
+      '--input-type=module',
+      '--eval',
+      `import { startEmbeddedEtcd } from '${storage}/embedded-etcd.ts';
+       import { connectEtcd } from '${storage}/etcd.ts';
+       import { systemClock as clock } from '${storage}/../base/clock.ts';
+       import { silentLogger as log } from '${storage}/../base/log.ts';
+       const signal = new AbortController().signal;
+       const [binary, dataDir] = process.argv.slice(1);
+       const etcd = await startEmbeddedEtcd({ binary, dataDir, log, clock, signal });
+       const store = await connectEtcd({ endpoints: etcd.endpoints, log, clock });
+       await store.create('/t/a', Buffer.from('from the first'));
+       console.log(etcd.pid());`,
+      etcdBinary,
+      dataDir,
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const [line] = (await once(master.stdout, 'data')) as [Buffer];
+  const orphan = Number(line.toString());
+  master.kill('SIGKILL');
+  await once(master, 'exit');
+  assert.equal(await isRunning(orphan), true, 'etcd died with its master: nothing to test');
+  const etcd = await start(dataDir);
+  const store = await connect(etcd);
+  try {
+    assert.equal(await isRunning(orphan), false);
+    assert.equal((await store.get('/t/a'))?.value.toString(), 'from the first');
+  } finally {
+    await store.close();
+    await etcd.stop();
+    await rm(dataDir, { recursive: true });
+  }
+});
+
+test('a data directory whose path is longer than a socket address works', limit, async () => {
+  const { connect, stop } = await startTestEtcd(path.join('a'.repeat(100), 'b'.repeat(100)));
+  try {
+    const store = await connect();
+    await store.create('/t/a', bytes);
+    await store.close();
+  } finally {
+    await stop();
+  }
+});
+
+test('the signal ends it', limit, async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
+  const abort = new AbortController();
+  const etcd = await startEmbeddedEtcd({
+    binary: etcdBinary,
+    dataDir,
+    log: silentLogger,
+    clock: systemClock,
+    signal: abort.signal,
+  });
+  const pid = etcd.pid();
+  assert.ok(pid);
+  abort.abort();
+  await etcd.stop();
+  assert.equal(await isRunning(pid), false);
+  await rm(dataDir, { recursive: true });
+});
+
+test('a binary that can not run is told, and stop does not hang', limit, async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
+  const binary = path.join(dataDir, 'no-such-etcd');
+  const signal = new AbortController().signal;
+  const start = startEmbeddedEtcd({ binary, dataDir, log: silentLogger, clock: systemClock, signal });
+  await assert.rejects(start, /no-such-etcd/);
+  await rm(dataDir, { recursive: true });
+});

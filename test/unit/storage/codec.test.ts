@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { KubeObject } from '../../../src/apimachinery/meta.ts';
+import {
+  decodeObject,
+  deepFreeze,
+  encodeObject,
+  frameObject,
+  withRevision,
+} from '../../../src/storage/codec.ts';
+
+const metadata = { name: 'a', uid: 'u', resourceVersion: '7', creationTimestamp: '2026-01-01T00:00:00Z' };
+const pod = { kind: 'Pod', spec: { note: '"metadata":{"x"' }, metadata, apiVersion: 'v1' } as KubeObject;
+
+test('stored bytes carry no resourceVersion and come back with the one of the store', () => {
+  const bytes = encodeObject(pod);
+  assert.ok(!bytes.includes('resourceVersion'));
+  assert.deepEqual(decodeObject(bytes, 12), { ...pod, metadata: { ...metadata, resourceVersion: '12' } });
+  assert.equal(pod.metadata.resourceVersion, '7');
+});
+
+const stored: [name: string, bytes: Buffer][] = [
+  ['as encoded', encodeObject(pod)],
+  ['with a resourceVersion of its own', withRevision(encodeObject(pod), 3)],
+  ['written by someone else: other order', Buffer.from(JSON.stringify(pod))],
+  [
+    'a template before the metadata',
+    Buffer.from(JSON.stringify({ spec: { template: { metadata: { labels: { a: 'b' } } } }, ...pod })),
+  ],
+  ['whitespace', Buffer.from(JSON.stringify(pod, null, 2))],
+  ['nothing else in the metadata', Buffer.from('{"apiVersion":"v1","kind":"Pod","metadata":{}}')],
+  [
+    'only a resourceVersion',
+    Buffer.from('{"apiVersion":"v1","kind":"Pod","metadata":{"resourceVersion":"1"}}'),
+  ],
+  ['not ASCII', encodeObject({ ...pod, metadata: { ...metadata, labels: { ключ: '值😀' } } })],
+];
+for (const [name, bytes] of stored) {
+  test(`the resourceVersion is spliced into the object's own metadata: ${name}`, () => {
+    const expected = JSON.parse(bytes.toString());
+    expected.metadata.resourceVersion = '123456';
+    const spliced = withRevision(bytes, 123456);
+    assert.deepEqual(JSON.parse(spliced.toString()), expected);
+    assert.equal(spliced.toString().split('"resourceVersion"').length, 2);
+    const { frame, object } = frameObject('MODIFIED', bytes, 123456);
+    assert.deepEqual(JSON.parse(frame.toString()), { type: 'MODIFIED', object: expected });
+    assert.ok(
+      (frame.toString().endsWith('}\n') && frame.indexOf('\n') === frame.length - 1) || name === 'whitespace',
+    );
+    assert.equal(object.buffer, frame.buffer);
+    assert.deepEqual(JSON.parse(object.toString()), expected);
+  });
+}
+
+for (const bytes of ['', 'no json', 'null', '[]', '"text"', '{}', '{"metadata":null}', '{"metadata":{}}']) {
+  test(`bytes that hold no object are refused: ${bytes}`, () => {
+    assert.throws(() => withRevision(Buffer.from(bytes), 1), SyntaxError);
+    assert.throws(() => frameObject('ADDED', Buffer.from(bytes), 1), SyntaxError);
+  });
+}
+
+test('freezing reaches everything', () => {
+  const frozen = deepFreeze({ a: [{ b: { c: 1 } }], d: null });
+  for (const part of [frozen, frozen.a, frozen.a[0], frozen.a[0]?.b]) assert.ok(Object.isFrozen(part));
+});

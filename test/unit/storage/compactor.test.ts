@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '../../../src/base/log.ts';
+import { runCompactor } from '../../../src/storage/compactor.ts';
+import { createMemoryStore } from '../../../src/storage/memory.ts';
+import { CompactedError } from '../../../src/storage/store.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+
+test('history is kept for one interval and then forgotten', async () => {
+  const clock = new FakeClock();
+  const store = createMemoryStore();
+  const abort = new AbortController();
+  const first = await store.create('/r/a', Buffer.from('1'));
+  const second = await store.update('/r/a', Buffer.from('2'), first);
+  const run = runCompactor({ store, clock, log: silentLogger, retentionMs: 1000 }, abort.signal);
+  await clock.advance(999);
+  await store.update('/r/a', Buffer.from('3'), second);
+  assert.equal((await store.list('/r/', { revision: first })).items.length, 1);
+  await clock.advance(1);
+  await assert.rejects(store.list('/r/', { revision: first }), CompactedError);
+  assert.equal((await store.list('/r/', { revision: second })).items.length, 1);
+  await clock.advance(1000);
+  await assert.rejects(store.list('/r/', { revision: second }), CompactedError);
+  abort.abort();
+  await run;
+  assert.equal(clock.pending, 0);
+});
+
+test('a store that does not answer is asked again later', async () => {
+  const clock = new FakeClock();
+  const store = createMemoryStore();
+  const abort = new AbortController();
+  const warnings: string[] = [];
+  const log = { ...silentLogger, warn: (message: string) => void warnings.push(message), named: () => log };
+  await store.close();
+  const run = runCompactor({ store, clock, log, retentionMs: 1000 }, abort.signal);
+  await clock.advance(2000);
+  assert.equal(warnings.length, 3);
+  abort.abort();
+  await run;
+});

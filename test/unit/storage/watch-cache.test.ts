@@ -1,0 +1,412 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { KubeObject } from '../../../src/apimachinery/meta.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import type { CacheEvent } from '../../../src/storage/cache.ts';
+import { encodeObject } from '../../../src/storage/codec.ts';
+import { createMemoryStore } from '../../../src/storage/memory.ts';
+import { CompactedError, type Store, StoreUnavailableError } from '../../../src/storage/store.ts';
+import { createWatchCache, type WatchCacheOptions } from '../../../src/storage/watch-cache.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+
+function pod(name: string, note = ''): KubeObject {
+  const metadata = {
+    name,
+    uid: `uid-${name}`,
+    resourceVersion: '',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+  };
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { note } } as KubeObject;
+}
+
+const key = (name: string, namespace = 'default') => `/registry/pods/${namespace}/${name}`;
+const body = (name: string, note?: string) => encodeObject(pod(name, note));
+
+/** The store, with a watch that the test can break and requests for progress that it can count. */
+function breakable(store: Store) {
+  let broken = new AbortController();
+  const state = { progress: 0, held: undefined as Promise<void> | undefined };
+  const wrapped: Store = {
+    ...store,
+    requestProgress() {
+      state.progress++;
+      store.requestProgress();
+    },
+    async *watch(prefix, after, signal) {
+      const cut = broken.signal;
+      for await (const batch of store.watch(prefix, after, AbortSignal.any([signal, cut]))) {
+        await state.held;
+        if (cut.aborted) break;
+        yield batch;
+      }
+      if (!signal.aborted) throw new CompactedError('history is gone', undefined);
+    },
+  };
+  /** The cache has to list again, and misses what happens until the clock moves on. */
+  const loseHistory = () => {
+    broken.abort();
+    broken = new AbortController();
+  };
+  return { store: wrapped, state, loseHistory };
+}
+
+interface Fixture {
+  readonly store: Store;
+  readonly clock: FakeClock;
+  readonly cache: ReturnType<typeof createWatchCache>['cache'];
+  readonly state: { progress: number; held: Promise<void> | undefined };
+  loseHistory(): void;
+  /** Collects what a watch is given. */
+  watch(prefix: string, after?: number): Seen;
+}
+
+interface Seen {
+  readonly events: CacheEvent[];
+  /** How many events came in each call. */
+  readonly calls: number[];
+  readonly revisions: number[];
+  expired: number;
+  stop(): void;
+}
+
+async function withCache(
+  body: (fixture: Fixture) => Promise<void>,
+  options: Partial<WatchCacheOptions> & { readonly seed?: (store: Store) => Promise<void> } = {},
+): Promise<void> {
+  const memory = createMemoryStore();
+  await options.seed?.(memory);
+  const clock = new FakeClock();
+  const { store, state, loseHistory } = breakable(memory);
+  const { cache, run, synced } = createWatchCache({
+    store,
+    prefix: '/registry/',
+    clock,
+    log: silentLogger,
+    ...options,
+  });
+  const abort = new AbortController();
+  const running = run(abort.signal);
+  await synced;
+  await clock.settle();
+  const watch = (prefix: string, after = cache.revision): Seen => {
+    const seen: Seen = { events: [], calls: [], revisions: [], expired: 0, stop: () => undefined };
+    seen.stop = cache.watch(prefix, after, {
+      onEvents(events, revision) {
+        seen.events.push(...events);
+        seen.calls.push(events.length);
+        seen.revisions.push(revision);
+      },
+      onExpired: () => void seen.expired++,
+    });
+    return seen;
+  };
+  try {
+    await body({ store: memory, clock, cache, state, loseHistory, watch });
+  } finally {
+    abort.abort();
+    await clock.settle();
+    await running;
+  }
+}
+
+const shape = (events: readonly CacheEvent[]) =>
+  events.map((event) => `${event.type} ${event.key.split('/').at(-1)}@${event.revision}`);
+
+test('what is stored before and after the start is served with its resourceVersion, frozen', () =>
+  withCache(
+    async ({ store, cache, clock }) => {
+      const created = await store.create(key('b'), body('b'));
+      await clock.settle();
+      for (const [name, revision] of [
+        ['a', 2],
+        ['b', created],
+      ] as const) {
+        const cached = cache.get(key(name));
+        assert.ok(cached);
+        const expected = {
+          ...pod(name),
+          metadata: { ...pod(name).metadata, resourceVersion: String(revision) },
+        };
+        assert.equal(cached.revision, revision);
+        assert.deepEqual(cached.object, expected);
+        assert.deepEqual(JSON.parse(cached.bytes.toString()), expected);
+        assert.ok(Object.isFrozen(cached.object.metadata));
+        assert.equal(cached.object, cached.object);
+      }
+      assert.equal(cache.get(key('c')), undefined);
+      assert.equal(cache.revision, created);
+    },
+    { seed: async (store) => void (await store.create(key('a'), body('a'))) },
+  ));
+
+test('events tell what was before and carry the wire form', () =>
+  withCache(async ({ store, cache, watch, clock }) => {
+    const seen = watch('/registry/pods/');
+    const a1 = await store.create(key('a'), body('a', 'one'));
+    const a2 = await store.update(key('a'), body('a', 'two'), a1);
+    const a3 = await store.delete(key('a'), a2);
+    await store.create('/registry/configmaps/default/a', body('a'));
+    await clock.advance(10);
+    assert.deepEqual(shape(seen.events), [`ADDED a@${a1}`, `MODIFIED a@${a2}`, `DELETED a@${a3}`]);
+    const [added, modified, deleted] = seen.events;
+    assert.ok(added && modified && deleted);
+    assert.equal(added.previous, undefined);
+    assert.equal(modified.previous, added.current);
+    assert.equal(deleted.previous, modified.current);
+    // The last state, at the revision of the deletion.
+    const last = { ...pod('a', 'two'), metadata: { ...pod('a').metadata, resourceVersion: String(a3) } };
+    assert.deepEqual(deleted.current.object, last);
+    for (const event of seen.events) {
+      const line = event.frame.toString();
+      assert.ok(line.endsWith('}\n'));
+      assert.deepEqual(JSON.parse(line), { type: event.type, object: event.current.object });
+    }
+    assert.equal(cache.get(key('a')), undefined);
+  }));
+
+test('all watchers of an event share one frame, and the object shares its bytes', () =>
+  withCache(async ({ store, watch, clock, cache }) => {
+    const seen = Array.from({ length: 50 }, (_, i) =>
+      watch(i % 2 ? '/registry/pods/' : '/registry/pods/default/'),
+    );
+    await store.create(key('a'), body('a'));
+    await clock.advance(10);
+    const frame = seen[0]?.events[0]?.frame;
+    assert.ok(frame);
+    for (const { events } of seen) {
+      assert.equal(events.length, 1);
+      assert.equal(events[0]?.frame, frame);
+    }
+    assert.equal(cache.get(key('a'))?.bytes.buffer, frame.buffer);
+  }));
+
+test('the first event goes out at once, those that follow within the window together', () =>
+  withCache(async ({ store, watch, clock }) => {
+    const seen = watch('/registry/');
+    await store.create(key('a'), body('a'));
+    await clock.settle();
+    assert.deepEqual(seen.calls, [1]);
+    for (const name of ['b', 'c', 'd']) {
+      await store.create(key(name), body(name));
+      await clock.settle();
+    }
+    assert.deepEqual(seen.calls, [1]);
+    await clock.advance(2);
+    assert.deepEqual(seen.calls, [1, 3]);
+    await clock.advance(2);
+    assert.equal(clock.pending, 0);
+    await store.create(key('e'), body('e'));
+    await clock.settle();
+    assert.deepEqual(seen.calls, [1, 3, 1]);
+    assert.equal(seen.revisions.at(-1), seen.events.at(-1)?.revision);
+  }));
+
+test('a watcher resumes anywhere in the history and loses and repeats nothing', () =>
+  withCache(async ({ store, watch, clock, cache }) => {
+    const start = cache.revision;
+    const live = watch('/registry/pods/', start);
+    const resumed: Seen[] = [];
+    let revision = await store.create(key('a'), body('a', '0'));
+    for (let i = 1; i <= 30; i++) {
+      revision = await store.update(key('a'), body('a', String(i)), revision);
+      // Some join while events wait for their flush, some after.
+      if (i % 3 === 0) await clock.settle();
+      if (i % 5 === 0) await clock.advance(2);
+      resumed.push(watch('/registry/pods/', start + (i % 7)));
+    }
+    await clock.advance(10);
+    assert.equal(live.events.length, 31);
+    for (const [i, seen] of resumed.entries()) {
+      const from = start + ((i + 1) % 7);
+      assert.deepEqual(shape(seen.events), shape(live.events.filter((event) => event.revision > from)));
+    }
+  }));
+
+test('a watch that starts in the future is given nothing before it', () =>
+  withCache(async ({ store, watch, clock, cache }) => {
+    const seen = watch('/registry/', cache.revision + 1);
+    await store.create(key('a'), body('a'));
+    const second = await store.create(key('b'), body('b'));
+    await clock.advance(10);
+    assert.deepEqual(shape(seen.events), [`ADDED b@${second}`]);
+  }));
+
+test('a watch that has ended is given nothing, nor is one whose neighbour fails kept from its events', () =>
+  withCache(async ({ store, watch, clock, cache }) => {
+    const ended = watch('/registry/');
+    const self = watch('/registry/');
+    let calls = 0;
+    const stop = cache.watch('/registry/', cache.revision, {
+      onEvents() {
+        calls++;
+        stop();
+        self.stop();
+        throw new Error('broken watcher');
+      },
+      onExpired() {},
+    });
+    const other = watch('/registry/');
+    ended.stop();
+    await store.create(key('a'), body('a'));
+    await clock.advance(10);
+    await store.create(key('b'), body('b'));
+    await clock.advance(10);
+    assert.equal(calls, 1);
+    assert.equal(ended.events.length, 0);
+    assert.equal(self.events.length, 1);
+    assert.equal(other.events.length, 2);
+  }));
+
+test('history beyond its limits is refused, within them it is not', () =>
+  withCache(
+    async ({ store, watch, clock }) => {
+      const revisions: number[] = [];
+      for (let i = 0; i < 6; i++) {
+        revisions.push(await store.create(key(String(i)), body(String(i))));
+        await clock.advance(10);
+      }
+      // Six events, four may be kept, of which two are too old for more than three.
+      const oldest = revisions[2] ?? 0;
+      assert.throws(() => watch('/registry/', oldest - 1), {
+        name: 'CompactedError',
+        compactRevision: oldest,
+      });
+      const seen = watch('/registry/', oldest);
+      await clock.settle();
+      assert.deepEqual(
+        seen.events.map((event) => event.revision),
+        revisions.slice(3),
+      );
+    },
+    { history: { minEvents: 3, maxEvents: 4, maxAgeMs: 15, maxBytes: 1 << 20 } },
+  ));
+
+test('waiting for a revision: at once when it is here, by progress when no event brings it', () =>
+  withCache(async ({ store, cache, clock, state }) => {
+    await cache.waitUntil(cache.revision);
+    const held = Promise.withResolvers<void>();
+    state.held = held.promise;
+    const written = await store.create(key('a'), body('a'));
+    let reached = 0;
+    const waits = [written, written].map((revision) => cache.waitUntil(revision).then(() => void reached++));
+    await clock.settle();
+    assert.equal(reached, 0);
+    held.resolve();
+    await clock.settle();
+    await Promise.all(waits);
+    assert.ok(cache.get(key('a')));
+    // Nobody waits any more, so nobody asks.
+    await clock.advance(1000);
+    assert.equal(state.progress, 0);
+    const elsewhere = await store.create('/elsewhere/a', body('a'));
+    const wait = cache.waitUntil(elsewhere);
+    await clock.advance(4);
+    assert.equal(state.progress, 0);
+    await clock.advance(1);
+    await wait;
+    assert.equal(state.progress, 1);
+    assert.equal(clock.pending, 0);
+  }));
+
+test('waiting ends with its signal and with the cache', async () => {
+  let late: Promise<void> | undefined;
+  let cacheOfLate: Fixture['cache'] | undefined;
+  await withCache(async ({ cache, clock }) => {
+    const abort = new AbortController();
+    const wait = cache.waitUntil(cache.revision + 1, abort.signal);
+    abort.abort(new Error('client went away'));
+    await assert.rejects(wait, /client went away/);
+    await assert.rejects(cache.waitUntil(cache.revision + 1, abort.signal), /client went away/);
+    late = cache.waitUntil(cache.revision + 1);
+    late.catch(() => undefined);
+    cacheOfLate = cache;
+    await clock.settle();
+  });
+  await assert.rejects(late ?? Promise.resolve(), StoreUnavailableError);
+  await assert.rejects(cacheOfLate?.waitUntil(1000) ?? Promise.resolve(), StoreUnavailableError);
+});
+
+test('when the store lost the history: the cache is right again, and only those who missed something are told', () =>
+  withCache(
+    async ({ store, cache, clock, watch, loseHistory }) => {
+      const before = cache.revision;
+      const pods = watch('/registry/pods/');
+      const services = watch('/registry/services/');
+      const kept = cache.get(key('keep'));
+      loseHistory();
+      await store.delete(key('gone'), cache.get(key('gone'))?.revision ?? 0);
+      const changed = await store.update(
+        key('change'),
+        body('change', 'new'),
+        cache.get(key('change'))?.revision ?? 0,
+      );
+      const added = await store.create(key('new'), body('new'));
+      await clock.advance(5000);
+      assert.deepEqual(
+        cache.list('/registry/pods/').map((each) => [each.key, each.revision]),
+        [
+          [key('change'), changed],
+          [key('keep'), kept?.revision],
+          [key('new'), added],
+        ],
+      );
+      assert.equal(cache.get(key('keep')), kept);
+      assert.deepEqual([pods.expired, pods.events.length], [1, 0]);
+      assert.equal(services.expired, 0);
+      assert.throws(() => watch('/registry/', before), CompactedError);
+      const service = await store.create('/registry/services/default/a', body('a'));
+      await store.create(key('later'), body('later'));
+      await clock.advance(10);
+      assert.deepEqual(shape(services.events), [`ADDED a@${service}`]);
+      assert.deepEqual([pods.expired, pods.events.length], [1, 0]);
+    },
+    {
+      async seed(store) {
+        for (const name of ['keep', 'gone', 'change']) await store.create(key(name), body(name));
+      },
+    },
+  ));
+
+test('a key that holds no object is left out and harms nothing else', () =>
+  withCache(
+    async ({ store, cache, clock, watch }) => {
+      const seen = watch('/registry/');
+      assert.deepEqual(
+        cache.list('/registry/').map((each) => each.key),
+        [key('a')],
+      );
+      const a = cache.get(key('a'))?.revision ?? 0;
+      const broken = await store.update(key('a'), Buffer.from('{"half":'), a);
+      await clock.advance(10);
+      assert.equal(cache.get(key('a')), undefined);
+      const mended = await store.update(key('a'), body('a'), broken);
+      await clock.advance(10);
+      assert.equal(cache.get(key('a'))?.revision, mended);
+      assert.equal(seen.events.at(-1)?.revision, mended);
+    },
+    {
+      async seed(store) {
+        await store.create(key('a'), body('a'));
+        await store.create(key('rubbish'), Buffer.from('rubbish'));
+      },
+    },
+  ));
+
+test('decoded objects are kept within their budget', () =>
+  withCache(
+    async ({ cache }) => {
+      const list = cache.list('/registry/');
+      const decoded = list.map((each) => each.object);
+      const [first, last] = [list[0], list.at(-1)];
+      assert.ok(first && last);
+      assert.equal(last.object, decoded.at(-1));
+      assert.notEqual(first.object, decoded[0]);
+      assert.deepEqual(first.object, decoded[0]);
+    },
+    {
+      decodedBytes: 1000,
+      async seed(store) {
+        for (let i = 0; i < 20; i++) await store.create(key(`p${i}`), body(`p${i}`));
+      },
+    },
+  ));
