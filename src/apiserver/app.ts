@@ -81,11 +81,11 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
 
   app.use(authentication(options));
   const discovery = createDiscovery(server.resources, options.advertiseAddress);
-  const openapi = createOpenApi(server.resources, options.version);
+  const openapi = createOpenApi(server.resources, () => server.clock.now());
   app.all('*', (c) => {
     const info = parseRequestInfo(rawPath(c.req.raw.url));
     if (info.type === 'resource') return serveResource(c, server, authorize, info);
-    return servePath(c, authorize, (request) => discovery(request) ?? openapi(request));
+    return servePath(c, authorize, async (request) => discovery(request) ?? (await openapi(request)));
   });
 
   return {
@@ -131,7 +131,7 @@ function podNodes(server: ServerContext): PodNodeLookup {
 async function servePath(
   c: Context<Env>,
   authorize: Authorizer,
-  find: (request: Request) => Response | undefined,
+  find: (request: Request) => Promise<Response | undefined>,
 ): Promise<Response> {
   const { path, method } = c.req;
   const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
@@ -139,7 +139,7 @@ async function servePath(
   if (!(await authorize(access))) {
     throw newStatusError('Forbidden', `forbidden: ${refusal(access)}`);
   }
-  const found = method === 'GET' || method === 'HEAD' ? find(c.req.raw) : undefined;
+  const found = method === 'GET' || method === 'HEAD' ? await find(c.req.raw) : undefined;
   return found ?? c.notFound();
 }
 

@@ -1,7 +1,7 @@
 /** Whatever a request ends with, as the Status a client understands. */
 import { newInternalError, newStatusError, StatusError } from '../apimachinery/status-error.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
-import { CompactedError, StoreUnavailableError } from '../storage/store.ts';
+import { CompactedError, StoreRejectedError, StoreUnavailableError } from '../storage/store.ts';
 
 /** The client is gone; nobody reads the answer (nginx's 499). */
 const clientGone = newStatusError('Timeout', 'the client went away before the answer');
@@ -14,6 +14,10 @@ export function toStatusError(error: unknown, request: Request, log: Logger): St
   if (error instanceof StoreUnavailableError) {
     log.warn('the store did not answer', line);
     return storeUnavailable(request.method);
+  }
+  if (error instanceof StoreRejectedError) {
+    log.warn('the store refused', line);
+    return newStatusError('Forbidden', `the store refused the request: ${errorMessage(error)}`);
   }
   if (error instanceof CompactedError) {
     return newStatusError('Expired', 'the requested resource version is too old: list again');

@@ -1,9 +1,115 @@
-/** The API's description, made on the first request for it. */
+/**
+ * `/openapi/v2` and `/openapi/v3`. All documents are made together on the first request and then kept as bytes:
+ * kubectl asks for them before it writes, and most processes that run a server are never asked.
+ */
+import { createHash } from 'node:crypto';
+import { kubernetesFields } from '../api/field-table.ts';
+import {
+  type OpenApiSource,
+  openApiPaths,
+  openApiV2Document,
+  openApiV3Document,
+  openApiV3Index,
+} from '../apimachinery/openapi.ts';
+import { encodeOpenApiV2, openApiV2ProtoType } from '../apimachinery/openapi-proto.ts';
+import { parseAccept } from './negotiation/accept.ts';
+import { type Headers, jsonType, respond } from './respond.ts';
 import type { ResourceTable } from './server-context.ts';
 
+interface Document {
+  readonly body: Uint8Array;
+  readonly hash: string;
+}
+
+interface Documents {
+  readonly v2: Document;
+  readonly v2Proto: Document;
+  readonly v3Index: Document;
+  /** By group and version, such as `apis/apps/v1`. */
+  readonly v3: ReadonlyMap<string, Document>;
+}
+
+function document(body: Uint8Array): Document {
+  const hash = createHash('sha256').update(body).digest('hex').slice(0, 32).toUpperCase();
+  return { body, hash };
+}
+
+const jsonDocument = (value: unknown) => document(Buffer.from(JSON.stringify(value)));
+
+async function makeDocuments(resources: ResourceTable): Promise<Documents> {
+  // The descriptions are large and wanted nowhere else.
+  const { fieldDocs } = await import('../api/field-docs.gen.ts');
+  const source: OpenApiSource = {
+    definitions: resources.all,
+    fields: kubernetesFields,
+    docs: fieldDocs,
+    version: 'v1.32.0',
+  };
+  const v3 = new Map<string, Document>();
+  for (const path of openApiPaths(resources.all)) {
+    v3.set(path, jsonDocument(openApiV3Document(source, path)));
+  }
+  const index = openApiV3Index([...v3].map(([path, { hash }]) => ({ path, hash })));
+  const v2 = openApiV2Document(source);
+  return {
+    v2: jsonDocument(v2),
+    v2Proto: document(encodeOpenApiV2(v2)),
+    v3Index: jsonDocument(index),
+    v3,
+  };
+}
+
+/** Answers the paths below `/openapi`; undefined for one that does not exist. */
 export function createOpenApi(
-  _resources: ResourceTable,
-  _version: string,
-): (request: Request) => Response | undefined {
-  return () => undefined;
+  resources: ResourceTable,
+  now: () => number,
+): (request: Request) => Promise<Response | undefined> {
+  let made: Promise<Documents> | undefined;
+  return async (request) => {
+    const url = new URL(request.url);
+    if (!url.pathname.startsWith('/openapi/')) return undefined;
+    made ??= makeDocuments(resources);
+    const documents = await made;
+    if (url.pathname === '/openapi/v2') return respondV2(documents, request);
+    if (url.pathname === '/openapi/v3') return cacheable(request, documents.v3Index, jsonType);
+    const path = url.pathname.slice('/openapi/v3/'.length);
+    const found = url.pathname.startsWith('/openapi/v3/') ? documents.v3.get(path) : undefined;
+    return found && respondV3(request, url, found, now());
+  };
+}
+
+/** kubectl until 1.28 can only read protobuf, and asks for it with an `@` where the answer's type has a dot. */
+function respondV2(documents: Documents, request: Request): Response {
+  const ranges = parseAccept(request.headers.get('accept') ?? '');
+  const first = ranges.find(
+    ({ type }) => type === '*/*' || type === 'application/json' || type.includes('proto-openapi'),
+  );
+  if (first?.type.includes('proto-openapi')) {
+    return cacheable(request, documents.v2Proto, { 'content-type': openApiV2ProtoType });
+  }
+  return cacheable(request, documents.v2, jsonType);
+}
+
+const yearMs = 365 * 24 * 3600 * 1000;
+
+/** A document under its hash never changes, and clients keep it; one under an old hash has moved. */
+function respondV3(request: Request, url: URL, found: Document, now: number): Response {
+  const hash = url.searchParams.get('hash');
+  if (hash === null) return cacheable(request, found, jsonType);
+  if (hash !== found.hash) {
+    const location = `${url.pathname}?hash=${found.hash}`;
+    return respond(301, null, { location, 'cache-control': 'no-cache, private' });
+  }
+  return cacheable(request, found, {
+    ...jsonType,
+    'cache-control': 'public, immutable',
+    expires: new Date(now + yearMs).toUTCString(),
+  });
+}
+
+function cacheable(request: Request, { body, hash }: Document, headers: Headers): Response {
+  const etag = `"${hash}"`;
+  const common = { 'cache-control': 'no-cache, private', etag, vary: 'Accept', ...headers };
+  if (request.headers.get('if-none-match') === etag) return respond(304, null, common);
+  return respond(200, body, common);
 }

@@ -30,7 +30,6 @@ export function respondStatus(status: Status, headers: Headers = {}): Response {
 const headerText = (text: string) =>
   text
     .replace(/["\\]/g, (char) => `\\${char}`)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not pass
     .replace(/[^\x20-\x7e]/g, (char) => (/\s/.test(char) ? ' ' : '?'));
 
 /** The Warning header; kubectl prints each as a line (RFC 7234 §5.5, code 299). */

@@ -1,6 +1,11 @@
 /** GET pods/NAME/log: the node agent's answer, passed on as it comes. */
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { newBadRequest, newInternalError, newStatusError } from '../../apimachinery/status-error.ts';
+import {
+  newBadRequest,
+  newInternalError,
+  newStatusError,
+  StatusError,
+} from '../../apimachinery/status-error.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { respond } from '../respond.ts';
@@ -67,6 +72,7 @@ async function connect(scope: RequestScope, node: string, path: string): Promise
   try {
     return await nodeConnection(node, path, scope.signal);
   } catch (error) {
+    if (error instanceof StatusError) throw error;
     throw newInternalError(`cannot reach the node agent of ${node}: ${errorMessage(error)}`);
   }
 }

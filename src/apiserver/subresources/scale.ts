@@ -8,7 +8,7 @@ import { updateObject } from '../registry/update.ts';
 import { isDryRun, type RequestScope } from '../request-scope.ts';
 import { respondJson } from '../respond.ts';
 import { readObject } from '../verbs/get.ts';
-import { applyPatch, readPatch } from '../verbs/patch-body.ts';
+import { patchValue, readPatchBody } from '../verbs/patch-body.ts';
 import { asKind, objectField, readKind, stringField } from '../verbs/read-object.ts';
 
 function mappingOf(scope: RequestScope): ScaleMapping<KubeObject> {
@@ -42,9 +42,8 @@ export async function putScale(scope: RequestScope): Promise<Response> {
 
 export async function patchScale(scope: RequestScope): Promise<Response> {
   const dryRun = isDryRun(scope, 'PatchOptions');
-  const patch = await readPatch(scope);
-  if (patch.type === 'strategic') throw newBadRequest('a scale is patched with a JSON or a merge patch');
-  return writeScale(scope, dryRun, (current) => applyPatch(scope, patch, current));
+  const patch = await readPatchBody(scope, false);
+  return writeScale(scope, dryRun, (current) => patchValue(scope, patch, current));
 }
 
 async function writeScale(

@@ -123,29 +123,45 @@ async function pageFromStore(server: ServerContext, selection: Selection, page: 
   const items: PageItem[] = [];
   let { after, revision } = page;
   for (;;) {
-    const wanted = limit === 0 ? batchSize : selection.everything ? limit : Math.max(limit, batchSize);
     const batch = await server.store.list(selection.prefix, {
-      limit: wanted,
+      limit: batchLimit(limit, selection),
       ...(after !== undefined && { startAfter: after }),
       ...(revision !== undefined && { revision }),
     });
     revision ??= batch.revision;
-    for (const [index, value] of batch.items.entries()) {
-      const item = pageItem(value);
-      if (selection.matches(item)) items.push(item);
-      const last = index === batch.items.length - 1;
-      if (limit === 0 || items.length < limit || (last && !batch.more)) continue;
-      const remaining = batch.remaining + batch.items.length - 1 - index;
+    const used = takeMatching(items, batch.items, limit, selection);
+    after = batch.items[used - 1]?.key;
+    const left = batch.items.length - used;
+    if (!batch.more && left === 0) return { items, revision, continue: '', remaining: undefined };
+    if (after === undefined || (limit > 0 && items.length === limit)) {
       return {
         items,
         revision,
-        continue: tokenAfter(selection, value.key, revision),
-        remaining: selection.everything ? remaining : undefined,
+        continue: tokenAfter(selection, after ?? '', revision),
+        remaining: selection.everything ? batch.remaining + left : undefined,
       };
     }
-    after = batch.items.at(-1)?.key;
-    if (!batch.more || after === undefined) return { items, revision, continue: '', remaining: undefined };
   }
+}
+
+function batchLimit(limit: number, selection: Selection): number {
+  if (limit === 0) return batchSize;
+  return selection.everything ? limit : Math.max(limit, batchSize);
+}
+
+/** Appends what matches until the page is full; returns how many of `stored` were looked at. */
+function takeMatching(
+  items: PageItem[],
+  stored: readonly StoredValue[],
+  limit: number,
+  selection: Selection,
+): number {
+  for (const [index, value] of stored.entries()) {
+    const item = pageItem(value);
+    if (selection.matches(item)) items.push(item);
+    if (limit > 0 && items.length === limit) return index + 1;
+  }
+  return stored.length;
 }
 
 /** Bytes and object of a stored value, each made when it is asked for. */

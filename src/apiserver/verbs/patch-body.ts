@@ -1,58 +1,51 @@
-/** The three kinds of patch and how each changes an object. */
+/** Patches as they come in a request, for kinds with and without merge rules. */
 import { kubernetesFields } from '../../api/field-table.ts';
-import { parseBody } from '../../apimachinery/decode.ts';
-import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
-import { applyJsonPatch, type JsonPatchOperation, readJsonPatch } from '../../apimachinery/patch-json.ts';
-import { applyMergePatch } from '../../apimachinery/patch-merge.ts';
-import { applyStrategicPatch } from '../../apimachinery/patch-strategic.ts';
-import { newBadRequest, newStatusError } from '../../apimachinery/status-error.ts';
+import { convertObject, type FieldValidation } from '../../apimachinery/decode.ts';
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { hasStrategicPatch } from '../../apimachinery/openapi.ts';
+import { applyPatch, type Patch, patchTypes, readPatch } from '../../apimachinery/patch.ts';
+import { objectTypeOf } from '../../apimachinery/schema-types.ts';
 import { readBody } from '../body.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { mediaType } from './read-object.ts';
 
-export type Patch =
-  | { readonly type: 'json'; readonly operations: readonly JsonPatchOperation[] }
-  | { readonly type: 'merge' | 'strategic'; readonly patch: JsonObject };
+const general: readonly string[] = [patchTypes.json, patchTypes.merge];
 
-const types: Readonly<Record<string, Patch['type']>> = {
-  'application/json-patch+json': 'json',
-  'application/merge-patch+json': 'merge',
-  'application/strategic-merge-patch+json': 'strategic',
-};
+const typeOf = (scope: RequestScope) => objectTypeOf(scope.definition, kubernetesFields);
 
 /** Throws 415 for another kind of patch, 400 for one that can not be read. */
-export async function readPatch(scope: RequestScope): Promise<Patch> {
-  const type = types[mediaType(scope.request)];
-  const known = Object.keys(types).filter((name) => name !== strategic || hasMergeRules(scope));
-  if (!type || (type === 'strategic' && !hasMergeRules(scope))) {
-    throw newStatusError(
-      'UnsupportedMediaType',
-      `the body of the request was in an unknown format - accepted media types include: ${known.join(', ')}`,
-    );
-  }
-  const { value } = parseBody((await readBody(scope.request)).toString(), 'application/json', false);
-  if (type === 'json') return { type, operations: readJsonPatch(value) };
-  if (!isRecord(value)) throw newBadRequest('error decoding patch: a merge patch is an object');
-  return { type, patch: value };
+export async function readPatchBody(scope: RequestScope, strategic = true): Promise<Patch> {
+  const merges = strategic && hasStrategicPatch(typeOf(scope), kubernetesFields);
+  const accepted = merges ? [...general, patchTypes.strategic] : general;
+  const type = mediaType(scope.request);
+  // The body of a kind of patch that is not accepted is not worth reading.
+  const text = accepted.includes(type) ? (await readBody(scope.request)).toString() : '';
+  return readPatch(text, type, accepted);
 }
 
-const strategic = 'application/strategic-merge-patch+json';
+/** A patched copy of the value; throws 422 for an operation that can not be applied. */
+export const patchValue = (scope: RequestScope, patch: Patch, current: object): JsonObject =>
+  applyPatch(current as JsonObject, patch, typeOf(scope));
 
-/** Only Kubernetes' own kinds say how their lists merge; upstream refuses it for custom resources too. */
-const hasMergeRules = (scope: RequestScope) =>
-  kubernetesFields.typeOf(scope.definition.fieldsOf) !== undefined;
-
-/** A patched copy; throws 422 for an operation that can not be applied. */
-export function applyPatch(scope: RequestScope, patch: Patch, current: JsonObject): unknown {
-  switch (patch.type) {
-    case 'json':
-      return applyJsonPatch(current, patch.operations);
-    case 'merge':
-      return applyMergePatch(current, patch.patch);
-    case 'strategic': {
-      const type = kubernetesFields.typeOf(scope.definition.fieldsOf);
-      if (!type) throw newBadRequest(`${scope.definition.plural} take no strategic merge patch`);
-      return applyStrategicPatch(current, patch.patch, type);
+/**
+ * A patched copy of the object, checked as if it had been sent. The client is warned of what its patch brings, not
+ * of what was there before.
+ */
+export function patchObject(
+  scope: RequestScope,
+  patch: Patch,
+  current: KubeObject,
+  validation: FieldValidation,
+): KubeObject {
+  const { definition, warnings } = scope;
+  const patched = patchValue(scope, patch, current);
+  const decoded = convertObject(kubernetesFields, definition, patched, validation);
+  if (decoded.warnings.length > 0) {
+    const known = new Set(convertObject(kubernetesFields, definition, current, 'Warn').warnings);
+    for (const warning of decoded.warnings) {
+      if (!known.has(warning) && !warnings.includes(warning)) warnings.push(warning);
     }
   }
+  return decoded.object;
 }

@@ -1,11 +1,10 @@
 /** PATCH of an object or of its status. */
-import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { Part } from '../registry/preparation.ts';
 import { updateObject } from '../registry/update.ts';
 import { isDryRun, type RequestScope } from '../request-scope.ts';
 import { respondObject } from './get.ts';
-import { applyPatch, readPatch } from './patch-body.ts';
-import { checkObject, fieldValidation } from './read-object.ts';
+import { patchObject, readPatchBody } from './patch-body.ts';
+import { fieldValidation } from './read-object.ts';
 
 export async function patch(scope: RequestScope): Promise<Response> {
   return patchPart(scope, 'main');
@@ -15,7 +14,7 @@ export async function patch(scope: RequestScope): Promise<Response> {
 export async function patchPart(scope: RequestScope, part: Part): Promise<Response> {
   const dryRun = isDryRun(scope, 'PatchOptions');
   const validation = fieldValidation(scope, 'PatchOptions');
-  const body = await readPatch(scope);
+  const body = await readPatchBody(scope);
   const { server, definition, info, user } = scope;
   const object = await updateObject(server, {
     definition,
@@ -25,10 +24,7 @@ export async function patchPart(scope: RequestScope, part: Part): Promise<Respon
     subresource: info.subresource,
     user,
     dryRun,
-    change(current) {
-      const patched = applyPatch(scope, body, current as unknown as JsonObject);
-      return checkObject(scope, patched, validation, current);
-    },
+    change: (current) => patchObject(scope, body, current, validation),
   });
   return respondObject(scope, 200, { object });
 }

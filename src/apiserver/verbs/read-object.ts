@@ -1,7 +1,6 @@
 /** Request bodies as values and as objects of a kind. */
 import { kubernetesFields } from '../../api/field-table.ts';
 import {
-  convertObject,
   decodeObject,
   type FieldValidation,
   parseBody,
@@ -20,19 +19,18 @@ export function mediaType(request: Request): string {
   return type === '' || type.startsWith('text/plain') ? 'application/json' : type;
 }
 
-export const unsupportedMediaType = (accepted: readonly string[]) =>
-  newStatusError(
-    'UnsupportedMediaType',
-    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
-  );
-
 const readable = ['application/json', 'application/yaml'];
 
 /** Throws 415 for what can not be read here, before the body is. */
 function bodyType(request: Request): string {
   const type = mediaType(request);
-  if (!readable.includes(type)) throw unsupportedMediaType(readable);
-  return type;
+  if (readable.includes(type)) return type;
+  const protobuf = type === 'application/vnd.kubernetes.protobuf';
+  throw newStatusError(
+    'UnsupportedMediaType',
+    `${protobuf ? 'protobuf bodies are not read by this server' : 'the body of the request was in an unknown format'}` +
+      ` - accepted media types include: ${readable.join(', ')}`,
+  );
 }
 
 export const fieldValidation = (scope: RequestScope, options: string): FieldValidation =>
@@ -48,24 +46,6 @@ export async function readObjectBody(
   const text = (await readBody(scope.request)).toString();
   const decoded = decodeObject(kubernetesFields, scope.definition, text, type, validation);
   scope.warnings.push(...decoded.warnings);
-  return decoded.object;
-}
-
-/** A patched object, checked as if it had been sent. It is warned of what is new, not of what was there before. */
-export function checkObject(
-  scope: RequestScope,
-  value: unknown,
-  validation: FieldValidation,
-  before: KubeObject,
-): KubeObject {
-  const { definition, warnings } = scope;
-  const decoded = convertObject(kubernetesFields, definition, value, validation);
-  if (decoded.warnings.length > 0) {
-    const known = new Set(convertObject(kubernetesFields, definition, before, 'Warn').warnings);
-    for (const warning of decoded.warnings) {
-      if (!known.has(warning) && !warnings.includes(warning)) warnings.push(warning);
-    }
-  }
   return decoded.object;
 }
 
