@@ -1,0 +1,70 @@
+/** The vocabulary between deciding and doing: what is known of a pod on this node, and what can be done to it. */
+import type { ContainerState, SandboxState } from '../runtime/runtime.ts';
+
+export interface ObservedPod {
+  readonly sandboxes: readonly SandboxState[];
+  readonly containers: readonly ContainerState[];
+}
+
+export type StartFailureReason =
+  | 'ErrImagePull'
+  | 'ErrImageNeverPull'
+  | 'InvalidImageName'
+  | 'CreateContainerConfigError'
+  | 'CreateContainerError'
+  | 'RunContainerError';
+
+/** Something that did not work, and when it is tried again. */
+export interface Failure<R extends string = string> {
+  readonly reason: R;
+  readonly message: string;
+  /** In a row, at least 1. */
+  readonly count: number;
+  /** Milliseconds since the epoch. */
+  readonly failedAt: number;
+  readonly retryAt: number;
+}
+
+/** What the agent remembers of a pod beside what the engine tells; losing it costs time, never correctness. */
+export interface PodMemory {
+  /** By container name. */
+  readonly startFailures: ReadonlyMap<string, Failure<StartFailureReason>>;
+  readonly sandboxFailure: Failure | undefined;
+  /** When a container was asked to stop, by id. */
+  readonly stopping: ReadonlyMap<string, number>;
+  /** By container id. */
+  readonly terminationMessages: ReadonlyMap<string, string>;
+  /** Nothing is left of a pod in deletion, and the API server, if it had it, has been told. */
+  readonly reportedGone: boolean;
+}
+
+export type PodAction =
+  | { readonly type: 'createSandbox'; readonly attempt: number }
+  | { readonly type: 'removeSandbox'; readonly id: string }
+  | {
+      readonly type: 'startContainer';
+      readonly name: string;
+      readonly sandboxId: string;
+      readonly attempt: number;
+      readonly crashes: number;
+    }
+  /** Asks the container to stop; a later plan kills it when it has not. */
+  | {
+      readonly type: 'terminateContainer';
+      readonly id: string;
+      readonly name: string;
+      readonly why: string;
+    }
+  | { readonly type: 'killContainer'; readonly id: string; readonly name: string }
+  | { readonly type: 'removeContainer'; readonly id: string }
+  /** Removes the pod's directory and volumes. */
+  | { readonly type: 'removePodFiles' }
+  /** Tells the API server that nothing is left, so that the object may go. */
+  | { readonly type: 'confirmDeletion' };
+
+export interface PodPlan {
+  /** Carried out in order; starts may overlap each other. */
+  readonly actions: readonly PodAction[];
+  /** Milliseconds until time alone makes another plan due. */
+  readonly requeueAfter: number | undefined;
+}

@@ -1,0 +1,107 @@
+/** One container's status from its newest containers, its failures and what was reported before. */
+
+import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Container } from '../../api/core/v1/pod-spec.ts';
+import type { ContainerStatus, ContainerState as ReportedState } from '../../api/core/v1/pod-status.ts';
+import { rfc3339 } from '../../base/time.ts';
+import type { ContainerState } from '../runtime/runtime.ts';
+import type { Failure, PodMemory } from './actions.ts';
+import { restartsAfterExit } from './compute-pod-actions.ts';
+import { backoffMs, crashesOf, goDuration, restartAt } from './restart-backoff.ts';
+
+export interface ContainerInput {
+  readonly pod: Pod;
+  readonly wanted: Container;
+  /** All of this name, newest first. */
+  readonly containers: readonly ContainerState[];
+  readonly memory: PodMemory;
+  readonly now: number;
+}
+
+export function computeContainerStatus(input: ContainerInput): ContainerStatus {
+  const { pod, wanted, containers } = input;
+  const previous = pod.status?.containerStatuses?.find(({ name }) => name === wanted.name);
+  const current = containers[0];
+  const state = stateOf(input, current, previous);
+  const shown = state.terminated ? containers[1] : containers.find((c) => c.state === 'exited');
+  const running = state.running !== undefined;
+  const last = shown && terminated(shown, input.memory);
+  return {
+    name: wanted.name,
+    image: current?.image ?? wanted.image,
+    imageID: current ? `docker://${current.imageId}` : (previous?.imageID ?? ''),
+    ...idOf(current, previous),
+    ready: running,
+    started: running,
+    restartCount: Math.max(current?.attempt ?? 0, previous?.restartCount ?? 0),
+    state,
+    lastState: last ? { terminated: last } : (previous?.lastState ?? {}),
+  };
+}
+
+function idOf(current: ContainerState | undefined, previous: ContainerStatus | undefined) {
+  const containerID = current ? `docker://${current.id}` : previous?.containerID;
+  return containerID === undefined ? {} : { containerID };
+}
+
+function stateOf(
+  input: ContainerInput,
+  current: ContainerState | undefined,
+  previous: ContainerStatus | undefined,
+): ReportedState {
+  const { pod, wanted, memory, now } = input;
+  const leaving = pod.metadata.deletionTimestamp !== undefined;
+  if (current?.state === 'running') return { running: { startedAt: rfc3339(current.startedAt ?? now) } };
+  if (!current && previous?.state?.terminated) return previous.state;
+  if (!current && leaving && previous?.state?.running) return { terminated: unknownEnd(previous) };
+  const failure = memory.startFailures.get(wanted.name);
+  if (failure && !leaving) return { waiting: waitingAfter(failure, wanted, now) };
+  if (current?.state !== 'exited') return { waiting: { reason: 'ContainerCreating' } };
+  const restarts = restartsAfterExit(pod.spec.restartPolicy, current.exitCode) && !leaving;
+  if (restarts && restartAt(current) > now) {
+    const backoff = goDuration(backoffMs(crashesOf(current)));
+    const message = `back-off ${backoff} restarting failed container=${wanted.name} pod=${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})`;
+    return { waiting: { reason: 'CrashLoopBackOff', message } };
+  }
+  return { terminated: terminated(current, memory) };
+}
+
+/** After the first failed pull the reason is the failure's own, then the back-off's until it fails again. */
+function waitingAfter(failure: Failure, { image }: Container, now: number) {
+  if (failure.reason === 'ErrImagePull' && failure.count > 1 && now < failure.retryAt) {
+    return {
+      reason: 'ImagePullBackOff',
+      message: `Back-off pulling image ${JSON.stringify(image)}: ${failure.message}`,
+    };
+  }
+  return { reason: failure.reason, message: failure.message };
+}
+
+function terminated(container: ContainerState, memory: PodMemory): NonNullable<ReportedState['terminated']> {
+  const { exitCode, startedAt, finishedAt, createdAt } = container;
+  const message = container.error || memory.terminationMessages.get(container.id);
+  return {
+    exitCode,
+    reason: reasonOf(container),
+    ...(message && { message }),
+    startedAt: rfc3339(startedAt ?? createdAt),
+    finishedAt: rfc3339(finishedAt ?? createdAt),
+    containerID: `docker://${container.id}`,
+  };
+}
+
+function reasonOf({ oomKilled, error, startedAt, exitCode }: ContainerState): string {
+  if (oomKilled) return 'OOMKilled';
+  if (error !== '' && startedAt === undefined) return 'ContainerCannotRun';
+  return exitCode === 0 ? 'Completed' : 'Error';
+}
+
+/** As upstream reports a container that vanished while its pod was being deleted. */
+function unknownEnd(previous: ContainerStatus): NonNullable<ReportedState['terminated']> {
+  return {
+    exitCode: 137,
+    reason: 'ContainerStatusUnknown',
+    message: 'The container could not be located when the pod was deleted. The container used to be Running',
+    ...(previous.containerID !== undefined && { containerID: previous.containerID }),
+  };
+}

@@ -1,0 +1,151 @@
+/** A container's environment from the pod and the ConfigMaps and Secrets it names. */
+import type { ConfigMap } from '../../api/core/v1/config-map.ts';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Container, EnvVar } from '../../api/core/v1/pod-spec.ts';
+import type { Secret } from '../../api/core/v1/secret.ts';
+
+/** The container cannot be configured; the message is shown with the reason CreateContainerConfigError. */
+export class ContainerConfigError extends Error {
+  override readonly name = 'ContainerConfigError';
+}
+
+/** By name, of the pod's namespace; what does not exist is absent. */
+export interface ConfigSources {
+  readonly configMaps: ReadonlyMap<string, ConfigMap>;
+  readonly secrets: ReadonlyMap<string, Secret>;
+}
+
+export interface PodFacts {
+  readonly podIP: string;
+  readonly hostIP: string;
+}
+
+export interface ConfigNames {
+  readonly configMaps: ReadonlySet<string>;
+  readonly secrets: ReadonlySet<string>;
+}
+
+/** What must be fetched before `resolveEnv`. */
+export function configNames(container: Container): ConfigNames {
+  const configMaps = new Set<string>();
+  const secrets = new Set<string>();
+  for (const { configMapRef, secretRef } of container.envFrom ?? []) {
+    if (configMapRef) configMaps.add(configMapRef.name);
+    if (secretRef) secrets.add(secretRef.name);
+  }
+  for (const { valueFrom } of container.env ?? []) {
+    if (valueFrom?.configMapKeyRef) configMaps.add(valueFrom.configMapKeyRef.name);
+    if (valueFrom?.secretKeyRef) secrets.add(valueFrom.secretKeyRef.name);
+  }
+  return { configMaps, secrets };
+}
+
+/**
+ * Later ones win: envFrom in order, then env in order, each seeing what came before it. Throws
+ * ContainerConfigError for what is not there and not optional.
+ */
+export function resolveEnv(
+  pod: Pod,
+  container: Container,
+  facts: PodFacts,
+  sources: ConfigSources,
+): ReadonlyMap<string, string> {
+  const env = new Map<string, string>();
+  for (const from of container.envFrom ?? []) {
+    for (const [key, value] of fromSource(from, sources)) env.set(`${from.prefix ?? ''}${key}`, value);
+  }
+  for (const variable of container.env ?? []) {
+    const value = valueOf(pod, variable, facts, sources, env);
+    if (value !== undefined) env.set(variable.name, value);
+  }
+  return env;
+}
+
+/** `$(NAME)` becomes the variable, `$$` a dollar; what is not a variable stays (third_party/forked/golang/expansion). */
+export function expand(text: string, env: ReadonlyMap<string, string>): string {
+  return text.replaceAll(/\$(\$|\(([^()]*)\))/g, (whole, escaped: string, name: string | undefined) => {
+    if (escaped === '$') return '$';
+    return name === undefined ? whole : (env.get(name) ?? whole);
+  });
+}
+
+function fromSource(
+  { configMapRef, secretRef }: NonNullable<Container['envFrom']>[number],
+  { configMaps, secrets }: ConfigSources,
+): readonly (readonly [string, string])[] {
+  if (configMapRef) {
+    const found = configMaps.get(configMapRef.name);
+    if (found) return Object.entries(found.data ?? {});
+    if (!configMapRef.optional)
+      throw new ContainerConfigError(`configmap ${JSON.stringify(configMapRef.name)} not found`);
+  }
+  if (secretRef) {
+    const found = secrets.get(secretRef.name);
+    if (found) return Object.entries(found.data ?? {}).map(([key, value]) => [key, decode(value)] as const);
+    if (!secretRef.optional)
+      throw new ContainerConfigError(`secret ${JSON.stringify(secretRef.name)} not found`);
+  }
+  return [];
+}
+
+function valueOf(
+  pod: Pod,
+  { name, value, valueFrom }: EnvVar,
+  facts: PodFacts,
+  { configMaps, secrets }: ConfigSources,
+  env: ReadonlyMap<string, string>,
+): string | undefined {
+  if (!valueFrom) return expand(value ?? '', env);
+  const { fieldRef, configMapKeyRef, secretKeyRef } = valueFrom;
+  if (fieldRef) return fieldValue(pod, fieldRef.fieldPath, facts);
+  if (configMapKeyRef) {
+    return keyOf('configmap', 'ConfigMap', configMapKeyRef, configMaps.get(configMapKeyRef.name)?.data, pod);
+  }
+  if (secretKeyRef) {
+    const encoded = keyOf('secret', 'Secret', secretKeyRef, secrets.get(secretKeyRef.name)?.data, pod);
+    return encoded === undefined ? undefined : decode(encoded);
+  }
+  throw new ContainerConfigError(
+    `env ${name}: valueFrom has none of fieldRef, configMapKeyRef and secretKeyRef, which is all that is supported`,
+  );
+}
+
+function keyOf(
+  noun: string,
+  kind: string,
+  ref: { readonly name: string; readonly key: string; readonly optional?: boolean | undefined },
+  data: Readonly<Record<string, string>> | undefined,
+  pod: Pod,
+): string | undefined {
+  const found = data && Object.hasOwn(data, ref.key) ? data[ref.key] : undefined;
+  if (found !== undefined || ref.optional) return found;
+  if (!data) throw new ContainerConfigError(`${noun} ${JSON.stringify(ref.name)} not found`);
+  throw new ContainerConfigError(
+    `couldn't find key ${ref.key} in ${kind} ${pod.metadata.namespace}/${ref.name}`,
+  );
+}
+
+function fieldValue(pod: Pod, path: string, { podIP, hostIP }: PodFacts): string {
+  const subscript = /^metadata\.(labels|annotations)\['(.+)'\]$/.exec(path);
+  if (subscript) {
+    const [, map, key = ''] = subscript;
+    return (map === 'labels' ? pod.metadata.labels : pod.metadata.annotations)?.[key] ?? '';
+  }
+  const fields: Record<string, string | undefined> = {
+    'metadata.name': pod.metadata.name,
+    'metadata.namespace': pod.metadata.namespace,
+    'metadata.uid': pod.metadata.uid,
+    'spec.nodeName': pod.spec.nodeName,
+    'spec.serviceAccountName': pod.spec.serviceAccountName ?? 'default',
+    'status.podIP': podIP,
+    'status.podIPs': podIP,
+    'status.hostIP': hostIP,
+    'status.hostIPs': hostIP,
+  };
+  const value = fields[path];
+  if (value === undefined) throw new ContainerConfigError(`unsupported fieldPath: ${path}`);
+  return value;
+}
+
+const decode = (base64: string) =>
+  new TextDecoder().decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));

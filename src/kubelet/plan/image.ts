@@ -1,0 +1,42 @@
+/** What an image's name and its own configuration mean for a container. */
+import type { Container } from '../../api/core/v1/pod-spec.ts';
+import type { RuntimeImage } from '../runtime/runtime.ts';
+
+// github.com/distribution/reference: [domain[:port]/]path[:tag][@digest], lower case in the path.
+const component = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
+const host = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
+const domain = `(?:${host}(?:\\.${host})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?`;
+const reference = new RegExp(
+  `^(?:${domain}/)?${component}(?:/${component})*(?::[\\w][\\w.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`,
+);
+
+export const isImageName = (name: string) => reference.test(name);
+
+export type PullDecision = 'use' | 'pull' | 'never';
+
+/** Kubernetes' default: Always for `:latest` and no tag, else IfNotPresent. */
+export function pullDecision(
+  container: Pick<Container, 'image' | 'imagePullPolicy'>,
+  present: boolean,
+): PullDecision {
+  const policy = container.imagePullPolicy ?? defaultPolicy(container.image);
+  if (policy === 'Always') return 'pull';
+  if (present) return 'use';
+  return policy === 'Never' ? 'never' : 'pull';
+}
+
+function defaultPolicy(image: string): 'Always' | 'IfNotPresent' {
+  if (image.includes('@')) return 'IfNotPresent';
+  const tag = image.slice(image.lastIndexOf('/') + 1).split(':')[1];
+  return tag === undefined || tag === 'latest' ? 'Always' : 'IfNotPresent';
+}
+
+/** `command` replaces the entrypoint and with it the image's own arguments; `args` replaces the arguments. */
+export function containerArgv(
+  container: { readonly command?: readonly string[]; readonly args?: readonly string[] },
+  image: Pick<RuntimeImage, 'entrypoint' | 'command'>,
+): readonly string[] {
+  const { command = [], args = [] } = container;
+  if (command.length > 0) return [...command, ...args];
+  return [...image.entrypoint, ...(args.length > 0 ? args : image.command)];
+}

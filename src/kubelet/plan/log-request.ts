@@ -1,0 +1,84 @@
+/** `/containerLogs` requests: which container's log, and how much of it (pkg/kubelet/server, kubectl logs). */
+import type { Pod } from '../../api/core/v1/pod.ts';
+import type { ContainerState, LogOptions } from '../runtime/runtime.ts';
+import type { ObservedPod } from './actions.ts';
+
+export class RequestError extends Error {
+  override readonly name = 'RequestError';
+  /** The HTTP status. */
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface LogQuery extends LogOptions {
+  readonly previous: boolean;
+  readonly limitBytes: number | undefined;
+}
+
+/** Throws RequestError (400) for a value that cannot be read. */
+export function parseLogQuery(query: URLSearchParams, now: number): LogQuery {
+  const sinceSeconds = wholeNumber(query, 'sinceSeconds', 1);
+  return {
+    follow: flag(query, 'follow'),
+    previous: flag(query, 'previous'),
+    timestamps: flag(query, 'timestamps'),
+    tailLines: wholeNumber(query, 'tailLines', 0),
+    limitBytes: wholeNumber(query, 'limitBytes', 1),
+    since: sinceSeconds === undefined ? instant(query, 'sinceTime') : now - sinceSeconds * 1000,
+  };
+}
+
+/** The container to read; throws RequestError with Kubernetes' words when there is none to read yet. */
+export function logTarget(pod: Pod, observed: ObservedPod, name: string, previous: boolean): ContainerState {
+  const podName = pod.metadata.name;
+  if (!pod.spec.containers.some((container) => container.name === name)) {
+    throw new RequestError(400, `container ${name} is not valid for pod ${podName}`);
+  }
+  const [newest, ...older] = observed.containers
+    .filter((container) => container.name === name && container.state !== 'created')
+    .toSorted((a, b) => b.attempt - a.attempt);
+  if (previous) {
+    // While a container waits for its restart, the one that ended last is already the previous one.
+    const status = pod.status?.containerStatuses?.find((candidate) => candidate.name === name);
+    const dead = newest?.state === 'exited' && status?.state?.waiting ? newest : older[0];
+    if (dead) return dead;
+    throw new RequestError(400, `previous terminated container "${name}" in pod "${podName}" not found`);
+  }
+  if (newest) return newest;
+  const waiting = pod.status?.containerStatuses?.find((status) => status.name === name)?.state?.waiting;
+  const reason = waiting?.reason ?? 'ContainerCreating';
+  throw new RequestError(400, `container "${name}" in pod "${podName}" is waiting to start: ${reason}`);
+}
+
+function flag(query: URLSearchParams, name: string): boolean {
+  const text = query.get(name);
+  if (text === null || text === 'false' || text === '0') return false;
+  if (text === '' || text === 'true' || text === '1') return true;
+  throw new RequestError(400, `${name}: ${JSON.stringify(text)} is neither true nor false`);
+}
+
+function wholeNumber(query: URLSearchParams, name: string, least: number): number | undefined {
+  const text = query.get(name);
+  if (text === null || text === '') return undefined;
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < least) {
+    throw new RequestError(
+      400,
+      `${name}: ${JSON.stringify(text)} is not a whole number of at least ${least}`,
+    );
+  }
+  return value;
+}
+
+function instant(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null || text === '') return undefined;
+  const value = Date.parse(text);
+  if (Number.isNaN(value))
+    throw new RequestError(400, `${name}: ${JSON.stringify(text)} is not a time; write RFC 3339`);
+  return value;
+}

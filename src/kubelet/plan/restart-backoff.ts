@@ -1,0 +1,43 @@
+/** How long a thing that keeps failing is left alone (pkg/kubelet: MaxContainerBackOff, image pull back-off). */
+import type { ContainerState } from '../runtime/runtime.ts';
+import type { Failure } from './actions.ts';
+
+const initialMs = 10_000;
+const maxMs = 300_000;
+/** A container that ran this long has recovered. */
+const resetMs = 600_000;
+
+/** 10 s, 20 s, 40 s … 5 min for the first, second, third failure in a row. */
+export function backoffMs(failures: number): number {
+  return failures < 1 ? 0 : Math.min(initialMs * 2 ** (failures - 1), maxMs);
+}
+
+/** Exits in a row that count against an exited container: what was counted before it started, unless it ran long. */
+export function crashesOf(container: ContainerState): number {
+  const { startedAt, finishedAt, crashes } = container;
+  const ran = startedAt !== undefined && finishedAt !== undefined ? finishedAt - startedAt : 0;
+  return ran >= resetMs ? 0 : crashes;
+}
+
+/** When an exited container may start again: at once the first time, then later and later after each exit. */
+export function restartAt(container: ContainerState): number {
+  return (container.finishedAt ?? container.createdAt) + backoffMs(crashesOf(container));
+}
+
+/** The failure that follows `previous` (the same reason in a row counts up). */
+export function nextFailure<R extends string>(
+  previous: Failure<R> | undefined,
+  reason: R,
+  message: string,
+  now: number,
+): Failure<R> {
+  const count = previous?.reason === reason ? previous.count + 1 : 1;
+  return { reason, message, count, failedAt: now, retryAt: now + backoffMs(count) };
+}
+
+/** Go's rendering of whole seconds, as in `back-off 1m20s restarting failed container`. */
+export function goDuration(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  const minutes = Math.floor(seconds / 60);
+  return minutes > 0 ? `${minutes}m${seconds % 60}s` : `${seconds}s`;
+}

@@ -1,0 +1,219 @@
+/**
+ * Everything the agent does for one pod, strictly one step after the other: look, report, plan, carry out, until
+ * nothing is left to do. Whoever learns that something may have changed calls `wake`; what changed is never passed
+ * on, so nothing is lost when wakes come faster than work.
+ */
+import type { Pod } from '../api/core/v1/pod.ts';
+import type { PodStatus } from '../api/core/v1/pod-status.ts';
+import type { Timer } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import { type ExecuteContext, execute, type MutableMemory } from './execute.ts';
+import type { ObservedPod, PodPlan } from './plan/actions.ts';
+import { computeOrphanActions, computePodActions } from './plan/compute-pod-actions.ts';
+import { computePodStatus } from './plan/pod-status.ts';
+
+export interface PodWorkerContext extends ExecuteContext {
+  readonly log: Logger;
+  /** Called whenever a pod's status was computed. */
+  onStatus(): void;
+}
+
+const firstRetryMs = 500;
+const lastRetryMs = 30_000;
+/** Of what a container wrote, when it left no message of its own. */
+const lastWords = { lines: 80, bytes: 2048 };
+
+export class PodWorker {
+  readonly uid: string;
+  readonly #context: PodWorkerContext;
+  readonly #memory: MutableMemory = {
+    startFailures: new Map(),
+    sandboxFailure: undefined,
+    stopping: new Map(),
+    terminationMessages: new Map(),
+    reportedGone: false,
+    prepared: false,
+  };
+  #pod: Pod | undefined;
+  /** The grace period of the last known pod's deletion, once the pod is unknown. */
+  #orphanGrace: number | undefined;
+  #status: PodStatus | undefined;
+  #dirty = false;
+  #running: Promise<void> | undefined;
+  #timer: Timer | undefined;
+  #failures = 0;
+  #stopped = false;
+  #paused: boolean;
+  /** Aborted when waiting for an image has become pointless. */
+  #waiting = new AbortController();
+
+  constructor(uid: string, context: PodWorkerContext, paused: boolean) {
+    this.uid = uid;
+    this.#context = context;
+    this.#paused = paused;
+  }
+
+  get pod(): Pod | undefined {
+    return this.#pod && this.#withOwnStatus(this.#pod);
+  }
+
+  /** Nothing is left of a pod that nobody knows. */
+  get finished(): boolean {
+    return !this.#pod && this.#memory.reportedGone && !this.#running;
+  }
+
+  update(pod: Pod): void {
+    if (!this.#pod) this.#memory.reportedGone = false;
+    this.#pod = pod;
+    if (pod.metadata.deletionTimestamp !== undefined) this.#stopWaiting();
+    this.wake();
+  }
+
+  /** The API server does not have the pod any more. */
+  orphan(): void {
+    this.#orphanGrace = this.#pod?.metadata.deletionGracePeriodSeconds;
+    this.#pod = undefined;
+    this.#memory.reportedGone = false;
+    this.#context.statuses.forget(this.uid);
+    this.#stopWaiting();
+    this.wake();
+  }
+
+  wake(): void {
+    this.#dirty = true;
+    if (this.#stopped || this.#paused) return;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+      // A wake may have come after the last look and before this.
+      if (this.#dirty) this.wake();
+    });
+  }
+
+  /** Begins no further step until `resume`: what is here is not known. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.wake();
+  }
+
+  /** Finishes the step under way and leaves the pod as it is. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    this.#waiting.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#dirty && !this.#stopped && !this.#paused) {
+      this.#dirty = false;
+      this.#timer?.cancel();
+      try {
+        const plan = await this.#step();
+        this.#failures = 0;
+        if (plan.actions.length > 0) this.#dirty = true;
+        else if (plan.requeueAfter !== undefined) this.#wakeAfter(plan.requeueAfter);
+      } catch (error) {
+        if (this.#stopped) return;
+        const wait = Math.min(firstRetryMs * 2 ** this.#failures++, lastRetryMs);
+        if (!this.#waiting.signal.aborted) {
+          this.#context.log.warn('a step of a pod failed; it is tried again', {
+            pod: this.#pod ? `${this.#pod.metadata.namespace}/${this.#pod.metadata.name}` : this.uid,
+            error: errorMessage(error),
+            afterMs: wait,
+          });
+        }
+        this.#wakeAfter(wait);
+      }
+    }
+  }
+
+  async #step(): Promise<PodPlan> {
+    const { cache, clock } = this.#context;
+    const observed = cache.observe(this.uid);
+    await this.#readLastWords(observed);
+    if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
+    const plan = this.#pod
+      ? this.#planFor(this.#withOwnStatus(this.#pod), observed)
+      : computeOrphanActions(observed, this.#memory, clock.now(), this.#orphanGrace);
+    await execute(
+      this.#context,
+      {
+        uid: this.uid,
+        pod: this.#pod,
+        observed,
+        memory: this.#memory,
+        signal: this.#waiting.signal,
+      },
+      plan.actions,
+    );
+    return plan;
+  }
+
+  #planFor(pod: Pod, observed: ObservedPod): PodPlan {
+    const { clock, nodeIP, statuses } = this.#context;
+    const now = clock.now();
+    const memory = this.#memory;
+    if (!memory.reportedGone) {
+      const status = computePodStatus({ pod, observed, memory, nodeIP, now });
+      this.#tellBackOffs(pod, status);
+      this.#status = status;
+      statuses.set(pod, status);
+      this.#context.onStatus();
+    }
+    return computePodActions({ pod: this.#withOwnStatus(pod), observed, memory, now });
+  }
+
+  /** What was reported last is what counts, also while the server's copy lags behind. */
+  #withOwnStatus(pod: Pod): Pod {
+    if (!this.#status) return pod;
+    const own = this.#status.conditions ?? [];
+    const foreign = (pod.status?.conditions ?? []).filter(
+      ({ type }) => !own.some((mine) => mine.type === type),
+    );
+    return { ...pod, status: { ...pod.status, ...this.#status, conditions: [...own, ...foreign] } };
+  }
+
+  #tellBackOffs(pod: Pod, status: PodStatus): void {
+    for (const { name, state } of status.containerStatuses ?? []) {
+      const before = this.#status?.containerStatuses?.find((other) => other.name === name);
+      const reason = state?.waiting?.reason;
+      if (reason === 'CrashLoopBackOff' && before?.state?.waiting?.reason !== reason) {
+        const { name: podName, namespace, uid } = pod.metadata;
+        const message = `Back-off restarting failed container ${name} in pod ${podName}_${namespace}(${uid})`;
+        this.#context.events.event(pod, 'Warning', 'BackOff', message);
+      }
+    }
+  }
+
+  async #readLastWords(observed: ObservedPod): Promise<void> {
+    const { files, runtime } = this.#context;
+    for (const container of observed.containers) {
+      const { id, name, state, exitCode } = container;
+      if (state !== 'exited' || this.#memory.terminationMessages.has(id)) continue;
+      let message = await files.readTerminationMessage(container.terminationMessageFile);
+      const policy = this.#pod?.spec.containers.find(
+        (wanted) => wanted.name === name,
+      )?.terminationMessagePolicy;
+      if (message === '' && policy === 'FallbackToLogsOnError' && exitCode !== 0) {
+        const options = { follow: false, timestamps: false, tailLines: lastWords.lines, since: undefined };
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of runtime.logs(id, options, this.#waiting.signal)) chunks.push(chunk);
+        message = Buffer.concat(chunks).subarray(-lastWords.bytes).toString('utf8');
+      }
+      this.#memory.terminationMessages.set(id, message);
+    }
+  }
+
+  #wakeAfter(ms: number): void {
+    this.#timer?.cancel();
+    this.#timer = this.#context.clock.after(ms, () => this.wake());
+  }
+
+  #stopWaiting(): void {
+    if (this.#running) this.#waiting.abort();
+  }
+}

@@ -1,0 +1,44 @@
+/** Docker's streams: multiplexed container output and events in JSON lines. */
+
+/** Strips the 8-byte headers (stream, three zeros, length) of a container's output without a terminal. */
+export async function* demultiplex(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  let rest = Buffer.alloc(0);
+  /** What is still to come of the frame being read. */
+  let left = 0;
+  for await (const chunk of chunks) {
+    let data = rest.length > 0 ? Buffer.concat([rest, chunk]) : Buffer.from(chunk);
+    while (data.length > 0) {
+      if (left === 0) {
+        if (data.length < 8) break;
+        left = data.readUInt32BE(4);
+        data = data.subarray(8);
+      }
+      const piece = data.subarray(0, left);
+      left -= piece.length;
+      data = data.subarray(piece.length);
+      if (piece.length > 0) yield piece;
+    }
+    rest = data;
+  }
+}
+
+/** One parsed value a line; a value may come in several chunks. */
+export async function* jsonLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<unknown> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line.trim() !== '') yield JSON.parse(line);
+  }
+  if (rest.trim() !== '') yield JSON.parse(rest);
+}
+
+/** The content of the first file of a tar archive, as Docker copies one out of a container. */
+export function firstFileOfTar(archive: Buffer): Buffer {
+  const size = Number.parseInt(archive.toString('latin1', 124, 136), 8);
+  if (!Number.isSafeInteger(size) || archive.length < 512 + size) {
+    throw new Error('the engine sent an archive that cannot be read');
+  }
+  return archive.subarray(512, 512 + size);
+}

@@ -1,0 +1,351 @@
+/**
+ * The Docker engine as our ContainerRuntime; the only file that knows dockerode.
+ *
+ * Sandboxes are started with the host's network and make a namespace of their own (pause.c), because Docker's
+ * network set-up costs more than all the rest of a pod. So a sandbox is ready only once its namespace is not
+ * this one's any more: `runSandbox` waits for that before anything is moved into it or joins it.
+ */
+import { mkdir, readFile, readlink, rename, writeFile } from 'node:fs/promises';
+import { Agent } from 'node:http';
+import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import Docker from 'dockerode';
+import { type Clock, sleep } from '../../base/clock.ts';
+import type { Exec } from '../../base/exec.ts';
+import { containerOptions, fromInspect, labels, sandboxName, sandboxOptions } from './docker-config.ts';
+import { demultiplex, firstFileOfTar, jsonLines } from './docker-logs.ts';
+import {
+  type ContainerConfig,
+  type ContainerRuntime,
+  type LogOptions,
+  type PodReference,
+  RuntimeError,
+  type RuntimeErrorReason,
+  type RuntimeEvent,
+  type RuntimeImage,
+  type RuntimeObject,
+  type RuntimeSummary,
+  type RuntimeVersion,
+  type SandboxConfig,
+  type SandboxState,
+} from './runtime.ts';
+
+export interface DockerRuntimeOptions {
+  /** Default: what DOCKER_HOST says, else Docker's own place. */
+  readonly socketPath?: string;
+  /** Written on everything made here; what carries another owner is never seen or touched. */
+  readonly owner: string;
+  readonly pauseImage: string;
+  /** Where the pause program is put, to be mounted into containers. */
+  readonly initPath: string;
+  readonly clock: Clock;
+  readonly exec: Exec;
+}
+
+/** Longest wait for a sandbox to leave the host's network; it takes a millisecond. */
+const namespaceTimeout = 10_000;
+/** Number of CAP_SYS_RESOURCE. */
+const sysResource = 24n;
+const events = ['start', 'die', 'destroy', 'oom'];
+
+export class DockerRuntime implements ContainerRuntime {
+  readonly #docker: Docker;
+  readonly #options: DockerRuntimeOptions;
+  #lowestOomScore = 0;
+
+  constructor(options: DockerRuntimeOptions) {
+    this.#options = options;
+    // The modem takes an agent; its types do not say so.
+    const connection: Docker.DockerOptions & { agent: Agent } = {
+      ...(options.socketPath !== undefined && { socketPath: options.socketPath }),
+      agent: new Agent({ keepAlive: true, scheduling: 'lifo' }),
+    };
+    this.#docker = new Docker(connection);
+  }
+
+  async version(): Promise<RuntimeVersion> {
+    const found = await call('ask its version', () => this.#docker.version());
+    return { name: 'docker', version: found.Version, apiVersion: found.ApiVersion };
+  }
+
+  async prepare(readArchive: () => Promise<Uint8Array>): Promise<void> {
+    const { pauseImage, initPath, owner } = this.#options;
+    this.#lowestOomScore = await lowestOomScore();
+    if (!(await this.findImage(pauseImage))) {
+      const archive = Readable.from([Buffer.from(await readArchive())]);
+      const answer = await call(`load ${pauseImage}`, () => this.#docker.loadImage(archive));
+      await drain(answer as AsyncIterable<Uint8Array>, `load ${pauseImage}`);
+    }
+    const container = await call(`read ${pauseImage}`, () =>
+      this.#docker.createContainer({
+        Image: pauseImage,
+        Labels: { [labels.owner]: owner, [labels.role]: 'sandbox' },
+        NetworkDisabled: true,
+      }),
+    );
+    try {
+      const archive = await call(`read ${pauseImage}`, () => container.getArchive({ path: '/pause' }));
+      const program = firstFileOfTar(await collect(archive as AsyncIterable<Uint8Array>));
+      await mkdir(dirname(initPath), { recursive: true, mode: 0o700 });
+      // Replaced, not rewritten: containers hold the old one.
+      await writeFile(`${initPath}.new`, program, { mode: 0o755 });
+      await rename(`${initPath}.new`, initPath);
+    } finally {
+      await this.remove(container.id);
+    }
+  }
+
+  async list(): Promise<readonly RuntimeSummary[]> {
+    const filters = { label: [`${labels.owner}=${this.#options.owner}`] };
+    const found = await call('list containers', () => this.#docker.listContainers({ all: true, filters }));
+    return found.map((info) => ({
+      id: info.Id,
+      kind: info.Labels[labels.role] === 'sandbox' ? 'sandbox' : 'container',
+      state: info.State === 'running' ? 'running' : info.State === 'created' ? 'created' : 'exited',
+    }));
+  }
+
+  async inspect(id: string): Promise<RuntimeObject | undefined> {
+    const info = await unlessGone(call('inspect', () => this.#docker.getContainer(id).inspect()));
+    return info && fromInspect(info, this.#options.owner);
+  }
+
+  async runSandbox(config: SandboxConfig): Promise<SandboxState> {
+    const { owner, pauseImage } = this.#options;
+    const options = sandboxOptions(config, owner, pauseImage, this.#lowestOomScore);
+    const container = await call('create a sandbox', () => this.#docker.createContainer(options));
+    try {
+      await call('start a sandbox', () => container.start());
+      const sandbox = await this.#sandbox(container.id);
+      if (config.ip !== undefined) await this.#leftHostNetwork(sandbox);
+      return sandbox;
+    } catch (error) {
+      await this.remove(container.id);
+      throw error;
+    }
+  }
+
+  async assignSandbox(id: string, pod: PodReference, attempt: number): Promise<SandboxState> {
+    const name = sandboxName(pod, attempt);
+    await call('name a sandbox', () => this.#docker.getContainer(id).rename({ name }));
+    return this.#sandbox(id);
+  }
+
+  async createContainer(config: ContainerConfig): Promise<string> {
+    const options = containerOptions(config, this.#options, this.#lowestOomScore);
+    const container = await call(`create container ${config.name}`, () =>
+      this.#docker.createContainer(options),
+    );
+    return container.id;
+  }
+
+  async startContainer(id: string): Promise<void> {
+    const container = this.#docker.getContainer(id);
+    await call('start', () => container.start(), 'CannotRun');
+    const info = await unlessGone(call('inspect', () => container.inspect()));
+    const hostname = info?.Config.Labels[labels.hostname];
+    if (!info?.State.Running || hostname === undefined) return;
+    try {
+      await this.#options.exec(this.#options.initPath, ['sethostname', String(info.State.Pid), hostname]);
+    } catch (error) {
+      // Only a container that is still there has missed its name.
+      const state = await this.inspect(id);
+      if (state?.state === 'running') {
+        throw new RuntimeError('Failed', `cannot name container ${id.slice(0, 12)}`, { cause: error });
+      }
+    }
+  }
+
+  async terminate(id: string): Promise<void> {
+    const container = this.#docker.getContainer(id);
+    const info = await unlessGone(call('inspect', () => container.inspect()));
+    if (!info?.State.Running) return;
+    const { StopSignal } = info.Config as { StopSignal?: string };
+    await unlessGone(call('stop', () => container.kill({ signal: StopSignal || 'SIGTERM' })));
+  }
+
+  async kill(id: string): Promise<void> {
+    await unlessGone(call('kill', () => this.#docker.getContainer(id).kill({ signal: 'SIGKILL' })));
+  }
+
+  async remove(id: string): Promise<void> {
+    await unlessGone(call('remove', () => this.#docker.getContainer(id).remove({ force: true, v: true })));
+  }
+
+  async findImage(name: string): Promise<RuntimeImage | undefined> {
+    const info = await unlessGone(call(`inspect image ${name}`, () => this.#docker.getImage(name).inspect()));
+    if (!info) return undefined;
+    return {
+      id: info.Id,
+      names: [...(info.RepoDigests ?? []), ...(info.RepoTags ?? [])],
+      sizeBytes: info.Size,
+      entrypoint: asList(info.Config?.Entrypoint),
+      command: asList(info.Config?.Cmd),
+      user: info.Config?.User ?? '',
+    };
+  }
+
+  async pullImage(name: string, signal: AbortSignal): Promise<void> {
+    const doing = `pull ${name}`;
+    const answer = await call(
+      doing,
+      () => this.#docker.pull(withTag(name), { abortSignal: signal }),
+      'PullFailed',
+    );
+    await drain(answer as AsyncIterable<Uint8Array>, doing);
+  }
+
+  async listImages(): Promise<readonly Pick<RuntimeImage, 'id' | 'names' | 'sizeBytes'>[]> {
+    const images = await call('list images', () => this.#docker.listImages());
+    return images.map(({ Id, RepoTags, RepoDigests, Size }) => ({
+      id: Id,
+      names: [...(RepoDigests ?? []), ...(RepoTags ?? [])].filter((name) => !name.includes('<none>')),
+      sizeBytes: Size,
+    }));
+  }
+
+  async *logs(id: string, options: LogOptions, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    const container = this.#docker.getContainer(id);
+    const info = await call('inspect', () => container.inspect());
+    const stream = await call('read logs', () => this.#logStream(id, options, signal));
+    yield* info.Config.Tty ? stream : demultiplex(stream);
+  }
+
+  async *events(signal: AbortSignal, onReady: () => void): AsyncIterable<RuntimeEvent> {
+    const options: Docker.GetEventsOptions & { abortSignal: AbortSignal } = {
+      filters: { type: ['container'], event: events, label: [`${labels.owner}=${this.#options.owner}`] },
+      abortSignal: signal,
+    };
+    const stream = await call('watch', () => this.#docker.getEvents(options));
+    onReady();
+    for await (const event of jsonLines(stream as AsyncIterable<Uint8Array>)) {
+      const { Actor } = event as { Actor: { ID: string; Attributes: Record<string, string> } };
+      yield { id: Actor.ID, kind: Actor.Attributes[labels.role] === 'sandbox' ? 'sandbox' : 'container' };
+    }
+  }
+
+  /** The modem's own call: dockerode's `logs` reads everything into memory unless it follows. */
+  #logStream(id: string, options: LogOptions, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    const { follow, timestamps, tailLines, since } = options;
+    return new Promise((resolve, reject) => {
+      this.#docker.modem.dial(
+        {
+          path: `/containers/${id}/logs?`,
+          method: 'GET',
+          isStream: true,
+          abortSignal: signal,
+          statusCodes: { 200: true, 404: 'no such container', 500: 'server error' },
+          options: {
+            follow,
+            timestamps,
+            stdout: true,
+            stderr: true,
+            ...(tailLines !== undefined && { tail: tailLines }),
+            ...(since !== undefined && { since: since / 1000 }),
+          },
+        },
+        (error: unknown, stream: unknown) =>
+          error ? reject(error) : resolve(stream as AsyncIterable<Uint8Array>),
+      );
+    });
+  }
+
+  async #sandbox(id: string): Promise<SandboxState> {
+    const found = await this.inspect(id);
+    if (found?.kind !== 'sandbox') throw new RuntimeError('NotFound', `sandbox ${id.slice(0, 12)} is gone`);
+    return found;
+  }
+
+  async #leftHostNetwork({ id, pid }: SandboxState): Promise<void> {
+    const { clock } = this.#options;
+    const ours = await readlink('/proc/self/ns/net');
+    const deadline = clock.now() + namespaceTimeout;
+    while (clock.now() < deadline) {
+      const theirs = await readlink(`/proc/${pid}/ns/net`).catch((error: NodeJS.ErrnoException) => {
+        throw new RuntimeError('Failed', `sandbox ${id.slice(0, 12)} ended at once`, { cause: error });
+      });
+      if (theirs !== ours) return;
+      await sleep(clock, 1);
+    }
+    throw new RuntimeError('Failed', `sandbox ${id.slice(0, 12)} made no network namespace`);
+  }
+}
+
+/**
+ * A machine that is a container itself may not be allowed to protect processes more than it is protected: the
+ * container would fail to start. Docker runs with this process's rights, or more.
+ */
+async function lowestOomScore(): Promise<number> {
+  const status = await readFile('/proc/self/status', 'utf8');
+  const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);
+  if ((effective >> sysResource) & 1n) return -1000;
+  return Number(await readFile('/proc/self/oom_score_adj', 'utf8'));
+}
+
+/** Docker takes a name without a tag for all tags of it. */
+function withTag(name: string): string {
+  const last = name.slice(name.lastIndexOf('/') + 1);
+  return last.includes(':') || last.includes('@') ? name : `${name}:latest`;
+}
+
+function asList(value: string | readonly string[] | null | undefined): readonly string[] {
+  if (value === null || value === undefined) return [];
+  return typeof value === 'string' ? [value] : value;
+}
+
+interface DockerFailure {
+  readonly statusCode?: number;
+  readonly code?: string;
+  readonly message?: string;
+  readonly json?: { readonly message?: string };
+}
+
+/** Runs one call and turns its failure into a RuntimeError that says what was tried. */
+async function call<T>(
+  doing: string,
+  request: () => Promise<T>,
+  otherwise: RuntimeErrorReason = 'Failed',
+): Promise<T> {
+  try {
+    return await request();
+  } catch (error) {
+    const failure = error as DockerFailure;
+    const text = failure.json?.message ?? failure.message ?? String(error);
+    throw new RuntimeError(reasonOf(failure, otherwise), `Docker cannot ${doing}: ${text.trim()}`, {
+      cause: error,
+    });
+  }
+}
+
+function reasonOf({ statusCode }: DockerFailure, otherwise: RuntimeErrorReason): RuntimeErrorReason {
+  if (statusCode === undefined) return 'Unavailable';
+  if (otherwise !== 'Failed') return otherwise;
+  if (statusCode === 404) return 'NotFound';
+  return statusCode === 409 ? 'Conflict' : 'Failed';
+}
+
+async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    // A conflict: it does not run any more, or is being removed already.
+    if (error instanceof RuntimeError && (error.reason === 'NotFound' || error.reason === 'Conflict')) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** Reads a progress stream to its end; an error in it is how Docker says that the work failed. */
+async function drain(stream: AsyncIterable<Uint8Array>, doing: string): Promise<void> {
+  for await (const line of jsonLines(stream)) {
+    const { error } = line as { readonly error?: string };
+    if (error !== undefined) throw new RuntimeError('PullFailed', `Docker cannot ${doing}: ${error}`);
+  }
+}
+
+async function collect(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,207 @@
+/**
+ * What the node agent needs of a container engine. A pod is one sandbox (holds the namespaces) and its
+ * containers. Everything the agent must remember across its own restart is kept by the engine: in labels, and
+ * in the sandbox's name, which is how a sandbox made ahead of time is given to a pod (labels cannot change).
+ * Every call that names an object that is gone resolves (the state wanted is the state that is), except `start*`.
+ */
+export interface PodReference {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+}
+
+export type RunState = 'created' | 'running' | 'exited';
+
+export interface SandboxState {
+  readonly kind: 'sandbox';
+  readonly id: string;
+  /** Absent while the sandbox waits in the pool. */
+  readonly pod: PodReference | undefined;
+  readonly state: RunState;
+  /** Of the process that holds the namespaces; 0 unless running. */
+  readonly pid: number;
+  /** The address it was made for; absent when it is in the host's network. */
+  readonly ip: string | undefined;
+  /** The host name containers get that join it, before the agent names them. */
+  readonly hostname: string;
+  /** Counts the sandboxes of one pod. */
+  readonly attempt: number;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+export interface ContainerState {
+  readonly kind: 'container';
+  readonly id: string;
+  readonly pod: PodReference;
+  readonly name: string;
+  readonly sandboxId: string;
+  readonly state: RunState;
+  readonly pid: number;
+  /** The image as the pod named it. */
+  readonly image: string;
+  readonly imageId: string;
+  readonly specHash: string;
+  /** How often the container was started before: its restart count. */
+  readonly attempt: number;
+  /** Exits in a row before this start, for the back-off; 0 after a long run. */
+  readonly crashes: number;
+  readonly createdAt: number;
+  readonly startedAt: number | undefined;
+  readonly finishedAt: number | undefined;
+  readonly exitCode: number;
+  readonly oomKilled: boolean;
+  /** Why the engine could not run it; '' when it could. */
+  readonly error: string;
+  /** Where on this machine the container's termination message is; '' when there is none. */
+  readonly terminationMessageFile: string;
+  /** Seconds between the request to stop and the kill, for a container whose pod nobody knows any more. */
+  readonly gracePeriodSeconds: number;
+}
+
+export type RuntimeObject = SandboxState | ContainerState;
+
+export interface RuntimeSummary {
+  readonly id: string;
+  readonly kind: 'sandbox' | 'container';
+  readonly state: RunState;
+}
+
+export interface SandboxConfig {
+  /** The address it will be given; absent: it stays in the host's network. */
+  readonly ip: string | undefined;
+  /** Known only when it is made for a certain pod. */
+  readonly hostname: string | undefined;
+}
+
+export interface Mount {
+  readonly source: string;
+  readonly target: string;
+  readonly readOnly: boolean;
+}
+
+export interface ContainerResources {
+  /** Of one CPU, ×10⁻⁹; 0 for no limit. */
+  readonly nanoCpus: number;
+  readonly cpuShares: number;
+  /** Bytes; 0 for no limit. */
+  readonly memory: number;
+  readonly oomScoreAdj: number;
+}
+
+export interface ContainerConfig {
+  readonly pod: PodReference;
+  readonly name: string;
+  readonly sandboxId: string;
+  /** As the pod names it. */
+  readonly image: string;
+  readonly imageId: string;
+  readonly specHash: string;
+  readonly attempt: number;
+  readonly crashes: number;
+  /** The whole command line, the image's defaults resolved. */
+  readonly argv: readonly string[];
+  readonly workingDir: string | undefined;
+  /** `NAME=value`. */
+  readonly env: readonly string[];
+  readonly mounts: readonly Mount[];
+  readonly resources: ContainerResources;
+  /** `uid`, `uid:gid`, or undefined for the image's own. */
+  readonly user: string | undefined;
+  readonly privileged: boolean;
+  readonly readOnlyRootFilesystem: boolean;
+  readonly noNewPrivileges: boolean;
+  readonly addCapabilities: readonly string[];
+  readonly dropCapabilities: readonly string[];
+  readonly stdin: boolean;
+  readonly tty: boolean;
+  readonly terminationMessageFile: string;
+  readonly gracePeriodSeconds: number;
+  /** Set when the sandbox does not already carry the name: the container waits until it is named. */
+  readonly hostname: string | undefined;
+}
+
+export interface RuntimeImage {
+  readonly id: string;
+  readonly names: readonly string[];
+  readonly sizeBytes: number;
+  readonly entrypoint: readonly string[];
+  readonly command: readonly string[];
+  /** Of the configured user; '' is root. */
+  readonly user: string;
+}
+
+export interface LogOptions {
+  readonly follow: boolean;
+  readonly timestamps: boolean;
+  /** Undefined: all. */
+  readonly tailLines: number | undefined;
+  /** Milliseconds since the epoch. */
+  readonly since: number | undefined;
+}
+
+/** An object's state may have changed: look at it again. */
+export interface RuntimeEvent {
+  readonly id: string;
+  readonly kind: 'sandbox' | 'container';
+}
+
+export type RuntimeErrorReason =
+  | 'Unavailable'
+  | 'NotFound'
+  | 'Conflict'
+  | 'PullFailed'
+  | 'InvalidImageName'
+  | 'CannotRun'
+  | 'Failed';
+
+/** A failure of the engine, with what a pod's status must tell apart. */
+export class RuntimeError extends Error {
+  override readonly name = 'RuntimeError';
+  readonly reason: RuntimeErrorReason;
+
+  constructor(reason: RuntimeErrorReason, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+export interface RuntimeVersion {
+  readonly name: string;
+  readonly version: string;
+  readonly apiVersion: string;
+}
+
+export interface ContainerRuntime {
+  version(): Promise<RuntimeVersion>;
+  /** Makes sure of what sandboxes are made of; `readArchive` is called when the engine does not have it yet. */
+  prepare(readArchive: () => Promise<Uint8Array>): Promise<void>;
+  /** Everything this agent made, running or not. */
+  list(): Promise<readonly RuntimeSummary[]>;
+  /** Undefined when it is gone or not ours. */
+  inspect(id: string): Promise<RuntimeObject | undefined>;
+
+  /** Makes one that belongs to no pod yet, with namespaces to join. Leaves nothing behind when it fails. */
+  runSandbox(config: SandboxConfig): Promise<SandboxState>;
+  /** Gives it to a pod, which the engine remembers. */
+  assignSandbox(id: string, pod: PodReference, attempt: number): Promise<SandboxState>;
+
+  createContainer(config: ContainerConfig): Promise<string>;
+  startContainer(id: string): Promise<void>;
+  /** Asks to stop: the image's stop signal. */
+  terminate(id: string): Promise<void>;
+  kill(id: string): Promise<void>;
+  /** Kills it when it runs. */
+  remove(id: string): Promise<void>;
+
+  /** Undefined when this machine does not have it. */
+  findImage(name: string): Promise<RuntimeImage | undefined>;
+  pullImage(name: string, signal: AbortSignal): Promise<void>;
+  /** Without the parts that only `findImage` tells. */
+  listImages(): Promise<readonly Pick<RuntimeImage, 'id' | 'names' | 'sizeBytes'>[]>;
+
+  /** Chunks of the container's output; ends when it has all been read and, with `follow`, the container ended. */
+  logs(id: string, options: LogOptions, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** Ends or throws when the engine goes away; `onReady` is called once nothing can be missed any more. */
+  events(signal: AbortSignal, onReady: () => void): AsyncIterable<RuntimeEvent>;
+}

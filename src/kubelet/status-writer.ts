@@ -1,0 +1,150 @@
+/**
+ * Writes pods' statuses: only what changed, only the newest, one write of a pod at a time. A change of readiness
+ * or the end of a pod goes out at once; the rest waits a moment, so that a pod that starts in 100 ms costs one
+ * write and not three.
+ */
+
+import { type Pod, podResource } from '../api/core/v1/pod.ts';
+import type { PodStatus } from '../api/core/v1/pod-status.ts';
+import { deepEqual } from '../apimachinery/equality.ts';
+import { isConflict, isNotFound } from '../apimachinery/status-error.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import type { Client } from '../client/client.ts';
+import { isReady } from './plan/pod-status.ts';
+
+const coalesceMs = 250;
+const retryMs = [500, 1000, 2000, 5000, 10_000];
+
+interface Entry {
+  readonly pod: Pod;
+  wanted: PodStatus;
+  /** What the server is known to have. */
+  written: PodStatus | undefined;
+  writing: Promise<void> | undefined;
+  timer: Timer | undefined;
+  failures: number;
+}
+
+export class StatusWriter {
+  readonly #client: Client;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #entries = new Map<string, Entry>();
+  #closed = false;
+
+  constructor(client: Client, clock: Clock, log: Logger) {
+    this.#client = client;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** What is known of the server's copy comes from `pod` at first, then from the writes. */
+  set(pod: Pod, status: PodStatus): void {
+    const { uid } = pod.metadata;
+    const entry = this.#entries.get(uid) ?? this.#add(pod);
+    if (deepEqual(entry.wanted, status)) return;
+    entry.wanted = status;
+    entry.failures = 0;
+    const urgent =
+      isReady(status) !== isReady(entry.written) ||
+      status.phase === 'Succeeded' ||
+      status.phase === 'Failed' ||
+      pod.metadata.deletionTimestamp !== undefined;
+    if (urgent) this.#write(uid, entry);
+    else if (!entry.timer && !entry.writing) this.#writeAfter(uid, entry, coalesceMs);
+  }
+
+  /** Resolves when the newest status is with the server, or the pod is not there any more; rejects when it failed. */
+  async flush(uid: string): Promise<void> {
+    const entry = this.#entries.get(uid);
+    if (!entry) return;
+    await entry.writing;
+    if (!deepEqual(entry.wanted, entry.written)) await this.#patch(uid, entry);
+  }
+
+  forget(uid: string): void {
+    this.#entries.get(uid)?.timer?.cancel();
+    this.#entries.delete(uid);
+  }
+
+  /** Writes what waits, once, and stops. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const entries = [...this.#entries];
+    for (const [, entry] of entries) entry.timer?.cancel();
+    await Promise.allSettled(entries.map(([uid]) => this.flush(uid)));
+  }
+
+  #add(pod: Pod): Entry {
+    const written = pod.status;
+    const entry: Entry = {
+      pod,
+      wanted: written ?? {},
+      written,
+      writing: undefined,
+      timer: undefined,
+      failures: 0,
+    };
+    this.#entries.set(pod.metadata.uid, entry);
+    return entry;
+  }
+
+  #writeAfter(uid: string, entry: Entry, ms: number): void {
+    entry.timer?.cancel();
+    entry.timer = this.#clock.after(ms, () => {
+      entry.timer = undefined;
+      this.#write(uid, entry);
+    });
+  }
+
+  /** Starts writing unless a write is under way, which then goes on with the newest. */
+  #write(uid: string, entry: Entry): void {
+    if (entry.writing || this.#closed) return;
+    entry.timer?.cancel();
+    entry.timer = undefined;
+    entry.writing = this.#writeNewest(uid, entry).finally(() => {
+      entry.writing = undefined;
+    });
+  }
+
+  async #writeNewest(uid: string, entry: Entry): Promise<void> {
+    try {
+      while (this.#entries.get(uid) === entry && !deepEqual(entry.wanted, entry.written)) {
+        await this.#patch(uid, entry);
+      }
+    } catch (error) {
+      const wait = retryMs[Math.min(entry.failures++, retryMs.length - 1)] ?? coalesceMs;
+      this.#log.warn('cannot write a pod status; it is tried again', {
+        pod: `${entry.pod.metadata.namespace}/${entry.pod.metadata.name}`,
+        error: errorMessage(error),
+      });
+      if (!this.#closed && this.#entries.get(uid) === entry) this.#writeAfter(uid, entry, wait);
+    }
+  }
+
+  async #patch(uid: string, entry: Entry): Promise<void> {
+    const { name, namespace = '' } = entry.pod.metadata;
+    const { wanted } = entry;
+    const body = { metadata: { uid }, status: mergePatch(entry.written ?? {}, wanted) };
+    try {
+      await this.#client.resource(podResource).patch(name, namespace, 'merge', body, 'status');
+    } catch (error) {
+      // Gone, or another pod of that name: there is nobody left to tell.
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+    entry.written = wanted;
+    entry.failures = 0;
+  }
+}
+
+/** RFC 7386: the whole new value of each top-level field that changed, null for one that went. */
+function mergePatch(before: PodStatus, after: PodStatus): Record<string, unknown> {
+  const patch: Record<string, unknown> = {};
+  const old = before as Record<string, unknown>;
+  for (const [key, value] of Object.entries(after)) {
+    if (!deepEqual(old[key], value)) patch[key] = value;
+  }
+  for (const key of Object.keys(old)) if (!(key in after)) patch[key] = null;
+  return patch;
+}

@@ -1,0 +1,147 @@
+/**
+ * The pods of one machine, routed: each has a /32 on one end of a veth pair and the host a route to it. There is
+ * no bridge, so every packet, also one between two pods of this machine or back to its own sender, passes the
+ * host's routing and with it the service rules.
+ *
+ * What this makes on a machine: links named mk8s…, the nft table `ip minik8s-network`, the chain MINIK8S-FORWARD
+ * with the one rule that leads to it, and ip_forward. `cleanupNetwork` removes them (but leaves ip_forward, on
+ * which others may have come to rely).
+ */
+import { readdir, writeFile } from 'node:fs/promises';
+import { type Exec, ExecError } from '../base/exec.ts';
+import type { Logger } from '../base/log.ts';
+import type { HostPort } from './host-port.ts';
+import { AddressPool } from './ipam.ts';
+import { linkName, linkPrefix, renderHostLink, renderPodLink, renderRemoval, renderTable } from './rules.ts';
+
+export interface PodNetworkOptions {
+  readonly exec: Exec;
+  readonly log: Logger;
+  /** The sender that pods of this machine see; undefined: the kernel chooses. Must be an address of this machine. */
+  readonly nodeIP: string | undefined;
+  readonly clusterCIDR: string;
+}
+
+const chain = 'MINIK8S-FORWARD';
+const comment = 'minik8s pod network';
+
+export class RoutedPodNetwork {
+  readonly #options: PodNetworkOptions;
+  #podCIDR = '';
+  #pool: AddressPool | undefined;
+  #ports: readonly HostPort[] = [];
+  /** One writer of the table at a time, always with the newest set. */
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: PodNetworkOptions) {
+    this.#options = options;
+  }
+
+  async setUp(podCIDR: string): Promise<void> {
+    if (this.#podCIDR !== podCIDR) {
+      this.#pool = new AddressPool(podCIDR);
+      this.#podCIDR = podCIDR;
+    }
+    await writeFile('/proc/sys/net/ipv4/ip_forward', '1');
+    await this.#acceptForwarding();
+    await this.#write();
+  }
+
+  allocate(): string {
+    return this.#addresses.allocate();
+  }
+
+  adopt(ip: string): void {
+    this.#addresses.adopt(ip);
+  }
+
+  release(ip: string): void {
+    this.#addresses.release(ip);
+  }
+
+  async attach(ip: string, pid: number): Promise<void> {
+    const { exec, nodeIP } = this.#options;
+    await exec('ip', ['-batch', '-'], { input: renderHostLink(ip, pid, nodeIP) });
+    const inPod = exec('nsenter', [`--net=/proc/${pid}/ns/net`, 'ip', '-batch', '-'], {
+      input: renderPodLink(ip),
+    });
+    // A pod that answers a connection to this machine's 127.0.0.1 is seen as coming from there.
+    const sysctl = writeFile(`/proc/sys/net/ipv4/conf/${linkName(ip)}/route_localnet`, '1');
+    await Promise.all([inPod, sysctl]);
+  }
+
+  async detach(ip: string): Promise<void> {
+    await removeLink(this.#options.exec, linkName(ip));
+  }
+
+  async setHostPorts(ports: readonly HostPort[]): Promise<void> {
+    this.#ports = ports;
+    await this.#write();
+  }
+
+  get #addresses(): AddressPool {
+    if (!this.#pool) throw new Error('the pod network is not set up: this node has no podCIDR yet');
+    return this.#pool;
+  }
+
+  #write(): Promise<void> {
+    const { exec, clusterCIDR } = this.#options;
+    const writing = this.#writing.then(async () => {
+      const facts = { podCIDR: this.#podCIDR, clusterCIDR };
+      await exec('nft', ['-f', '-'], { input: renderTable(facts, this.#ports) });
+    });
+    this.#writing = writing.catch(() => {});
+    return writing;
+  }
+
+  /** Docker sets the policy of FORWARD to drop; only a rule in the same table can say otherwise. */
+  async #acceptForwarding(): Promise<void> {
+    const { exec, clusterCIDR } = this.#options;
+    const rules = [
+      ['-s', clusterCIDR, '-j', 'ACCEPT'],
+      ['-d', clusterCIDR, '-j', 'ACCEPT'],
+    ];
+    if (!(await succeeds(exec, ['-w', '-n', '-L', chain]))) await exec('iptables', ['-w', '-N', chain]);
+    for (const rule of rules) {
+      if (!(await succeeds(exec, ['-w', '-C', chain, ...rule]))) {
+        await exec('iptables', ['-w', '-A', chain, ...rule]);
+      }
+    }
+    if (!(await succeeds(exec, ['-w', '-C', 'FORWARD', ...jump]))) {
+      await exec('iptables', ['-w', '-I', 'FORWARD', ...jump]);
+      this.#options.log.info('the firewall accepts pod traffic', { chain });
+    }
+  }
+}
+
+const jump = ['-m', 'comment', '--comment', comment, '-j', chain];
+
+/** Removes everything a RoutedPodNetwork made on this machine, of whichever run; idempotent. */
+export async function cleanupNetwork(exec: Exec): Promise<void> {
+  await exec('nft', ['-f', '-'], { input: renderRemoval() });
+  while (await succeeds(exec, ['-w', '-D', 'FORWARD', ...jump]));
+  if (await succeeds(exec, ['-w', '-F', chain])) await exec('iptables', ['-w', '-X', chain]);
+  const links = (await readdir('/sys/class/net')).filter(isOurLink);
+  for (const link of links) await removeLink(exec, link);
+}
+
+const isOurLink = (name: string) => new RegExp(`^${linkPrefix}[0-9a-f]{8}$`).test(name);
+
+async function removeLink(exec: Exec, name: string): Promise<void> {
+  try {
+    await exec('ip', ['link', 'delete', 'dev', name]);
+  } catch (error) {
+    // It goes away by itself with the pod's namespace.
+    if (!(error instanceof ExecError && error.failure.stderr.includes('Cannot find device'))) throw error;
+  }
+}
+
+async function succeeds(exec: Exec, args: readonly string[]): Promise<boolean> {
+  try {
+    await exec('iptables', args);
+    return true;
+  } catch (error) {
+    if (error instanceof ExecError && error.failure.code !== undefined) return false;
+    throw error;
+  }
+}

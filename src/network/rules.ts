@@ -1,0 +1,87 @@
+/** The pod network as text for nft(8) and ip(8): data to data. */
+import type { HostPort } from './host-port.ts';
+
+/** All links of pods begin so; rules match on it. */
+export const linkPrefix = 'mk8s';
+/** Pods reach the host under this address, which no link carries: the way out is a fixed neighbour. */
+export const gateway = '169.254.1.1';
+const gatewayMac = 'ee:ee:ee:ee:ee:ee';
+export const table = 'minik8s-network';
+
+/** The host's end of a pod's link: at most 15 characters, and told from the address alone. */
+export function linkName(ip: string): string {
+  const hex = ip.split('.').map((part) => Number(part).toString(16).padStart(2, '0'));
+  return `${linkPrefix}${hex.join('')}`;
+}
+
+export interface NetworkFacts {
+  /** Of this node's pods. */
+  readonly podCIDR: string;
+  /** Of all pods: what goes there keeps its sender. */
+  readonly clusterCIDR: string;
+}
+
+/** One transaction that replaces our whole table. */
+export function renderTable({ podCIDR, clusterCIDR }: NetworkFacts, ports: readonly HostPort[]): string {
+  const sorted = ports.toSorted((a, b) => key(a).localeCompare(key(b)));
+  return `add table ip ${table}
+delete table ip ${table}
+table ip ${table} {
+  chain hostports {
+${sorted.map((port) => `    ${matchHostPort(port)} dnat to ${port.podIP}:${port.containerPort}\n`).join('')}  }
+  chain prerouting {
+    type nat hook prerouting priority dstnat; policy accept;
+    fib daddr type local jump hostports
+  }
+  chain output {
+    type nat hook output priority -100; policy accept;
+    fib daddr type local jump hostports
+  }
+  chain postrouting {
+    type nat hook postrouting priority srcnat; policy accept;
+    ip saddr ${podCIDR} ip daddr != ${clusterCIDR} oifname != "${linkPrefix}*" masquerade
+    ip saddr 127.0.0.0/8 oifname "${linkPrefix}*" masquerade
+${sorted
+  .map(({ podIP }) => podIP)
+  .filter(first)
+  .map((ip) => `    ip saddr ${ip} ip daddr ${ip} masquerade\n`)
+  .join('')}  }
+  chain input {
+    type filter hook input priority filter; policy accept;
+    iifname "${linkPrefix}*" ip daddr 127.0.0.0/8 ct state new drop
+  }
+}
+`;
+}
+
+export const renderRemoval = () => `add table ip ${table}\ndelete table ip ${table}\n`;
+
+/** For `ip -batch` on the host: makes the link with its far end already in the pod. */
+export function renderHostLink(ip: string, pid: number, nodeIP: string | undefined): string {
+  const name = linkName(ip);
+  return `link add name ${name} address ${gatewayMac} type veth peer name eth0 netns ${pid}
+link set dev ${name} up
+route replace ${ip}/32 dev ${name} scope link${nodeIP === undefined ? '' : ` src ${nodeIP}`}
+`;
+}
+
+/** For `ip -batch` in the pod's namespace. */
+export function renderPodLink(ip: string): string {
+  return `link set dev lo up
+link set dev eth0 up
+address add ${ip}/32 dev eth0
+neighbour add ${gateway} lladdr ${gatewayMac} dev eth0 nud permanent
+route add ${gateway}/32 dev eth0 scope link
+route add default via ${gateway} dev eth0
+`;
+}
+
+function matchHostPort({ protocol, hostIP, hostPort }: HostPort): string {
+  const address = hostIP === '' || hostIP === '0.0.0.0' ? '' : `ip daddr ${hostIP} `;
+  return `${address}${protocol.toLowerCase()} dport ${hostPort}`;
+}
+
+const key = ({ protocol, hostIP, hostPort }: HostPort) =>
+  `${protocol} ${String(hostPort).padStart(5, '0')} ${hostIP}`;
+
+const first = <T>(value: T, index: number, all: readonly T[]) => all.indexOf(value) === index;

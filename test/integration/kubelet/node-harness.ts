@@ -1,0 +1,159 @@
+/** A node agent on the real Docker engine against the real API server in this process. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { systemExec } from '../../../src/base/exec.ts';
+import { type Logger, silentLogger } from '../../../src/base/log.ts';
+import type { Client } from '../../../src/client/client.ts';
+import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
+import { createClient } from '../../../src/client/rest-client.ts';
+import { createInformerFactory } from '../../../src/client/shared-informer.ts';
+import { createKubelet, type KubeletOptions } from '../../../src/kubelet/kubelet.ts';
+import { readNodeFacts } from '../../../src/kubelet/node-facts.ts';
+import { DockerRuntime } from '../../../src/kubelet/runtime/docker.ts';
+import { cleanupNetwork, RoutedPodNetwork } from '../../../src/network/pod-network.ts';
+import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { makeTestImages, removeContainers, type TestImages } from '../../fixtures/docker-images.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+
+export const podCIDR = '10.231.7.0/24';
+export const clusterCIDR = '10.231.0.0/16';
+export const nodeIP = '10.231.255.1';
+
+export interface NodeHarness {
+  readonly server: TestServer;
+  readonly client: Client;
+  readonly images: TestImages;
+  readonly runtime: DockerRuntime;
+  readonly owner: string;
+  readonly dataDir: string;
+  /** Resolves once the node is Ready. */
+  startAgent(overrides?: Partial<KubeletOptions>): Promise<void>;
+  stopAgent(): Promise<void>;
+  createPod(name: string, spec: object, metadata?: object): Promise<Pod>;
+  pod(name: string): Promise<Pod>;
+  /** Resolves with the pod once the test holds for it; rejects with its last state after `ms`. */
+  waitFor(name: string, test: (pod: Pod) => boolean, ms?: number): Promise<Pod>;
+  waitForGone(name: string, ms?: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const isReady = (pod: Pod) =>
+  pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+
+export async function startNodeHarness(log: Logger = silentLogger): Promise<NodeHarness> {
+  const run = `it-${process.pid}-${Date.now().toString(36)}`;
+  const images = await makeTestImages(run);
+  const dataDir = await mkdtemp(join(tmpdir(), 'minik8s-kubelet-'));
+  const server = await startTestServer({ clock: systemClock, random: new SeededRandom(process.pid) });
+  const client = createClient(inProcessTransport(server.handlerFor(admin)));
+  const random = new SeededRandom(1);
+  const runtime = new DockerRuntime({
+    owner: run,
+    pauseImage: images.pause,
+    initPath: join(dataDir, 'bin', 'pause'),
+    clock: systemClock,
+    exec: systemExec,
+  });
+  // An address of this machine that is surely there for pods to see as its own.
+  await systemExec('ip', ['address', 'add', `${nodeIP}/32`, 'dev', 'lo']);
+  let agent: { readonly stop: AbortController; readonly running: Promise<void> } | undefined;
+  const pods = client.resource(podResource);
+  const get = (name: string) => pods.get(name, 'default');
+
+  async function stopAgent(): Promise<void> {
+    agent?.stop.abort();
+    await agent?.running;
+    agent = undefined;
+  }
+
+  return {
+    server,
+    client,
+    images,
+    runtime,
+    owner: run,
+    dataDir,
+    stopAgent,
+    pod: get,
+    async startAgent(overrides = {}) {
+      const stop = new AbortController();
+      const kubelet = createKubelet({
+        client,
+        informers: createInformerFactory({ client, clock: systemClock, random, log }),
+        events: { event: (_about, type, reason, message) => log.debug(reason, { type, message }) },
+        runtime,
+        network: new RoutedPodNetwork({ exec: systemExec, log, nodeIP, clusterCIDR }),
+        exec: systemExec,
+        clock: systemClock,
+        log,
+        nodeName: 'node-1',
+        nodeIP,
+        dataDir,
+        facts: await readNodeFacts(dataDir, 'v1.32.0-test'),
+        readPauseArchive: async () => images.pauseArchive,
+        podCIDR,
+        ...overrides,
+      });
+      agent = { stop, running: kubelet.run(stop.signal) };
+      await Promise.race([
+        agent.running,
+        eventually(async () => {
+          const { json } = await server.call('GET', '/api/v1/nodes/node-1');
+          const node = json<{ status?: { conditions?: { type: string; status: string }[] } }>();
+          const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
+          if (ready?.status !== 'True') throw new Error(`node-1 is not ready: ${JSON.stringify(ready)}`);
+        }, 20_000),
+      ]);
+    },
+    async createPod(name, spec, metadata = {}) {
+      const answer = await server.call('POST', '/api/v1/namespaces/default/pods', {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name, namespace: 'default', ...metadata },
+        spec: { nodeName: 'node-1', ...spec },
+      });
+      if (answer.status !== 201) throw new Error(answer.text);
+      return answer.json<Pod>();
+    },
+    waitFor: (name, test, ms = 15_000) =>
+      eventually(async () => {
+        const pod = await get(name);
+        if (!test(pod)) throw new Error(`pod ${name}: ${JSON.stringify(pod.status)}`);
+        return pod;
+      }, ms),
+    async waitForGone(name, ms = 15_000) {
+      await eventually(async () => {
+        const { status } = await server.call('GET', `/api/v1/namespaces/default/pods/${name}`);
+        if (status !== 404) throw new Error(`pod ${name} is still there`);
+      }, ms);
+    },
+    async close() {
+      try {
+        await stopAgent();
+      } finally {
+        await removeContainers(`minik8s.io/node=${run}`);
+        await cleanupNetwork(systemExec);
+        await systemExec('ip', ['address', 'del', `${nodeIP}/32`, 'dev', 'lo']);
+        await images.remove();
+        await rm(dataDir, { recursive: true, force: true });
+        await server.stop();
+      }
+    },
+  };
+}
+
+/** Tries until it works; the last failure when it never did. */
+export async function eventually<T>(work: () => Promise<T>, ms: number): Promise<T> {
+  const end = Date.now() + ms;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}
