@@ -153,11 +153,14 @@ const show = (value: unknown) => (typeof value === 'string' ? value : JSON.strin
 const cannotBeHandled = ({ kind, version }: { kind: string; version: string }) =>
   `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}`;
 
+/** What valibot finds where only some texts are good; a variant's issue is about the field that tells which. */
+const choiceIssues: ReadonlySet<string> = new Set(['picklist', 'literal', 'enum', 'variant']);
+
 /** One cause for a broken rule of a schema, in Kubernetes' words. */
 export function issueCause(issue: v.BaseIssue<unknown>): StatusCause {
   const path = issuePath(issue);
   if (issue.input === undefined) return requiredCause(path);
-  if (issue.type === 'picklist' || issue.type === 'literal' || issue.type === 'enum')
+  if (choiceIssues.has(issue.type) && typeof issue.input === 'string')
     return notSupportedCause(path, issue.input, quoted(issue.expected ?? ''));
   return invalidCause(path, issue.input, issue.message);
 }

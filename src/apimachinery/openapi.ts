@@ -231,15 +231,10 @@ function operation(
 function bodyTypes(action: Action, strategic: boolean): string[] {
   switch (action) {
     case 'patch':
-      return [
-        patchTypes.apply,
-        patchTypes.json,
-        patchTypes.merge,
-        ...(strategic ? [patchTypes.strategic] : []),
-      ];
+      return [patchTypes.json, patchTypes.merge, ...(strategic ? [patchTypes.strategic] : [])];
     case 'post':
     case 'put':
-      return ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+      return ['application/json', 'application/yaml'];
     case 'get':
     case 'list':
     case 'delete':

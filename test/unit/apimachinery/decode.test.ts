@@ -21,6 +21,7 @@ import {
   struct,
 } from '../../../src/apimachinery/schema.ts';
 import { StatusError } from '../../../src/apimachinery/status-error.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 /** Kinds of this test's own: what the real ones act on may grow. */
 function define(
@@ -328,6 +329,68 @@ test('a kind of our own is known by its schema', () => {
       'FieldValueInvalid spec.percent: Invalid value: -1: must be at least 0',
     ],
   );
+});
+
+test('422: a variant names the field that tells its options apart', () => {
+  const steps = define('Flow', 'none', 'minik8s.io/v1', {
+    steps: v.array(
+      v.variant('type', [
+        struct({ type: v.literal('call'), name: v.string() }),
+        struct({ type: v.literal('wait'), seconds: int32() }),
+      ]),
+    ),
+  });
+  const run = (step: object) => () => decode({ steps: [step] }, 'Strict', steps);
+  assert.deepEqual(causesOf(run({ type: 'jump' })), [
+    'FieldValueNotSupported steps[0].type: Unsupported value: "jump": supported values: "call", "wait"',
+  ]);
+  assert.deepEqual(causesOf(run({})), ['FieldValueRequired steps[0].type: Required value']);
+  assert.deepEqual(causesOf(run({ type: 'call' })), ['FieldValueRequired steps[0].name: Required value']);
+  assert.throws(run({ type: 'call', name: 'n', other: 1 }), /unknown field "steps\[0\].other"/);
+});
+
+test('whatever the value, decoding gives an object or a StatusError', () => {
+  const random = new SeededRandom(7);
+  const leaves = [null, 0, 1.5, '', 'x', true, [], {}, [null], 1e300, '1Gi', 'Always'];
+  const mutate = (value: unknown): unknown => {
+    if (random.next() < 0.04) return leaves[random.below(leaves.length)];
+    if (Array.isArray(value)) return value.map(mutate);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [random.next() < 0.02 ? 'other' : key, mutate(inner)]),
+    );
+  };
+  const pod = registry.find((definition) => definition.kind === 'Pod');
+  assert.ok(pod);
+  const body = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'p',
+      labels: { a: 'b' },
+      ownerReferences: [{ apiVersion: 'v1', kind: 'K', name: 'n', uid: 'u' }],
+      creationTimestamp: null,
+    },
+    spec: {
+      nodeSelector: { a: 'b' },
+      volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Gi' } }],
+      containers: [
+        { name: 'c', image: 'i', ports: [{ containerPort: 80 }], resources: { limits: { cpu: 1 } } },
+      ],
+    },
+  };
+  let accepted = 0;
+  for (let i = 0; i < 2000; i++) {
+    try {
+      const once: KubeObject = convertObject(kubernetesFields, pod, mutate(body), 'Warn').object;
+      assert.deepEqual(convertObject(kubernetesFields, pod, once, 'Strict').object, once);
+      accepted++;
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      assert.ok(error.status.code === 400 || error.status.code === 422);
+    }
+  }
+  assert.ok(accepted > 100 && accepted < 1900, `${accepted} accepted`);
 });
 
 test('hostile keys stay data', () => {

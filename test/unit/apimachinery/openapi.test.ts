@@ -114,7 +114,6 @@ test('a kind of our own is described by its schema and takes no strategic patch'
   assert.deepEqual(spec?.properties?.mode, { type: 'string', enum: ['a', 'b'] });
   const item = document?.paths['/apis/minik8s.io/v1/namespaces/{namespace}/things/{name}'];
   assert.deepEqual(Object.keys(item?.patch?.requestBody?.content ?? {}), [
-    'application/apply-patch+yaml',
     'application/json-patch+json',
     'application/merge-patch+json',
   ]);

@@ -355,3 +355,25 @@ test('patches are read by content type', () => {
   assert.throws(() => run('{}', undefined), hasCode(415));
   assert.throws(() => run('{}', patchTypes.strategic, [patchTypes.merge]), hasCode(415));
 });
+
+test('a strategic merge patch without directives applied twice is applied once', () => {
+  const random = new SeededRandom(3);
+  const type = typeOf('V1PodSpec');
+  const container = () => ({
+    name: 'abc'[random.below(3)],
+    ...(random.next() < 0.5 && { image: random.next() < 0.3 ? null : `i${random.below(3)}` }),
+    ...(random.next() < 0.5 && { args: Array(random.below(3)).fill('x') }),
+    ...(random.next() < 0.5 && { env: [{ name: 'E', value: String(random.below(3)) }] }),
+  });
+  const spec = () => ({
+    containers: Array.from({ length: random.below(3) }, container),
+    ...(random.next() < 0.5 && { nodeSelector: { a: random.next() < 0.5 ? null : 'b' } }),
+  });
+  for (let i = 0; i < 300; i++) {
+    const target = applyStrategicPatch({}, spec(), type);
+    const patch = spec();
+    const once = applyStrategicPatch(target, patch, type);
+    assert.deepEqual(applyStrategicPatch(once, patch, type), once);
+    assert.ok(!JSON.stringify(once).includes('null'));
+  }
+});
