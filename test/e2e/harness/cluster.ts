@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
+import { systemExec } from '../../../src/base/exec.ts';
 import { type Kubectl, kubectlFor } from './kubectl.ts';
 import { leftovers, type MachineState, machineState, remove } from './machine.ts';
 import { waitFor } from './wait-for.ts';
@@ -120,6 +121,11 @@ export class Cluster {
       clearTimeout(limit);
     }
     return child.exitCode;
+  }
+
+  /** Runs another command of the built file; returns its standard output, throws when it fails. */
+  async run(...args: string[]): Promise<string> {
+    return (await systemExec(executable, args, { timeoutMs: 60_000 })).stdout;
   }
 
   /** The processes whose arguments name this data directory: etcd among them. */

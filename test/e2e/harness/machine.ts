@@ -7,13 +7,16 @@ export interface MachineState {
   /** Such as `ip minik8s`. */
   readonly tables: readonly string[];
   readonly links: readonly string[];
+  /** iptables rules, as `iptables -S` prints them. */
+  readonly rules: readonly string[];
 }
 
 export async function machineState(): Promise<MachineState> {
-  const [containers, tables, links] = await Promise.all([
+  const [containers, tables, links, rules] = await Promise.all([
     containersWith(['minik8s.io/node'], true),
     systemExec('nft', ['list', 'tables']),
     systemExec('ip', ['-json', 'link']),
+    systemExec('iptables', ['-w', '-S']),
   ]);
   return {
     containers,
@@ -23,7 +26,8 @@ export async function machineState(): Promise<MachineState> {
       .filter((name) => name.includes('minik8s')),
     links: (JSON.parse(links.stdout) as { readonly ifname: string }[])
       .map(({ ifname }) => ifname)
-      .filter((name) => /^(minik8s|mk8s|mk-|veth)/.test(name)),
+      .filter((name) => name.startsWith('mk8s')),
+    rules: rules.stdout.split('\n').filter((rule) => rule.includes('MINIK8S')),
   };
 }
 
@@ -31,17 +35,36 @@ export async function machineState(): Promise<MachineState> {
 export async function leftovers(before: MachineState): Promise<MachineState> {
   const now = await machineState();
   const added = (key: keyof MachineState) => now[key].filter((name) => !before[key].includes(name));
-  return { containers: added('containers'), tables: added('tables'), links: added('links') };
+  return {
+    containers: added('containers'),
+    tables: added('tables'),
+    links: added('links'),
+    rules: added('rules'),
+  };
 }
 
 /** Removes leftovers; what disappears by itself meanwhile (a veth with its container) is as good as removed. */
-export async function remove({ containers, tables, links }: MachineState): Promise<void> {
+export async function remove({ containers, tables, links, rules }: MachineState): Promise<void> {
   const ignoreGone = (error: Error) => {
-    if (!/No such|does not exist|Cannot find device|removal .* in progress/.test(error.message)) throw error;
+    if (
+      !/No such|does not exist|Cannot find device|does a matching rule exist|No chain|removal .* in progress/.test(
+        error.message,
+      )
+    )
+      throw error;
   };
   for (const id of containers) await docker('rm', '--force', '--volumes', id).catch(ignoreGone);
   for (const table of tables) {
     await systemExec('nft', ['delete', 'table', ...table.split(' ')]).catch(ignoreGone);
   }
   for (const link of links) await systemExec('ip', ['link', 'delete', link]).catch(ignoreGone);
+  // `-A CHAIN …` is undone by `-D CHAIN …`, `-N CHAIN` by `-X CHAIN`, last, when no rule leads there any more.
+  const undo = { '-A': '-D', '-N': '-X' } as const;
+  for (const kind of ['-A', '-N'] as const) {
+    for (const rule of rules.filter((text) => text.startsWith(kind))) {
+      const [, ...words] = rule.match(/"[^"]*"|\S+/g) ?? [];
+      const args = words.map((word) => word.replaceAll('"', ''));
+      await systemExec('iptables', ['-w', undo[kind], ...args]).catch(ignoreGone);
+    }
+  }
 }

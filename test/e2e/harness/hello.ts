@@ -1,0 +1,69 @@
+/** samples/hello on a cluster: what several tests start from. */
+import { join } from 'node:path';
+import type { V1Deployment, V1Pod, V1PodList, V1Service } from '@kubernetes/client-node';
+import { systemExec } from '../../../src/base/exec.ts';
+import type { Cluster } from './cluster.ts';
+import { waitFor } from './wait-for.ts';
+
+const samples = join(import.meta.dirname, '../../../samples/hello');
+
+export async function deployHello({ kubectl }: Cluster): Promise<void> {
+  await kubectl('apply', '-f', samples);
+}
+
+export async function deleteHello({ kubectl }: Cluster): Promise<void> {
+  await kubectl('delete', '-f', samples, '--wait=true', '--timeout=30s');
+}
+
+/** The pods of hello that are not being deleted, once exactly so many of them are ready and none is not. */
+export function readyPods({ kubectl }: Cluster, count: number, timeoutMs = 30_000): Promise<V1Pod[]> {
+  return waitFor(
+    `${count} ready pods of hello`,
+    async () => {
+      const { items } = await kubectl.json<V1PodList>('get', 'pods', '-l', 'app=hello');
+      const pods = items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
+      return pods.length === count && pods.every(isReady) && pods;
+    },
+    { timeoutMs },
+  );
+}
+
+export function isReady({ status }: V1Pod): boolean {
+  return (status?.conditions ?? []).some(({ type, status: value }) => type === 'Ready' && value === 'True');
+}
+
+export function nameOf({ metadata }: V1Pod): string {
+  if (metadata?.name === undefined) throw new Error('a pod without a name');
+  return metadata.name;
+}
+
+export function restartsOf({ status }: V1Pod): number {
+  return (status?.containerStatuses ?? []).reduce((sum, { restartCount }) => sum + restartCount, 0);
+}
+
+export function deployment({ kubectl }: Cluster): Promise<V1Deployment> {
+  return kubectl.json<V1Deployment>('get', 'deployment', 'hello');
+}
+
+export function service({ kubectl }: Cluster): Promise<V1Service> {
+  return kubectl.json<V1Service>('get', 'service', 'hello');
+}
+
+/** The page at an address such as `10.96.0.20:80`, asked for from this machine over a new connection. */
+export async function page(address: string): Promise<string> {
+  const { stdout } = await systemExec('curl', ['-sS', '--max-time', '2', `http://${address}/`]);
+  return stdout.trim();
+}
+
+/** Asks until every one of the pods has answered, and no other has. */
+export async function everyPodAnswers(address: string, pods: readonly V1Pod[]): Promise<void> {
+  const expected = pods.map((pod) => `hello from ${nameOf(pod)}`).sort();
+  const seen = new Set<string>();
+  await waitFor(`an answer from each of ${expected.join(', ')}`, async () => {
+    seen.add(await page(address));
+    return seen.size >= expected.length;
+  });
+  if ([...seen].sort().join() !== expected.join()) {
+    throw new Error(`expected ${expected.join(', ')}; got ${[...seen].sort().join(', ')}`);
+  }
+}
