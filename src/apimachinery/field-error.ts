@@ -2,7 +2,7 @@
  * The causes of a 422 Invalid, worded as k8s.io/apimachinery util/validation/field words them: clients and people
  * match these texts. `path` is the field in dotted form, list items as `[0]`, map keys as `[key]`.
  */
-import type { StatusCause } from './status-error.ts';
+import type { CauseReason, StatusCause } from './status-error.ts';
 
 export function requiredCause(path: string, detail = ''): StatusCause {
   return cause('FieldValueRequired', path, `Required value${detail && `: ${detail}`}`);
@@ -41,14 +41,10 @@ export function tooManyCause(path: string, actual: number, max: number): StatusC
   return cause('FieldValueTooMany', path, `Too many: ${actual}: must have at most ${max} items`);
 }
 
-export function typeInvalidCause(path: string, value: unknown, detail: string): StatusCause {
-  return cause('FieldValueTypeInvalid', path, `Invalid value: ${showValue(value)}: ${detail}`);
-}
-
 /** `path.field`, or `field` alone at the root. */
 export const joinPath = (path: string, field: string) => (path ? `${path}.${field}` : field);
 
-function cause(reason: string, field: string, message: string): StatusCause {
+function cause(reason: CauseReason, field: string, message: string): StatusCause {
   return { reason, message, field };
 }
 
