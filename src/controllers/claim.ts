@@ -7,8 +7,8 @@ import { deepCopy } from '../apimachinery/equality.ts';
 import { matches, type Selector } from '../apimachinery/labels.ts';
 import { controllerOf, type KubeObject, type OwnerReference } from '../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceRef } from '../apimachinery/resource-definition.ts';
-import { isNotFound } from '../apimachinery/status-error.ts';
 import type { Client } from '../client/client.ts';
+import { ifPresent } from './if-present.ts';
 import { isTerminating } from './pod-state.ts';
 
 export interface Claims<T extends KubeObject> {
@@ -74,12 +74,7 @@ export async function carryOutClaims<T extends KubeObject, O extends KubeObject>
   const write = async (object: T, change: (owners: OwnerReference[]) => OwnerReference[]) => {
     const next = deepCopy(object);
     next.metadata.ownerReferences = change(next.metadata.ownerReferences ?? []);
-    try {
-      return await client.resource(kind).update(next);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+    return ifPresent(client.resource(kind).update(next));
   };
   const [taken] = await Promise.all([
     Promise.all(
@@ -99,11 +94,6 @@ async function mayAdopt<O extends KubeObject>(
   kind: ResourceRef<O>,
   owner: O,
 ): Promise<boolean> {
-  try {
-    const live = await client.resource(kind).get(owner.metadata.name, owner.metadata.namespace);
-    return live.metadata.uid === owner.metadata.uid && !isTerminating(live);
-  } catch (error) {
-    if (isNotFound(error)) return false;
-    throw error;
-  }
+  const live = await ifPresent(client.resource(kind).get(owner.metadata.name, owner.metadata.namespace));
+  return live !== undefined && live.metadata.uid === owner.metadata.uid && !isTerminating(live);
 }

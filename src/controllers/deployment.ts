@@ -8,7 +8,7 @@ import { type Pod, podResource } from '../api/core/v1/pod.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
 import { matches, selectorFromLabelSelector } from '../apimachinery/labels.ts';
 import { controllerOf, type Draft, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
-import { isAlreadyExists, isNotFound } from '../apimachinery/status-error.ts';
+import { isAlreadyExists } from '../apimachinery/status-error.ts';
 import { errorMessage } from '../base/log.ts';
 import {
   type ControllerContext,
@@ -21,6 +21,7 @@ import { carryOutClaims, controllerReference, planClaims } from './claim.ts';
 import { type DeploymentAction, planDeployment, revisionAnnotation } from './deployment-plan.ts';
 import type { DeploymentStatus } from './deployment-status.ts';
 import { sameTemplate } from './deployment-template.ts';
+import { ifPresent } from './if-present.ts';
 import { ObservedWrites, verifyAfter } from './observed-writes.ts';
 
 export function deploymentController(context: ControllerContext): ControllerDefinition {
@@ -77,10 +78,10 @@ export function deploymentController(context: ControllerContext): ControllerDefi
     deployment: Deployment,
     status: DeploymentStatus,
   ): Promise<void> {
-    const written = await client
-      .resource(deploymentResource)
-      .updateStatus({ ...deepCopy(deployment), status });
-    ownWrites.written(key, written, clock.now());
+    const written = await ifPresent(
+      client.resource(deploymentResource).updateStatus({ ...deepCopy(deployment), status }),
+    );
+    if (written) ownWrites.written(key, written, clock.now());
   }
 
   /** Resolves to the Deployment as it stands afterwards, or to 'stop' when the plan no longer holds. */
@@ -93,7 +94,8 @@ export function deploymentController(context: ControllerContext): ControllerDefi
       case 'createReplicaSet':
         return createSet(key, deployment, action.draft, action.message);
       case 'updateReplicaSet': {
-        const set = await client.resource(replicaSetResource).update(action.set);
+        const set = await ifPresent(client.resource(replicaSetResource).update(action.set));
+        if (!set) return 'stop';
         writes.written(key, set, clock.now());
         if (action.message) events.event(deployment, 'Normal', 'ScalingReplicaSet', action.message);
         return deployment;
@@ -104,7 +106,8 @@ export function deploymentController(context: ControllerContext): ControllerDefi
       case 'setRevision': {
         const next = deepCopy(deployment);
         next.metadata.annotations = { ...next.metadata.annotations, [revisionAnnotation]: action.revision };
-        const written = await client.resource(deploymentResource).update(next);
+        const written = await ifPresent(client.resource(deploymentResource).update(next));
+        if (!written) return 'stop';
         ownWrites.written(key, written, clock.now());
         return written;
       }
@@ -162,12 +165,8 @@ export function deploymentController(context: ControllerContext): ControllerDefi
 
   async function deleteSet(key: ObjectKey, set: ReplicaSet): Promise<void> {
     const { name, namespace, uid } = set.metadata;
-    try {
-      await client.resource(replicaSetResource).delete(name, namespace, { preconditions: { uid } });
-      writes.removed(key, set, clock.now());
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    await ifPresent(client.resource(replicaSetResource).delete(name, namespace, { preconditions: { uid } }));
+    writes.removed(key, set, clock.now());
   }
 
   return {

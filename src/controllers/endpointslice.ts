@@ -7,7 +7,6 @@ import { serviceResource } from '../api/core/v1/service.ts';
 import { type EndpointSlice, endpointSliceResource } from '../api/discovery/v1/endpoint-slice.ts';
 import { matches, selectorFromMap } from '../apimachinery/labels.ts';
 import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
-import { isNotFound } from '../apimachinery/status-error.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -16,6 +15,7 @@ import {
 } from '../controller-runtime/definition.ts';
 import { controllerReference } from './claim.ts';
 import { managedByLabel, manager, planSlices, serviceNameLabel } from './endpointslice-plan.ts';
+import { ifPresent } from './if-present.ts';
 import { ObservedWrites, verifyAfter } from './observed-writes.ts';
 import { isTerminating } from './pod-state.ts';
 
@@ -65,12 +65,8 @@ export function endpointSliceController(context: ControllerContext): ControllerD
 
   async function remove(key: ObjectKey, slice: EndpointSlice): Promise<void> {
     const { name, namespace, uid } = slice.metadata;
-    try {
-      await api.delete(name, namespace, { preconditions: { uid } });
-      writes.removed(key, slice, clock.now());
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    await ifPresent(api.delete(name, namespace, { preconditions: { uid } }));
+    writes.removed(key, slice, clock.now());
   }
 
   return {

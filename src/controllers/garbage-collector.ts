@@ -7,7 +7,6 @@ import { registry } from '../api/registry.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
 import { type KubeObject, type ObjectKey, type OwnerReference, objectKey } from '../apimachinery/meta.ts';
 import type { ResourceRef } from '../apimachinery/resource-definition.ts';
-import { isNotFound } from '../apimachinery/status-error.ts';
 import type { Lister } from '../client/informer.ts';
 import {
   type ControllerContext,
@@ -21,6 +20,7 @@ import {
   planCollection,
   waitsForDependents,
 } from './garbage-collector-plan.ts';
+import { ifPresent } from './if-present.ts';
 import { isTerminating } from './pod-state.ts';
 
 /** Objects by the uids of their owners. */
@@ -120,20 +120,14 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
     reference: OwnerReference,
     namespace: string | undefined,
   ): Promise<OwnerState> {
-    try {
-      const live = await client
-        .resource(kind.ref)
-        .get(reference.name, kind.ref.namespaced ? namespace : undefined);
-      return live.metadata.uid === reference.uid ? stateOf(live) : 'absent';
-    } catch (error) {
-      if (isNotFound(error)) return 'absent';
-      throw error;
-    }
+    const at = kind.ref.namespaced ? namespace : undefined;
+    const live = await ifPresent(client.resource(kind.ref).get(reference.name, at));
+    return live?.metadata.uid === reference.uid ? stateOf(live) : 'absent';
   }
 
   async function remove({ kind, object }: Item, propagationPolicy: 'Foreground' | 'Background' | 'Orphan') {
     const { name, namespace, uid, resourceVersion } = object.metadata;
-    await unlessGone(
+    await ifPresent(
       client
         .resource(kind.ref)
         .delete(name, namespace, { propagationPolicy, preconditions: { uid, resourceVersion } }),
@@ -144,13 +138,13 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
     const next = deepCopy(object);
     next.metadata.ownerReferences =
       next.metadata.ownerReferences?.filter(({ uid }) => !uids.includes(uid)) ?? [];
-    await unlessGone(client.resource(kind.ref).update(next));
+    await ifPresent(client.resource(kind.ref).update(next));
   }
 
   async function removeFinalizer({ kind, object }: Item, finalizer: string): Promise<void> {
     const next = deepCopy(object);
     next.metadata.finalizers = next.metadata.finalizers?.filter((name) => name !== finalizer) ?? [];
-    await unlessGone(client.resource(kind.ref).update(next));
+    await ifPresent(client.resource(kind.ref).update(next));
   }
 
   /** The object itself, when owners or deletion concern it, and owners that wait for it to go. */
@@ -187,12 +181,4 @@ const formatKey = (ref: ResourceRef, object: KubeObject): ObjectKey =>
 function parseKey(key: ObjectKey): { kind: string; uid: string; objectKey: ObjectKey } {
   const [kind = '', uid = '', at = ''] = key.split(' ');
   return { kind, uid, objectKey: at };
-}
-
-async function unlessGone(write: Promise<unknown>): Promise<void> {
-  try {
-    await write;
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
 }

@@ -8,7 +8,6 @@ import { deepCopy, deepEqual } from '../apimachinery/equality.ts';
 import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
 import type { ResourceRef } from '../apimachinery/resource-definition.ts';
 import type { Condition } from '../apimachinery/schema.ts';
-import { isNotFound } from '../apimachinery/status-error.ts';
 import { errorMessage } from '../base/log.ts';
 import { rfc3339 } from '../base/time.ts';
 import {
@@ -18,6 +17,7 @@ import {
   watched,
 } from '../controller-runtime/definition.ts';
 import { withCondition } from './conditions.ts';
+import { ifPresent } from './if-present.ts';
 import { isTerminating } from './pod-state.ts';
 
 const finalizer = 'kubernetes';
@@ -103,7 +103,7 @@ export function namespaceController(context: ControllerContext): ControllerDefin
     const namespace = await report(cached, remains, failed && errorMessage(failed.reason));
     if (failed) throw failed.reason;
     if (remains.some(({ count }) => count > 0)) return { requeueAfter: recheckAfter };
-    await finalize(namespace);
+    if (namespace) await finalize(namespace);
     return undefined;
   }
 
@@ -121,13 +121,8 @@ export function namespaceController(context: ControllerContext): ControllerDefin
 
   async function remove(kind: ResourceRef, object: KubeObject): Promise<void> {
     const { name, namespace, uid } = object.metadata;
-    try {
-      await client
-        .resource(kind)
-        .delete(name, namespace, { propagationPolicy: 'Background', preconditions: { uid } });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    const options = { propagationPolicy: 'Background', preconditions: { uid } } as const;
+    await ifPresent(client.resource(kind).delete(name, namespace, options));
   }
 
   async function report(namespace: Namespace, remains: readonly Remains[], failure: string | undefined) {
@@ -136,7 +131,7 @@ export function namespaceController(context: ControllerContext): ControllerDefin
     const conditions = deletionConditions(namespace.status?.conditions ?? [], remains, failure, now);
     next.status = { ...next.status, phase: 'Terminating', conditions };
     if (deepEqual(next.status, namespace.status)) return namespace;
-    return client.resource(namespaceResource).updateStatus(next);
+    return ifPresent(client.resource(namespaceResource).updateStatus(next));
   }
 
   async function finalize(namespace: Namespace): Promise<void> {
@@ -145,11 +140,7 @@ export function namespaceController(context: ControllerContext): ControllerDefin
       ...next.spec,
       finalizers: next.spec?.finalizers?.filter((name) => name !== finalizer) ?? [],
     };
-    try {
-      await client.resource(namespaceResource).updateSubresource(next, 'finalize');
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    await ifPresent(client.resource(namespaceResource).updateSubresource(next, 'finalize'));
   }
 
   const terminatingNamespaceOf = (object: KubeObject): readonly ObjectKey[] => {

@@ -8,9 +8,9 @@
  */
 import { type KubeObject, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import type { ResourceRef } from '../apimachinery/resource-definition.ts';
-import { isNotFound } from '../apimachinery/status-error.ts';
 import type { Client } from '../client/client.ts';
 import type { Informer, Lister } from '../client/informer.ts';
+import { ifPresent } from './if-present.ts';
 import { isTerminating } from './pod-state.ts';
 
 /** Milliseconds after which an unseen write is looked up on the server. */
@@ -86,14 +86,9 @@ export class ObservedWrites<T extends KubeObject> {
 
   async #verify(write: Write, now: number): Promise<void> {
     const { name, namespace, uid } = write.object.metadata;
-    try {
-      const live = await this.#client.resource(this.#kind).get(name, namespace);
-      if (live.metadata.uid !== uid) this.#forget(uid);
-      else write.since = now;
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-      this.#forget(uid);
-    }
+    const live = await ifPresent(this.#client.resource(this.#kind).get(name, namespace));
+    if (live?.metadata.uid === uid) write.since = now;
+    else this.#forget(uid);
   }
 }
 

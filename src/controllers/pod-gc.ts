@@ -7,7 +7,6 @@ import { nodeResource } from '../api/core/v1/node.ts';
 import { type Pod, podResource } from '../api/core/v1/pod.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
 import type { ObjectKey } from '../apimachinery/meta.ts';
-import { isNotFound } from '../apimachinery/status-error.ts';
 import { rfc3339 } from '../base/time.ts';
 import {
   type ControllerContext,
@@ -16,6 +15,7 @@ import {
   watched,
 } from '../controller-runtime/definition.ts';
 import { withCondition } from './conditions.ts';
+import { ifPresent } from './if-present.ts';
 import { isPodTerminal } from './pod-state.ts';
 
 /** Milliseconds that a node must be missing before its pods go (upstream's quarantineTime). */
@@ -43,7 +43,7 @@ export function podGcController(context: ControllerContext): ControllerDefinitio
     const since = missingSince.get(node) ?? now;
     missingSince.set(node, since);
     if (now - since < nodeQuarantine) return { requeueAfter: since + nodeQuarantine - now };
-    if (await nodeExists(node)) {
+    if (await ifPresent(client.resource(nodeResource).get(node))) {
       missingSince.delete(node);
       return undefined;
     }
@@ -54,27 +54,12 @@ export function podGcController(context: ControllerContext): ControllerDefinitio
     return undefined;
   }
 
-  async function nodeExists(node: string): Promise<boolean> {
-    try {
-      await client.resource(nodeResource).get(node);
-      return true;
-    } catch (error) {
-      if (isNotFound(error)) return false;
-      throw error;
-    }
-  }
-
   /** Marks the pod Failed first, so that whoever watches learns how it ended. */
   async function remove(pod: Pod): Promise<void> {
     const { name, namespace, uid } = pod.metadata;
-    try {
-      if (!isPodTerminal(pod)) await client.resource(podResource).updateStatus(failed(pod));
-      await client
-        .resource(podResource)
-        .delete(name, namespace, { gracePeriodSeconds: 0, preconditions: { uid } });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    if (!isPodTerminal(pod)) await ifPresent(client.resource(podResource).updateStatus(failed(pod)));
+    const options = { gracePeriodSeconds: 0, preconditions: { uid } };
+    await ifPresent(client.resource(podResource).delete(name, namespace, options));
   }
 
   function failed(pod: Pod): Pod {

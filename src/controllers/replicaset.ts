@@ -18,6 +18,7 @@ import {
 } from '../controller-runtime/definition.ts';
 import { byControllerUid, controllerUidIndex } from '../controller-runtime/owner.ts';
 import { carryOutClaims, controllerReference, planClaims } from './claim.ts';
+import { ifPresent } from './if-present.ts';
 import { ObservedWrites, verifyAfter } from './observed-writes.ts';
 import { isPodActive, isTerminating } from './pod-state.ts';
 import { type Failure, planReplicas, planStatus, slowStartBatches } from './replicaset-plan.ts';
@@ -61,8 +62,10 @@ export function replicaSetController(context: ControllerContext): ControllerDefi
     const now = clock.now();
     const { status, changed, nextAvailableIn } = planStatus(set, owned, attempt?.failure, now, rfc3339(now));
     if (changed) {
-      const written = await client.resource(replicaSetResource).updateStatus({ ...deepCopy(set), status });
-      ownWrites.written(key, written, clock.now());
+      const written = await ifPresent(
+        client.resource(replicaSetResource).updateStatus({ ...deepCopy(set), status }),
+      );
+      if (written) ownWrites.written(key, written, clock.now());
     }
     if (attempt?.error) throw attempt.error;
     return nextAvailableIn === undefined ? undefined : { requeueAfter: nextAvailableIn };

@@ -14,12 +14,14 @@ const ready = (index: number, over: Parameters<typeof pod>[1] = {}) =>
   pod(`p${String(index).padStart(4, '0')}`, { readyAt: 0, ip: ipOf(index), ...over });
 const many = (count: number) => Array.from({ length: count }, (_, index) => ready(index));
 
+let made = 0;
+
 /** The slices after a plan was carried out, and how many writes that took. */
 function apply(target: Service, pods: readonly Pod[], slices: readonly EndpointSlice[]) {
   const plan = planSlices(target, owner, pods, slices);
   const gone = new Set([...plan.update, ...plan.remove].map(({ metadata }) => metadata.name));
-  const created = plan.create.map((draft, index) => {
-    const name = `web-${slices.length}-${index}`;
+  const created = plan.create.map((draft) => {
+    const name = `web-${made++}`;
     return {
       ...deepCopy(draft),
       metadata: { ...meta(name), ...draft.metadata, generateName: undefined },
@@ -143,7 +145,8 @@ describe('planSlices', () => {
     const random = new SeededRandom(7);
     let slices: readonly EndpointSlice[] = [];
     for (let round = 0; round < 60; round++) {
-      const pods = many(400).filter(() => random.next() < random.next());
+      const density = random.next();
+      const pods = many(400).filter(() => random.next() < density);
       slices = apply(service(), pods, slices).slices;
       assert.deepEqual(podNames(slices), pods.map(({ metadata }) => metadata.name).sort());
       assert.ok(slices.every((slice) => slice.endpoints.length <= 100));
