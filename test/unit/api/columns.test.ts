@@ -116,6 +116,7 @@ testCells(
         'node-role.kubernetes.io/control-plane': '',
         'kubernetes.io/role': 'edge',
         'node-role.kubernetes.io/': '',
+        'kubernetes.io/os': 'linux',
       },
     },
     spec: { unschedulable: true },

@@ -292,6 +292,10 @@ testCreate(endpointSliceResource, slice, [
   ],
   ['names', { addressType: 'FQDN', endpoints: [{ addresses: ['example.com'] }] }],
   [
+    'as many as there may be',
+    { endpoints: new Array(1000).fill({ addresses: new Array(100).fill('10.0.0.1') }) },
+  ],
+  [
     'too many',
     { endpoints: new Array(1001).fill({ addresses: ['10.0.0.1'] }) },
     'endpoints: Too many: 1001: must have at most 1000 items',

@@ -110,6 +110,7 @@ test('quality of service', () => {
   assert.equal(qos({ limits: both, requests: { cpu: '500m' } }), 'Burstable');
   assert.equal(qos({ limits: { cpu: '1' } }), 'Burstable');
   assert.equal(qos({ limits: both }, {}), 'Burstable');
+  assert.equal(qos({ requests: { cpu: '1' } }), 'Burstable');
   assert.equal(qos({}, { requests: { memory: '0' } }), 'BestEffort');
 });
 

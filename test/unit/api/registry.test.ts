@@ -63,3 +63,23 @@ test('kinds that Kubernetes answers a delete with the object of', () => {
   const answered = registry.filter(({ deleteAnswers }) => deleteAnswers === 'object').map(({ kind }) => kind);
   assert.deepEqual(answered.sort(), ['Pod', 'Service']);
 });
+
+test('kinds with a status of their own, and kinds whose changes are counted', () => {
+  const kinds = (wanted: (definition: (typeof registry)[number]) => boolean) =>
+    registry
+      .filter(wanted)
+      .map(({ kind }) => kind)
+      .sort();
+  assert.deepEqual(
+    kinds(({ hasStatus }) => hasStatus),
+    ['Deployment', 'Namespace', 'Node', 'Pod', 'ReplicaSet', 'Service'],
+  );
+  assert.deepEqual(
+    kinds(({ strategy }) => strategy.countsGenerations),
+    ['Deployment', 'EndpointSlice', 'Pod', 'ReplicaSet'],
+  );
+  assert.deepEqual(
+    kinds(({ namespaced }) => !namespaced),
+    ['Namespace', 'Node'],
+  );
+});

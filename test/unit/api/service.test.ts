@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
-import { created, merge, testCreate, testUpdate, updated } from '../../fixtures/kinds.ts';
+import { created, merge, type Row, testCreate, testUpdate, updated } from '../../fixtures/kinds.ts';
 
 const service = {
   apiVersion: 'v1',
@@ -122,6 +122,17 @@ testCreate(serviceResource, service, [
     'spec.ipFamilies[1]: Duplicate value: "IPv4"',
     'spec.ipFamilies[2]: Unsupported value: "IPX": supported values: "IPv4", "IPv6"',
     'spec.ipFamilyPolicy: Unsupported value: "Both": supported values: "SingleStack"',
+  ],
+  ...[1, 86400].map(
+    (timeoutSeconds): Row => [
+      `affinity for ${timeoutSeconds} s`,
+      spec({ sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds } } }),
+    ],
+  ),
+  [
+    'affinity for no time',
+    spec({ sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 0 } } }),
+    'spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 0: must be greater than 0',
   ],
   ['affinity', spec({ sessionAffinity: 'ClientIP' })],
   [
@@ -261,3 +272,26 @@ test('defaults of a service', () => {
   assert.equal(sticky.spec.externalTrafficPolicy, 'Cluster');
   assert.equal(sticky.spec.sessionAffinityConfig?.clientIP?.timeoutSeconds, 10800);
 });
+
+test('a target port that says nothing is the port', () => {
+  for (const targetPort of [undefined, 0, '']) {
+    const { ports } = created(
+      serviceResource,
+      merge(service, spec({ ports: [{ port: 80, targetPort }] })),
+    ).spec;
+    assert.equal(ports?.[0]?.targetPort, 80);
+  }
+});
+
+keeps(
+  'keeps a policy that is changed while it is reachable from outside',
+  { type: 'NodePort' },
+  { type: 'NodePort', externalTrafficPolicy: 'Local' },
+  { externalTrafficPolicy: 'Local' },
+);
+keeps(
+  'keeps the policy it has',
+  { type: 'NodePort', externalTrafficPolicy: 'Local' },
+  { type: 'NodePort', externalTrafficPolicy: 'Local' },
+  { externalTrafficPolicy: 'Local' },
+);
