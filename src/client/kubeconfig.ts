@@ -86,7 +86,7 @@ export function parseKubeconfig(text: string, file: string): Kubeconfig {
 
 /** The first to name a cluster, user, context or current context wins, as with $KUBECONFIG. */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
-  const merged = configs.reduceRight(
+  return configs.reduceRight(
     (below, above) => ({
       clusters: { ...below.clusters, ...above.clusters },
       users: { ...below.users, ...above.users },
@@ -95,7 +95,6 @@ export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
     }),
     empty,
   );
-  return merged;
 }
 
 /**
@@ -112,13 +111,13 @@ export function loadKubeconfig(files: readonly string[]): Kubeconfig | undefined
 /** The connection that a context stands for; `context` absent means the current one. Throws UsageError. */
 export function resolveContext(config: Kubeconfig, context = config.currentContext): ResolvedContext {
   if (!context) throw new UsageError('kubeconfig: no context is current; choose one with --context');
-  const entry = config.contexts[context];
+  const entry = own(config.contexts, context);
   if (!entry) throw new UsageError(`kubeconfig: there is no context ${JSON.stringify(context)}`);
-  const cluster = config.clusters[entry.cluster ?? ''];
+  const cluster = own(config.clusters, entry.cluster);
   if (!cluster?.server) {
     throw new UsageError(`kubeconfig: context ${JSON.stringify(context)} names no cluster that has a server`);
   }
-  const user = entry.user ? config.users[entry.user] : {};
+  const user = entry.user ? own(config.users, entry.user) : {};
   if (!user) {
     throw new UsageError(
       `kubeconfig: context ${JSON.stringify(context)} names an unknown user ${entry.user}`,
@@ -187,6 +186,26 @@ export function singleKubeconfig(
   };
 }
 
+const textFields = new Set([
+  'server',
+  'certificate-authority',
+  'certificate-authority-data',
+  'tls-server-name',
+  'token',
+  'tokenFile',
+  'client-certificate',
+  'client-certificate-data',
+  'client-key',
+  'client-key-data',
+  'cluster',
+  'user',
+  'namespace',
+]);
+
+/** A name from a file may be one that every object inherits. */
+const own = <T>(entries: Readonly<Record<string, T>>, name: string | undefined): T | undefined =>
+  name !== undefined && Object.hasOwn(entries, name) ? entries[name] : undefined;
+
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -206,7 +225,11 @@ function named(
     }
     const value = entry[field] ?? {};
     if (!isRecord(value)) throw new UsageError(`kubeconfig ${file}: ${list}[${i}].${field} is not a mapping`);
-    map[entry.name] ??= value;
+    const wrong = Object.keys(value).find((key) => textFields.has(key) && typeof value[key] !== 'string');
+    // YAML reads a token of digits as a number.
+    if (wrong)
+      throw new UsageError(`kubeconfig ${file}: ${list}[${i}].${field}.${wrong} is not text: quote it`);
+    if (!Object.hasOwn(map, entry.name)) map[entry.name] = value;
   });
   return map;
 }

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import {
+  formatKubeconfig,
+  type Kubeconfig,
+  loadKubeconfig,
+  mergeKubeconfigs,
+  parseKubeconfig,
+  resolveContext,
+  singleKubeconfig,
+} from '../../../src/client/kubeconfig.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+const full = `
+apiVersion: v1
+kind: Config
+preferences: {}
+clusters:
+- name: prod
+  cluster: {server: 'https://prod:6443', certificate-authority: ca.pem, tls-server-name: kubernetes}
+- name: dev
+  cluster: {server: 'http://dev:8080', insecure-skip-tls-verify: true, certificate-authority-data: ${base64('CA')}}
+users:
+- name: cert
+  user: {client-certificate: cert.pem, client-key-data: ${base64('KEY')}}
+- name: file
+  user: {tokenFile: token}
+- name: plugin
+  user: {exec: {command: gke}}
+contexts:
+- name: prod
+  context: {cluster: prod, user: cert, namespace: web}
+- name: dev
+  context: {cluster: dev, user: file}
+- name: anonymous
+  context: {cluster: dev}
+- name: plugin
+  context: {cluster: dev, user: plugin}
+- name: broken
+  context: {cluster: nothing}
+- name: stranger
+  context: {cluster: dev, user: nobody}
+current-context: prod
+`;
+
+test('a context becomes a connection; files are found beside the kubeconfig', () => {
+  writeFileSync(join(folder, 'ca.pem'), 'CA-FILE');
+  writeFileSync(join(folder, 'cert.pem'), 'CERT-FILE');
+  writeFileSync(join(folder, 'token'), 'secret\n');
+  const config = parseKubeconfig(full, join(folder, 'config'));
+  assert.deepEqual(resolveContext(config), {
+    context: 'prod',
+    server: 'https://prod:6443',
+    namespace: 'web',
+    ca: 'CA-FILE',
+    cert: 'CERT-FILE',
+    key: 'KEY',
+    tlsServerName: 'kubernetes',
+  });
+  assert.deepEqual(resolveContext(config, 'dev'), {
+    context: 'dev',
+    server: 'http://dev:8080',
+    namespace: 'default',
+    ca: 'CA',
+    token: 'secret',
+    insecureSkipTlsVerify: true,
+  });
+  assert.equal(resolveContext(config, 'anonymous').token, undefined);
+});
+
+for (const [context, error] of [
+  ['nothing', 'kubeconfig: there is no context "nothing"'],
+  ['constructor', 'kubeconfig: there is no context "constructor"'],
+  ['broken', 'kubeconfig: context "broken" names no cluster that has a server'],
+  ['stranger', 'kubeconfig: context "stranger" names an unknown user nobody'],
+  ['plugin', 'kubeconfig: user plugin needs a plugin; only tokens and certificates are supported'],
+] as const) {
+  test(`context ${context} is refused with a reason`, () => {
+    const config = parseKubeconfig(full, join(folder, 'config'));
+    assert.throws(() => resolveContext(config, context), { name: 'UsageError', message: error });
+  });
+}
+
+for (const [text, error] of [
+  ['a: [', /^kubeconfig f is not YAML: /],
+  ['- a', /^kubeconfig f is not a mapping$/],
+  ['kind: Pod', /^f is not a kubeconfig: its kind is Pod$/],
+  ['clusters: 3', /^kubeconfig f: clusters is not a list$/],
+  ['users: [{user: {}}]', /^kubeconfig f: users\[0\] has no name$/],
+  ['users: [{name: u, user: x}]', /^kubeconfig f: users\[0\].user is not a mapping$/],
+  ['users: [{name: u, user: {token: 123}}]', /^kubeconfig f: users\[0\].user.token is not text: quote it$/],
+] as const) {
+  test(`${JSON.stringify(text)} is refused with a reason`, () => {
+    assert.throws(() => parseKubeconfig(text, 'f'), { name: 'UsageError', message: error });
+  });
+}
+
+test('of several files the first to name something wins', () => {
+  const one: Kubeconfig = { ...parseKubeconfig('', 'f'), contexts: { a: { namespace: '1' } } };
+  const two: Kubeconfig = {
+    clusters: { c: { server: 's' } },
+    users: {},
+    contexts: { a: { namespace: '2' }, b: {} },
+    currentContext: 'b',
+  };
+  assert.deepEqual(mergeKubeconfigs([one, two]), {
+    clusters: { c: { server: 's' } },
+    users: {},
+    contexts: { a: { namespace: '1' }, b: {} },
+    currentContext: 'b',
+  });
+});
+
+test('files that are not there are passed over', () => {
+  const file = join(folder, 'some');
+  writeFileSync(file, full);
+  assert.equal(loadKubeconfig([join(folder, 'none')]), undefined);
+  assert.equal(loadKubeconfig([join(folder, 'none'), file])?.currentContext, 'prod');
+  assert.throws(() => loadKubeconfig([folder]), {
+    name: 'UsageError',
+    message: `cannot read ${folder}: EISDIR`,
+  });
+});
+
+test('what is written is read back as the same connection', () => {
+  const to = { server: 'https://h:1', ca: 'CA', cert: 'CERT', key: 'KEY', token: '123' };
+  const text = formatKubeconfig(singleKubeconfig('minik8s', to));
+  assert.deepEqual(resolveContext(parseKubeconfig(text, 'f')), {
+    context: 'minik8s',
+    namespace: 'default',
+    ...to,
+  });
+});
