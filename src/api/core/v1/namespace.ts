@@ -23,7 +23,7 @@ export type Namespace = v.InferOutput<typeof namespaceSchema>;
 
 /** While it stands, the namespace's contents are not yet gone. */
 export const namespaceFinalizer = 'kubernetes';
-export const namespaceNameLabel = 'kubernetes.io/metadata.name';
+const namespaceNameLabel = 'kubernetes.io/metadata.name';
 
 function validateFinalizer(finalizer: string, path: string): StatusCause[] {
   const causes = nameCauses(path, finalizer, checkQualifiedName);
