@@ -3,6 +3,10 @@ import { version } from './base/version.ts';
 import { dispatch, type Entry } from './dispatch.ts';
 
 const commands: Readonly<Record<string, Entry>> = {
+  up: {
+    about: 'run a whole cluster on this machine',
+    load: async () => (await import('./roles/up.ts')).command,
+  },
   version: { about: 'print the version', load: async () => ({ run: () => print(`${version()}\n`) }) },
 };
 

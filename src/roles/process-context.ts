@@ -1,0 +1,20 @@
+/** The real world, handed to every component: the only place beside the commands that builds it. */
+import { randomUUID } from 'node:crypto';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { createLogger, type LogLevel } from '../base/consola-logger.ts';
+import type { Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+
+export interface ProcessContext {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+export function processContext(level: LogLevel): ProcessContext {
+  return {
+    clock: systemClock,
+    random: { next: () => Math.random(), uuid: () => randomUUID() },
+    log: createLogger(level),
+  };
+}

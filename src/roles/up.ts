@@ -1,0 +1,96 @@
+/** `minik8s up`: master and node in one process, on one machine. */
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { defineCommand } from 'citty';
+import { stopSignal } from '../base/abort.ts';
+import { openCredentials } from '../pki/credentials.ts';
+import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
+import { controlPlaneSettings, startControlPlane } from './control-plane.ts';
+import { openDataDirectory } from './data-directory.ts';
+import { hostAddress } from './host-address.ts';
+import { nodeReady } from './node-ready.ts';
+import { requireDocker, requireFreePort, requireRoot } from './preflight.ts';
+import { processContext } from './process-context.ts';
+import { readSettings, type Settings, settingArgs } from './settings.ts';
+import { runWorker, workerSettings } from './worker.ts';
+
+const names = [...new Set([...controlPlaneSettings, ...workerSettings])];
+const configFile = '/etc/minik8s/master.yaml';
+
+type UpSettings = Settings<(typeof names)[number]>;
+
+export const command = defineCommand({
+  meta: { description: 'run a whole cluster on this machine' },
+  args: settingArgs(names, configFile),
+  async run({ args }) {
+    const settings = readSettings(names, { flags: args, environment: process.env, configFile });
+    await up(settings, stopSignal());
+  },
+});
+
+/** Runs until the signal aborts; rejects when a part can not start or go on. */
+async function up(settings: UpSettings, signal: AbortSignal): Promise<void> {
+  requireRoot();
+  await requireDocker(settings['docker-socket']);
+  const directory = await openDataDirectory(settings['data-dir']);
+  try {
+    await requireFreePort(settings['bind-address'], settings.port, 'port');
+    await requireFreePort(loopback, settings['kubelet-port'], 'kubelet-port');
+    await runAll(settings, signal);
+  } finally {
+    await directory.release();
+  }
+}
+
+/** In one process the API server reaches the agent by loopback, and no port of it is open to others. */
+const loopback = '127.0.0.1';
+
+async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> {
+  const context = processContext(settings['log-level']);
+  const stop = new AbortController();
+  const ended = AbortSignal.any([signal, stop.signal]);
+  const nodeName = settings['node-name'] ?? hostname().toLowerCase();
+  const nodeIP = settings['node-ip'] ?? (await hostAddress());
+  const any = settings['bind-address'] === '0.0.0.0';
+  const advertiseAddress = any ? nodeIP : settings['bind-address'];
+  const server = `https://${any ? loopback : advertiseAddress}:${settings.port}`;
+  const credentials = await openCredentials(join(settings['data-dir'], 'pki'), () => context.clock.now());
+  const kubeconfig = await writeAdminKubeconfig({ settings, credentials, server });
+  const identity = await credentials.leaf({
+    file: 'node',
+    commonName: `system:node:${nodeName}`,
+    organizations: ['system:nodes'],
+    hosts: [nodeName, nodeIP, loopback],
+    usages: ['client', 'server'],
+  });
+  const plane = await startControlPlane(
+    { ...context, settings, credentials, advertiseAddress, agentAddress: loopback },
+    ended,
+  );
+  const worker = runWorker(
+    {
+      ...context,
+      settings,
+      server,
+      authority: credentials.authority.certificate,
+      identity,
+      nodeName,
+      nodeIP,
+      listenAddress: loopback,
+    },
+    ended,
+  );
+  const parts = [plane.stopped, worker];
+  const announce = async () => {
+    await nodeReady(plane.client, nodeName, ended);
+    process.stdout.write(`minik8s is ready: ${server} (kubeconfig ${kubeconfig})\n`);
+  };
+  try {
+    await Promise.all([...parts, announce()]);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    stop.abort();
+    await Promise.allSettled(parts);
+  }
+}
