@@ -66,7 +66,8 @@ class Recorder implements StoppableEventRecorder {
       return;
     }
     this.#waiting.push({ about: aboutObject(about), type, reason, message, at: this.#options.clock.now() });
-    this.#writing ??= this.#writeAll();
+    // In a later turn: the caller neither pays for the writing nor sees it fail.
+    this.#writing ??= Promise.resolve().then(() => this.#writeAll());
   }
 
   async stop(): Promise<void> {
