@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { KubeList, KubeObject } from '../../../src/apimachinery/meta.ts';
+import type { Status } from '../../../src/apimachinery/status-error.ts';
+import { startTestServer, storedObject, type TestServer } from '../../fixtures/api-server.ts';
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+const pods = '/api/v1/namespaces/default/pods';
+
+describe('delete', () => {
+  let server: TestServer;
+  before(async () => {
+    server = await startTestServer();
+  });
+  after(() => server.stop());
+
+  const createMap = async (name: string, metadata = {}) =>
+    (await server.call('POST', configMaps, { metadata: { name, ...metadata } })).json();
+  const createPod = async (name: string, node?: string) => {
+    const spec = { containers: [{ name: 'c', image: 'i' }], terminationGracePeriodSeconds: 20 };
+    const made = await server.call('POST', pods, { metadata: { name }, spec });
+    assert.equal(made.status, 201, made.text);
+    if (!node) return;
+    const bound = await server.call('POST', `${pods}/${name}/binding`, {
+      target: { kind: 'Node', name: node },
+    });
+    assert.equal(bound.status, 201, bound.text);
+  };
+  const stored = (name: string) => storedObject(server, `/registry/configmaps/default/${name}`);
+  const storedPod = async (name: string) =>
+    (await storedObject(server, `/registry/pods/default/${name}`)) as Pod | undefined;
+
+  it('removes the object and tells its uid', async () => {
+    const made = await createMap('simple');
+    const answer = await server.call('DELETE', `${configMaps}/simple`, { propagationPolicy: 'Background' });
+    const { kind, status, details } = answer.json<Status>();
+    assert.deepEqual(
+      { kind, status, details },
+      {
+        kind: 'Status',
+        status: 'Success',
+        details: { name: 'simple', kind: 'configmaps', uid: made.metadata.uid },
+      },
+    );
+    assert.equal(await stored('simple'), undefined);
+    assert.equal((await server.call('DELETE', `${configMaps}/simple`)).status, 404);
+  });
+
+  it('marks an object with finalizers and removes it with the last of them', async () => {
+    await createMap('held', { finalizers: ['example.com/a', 'example.com/b'] });
+    const answer = await server.call('DELETE', `${configMaps}/held`);
+    assert.equal(answer.json().metadata.deletionTimestamp, '2026-01-01T00:00:00Z');
+    const again = await server.call('DELETE', `${configMaps}/held`);
+    assert.equal(again.json().metadata.resourceVersion, answer.json().metadata.resourceVersion);
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    const patch = (finalizers: string[]) =>
+      server.call('PATCH', `${configMaps}/held`, { metadata: { finalizers } }, { headers });
+    assert.equal((await patch(['example.com/a', 'example.com/new'])).status, 422);
+    assert.equal((await patch(['example.com/a'])).status, 200);
+    assert.ok(await stored('held'));
+    assert.equal((await patch([])).status, 200);
+    assert.equal(await stored('held'), undefined);
+  });
+
+  it('leaves dependents to the garbage collector by finalizers', async () => {
+    await createMap('orphans');
+    const orphan = await server.call('DELETE', `${configMaps}/orphans?propagationPolicy=Orphan`);
+    assert.deepEqual(orphan.json().metadata.finalizers, ['orphan']);
+    const foreground = await server.call('DELETE', `${configMaps}/orphans`, {
+      propagationPolicy: 'Foreground',
+    });
+    assert.deepEqual(foreground.json().metadata.finalizers, ['foregroundDeletion']);
+    assert.equal(
+      (await server.call('DELETE', `${configMaps}/orphans`, { propagationPolicy: 'Background' })).status,
+      200,
+    );
+    assert.equal(await stored('orphans'), undefined);
+  });
+
+  it('gives a running pod its grace, shortens it and never lengthens it', async () => {
+    await createPod('graceful', 'node-1');
+    const first = await server.call('DELETE', `${pods}/graceful`);
+    assert.equal(first.json().metadata.deletionTimestamp, '2026-01-01T00:00:20Z');
+    assert.equal(first.json().metadata.deletionGracePeriodSeconds, 20);
+    const longer = await server.call('DELETE', `${pods}/graceful?gracePeriodSeconds=60`);
+    assert.equal(longer.json().metadata.deletionGracePeriodSeconds, 20);
+    const shorter = await server.call('DELETE', `${pods}/graceful`, { gracePeriodSeconds: 5 });
+    assert.equal(shorter.json().metadata.deletionTimestamp, '2026-01-01T00:00:05Z');
+    const uid = shorter.json().metadata.uid;
+    const wrong = await server.call('DELETE', `${pods}/graceful`, {
+      gracePeriodSeconds: 0,
+      preconditions: { uid: 'x' },
+    });
+    assert.equal(wrong.status, 409);
+    assert.ok(await storedPod('graceful'));
+    const last = await server.call('DELETE', `${pods}/graceful`, {
+      gracePeriodSeconds: 0,
+      preconditions: { uid },
+    });
+    assert.equal(last.json().kind, 'Pod');
+    assert.equal(await storedPod('graceful'), undefined);
+  });
+
+  it('removes a pod that no node has at once', async () => {
+    await createPod('pending');
+    assert.equal((await server.call('DELETE', `${pods}/pending`)).json().kind, 'Pod');
+    assert.equal(await storedPod('pending'), undefined);
+  });
+
+  it('binds a pod once and tells that it is scheduled', async () => {
+    await createPod('bound', 'node-1');
+    const pod = await storedPod('bound');
+    assert.equal(pod?.spec.nodeName, 'node-1');
+    assert.equal(pod?.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.status, 'True');
+    const bind = (body: unknown) => server.call('POST', `${pods}/bound/binding`, body);
+    assert.equal((await bind({ target: { name: 'node-2' } })).status, 409);
+    assert.equal((await bind({ target: {} })).status, 422);
+    assert.equal((await bind({ target: { kind: 'Pod', name: 'x' } })).status, 422);
+    assert.equal((await bind('nonsense')).status, 400);
+    assert.equal((await storedPod('bound'))?.spec.nodeName, 'node-1');
+  });
+
+  it('evicts', async () => {
+    await createPod('evicted', 'node-1');
+    const evict = (name: string, body: unknown) => server.call('POST', `${pods}/${name}/eviction`, body);
+    assert.equal((await evict('evicted', { metadata: { name: 'other' } })).status, 400);
+    const answer = await evict('evicted', {
+      metadata: { name: 'evicted' },
+      deleteOptions: { gracePeriodSeconds: 3 },
+    });
+    assert.equal(answer.status, 201, answer.text);
+    assert.equal((await storedPod('evicted'))?.metadata.deletionGracePeriodSeconds, 3);
+    assert.equal((await evict('nobody', {})).status, 404);
+  });
+
+  it('lets a namespace go through finalize alone', async () => {
+    await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'old' } });
+    const marked = (await server.call('DELETE', '/api/v1/namespaces/old')).json();
+    const emptied = { ...marked, spec: { finalizers: [] } };
+    await server.call('PUT', '/api/v1/namespaces/old', emptied);
+    assert.ok(await storedObject(server, '/registry/namespaces/old'));
+    const fresh = (await server.call('GET', '/api/v1/namespaces/old')).json();
+    const done = await server.call('PUT', '/api/v1/namespaces/old/finalize', {
+      ...fresh,
+      spec: { finalizers: [] },
+    });
+    assert.equal(done.status, 200, done.text);
+    assert.equal(await storedObject(server, '/registry/namespaces/old'), undefined);
+    assert.equal((await server.call('DELETE', '/api/v1/namespaces/default')).status, 403);
+  });
+
+  it('checks its options', async () => {
+    await createMap('options');
+    const path = `${configMaps}/options`;
+    for (const [query, body, code] of [
+      ['?propagationPolicy=Sideways', undefined, 422],
+      ['?gracePeriodSeconds=soon', undefined, 422],
+      ['?propagationPolicy=Orphan&orphanDependents=true', undefined, 422],
+      ['?dryRun=Some', undefined, 422],
+      ['', { preconditions: 'x' }, 400],
+      ['', { kind: 'Pod' }, 400],
+      ['', '[]', 400],
+      ['', { preconditions: { resourceVersion: '1' } }, 409],
+      ['?dryRun=All', undefined, 200],
+      ['', { dryRun: ['All'] }, 200],
+    ] as const) {
+      const answer = await server.call('DELETE', `${path}${query}`, body);
+      assert.equal(answer.status, code, `${query} ${JSON.stringify(body)}: ${answer.text}`);
+    }
+    assert.ok(await stored('options'));
+  });
+
+  it('deletes what the selectors of a collection match', async () => {
+    for (const [name, tier] of [
+      ['c1', 'a'],
+      ['c2', 'b'],
+      ['c3', 'a'],
+    ] as const) {
+      await createMap(name, { labels: { tier } });
+    }
+    const answer = await server.call('DELETE', `${configMaps}?labelSelector=tier%3Da`);
+    assert.deepEqual(
+      answer.json<KubeList<KubeObject>>().items.map(({ metadata }) => metadata.name),
+      ['c1', 'c3'],
+    );
+    assert.equal(await stored('c1'), undefined);
+    assert.ok(await stored('c2'));
+  });
+});
