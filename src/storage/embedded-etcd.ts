@@ -59,7 +59,7 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
   });
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await chmod(dataDir, 0o700);
-  const [name, data] = etcdArguments(dataDir, undefined);
+  const [name, data] = etcdArguments(dataDir, undefined, 0);
   for (const pid of await processesWithArguments([name, data])) {
     log.warn('ending the etcd a killed master left behind', { pid });
     await endProcess(pid, stopMs, clock);
@@ -125,7 +125,7 @@ async function runOnce(
   // A socket file that a killed etcd left makes the next one fail to listen.
   for (const name of [clientSocket, 'peer:0']) await rm(path.join(dataDir, name), { force: true });
   const output = await open(logFile(dataDir), 'w', 0o600);
-  const child = spawn(options.binary, etcdArguments(dataDir, options.quotaBytes), {
+  const child = spawn(options.binary, etcdArguments(dataDir, options.quotaBytes, clock.now()), {
     cwd: dataDir,
     stdio: ['ignore', output.fd, output.fd],
     // Its own process group: Ctrl-C reaches the master alone, which then ends etcd after its last write.
@@ -160,7 +160,11 @@ function logFile(dataDir: string): string {
 }
 
 /** The first two tell this server from every other one. */
-function etcdArguments(dataDir: string, quotaBytes: number | undefined): [string, string, ...string[]] {
+function etcdArguments(
+  dataDir: string,
+  quotaBytes: number | undefined,
+  now: number,
+): [string, string, ...string[]] {
   const client = `unix://${clientSocket}`;
   const peer = 'unix://peer:0';
   return [
@@ -171,6 +175,8 @@ function etcdArguments(dataDir: string, quotaBytes: number | undefined): [string
     `--listen-peer-urls=${peer}`,
     `--initial-advertise-peer-urls=${peer}`,
     `--initial-cluster=minik8s=${peer}`,
+    // Only read when the data directory is new: a wiped database is then told from the one before it.
+    `--initial-cluster-token=${now}`,
     `--quota-backend-bytes=${quotaBytes ?? 2 ** 31}`,
     '--auto-compaction-mode=periodic',
     '--auto-compaction-retention=5m',

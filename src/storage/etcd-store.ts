@@ -8,6 +8,7 @@ import {
   prefixEnd,
   type RangeRequest,
   type RangeResponse,
+  type ResponseHeader,
   RpcError,
   type WatchStream,
 } from './etcd-rpc.ts';
@@ -43,8 +44,12 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
   const closed = new AbortController();
   const watches = new Set<{ readonly prefix: string; stream: WatchStream | undefined }>();
   let lastRevision = 0;
-  const onRevision = (revision: number) => {
-    if (revision > lastRevision) lastRevision = revision;
+  let cluster: string | undefined;
+  const onAnswer = (header: ResponseHeader) => {
+    const revision = Number(header.revision);
+    // A database that was wiped or restored counts anew.
+    if (header.cluster_id !== cluster || revision > lastRevision) lastRevision = revision;
+    cluster = header.cluster_id;
   };
 
   /** Retries what has no effect, until it is answered. */
@@ -62,7 +67,7 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
   };
   const range = async (what: string, request: RangeRequest): Promise<RangeResponse> => {
     const response = await ask(what, (timeoutMs) => rpc.range(request, timeoutMs));
-    onRevision(Number(response.header.revision));
+    onAnswer(response.header);
     return response;
   };
   const currentRevision = async () => {
@@ -74,13 +79,13 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
   const version = await ask('reading the version of etcd', rpc.version);
   const trustProgress = progressIsOrdered(version);
   log.debug('connected to etcd', { version, revision: lastRevision });
-  const writer = createWriter({ ...options, onRevision, lastRevision: () => lastRevision });
+  const writer = createWriter({ ...options, onAnswer, lastRevision: () => lastRevision });
 
   const askProgress = (prefix: string, stream: WatchStream) => {
     if (trustProgress) return stream.send({ progress_request: {} });
     const put = { request_put: { key: markerKey(prefix, 'progress'), value: Buffer.alloc(0) } };
     rpc.txn({ compare: [], success: [put], failure: [] }, attemptMs).then(
-      (response) => onRevision(Number(response.header.revision)),
+      (response) => onAnswer(response.header),
       (error) => log.debug('the progress mark was not written', { error: errorMessage(error) }),
     );
   };
@@ -110,7 +115,7 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
       const ended = AbortSignal.any([signal, closed.signal]);
       try {
         for await (const batch of watchEtcd({ rpc, clock, log, prefix, after, signal: ended, onStream })) {
-          onRevision(batch.revision);
+          if (batch.revision > lastRevision) lastRevision = batch.revision;
           yield batch;
         }
       } finally {

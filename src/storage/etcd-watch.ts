@@ -34,10 +34,11 @@ export interface WatchOptions {
 const watchId = 1;
 const firstDelayMs = 20;
 const longestDelayMs = 2000;
+const checkMs = 5000;
 
 export type WatchStep =
   | { readonly type: 'batch'; readonly batch: WatchBatch }
-  | { readonly type: 'created' }
+  | { readonly type: 'created'; readonly revision: number }
   | { readonly type: 'nothing' }
   | { readonly type: 'compacted'; readonly revision: number }
   | { readonly type: 'canceled'; readonly reason: string };
@@ -72,7 +73,7 @@ export class WatchAssembler {
       if (compacted > 0) return { type: 'compacted', revision: compacted };
       return { type: 'canceled', reason: response.cancel_reason || 'no reason given' };
     }
-    if (response.created) return { type: 'created' };
+    if (response.created) return { type: 'created', revision: Number(response.header.revision) };
     if (response.events.length === 0 && !response.fragment) return this.#progress(response);
     return this.#events(response);
   }
@@ -170,6 +171,7 @@ async function* oneStream(options: WatchOptions, assembler: WatchAssembler): Asy
           yield step.batch;
           break;
         case 'created':
+          if (step.revision < assembler.delivered) await checkNotWiped(rpc, assembler.delivered);
           options.onStream(stream);
           break;
         case 'nothing':
@@ -187,6 +189,20 @@ async function* oneStream(options: WatchOptions, assembler: WatchAssembler): Asy
     signal.removeEventListener('abort', cancel);
     stream.cancel();
   }
+}
+
+/**
+ * The member that answers is behind what was delivered: it lags, or the database was wiped and counts anew, and
+ * then the watch would wait in silence for revisions that come to mean something else.
+ */
+async function checkNotWiped(rpc: EtcdRpc, delivered: number): Promise<void> {
+  const answer = await rpc.range({ key: Buffer.from([0]), count_only: true }, checkMs);
+  const current = Number(answer.header.revision);
+  if (current >= delivered) return;
+  throw new CompactedError(
+    `the store is at revision ${current}, behind ${delivered} already seen: it lost data`,
+    undefined,
+  );
 }
 
 /** Whether a progress request may be trusted with this version of etcd; see the head of this file. */

@@ -21,6 +21,7 @@ import {
   type EtcdRpc,
   markerKey,
   type RequestOp,
+  type ResponseHeader,
   RpcError,
   type TxnResponse,
   targetModRevision,
@@ -51,8 +52,8 @@ export interface WriterOptions {
   readonly rpc: EtcdRpc;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Tells the store about a revision an answer carried. */
-  readonly onRevision: (revision: number) => void;
+  /** Told of every answer, so that the store knows the highest revision. */
+  readonly onAnswer: (header: ResponseHeader) => void;
   /** The highest revision any answer has carried. */
   readonly lastRevision: () => number;
   readonly attemptMs: number;
@@ -84,7 +85,7 @@ export function createWriter(options: WriterOptions): Writer {
     if (pending !== undefined) return pending;
     const raised = putFence(options, fenceKey, deadline)
       .then((revision) => {
-        fences.set(name, Math.max(revision, fences.get(name) ?? 0));
+        fences.set(name, revision);
         return revision;
       })
       .finally(() => raising.delete(name));
@@ -130,8 +131,11 @@ export function createWriter(options: WriterOptions): Writer {
           continue;
         }
         const { found } = outcome;
-        fences.set(fenceName, Math.max(found.fence, fences.get(fenceName) ?? 0));
+        // Whatever the answers' order: a fence that is not the latest only fails the next attempt.
+        fences.set(fenceName, found.fence);
         refuse(write, found);
+        if (clock.now() >= deadline)
+          throw new StoreUnavailableError(`the write of ${write.key} was overtaken too often`);
         owners = found.owners;
       }
     },
@@ -152,7 +156,7 @@ async function attempt(
   try {
     const response = await options.rpc.txn(transaction(write, fence, owners), options.attemptMs);
     const revision = Number(response.header.revision);
-    options.onRevision(revision);
+    options.onAnswer(response.header);
     return response.succeeded
       ? { type: 'done', revision }
       : { type: 'failed', found: readFailure(write, response) };
@@ -234,7 +238,7 @@ async function putFence(options: WriterOptions, fenceKey: Buffer, deadline: numb
       const timeoutMs = Math.min(options.attemptMs, Math.max(deadline - clock.now(), 1));
       const response = await rpc.txn({ compare: [], success: [put], failure: [] }, timeoutMs);
       const revision = Number(response.header.revision);
-      options.onRevision(revision);
+      options.onAnswer(response.header);
       return revision;
     } catch (error) {
       // A fence may be written twice without harm.
@@ -256,6 +260,8 @@ async function findInHistory(
   fence: number,
   deadline: number,
 ): Promise<number | undefined> {
+  // A fence earlier than what had been seen before: this database is another one, wiped or restored.
+  if (fence <= before) throw new RpcError('compacted', 'etcd lost the history to read back');
   const key = Buffer.from(write.key);
   const stream = await options.rpc.openWatch();
   const timer = options.clock.after(Math.max(deadline - options.clock.now(), 1), () => stream.cancel());

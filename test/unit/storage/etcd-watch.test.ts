@@ -155,6 +155,36 @@ test('a broken stream is opened again at the last delivered revision, later and 
   assert.equal(clock.pending, 0);
 });
 
+test('a member that lags is waited for, a database that was wiped ends the watch', async () => {
+  for (const [current, ends] of [
+    ['5', false],
+    ['4', true],
+  ] as const) {
+    const clock = new FakeClock();
+    const abort = new AbortController();
+    const { rpc } = scripted(
+      [[response([], { created: true, revision: 3 }), response([event('/r/a', 6)])]],
+      clock,
+    );
+    const range: EtcdRpc['range'] = async () => ({
+      ...response([]),
+      kvs: [],
+      more: false,
+      count: '0',
+      header: { cluster_id: 'c', revision: current },
+    });
+    const { batches, ended } = collect({ ...rpc, range }, clock, abort.signal);
+    const outcome = ended.then(
+      () => 'ended',
+      (error) => error,
+    );
+    await clock.settle();
+    assert.equal(batches.length, ends ? 0 : 1);
+    abort.abort();
+    assert.equal((await outcome) instanceof CompactedError, ends);
+  }
+});
+
 test('compaction ends the watch with the revision still there', async () => {
   const clock = new FakeClock();
   const { rpc } = scripted([[response([], { canceled: true, compact_revision: '40' })]], clock);

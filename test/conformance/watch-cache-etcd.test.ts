@@ -1,0 +1,156 @@
+/** The watch cache on a real etcd: what no fault of the server may change. */
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import type { KubeObject } from '../../src/apimachinery/meta.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import { encodeObject } from '../../src/storage/codec.ts';
+import { startEmbeddedEtcd } from '../../src/storage/embedded-etcd.ts';
+import { type Store, StoreUnavailableError } from '../../src/storage/store.ts';
+import { createWatchCache } from '../../src/storage/watch-cache.ts';
+import { etcdBinary, startTestEtcd } from './etcd-server.ts';
+
+const limit = { timeout: 60_000 };
+
+function body(name: string, note: number): Buffer {
+  const metadata = { name, uid: name, resourceVersion: '', creationTimestamp: '' };
+  return encodeObject({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { note } } as KubeObject);
+}
+
+async function withCache(
+  store: Store,
+  use: (cache: ReturnType<typeof createWatchCache>['cache']) => Promise<void>,
+): Promise<void> {
+  const abort = new AbortController();
+  const watchCache = createWatchCache({ store, prefix: '/registry/', clock: systemClock, log: silentLogger });
+  const running = watchCache.run(abort.signal);
+  await watchCache.synced;
+  try {
+    await use(watchCache.cache);
+  } finally {
+    abort.abort();
+    await running;
+  }
+}
+
+async function assertEqualToStore(store: Store, cache: ReturnType<typeof createWatchCache>['cache']) {
+  const listed = await store.list('/registry/');
+  await cache.waitUntil(listed.revision, AbortSignal.timeout(10_000));
+  assert.deepEqual(
+    cache.list('/registry/').map((object) => [object.key, object.revision]),
+    listed.items.map((item) => [item.key, item.revision]),
+  );
+}
+
+test(
+  'etcd killed under load: watchers get every event once, and the cache equals the store',
+  limit,
+  async () => {
+    const server = await startTestEtcd();
+    const store = await server.connect();
+    try {
+      await withCache(store, async (cache) => {
+        const seen: number[] = [];
+        const expired: string[] = [];
+        cache.watch('/registry/', cache.revision, {
+          onEvents: (events) => void seen.push(...events.map((event) => event.revision)),
+          onExpired: () => void expired.push('expired'),
+        });
+        const written: number[] = [];
+        const lanes = Array.from({ length: 16 }, async (_, lane) => {
+          const key = `/registry/pods/ns${lane % 3}/${lane}`;
+          let revision = 0;
+          for (let i = 0; i < 100; i++) {
+            if (revision === 0) revision = await store.create(key, body(String(lane), i));
+            else if (i % 10 === 9) revision = 0 * written.push(await store.delete(key, revision));
+            else revision = await store.update(key, body(String(lane), i), revision);
+            if (revision > 0) written.push(revision);
+            if (written.length === 400 || written.length === 1000)
+              process.kill(server.etcd.pid() ?? 0, 'SIGKILL');
+          }
+        });
+        await Promise.all(lanes);
+        await cache.waitUntil(Math.max(...written), AbortSignal.timeout(10_000));
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        assert.deepEqual(
+          seen,
+          written.sort((a, b) => a - b),
+        );
+        assert.deepEqual(expired, []);
+        await assertEqualToStore(store, cache);
+      });
+    } finally {
+      await store.close();
+      await server.stop();
+    }
+  },
+);
+
+test('a revision that no event under the prefix brings is reached all the same', limit, async () => {
+  const server = await startTestEtcd();
+  const store = await server.connect();
+  try {
+    await withCache(store, async (cache) => {
+      for (let i = 0; i < 20; i++) {
+        const revision = await store.create(`/elsewhere/${i}`, Buffer.from('x'));
+        await cache.waitUntil(revision, AbortSignal.timeout(2000));
+        assert.ok(cache.revision >= revision);
+      }
+      assert.deepEqual(cache.list('/registry/'), []);
+    });
+  } finally {
+    await store.close();
+    await server.stop();
+  }
+});
+
+test(
+  'an etcd that lost its data: watchers are told, reads show what is there, writes work',
+  limit,
+  async () => {
+    const server = await startTestEtcd();
+    const store = await server.connect();
+    let second: Awaited<ReturnType<typeof startEmbeddedEtcd>> | undefined;
+    try {
+      await withCache(store, async (cache) => {
+        let revision = await store.create('/registry/pods/a/old', body('old', 0));
+        for (let i = 1; i < 50; i++)
+          revision = await store.update('/registry/pods/a/old', body('old', i), revision);
+        await cache.waitUntil(revision);
+        const expired = new Promise<void>((resolve) => {
+          cache.watch('/registry/services/', cache.revision, {
+            onEvents: () => undefined,
+            onExpired: resolve,
+          });
+        });
+        await server.etcd.stop();
+        const dataDir = path.join(server.directory, 'etcd');
+        await rm(path.join(dataDir, 'data'), { recursive: true });
+        second = await startEmbeddedEtcd({
+          binary: etcdBinary,
+          dataDir,
+          log: silentLogger,
+          clock: systemClock,
+          signal: new AbortController().signal,
+        });
+        // Caught by the change, a write can only say that it does not know.
+        await store.create('/registry/pods/a/new', body('new', 0)).catch((error) => {
+          assert.ok(error instanceof StoreUnavailableError);
+          return store.create('/registry/pods/a/new', body('new', 0));
+        });
+        await expired;
+        await assertEqualToStore(store, cache);
+        assert.deepEqual(
+          cache.list('/registry/').map((object) => object.key),
+          ['/registry/pods/a/new'],
+        );
+      });
+    } finally {
+      await store.close();
+      await second?.stop();
+      await server.stop();
+    }
+  },
+);
