@@ -7,6 +7,11 @@ const commands: Readonly<Record<string, Entry>> = {
     about: 'run a whole cluster on this machine',
     load: async () => (await import('./roles/up.ts')).command,
   },
+  master: { about: 'run a control plane', load: async () => (await import('./roles/master.ts')).command },
+  reset: {
+    about: 'remove everything minik8s made on this machine',
+    load: async () => (await import('./roles/reset.ts')).command,
+  },
   version: { about: 'print the version', load: async () => ({ run: () => print(`${version()}\n`) }) },
 };
 
