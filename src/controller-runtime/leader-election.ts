@@ -75,7 +75,7 @@ class Elector {
   async run(): Promise<void> {
     while (!this.#signal.aborted) {
       const begun = this.#options.clock.now();
-      const attempt = await orAborted(this.#attempt(false), this.#signal);
+      const attempt = await orAborted(this.#attempt(), this.#signal);
       if (attempt?.held) await this.#lead(begun);
       if (!this.#signal.aborted) await this.#pause();
     }
@@ -132,7 +132,7 @@ class Elector {
       await sleep(clock, retryPeriodMs, leading.signal).catch(() => undefined);
       if (leading.signal.aborted) break;
       const begun = clock.now();
-      const attempt = await orAborted(this.#attempt(true), leading.signal);
+      const attempt = await orAborted(this.#attempt(), leading.signal);
       if (attempt?.held) {
         timer.cancel();
         timer = deadline(begun);
@@ -143,15 +143,15 @@ class Elector {
   }
 
   /** Never rejects. `lost`: another process holds the lease, which ends a leadership at once. */
-  async #attempt(leading: boolean): Promise<Attempt> {
+  async #attempt(): Promise<Attempt> {
     try {
-      return await this.#acquireOrRenew(leading);
+      return await this.#acquireOrRenew();
     } catch (error) {
       // Somebody wrote first: who it was decides.
       if (!isConflict(error) && !isAlreadyExists(error)) return this.#notHeld(error);
     }
     try {
-      return await this.#acquireOrRenew(leading);
+      return await this.#acquireOrRenew();
     } catch (error) {
       return this.#notHeld(error);
     }
@@ -163,7 +163,7 @@ class Elector {
     return { held: false, lost: false, why };
   }
 
-  async #acquireOrRenew(leading: boolean): Promise<Attempt> {
+  async #acquireOrRenew(): Promise<Attempt> {
     const { namespace, name, identity, leaseDurationMs } = this.#config;
     const { clock } = this.#options;
     const lease = await this.#read();
@@ -177,7 +177,7 @@ class Elector {
     this.#observe(lease);
     const { holderIdentity: holder, leaseTransitions: transitions = 0, acquireTime } = lease.spec;
     const ours = holder === identity;
-    if (holder && !ours && (leading || clock.now() < this.#observedAt + leaseDurationMs)) {
+    if (holder && !ours && clock.now() < this.#observedAt + leaseDurationMs) {
       return { held: false, lost: true, why: `${holder} holds the lease` };
     }
     const spec = {
