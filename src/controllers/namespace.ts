@@ -22,7 +22,7 @@ import { isTerminating } from './pod-state.ts';
 
 const finalizer = 'kubernetes';
 
-/** Milliseconds after which a namespace that is not empty is looked at even if no event came. */
+/** Milliseconds after which a namespace that is not empty is looked at again: nothing tells of Events that went. */
 const recheckAfter = 5_000;
 
 /** What is left in a namespace of one kind. */

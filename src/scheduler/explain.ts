@@ -17,9 +17,14 @@ export function explain(nodes: readonly NodeRejections[]): string {
   return `0/${nodes.length} nodes are available: ${reasons.join(', ')}.${nearestText(nodes)}`;
 }
 
+/** Only where amounts say how near it is: the other reasons are told already. */
 function nearestText(nodes: readonly NodeRejections[]): string {
   const nearest = nearestFit(nodes);
-  return nearest ? ` Nearest fit: ${nearest.node} ${nearest.rejections.map(describe).join(', ')}.` : '';
+  const lacks =
+    nearest?.rejections.flatMap(({ shortage }) => (shortage ? [describeShortage(shortage)] : [])) ?? [];
+  return nearest && lacks.length === nearest.rejections.length
+    ? ` Nearest fit: ${nearest.node} lacks ${lacks.join(', ')}.`
+    : '';
 }
 
 /**
@@ -37,11 +42,9 @@ type Shortage = NonNullable<Rejection['shortage']>;
 /** The missing part of the request, between 0 and 1. */
 const missing = ({ requested, free }: Shortage) => Math.min(1, (requested - free) / requested);
 
-function describe({ text, shortage }: Rejection): string {
-  if (!shortage) return `(${text})`;
-  const { resource, requested, free } = shortage;
+function describeShortage({ resource, requested, free }: Shortage): string {
   const amount = (value: number) => formatAmount(resource, value);
-  return `lacks ${amount(requested - free)} ${resource} (requested ${amount(requested)}, free ${amount(free)})`;
+  return `${amount(requested - free)} ${resource} (requested ${amount(requested)}, free ${amount(free)})`;
 }
 
 export function formatAmount(resource: string, value: number): string {

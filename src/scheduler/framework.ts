@@ -18,6 +18,8 @@ export interface HostPort {
 export interface PodInfo {
   readonly pod: Pod;
   readonly requests: Resources;
+  /** As `requests`, with typical amounts where it asks for no cpu or memory: for scores only. */
+  readonly weighed: Resources;
   readonly hostPorts: readonly HostPort[];
 }
 
@@ -26,7 +28,7 @@ export interface NodeInfo {
   readonly node: Node;
   readonly allocatable: Resources;
   readonly requested: Resources;
-  /** As `requested`, but pods that ask for no cpu or memory count with a typical amount: for scores only. */
+  /** The sum of the pods' `weighed`. */
   readonly weighed: Resources;
   readonly podCount: number;
   readonly hostPorts: readonly HostPort[];

@@ -6,10 +6,10 @@ import { quantityMilliValue, quantityValue, tryParseQuantity } from '../apimachi
 import type { HostPort, PodInfo, Resources } from './framework.ts';
 
 /** What a container that names no request counts with in scores (upstream's DefaultMilliCPURequest and so on). */
-export const typicalRequest = { cpu: 100, memory: 200 * 1024 * 1024 } as const;
+const typicalRequest = { cpu: 100, memory: 200 * 1024 * 1024 } as const;
 
 /** Thousandths for cpu, whole units for everything else; what is not a quantity counts as nothing. */
-export function amounts(quantities: Readonly<Record<string, string>> | undefined): Map<string, number> {
+function amounts(quantities: Readonly<Record<string, string>> | undefined): Map<string, number> {
   const result = new Map<string, number>();
   for (const [name, text] of Object.entries(quantities ?? {})) {
     const quantity = tryParseQuantity(text);
@@ -19,7 +19,7 @@ export function amounts(quantities: Readonly<Record<string, string>> | undefined
 }
 
 /** The sum of the containers' requests, or of the largest init container's where that is more. */
-export function podRequests(pod: Pod): Map<string, number> {
+function podRequests(pod: Pod): Map<string, number> {
   const total = new Map<string, number>();
   for (const container of pod.spec.containers)
     for (const [name, amount] of containerRequests(container))
@@ -36,7 +36,7 @@ function containerRequests(container: Container): Map<string, number> {
   return new Map([...amounts(container.resources?.limits), ...amounts(container.resources?.requests)]);
 }
 
-export function hostPorts(pod: Pod): HostPort[] {
+function hostPorts(pod: Pod): HostPort[] {
   const { hostNetwork } = pod.spec;
   return pod.spec.containers.flatMap((container) =>
     (container.ports ?? []).flatMap(({ hostPort, containerPort, hostIP, protocol }) => {
@@ -46,19 +46,12 @@ export function hostPorts(pod: Pod): HostPort[] {
   );
 }
 
-export const podInfo = (pod: Pod): PodInfo => ({
-  pod,
-  requests: podRequests(pod),
-  hostPorts: hostPorts(pod),
-});
-
-/** What scores count for a pod: its requests, with typical ones where it has none. */
-export function weighedRequests(info: PodInfo): Resources {
-  const count = info.pod.spec.containers.length;
-  const weighed = new Map(info.requests);
+export function podInfo(pod: Pod): PodInfo {
+  const requests = podRequests(pod);
+  const weighed = new Map(requests);
   for (const [name, typical] of Object.entries(typicalRequest))
-    if (!weighed.get(name)) weighed.set(name, typical * count);
-  return weighed;
+    if (!weighed.get(name)) weighed.set(name, typical * pod.spec.containers.length);
+  return { pod, requests, weighed, hostPorts: hostPorts(pod) };
 }
 
 export const allocatable = (node: Node): Resources =>

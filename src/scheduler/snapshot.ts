@@ -5,7 +5,7 @@
 import type { Node } from '../api/core/v1/node.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
 import type { NodeInfo, PodInfo, Resources } from './framework.ts';
-import { allocatable, podInfo, weighedRequests } from './pod-info.ts';
+import { allocatable, podInfo } from './pod-info.ts';
 
 interface MutableNodeInfo extends NodeInfo {
   node: Node;
@@ -110,7 +110,7 @@ export class Snapshot {
 function count(node: MutableNodeInfo, info: PodInfo, sign: 1 | -1): void {
   node.podCount += sign;
   add(node.requested, info.requests, sign);
-  add(node.weighed, weighedRequests(info), sign);
+  add(node.weighed, info.weighed, sign);
   if (sign > 0) node.hostPorts.push(...info.hostPorts);
   else for (const port of info.hostPorts) removeOne(node.hostPorts, port);
 }

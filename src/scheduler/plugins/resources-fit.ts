@@ -1,5 +1,4 @@
 import { maxScore, type NodeInfo, type Plugin, type Rejection } from '../framework.ts';
-import { weighedRequests } from '../pod-info.ts';
 
 /** Requests must fit into what is allocatable and not requested yet; the score prefers the emptiest node. */
 export const resourcesFit: Plugin = {
@@ -17,10 +16,9 @@ export const resourcesFit: Plugin = {
     return rejections;
   },
   score: (pod, node) => {
-    const wanted = weighedRequests(pod);
     const scores = ['cpu', 'memory'].map((resource) => {
       const capacity = node.allocatable.get(resource) ?? 0;
-      const used = (node.weighed.get(resource) ?? 0) + (wanted.get(resource) ?? 0);
+      const used = (node.weighed.get(resource) ?? 0) + (pod.weighed.get(resource) ?? 0);
       return capacity > 0 && used <= capacity ? ((capacity - used) / capacity) * maxScore : 0;
     });
     return scores.reduce((sum, score) => sum + score, 0) / scores.length;

@@ -21,7 +21,12 @@ import { createEventRecorder } from '../../../src/controller-runtime/event-recor
 import { createManager } from '../../../src/controller-runtime/manager.ts';
 import { controllers } from '../../../src/controllers/index.ts';
 import { type SchedulerOptions, scheduler } from '../../../src/scheduler/scheduler.ts';
-import { admin, startTestServer } from '../../fixtures/api-server.ts';
+import {
+  admin,
+  startTestServer,
+  type TestServer,
+  type TestServerOptions,
+} from '../../fixtures/api-server.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
@@ -40,11 +45,15 @@ export interface Cluster {
 
 export interface ClusterOptions {
   readonly scheduler?: SchedulerOptions;
-  readonly without?: readonly ControllerFactory[];
+  readonly wrapStore?: TestServerOptions['wrapStore'];
+  /** Instead of one of its own; stopped with the cluster. */
+  readonly server?: TestServer;
 }
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const server = await startTestServer({ clock: systemClock });
+  const { wrapStore } = options;
+  const server =
+    options.server ?? (await startTestServer({ clock: systemClock, ...(wrapStore && { wrapStore }) }));
   const transport = inProcessTransport(server.handlerFor(admin));
   const client = createClient(transport);
   const log = new RecordingLogger();
@@ -52,10 +61,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const events = createEventRecorder({ ...base, component: 'controllers' });
   const manager = createManager({ ...base, events, informers: createInformerFactory(base) });
   const agent: Cluster['agent'] = { mayBeReady: () => true, mayEnd: () => true };
-  const factories = [
-    ...controllers.filter((one) => !options.without?.includes(one)),
-    scheduler(options.scheduler),
-  ];
+  const factories = [...controllers, scheduler(options.scheduler)];
   for (const factory of [...factories, agentOf(client, agent)]) manager.add(factory);
   const stopping = new AbortController();
   const running = manager.run(stopping.signal);
