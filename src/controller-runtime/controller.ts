@@ -23,26 +23,6 @@ export interface ControllerOptions {
   readonly retry?: RetryLimits;
 }
 
-/**
- * Starts the informers that the controller watches, waits for them and runs until the signal aborts; resolves
- * when every reconcile under way has ended.
- */
-export async function runController(
-  definition: ControllerDefinition,
-  context: ControllerContext,
-  signal: AbortSignal,
-  options: ControllerOptions = {},
-): Promise<void> {
-  const controller = new Controller(definition, context, options);
-  controller.attach();
-  try {
-    await context.informers.start(signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-  await controller.run(signal);
-}
-
 export class Controller {
   readonly name: string;
   readonly #definition: ControllerDefinition;
