@@ -123,12 +123,12 @@ export class PodFiles {
 /** Mount points at and below a directory, outer ones first. */
 async function mountsUnder(directory: string): Promise<readonly string[]> {
   const lines = (await readFile('/proc/self/mounts', 'utf8')).split('\n');
-  const points = lines.map((line) => unescape(line.split(' ')[1] ?? ''));
+  const points = lines.map((line) => unescapeMountPoint(line.split(' ')[1] ?? ''));
   return points.filter((point) => point === directory || point.startsWith(`${directory}/`));
 }
 
 /** The kernel writes blanks and the like in octal. */
-const unescape = (text: string) =>
+const unescapeMountPoint = (text: string) =>
   text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
 async function prepareHostPath(path: string, check: HostPathType): Promise<void> {

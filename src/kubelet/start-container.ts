@@ -180,6 +180,7 @@ async function containerConfig(
     stdin: wanted.stdin ?? false,
     tty: wanted.tty ?? false,
     terminationMessageFile,
+    terminationMessagePath: wanted.terminationMessagePath,
     gracePeriodSeconds: pod.spec.terminationGracePeriodSeconds,
     hostname: inHostNetwork || sandbox.hostname === hostname ? undefined : hostname,
   };

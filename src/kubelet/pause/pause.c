@@ -5,9 +5,10 @@
  *                                 right, then waits, reaping orphans, until SIGTERM. Started by Docker with the host's
  *                                 network because Docker's own network set-up costs more than the rest of a pod.
  *   pause host                    the same for a pod that stays in the host's network.
- *   pause init NAME COMMAND...    first program of a container: waits until the host name is NAME (the node agent
+ *   pause init NAME LOG COMMAND...  first program of a container: waits until the host name is NAME (the node agent
  *                                 sets it from outside: Docker cannot name a container that joins a sandbox made
- *                                 ahead of time), then becomes COMMAND. Gives up waiting after five seconds.
+ *                                 ahead of time), then becomes COMMAND. Gives up waiting after five seconds. Why
+ *                                 COMMAND cannot be run is written to LOG, the container's termination message.
  *   pause sethostname PID NAME    on the host: names the container whose first process is PID.
  */
 #define _GNU_SOURCE
@@ -59,7 +60,7 @@ static int hold(void) {
   }
 }
 
-static int init(const char *name, char **command) {
+static int init(const char *name, const char *log, char **command) {
   char current[256];
   const struct timespec pause = {0, 1000000};
   for (int waited = 0; waited < 5000; waited++) {
@@ -67,8 +68,9 @@ static int init(const char *name, char **command) {
     nanosleep(&pause, NULL);
   }
   execvp(command[0], command);
-  fprintf(stderr, "exec: \"%s\": %s\n", command[0], strerror(errno));
-  return errno == ENOENT ? not_found : cannot_run;
+  int why = errno, fd = open(log, O_WRONLY | O_CLOEXEC);
+  dprintf(fd < 0 ? STDERR_FILENO : fd, "exec: \"%s\": %s\n", command[0], strerror(why));
+  return why == ENOENT ? not_found : cannot_run;
 }
 
 static int set_hostname(const char *pid, const char *name) {
@@ -83,8 +85,8 @@ static int set_hostname(const char *pid, const char *name) {
 int main(int argc, char **argv) {
   if (argc == 1) return unshare(CLONE_NEWNET) < 0 ? fail("make a network namespace") : hold();
   if (argc == 2 && strcmp(argv[1], "host") == 0) return hold();
-  if (argc >= 4 && strcmp(argv[1], "init") == 0) return init(argv[2], argv + 3);
+  if (argc >= 5 && strcmp(argv[1], "init") == 0) return init(argv[2], argv[3], argv + 4);
   if (argc == 4 && strcmp(argv[1], "sethostname") == 0) return set_hostname(argv[2], argv[3]);
-  fprintf(stderr, "usage: pause [host | init NAME COMMAND... | sethostname PID NAME]\n");
+  fprintf(stderr, "usage: pause [host | init NAME LOG COMMAND... | sethostname PID NAME]\n");
   return 2;
 }

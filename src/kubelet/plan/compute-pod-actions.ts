@@ -221,7 +221,10 @@ function planStop(
   const { id, name } = container;
   const askedAt = memory.stopping.get(id);
   const left = (askedAt ?? now) + graceSeconds * 1000 - now;
-  if (left <= 0) return plan.add({ type: 'killContainer', id, name });
+  if (left <= 0) {
+    plan.add({ type: 'killContainer', id, name });
+    return;
+  }
   if (askedAt === undefined) plan.add({ type: 'terminateContainer', id, name, why });
   plan.wakeIn(left);
 }

@@ -79,10 +79,10 @@ function waitingAfter(failure: Failure, { image }: Container, now: number) {
 
 function terminated(container: ContainerState, memory: PodMemory): NonNullable<ReportedState['terminated']> {
   const { exitCode, startedAt, finishedAt, createdAt } = container;
-  const message = container.error || memory.terminationMessages.get(container.id);
+  const message = container.error || (memory.terminationMessages.get(container.id) ?? '');
   return {
     exitCode,
-    reason: reasonOf(container),
+    reason: reasonOf(container, message),
     ...(message && { message }),
     startedAt: rfc3339(startedAt ?? createdAt),
     finishedAt: rfc3339(finishedAt ?? createdAt),
@@ -90,9 +90,12 @@ function terminated(container: ContainerState, memory: PodMemory): NonNullable<R
   };
 }
 
-function reasonOf({ oomKilled, error, startedAt, exitCode }: ContainerState): string {
+function reasonOf(container: ContainerState, message: string): string {
+  const { oomKilled, error, startedAt, exitCode } = container;
   if (oomKilled) return 'OOMKilled';
   if (error !== '' && startedAt === undefined) return 'ContainerCannotRun';
+  // The first program of a container (pause.c) says so itself.
+  if ((exitCode === 126 || exitCode === 127) && message.startsWith('exec: "')) return 'ContainerCannotRun';
   return exitCode === 0 ? 'Completed' : 'Error';
 }
 

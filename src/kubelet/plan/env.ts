@@ -55,7 +55,7 @@ export function resolveEnv(
     for (const [key, value] of fromSource(from, sources)) env.set(`${from.prefix ?? ''}${key}`, value);
   }
   for (const variable of container.env ?? []) {
-    const value = valueOf(pod, variable, facts, sources, env);
+    const value = variableValue(pod, variable, facts, sources, env);
     if (value !== undefined) env.set(variable.name, value);
   }
   return env;
@@ -88,7 +88,7 @@ function fromSource(
   return [];
 }
 
-function valueOf(
+function variableValue(
   pod: Pod,
   { name, value, valueFrom }: EnvVar,
   facts: PodFacts,

@@ -89,7 +89,9 @@ export function containerOptions(
 ): Docker.ContainerCreateOptions {
   const { resources } = config;
   const waits = config.hostname !== undefined;
-  const argv = waits ? [initTarget, 'init', config.hostname, ...config.argv] : config.argv;
+  const argv = waits
+    ? [initTarget, 'init', config.hostname, config.terminationMessagePath, ...config.argv]
+    : config.argv;
   const mounts = waits
     ? [...config.mounts, { source: initPath, target: initTarget, readOnly: true }]
     : config.mounts;

@@ -208,7 +208,8 @@ export class DockerRuntime implements ContainerRuntime {
     const container = this.#docker.getContainer(id);
     const info = await call('inspect', () => container.inspect());
     const stream = await call('read logs', () => this.#logStream(id, options, signal));
-    yield* info.Config.Tty ? stream : demultiplex(stream);
+    const output = untilAborted(stream, signal);
+    yield* info.Config.Tty ? output : demultiplex(output);
   }
 
   async *events(signal: AbortSignal, onReady: () => void): AsyncIterable<RuntimeEvent> {
@@ -218,7 +219,7 @@ export class DockerRuntime implements ContainerRuntime {
     };
     const stream = await call('watch', () => this.#docker.getEvents(options));
     onReady();
-    for await (const event of jsonLines(stream as AsyncIterable<Uint8Array>)) {
+    for await (const event of jsonLines(untilAborted(stream as AsyncIterable<Uint8Array>, signal))) {
       const { Actor } = event as { Actor: { ID: string; Attributes: Record<string, string> } };
       yield { id: Actor.ID, kind: Actor.Attributes[labels.role] === 'sandbox' ? 'sandbox' : 'container' };
     }
@@ -333,6 +334,19 @@ async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
       return undefined;
     }
     throw error;
+  }
+}
+
+/** A stream that was ended on purpose has ended; one that broke is the engine going away. */
+async function* untilAborted(
+  stream: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncIterable<Uint8Array> {
+  try {
+    yield* stream;
+  } catch (error) {
+    if (signal.aborted) return;
+    throw new RuntimeError('Unavailable', 'Docker closed the connection', { cause: error });
   }
 }
 

@@ -116,6 +116,8 @@ export interface ContainerConfig {
   readonly stdin: boolean;
   readonly tty: boolean;
   readonly terminationMessageFile: string;
+  /** Where the container sees that file. */
+  readonly terminationMessagePath: string;
   readonly gracePeriodSeconds: number;
   /** Set when the sandbox does not already carry the name: the container waits until it is named. */
   readonly hostname: string | undefined;
@@ -202,6 +204,6 @@ export interface ContainerRuntime {
 
   /** Chunks of the container's output; ends when it has all been read and, with `follow`, the container ended. */
   logs(id: string, options: LogOptions, signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /** Ends or throws when the engine goes away; `onReady` is called once nothing can be missed any more. */
+  /** Ends when the signal aborts; ends or throws when the engine goes away; `onReady` is called once nothing can be missed any more. */
   events(signal: AbortSignal, onReady: () => void): AsyncIterable<RuntimeEvent>;
 }

@@ -10,12 +10,14 @@ import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
+import { cleanupKubelet } from '../../../src/kubelet/cleanup.ts';
 import { createKubelet, type KubeletOptions } from '../../../src/kubelet/kubelet.ts';
 import { readNodeFacts } from '../../../src/kubelet/node-facts.ts';
+import { PodFiles } from '../../../src/kubelet/pod-files.ts';
 import { DockerRuntime } from '../../../src/kubelet/runtime/docker.ts';
 import { cleanupNetwork, RoutedPodNetwork } from '../../../src/network/pod-network.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
-import { makeTestImages, removeContainers, type TestImages } from '../../fixtures/docker-images.ts';
+import { makeTestImages, type TestImages } from '../../fixtures/docker-images.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 export const podCIDR = '10.231.7.0/24';
@@ -29,6 +31,8 @@ export interface NodeHarness {
   readonly runtime: DockerRuntime;
   readonly owner: string;
   readonly dataDir: string;
+  /** `reason message` of everything the agent recorded. */
+  readonly events: readonly string[];
   /** Resolves once the node is Ready. */
   startAgent(overrides?: Partial<KubeletOptions>): Promise<void>;
   stopAgent(): Promise<void>;
@@ -59,6 +63,7 @@ export async function startNodeHarness(log: Logger = silentLogger): Promise<Node
   });
   // An address of this machine that is surely there for pods to see as its own.
   await systemExec('ip', ['address', 'add', `${nodeIP}/32`, 'dev', 'lo']);
+  const events: string[] = [];
   let agent: { readonly stop: AbortController; readonly running: Promise<void> } | undefined;
   const pods = client.resource(podResource);
   const get = (name: string) => pods.get(name, 'default');
@@ -76,6 +81,7 @@ export async function startNodeHarness(log: Logger = silentLogger): Promise<Node
     runtime,
     owner: run,
     dataDir,
+    events,
     stopAgent,
     pod: get,
     async startAgent(overrides = {}) {
@@ -83,7 +89,7 @@ export async function startNodeHarness(log: Logger = silentLogger): Promise<Node
       const kubelet = createKubelet({
         client,
         informers: createInformerFactory({ client, clock: systemClock, random, log }),
-        events: { event: (_about, type, reason, message) => log.debug(reason, { type, message }) },
+        events: { event: (_about, _type, reason, message) => void events.push(`${reason} ${message}`) },
         runtime,
         network: new RoutedPodNetwork({ exec: systemExec, log, nodeIP, clusterCIDR }),
         exec: systemExec,
@@ -134,7 +140,8 @@ export async function startNodeHarness(log: Logger = silentLogger): Promise<Node
       try {
         await stopAgent();
       } finally {
-        await removeContainers(`minik8s.io/node=${run}`);
+        const files = new PodFiles({ dataDir, exec: systemExec, clusterDNS: undefined, clusterDomain: '' });
+        await cleanupKubelet(runtime, files, dataDir);
         await cleanupNetwork(systemExec);
         await systemExec('ip', ['address', 'del', `${nodeIP}/32`, 'dev', 'lo']);
         await images.remove();

@@ -1,0 +1,251 @@
+/**
+ * A container engine that is only data: for running the node agent where there is no Docker, and for tests. It
+ * passes the same conformance suite as Docker. A container runs until `exit` is called for it, or it is stopped.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import {
+  type ContainerConfig,
+  type ContainerRuntime,
+  type ContainerState,
+  type LogOptions,
+  type PodReference,
+  RuntimeError,
+  type RuntimeEvent,
+  type RuntimeImage,
+  type RuntimeObject,
+  type RuntimeSummary,
+  type RuntimeVersion,
+  type SandboxConfig,
+  type SandboxState,
+} from './runtime.ts';
+
+export interface SimulatedOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Images that can be pulled; a tuple of name and whether this machine has it already. */
+  readonly images: ReadonlyMap<string, { readonly present: boolean }>;
+  /** What a container does with a request to stop; default: exits with 143 at once. */
+  readonly onTerminate?: (container: ContainerState) => 'exit' | 'ignore';
+}
+
+interface LogLine {
+  readonly at: number;
+  readonly text: string;
+}
+
+type Listener = (event: RuntimeEvent) => void;
+
+export class SimulatedRuntime implements ContainerRuntime {
+  readonly #options: SimulatedOptions;
+  readonly #objects = new Map<string, RuntimeObject>();
+  readonly #present = new Set<string>();
+  readonly #logs = new Map<string, LogLine[]>();
+  readonly #listeners = new Set<Listener>();
+  #pid = 1000;
+
+  constructor(options: SimulatedOptions) {
+    this.#options = options;
+    for (const [name, { present }] of options.images) if (present) this.#present.add(name);
+  }
+
+  async version(): Promise<RuntimeVersion> {
+    return { name: 'simulated', version: '1.0.0', apiVersion: '1.41' };
+  }
+
+  async prepare(): Promise<void> {}
+
+  async list(): Promise<readonly RuntimeSummary[]> {
+    return [...this.#objects.values()].map(({ id, kind, state }) => ({ id, kind, state }));
+  }
+
+  async inspect(id: string): Promise<RuntimeObject | undefined> {
+    return this.#objects.get(id);
+  }
+
+  async runSandbox({ ip, hostname }: SandboxConfig): Promise<SandboxState> {
+    const sandbox: SandboxState = {
+      kind: 'sandbox',
+      id: this.#options.random.uuid(),
+      pod: undefined,
+      state: 'running',
+      pid: this.#pid++,
+      ip,
+      hostname: hostname ?? 'simulated-host',
+      attempt: 0,
+      createdAt: this.#options.clock.now(),
+    };
+    this.#put(sandbox);
+    return sandbox;
+  }
+
+  async assignSandbox(id: string, pod: PodReference, attempt: number): Promise<SandboxState> {
+    const sandbox = this.#objects.get(id);
+    if (sandbox?.kind !== 'sandbox') throw new RuntimeError('NotFound', `no sandbox ${id}`);
+    const assigned = { ...sandbox, pod, attempt };
+    this.#objects.set(id, assigned);
+    return assigned;
+  }
+
+  async createContainer(config: ContainerConfig): Promise<string> {
+    const sandbox = this.#objects.get(config.sandboxId);
+    if (sandbox?.kind !== 'sandbox') throw new RuntimeError('NotFound', `no sandbox ${config.sandboxId}`);
+    for (const object of this.#objects.values()) {
+      const same = object.kind === 'container' && object.pod.uid === config.pod.uid;
+      if (same && object.name === config.name && object.attempt === config.attempt) {
+        throw new RuntimeError('Conflict', `container ${config.name} exists with attempt ${config.attempt}`);
+      }
+    }
+    const { pod, name, sandboxId, image, imageId, specHash, attempt, crashes } = config;
+    const container: ContainerState = {
+      kind: 'container',
+      id: this.#options.random.uuid(),
+      pod,
+      name,
+      sandboxId,
+      state: 'created',
+      pid: 0,
+      image,
+      imageId,
+      specHash,
+      attempt,
+      crashes,
+      createdAt: this.#options.clock.now(),
+      startedAt: undefined,
+      finishedAt: undefined,
+      exitCode: 0,
+      oomKilled: false,
+      error: '',
+      terminationMessageFile: config.terminationMessageFile,
+      gracePeriodSeconds: config.gracePeriodSeconds,
+    };
+    this.#objects.set(container.id, container);
+    this.#logs.set(container.id, []);
+    return container.id;
+  }
+
+  async startContainer(id: string): Promise<void> {
+    const container = this.#container(id);
+    if (!container) throw new RuntimeError('CannotRun', `no container ${id}`);
+    if (this.#objects.get(container.sandboxId)?.state !== 'running') {
+      throw new RuntimeError('CannotRun', `cannot join the namespaces of ${container.sandboxId}`);
+    }
+    this.#put({ ...container, state: 'running', pid: this.#pid++, startedAt: this.#options.clock.now() });
+  }
+
+  async terminate(id: string): Promise<void> {
+    const container = this.#container(id);
+    if (container?.state !== 'running') return;
+    if ((this.#options.onTerminate?.(container) ?? 'exit') === 'exit') this.exit(id, 143);
+  }
+
+  async kill(id: string): Promise<void> {
+    this.exit(id, 137);
+  }
+
+  async remove(id: string): Promise<void> {
+    const object = this.#objects.get(id);
+    if (!object) return;
+    this.exit(id, 137);
+    this.#objects.delete(id);
+    this.#logs.delete(id);
+    this.#tell(object);
+  }
+
+  async findImage(name: string): Promise<RuntimeImage | undefined> {
+    if (!this.#present.has(name)) return undefined;
+    return {
+      id: `sha256:${name}`,
+      names: [name],
+      sizeBytes: 1,
+      entrypoint: [],
+      command: ['run'],
+      user: '',
+    };
+  }
+
+  async pullImage(name: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (!this.#options.images.has(name)) throw new RuntimeError('PullFailed', `${name} does not exist`);
+    this.#present.add(name);
+  }
+
+  async listImages(): Promise<readonly Pick<RuntimeImage, 'id' | 'names' | 'sizeBytes'>[]> {
+    return [...this.#present].map((name) => ({ id: `sha256:${name}`, names: [name], sizeBytes: 1 }));
+  }
+
+  async *logs(id: string, options: LogOptions, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    const lines = this.#logs.get(id);
+    if (!lines) throw new RuntimeError('NotFound', `no container ${id}`);
+    const wanted = lines.filter(({ at }) => options.since === undefined || at >= options.since);
+    let next = options.tailLines === undefined ? 0 : Math.max(0, wanted.length - options.tailLines);
+    for (;;) {
+      for (; next < wanted.length; next++) {
+        const { at, text } = wanted[next] ?? { at: 0, text: '' };
+        yield Buffer.from(`${options.timestamps ? `${new Date(at).toISOString()} ` : ''}${text}\n`);
+      }
+      if (!options.follow || this.#objects.get(id)?.state !== 'running' || signal.aborted) return;
+      const before = lines.length;
+      await this.#next(signal);
+      wanted.push(...lines.slice(before));
+    }
+  }
+
+  async *events(signal: AbortSignal, onReady: () => void): AsyncIterable<RuntimeEvent> {
+    const waiting: RuntimeEvent[] = [];
+    const listener: Listener = (event) => waiting.push(event);
+    this.#listeners.add(listener);
+    onReady();
+    try {
+      while (!signal.aborted) {
+        for (let event = waiting.shift(); event; event = waiting.shift()) yield event;
+        if (waiting.length === 0) await this.#next(signal);
+      }
+    } finally {
+      this.#listeners.delete(listener);
+    }
+  }
+
+  /** Ends a container or a sandbox that runs, as if by itself. */
+  exit(id: string, exitCode: number): void {
+    const object = this.#objects.get(id);
+    if (object?.state !== 'running') return;
+    if (object.kind === 'sandbox') this.#put({ ...object, state: 'exited', pid: 0 });
+    else this.#put({ ...object, state: 'exited', pid: 0, exitCode, finishedAt: this.#options.clock.now() });
+  }
+
+  /** Writes a line as a running container would. */
+  print(id: string, text: string): void {
+    this.#logs.get(id)?.push({ at: this.#options.clock.now(), text });
+    const object = this.#objects.get(id);
+    if (object) this.#tell(object);
+  }
+
+  #container(id: string): ContainerState | undefined {
+    const object = this.#objects.get(id);
+    return object?.kind === 'container' ? object : undefined;
+  }
+
+  #put(object: RuntimeObject): void {
+    this.#objects.set(object.id, object);
+    this.#tell(object);
+  }
+
+  #tell({ id, kind }: RuntimeObject): void {
+    for (const listener of [...this.#listeners]) listener({ id, kind });
+  }
+
+  /** Resolves at the next change of anything, or when the signal aborts. */
+  #next(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const done = () => {
+        this.#listeners.delete(done);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      this.#listeners.add(done);
+      signal.addEventListener('abort', done, { once: true });
+    });
+  }
+}

@@ -1,0 +1,33 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../../src/base/clock.ts';
+import { systemExec } from '../../../src/base/exec.ts';
+import { DockerRuntime } from '../../../src/kubelet/runtime/docker.ts';
+import { makeTestImages, removeContainers } from '../../fixtures/docker-images.ts';
+import { runtimeConformance } from './runtime-suite.ts';
+
+runtimeConformance('docker', async () => {
+  const owner = `conformance-${process.pid}-${Date.now().toString(36)}`;
+  const images = await makeTestImages(owner);
+  const directory = await mkdtemp(join(tmpdir(), 'minik8s-runtime-'));
+  return {
+    runtime: new DockerRuntime({
+      owner,
+      pauseImage: images.pause,
+      initPath: join(directory, 'pause'),
+      clock: systemClock,
+      exec: systemExec,
+    }),
+    image: images.busybox,
+    talker: ['sh', '-c', 'echo one; echo two; trap exit TERM; while true; do sleep 0.05; done'],
+    failing: ['sh', '-c', 'exit 3'],
+    settle() {},
+    readPauseArchive: async () => images.pauseArchive,
+    async close() {
+      await removeContainers(`minik8s.io/node=${owner}`);
+      await images.remove();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+});

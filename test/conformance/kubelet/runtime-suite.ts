@@ -1,0 +1,257 @@
+/** What every ContainerRuntime must do, whatever is behind it. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type {
+  ContainerConfig,
+  ContainerRuntime,
+  ContainerState,
+  RuntimeEvent,
+  SandboxState,
+} from '../../../src/kubelet/runtime/runtime.ts';
+
+export interface RuntimeFixture {
+  readonly runtime: ContainerRuntime;
+  /** An image that is there. */
+  readonly image: string;
+  /** Prints `one`, `two` and then waits; ignores nothing. */
+  readonly talker: readonly string[];
+  /** Exits with 3 soon; `runtime` does it by itself or `end` makes it. */
+  readonly failing: readonly string[];
+  /** Makes what real containers do by themselves happen in a simulation. */
+  settle(id: string, what: 'talk' | 'fail'): void;
+  readonly readPauseArchive: () => Promise<Uint8Array>;
+  close(): Promise<void>;
+}
+
+export function runtimeConformance(name: string, start: () => Promise<RuntimeFixture>): void {
+  describe(`container runtime: ${name}`, () => {
+    let fixture: RuntimeFixture;
+    let runtime: ContainerRuntime;
+    const pod = { uid: 'b1a7c0de-0000-4000-8000-000000000001', name: 'web', namespace: 'shop' };
+
+    before(async () => {
+      fixture = await start();
+      runtime = fixture.runtime;
+      await runtime.prepare(fixture.readPauseArchive);
+    });
+    after(() => fixture.close());
+
+    async function config(
+      sandbox: SandboxState,
+      more: Partial<ContainerConfig> = {},
+    ): Promise<ContainerConfig> {
+      const image = (await runtime.findImage(fixture.image)) ?? assert.fail('the image is not there');
+      return {
+        pod,
+        name: 'main',
+        sandboxId: sandbox.id,
+        image: fixture.image,
+        imageId: image.id,
+        specHash: 'abc',
+        attempt: 0,
+        crashes: 0,
+        argv: fixture.talker,
+        workingDir: undefined,
+        env: ['A=b'],
+        mounts: [],
+        resources: { nanoCpus: 0, cpuShares: 2, memory: 0, oomScoreAdj: 1000 },
+        user: undefined,
+        privileged: false,
+        readOnlyRootFilesystem: false,
+        noNewPrivileges: false,
+        addCapabilities: [],
+        dropCapabilities: [],
+        stdin: false,
+        tty: false,
+        terminationMessageFile: '',
+        terminationMessagePath: '/dev/termination-log',
+        gracePeriodSeconds: 7,
+        hostname: undefined,
+        ...more,
+      };
+    }
+
+    async function container(id: string): Promise<ContainerState> {
+      const found = await runtime.inspect(id);
+      assert.equal(found?.kind, 'container');
+      return found as ContainerState;
+    }
+
+    async function until(id: string, state: ContainerState['state']): Promise<ContainerState> {
+      const watching = AbortSignal.timeout(10_000);
+      for (;;) {
+        const found = await container(id);
+        if (found.state === state) return found;
+        watching.throwIfAborted();
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    }
+
+    async function withSandbox(work: (sandbox: SandboxState) => Promise<void>): Promise<void> {
+      const made = await runtime.runSandbox({ ip: '10.231.9.9', hostname: undefined });
+      try {
+        await work(await runtime.assignSandbox(made.id, pod, 2));
+      } finally {
+        for (const { id } of await runtime.list()) await runtime.remove(id);
+      }
+    }
+
+    it('tells its version', async () => {
+      assert.match((await runtime.version()).apiVersion, /^\d+\.\d+$/);
+    });
+
+    it('makes a sandbox for nobody, then gives it to a pod', async () => {
+      const made = await runtime.runSandbox({ ip: '10.231.9.8', hostname: 'web' });
+      try {
+        assert.equal(made.pod, undefined);
+        assert.equal(made.state, 'running');
+        assert.equal(made.ip, '10.231.9.8');
+        assert.equal(made.hostname, 'web');
+        assert.ok(made.pid > 0);
+        await runtime.assignSandbox(made.id, pod, 2);
+        const found = await runtime.inspect(made.id);
+        assert.equal(found?.kind, 'sandbox');
+        assert.deepEqual(found?.pod, pod);
+        assert.equal(found?.attempt, 2);
+      } finally {
+        await runtime.remove(made.id);
+      }
+    });
+
+    it('refuses to assign a sandbox that is gone', async () => {
+      await assert.rejects(runtime.assignSandbox('0'.repeat(64), pod, 0), {
+        name: 'RuntimeError',
+        reason: 'NotFound',
+      });
+    });
+
+    it('takes a container through its states and remembers what it was for', () =>
+      withSandbox(async (sandbox) => {
+        const id = await runtime.createContainer(await config(sandbox, { attempt: 4, crashes: 3 }));
+        const created = await container(id);
+        assert.equal(created.state, 'created');
+        await runtime.startContainer(id);
+        const running = await container(id);
+        assert.equal(running.state, 'running');
+        assert.deepEqual(running.pod, pod);
+        assert.equal(running.name, 'main');
+        assert.equal(running.sandboxId, sandbox.id);
+        assert.equal(running.image, fixture.image);
+        assert.equal(running.specHash, 'abc');
+        assert.equal(running.attempt, 4);
+        assert.equal(running.crashes, 3);
+        assert.equal(running.gracePeriodSeconds, 7);
+        assert.ok(running.startedAt !== undefined && running.startedAt >= running.createdAt);
+        assert.equal(running.finishedAt, undefined);
+        await runtime.kill(id);
+        const dead = await until(id, 'exited');
+        assert.equal(dead.exitCode, 137);
+        assert.ok(dead.finishedAt !== undefined && dead.finishedAt >= (dead.startedAt ?? 0));
+      }));
+
+    it('tells how a container ended by itself', () =>
+      withSandbox(async (sandbox) => {
+        const id = await runtime.createContainer(await config(sandbox, { argv: fixture.failing }));
+        await runtime.startContainer(id);
+        fixture.settle(id, 'fail');
+        assert.equal((await until(id, 'exited')).exitCode, 3);
+      }));
+
+    it('lists what it made until it is removed; removing twice is no error', () =>
+      withSandbox(async (sandbox) => {
+        const id = await runtime.createContainer(await config(sandbox));
+        await runtime.startContainer(id);
+        const listed = await runtime.list();
+        assert.deepEqual(
+          listed.map((summary) => [summary.id, summary.kind, summary.state]).toSorted(),
+          [
+            [id, 'container', 'running'],
+            [sandbox.id, 'sandbox', 'running'],
+          ].toSorted(),
+        );
+        await runtime.remove(id);
+        await runtime.remove(id);
+        assert.equal(await runtime.inspect(id), undefined);
+        assert.deepEqual(
+          (await runtime.list()).map((summary) => summary.id),
+          [sandbox.id],
+        );
+      }));
+
+    it('asks a container to stop', () =>
+      withSandbox(async (sandbox) => {
+        const id = await runtime.createContainer(await config(sandbox));
+        await runtime.startContainer(id);
+        await runtime.terminate(id);
+        await until(id, 'exited');
+        await runtime.terminate(id);
+        await runtime.kill(id);
+      }));
+
+    it('keeps the output: all of it, its end, with times, and until the container ends', () =>
+      withSandbox(async (sandbox) => {
+        const id = await runtime.createContainer(await config(sandbox));
+        await runtime.startContainer(id);
+        fixture.settle(id, 'talk');
+        const read = async (more: object) => {
+          const options = {
+            follow: false,
+            timestamps: false,
+            tailLines: undefined,
+            since: undefined,
+            ...more,
+          };
+          let text = '';
+          for await (const chunk of runtime.logs(id, options, AbortSignal.timeout(10_000))) {
+            text += Buffer.from(chunk).toString();
+          }
+          return text;
+        };
+        const deadline = AbortSignal.timeout(10_000);
+        while ((await read({})) !== 'one\ntwo\n') deadline.throwIfAborted();
+        assert.equal(await read({ tailLines: 1 }), 'two\n');
+        assert.equal(await read({ tailLines: 0 }), '');
+        assert.match(
+          await read({ timestamps: true, tailLines: 1 }),
+          /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z two\n$/,
+        );
+        assert.equal(await read({ since: Date.now() + 60_000 }), '');
+        const following = read({ follow: true });
+        await runtime.kill(id);
+        assert.equal(await following, 'one\ntwo\n');
+      }));
+
+    it('tells of changes as they happen, and ends when asked to', () =>
+      withSandbox(async (sandbox) => {
+        const stop = new AbortController();
+        const seen: RuntimeEvent[] = [];
+        const { promise: ready, resolve } = Promise.withResolvers<void>();
+        const watching = (async () => {
+          for await (const event of runtime.events(stop.signal, resolve)) seen.push(event);
+        })();
+        await ready;
+        const id = await runtime.createContainer(await config(sandbox));
+        await runtime.startContainer(id);
+        await runtime.kill(id);
+        await until(id, 'exited');
+        await runtime.remove(id);
+        const deadline = AbortSignal.timeout(10_000);
+        while (seen.filter((event) => event.id === id).length < 3) {
+          deadline.throwIfAborted();
+          await new Promise((done) => setTimeout(done, 10));
+        }
+        assert.ok(seen.every(({ kind }) => kind === 'container' || kind === 'sandbox'));
+        stop.abort();
+        await watching;
+      }));
+
+    it('cannot run what is not there', () =>
+      withSandbox(async () => {
+        await assert.rejects(runtime.startContainer('0'.repeat(64)), { reason: 'CannotRun' });
+        assert.equal(await runtime.findImage('minik8s-test/absent:1'), undefined);
+        await assert.rejects(runtime.pullImage('127.0.0.1:1/absent:1', AbortSignal.timeout(10_000)), {
+          reason: 'PullFailed',
+        });
+      }));
+  });
+}

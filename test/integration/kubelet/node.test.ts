@@ -1,0 +1,296 @@
+/** The node agent with the real Docker engine, kernel and firewall: what its users see of it. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import { systemExec } from '../../../src/base/exec.ts';
+import { eventually, isReady, type NodeHarness, podCIDR, startNodeHarness } from './node-harness.ts';
+
+describe('node agent on Docker', () => {
+  let node: NodeHarness;
+
+  before(async () => {
+    node = await startNodeHarness();
+    await node.startAgent();
+  });
+  after(() => node.close());
+
+  const shell = (script: string, more: object = {}) => ({
+    name: 'main',
+    image: node.images.busybox,
+    imagePullPolicy: 'IfNotPresent',
+    command: ['sh', '-c', script],
+    ...more,
+  });
+  const containerId = (pod: Pod, name = 'main') =>
+    pod.status?.containerStatuses
+      ?.find((status) => status.name === name)
+      ?.containerID?.replace('docker://', '') ?? assert.fail('no container');
+  const inside = async (pod: Pod, ...command: string[]) =>
+    (await systemExec('docker', ['exec', containerId(pod), ...command], { timeoutMs: 10_000 })).stdout.trim();
+  const outputOf = async (id: string) => {
+    const options = { follow: false, timestamps: false, tailLines: undefined, since: undefined };
+    let text = '';
+    for await (const chunk of node.runtime.logs(id, options, AbortSignal.timeout(5000))) {
+      text += Buffer.from(chunk).toString();
+    }
+    return text;
+  };
+  const web = (text: string) => `mkdir -p /www; echo ${text} >/www/index.html; exec httpd -f -p 8080 -h /www`;
+
+  it('runs a pod under its own name and address, reachable from the host and from another pod', async () => {
+    await node.createPod('server', {
+      containers: [
+        shell(`hostname >/tmp/name; ${web('served')}`, { ports: [{ containerPort: 8080, hostPort: 38080 }] }),
+      ],
+    });
+    await node.createPod('caller', { containers: [shell('exec sleep 1000')] });
+    const server = await node.waitFor('server', isReady);
+    const caller = await node.waitFor('caller', isReady);
+    const address = server.status?.podIP ?? assert.fail('no address');
+    assert.ok(address.startsWith('10.231.7.'), address);
+    assert.notEqual(address, caller.status?.podIP);
+
+    const fromHost = await eventually(() => fetch(`http://${address}:8080/`), 5000);
+    assert.equal((await fromHost.text()).trim(), 'served');
+    assert.equal(
+      (await inside(caller, 'sh', '-c', `printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc -w 3 ${address} 8080`))
+        .split('\n')
+        .at(-1),
+      'served',
+    );
+    const local = await eventually(() => fetch('http://127.0.0.1:38080/'), 5000);
+    assert.equal((await local.text()).trim(), 'served');
+
+    assert.equal(
+      await inside(server, 'cat', '/tmp/name'),
+      'server',
+      'the name was there before the first command',
+    );
+    assert.equal(await inside(server, 'hostname'), 'server');
+    assert.match(await inside(server, 'cat', '/etc/hosts'), new RegExp(`^${address}\\tserver$`, 'm'));
+    assert.equal(await inside(server, 'sh', '-c', 'echo $HOSTNAME'), 'server');
+  });
+
+  it('brings a container back that was killed, and counts it', async () => {
+    await node.createPod('phoenix', { containers: [shell('exec sleep 1000')] });
+    const before = await node.waitFor('phoenix', isReady);
+    await systemExec('docker', ['kill', '-s', 'KILL', containerId(before)]);
+    const again = await node.waitFor(
+      'phoenix',
+      (pod) => pod.status?.containerStatuses?.[0]?.restartCount === 1 && isReady(pod),
+    );
+    assert.notEqual(containerId(again), containerId(before));
+    assert.equal(again.status?.podIP, before.status?.podIP, 'the sandbox, and so the address, stayed');
+    const last = again.status?.containerStatuses?.[0]?.lastState?.terminated;
+    assert.equal(last?.exitCode, 137);
+    assert.equal(last?.reason, 'Error');
+  });
+
+  it('replaces a sandbox that died, with all that was in it', async () => {
+    await node.createPod('homeless', {
+      terminationGracePeriodSeconds: 1,
+      containers: [shell('exec sleep 1000')],
+    });
+    const before = await node.waitFor('homeless', isReady);
+    const { stdout } = await systemExec('docker', ['ps', '-q', '--filter', 'name=k8s_POD_homeless_']);
+    await systemExec('docker', ['kill', '-s', 'KILL', stdout.trim()]);
+    const again = await node.waitFor(
+      'homeless',
+      (pod) => isReady(pod) && containerId(pod) !== containerId(before),
+      40_000,
+    );
+    assert.match(await inside(again, 'ip', 'address'), new RegExp(`inet ${again.status?.podIP}/32`));
+  });
+
+  it('leaves a crashing container alone for a while and says so', async () => {
+    await node.createPod('crashing', {
+      containers: [shell('echo last words >/dev/termination-log; exit 3')],
+    });
+    const pod = await node.waitFor(
+      'crashing',
+      ({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.reason === 'CrashLoopBackOff',
+    );
+    const status = pod.status?.containerStatuses?.[0];
+    assert.match(
+      status?.state?.waiting?.message ?? '',
+      /^back-off 10s restarting failed container=main pod=crashing_default/,
+    );
+    assert.equal(status?.lastState?.terminated?.exitCode, 3);
+    assert.equal(status?.lastState?.terminated?.message?.trim(), 'last words');
+    assert.equal(pod.status?.phase, 'Running');
+  });
+
+  it('ends a pod that is done, keeps its log and gives its address back', async () => {
+    await node.createPod('job', { restartPolicy: 'Never', containers: [shell('echo result')] });
+    const pod = await node.waitFor('job', ({ status }) => status?.phase === 'Succeeded');
+    assert.equal(pod.status?.containerStatuses?.[0]?.state?.terminated?.reason, 'Completed');
+    assert.equal(await outputOf(containerId(pod)), 'result\n');
+    await eventually(async () => {
+      const { stdout } = await systemExec('docker', ['ps', '-aq', '--filter', 'name=k8s_POD_job_']);
+      assert.equal(stdout.trim(), '');
+    }, 5000);
+  });
+
+  it('tells why a container cannot be had', async () => {
+    const cases: readonly (readonly [string, object, string])[] = [
+      ['no-image', { image: 'minik8s-test/none:1', imagePullPolicy: 'Never' }, 'ErrImageNeverPull'],
+      ['bad-image', { image: 'Not A Name' }, 'InvalidImageName'],
+      ['pull', { image: '127.0.0.1:1/none:1' }, 'ErrImagePull'],
+      ['config', { envFrom: [{ configMapRef: { name: 'absent' } }] }, 'CreateContainerConfigError'],
+    ];
+    for (const [name, more] of cases) await node.createPod(name, { containers: [shell('sleep 1', more)] });
+    for (const [name, , reason] of cases) {
+      const pod = await node.waitFor(
+        name,
+        ({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.reason === reason,
+      );
+      assert.equal(pod.status?.phase, 'Pending', name);
+    }
+  });
+
+  it('reports a command that is not in the image as one that cannot run', async () => {
+    await node.createPod('no-command', {
+      restartPolicy: 'Never',
+      containers: [
+        { name: 'main', image: node.images.busybox, imagePullPolicy: 'Never', command: ['absent'] },
+      ],
+    });
+    const pod = await node.waitFor('no-command', ({ status }) => status?.phase === 'Failed');
+    const end = pod.status?.containerStatuses?.[0]?.state?.terminated;
+    assert.equal(end?.exitCode, 127);
+    assert.equal(end?.reason, 'ContainerCannotRun');
+    assert.match(end?.message ?? '', /absent/);
+  });
+
+  it('gives containers their environment, volumes and limits', async () => {
+    await node.server.call('POST', '/api/v1/namespaces/default/configmaps', {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'settings' },
+      data: { COLOUR: 'green' },
+    });
+    await node.createPod('shared', {
+      volumes: [
+        { name: 'scratch', emptyDir: {} },
+        { name: 'fast', emptyDir: { medium: 'Memory', sizeLimit: '4Mi' } },
+      ],
+      containers: [
+        shell('echo shared >/scratch/file; exec sleep 1000', {
+          volumeMounts: [
+            { name: 'scratch', mountPath: '/scratch' },
+            { name: 'fast', mountPath: '/fast' },
+          ],
+          env: [
+            { name: 'ME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+            { name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+            { name: 'GREETING', value: 'I am $(ME), $(COLOUR)' },
+          ],
+          envFrom: [{ configMapRef: { name: 'settings' } }],
+          resources: { limits: { cpu: '250m', memory: '32Mi' } },
+        }),
+        {
+          ...shell('exec sleep 1000'),
+          name: 'second',
+          volumeMounts: [{ name: 'scratch', mountPath: '/data', readOnly: true }],
+        },
+      ],
+    });
+    const pod = await node.waitFor('shared', isReady);
+    assert.equal(await inside(pod, 'sh', '-c', 'echo $GREETING'), 'I am shared, green');
+    assert.equal(await inside(pod, 'sh', '-c', 'echo $IP'), pod.status?.podIP);
+    const second = containerId(pod, 'second');
+    const read = await systemExec('docker', ['exec', second, 'cat', '/data/file']);
+    assert.equal(read.stdout, 'shared\n');
+    await assert.rejects(
+      systemExec('docker', ['exec', second, 'sh', '-c', 'echo x >/data/file']),
+      /Read-only/,
+    );
+    await assert.rejects(inside(pod, 'dd', 'if=/dev/zero', 'of=/fast/big', 'bs=1M', 'count=8'), /No space/);
+    const { stdout } = await systemExec('docker', [
+      'inspect',
+      '-f',
+      '{{.HostConfig.NanoCpus}} {{.HostConfig.Memory}}',
+      containerId(pod),
+    ]);
+    assert.equal(stdout.trim(), '250000000 33554432');
+    assert.equal(pod.status?.qosClass, 'Burstable');
+  });
+
+  it('says which volume it cannot give', async () => {
+    await node.createPod('wanting', {
+      volumes: [{ name: 'disk', persistentVolumeClaim: { claimName: 'x' } }],
+      containers: [shell('sleep 1', { volumeMounts: [{ name: 'disk', mountPath: '/disk' }] })],
+    });
+    const pod = await node.waitFor('wanting', ({ status }) => status?.containerStatuses !== undefined);
+    assert.equal(pod.status?.phase, 'Pending');
+    assert.equal(pod.status?.containerStatuses?.[0]?.state?.waiting?.reason, 'ContainerCreating');
+    await eventually(async () => {
+      const text = node.events.join('\n');
+      assert.match(
+        text,
+        /FailedMount volume "disk": persistentVolumeClaim is not supported; use emptyDir or hostPath/,
+      );
+    }, 5000);
+  });
+
+  it('stops a deleted pod gracefully, and kills it when its time is over', async () => {
+    await node.createPod('polite', {
+      terminationGracePeriodSeconds: 20,
+      containers: [shell('trap "echo bye; exit 0" TERM; while true; do sleep 0.1; done')],
+    });
+    await node.createPod('stubborn', {
+      terminationGracePeriodSeconds: 1,
+      containers: [shell('trap "" TERM; while true; do sleep 0.1; done')],
+    });
+    const polite = await node.waitFor('polite', isReady);
+    await node.waitFor('stubborn', isReady);
+    for (const name of ['polite', 'stubborn']) {
+      await node.server.call('DELETE', `/api/v1/namespaces/default/pods/${name}`);
+    }
+    await node.waitForGone('polite', 8000);
+    await node.waitForGone('stubborn', 8000);
+    const left = await systemExec('docker', [
+      'ps',
+      '-aq',
+      '--filter',
+      `label=io.kubernetes.pod.uid=${polite.metadata.uid}`,
+    ]);
+    assert.equal(left.stdout.trim(), '');
+    await assert.rejects(systemExec('ls', [`${node.dataDir}/pods/${polite.metadata.uid}`]), /No such file/);
+  });
+
+  it('takes over what runs after its own restart, and ends what was deleted meanwhile', async () => {
+    await node.createPod('stays', { containers: [shell('exec sleep 1000')] });
+    await node.createPod('leaves', {
+      terminationGracePeriodSeconds: 1,
+      containers: [shell('exec sleep 1000')],
+    });
+    const stays = await node.waitFor('stays', isReady);
+    const leaves = await node.waitFor('leaves', isReady);
+    await node.stopAgent();
+    await node.server.call('DELETE', '/api/v1/namespaces/default/pods/leaves?gracePeriodSeconds=0');
+    await node.startAgent();
+    await eventually(async () => {
+      const { stdout } = await systemExec('docker', [
+        'ps',
+        '-aq',
+        '--filter',
+        `label=io.kubernetes.pod.uid=${leaves.metadata.uid}`,
+      ]);
+      assert.equal(stdout.trim(), '');
+    }, 35_000);
+    const after = await node.pod('stays');
+    assert.equal(containerId(after), containerId(stays));
+    assert.equal(after.status?.containerStatuses?.[0]?.restartCount, 0);
+    assert.equal(await inside(after, 'hostname'), 'stays');
+  });
+
+  it('uses the address range it was given and no address twice', async () => {
+    const { json } = await node.server.call('GET', '/api/v1/pods');
+    const used = json<{ items: Pod[] }>()
+      .items.filter(({ status }) => status?.phase === 'Running')
+      .map(({ status }) => status?.podIP);
+    assert.equal(new Set(used).size, used.length);
+    assert.ok(podCIDR.startsWith('10.231.7.'));
+  });
+});
