@@ -142,6 +142,7 @@ class WatchSource implements UnderlyingDefaultSource<Uint8Array> {
   }
 
   #send(frames: readonly Buffer[]): void {
+    if (frames.length === 0 || this.#isTooSlow()) return;
     if (this.#live) {
       this.#enqueue(frames);
       return;
@@ -150,24 +151,24 @@ class WatchSource implements UnderlyingDefaultSource<Uint8Array> {
       this.#waiting.push(frame);
       this.#waitingBytes += frame.length;
     }
-    this.#checkBacklog();
   }
 
   #enqueue(frames: readonly Buffer[]): void {
     const [only] = frames;
     if (!only || this.#ended.signal.aborted) return;
     this.#controller?.enqueue(frames.length === 1 ? only : Buffer.concat(frames));
-    this.#checkBacklog();
   }
 
-  #checkBacklog(): void {
+  /** Judged by what the client left unread before these events, so that one large burst is no fault of its own. */
+  #isTooSlow(): boolean {
     const backlog = this.#waitingBytes - (this.#controller?.desiredSize ?? 0);
-    if (backlog <= maxBacklogBytes) return;
+    if (backlog <= maxBacklogBytes) return false;
     this.#plan.log.warn('a watch was ended: its client reads too slowly', {
       prefix: this.#plan.selection.prefix,
       backlogBytes: backlog,
     });
     this.#end();
+    return true;
   }
 
   /** Events the cache has applied but not handed out yet come before the bookmark that covers them. */

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { KubeList } from '../../../src/apimachinery/meta.ts';
+import type { Status } from '../../../src/apimachinery/status-error.ts';
+import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { openTestWatch, type WatchReader } from '../../fixtures/watch-reader.ts';
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+
+describe('watch', () => {
+  let server: TestServer;
+  before(async () => {
+    server = await startTestServer();
+  });
+  after(() => server.stop());
+
+  const createMap = async (name: string, labels = {}) =>
+    (await server.call('POST', configMaps, { metadata: { name, labels } })).json();
+  const label = (name: string, labels: object) =>
+    server.call(
+      'PATCH',
+      `${configMaps}/${name}`,
+      { metadata: { labels } },
+      {
+        headers: { 'content-type': 'application/merge-patch+json' },
+      },
+    );
+  const now = async () => (await server.call('GET', configMaps)).json<KubeList>().metadata.resourceVersion;
+  const nextNamed = async (watch: WatchReader) => {
+    const line = await watch.next();
+    return line && `${line.type} ${line.object.metadata.name}`;
+  };
+
+  it('tells of everything after a version, with the kind in each object', async () => {
+    const from = await now();
+    const watch = await openTestWatch(server, `${configMaps}?watch=1&resourceVersion=${from}`);
+    const made = await createMap('w1');
+    await label('w1', { a: 'b' });
+    const gone = await server.call('DELETE', `${configMaps}/w1`);
+    assert.equal(gone.status, 200);
+    assert.deepEqual(await watch.next(), { type: 'ADDED', object: made });
+    const modified = await watch.next();
+    assert.equal(modified?.type, 'MODIFIED');
+    assert.equal(modified?.object.kind, 'ConfigMap');
+    assert.deepEqual(modified?.object.metadata.labels, { a: 'b' });
+    const deleted = await watch.next();
+    assert.equal(deleted?.type, 'DELETED');
+    assert.ok(
+      Number(deleted?.object.metadata.resourceVersion) > Number(modified?.object.metadata.resourceVersion),
+    );
+    watch.abort();
+  });
+
+  it('goes on after any event', async () => {
+    const from = await now();
+    for (const name of ['r1', 'r2', 'r3']) await createMap(name);
+    const first = await openTestWatch(server, `${configMaps}?watch=true&resourceVersion=${from}`);
+    const line = await first.next();
+    first.abort();
+    const version = line?.object.metadata.resourceVersion;
+    const second = await openTestWatch(server, `${configMaps}?watch=true&resourceVersion=${version}`);
+    assert.equal(await nextNamed(second), 'ADDED r2');
+    assert.equal(await nextNamed(second), 'ADDED r3');
+    second.abort();
+  });
+
+  for (const version of ['', '0']) {
+    it(`begins with all there is at version "${version}"`, async () => {
+      const own = await startTestServer({ bare: true });
+      await own.call('POST', '/api/v1/namespaces', { metadata: { name: 'one' } });
+      const watch = await openTestWatch(own, `/api/v1/namespaces?watch=true&resourceVersion=${version}`);
+      assert.equal(await nextNamed(watch), 'ADDED one');
+      await own.call('POST', '/api/v1/namespaces', { metadata: { name: 'two' } });
+      assert.equal(await nextNamed(watch), 'ADDED two');
+      watch.abort();
+      await own.stop();
+    });
+  }
+
+  it('shows objects coming into and going out of a selector', async () => {
+    const watch = await openTestWatch(
+      server,
+      `${configMaps}?watch=true&labelSelector=on%3Dyes&resourceVersion=${await now()}`,
+    );
+    await createMap('s1');
+    await createMap('s2', { on: 'yes' });
+    await label('s1', { on: 'yes' });
+    await label('s1', { more: 'x' });
+    const left = (await label('s1', { on: 'no' })).json();
+    await server.call('DELETE', `${configMaps}/s1`);
+    await server.call('DELETE', `${configMaps}/s2`);
+    assert.equal(await nextNamed(watch), 'ADDED s2');
+    assert.equal(await nextNamed(watch), 'ADDED s1');
+    assert.equal(await nextNamed(watch), 'MODIFIED s1');
+    const out = await watch.next();
+    assert.equal(out?.type, 'DELETED');
+    assert.equal(out?.object.metadata.labels?.on, 'yes');
+    assert.equal(out?.object.metadata.resourceVersion, left.metadata.resourceVersion);
+    assert.equal(await nextNamed(watch), 'DELETED s2');
+    watch.abort();
+  });
+
+  it('watches one object by its field, and by its name', async () => {
+    await createMap('f1');
+    await createMap('f2');
+    for (const path of [
+      `${configMaps}?fieldSelector=metadata.name%3Df2&watch=true&resourceVersion=0`,
+      `${configMaps}/f2?watch=true`,
+    ]) {
+      const watch = await openTestWatch(server, path);
+      assert.equal(await nextNamed(watch), 'ADDED f2');
+      await label('f1', { t: String(Math.random()).slice(2) });
+      await label('f2', { t: String(Math.random()).slice(2) });
+      assert.equal(await nextNamed(watch), 'MODIFIED f2');
+      watch.abort();
+    }
+  });
+
+  it('sends bookmarks each minute and before its time is over, then ends', async () => {
+    const own = await startTestServer();
+    const from = (await own.call('GET', configMaps)).json<KubeList>().metadata.resourceVersion;
+    const watch = await openTestWatch(
+      own,
+      `${configMaps}?watch=true&allowWatchBookmarks=true&timeoutSeconds=90&resourceVersion=${from}`,
+    );
+    // Something else moves the version on.
+    const other = await own.call('POST', '/api/v1/namespaces/kube-system/configmaps', {
+      metadata: { name: 'x' },
+    });
+    await own.cache.waitUntil(await own.store.currentRevision());
+    await own.clock.advance(60_100);
+    const first = await watch.next();
+    assert.deepEqual(first, {
+      type: 'BOOKMARK',
+      object: {
+        kind: 'ConfigMap',
+        apiVersion: 'v1',
+        metadata: { resourceVersion: other.json().metadata.resourceVersion, creationTimestamp: null },
+      },
+    });
+    await own.clock.advance(30_000);
+    const rest = await watch.rest();
+    assert.deepEqual(
+      rest.map(({ type }) => type),
+      ['BOOKMARK'],
+    );
+    assert.equal(own.clock.pending, 0);
+    await own.stop();
+  });
+
+  it('lists through a watch for clients that ask for initial events', async () => {
+    const own = await startTestServer();
+    await own.call('POST', configMaps, { metadata: { name: 'i1' } });
+    const made = await own.call('POST', configMaps, { metadata: { name: 'i2' } });
+    const query =
+      'watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan';
+    const watch = await openTestWatch(own, `${configMaps}?${query}`);
+    assert.equal(await nextNamed(watch), 'ADDED i1');
+    assert.equal(await nextNamed(watch), 'ADDED i2');
+    const end = await watch.next();
+    assert.equal(end?.type, 'BOOKMARK');
+    assert.deepEqual(end?.object.metadata.annotations, { 'k8s.io/initial-events-end': 'true' });
+    assert.equal(end?.object.metadata.resourceVersion, made.json().metadata.resourceVersion);
+    await own.call('POST', configMaps, { metadata: { name: 'i3' } });
+    assert.equal(await nextNamed(watch), 'ADDED i3');
+    watch.abort();
+    const refused = await openTestWatch(own, `${configMaps}?watch=true&sendInitialEvents=true`);
+    assert.equal(refused.status, 422);
+    await own.stop();
+  });
+
+  it('says that history is gone and ends', async () => {
+    const history = { minEvents: 1, maxEvents: 2, maxAgeMs: 1, maxBytes: 1 << 20 };
+    const own = await startTestServer({ history });
+    const from = (await own.call('GET', configMaps)).json<KubeList>().metadata.resourceVersion;
+    for (const name of ['h1', 'h2', 'h3', 'h4']) await own.call('POST', configMaps, { metadata: { name } });
+    await own.cache.waitUntil(await own.store.currentRevision());
+    const watch = await openTestWatch(own, `${configMaps}?watch=true&resourceVersion=${from}`);
+    assert.equal(watch.status, 200);
+    const [line, ...more] = await watch.rest();
+    assert.equal(line?.type, 'ERROR');
+    const status = line?.object as unknown as Status;
+    assert.equal(status.code, 410);
+    assert.equal(status.reason, 'Expired');
+    assert.equal(status.message, `too old resource version: ${from} (${own.cache.revision})`);
+    assert.deepEqual(more, []);
+    assert.equal(own.clock.pending, 0);
+    await own.stop();
+  });
+
+  it('sends tables, with columns once', async () => {
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
+    const watch = await openTestWatch(server, `${configMaps}?watch=true&resourceVersion=${await now()}`, {
+      accept,
+    });
+    await createMap('t1');
+    await label('t1', { a: 'b' });
+    const first = await watch.next();
+    assert.equal(first?.object.kind, 'Table');
+    assert.ok(Array.isArray(first?.object.columnDefinitions));
+    const second = await watch.next();
+    assert.equal(second?.object.columnDefinitions, null);
+    const rows = second?.object.rows as { object: { metadata: { name: string } } }[];
+    assert.deepEqual(
+      rows.map(({ object }) => object.metadata.name),
+      ['t1'],
+    );
+    watch.abort();
+  });
+
+  it('leaves nothing behind when the client goes or the server stops', async () => {
+    const own = await startTestServer();
+    const path = `${configMaps}?watch=true&allowWatchBookmarks=true`;
+    const gone = await openTestWatch(own, path);
+    assert.ok(own.clock.pending > 0);
+    gone.abort();
+    await own.clock.settle();
+    assert.equal(own.clock.pending, 0);
+    const shutdown = new AbortController();
+    const request = new Request(`https://apiserver${path}`);
+    const user = { name: 'x', groups: ['system:masters'] };
+    const response = await own.app.fetch(request, { user, shutdown: shutdown.signal });
+    const reading = response.text();
+    shutdown.abort();
+    await reading;
+    assert.equal(own.clock.pending, 0);
+    await own.stop();
+  });
+
+  it('cuts off a client that reads too slowly', async () => {
+    const cacheClock = new FakeClock();
+    const own = await startTestServer({ cacheClock });
+    const text = 'x'.repeat(900_000);
+    await own.call('POST', configMaps, { metadata: { name: 'big' } });
+    await own.cache.waitUntil(await own.store.currentRevision());
+    const request = new Request(`https://apiserver${configMaps}?watch=true&resourceVersion=0`);
+    const response = await own.handlerFor(admin)(request);
+    for (let i = 0; i < 30; i++) {
+      const body = { metadata: { name: 'big' }, data: { text, i: String(i) } };
+      await own.call('PUT', `${configMaps}/big`, body);
+      await cacheClock.advance(5);
+    }
+    assert.equal(own.clock.pending, 0);
+    const lines = (await response.text()).trim().split('\n');
+    assert.ok(lines.length > 15 && lines.length < 25, `${lines.length} lines`);
+    await own.stop();
+  });
+});
