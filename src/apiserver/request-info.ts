@@ -49,6 +49,8 @@ function resourceRequest(group: string, version: string, parts: readonly string[
 export function parseRequestInfo(path: string): RequestInfo {
   const encoded = path.split('/').slice(1);
   if (encoded.at(-1) === '') encoded.pop();
+  // An empty namespace must not turn into all namespaces.
+  if (encoded.includes('')) return { type: 'path', path };
   const [root, ...parts] = encoded.map(decodeSegment);
   const [first = '', second = '', ...rest] = parts;
   if (root === 'api' && parts.length > 1 && second) return resourceRequest('', first, parts.slice(1));

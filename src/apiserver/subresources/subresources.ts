@@ -18,6 +18,12 @@ export interface Subresource {
 
 type Subresources = Readonly<Record<string, Subresource>>;
 
+/** Undefined for a name that is none. */
+export function findSubresource(definition: ResourceDefinition, name: string): Subresource | undefined {
+  const all = subresourcesOf(definition);
+  return Object.hasOwn(all, name) ? all[name] : undefined;
+}
+
 const status: Subresource = { methods: { GET: getStatus, PUT: putStatus, PATCH: patchStatus } };
 
 const scale: Subresource = {

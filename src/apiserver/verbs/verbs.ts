@@ -5,7 +5,7 @@ import { newNotFound } from '../../apimachinery/status-error.ts';
 import type { Verb } from '../authorization/authorizer.ts';
 import type { ResourceRequest } from '../request-info.ts';
 import { type Handler, methodNotAllowed } from '../request-scope.ts';
-import { subresourcesOf } from '../subresources/subresources.ts';
+import { findSubresource } from '../subresources/subresources.ts';
 import { create } from './create.ts';
 import { remove } from './delete.ts';
 import { removeCollection } from './delete-collection.ts';
@@ -53,7 +53,7 @@ function tableOf(definition: ResourceDefinition, info: ResourceRequest): MethodT
     if (info.name) return inNamespace(definition, info) ? onObject : {};
     return inNamespace(definition, info) ? onCollection : { GET: list };
   }
-  const found = inNamespace(definition, info) ? subresourcesOf(definition)[info.subresource] : undefined;
+  const found = inNamespace(definition, info) ? findSubresource(definition, info.subresource) : undefined;
   if (!found || (info.rest.length > 0 && !found.takesPath)) {
     throw newNotFound({ ...definition, plural: `${definition.plural}/${info.subresource}` }, info.name);
   }

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Service } from '../../../src/api/core/v1/service.ts';
+import type { Status } from '../../../src/apimachinery/status-error.ts';
+import { bootstrapObjects } from '../../../src/apiserver/bootstrap.ts';
+import { startTestServer, storedObject, type TestServer } from '../../fixtures/api-server.ts';
+
+const services = '/api/v1/namespaces/default/services';
+
+describe('services', () => {
+  let server: TestServer;
+  before(async () => {
+    server = await startTestServer();
+  });
+  after(() => server.stop());
+
+  const create = (name: string, spec: object, on = server) =>
+    on.call('POST', services, { metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } });
+  const made = async (name: string, spec: object, on = server) => {
+    const answer = await create(name, spec, on);
+    assert.equal(answer.status, 201, answer.text);
+    return answer.json<Service>();
+  };
+  const patch = async (name: string, spec: object) => {
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    const answer = await server.call('PATCH', `${services}/${name}`, { spec }, { headers });
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json<Service>();
+  };
+  const refused = async (name: string, spec: object, field: RegExp) => {
+    const answer = await create(name, spec);
+    assert.equal(answer.status, 422, answer.text);
+    const causes = answer.json<Status>().details?.causes ?? [];
+    assert.ok(
+      causes.some((cause) => field.test(`${cause.field}: ${cause.message}`)),
+      answer.text,
+    );
+    assert.equal(await storedObject(server, `/registry/services/default/${name}`), undefined);
+  };
+
+  it('get an address of the range, stored in both fields', async () => {
+    const { spec } = await made('auto', {});
+    assert.match(spec.clusterIP ?? '', /^10\.96\.\d+\.\d+$/);
+    assert.deepEqual(spec.clusterIPs, [spec.clusterIP]);
+    const stored = (await storedObject(server, '/registry/services/default/auto')) as Service;
+    assert.equal(stored.spec.clusterIP, spec.clusterIP);
+  });
+
+  it('get none when they are headless or elsewhere', async () => {
+    const headless = await made('headless', { clusterIP: 'None' });
+    assert.deepEqual(headless.spec.clusterIPs, ['None']);
+    const external = await made('external', { type: 'ExternalName', externalName: 'example.com', ports: [] });
+    assert.equal(external.spec.clusterIP, undefined);
+    await made('headless-2', { clusterIP: 'None' });
+  });
+
+  it('hold the address and the port they choose, alone', async () => {
+    await made('chosen', {
+      clusterIP: '10.96.0.10',
+      type: 'NodePort',
+      ports: [{ port: 80, nodePort: 30080 }],
+    });
+    await refused('same-ip', { clusterIP: '10.96.0.10' }, /spec.clusterIPs: .*already allocated/);
+    await refused(
+      'same-port',
+      { type: 'NodePort', ports: [{ port: 80, nodePort: 30080 }] },
+      /spec.ports\[0\].nodePort: .*already allocated/,
+    );
+    await refused('outside', { clusterIP: '10.97.0.1' }, /not in the valid range/);
+    await refused('network', { clusterIP: '10.96.0.0' }, /not in the valid range/);
+    await refused(
+      'low-port',
+      { type: 'NodePort', ports: [{ port: 80, nodePort: 80 }] },
+      /not in the valid range/,
+    );
+    await refused('nonsense', { clusterIP: 'x' }, /spec.clusterIP/);
+    await server.call('DELETE', `${services}/chosen`);
+    await made('heir', { clusterIP: '10.96.0.10', type: 'NodePort', ports: [{ port: 80, nodePort: 30080 }] });
+  });
+
+  it('give back what a change of type makes needless, and take what it needs', async () => {
+    const first = await made('shape', { type: 'NodePort' });
+    const { clusterIP } = first.spec;
+    const nodePort = first.spec.ports?.[0]?.nodePort;
+    assert.ok(nodePort && nodePort >= 30000 && nodePort <= 32767);
+    const plain = await patch('shape', { type: 'ClusterIP' });
+    assert.equal(plain.spec.clusterIP, clusterIP);
+    assert.equal(plain.spec.ports?.[0]?.nodePort, undefined);
+    await made('port-heir', { type: 'NodePort', ports: [{ port: 80, nodePort }] });
+    const external = await patch('shape', { type: 'ExternalName', externalName: 'example.com' });
+    assert.equal(external.spec.clusterIP, undefined);
+    await made('ip-heir', { clusterIP });
+    const back = await patch('shape', { type: 'NodePort', externalName: null });
+    assert.match(back.spec.clusterIP ?? '', /^10\.96\./);
+    assert.notEqual(back.spec.clusterIP, clusterIP);
+    assert.notEqual(back.spec.ports?.[0]?.nodePort, nodePort);
+  });
+
+  it('keep what an update leaves out, and their address for ever', async () => {
+    const first = await made('kept', { type: 'NodePort', ports: [{ name: 'a', port: 80 }] });
+    const body = {
+      metadata: { name: 'kept' },
+      spec: {
+        type: 'NodePort',
+        ports: [
+          { name: 'a', port: 80 },
+          { name: 'b', port: 81 },
+        ],
+      },
+    };
+    const answer = await server.call('PUT', `${services}/kept`, body);
+    const second = answer.json<Service>();
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal(second.spec.clusterIP, first.spec.clusterIP);
+    assert.equal(second.spec.ports?.[0]?.nodePort, first.spec.ports?.[0]?.nodePort);
+    assert.ok(second.spec.ports?.[1]?.nodePort);
+    const moved = await server.call('PUT', `${services}/kept`, {
+      ...body,
+      spec: { ...body.spec, clusterIP: '10.96.77.77' },
+    });
+    assert.equal(moved.status, 422);
+    await made('other', { clusterIP: '10.96.77.77' });
+  });
+
+  it('never share an address, however many are made at once', async () => {
+    const own = await startTestServer({
+      serviceCIDR: '10.96.0.0/26',
+      random: { next: () => 0.3, uuid: () => crypto.randomUUID() },
+    });
+    const all = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => made(`s${i}`, { type: 'NodePort' }, own)),
+    );
+    assert.equal(new Set(all.map(({ spec }) => spec.clusterIP)).size, 40);
+    assert.equal(new Set(all.map(({ spec }) => spec.ports?.[0]?.nodePort)).size, 40);
+    await own.stop();
+  });
+
+  it('are refused when the range is used up, and made again when one goes', async () => {
+    const own = await startTestServer({ serviceCIDR: '10.96.0.0/29' });
+    for (let i = 0; i < 5; i++) await made(`s${i}`, {}, own);
+    const full = await create('full', {}, own);
+    assert.equal(full.status, 500);
+    assert.match(full.json<Status>().message ?? '', /all 6 addresses are in use/);
+    await own.call('DELETE', `${services}/s3`);
+    await own.cache.waitUntil(await own.store.currentRevision());
+    await made('full', {}, own);
+    await own.stop();
+  });
+
+  it('take nothing in a dry run', async () => {
+    await server.call('POST', `${services}?dryRun=All`, {
+      metadata: { name: 'dry' },
+      spec: { clusterIP: '10.96.0.55', ports: [{ port: 1 }] },
+    });
+    await made('wet', { clusterIP: '10.96.0.55' });
+  });
+});
+
+describe('bootstrap', () => {
+  it('makes what every cluster has, once, and keeps the endpoint current', async () => {
+    const server = await startTestServer();
+    const before = await server.store.list('/registry/');
+    assert.deepEqual(
+      before.items.map(({ key }) => key),
+      [
+        '/registry/endpointslices.discovery.k8s.io/default/kubernetes',
+        '/registry/namespaces/default',
+        '/registry/namespaces/kube-node-lease',
+        '/registry/namespaces/kube-public',
+        '/registry/namespaces/kube-system',
+        '/registry/services/default/kubernetes',
+      ],
+    );
+    await bootstrapObjects(server, { address: '192.0.2.10', port: 6443 });
+    const same = await server.store.list('/registry/');
+    assert.equal(same.revision, before.revision);
+    await bootstrapObjects(server, { address: '192.0.2.11', port: 6443 });
+    const slice = await storedObject(server, '/registry/endpointslices.discovery.k8s.io/default/kubernetes');
+    assert.deepEqual((slice as unknown as { endpoints: { addresses: string[] }[] }).endpoints[0]?.addresses, [
+      '192.0.2.11',
+    ]);
+    const service = (await storedObject(server, '/registry/services/default/kubernetes')) as Service;
+    assert.equal(service.spec.clusterIP, '10.96.0.1');
+    await server.stop();
+  });
+});
