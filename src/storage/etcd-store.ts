@@ -59,7 +59,8 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
       try {
         return await call(Math.min(attemptMs, Math.max(deadline - clock.now(), 1)));
       } catch (error) {
-        const last = closed.signal.aborted || clock.now() >= deadline;
+        // Asking once more for a moment would only hide the reason behind a missed deadline.
+        const last = closed.signal.aborted || clock.now() + 2 * retryMs >= deadline;
         if (last || !isUnanswered(error)) throw toStoreError(what, error);
         await sleep(clock, retryMs);
       }
@@ -153,7 +154,7 @@ function toStoreError(what: string, error: unknown): unknown {
     case 'refused':
       return new StoreRejectedError(`${what}: ${error.message}`, { cause: error });
     case 'unanswered':
-      return new StoreUnavailableError(`${what}: etcd did not answer`, { cause: error });
+      return new StoreUnavailableError(`${what}: etcd did not answer: ${error.message}`, { cause: error });
   }
 }
 

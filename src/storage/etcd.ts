@@ -4,7 +4,9 @@
  * writes and keep failing after the server is back; both are replaced by policies that do nothing.
  */
 import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import {
   Etcd3,
   EtcdAuthenticationFailedError,
@@ -32,6 +34,7 @@ export interface EtcdOptions {
   readonly endpoints: readonly string[];
   /** Paths of PEM files; needed for https with a private CA or with client certificates. */
   readonly tls?: { readonly ca: string; readonly cert?: string; readonly key?: string };
+  /** Over https this needs endpoints with host names: with addresses gRPC fails to fetch the token. */
   readonly auth?: { readonly username: string; readonly password: string };
   readonly log: Logger;
   readonly clock: Clock;
@@ -48,8 +51,23 @@ export interface EtcdOptions {
 
 type FaultHandling = NonNullable<NonNullable<IOptions['faultHandling']>['global']>;
 
+/** What etcd3 has no option for: it makes gRPC's credentials without the options to verify by. */
+interface PoolInternals {
+  readonly hosts: readonly {
+    readonly channelCredentials: {
+      readonly verifyOptions: { checkServerIdentity?: typeof checkServerIdentity };
+    };
+  }[];
+}
+
 /** etcd3 keeps its connection pool to subclasses. */
 class Connection extends Etcd3 {
+  /** Has the servers' certificates checked by `check` in place of gRPC's own rule. */
+  checkCertificates(check: typeof checkServerIdentity): void {
+    const { hosts } = this.pool as unknown as PoolInternals;
+    for (const { channelCredentials } of hosts) channelCredentials.verifyOptions.checkServerIdentity = check;
+  }
+
   override readonly kv = new KVClient(this.pool);
   readonly watches = new WatchClient(this.pool);
 }
@@ -74,6 +92,10 @@ export async function connectEtcd(options: EtcdOptions): Promise<Store> {
 async function openRpc(options: EtcdOptions): Promise<EtcdRpc> {
   const { tls, auth } = options;
   const keepalive = options.keepaliveMs ?? 6000;
+  const secure = options.endpoints.filter((endpoint) => endpoint.startsWith('https:'));
+  const hosts = secure.map((endpoint) => new URL(endpoint).hostname.replace(/^\[|\]$/g, ''));
+  // gRPC would send an address as the TLS server name, which Node refuses.
+  const addressed = hosts.some((host) => isIP(host) !== 0);
   const connection = new Connection({
     hosts: [...options.endpoints],
     ...(tls ? { credentials: await readCredentials(tls) } : {}),
@@ -89,8 +111,10 @@ async function openRpc(options: EtcdOptions): Promise<EtcdRpc> {
       'grpc.max_reconnect_backoff_ms': 1000,
       // A proxy from the environment has no business between a master and its store.
       'grpc.enable_http_proxy': 0,
+      ...(addressed ? { 'grpc.ssl_target_name_override': 'etcd' } : {}),
     },
   });
+  if (addressed) connection.checkCertificates((_, certificate) => checkAnyHost(hosts, certificate));
   // gRPC wants the wall clock's own deadline.
   const within = (ms: number) => ({ deadline: Date.now() + ms });
   return {
@@ -117,6 +141,12 @@ const passThrough: FaultHandling = {
   onFailure: () => ({ dispose() {} }),
   execute: async (call, signal) => call({ signal: signal ?? new AbortController().signal }),
 };
+
+/** All endpoints are of one cluster, so a certificate for any of them will do. */
+function checkAnyHost(hosts: readonly string[], certificate: PeerCertificate): Error | undefined {
+  const errors = hosts.map((host) => checkServerIdentity(host, certificate));
+  return errors.includes(undefined) ? undefined : errors[0];
+}
 
 async function readCredentials(
   tls: NonNullable<EtcdOptions['tls']>,

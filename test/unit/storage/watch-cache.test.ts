@@ -241,10 +241,12 @@ test('a watch that has ended is given nothing, nor is one whose neighbour fails 
         calls++;
         stop();
         self.stop();
+        next.stop();
         throw new Error('broken watcher');
       },
       onExpired() {},
     });
+    const next = watch('/registry/');
     const other = watch('/registry/');
     ended.stop();
     await store.create(key('a'), body('a'));
@@ -254,6 +256,7 @@ test('a watch that has ended is given nothing, nor is one whose neighbour fails 
     assert.equal(calls, 1);
     assert.equal(ended.events.length, 0);
     assert.equal(self.events.length, 1);
+    assert.equal(next.events.length, 0);
     assert.equal(other.events.length, 2);
   }));
 
