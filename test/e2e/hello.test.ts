@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import type { V1NodeList, V1Pod } from '@kubernetes/client-node';
+import { Cluster } from './harness/cluster.ts';
+import { containerOf, containersWith, docker } from './harness/docker.ts';
+import {
+  deleteHello,
+  deployHello,
+  everyPodAnswers,
+  nameOf,
+  page,
+  readyPods,
+  restartsOf,
+  service,
+} from './harness/hello.ts';
+import { waitFor } from './harness/wait-for.ts';
+
+test('a Deployment behind a Service, from apply to delete', async (context) => {
+  const cluster = await Cluster.start(context);
+  const { kubectl } = cluster;
+  let address = '';
+
+  await context.test('three replicas become ready, each with an address of its own', async () => {
+    await deployHello(cluster);
+    const pods = await readyPods(cluster, 3);
+    const addresses = new Set(pods.map(({ status }) => status?.podIP));
+    assert.equal(addresses.size, 3);
+    for (const ip of addresses) assert.match(ip ?? '', /^10\.244\.0\.\d+$/);
+  });
+
+  await context.test('the cluster address reaches each of them, from the host and from a pod', async () => {
+    const { spec } = await service(cluster);
+    assert.match(spec?.clusterIP ?? '', /^10\.96\.\d+\.\d+$/);
+    address = `${spec?.clusterIP}:80`;
+    const pods = await readyPods(cluster, 3);
+    await everyPodAnswers(address, pods);
+    const [pod] = pods;
+    assert.ok(pod);
+    // A pod reaches every endpoint, itself among them.
+    const inside = await containerOf(nameOf(pod), 'hello');
+    const ask = () => docker('exec', inside, 'wget', '-qO-', `http://${address}/`);
+    const own = `hello from ${nameOf(pod)}`;
+    await waitFor('a pod reaching itself through its Service', async () => (await ask()) === own);
+    await waitFor('a pod reaching another', async () => (await ask()) !== own);
+  });
+
+  await context.test('a killed container comes back in the same pod', async () => {
+    const [pod] = await readyPods(cluster, 3);
+    assert.ok(pod);
+    const killed = await containerOf(nameOf(pod), 'hello');
+    await docker('kill', killed);
+    const back = await waitFor('the container back', async () => {
+      const now = await kubectl.json<V1Pod>('get', 'pod', nameOf(pod));
+      return restartsOf(now) === restartsOf(pod) + 1 && now;
+    });
+    assert.equal(back.metadata?.uid, pod.metadata?.uid);
+    assert.equal(back.status?.podIP, pod.status?.podIP);
+    assert.equal(back.status?.containerStatuses?.[0]?.lastState?.terminated?.exitCode, 137);
+    assert.notEqual(await containerOf(nameOf(pod), 'hello'), killed);
+    await everyPodAnswers(address, await readyPods(cluster, 3));
+  });
+
+  await context.test('a deleted pod is replaced', async () => {
+    const [pod] = await readyPods(cluster, 3);
+    assert.ok(pod);
+    await kubectl('delete', 'pod', nameOf(pod), '--wait=true', '--timeout=30s');
+    const names = (await readyPods(cluster, 3)).map(nameOf);
+    assert.ok(!names.includes(nameOf(pod)));
+    assert.deepEqual(await containersWith([`io.kubernetes.pod.uid=${pod.metadata?.uid}`], true), []);
+  });
+
+  await context.test('a node port answers on the node', async () => {
+    await kubectl('patch', 'service', 'hello', '-p', '{"spec":{"type":"NodePort"}}');
+    const port = (await service(cluster)).spec?.ports?.[0]?.nodePort ?? 0;
+    assert.ok(port >= 30000 && port <= 32767, `node port ${port}`);
+    const [node] = (await kubectl.json<V1NodeList>('get', 'nodes')).items;
+    const host = node?.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
+    await waitFor('the node port', async () => (await page(`${host}:${port}`)).startsWith('hello from '));
+    await kubectl('patch', 'service', 'hello', '-p', '{"spec":{"type":"ClusterIP"}}');
+    await waitFor('the node port closed', () =>
+      page(`${host}:${port}`).then(
+        () => false,
+        () => true,
+      ),
+    );
+  });
+
+  await context.test('a rollout replaces every pod, and is undone', async () => {
+    const old = (await readyPods(cluster, 3)).map(nameOf);
+    await kubectl('set', 'env', 'deployment/hello', 'GREETING=welcome');
+    await kubectl('rollout', 'status', 'deployment/hello', '--timeout=60s');
+    const pods = await readyPods(cluster, 3);
+    assert.deepEqual(
+      pods.map(nameOf).filter((name) => old.includes(name)),
+      [],
+    );
+    await waitFor('the new greeting', async () => (await page(address)).startsWith('welcome from '));
+    await kubectl('rollout', 'undo', 'deployment/hello');
+    await kubectl('rollout', 'status', 'deployment/hello', '--timeout=60s');
+    await everyPodAnswers(address, await readyPods(cluster, 3));
+  });
+
+  await context.test('scaling up and down', async () => {
+    await kubectl('scale', 'deployment/hello', '--replicas=5');
+    await everyPodAnswers(address, await readyPods(cluster, 5));
+    await kubectl('scale', 'deployment/hello', '--replicas=1');
+    await everyPodAnswers(address, await readyPods(cluster, 1));
+  });
+
+  await context.test('a pod that ends has succeeded, and its log stays', async () => {
+    const image = ['--image=minik8s/hello:1', '--image-pull-policy=IfNotPresent', '--restart=Never'];
+    await kubectl('run', 'once', ...image, '--', 'sh', '-c', 'echo did it; exit 0');
+    await waitFor('phase Succeeded', async () => {
+      const { status } = await kubectl.json<V1Pod>('get', 'pod', 'once');
+      return status?.phase === 'Succeeded';
+    });
+    assert.equal(await kubectl('logs', 'once'), 'did it\n');
+    await kubectl('delete', 'pod', 'once');
+  });
+
+  await context.test('deleting it leaves no pod, no container and no way in', async () => {
+    await deleteHello(cluster);
+    await waitFor('no pods', async () => (await kubectl('get', 'pods', '-o', 'name')) === '');
+    await waitFor('no containers', async () => {
+      const [id] = await containersWith(['io.kubernetes.container.name=hello'], true);
+      if (id !== undefined)
+        throw new Error(await docker('ps', '--all', '--no-trunc', '--filter', `id=${id}`));
+      return true;
+    });
+    assert.equal(
+      await kubectl('get', 'endpointslices', '-l', 'kubernetes.io/service-name=hello', '-o', 'name'),
+      '',
+    );
+    await assert.rejects(page(address));
+  });
+
+  await context.test('it stops when asked, with status 0', async () => {
+    assert.equal(await cluster.end('SIGTERM'), 0);
+    assert.deepEqual(cluster.processes('etcd'), []);
+  });
+
+  await context.test('reset takes away all it made on the machine', async () => {
+    await cluster.run('reset', '--yes', '--data-dir', cluster.dataDir);
+    assert.deepEqual(await cluster.leftovers(), { containers: [], tables: [], links: [], rules: [] });
+    assert.equal(existsSync(cluster.dataDir), false);
+  });
+});
