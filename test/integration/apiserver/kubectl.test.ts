@@ -1,0 +1,150 @@
+/** Unmodified kubectls against the real HTTPS listener; KUBECTL_DIR names the folder that holds them. */
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import type { Deployment } from '../../../src/api/apps/v1/deployment.ts';
+import { storedObject } from '../../fixtures/api-server.ts';
+import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+
+const folder = process.env.KUBECTL_DIR ?? '/usr/lib/google-cloud-sdk/bin';
+
+const manifest = (replicas: number) => `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, labels: {app: web}}
+spec:
+  replicas: ${replicas}
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: "nginx:1", ports: [{containerPort: 80}]}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {selector: {app: web}, ports: [{port: 80}]}
+`;
+
+for (const version of ['1.32', '1.27']) {
+  describe(`kubectl ${version}`, { timeout: 60_000 }, () => {
+    const binary = join(folder, `kubectl.${version}`);
+    let server: HttpsTestServer;
+    let env: NodeJS.ProcessEnv;
+
+    before(async () => {
+      await access(binary).catch(() => {
+        throw new Error(`${binary} is missing: set KUBECTL_DIR to a folder with kubectl.${version}`);
+      });
+      server = await startHttpsTestServer();
+      const KUBECONFIG = await server.kubeconfigFor('kubernetes-admin', ['system:masters']);
+      env = { ...process.env, HOME: server.directory, KUBECONFIG };
+    });
+    after(() => server.stop());
+
+    const kubectl = async (...args: string[]) =>
+      (await promisify(execFile)(binary, args, { env, timeout: 20_000 })).stdout;
+    const deployment = async () =>
+      (await storedObject(server, '/registry/deployments.apps/default/web')) as Deployment | undefined;
+
+    it('applies, and applies again without a write', async () => {
+      const path = join(server.directory, 'web.yaml');
+      await writeFile(path, manifest(2));
+      assert.match(await kubectl('apply', '-f', path), /deployment.apps\/web created\nservice\/web created/);
+      const first = await deployment();
+      assert.equal(first?.spec.replicas, 2);
+      assert.match(await kubectl('apply', '-f', path), /web unchanged\nservice\/web unchanged/);
+      assert.equal((await deployment())?.metadata.resourceVersion, first?.metadata.resourceVersion);
+      await writeFile(path, manifest(3));
+      assert.match(await kubectl('apply', '-f', path), /deployment.apps\/web configured/);
+      assert.equal((await deployment())?.spec.replicas, 3);
+    });
+
+    it('prints tables', async () => {
+      const wide = await kubectl('get', 'deploy,svc', '-o', 'wide');
+      assert.match(wide, /^NAME +READY +UP-TO-DATE +AVAILABLE +AGE +CONTAINERS +IMAGES +SELECTOR$/m);
+      assert.match(wide, /^service\/web +ClusterIP +10\.96\.\d+\.\d+ +<none> +80\/TCP/m);
+      assert.match(await kubectl('get', 'ns', '--no-headers'), /^kube-system +Active/m);
+      assert.match(await kubectl('get', 'all', '-A'), /deployment.apps\/web/);
+    });
+
+    it('scales, labels and patches', async () => {
+      await kubectl('scale', 'deploy/web', '--replicas=5');
+      await kubectl('scale', 'deploy/web', '--current-replicas=5', '--replicas=4');
+      await kubectl('label', 'deploy/web', 'tier=front');
+      await kubectl(
+        'patch',
+        'deploy/web',
+        '-p',
+        '{"spec":{"template":{"spec":{"containers":[{"name":"c","image":"nginx:2"}]}}}}',
+      );
+      await kubectl(
+        'patch',
+        'deploy/web',
+        '--type=json',
+        '-p',
+        '[{"op":"add","path":"/metadata/annotations/x","value":"y"}]',
+      );
+      await kubectl('set', 'env', 'deploy/web', 'A=1');
+      const found = await deployment();
+      assert.equal(found?.spec.replicas, 4);
+      assert.equal(found?.metadata.labels?.tier, 'front');
+      assert.equal(found?.metadata.annotations?.x, 'y');
+      const [container] = found?.spec.template.spec.containers ?? [];
+      assert.deepEqual(
+        [container?.image, container?.ports?.length, container?.env],
+        ['nginx:2', 1, [{ name: 'A', value: '1' }]],
+      );
+    });
+
+    it('explains and finds resources by short name and category', async () => {
+      assert.match(await kubectl('explain', 'deployment.spec.replicas'), /replicas/);
+      assert.match(
+        await kubectl('api-resources', '--no-headers'),
+        /^deployments +deploy +apps\/v1 +true +Deployment/m,
+      );
+      assert.match(await kubectl('get', 'po,no,cm,ev', '-A', '--ignore-not-found'), /^$|NAME/);
+    });
+
+    it('watches', async () => {
+      const watching = spawn(binary, ['get', 'pods', '-w', '--no-headers'], { env });
+      const lines = createInterface({ input: watching.stdout })[Symbol.asyncIterator]();
+      try {
+        await kubectl('run', 'p1', '--image=busybox');
+        assert.match((await lines.next()).value ?? '', /^p1 +0\/1 +Pending/);
+        await kubectl('label', 'pod/p1', 'a=b');
+        assert.match((await lines.next()).value ?? '', /^p1 +0\/1 +Pending/);
+      } finally {
+        watching.kill();
+        await once(watching, 'exit');
+      }
+    });
+
+    it('tells errors and warnings', async () => {
+      await assert.rejects(
+        kubectl('get', 'pod', 'nope'),
+        /Error from server \(NotFound\): pods "nope" not found/,
+      );
+      const bad = join(server.directory, 'bad.yaml');
+      await writeFile(bad, 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\ndta: {}\n');
+      await assert.rejects(kubectl('create', '-f', bad), /unknown field "dta"/);
+      await assert.rejects(kubectl('create', '-f', bad, '-n', 'nope'), /./);
+      await assert.rejects(kubectl('run', 'Bad_Name', '--image=x'), /Invalid|invalid/);
+    });
+
+    it('deletes and waits until it is gone', async () => {
+      assert.match(
+        await kubectl('delete', 'deploy/web', 'svc/web', 'pod/p1'),
+        /deployment.apps "web" deleted/,
+      );
+      assert.equal(await deployment(), undefined);
+      await kubectl('wait', '--for=delete', 'deploy/web', '--timeout=5s').catch((error) =>
+        assert.match(String(error), /NotFound|not found/),
+      );
+    });
+  });
+}
