@@ -79,6 +79,7 @@ const effects: Effects = {
         await context.files.prepareVolumes(pod);
         await context.files.prepareNames(pod, sandbox.ip ?? context.nodeIP);
         memory.prepared = true;
+        memory.sandboxFailure = undefined;
       }
       const id = await startContainer(context, pod, action, sandbox, signal);
       memory.startFailures.delete(action.name);

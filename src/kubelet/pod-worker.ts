@@ -214,6 +214,6 @@ export class PodWorker {
   }
 
   #stopWaiting(): void {
-    if (this.#running) this.#waiting.abort();
+    if (this.#running !== undefined) this.#waiting.abort();
   }
 }

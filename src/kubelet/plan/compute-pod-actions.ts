@@ -125,16 +125,17 @@ function planRun(input: PodInput, plan: Draft): void {
       planStop(container, graceOf(pod), 'it is not in the pod', input, plan);
     }
   }
+  if (starts.length === 0) return;
+  if (memory.sandboxFailure && memory.sandboxFailure.retryAt > now) {
+    plan.wakeIn(memory.sandboxFailure.retryAt - now);
+    return;
+  }
   if (sandbox) {
     for (const wanted of starts) planStart(wanted, latest.get(wanted.name), sandbox.id, plan);
     return;
   }
   // Containers of a sandbox that is gone must end before the next one takes their place.
-  if (starts.length === 0 || observed.containers.some(({ state }) => state === 'running')) return;
-  if (memory.sandboxFailure && memory.sandboxFailure.retryAt > now) {
-    plan.wakeIn(memory.sandboxFailure.retryAt - now);
-    return;
-  }
+  if (observed.containers.some(({ state }) => state === 'running')) return;
   const attempts = observed.sandboxes.map(({ attempt }) => attempt);
   const started = observed.containers.length > 0 ? 1 : 0;
   plan.add({ type: 'createSandbox', attempt: Math.max(-1 + started, ...attempts) + 1 });

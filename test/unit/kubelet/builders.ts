@@ -1,0 +1,99 @@
+/** Pods and what runs of them, as tests of the node agent need them: a sound base, and what a case changes. */
+import * as v from 'valibot';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import type {
+  Failure,
+  ObservedPod,
+  PodMemory,
+  StartFailureReason,
+} from '../../../src/kubelet/plan/actions.ts';
+import { specHash } from '../../../src/kubelet/plan/spec-hash.ts';
+import type { ContainerState, SandboxState } from '../../../src/kubelet/runtime/runtime.ts';
+
+export const now = Date.UTC(2026, 0, 1, 12);
+export const seconds = (count: number) => count * 1000;
+
+export function makePod(spec: object = {}, metadata: object = {}, status?: object): Pod {
+  return v.parse(podResource.schema, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web', namespace: 'shop', uid: 'uid-1', ...metadata },
+    spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'app:1' }], ...spec },
+    ...(status && { status }),
+  });
+}
+
+export const reference = { uid: 'uid-1', name: 'web', namespace: 'shop' };
+
+export function makeSandbox(more: Partial<SandboxState> = {}): SandboxState {
+  return {
+    kind: 'sandbox',
+    id: 'sandbox-0',
+    pod: reference,
+    state: 'running',
+    pid: 10,
+    ip: '10.244.0.2',
+    hostname: 'vm',
+    attempt: 0,
+    createdAt: now - seconds(60),
+    ...more,
+  };
+}
+
+export function makeContainer(more: Partial<ContainerState> = {}): ContainerState {
+  const { name = 'main', attempt = 0, image = 'app:1', state = 'running' } = more;
+  return {
+    kind: 'container',
+    id: `${name}-${attempt}`,
+    pod: reference,
+    name,
+    sandboxId: 'sandbox-0',
+    state,
+    pid: state === 'running' ? 11 : 0,
+    image,
+    imageId: 'sha256:1',
+    specHash: specHash({ name, image }),
+    attempt,
+    crashes: 0,
+    createdAt: now - seconds(50),
+    startedAt: state === 'created' ? undefined : now - seconds(49),
+    finishedAt: state === 'exited' ? now : undefined,
+    exitCode: 0,
+    oomKilled: false,
+    error: '',
+    terminationMessageFile: '',
+    gracePeriodSeconds: 30,
+    ...more,
+  };
+}
+
+export const exited = (exitCode: number, more: Partial<ContainerState> = {}) =>
+  makeContainer({ state: 'exited', exitCode, ...more });
+
+export const observed = (...objects: readonly (SandboxState | ContainerState)[]): ObservedPod => ({
+  sandboxes: objects.filter((object) => object.kind === 'sandbox'),
+  containers: objects.filter((object) => object.kind === 'container'),
+});
+
+export function makeMemory(more: Partial<PodMemory> = {}): PodMemory {
+  return {
+    startFailures: new Map(),
+    sandboxFailure: undefined,
+    stopping: new Map(),
+    terminationMessages: new Map(),
+    reportedGone: false,
+    ...more,
+  };
+}
+
+export const failure = (
+  reason: StartFailureReason,
+  retryIn: number,
+  count = 1,
+): Failure<StartFailureReason> => ({
+  reason,
+  message: `${reason} happened`,
+  count,
+  failedAt: now - seconds(1),
+  retryAt: now + seconds(retryIn),
+});

@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { ObservedPod, PodAction, PodMemory } from '../../../src/kubelet/plan/actions.ts';
+import { computeOrphanActions, computePodActions } from '../../../src/kubelet/plan/compute-pod-actions.ts';
+import {
+  exited,
+  failure,
+  makeContainer,
+  makeMemory,
+  makePod,
+  makeSandbox,
+  now,
+  observed,
+  seconds,
+} from './builders.ts';
+
+interface Case {
+  readonly name: string;
+  readonly pod?: Pod;
+  readonly observed?: ObservedPod;
+  readonly memory?: PodMemory;
+  /** Each action in short. */
+  readonly actions: readonly string[];
+  readonly requeueAfter?: number;
+}
+
+function short(action: PodAction): string {
+  switch (action.type) {
+    case 'createSandbox':
+      return `createSandbox ${action.attempt}`;
+    case 'startContainer':
+      return `start ${action.name} in ${action.sandboxId} attempt ${action.attempt} crashes ${action.crashes}`;
+    case 'terminateContainer':
+      return `terminate ${action.id}`;
+    case 'killContainer':
+      return `kill ${action.id}`;
+    case 'removeContainer':
+    case 'removeSandbox':
+      return `${action.type} ${action.id}`;
+    case 'removePodFiles':
+    case 'confirmDeletion':
+      return action.type;
+  }
+}
+
+const two = [
+  { name: 'main', image: 'app:1' },
+  { name: 'side', image: 'side:1' },
+];
+const side = { name: 'side', image: 'side:1' };
+const deleted = (grace: number) => ({
+  deletionTimestamp: '2026-01-01T12:00:00Z',
+  deletionGracePeriodSeconds: grace,
+});
+
+const cases: readonly Case[] = [
+  { name: 'a new pod gets a sandbox first', actions: ['createSandbox 0'] },
+  {
+    name: 'then all its containers',
+    pod: makePod({ containers: two }),
+    observed: observed(makeSandbox()),
+    actions: ['start main in sandbox-0 attempt 0 crashes 0', 'start side in sandbox-0 attempt 0 crashes 0'],
+  },
+  {
+    name: 'what runs as it should is left alone',
+    observed: observed(makeSandbox(), makeContainer()),
+    actions: [],
+  },
+  {
+    name: 'a container that ended starts again at once the first time',
+    observed: observed(makeSandbox(), exited(1)),
+    actions: ['start main in sandbox-0 attempt 1 crashes 1'],
+  },
+  {
+    name: 'the second time after ten seconds',
+    observed: observed(makeSandbox(), exited(1, { attempt: 1, crashes: 1, finishedAt: now - seconds(3) })),
+    actions: [],
+    requeueAfter: seconds(7),
+  },
+  {
+    name: 'and then it does',
+    observed: observed(makeSandbox(), exited(1, { attempt: 1, crashes: 1, finishedAt: now - seconds(10) })),
+    actions: ['start main in sandbox-0 attempt 2 crashes 2'],
+  },
+  {
+    name: 'never later than five minutes',
+    observed: observed(makeSandbox(), exited(1, { attempt: 40, crashes: 40 })),
+    actions: [],
+    requeueAfter: seconds(300),
+  },
+  {
+    name: 'a run of ten minutes is forgiven',
+    observed: observed(makeSandbox(), exited(1, { attempt: 9, crashes: 9, startedAt: now - seconds(600) })),
+    actions: ['start main in sandbox-0 attempt 10 crashes 1'],
+  },
+  {
+    name: 'OnFailure: success is the end; the sandbox goes',
+    pod: makePod({ restartPolicy: 'OnFailure' }),
+    observed: observed(makeSandbox(), exited(0)),
+    actions: ['removeSandbox sandbox-0'],
+  },
+  {
+    name: 'OnFailure: failure starts again',
+    pod: makePod({ restartPolicy: 'OnFailure' }),
+    observed: observed(makeSandbox(), exited(2)),
+    actions: ['start main in sandbox-0 attempt 1 crashes 1'],
+  },
+  {
+    name: 'OnFailure: one is done, the other runs',
+    pod: makePod({ restartPolicy: 'OnFailure', containers: two }),
+    observed: observed(makeSandbox(), exited(0), makeContainer(side)),
+    actions: [],
+  },
+  {
+    name: 'Never: failure is the end',
+    pod: makePod({ restartPolicy: 'Never' }),
+    observed: observed(makeSandbox(), exited(2)),
+    actions: ['removeSandbox sandbox-0'],
+  },
+  {
+    name: 'a pod that was reported as ended stays ended, even with nothing left of it',
+    pod: makePod({}, {}, { phase: 'Failed' }),
+    actions: [],
+  },
+  {
+    name: 'and what still runs of it is stopped',
+    pod: makePod({}, {}, { phase: 'Failed' }),
+    observed: observed(makeSandbox(), makeContainer()),
+    actions: ['terminate main-0'],
+    requeueAfter: seconds(30),
+  },
+  {
+    name: 'a new image: the old container is asked to stop',
+    pod: makePod({ containers: [{ name: 'main', image: 'app:2' }] }),
+    observed: observed(makeSandbox(), makeContainer()),
+    actions: ['terminate main-0'],
+    requeueAfter: seconds(30),
+  },
+  {
+    name: 'a new image: once the old one has ended the new one starts, whatever the policy and the back-off',
+    pod: makePod({ restartPolicy: 'Never', containers: [{ name: 'main', image: 'app:2' }] }),
+    observed: observed(makeSandbox(), exited(143, { attempt: 3, crashes: 3 })),
+    actions: ['start main in sandbox-0 attempt 4 crashes 0'],
+  },
+  {
+    name: 'a sandbox that died: its containers end before the next is made',
+    observed: observed(makeSandbox({ state: 'exited' }), makeContainer()),
+    actions: ['removeSandbox sandbox-0', 'terminate main-0'],
+    requeueAfter: seconds(30),
+  },
+  {
+    name: 'a sandbox that died with its containers is replaced',
+    observed: observed(makeSandbox({ state: 'exited' }), exited(137)),
+    actions: ['removeSandbox sandbox-0', 'createSandbox 1'],
+  },
+  {
+    name: 'a sandbox that died is not replaced for containers that are not to start again',
+    pod: makePod({ restartPolicy: 'Never', containers: two }),
+    observed: observed(makeSandbox({ state: 'exited' }), exited(137), exited(137, side)),
+    actions: ['removeSandbox sandbox-0'],
+  },
+  {
+    name: 'a container of another sandbox is stopped',
+    observed: observed(makeSandbox({ id: 'sandbox-1', attempt: 1 }), makeContainer()),
+    actions: ['terminate main-0'],
+    requeueAfter: seconds(30),
+  },
+  {
+    name: 'a container made and never started is made again under the same number',
+    observed: observed(makeSandbox(), makeContainer({ state: 'created', attempt: 2 })),
+    actions: ['removeContainer main-2', 'start main in sandbox-0 attempt 2 crashes 0'],
+  },
+  {
+    name: 'of the dead the newest stays',
+    observed: observed(makeSandbox(), makeContainer({ attempt: 2 }), exited(1, { attempt: 1 }), exited(1)),
+    actions: ['removeContainer main-0'],
+  },
+  {
+    name: 'a container the pod does not have is stopped',
+    observed: observed(makeSandbox(), makeContainer(), makeContainer(side)),
+    actions: ['terminate side-0'],
+    requeueAfter: seconds(30),
+  },
+  {
+    name: 'a failed start is tried again in its time',
+    observed: observed(makeSandbox()),
+    memory: makeMemory({ startFailures: new Map([['main', failure('ErrImagePull', 4)]]) }),
+    actions: [],
+    requeueAfter: seconds(4),
+  },
+  {
+    name: 'while it waits the others start',
+    pod: makePod({ containers: two }),
+    observed: observed(makeSandbox()),
+    memory: makeMemory({ startFailures: new Map([['main', failure('ErrImagePull', 4)]]) }),
+    actions: ['start side in sandbox-0 attempt 0 crashes 0'],
+    requeueAfter: seconds(4),
+  },
+  {
+    name: 'a failed sandbox is tried again in its time',
+    memory: makeMemory({ sandboxFailure: failure('CreateContainerError', 9) }),
+    actions: [],
+    requeueAfter: seconds(9),
+  },
+  {
+    name: 'a pod whose volumes failed starts nothing, though its sandbox is there',
+    observed: observed(makeSandbox()),
+    memory: makeMemory({ sandboxFailure: failure('CreateContainerError', 9) }),
+    actions: [],
+    requeueAfter: seconds(9),
+  },
+  {
+    name: 'deletion asks all containers to stop',
+    pod: makePod({ containers: two }, deleted(5)),
+    observed: observed(makeSandbox(), makeContainer(), makeContainer(side)),
+    actions: ['terminate main-0', 'terminate side-0'],
+    requeueAfter: seconds(5),
+  },
+  {
+    name: 'deletion waits for the grace period',
+    pod: makePod({}, deleted(5)),
+    observed: observed(makeSandbox(), makeContainer()),
+    memory: makeMemory({ stopping: new Map([['main-0', now - seconds(2)]]) }),
+    actions: [],
+    requeueAfter: seconds(3),
+  },
+  {
+    name: 'deletion kills when it is over, also when it was shortened meanwhile',
+    pod: makePod({}, deleted(1)),
+    observed: observed(makeSandbox(), makeContainer()),
+    memory: makeMemory({ stopping: new Map([['main-0', now - seconds(2)]]) }),
+    actions: ['kill main-0'],
+  },
+  {
+    name: 'deletion without grace kills at once',
+    pod: makePod({}, deleted(0)),
+    observed: observed(makeSandbox(), makeContainer()),
+    actions: ['kill main-0'],
+  },
+  {
+    name: 'deletion ends with everything removed and the object released',
+    pod: makePod({}, deleted(5)),
+    observed: observed(makeSandbox(), exited(0)),
+    actions: ['removeContainer main-0', 'removeSandbox sandbox-0', 'removePodFiles', 'confirmDeletion'],
+  },
+  {
+    name: 'deletion of a pod that never ran',
+    pod: makePod({}, deleted(5)),
+    actions: ['removePodFiles', 'confirmDeletion'],
+  },
+  {
+    name: 'deletion is confirmed once',
+    pod: makePod({}, deleted(5)),
+    memory: makeMemory({ reportedGone: true }),
+    actions: [],
+  },
+];
+
+describe('computePodActions', () => {
+  for (const {
+    name,
+    pod = makePod(),
+    observed: seen = observed(),
+    memory = makeMemory(),
+    ...expected
+  } of cases) {
+    it(name, () => {
+      const plan = computePodActions({ pod, observed: seen, memory, now });
+      assert.deepEqual(plan.actions.map(short), expected.actions);
+      assert.equal(plan.requeueAfter, expected.requeueAfter);
+    });
+  }
+});
+
+describe('computeOrphanActions', () => {
+  it('stops what runs by the grace the container carries', () => {
+    const plan = computeOrphanActions(
+      observed(makeSandbox(), makeContainer({ gracePeriodSeconds: 7 })),
+      makeMemory(),
+      now,
+    );
+    assert.deepEqual(plan.actions.map(short), ['terminate main-0']);
+    assert.equal(plan.requeueAfter, seconds(7));
+  });
+
+  it('lets the deletion that was last heard of decide', () => {
+    const plan = computeOrphanActions(observed(makeSandbox(), makeContainer()), makeMemory(), now, 0);
+    assert.deepEqual(plan.actions.map(short), ['kill main-0']);
+  });
+
+  it('removes everything, once', () => {
+    const seen = observed(makeSandbox(), exited(0));
+    assert.deepEqual(computeOrphanActions(seen, makeMemory(), now).actions.map(short), [
+      'removeContainer main-0',
+      'removeSandbox sandbox-0',
+      'removePodFiles',
+    ]);
+    assert.deepEqual(computeOrphanActions(observed(), makeMemory({ reportedGone: true }), now).actions, []);
+  });
+});

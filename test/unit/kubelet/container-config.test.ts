@@ -1,0 +1,242 @@
+/** The small decisions behind one container: image, resources, security, volumes, names. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { containerArgv, isImageName, pullDecision } from '../../../src/kubelet/plan/image.ts';
+import { podHostname, renderHosts, renderResolvConf } from '../../../src/kubelet/plan/pod-dns.ts';
+import { containerResources, cpuShares, qosClass } from '../../../src/kubelet/plan/resources.ts';
+import { containerUser, securityOf } from '../../../src/kubelet/plan/security.ts';
+import { containerMounts, volumePlan } from '../../../src/kubelet/plan/volumes.ts';
+import { makePod } from './builders.ts';
+
+const GiB = 2 ** 30;
+
+describe('image', () => {
+  for (const name of [
+    'nginx',
+    'nginx:1.27',
+    'a/b/c:x',
+    'host:5000/a_b/c-d:1',
+    `x@sha256:${'a'.repeat(64)}`,
+    'ghcr.io/a/b:v1',
+    '127.0.0.1:1/x',
+  ]) {
+    it(`${name} is a name`, () => assert.ok(isImageName(name)));
+  }
+  for (const name of ['', 'Nginx', 'a b', 'a:', ':1', 'a//b', '-a', 'a:b c', 'http://x/y']) {
+    it(`${JSON.stringify(name)} is none`, () => assert.ok(!isImageName(name)));
+  }
+
+  for (const [image, policy, present, decision] of [
+    ['a', undefined, true, 'pull'],
+    ['a:latest', undefined, true, 'pull'],
+    ['a:1', undefined, true, 'use'],
+    ['a:1', undefined, false, 'pull'],
+    ['host:5000/a', undefined, true, 'pull'],
+    ['a:1', 'Always', true, 'pull'],
+    ['a', 'IfNotPresent', true, 'use'],
+    ['a', 'Never', false, 'never'],
+    ['a', 'Never', true, 'use'],
+  ] as const) {
+    it(`${image} ${policy ?? 'by default'}, ${present ? 'present' : 'absent'}: ${decision}`, () => {
+      assert.equal(pullDecision({ image, imagePullPolicy: policy }, present), decision);
+    });
+  }
+
+  const image = { entrypoint: ['/entry'], command: ['default'] };
+  for (const [container, argv] of [
+    [{}, ['/entry', 'default']],
+    [{ args: ['x'] }, ['/entry', 'x']],
+    [{ command: ['/own'] }, ['/own']],
+    [{ command: ['/own'], args: ['x'] }, ['/own', 'x']],
+  ] as const) {
+    it(`command line of ${JSON.stringify(container)}`, () => {
+      assert.deepEqual(containerArgv(container, image), argv);
+    });
+  }
+});
+
+describe('resources', () => {
+  const resources = (limits?: object, requests?: object) =>
+    makePod({ containers: [{ name: 'main', image: 'a', resources: { limits, requests } }] });
+  const of = (limits?: object, requests?: object) => {
+    const pod = resources(limits, requests);
+    const [container] = pod.spec.containers;
+    assert.ok(container);
+    return containerResources(container, qosClass(pod), 10 * GiB);
+  };
+
+  it('turns thousandths of a CPU into what the engine takes', () => {
+    assert.equal(of({ cpu: '700m' }).nanoCpus, 700_000_000);
+    assert.equal(of({ cpu: '2' }).nanoCpus, 2_000_000_000);
+    assert.equal(of({ cpu: '1m' }).nanoCpus, 1_000_000);
+    assert.equal(of({}, { cpu: '500m' }).nanoCpus, 0);
+  });
+  it('weighs by the request, by the limit without one, and never below the kernel’s least', () => {
+    assert.equal(of({}, { cpu: '500m' }).cpuShares, 512);
+    assert.equal(of({ cpu: '2' }).cpuShares, 2048);
+    assert.equal(of().cpuShares, 2);
+    assert.equal(cpuShares(10_000_000), 262_144);
+  });
+  it('limits memory only when asked to', () => {
+    assert.equal(of({ memory: '64Mi' }).memory, 64 * 2 ** 20);
+    assert.equal(of({}, { memory: '64Mi' }).memory, 0);
+  });
+  it('sets who goes first when memory is short', () => {
+    assert.equal(of().oomScoreAdj, 1000);
+    assert.equal(of({ cpu: '1', memory: '1Gi' }).oomScoreAdj, -997);
+    assert.equal(of({}, { memory: '1Gi' }).oomScoreAdj, 900);
+    assert.equal(of({}, { memory: '10Gi' }).oomScoreAdj, 3);
+  });
+  for (const [limits, requests, qos] of [
+    [undefined, undefined, 'BestEffort'],
+    [{ cpu: '1' }, undefined, 'Burstable'],
+    [{ cpu: '1', memory: '1Gi' }, undefined, 'Guaranteed'],
+    [{ cpu: '1', memory: '1Gi' }, { cpu: '1000m', memory: '1024Mi' }, 'Guaranteed'],
+    [{ cpu: '1', memory: '1Gi' }, { cpu: '500m' }, 'Burstable'],
+    [undefined, { memory: '1' }, 'Burstable'],
+  ] as const) {
+    it(`${JSON.stringify(limits)} ${JSON.stringify(requests)} is ${qos}`, () => {
+      assert.equal(qosClass(resources(limits, requests)), qos);
+    });
+  }
+});
+
+describe('security', () => {
+  const user = (pod: object | undefined, container: object | undefined, image = '') => {
+    const made = makePod({
+      securityContext: pod,
+      containers: [{ name: 'main', image: 'a', securityContext: container }],
+    });
+    const [wanted] = made.spec.containers;
+    assert.ok(wanted);
+    return containerUser(made, wanted, image);
+  };
+  it('takes the container’s user before the pod’s before the image’s', () => {
+    assert.equal(user({}, {}), undefined);
+    assert.equal(user({ runAsUser: 5 }, {}), '5');
+    assert.equal(user({ runAsUser: 5, runAsGroup: 6 }, { runAsUser: 0 }), '0:6');
+    assert.equal(user({}, { runAsGroup: 7 }, 'www:www'), 'www:7');
+    assert.equal(user({}, { runAsGroup: 7 }), '0:7');
+  });
+  it('gives nothing that was not asked for', () => {
+    const [plain] = makePod().spec.containers;
+    assert.ok(plain);
+    assert.deepEqual(securityOf(plain), {
+      privileged: false,
+      readOnlyRootFilesystem: false,
+      noNewPrivileges: false,
+      addCapabilities: [],
+      dropCapabilities: [],
+    });
+  });
+  it('passes on what was', () => {
+    const [asking] = makePod({
+      containers: [
+        {
+          name: 'main',
+          image: 'a',
+          securityContext: {
+            readOnlyRootFilesystem: true,
+            allowPrivilegeEscalation: false,
+            capabilities: { add: ['NET_ADMIN'], drop: ['ALL'] },
+          },
+        },
+      ],
+    }).spec.containers;
+    assert.ok(asking);
+    assert.deepEqual(securityOf(asking), {
+      privileged: false,
+      readOnlyRootFilesystem: true,
+      noNewPrivileges: true,
+      addCapabilities: ['NET_ADMIN'],
+      dropCapabilities: ['ALL'],
+    });
+  });
+});
+
+describe('volumes', () => {
+  it('are directories, memory or the host’s own paths', () => {
+    assert.deepEqual(volumePlan({ name: 'v' }, '/p'), { type: 'directory', path: '/p/volumes/v' });
+    assert.deepEqual(volumePlan({ name: 'v', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }, '/p'), {
+      type: 'tmpfs',
+      path: '/p/volumes/v',
+      sizeLimit: '1Mi',
+    });
+    assert.deepEqual(volumePlan({ name: 'v', hostPath: { path: '/h', type: 'File' } }, '/p'), {
+      type: 'hostPath',
+      path: '/h',
+      check: 'File',
+    });
+  });
+  it('of other kinds are refused by name', () => {
+    const claim = { name: 'v', persistentVolumeClaim: { claimName: 'c' } };
+    assert.throws(
+      () => volumePlan(claim, '/p'),
+      /volume "v": persistentVolumeClaim is not supported; use emptyDir or hostPath/,
+    );
+    assert.throws(
+      () => volumePlan({ name: 'v', hostPath: { path: '/h', type: 'Disk' } }, '/p'),
+      /hostPath.type Disk is unknown/,
+    );
+  });
+
+  const mounts = (mount: object) => {
+    const pod = makePod({
+      volumes: [{ name: 'v', emptyDir: {} }],
+      containers: [{ name: 'main', image: 'a', volumeMounts: [mount] }],
+    });
+    const [container] = pod.spec.containers;
+    assert.ok(container);
+    return containerMounts(pod, container, '/p');
+  };
+  it('are mounted whole or in part', () => {
+    assert.deepEqual(mounts({ name: 'v', mountPath: '/m', readOnly: true }), [
+      { source: '/p/volumes/v', target: '/m', readOnly: true },
+    ]);
+    assert.deepEqual(mounts({ name: 'v', mountPath: '/m', subPath: 'a/b' }), [
+      { source: '/p/volumes/v/a/b', target: '/m', readOnly: false },
+    ]);
+  });
+  it('are never left by way of a subPath', () => {
+    for (const subPath of ['..', 'a/../../b', '/etc']) {
+      assert.throws(() => mounts({ name: 'v', mountPath: '/m', subPath }), /leads out of volume "v"/);
+    }
+    assert.throws(() => mounts({ name: 'w', mountPath: '/m' }), /mounts volume "w", which the pod has not/);
+  });
+});
+
+describe('names', () => {
+  it('are the pod’s, cut to what the kernel takes', () => {
+    assert.equal(podHostname(makePod()), 'web');
+    assert.equal(podHostname(makePod({ hostname: 'own' })), 'own');
+    assert.equal(podHostname(makePod({}, { name: `${'a'.repeat(62)}-b` })), 'a'.repeat(62));
+    assert.match(renderHosts(makePod(), '10.244.0.2'), /^10\.244\.0\.2\tweb$/m);
+  });
+
+  const facts = {
+    clusterDNS: '10.96.0.10',
+    clusterDomain: 'cluster.local',
+    hostResolvConf: 'search corp.example\nnameserver 9.9.9.9\n',
+  };
+  it('are resolved by the cluster first', () => {
+    assert.equal(
+      renderResolvConf(makePod(), facts),
+      'search shop.svc.cluster.local svc.cluster.local cluster.local corp.example\nnameserver 10.96.0.10\noptions ndots:5\n',
+    );
+  });
+  for (const [spec, more] of [
+    [{ dnsPolicy: 'Default' }, {}],
+    [{ hostNetwork: true }, {}],
+    [{}, { clusterDNS: undefined }],
+  ] as const) {
+    it(`are resolved as the host does for ${JSON.stringify([spec, more])}`, () => {
+      assert.equal(renderResolvConf(makePod(spec), { ...facts, ...more }), facts.hostResolvConf);
+    });
+  }
+  it('are resolved by the cluster in the host network when that is asked for', () => {
+    assert.match(
+      renderResolvConf(makePod({ hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }), facts),
+      /^nameserver 10.96.0.10$/m,
+    );
+  });
+});

@@ -1,0 +1,173 @@
+/** Whatever there is to begin with, doing what the plan says ends in a plan that says nothing. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { PodAction } from '../../../src/kubelet/plan/actions.ts';
+import { computeOrphanActions, computePodActions } from '../../../src/kubelet/plan/compute-pod-actions.ts';
+import type { ContainerState, RunState, SandboxState } from '../../../src/kubelet/runtime/runtime.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { makeContainer, makeMemory, makePod, makeSandbox, now as start } from './builders.ts';
+
+/** A pod's part of an engine: containers run until they are stopped; some ignore being asked. */
+class Model {
+  sandboxes: SandboxState[] = [];
+  containers: ContainerState[] = [];
+  readonly stubborn = new Set<string>();
+  readonly stopping = new Map<string, number>();
+  reportedGone = false;
+  now = start;
+  #made = 0;
+
+  apply(action: PodAction): void {
+    switch (action.type) {
+      case 'createSandbox':
+        assert.ok(!this.sandboxes.some(({ state }) => state === 'running'), 'never two sandboxes');
+        this.sandboxes.push(makeSandbox({ id: `made-${this.#made++}`, attempt: action.attempt }));
+        return;
+      case 'removeSandbox':
+        this.sandboxes = this.sandboxes.filter(({ id }) => id !== action.id);
+        return;
+      case 'startContainer': {
+        assert.ok(this.sandboxes.some(({ id, state }) => id === action.sandboxId && state === 'running'));
+        const same = this.containers.filter(({ name }) => name === action.name);
+        assert.ok(!same.some(({ state }) => state === 'running'), 'never two of one name');
+        assert.ok(
+          !same.some(({ attempt }) => attempt === action.attempt),
+          'every attempt has its own number',
+        );
+        const { name, sandboxId, attempt, crashes } = action;
+        this.containers.push(
+          makeContainer({
+            name,
+            sandboxId,
+            attempt,
+            crashes,
+            image: 'app:1',
+            id: `made-${this.#made++}`,
+            startedAt: this.now,
+          }),
+        );
+        return;
+      }
+      case 'terminateContainer':
+        this.stopping.set(action.id, this.now);
+        if (!this.stubborn.has(action.id)) this.#end(action.id, 143);
+        return;
+      case 'killContainer':
+        this.#end(action.id, 137);
+        return;
+      case 'removeContainer':
+        this.containers = this.containers.filter(({ id }) => id !== action.id);
+        return;
+      case 'removePodFiles':
+        assert.ok(
+          !this.containers.some(({ state }) => state === 'running'),
+          'files stay while they are used',
+        );
+        return;
+      case 'confirmDeletion':
+        assert.deepEqual([...this.sandboxes, ...this.containers], [], 'confirmed only when nothing is left');
+        this.reportedGone = true;
+        return;
+    }
+  }
+
+  #end(id: string, exitCode: number): void {
+    this.containers = this.containers.map((container) =>
+      container.id === id && container.state === 'running'
+        ? { ...container, state: 'exited', exitCode, finishedAt: this.now }
+        : container,
+    );
+  }
+}
+
+function pick<T>(random: SeededRandom, values: readonly T[]): T {
+  return values[random.below(values.length)] as T;
+}
+
+const states: readonly RunState[] = ['created', 'running', 'exited'];
+
+function randomPod(random: SeededRandom): Pod {
+  const names = ['main', 'side', 'third'].slice(0, 1 + random.below(3));
+  const spec = {
+    restartPolicy: pick(random, ['Always', 'OnFailure', 'Never']),
+    terminationGracePeriodSeconds: random.below(40),
+    containers: names.map((name) => ({ name, image: pick(random, ['app:1', 'app:1', 'app:2']) })),
+  };
+  const metadata =
+    random.next() < 0.25 ? { deletionTimestamp: 'x', deletionGracePeriodSeconds: random.below(40) } : {};
+  return makePod(spec, metadata);
+}
+
+function randomModel(random: SeededRandom): Model {
+  const model = new Model();
+  for (let i = random.below(3); i > 0; i--) {
+    // The agent makes one at a time: at most the newest runs.
+    const state = i === 1 ? pick(random, ['running', 'exited'] as const) : 'exited';
+    model.sandboxes.push(makeSandbox({ id: `sandbox-${i}`, attempt: 10 - i, state }));
+  }
+  for (const name of ['main', 'side', 'third', 'unknown']) {
+    for (let attempt = 0; attempt < random.below(4); attempt++) {
+      const container = makeContainer({
+        name,
+        attempt,
+        id: `${name}-${attempt}`,
+        image: pick(random, ['app:1', 'app:2']),
+        state: attempt === 2 ? pick(random, states) : pick(random, ['created', 'exited'] as const),
+        exitCode: random.below(3),
+        crashes: random.below(6),
+        sandboxId: `sandbox-${1 + random.below(2)}`,
+      });
+      model.containers.push(container);
+      if (random.next() < 0.3) model.stubborn.add(container.id);
+    }
+  }
+  return model;
+}
+
+describe('plans converge', () => {
+  it('from any state, for any pod, in a bounded number of steps', () => {
+    for (let seed = 0; seed < 2000; seed++) {
+      const random = new SeededRandom(seed);
+      const model = randomModel(random);
+      const known = random.next() < 0.85;
+      const pod = { ...randomPod(random) };
+      // The model makes containers of the image the pod wants.
+      const wanted = new Map(pod.spec.containers.map(({ name, image }) => [name, image]));
+      let steps = 0;
+      for (;;) {
+        const { sandboxes, containers } = model;
+        const memory = makeMemory({ stopping: model.stopping, reportedGone: model.reportedGone });
+        const input = { pod, observed: { sandboxes, containers }, memory, now: model.now };
+        const plan = known
+          ? computePodActions(input)
+          : computeOrphanActions(input.observed, memory, model.now);
+        for (const action of plan.actions) {
+          model.apply(action);
+          if (action.type === 'startContainer') {
+            const made = model.containers.at(-1);
+            const image = wanted.get(action.name) ?? '';
+            if (made)
+              model.containers.splice(-1, 1, {
+                ...makeContainer({ ...made, image }),
+                specHash: makeContainer({ name: made.name, image }).specHash,
+              });
+          }
+          if (!known && action.type === 'removePodFiles') model.reportedGone = true;
+        }
+        if (plan.actions.length === 0) {
+          if (plan.requeueAfter === undefined) break;
+          assert.ok(plan.requeueAfter > 0, `seed ${seed}: waits for nothing`);
+          model.now += plan.requeueAfter;
+        }
+        assert.ok(++steps < 60, `seed ${seed}: no end after ${steps} steps`);
+      }
+      const gone = !known || pod.metadata.deletionTimestamp !== undefined;
+      if (gone) assert.deepEqual([...model.sandboxes, ...model.containers], [], `seed ${seed}`);
+      else if (pod.spec.restartPolicy === 'Always') {
+        const running = model.containers.filter(({ state }) => state === 'running').map(({ name }) => name);
+        assert.deepEqual(running.toSorted(), [...wanted.keys()].toSorted(), `seed ${seed}`);
+      }
+    }
+  });
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ConfigMap } from '../../../src/api/core/v1/config-map.ts';
+import type { Secret } from '../../../src/api/core/v1/secret.ts';
+import { type ConfigSources, configNames, expand, resolveEnv } from '../../../src/kubelet/plan/env.ts';
+import { makePod } from './builders.ts';
+
+const facts = { podIP: '10.244.0.2', hostIP: '192.0.2.1' };
+const metadata = { name: 'x', uid: 'u', resourceVersion: '1', creationTimestamp: '' };
+const map: ConfigMap = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata,
+  data: { colour: 'green', SIZE: 'big' },
+};
+const secret: Secret = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata,
+  type: 'Opaque',
+  data: { token: btoa('s3cret') },
+};
+const sources: ConfigSources = {
+  configMaps: new Map([['settings', map]]),
+  secrets: new Map([['keys', secret]]),
+};
+
+function resolve(container: object, from: ConfigSources = sources) {
+  const pod = makePod(
+    { serviceAccountName: 'robot', containers: [{ name: 'main', image: 'app:1', ...container }] },
+    { labels: { app: 'web' }, annotations: { 'a/b': 'note' } },
+  );
+  const [wanted] = pod.spec.containers;
+  assert.ok(wanted);
+  return Object.fromEntries(resolveEnv(pod, wanted, facts, from));
+}
+
+describe('resolveEnv', () => {
+  it('takes fields of the pod', () => {
+    const paths: Record<string, string> = {
+      'metadata.name': 'web',
+      'metadata.namespace': 'shop',
+      'metadata.uid': 'uid-1',
+      "metadata.labels['app']": 'web',
+      "metadata.annotations['a/b']": 'note',
+      "metadata.labels['absent']": '',
+      'spec.nodeName': 'node-1',
+      'spec.serviceAccountName': 'robot',
+      'status.podIP': '10.244.0.2',
+      'status.hostIP': '192.0.2.1',
+    };
+    const env = Object.keys(paths).map((fieldPath) => ({
+      name: fieldPath,
+      valueFrom: { fieldRef: { fieldPath } },
+    }));
+    assert.deepEqual(resolve({ env }), paths);
+  });
+
+  it('takes keys and whole maps, later ones over earlier ones', () => {
+    assert.deepEqual(
+      resolve({
+        envFrom: [{ configMapRef: { name: 'settings' } }, { prefix: 'K_', secretRef: { name: 'keys' } }],
+        env: [
+          { name: 'SIZE', value: 'small' },
+          { name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'keys', key: 'token' } } },
+          { name: 'COLOUR', valueFrom: { configMapKeyRef: { name: 'settings', key: 'colour' } } },
+        ],
+      }),
+      { colour: 'green', SIZE: 'small', K_token: 's3cret', TOKEN: 's3cret', COLOUR: 'green' },
+    );
+  });
+
+  it('leaves out what is optional and not there', () => {
+    const optional = true;
+    const env = [
+      { name: 'A', valueFrom: { configMapKeyRef: { name: 'none', key: 'k', optional } } },
+      { name: 'B', valueFrom: { secretKeyRef: { name: 'keys', key: 'none', optional } } },
+    ];
+    assert.deepEqual(resolve({ env, envFrom: [{ secretRef: { name: 'none', optional } }] }), {});
+  });
+
+  for (const [name, container, message] of [
+    ['map', { envFrom: [{ configMapRef: { name: 'none' } }] }, 'configmap "none" not found'],
+    ['secret', { envFrom: [{ secretRef: { name: 'none' } }] }, 'secret "none" not found'],
+    [
+      'key',
+      { env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'settings', key: 'none' } } }] },
+      "couldn't find key none in ConfigMap shop/settings",
+    ],
+    [
+      'inherited key',
+      { env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'settings', key: 'toString' } } }] },
+      "couldn't find key toString in ConfigMap shop/settings",
+    ],
+    [
+      'field',
+      { env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'spec.x' } } }] },
+      'unsupported fieldPath: spec.x',
+    ],
+    [
+      'source',
+      { env: [{ name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.cpu' } } }] },
+      /env A: valueFrom has none of/,
+    ],
+  ] as const) {
+    it(`refuses what is not there: ${name}`, () => {
+      assert.throws(() => resolve(container), { name: 'ContainerConfigError', message });
+    });
+  }
+
+  it('names everything it needs', () => {
+    const pod = makePod({
+      containers: [
+        {
+          name: 'main',
+          image: 'a',
+          envFrom: [{ configMapRef: { name: 'm1' } }, { secretRef: { name: 's1' } }],
+          env: [
+            { name: 'A', valueFrom: { configMapKeyRef: { name: 'm2', key: 'k' } } },
+            { name: 'B', valueFrom: { secretKeyRef: { name: 's2', key: 'k' } } },
+          ],
+        },
+      ],
+    });
+    const [container] = pod.spec.containers;
+    assert.ok(container);
+    assert.deepEqual(configNames(container), {
+      configMaps: new Set(['m1', 'm2']),
+      secrets: new Set(['s1', 's2']),
+    });
+  });
+});
+
+describe('expand', () => {
+  const env = new Map([
+    ['A', '1'],
+    ['EMPTY', ''],
+  ]);
+  for (const [text, expanded] of [
+    ['$(A)', '1'],
+    ['x$(A)y$(A)', 'x1y1'],
+    ['$(EMPTY)', ''],
+    ['$(NONE)', '$(NONE)'],
+    ['$$(A)', '$(A)'],
+    ['$$$(A)', '$1'],
+    ['$A ${A} $', '$A ${A} $'],
+    ['$(A', '$(A'],
+  ] as const) {
+    it(`${text} is ${expanded}`, () => assert.equal(expand(text, env), expanded));
+  }
+
+  it('sees what came before, not what comes after', () => {
+    assert.deepEqual(
+      resolve({
+        env: [
+          { name: 'B', value: '$(A)' },
+          { name: 'A', value: '1' },
+          { name: 'C', value: '$(A)$(B)' },
+        ],
+      }),
+      { B: '$(A)', A: '1', C: '1$(A)' },
+    );
+  });
+});
