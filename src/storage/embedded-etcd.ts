@@ -11,7 +11,7 @@ import { access, chmod, constants, mkdir, open, readFile, rm } from 'node:fs/pro
 import path from 'node:path';
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
-import { endProcess, processesWithArguments } from './leftover-process.ts';
+import { endProcess, parentLikeUs, processesWithArguments } from './leftover-process.ts';
 
 export interface EmbeddedEtcdOptions {
   /** The etcd executable. */
@@ -47,7 +47,7 @@ const longestSocketPath = 107;
 /** etcd names a unix socket after its URL's host and port, in the directory it runs in. */
 const clientSocket = 'client:0';
 
-/** Resolves once the first process is started, or rejects when `binary` is not there; etcd answers some 300 ms later, which connectEtcd waits for. */
+/** Resolves once the first process is started, or rejects when `binary` is not there or a living master uses `dataDir`; etcd answers some 300 ms later, which connectEtcd waits for. */
 export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<EmbeddedEtcd> {
   const { clock, signal } = options;
   const log = options.log.named('etcd');
@@ -61,6 +61,12 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
   await chmod(dataDir, 0o700);
   const [name, data] = etcdArguments(dataDir, undefined, 0);
   for (const pid of await processesWithArguments([name, data])) {
+    const master = await parentLikeUs(pid);
+    if (master !== undefined) {
+      throw new Error(
+        `process ${master} runs its etcd on ${dataDir}: stop it first, or use another data directory`,
+      );
+    }
     log.warn('ending the etcd a killed master left behind', { pid });
     await endProcess(pid, stopMs, clock);
   }

@@ -1,5 +1,5 @@
 /** Finds and ends processes that an earlier, killed run of this program started. Linux: reads /proc. */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { type Clock, sleep } from '../base/clock.ts';
 
 /** The processes that were started with all of these arguments, this one left out. */
@@ -17,6 +17,30 @@ async function hasArguments(pid: number, wanted: readonly string[]): Promise<boo
     if (isGone(error)) return false;
     throw error;
   }
+}
+
+/** The parent of `pid` if it runs the same executable as this process: then `pid` is no leftover. */
+export async function parentLikeUs(pid: number): Promise<number | undefined> {
+  try {
+    const parent = Number((await statFields(pid))[1]);
+    const [theirs, ours] = await Promise.all([executable(parent), executable('self')]);
+    return theirs === ours ? parent : undefined;
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
+}
+
+async function executable(pid: number | 'self'): Promise<string> {
+  // An upgrade replaces the file under a running process.
+  return (await readlink(`/proc/${pid}/exe`)).replace(/ \(deleted\)$/, '');
+}
+
+/** The fields of /proc/PID/stat from the third, the state, on. */
+async function statFields(pid: number): Promise<string[]> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  // The second, the command, is in parentheses and may hold any character.
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 /** The process ended meanwhile, or is not ours to look at and so not ours at all. */
@@ -49,9 +73,7 @@ function send(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
 
 async function isRunning(pid: number): Promise<boolean> {
   try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    // The state follows the command, which is in parentheses and may hold any character.
-    return stat.charAt(stat.lastIndexOf(')') + 2) !== 'Z';
+    return (await statFields(pid))[0] !== 'Z';
   } catch (error) {
     if (isGone(error)) return false;
     throw error;

@@ -149,3 +149,20 @@ test('a binary that can not run is told, and stop does not hang', limit, async (
   await assert.rejects(start, /no-such-etcd/);
   await rm(dataDir, { recursive: true });
 });
+
+test('a data directory that a living master uses is left to it', limit, async () => {
+  const { etcd, directory, connect, stop } = await startTestEtcd();
+  try {
+    const store = await connect();
+    const pid = etcd.pid();
+    await assert.rejects(
+      start(path.join(directory, 'etcd')),
+      new RegExp(`process ${process.pid} runs its etcd on`),
+    );
+    await store.create('/t/a', bytes);
+    assert.equal(etcd.pid(), pid);
+    await store.close();
+  } finally {
+    await stop();
+  }
+});
