@@ -94,6 +94,21 @@ describe('deletion and cleaning up', () => {
     assert.equal((await cluster.list(replicaSetResource, 'default')).length, 0);
   });
 
+  it('foreground: an owner that nobody else touches goes when its last dependent has', async () => {
+    const maps = cluster.client.resource(configMapResource);
+    const owner = await maps.create(configMap('owner'));
+    const draft = configMap('dependent', [{ ...ownerOf(owner), blockOwnerDeletion: true }]);
+    await maps.create({ ...draft, metadata: { ...draft.metadata, finalizers: ['example.com/hold'] } });
+    await maps.delete('owner', 'default', { propagationPolicy: 'Foreground' });
+    const held = await eventually('the dependent is going', async () => {
+      const dependent = await cluster.get(configMapResource, 'dependent');
+      return dependent?.metadata.deletionTimestamp !== undefined && dependent;
+    });
+    assert.ok(await cluster.get(configMapResource, 'owner'));
+    await maps.update({ ...held, metadata: { ...held.metadata, finalizers: [] } });
+    await eventually('the owner is gone', async () => !(await cluster.get(configMapResource, 'owner')));
+  });
+
   it('orphan: what was owned stays and works on', async () => {
     await cluster.client.resource(deploymentResource).create(workload('default', 2));
     await running(2, 'default');

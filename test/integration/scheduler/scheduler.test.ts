@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { eventResource } from '../../../src/api/core/v1/event.ts';
 import { nodeResource } from '../../../src/api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
@@ -67,6 +68,8 @@ describe('scheduler', () => {
           reason === 'FailedScheduling' && type === 'Warning' && text === message,
       );
     });
+    // Let the scheduler see its own reports first: only the room that comes must wake the pod.
+    await pause(100);
     await client.resource(podResource).delete('first', 'default', { gracePeriodSeconds: 0 });
     const placed = await eventually('the second is bound', async () => {
       const now = await get(podResource, 'second');
