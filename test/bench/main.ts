@@ -1,8 +1,11 @@
 /** `npm run bench [NAME…]`: runs the benchmarks, prints a table and, as the last line, the same as JSON. */
+
+import { pods } from './pods.ts';
 import { type Benchmark, printTable, type Row } from './report.ts';
 import { serviceRules } from './service-rules.ts';
+import { idle, start } from './start.ts';
 
-const benchmarks: readonly Benchmark[] = [serviceRules];
+const benchmarks: readonly Benchmark[] = [start, pods, serviceRules, idle];
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !benchmarks.some((benchmark) => benchmark.name === name));

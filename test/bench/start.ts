@@ -1,0 +1,123 @@
+/** How long until there is a cluster, how long until there is a version, and what a cluster takes when nothing happens. */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemExec } from '../../src/base/exec.ts';
+import { Cluster } from '../e2e/harness/cluster.ts';
+import { type Benchmark, median, type Row, timed } from './report.ts';
+
+const executable = join(import.meta.dirname, '../../dist/minik8s');
+const rounds = 3;
+/** Long enough for several heartbeats. */
+const idleMs = 60_000;
+const settleMs = 15_000;
+
+async function startRows(): Promise<readonly Row[]> {
+  const version = await timed(15, () => systemExec(executable, ['version']));
+  const node = await timed(15, () => systemExec(process.execPath, ['-e', '0']));
+  const ups: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const cleanups: (() => Promise<void>)[] = [];
+    try {
+      const start = performance.now();
+      await Cluster.start({ after: (fn) => cleanups.push(fn) });
+      ups.push(performance.now() - start);
+    } finally {
+      for (const cleanup of cleanups) await cleanup();
+    }
+  }
+  return [
+    {
+      what: 'minik8s version',
+      value: median(version),
+      unit: 'ms',
+      floor: { what: 'node -e 0', value: median(node) },
+      target: '< 60',
+      met: median(version) < 60,
+    },
+    {
+      what: 'up: empty data directory → node Ready',
+      value: median(ups),
+      unit: 'ms',
+      floor: { what: 'etcd alone, until it answers', value: median(await timed(rounds, etcdAlone)) },
+      target: '< 4000',
+      met: median(ups) < 4000,
+    },
+  ];
+}
+
+/** Starts an etcd on an empty directory and resolves when it serves. */
+async function etcdAlone(): Promise<void> {
+  const { stdout } = await systemExec('mktemp', ['-d']);
+  const directory = stdout.trim();
+  const urls = ['client', 'peer'].map((name) => `unix://${name}:0`);
+  const child = spawn(
+    'etcd',
+    [
+      '--data-dir=data',
+      `--listen-client-urls=${urls[0]}`,
+      `--advertise-client-urls=${urls[0]}`,
+      `--listen-peer-urls=${urls[1]}`,
+      `--initial-advertise-peer-urls=${urls[1]}`,
+      `--initial-cluster=default=${urls[1]}`,
+    ],
+    { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`etcd ended with ${code}`)));
+    child.stderr.on('data', (text) => String(text).includes('ready to serve client requests') && resolve());
+  });
+  child.removeAllListeners('exit');
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await ended;
+  await systemExec('rm', ['-r', directory]);
+}
+
+interface Usage {
+  /** Seconds of processor time so far. */
+  readonly cpu: number;
+  /** Bytes. */
+  readonly rss: number;
+}
+
+function usageOf(pid: number): Usage {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const rss = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return { cpu: (Number(fields[11]) + Number(fields[12])) / 100, rss: Number(rss) * 1024 };
+}
+
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function idleRows(): Promise<readonly Row[]> {
+  const cleanups: (() => Promise<void>)[] = [];
+  const bare = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1 << 30)'], { stdio: 'ignore' });
+  try {
+    const cluster = await Cluster.start({ after: (fn) => cleanups.push(fn) });
+    await wait(settleMs);
+    const before = usageOf(cluster.pid);
+    await wait(idleMs);
+    const after = usageOf(cluster.pid);
+    const floor = usageOf(bare.pid ?? 0);
+    const rss = after.rss / 2 ** 20;
+    const cpu = ((after.cpu - before.cpu) / (idleMs / 1000)) * 100;
+    return [
+      {
+        what: 'up idle: memory (RSS)',
+        value: rss,
+        unit: 'MB',
+        floor: { what: 'Node doing nothing', value: floor.rss / 2 ** 20 },
+        target: '< 200',
+        met: rss < 200,
+      },
+      { what: 'up idle: processor', value: cpu, unit: '% of a core', target: '< 2', met: cpu < 2 },
+    ];
+  } finally {
+    bare.kill();
+    for (const cleanup of cleanups) await cleanup();
+  }
+}
+
+export const start: Benchmark = { name: 'start', run: startRows };
+export const idle: Benchmark = { name: 'idle', run: idleRows };
