@@ -167,23 +167,23 @@ async function serveResource(
   const definition = server.resources.find(group, info.version, info.plural);
   if (!definition) return c.notFound();
 
-  const { shutdown } = c.env ?? {};
-  const warnings: string[] = [];
-  const common = commonHeaders(server);
-  const scope: RequestScope = {
-    server,
-    definition,
-    info,
-    request,
-    query,
-    user,
-    warnings,
-    get headers() {
-      return { ...common, ...warningHeader(warnings) };
-    },
-    signal: shutdown ? AbortSignal.any([request.signal, shutdown]) : request.signal,
-  };
+  const scope = createScope({ server, definition, info, request, query, user, shutdown: c.env?.shutdown });
   return handlerOf(c.req.method, definition, info)(scope);
 }
 
 const isTrue = (value: string | null) => value !== null && value !== 'false' && value !== '0';
+
+function createScope(base: Omit<RequestScope, 'warnings' | 'headers' | 'signal'>): RequestScope {
+  const warnings: string[] = [];
+  const common = commonHeaders(base.server);
+  return {
+    ...base,
+    warnings,
+    get headers() {
+      return { ...common, ...warningHeader(warnings) };
+    },
+    get signal() {
+      return base.request.signal;
+    },
+  };
+}

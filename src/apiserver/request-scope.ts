@@ -18,8 +18,10 @@ export interface RequestScope {
   readonly warnings: string[];
   /** Headers every answer carries. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Aborts when the client goes away or the server shuts down. */
+  /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
+  /** Aborts when the server stops. It outlives the request: whoever listens must stop listening. */
+  readonly shutdown: AbortSignal | undefined;
 }
 
 export type Handler = (scope: RequestScope) => Response | Promise<Response>;

@@ -28,7 +28,6 @@ const rules: readonly NodeRule[] = [
     when: 'always',
   },
   { group: 'discovery.k8s.io', resources: ['endpointslices'], verbs: read, when: 'always' },
-  { group: 'minik8s.io', resources: ['dnses', 'functions'], verbs: read, when: 'always' },
   { group: '', resources: ['nodes'], verbs: ['create'], when: 'always' },
   { group: '', resources: ['nodes', 'nodes/status'], verbs: ['update', 'patch'], when: 'own name' },
   { group: '', resources: ['pods/status'], verbs: ['update', 'patch'], when: 'bound pod' },

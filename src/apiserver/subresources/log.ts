@@ -66,11 +66,12 @@ function containersOf(pod: Pod): string[] {
 
 async function connect(scope: RequestScope, node: string, path: string): Promise<Response> {
   const { nodeConnection } = scope.server;
+  const { signal, shutdown } = scope;
   if (!nodeConnection) {
     throw newStatusError('ServiceUnavailable', 'this server is not connected to the node agents');
   }
   try {
-    return await nodeConnection(node, path, scope.signal);
+    return await nodeConnection(node, path, shutdown ? AbortSignal.any([signal, shutdown]) : signal);
   } catch (error) {
     if (error instanceof StatusError) throw error;
     throw newInternalError(`cannot reach the node agent of ${node}: ${errorMessage(error)}`);

@@ -4,6 +4,7 @@
  * revision and a key under the prefix the request is authorized for.
  */
 
+import { setImmediate } from 'node:timers/promises';
 import type { ListQuery } from '../../apimachinery/list-options.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { newBadRequest, newExpired, StatusError } from '../../apimachinery/status-error.ts';
@@ -61,6 +62,7 @@ export async function readPage(
 ): Promise<Page> {
   if (query.continue) {
     const token = decodeToken(query.continue);
+    if (token.rv !== undefined) await waitForRevision(server, token.rv, signal);
     const start: PastPage = {
       after: `${selection.prefix}${token.after}`,
       revision: token.rv,
@@ -70,7 +72,7 @@ export async function readPage(
   }
   if (query.resourceVersionMatch === 'Exact' && query.resourceVersion !== undefined) {
     const revision = query.resourceVersion;
-    if (revision > server.cache.revision) await waitForRevision(server, revision, signal);
+    await waitForRevision(server, revision, signal);
     const start: PastPage = { after: undefined, revision, limit: query.limit };
     return withExpiry(() => pageFromStore(server, selection, start), undefined);
   }
@@ -79,11 +81,36 @@ export async function readPage(
   return pageFromCache(server, selection, query);
 }
 
-/** From here to the answer nothing waits, so that all items are of the cache's one revision. */
-function pageFromCache(server: ServerContext, selection: Selection, query: ListQuery): Page {
+export interface Matching {
+  readonly items: readonly CachedObject[];
+  readonly revision: number;
+}
+
+/** How many objects are looked at before others get a turn: a selector may have to parse each. */
+const sliceSize = 500;
+
+/** What the cache holds of the selection, all of it as of the one revision. */
+export async function matchingObjects(server: ServerContext, selection: Selection): Promise<Matching> {
+  // Read in one turn; what happens later does not change these objects.
   const { revision } = server.cache;
   const all = candidates(server, selection);
-  const matching = selection.everything ? all : all.filter((item) => selection.matches(item));
+  if (selection.everything) return { items: all, revision };
+  const items: CachedObject[] = [];
+  for (let start = 0; start < all.length; start += sliceSize) {
+    if (start > 0) await setImmediate();
+    for (const item of all.slice(start, start + sliceSize)) if (selection.matches(item)) items.push(item);
+  }
+  return { items, revision };
+}
+
+function candidates(server: ServerContext, selection: Selection): readonly CachedObject[] {
+  if (selection.key === undefined) return server.cache.list(selection.prefix);
+  const only = server.cache.get(selection.key);
+  return only ? [only] : [];
+}
+
+async function pageFromCache(server: ServerContext, selection: Selection, query: ListQuery): Promise<Page> {
+  const { items: matching, revision } = await matchingObjects(server, selection);
   // Upstream answers a list at resourceVersion 0 whole, and informers count on it.
   const limit = query.resourceVersion === 0 ? 0 : query.limit;
   if (limit === 0 || matching.length <= limit) {
@@ -96,12 +123,6 @@ function pageFromCache(server: ServerContext, selection: Selection, query: ListQ
     continue: tokenAfter(selection, items.at(-1)?.key ?? '', revision),
     remaining: selection.everything ? matching.length - limit : undefined,
   };
-}
-
-export function candidates(server: ServerContext, selection: Selection): readonly CachedObject[] {
-  if (selection.key === undefined) return server.cache.list(selection.prefix);
-  const only = server.cache.get(selection.key);
-  return only ? [only] : [];
 }
 
 const tokenAfter = (selection: Selection, key: string, rv: number) =>

@@ -26,7 +26,8 @@ export interface WatchPlan {
   readonly marksInitialEnd: boolean;
   readonly bookmarks: boolean;
   readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+  /** Any of them ends the watch. */
+  readonly signals: readonly AbortSignal[];
 }
 
 const bookmarkMs = 60_000;
@@ -64,13 +65,15 @@ class WatchSource implements UnderlyingDefaultSource<Uint8Array> {
   }
 
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    const { signal, bookmarks, timeoutMs } = this.#plan;
+    const { signals, bookmarks, timeoutMs } = this.#plan;
     this.#controller = controller;
-    if (signal.aborted) {
+    if (signals.some(({ aborted }) => aborted)) {
       this.#end();
       return;
     }
-    signal.addEventListener('abort', () => this.#end(), { signal: this.#ended.signal });
+    for (const signal of signals) {
+      signal.addEventListener('abort', () => this.#end(), { signal: this.#ended.signal });
+    }
     this.#subscribe();
     if (this.#ended.signal.aborted) return;
     this.#after(timeoutMs, () => this.#end());

@@ -6,7 +6,7 @@ import type { RequestScope } from '../request-scope.ts';
 import { jsonType, respond } from '../respond.ts';
 import { selectionOf } from '../selection.ts';
 import { parseIncludeObject } from '../table.ts';
-import { candidates } from './page.ts';
+import { matchingObjects } from './page.ts';
 import { createFraming } from './watch-frames.ts';
 import { openWatch } from './watch-stream.ts';
 
@@ -14,16 +14,14 @@ import { openWatch } from './watch-stream.ts';
 const minTimeoutMs = 30 * 60_000;
 
 export async function watchCollection(scope: RequestScope, query: ListQuery): Promise<Response> {
-  const { server, definition, info, signal } = scope;
+  const { server, definition, info, signal, shutdown } = scope;
   const form = negotiateForm(scope.request.headers.get('accept') ?? undefined);
   const include = parseIncludeObject(scope.query.get('includeObject'));
   const selection = selectionOf(definition, info.namespace, query);
   const framing = createFraming(definition, form, include, () => server.clock.now());
   const start = await prepareStart(scope, query);
-  // From here on nothing waits: the initial objects are the state at `after`.
-  const after = start === 'current' ? server.cache.revision : start;
-  const initial =
-    start === 'current' ? candidates(server, selection).filter((object) => selection.matches(object)) : [];
+  const { items: initial, revision: after } =
+    start === 'current' ? await matchingObjects(server, selection) : { items: [], revision: start };
   const body = openWatch({
     cache: server.cache,
     clock: server.clock,
@@ -35,7 +33,7 @@ export async function watchCollection(scope: RequestScope, query: ListQuery): Pr
     marksInitialEnd: query.sendInitialEvents === true && query.allowWatchBookmarks,
     bookmarks: query.allowWatchBookmarks,
     timeoutMs: timeoutOf(query, () => server.random.next()),
-    signal,
+    signals: shutdown ? [signal, shutdown] : [signal],
   });
   return respond(200, body, { ...scope.headers, ...jsonType });
 }
