@@ -89,6 +89,7 @@ class KubeletRun {
   readonly #pulls = new PQueue({ concurrency: pullsAtOnce });
   readonly #checkpointPath: string;
   #podCIDR: string | undefined;
+  readonly #podCIDRKnown = Promise.withResolvers<string>();
   #podsSynced = false;
   #checkpointTimer: Timer | undefined;
   #checkpointing: Promise<void> = Promise.resolve();
@@ -98,7 +99,7 @@ class KubeletRun {
     const { runtime, network, client, clock, log, events, exec, nodeIP, dataDir, facts } = options;
     this.#options = options;
     this.#signal = signal;
-    this.#podCIDR = options.podCIDR;
+    this.#setPodCIDR(options.podCIDR);
     this.#checkpointPath = join(dataDir, 'checkpoint.json');
     this.#cache = new RuntimeCache(runtime);
     this.#sandboxes = new Sandboxes({ runtime, network, log, poolSize: options.sandboxPool ?? 4 });
@@ -132,7 +133,7 @@ class KubeletRun {
     const stop = new AbortController();
     const signal = AbortSignal.any([this.#signal, stop.signal]);
     const saved = await readCheckpoint(this.#checkpointPath);
-    this.#podCIDR ??= saved?.podCIDR;
+    this.#setPodCIDR(saved?.podCIDR);
     const loops = [
       this.#watchApi(signal, saved?.pods ?? []),
       this.#node.run(signal),
@@ -147,6 +148,12 @@ class KubeletRun {
       await Promise.allSettled(loops);
       await this.#shutDown();
     }
+  }
+
+  /** The first one counts: pods have addresses of it. */
+  #setPodCIDR(podCIDR: string | undefined): void {
+    this.#podCIDR ??= podCIDR;
+    if (this.#podCIDR !== undefined) this.#podCIDRKnown.resolve(this.#podCIDR);
   }
 
   async #startInTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -193,7 +200,7 @@ class KubeletRun {
     });
     const nodes = informers.informerFor(nodeResource, { fieldSelector: `metadata.name=${nodeName}` });
     const noteCIDR = (node: Node) => {
-      this.#podCIDR ??= node.spec?.podCIDR;
+      this.#setPodCIDR(node.spec?.podCIDR);
       this.#node.observe(node);
     };
     nodes.addEventHandler({
@@ -268,8 +275,9 @@ class KubeletRun {
     const { version, apiVersion } = await runtime.version();
     requireApi(version, apiVersion);
     this.#node.setRuntimeVersion(`docker://${version}`);
-    const podCIDR = this.#podCIDR;
-    if (podCIDR === undefined) throw new Error('no podCIDR has been assigned to this node yet');
+    if (this.#podCIDR === undefined) this.#node.setProblem('no podCIDR has been assigned to this node yet');
+    const podCIDR = await Promise.race([this.#podCIDRKnown.promise, aborted(signal)]);
+    if (podCIDR === undefined) return;
     await network.setUp(podCIDR);
     await runtime.prepare(this.#options.readPauseArchive);
     const leave = new AbortController();

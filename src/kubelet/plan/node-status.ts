@@ -3,6 +3,7 @@
 import type { Lease } from '../../api/coordination/v1/lease.ts';
 import type { Node } from '../../api/core/v1/node.ts';
 import type { Draft } from '../../apimachinery/meta.ts';
+import { canonicalQuantity } from '../../apimachinery/quantity.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
 import { rfc3339, rfc3339Micro } from '../../base/time.ts';
 
@@ -65,8 +66,9 @@ export function computeNodeStatus(input: NodeInput, previous: Node['status']): N
   const { facts, nodeIP, nodeName, kubeletPort, runtimeVersion, maxPods } = input;
   const capacity = {
     cpu: String(facts.cpus),
-    memory: `${Math.floor(facts.memoryBytes / 1024)}Ki`,
-    'ephemeral-storage': `${Math.floor(facts.storageBytes / 1024)}Ki`,
+    // As the server writes them, or every look would find a difference.
+    memory: canonicalQuantity(`${Math.floor(facts.memoryBytes / 1024)}Ki`),
+    'ephemeral-storage': canonicalQuantity(`${Math.floor(facts.storageBytes / 1024)}Ki`),
     pods: String(maxPods),
   };
   return {

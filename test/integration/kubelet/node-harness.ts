@@ -47,14 +47,24 @@ export interface NodeHarness {
 export const isReady = (pod: Pod) =>
   pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 
-export async function startNodeHarness(log: Logger = silentLogger): Promise<NodeHarness> {
+export interface HarnessOptions {
+  readonly log?: Logger;
+  /** Of a Docker engine of the test's own. */
+  readonly socketPath?: string;
+}
+
+export async function startNodeHarness({
+  log = silentLogger,
+  socketPath = '/var/run/docker.sock',
+}: HarnessOptions = {}): Promise<NodeHarness> {
   const run = `it-${process.pid}-${Date.now().toString(36)}`;
-  const images = await makeTestImages(run);
+  const images = await makeTestImages(run, socketPath);
   const dataDir = await mkdtemp(join(tmpdir(), 'minik8s-kubelet-'));
   const server = await startTestServer({ clock: systemClock, random: new SeededRandom(process.pid) });
   const client = createClient(inProcessTransport(server.handlerFor(admin)));
   const random = new SeededRandom(1);
   const runtime = new DockerRuntime({
+    socketPath,
     owner: run,
     pauseImage: images.pause,
     initPath: join(dataDir, 'bin', 'pause'),
@@ -137,17 +147,26 @@ export async function startNodeHarness(log: Logger = silentLogger): Promise<Node
       }, ms);
     },
     async close() {
-      try {
-        await stopAgent();
-      } finally {
-        const files = new PodFiles({ dataDir, exec: systemExec, clusterDNS: undefined, clusterDomain: '' });
-        await cleanupKubelet(runtime, files, dataDir);
-        await cleanupNetwork(systemExec);
-        await systemExec('ip', ['address', 'del', `${nodeIP}/32`, 'dev', 'lo']);
-        await images.remove();
-        await rm(dataDir, { recursive: true, force: true });
-        await server.stop();
+      const files = new PodFiles({ dataDir, exec: systemExec, clusterDNS: undefined, clusterDomain: '' });
+      const steps = [
+        stopAgent,
+        () => cleanupKubelet(runtime, files, dataDir),
+        () => cleanupNetwork(systemExec),
+        () => systemExec('ip', ['address', 'del', `${nodeIP}/32`, 'dev', 'lo']),
+        () => images.remove(),
+        () => rm(dataDir, { recursive: true, force: true }),
+        () => server.stop(),
+      ];
+      const failures: unknown[] = [];
+      // Each whatever became of the others: nothing of a failed test may stay on the machine.
+      for (const step of steps) {
+        try {
+          await step();
+        } catch (error) {
+          failures.push(error);
+        }
       }
+      if (failures.length > 0) throw new AggregateError(failures, 'the node could not be cleaned up');
     },
   };
 }

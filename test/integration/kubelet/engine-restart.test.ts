@@ -1,0 +1,118 @@
+/** A Docker engine of the test's own is killed and started again under a running node. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { systemExec } from '../../../src/base/exec.ts';
+import { eventually, isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';
+
+/** As distributions set it up: containerd is a service of its own, so containers outlive dockerd. */
+class OwnDocker {
+  readonly directory: string;
+  readonly socketPath: string;
+  #containerd: ChildProcess | undefined;
+  #dockerd: ChildProcess | undefined;
+
+  constructor(directory: string) {
+    this.directory = directory;
+    this.socketPath = join(directory, 'docker.sock');
+  }
+
+  /** Does nothing to what runs already. */
+  async start(): Promise<void> {
+    if (this.#dockerd && this.#dockerd.exitCode === null && this.#dockerd.signalCode === null) return;
+    const at = (name: string) => join(this.directory, name);
+    this.#containerd ??= await this.#spawn('containerd', [
+      ...['--root', at('containerd'), '--state', at('containerd-state'), '--address', at('containerd.sock')],
+    ]);
+    this.#dockerd = await this.#spawn('dockerd', [
+      ...['--data-root', at('data'), '--exec-root', at('exec'), '--pidfile', at('pid')],
+      ...['--containerd', at('containerd.sock'), '-H', `unix://${this.socketPath}`],
+      ...['--bridge=none', '--iptables=false', '--ip-masq=false'],
+    ]);
+    await eventually(() => systemExec('docker', ['-H', `unix://${this.socketPath}`, 'version']), 30_000);
+  }
+
+  async kill(): Promise<void> {
+    await end(this.#dockerd, 'SIGKILL');
+  }
+
+  async close(): Promise<void> {
+    await end(this.#dockerd, 'SIGTERM');
+    await end(this.#containerd, 'SIGTERM');
+    const mounts = (await readFile('/proc/self/mounts', 'utf8'))
+      .split('\n')
+      .map((line) => line.split(' ')[1] ?? '');
+    for (const point of mounts.filter((mount) => mount.startsWith(`${this.directory}/`)).toReversed()) {
+      await systemExec('umount', [point]);
+    }
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  async #spawn(program: string, args: readonly string[]): Promise<ChildProcess> {
+    await using log = await open(join(this.directory, `${program}.log`), 'a');
+    return spawn(program, args, { stdio: ['ignore', log.fd, log.fd] });
+  }
+}
+
+async function end(child: ChildProcess | undefined, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill(signal);
+  await ended;
+}
+
+describe('a node whose Docker engine is killed', () => {
+  let docker: OwnDocker;
+  let node: NodeHarness;
+
+  before(async () => {
+    docker = new OwnDocker(await mkdtemp(join(tmpdir(), 'minik8s-dockerd-')));
+    await docker.start();
+    node = await startNodeHarness({ socketPath: docker.socketPath });
+    await node.startAgent();
+  });
+  after(async () => {
+    try {
+      await docker.start();
+      await node?.close();
+    } finally {
+      await docker.close();
+    }
+  });
+
+  it('is not ready meanwhile, and then has its pods again', async () => {
+    await node.createPod('web', {
+      terminationGracePeriodSeconds: 1,
+      containers: [
+        {
+          name: 'main',
+          image: node.images.busybox,
+          imagePullPolicy: 'Never',
+          command: ['sh', '-c', 'mkdir /www; echo served >/www/index.html; exec httpd -f -p 8080 -h /www'],
+        },
+      ],
+    });
+    await node.waitFor('web', isReady);
+    const readiness = async () => {
+      const { json } = await node.server.call('GET', '/api/v1/nodes/node-1');
+      const { conditions = [] } = json<{ status: { conditions?: { type: string; status: string }[] } }>()
+        .status;
+      return conditions.find(({ type }) => type === 'Ready')?.status;
+    };
+    await docker.kill();
+    await eventually(async () => assert.equal(await readiness(), 'False'), 10_000);
+    await docker.start();
+    await eventually(async () => assert.equal(await readiness(), 'True'), 30_000);
+    const pod = await node.waitFor(
+      'web',
+      (candidate) => isReady(candidate) && (candidate.status?.containerStatuses?.[0]?.restartCount ?? 0) > 0,
+      40_000,
+    );
+    const answer = await eventually(() => fetch(`http://${pod.status?.podIP}:8080/`), 10_000);
+    assert.equal((await answer.text()).trim(), 'served');
+  });
+});

@@ -1,0 +1,250 @@
+/** The node as the API server sees it, and what the agent does while one of its partners is away. */
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { Node } from '../../../src/api/core/v1/node.ts';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
+import { createClient } from '../../../src/client/rest-client.ts';
+import { createInformerFactory } from '../../../src/client/shared-informer.ts';
+import { createKubelet, type KubeletOptions } from '../../../src/kubelet/kubelet.ts';
+import type { NodeFacts } from '../../../src/kubelet/plan/node-status.ts';
+import type { PodNetwork } from '../../../src/kubelet/pod-network.ts';
+import { RuntimeError, type RuntimeVersion } from '../../../src/kubelet/runtime/runtime.ts';
+import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
+import { AddressPool } from '../../../src/network/ipam.ts';
+import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { eventually, isReady } from './node-harness.ts';
+
+const facts: NodeFacts = {
+  hostname: 'host',
+  architecture: 'amd64',
+  kernelVersion: '6.1',
+  osImage: 'Debian',
+  machineID: 'm',
+  systemUUID: 's',
+  bootID: 'b',
+  cpus: 2,
+  memoryBytes: 8 * 2 ** 30,
+  storageBytes: 2 ** 40,
+  kubeletVersion: 'v1.32.0',
+};
+
+/** Addresses and nothing behind them. */
+function paperNetwork(): PodNetwork {
+  const pool = new AddressPool('10.9.0.0/24');
+  const done = async () => {};
+  return {
+    setUp: done,
+    allocate: () => pool.allocate(),
+    adopt: (ip) => pool.adopt(ip),
+    release: (ip) => pool.release(ip),
+    attach: done,
+    detach: done,
+    setHostPorts: done,
+  };
+}
+
+/** An engine that can be switched off. */
+class MoodyRuntime extends SimulatedRuntime {
+  up = true;
+  apiVersion = '1.41';
+  #lost = new AbortController();
+
+  override async version(): Promise<RuntimeVersion> {
+    if (!this.up) throw new RuntimeError('Unavailable', 'Docker cannot be reached');
+    return { name: 'docker', version: '20.10.24', apiVersion: this.apiVersion };
+  }
+
+  override events(signal: AbortSignal, onReady: () => void) {
+    this.#lost = new AbortController();
+    return super.events(AbortSignal.any([signal, this.#lost.signal]), onReady);
+  }
+
+  goAway(): void {
+    this.up = false;
+    this.#lost.abort();
+  }
+}
+
+describe('node agent', () => {
+  let server: TestServer;
+  let dataDir: string;
+  let runtime: MoodyRuntime;
+  let agent: { readonly stop: AbortController; readonly running: Promise<void> };
+
+  before(async () => {
+    server = await startTestServer({ clock: systemClock });
+  });
+  after(() => server.stop());
+  beforeEach(async (context) => {
+    dataDir = await mkdtemp(join(tmpdir(), 'minik8s-node-'));
+    runtime = new MoodyRuntime({
+      clock: systemClock,
+      random: new SeededRandom(1),
+      images: new Map([['app:1', { present: true }]]),
+    });
+    (context as { after(fn: () => Promise<void>): void }).after(async () => {
+      agent.stop.abort();
+      await agent.running.catch(() => undefined);
+      await rm(dataDir, { recursive: true });
+    });
+  });
+
+  function start(nodeName: string, more: Partial<KubeletOptions> = {}): void {
+    const random = new SeededRandom(2);
+    const client = more.client ?? createClient(inProcessTransport(server.handlerFor(admin)));
+    const stop = new AbortController();
+    const kubelet = createKubelet({
+      client,
+      informers: createInformerFactory({ client, clock: systemClock, random, log: silentLogger }),
+      events: { event() {} },
+      runtime,
+      network: paperNetwork(),
+      exec: async () => ({ stdout: '', stderr: '' }),
+      clock: systemClock,
+      log: silentLogger,
+      nodeName,
+      nodeIP: '192.0.2.7',
+      dataDir,
+      facts,
+      readPauseArchive: async () => new Uint8Array(),
+      podCIDR: '10.9.0.0/24',
+      ...more,
+    });
+    agent = { stop, running: kubelet.run(stop.signal) };
+    agent.running.catch(() => undefined);
+  }
+
+  const condition = (node: Node) => node.status?.conditions?.find(({ type }) => type === 'Ready');
+  const node = async (name: string) => (await server.call('GET', `/api/v1/nodes/${name}`)).json<Node>();
+  const until = (name: string, status: 'True' | 'False') =>
+    eventually(async () => {
+      const found = await node(name);
+      assert.equal(condition(found)?.status, status);
+      return found;
+    }, 10_000);
+  const create = async (name: string, nodeName: string) => {
+    const body = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name },
+      spec: { nodeName, containers: [{ name: 'main', image: 'app:1' }] },
+    };
+    const answer = await server.call('POST', '/api/v1/namespaces/default/pods', body);
+    assert.equal(answer.status, 201, answer.text);
+  };
+  const ready = (name: string) =>
+    eventually(async () => {
+      const { json } = await server.call('GET', `/api/v1/namespaces/default/pods/${name}`);
+      const pod = json<Pod>();
+      assert.ok(isReady(pod), JSON.stringify(pod.status));
+      return pod;
+    }, 10_000);
+
+  it('registers with what the machine is and has, and renews its lease', async () => {
+    start('a', { labels: { zone: 'z1' }, taints: [{ key: 'k', effect: 'NoSchedule' }], server: undefined });
+    const found = await until('a', 'True');
+    assert.equal(found.metadata.labels?.['kubernetes.io/hostname'], 'a');
+    assert.equal(found.metadata.labels?.['kubernetes.io/arch'], 'amd64');
+    assert.equal(found.metadata.labels?.zone, 'z1');
+    assert.equal(found.spec?.podCIDR, '10.9.0.0/24');
+    assert.deepEqual(
+      found.spec?.taints?.map(({ key }) => key),
+      ['k'],
+    );
+    assert.deepEqual(found.status?.capacity, {
+      cpu: '2',
+      memory: '8Gi',
+      'ephemeral-storage': '1Ti',
+      pods: '110',
+    });
+    assert.deepEqual(found.status?.addresses, [
+      { type: 'InternalIP', address: '192.0.2.7' },
+      { type: 'Hostname', address: 'a' },
+    ]);
+    assert.equal(found.status?.nodeInfo?.containerRuntimeVersion, 'docker://20.10.24');
+    await eventually(async () => {
+      const { status, json } = await server.call(
+        'GET',
+        '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/a',
+      );
+      assert.equal(status, 200);
+      assert.equal(json<{ spec: { holderIdentity: string } }>().spec.holderIdentity, 'a');
+    }, 5000);
+  });
+
+  it('waits for its podCIDR when it was given none', async () => {
+    start('b', { podCIDR: undefined });
+    const waiting = await until('b', 'False');
+    assert.match(condition(waiting)?.message ?? '', /podCIDR|has not answered/);
+    const patch = { spec: { podCIDR: '10.9.0.0/24' } };
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    const answer = await server.call('PATCH', '/api/v1/nodes/b', patch, { headers });
+    assert.equal(answer.status, 200, answer.text);
+    await until('b', 'True');
+  });
+
+  it('is not ready while the engine is away, and brings its pods back afterwards', async () => {
+    start('c');
+    await until('c', 'True');
+    await create('survivor', 'c');
+    const before = await ready('survivor');
+    runtime.goAway();
+    const away = await until('c', 'False');
+    assert.equal(condition(away)?.reason, 'KubeletNotReady');
+    // As when dockerd is killed: everything has ended meanwhile.
+    for (const { id } of await runtime.list()) runtime.exit(id, 137);
+    runtime.up = true;
+    await until('c', 'True');
+    const again = await eventually(async () => {
+      const pod = await ready('survivor');
+      assert.equal(pod.status?.containerStatuses?.[0]?.restartCount, 1);
+      return pod;
+    }, 10_000);
+    assert.notEqual(
+      again.status?.containerStatuses?.[0]?.containerID,
+      before.status?.containerStatuses?.[0]?.containerID,
+    );
+  });
+
+  it('keeps its pods across its own restart while the API server is away', async () => {
+    start('d');
+    await until('d', 'True');
+    await create('kept', 'd');
+    await ready('kept');
+    agent.stop.abort();
+    await agent.running;
+    const path = join(dataDir, 'checkpoint.json');
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    assert.match(await readFile(path, 'utf8'), /"kept"/);
+    const containers = (await runtime.list()).filter(({ kind }) => kind === 'container');
+    // A machine that restarts: nothing runs any more.
+    for (const { id } of await runtime.list()) await runtime.remove(id);
+    const dead = createClient(
+      inProcessTransport(
+        async () => new Response('{}', { status: 503, headers: { 'content-type': 'application/json' } }),
+      ),
+    );
+    start('d', { client: dead, podCIDR: undefined });
+    await eventually(async () => {
+      const now = (await runtime.list()).filter(
+        ({ kind, state }) => kind === 'container' && state === 'running',
+      );
+      assert.equal(now.length, containers.length);
+    }, 10_000);
+  });
+
+  it('refuses an engine that is too old, in one line', async () => {
+    runtime.apiVersion = '1.40';
+    start('e');
+    await assert.rejects(agent.running, {
+      message: 'Docker 20.10.24 is too old: its API is 1.40, minik8s needs 1.41 (Docker 20.10) or newer',
+    });
+  });
+});

@@ -1,0 +1,169 @@
+/** The agent's own server: over real TLS, with a simulated engine behind it. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type RequestOptions, request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import type { ContainerConfig, ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
+import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
+import { serveKubelet } from '../../../src/kubelet/server.ts';
+import { openCredentials } from '../../../src/pki/credentials.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { makePod, reference } from '../../unit/kubelet/builders.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+describe('node agent server', () => {
+  const runtime = new SimulatedRuntime({
+    clock: systemClock,
+    random: new SeededRandom(1),
+    images: new Map(),
+  });
+  const stop = new AbortController();
+  const pod = makePod();
+  let directory = '';
+  let port = 0;
+  let running: Promise<void>;
+  let id = '';
+  let own: RequestOptions;
+  let stranger: RequestOptions;
+  let member: RequestOptions;
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'minik8s-server-'));
+    const credentials = await openCredentials(join(directory, 'pki'), Date.now);
+    const others = await openCredentials(join(directory, 'others'), Date.now);
+    const server = await credentials.leaf({
+      file: 's',
+      commonName: 'node',
+      organizations: [],
+      hosts: ['127.0.0.1'],
+      usages: ['server'],
+    });
+    const client = async (from: typeof credentials, organizations: string[]) => {
+      const leaf = await from.leaf({
+        file: organizations[0] ?? 'c',
+        commonName: 'x',
+        organizations,
+        hosts: [],
+        usages: ['client'],
+      });
+      return { ca: credentials.authority.certificate, cert: leaf.certificate, key: leaf.key };
+    };
+    own = await client(credentials, ['system:masters']);
+    member = await client(credentials, ['system:nodes']);
+    stranger = await client(others, ['system:masters']);
+    const sandbox = await runtime.runSandbox({ ip: '10.0.0.1', hostname: 'web' });
+    const config = { pod: reference, name: 'main', sandboxId: sandbox.id, attempt: 0 };
+    id = await runtime.createContainer(config as ContainerConfig);
+    await runtime.startContainer(id);
+    const containers = async () => [(await runtime.inspect(id)) as ContainerState];
+    let seen = await containers();
+    const { promise: listening, resolve } = Promise.withResolvers<number>();
+    running = serveKubelet(
+      {
+        host: '127.0.0.1',
+        port: 0,
+        tls: {
+          cert: server.certificate,
+          key: server.key,
+          clientCA: credentials.authority.certificate,
+          authorize: ({ groups }) => groups.includes('system:masters'),
+        },
+        runtime,
+        clock: systemClock,
+        log: silentLogger,
+        pods: () => [pod],
+        observe: () => ({ sandboxes: [sandbox], containers: seen }),
+        onListening: resolve,
+      },
+      stop.signal,
+    );
+    port = await listening;
+    seen = await containers();
+  });
+  after(async () => {
+    stop.abort();
+    await running;
+    await rm(directory, { recursive: true });
+  });
+
+  function get(path: string, as: RequestOptions = own, method = 'GET', onStart = () => {}): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const sent = request({ host: '127.0.0.1', port, path, method, agent: false, ...as }, (response) => {
+        onStart();
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk: string) => {
+          text += chunk;
+        });
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+        response.on('error', reject);
+      });
+      sent.on('error', reject);
+      sent.end();
+    });
+  }
+
+  it('answers nobody without a certificate of the cluster', async () => {
+    const { cert: _cert, key: _key, ...nameless } = own;
+    await assert.rejects(get('/healthz', nameless));
+    await assert.rejects(get('/healthz', stranger));
+  });
+
+  it('refuses a certificate that is not entitled', async () => {
+    assert.equal((await get('/pods', member)).status, 403);
+  });
+
+  it('tells its health and its pods', async () => {
+    assert.deepEqual(await get('/healthz'), { status: 200, text: 'ok' });
+    const list = JSON.parse((await get('/pods')).text);
+    assert.equal(list.kind, 'PodList');
+    assert.equal(list.items[0].metadata.name, 'web');
+  });
+
+  it('sends a log, or a part of it', async () => {
+    for (const line of ['one', 'two', 'three']) runtime.print(id, line);
+    const log = '/containerLogs/shop/web/main';
+    assert.deepEqual(await get(log), { status: 200, text: 'one\ntwo\nthree\n' });
+    assert.equal((await get(`${log}?tailLines=1`)).text, 'three\n');
+    assert.equal((await get(`${log}?limitBytes=6`)).text, 'one\ntw');
+    assert.match((await get(`${log}?timestamps=true&tailLines=1`)).text, /^\d{4}-.*Z three\n$/);
+    assert.equal((await get(`${log}?sinceTime=2999-01-01T00:00:00Z`)).text, '');
+  });
+
+  for (const [path, status, message] of [
+    ['/containerLogs/shop/web/other', 400, 'container other is not valid for pod web'],
+    ['/containerLogs/shop/none/main', 404, 'pod "none" not found in namespace "shop"'],
+    [
+      '/containerLogs/shop/web/main?previous=true',
+      400,
+      'previous terminated container "main" in pod "web" not found',
+    ],
+    ['/containerLogs/shop/web/main?tailLines=x', 400, 'tailLines: "x" is not a whole number of at least 0'],
+    ['/containerLogs/shop/web/main?sinceTime=x', 400, 'sinceTime: "x" is not a time; write RFC 3339'],
+    ['/containerLogs/shop/web/main?follow=x', 400, 'follow: "x" is neither true nor false'],
+    ['/none', 404, 'page not found'],
+  ] as const) {
+    it(`refuses ${path}`, async () => assert.deepEqual(await get(path), { status, text: message }));
+  }
+
+  it('refuses to be written to', async () => {
+    assert.equal((await get('/pods', own, 'POST')).status, 405);
+  });
+
+  it('follows a log until the container ends', async () => {
+    const { promise: started, resolve } = Promise.withResolvers<void>();
+    const following = get('/containerLogs/shop/web/main?follow=true&tailLines=0', own, 'GET', resolve);
+    await started;
+    runtime.print(id, 'late');
+    runtime.exit(id, 0);
+    assert.deepEqual(await following, { status: 200, text: 'late\n' });
+  });
+});
