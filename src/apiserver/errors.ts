@@ -17,7 +17,7 @@ export function toStatusError(error: unknown, request: Request, log: Logger): St
   }
   if (error instanceof StoreRejectedError) {
     log.warn('the store refused', line);
-    return newStatusError('Forbidden', `the store refused the request: ${errorMessage(error)}`);
+    return newInternalError(`the store refused the request: ${errorMessage(error)}`);
   }
   if (error instanceof CompactedError) {
     return newStatusError('Expired', 'the requested resource version is too old: list again');

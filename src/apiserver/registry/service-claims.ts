@@ -1,7 +1,6 @@
 /**
  * Cluster IPs and node ports of Services. Each is a claim in the store, owned by the Service's uid, so two
- * servers can never give out the same one. Candidates come from a random start and then in order, leaving out
- * what the cache already knows to be taken.
+ * servers can never give out the same one. Candidates come from a random start and then in order.
  */
 import { isIPv4 } from 'node:net';
 import { type Service, serviceResource } from '../../api/core/v1/service.ts';
@@ -113,9 +112,13 @@ function checkRanges(server: ServerContext, service: Service, previous: ServiceS
   if (causes.length > 0) throw invalid(service, causes);
 }
 
-/** The claims of all Services in the cache: a good guess of what is free, never the last word. */
-function knownClaims(server: ServerContext): Set<string> {
-  const known = new Set<string>();
+/**
+ * What not to try: `taken`, and after a first refusal what all Services in the cache hold. Usually the first try
+ * is free, and reading every Service for it would be wasted; the cache is a good guess, never the last word.
+ */
+function busyClaims(server: ServerContext, taken: ReadonlySet<string>): Set<string> {
+  const known = new Set(taken);
+  if (taken.size === 0) return known;
   for (const { object } of server.cache.list(storagePrefix(serviceResource))) {
     for (const claim of claimsOf((object as KubeObject as Service).spec)) known.add(claim);
   }
@@ -141,7 +144,7 @@ function allocateIP(server: ServerContext, service: Service, taken: ReadonlySet<
   const range = parseRange(server.serviceCIDR);
   // The low addresses are left to those who choose one, such as the cluster DNS (KEP-3070).
   const reserved = Math.min(256, Math.max(16, Math.floor(range.size / 16)));
-  const busy = new Set([...taken, ...knownClaims(server)]);
+  const busy = busyClaims(server, taken);
   const dynamic = range.size - reserved;
   const at = (offset: number) => (position: number) => ipClaim(addressAt(range, offset + position));
   const high = dynamic > 0 ? firstFree(server, dynamic, at(reserved), busy) : undefined;
@@ -158,10 +161,10 @@ const rangeFull = (range: AddressRange) => `all ${range.size} addresses are in u
 function allocateNodePorts(server: ServerContext, service: Service, taken: ReadonlySet<string>): void {
   const ports = service.spec.ports ?? [];
   const [first, last] = server.nodePorts;
-  const own = new Set(ports.flatMap(({ nodePort }) => (nodePort ? [portClaim(nodePort)] : [])));
+  const busy = busyClaims(server, taken);
+  for (const { nodePort } of ports) if (nodePort) busy.add(portClaim(nodePort));
   for (const port of ports) {
     if (port.nodePort) continue;
-    const busy = new Set([...taken, ...own, ...knownClaims(server)]);
     const position = firstFree(server, last - first + 1, (p) => portClaim(first + p), busy);
     if (position === undefined) {
       throw newInternalError(
@@ -169,6 +172,6 @@ function allocateNodePorts(server: ServerContext, service: Service, taken: Reado
       );
     }
     port.nodePort = first + position;
-    own.add(portClaim(port.nodePort));
+    busy.add(portClaim(port.nodePort));
   }
 }

@@ -4,6 +4,7 @@ import { Agent, get, type RequestOptions } from 'node:https';
 import { after, before, describe, it } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { listenHttps } from '../../../src/apiserver/serve.ts';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { createAuthority, issueCertificate } from '../../../src/pki/x509.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
@@ -122,5 +123,42 @@ describe('the HTTPS listener', () => {
     await ended;
     assert.ok(performance.now() - begun < 2000);
     agent.destroy();
+  });
+
+  it('frees a watch whose client hung up', async () => {
+    const timers = new Set<symbol>();
+    const emptied = Promise.withResolvers<void>();
+    const clock: Clock = {
+      now: () => Date.now(),
+      after(ms, fn) {
+        const id = Symbol('timer');
+        timers.add(id);
+        const forget = () => {
+          timers.delete(id);
+          if (timers.size === 0) emptied.resolve();
+        };
+        const timer = systemClock.after(ms, () => {
+          forget();
+          fn();
+        });
+        return {
+          cancel() {
+            timer.cancel();
+            forget();
+          },
+        };
+      },
+    };
+    const own = await startHttpsTestServer({ clock });
+    const { key, certificate } = await own.clientCertificate('admin', ['system:masters']);
+    const path = '/api/v1/pods?watch=true&allowWatchBookmarks=true';
+    const tls = { ca: own.authority.certificate, key, cert: certificate };
+    const request = get({ host: '127.0.0.1', port: own.port, path, ...tls });
+    const [response] = await once(request, 'response');
+    assert.ok(timers.size > 0);
+    response.on('error', () => {});
+    request.destroy();
+    await emptied.promise;
+    await own.stop();
   });
 });

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { StatusError } from '../../../src/apimachinery/status-error.ts';
+import { negotiateForm } from '../../../src/apiserver/negotiation/accept.ts';
+
+const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+
+describe('negotiateForm', () => {
+  const cases: readonly [string | undefined, object][] = [
+    [undefined, { type: 'object' }],
+    ['', { type: 'object' }],
+    ['*/*', { type: 'object' }],
+    ['application/json, */*;q=0.8', { type: 'object' }],
+    ['application/vnd.kubernetes.protobuf, */*', { type: 'object' }],
+    [`${table},application/json`, { type: 'table', version: 'v1' }],
+    ['application/json;g=meta.k8s.io;v=v1beta1;as=Table', { type: 'table', version: 'v1beta1' }],
+    ['application/json;as=Table;v=v2;g=meta.k8s.io,application/json', { type: 'object' }],
+    ['application/json;as=Else;v=v1;g=meta.k8s.io,*/*', { type: 'object' }],
+    ['application/json; as=PartialObjectMetadata; g=meta.k8s.io; v=v1', { type: 'metadata', version: 'v1' }],
+  ];
+  for (const [accept, form] of cases) {
+    it(`${accept} means ${JSON.stringify(form)}`, () => assert.deepEqual(negotiateForm(accept), form));
+  }
+
+  for (const accept of [
+    'application/vnd.kubernetes.protobuf',
+    'text/html',
+    'application/json;as=Table;g=x;v=v1',
+  ]) {
+    it(`${accept} is refused`, () =>
+      assert.throws(
+        () => negotiateForm(accept),
+        (error: unknown) => error instanceof StatusError && error.status.code === 406,
+      ));
+  }
+
+  it('refuses a form the endpoint does not have', () => {
+    assert.throws(() => negotiateForm(table, ['object']), /only the following media types/);
+  });
+});

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
+import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
+import { podResource } from '../../../src/api/core/v1/pod.ts';
+import type { KubeObject, ObjectMeta } from '../../../src/apimachinery/meta.ts';
+import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
+import {
+  type DeletionOptions,
+  isFullyFinalized,
+  markDeleted,
+} from '../../../src/apiserver/registry/deletion.ts';
+
+const now = Date.UTC(2026, 0, 1);
+const at = (seconds: number) => new Date(now + seconds * 1000).toISOString().replace('.000', '');
+
+const object = (kind: string, metadata: Partial<ObjectMeta>, rest: object = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind,
+  metadata: { name: 'x', uid: 'u', resourceVersion: '1', creationTimestamp: at(-100), ...metadata },
+  ...rest,
+});
+const running = { spec: { nodeName: 'n', terminationGracePeriodSeconds: 30 }, status: { phase: 'Running' } };
+const pod = (metadata: Partial<ObjectMeta> = {}) => object('Pod', metadata, structuredClone(running));
+
+interface Case {
+  readonly what: string;
+  readonly definition: ResourceDefinition;
+  readonly object: KubeObject;
+  readonly options?: Partial<DeletionOptions>;
+  readonly result: 'remove' | 'mark' | 'keep';
+  readonly expect?: Partial<ObjectMeta>;
+}
+
+const definitionOf = (definition: unknown) => definition as ResourceDefinition;
+const maps = definitionOf(configMapResource);
+const pods = definitionOf(podResource);
+
+const cases: readonly Case[] = [
+  { what: 'nothing holds it', definition: maps, object: object('ConfigMap', {}), result: 'remove' },
+  {
+    what: 'a finalizer holds it',
+    definition: maps,
+    object: object('ConfigMap', { finalizers: ['a/b'], generation: 4 }),
+    result: 'mark',
+    expect: { deletionTimestamp: at(0), deletionGracePeriodSeconds: 0, generation: 5 },
+  },
+  {
+    what: 'it is deleted again',
+    definition: maps,
+    object: object('ConfigMap', {
+      finalizers: ['a/b'],
+      deletionTimestamp: at(-5),
+      deletionGracePeriodSeconds: 0,
+    }),
+    result: 'keep',
+  },
+  {
+    what: 'it is orphaned',
+    definition: maps,
+    object: object('ConfigMap', { finalizers: ['foregroundDeletion', 'a/b'] }),
+    options: { propagationPolicy: 'Orphan' },
+    result: 'mark',
+    expect: { finalizers: ['a/b', 'orphan'] },
+  },
+  {
+    what: 'the foreground is given up',
+    definition: maps,
+    object: object('ConfigMap', {
+      finalizers: ['foregroundDeletion'],
+      deletionTimestamp: at(-5),
+      deletionGracePeriodSeconds: 0,
+    }),
+    options: { propagationPolicy: 'Background' },
+    result: 'remove',
+  },
+  {
+    what: 'a pod runs',
+    definition: pods,
+    object: pod(),
+    result: 'mark',
+    expect: { deletionTimestamp: at(30), deletionGracePeriodSeconds: 30 },
+  },
+  {
+    what: 'a pod is given another grace',
+    definition: pods,
+    object: pod(),
+    options: { gracePeriodSeconds: 3 },
+    result: 'mark',
+    expect: { deletionTimestamp: at(3), deletionGracePeriodSeconds: 3 },
+  },
+  {
+    what: 'a pod is forced',
+    definition: pods,
+    object: pod(),
+    options: { gracePeriodSeconds: 0 },
+    result: 'remove',
+  },
+  {
+    what: 'a shorter grace has passed already',
+    definition: pods,
+    object: pod({ deletionTimestamp: at(10), deletionGracePeriodSeconds: 30 }),
+    options: { gracePeriodSeconds: 5 },
+    result: 'mark',
+    expect: { deletionTimestamp: at(0), deletionGracePeriodSeconds: 5 },
+  },
+  {
+    what: 'a longer grace is asked for',
+    definition: pods,
+    object: pod({ deletionTimestamp: at(10), deletionGracePeriodSeconds: 30 }),
+    options: { gracePeriodSeconds: 60 },
+    result: 'keep',
+  },
+  {
+    what: 'a namespace has content to lose',
+    definition: definitionOf(namespaceResource),
+    object: object('Namespace', {}, { spec: { finalizers: ['kubernetes'] } }),
+    result: 'mark',
+  },
+  {
+    what: 'a namespace has none',
+    definition: definitionOf(namespaceResource),
+    object: object('Namespace', {}, { spec: {} }),
+    result: 'remove',
+  },
+];
+
+describe('markDeleted', () => {
+  for (const { what, definition, object: given, options, result, expect = {} } of cases) {
+    it(`${result} when ${what}`, () => {
+      const all = { gracePeriodSeconds: undefined, propagationPolicy: undefined, ...options };
+      const copy = structuredClone(given);
+      assert.equal(markDeleted(definition, copy, all, now).type, result);
+      for (const [field, value] of Object.entries(expect)) {
+        assert.deepEqual(copy.metadata[field as keyof ObjectMeta], value, field);
+      }
+      if (result === 'keep') assert.deepEqual(copy, given);
+      assert.equal(isFullyFinalized(copy), result === 'remove');
+      // Deciding again changes nothing more.
+      if (result !== 'remove') assert.equal(markDeleted(definition, copy, all, now).type, 'keep');
+    });
+  }
+});

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { newNotFound, newStatusError } from '../../../src/apimachinery/status-error.ts';
+import { bearerToken } from '../../../src/apiserver/authentication/bearer-token.ts';
+import { refusal } from '../../../src/apiserver/authorization/authorizer.ts';
+import { toStatusError } from '../../../src/apiserver/errors.ts';
+import { addressAt, parseRange, positionIn } from '../../../src/apiserver/registry/address-range.ts';
+import { respondStatus, warningHeader } from '../../../src/apiserver/respond.ts';
+import { nodeNameOf } from '../../../src/apiserver/user.ts';
+import { StoreRejectedError, StoreUnavailableError } from '../../../src/storage/store.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+
+describe('address ranges', () => {
+  it('leave out the network and the broadcast address', () => {
+    const range = parseRange('10.96.0.0/29');
+    assert.deepEqual(range, { first: 10 * 2 ** 24 + 96 * 2 ** 16 + 1, size: 6 });
+    assert.equal(addressAt(range, 0), '10.96.0.1');
+    assert.equal(addressAt(range, 5), '10.96.0.6');
+    for (const outside of ['10.96.0.0', '10.96.0.7', '10.95.255.255', '192.168.0.1']) {
+      assert.equal(positionIn(range, outside), undefined, outside);
+    }
+  });
+
+  it('are inverse to positions over byte borders', () => {
+    const range = parseRange('10.96.0.0/16');
+    for (const position of [0, 254, 255, 256, 65533]) {
+      assert.equal(positionIn(range, addressAt(range, position)), position);
+    }
+    assert.equal(addressAt(parseRange('10.96.5.9/16'), 0), '10.96.0.1');
+  });
+
+  for (const text of ['', '10.96.0.0', '10.96.0.0/31', 'x/16', '::/64']) {
+    it(`refuses ${JSON.stringify(text)}`, () =>
+      assert.throws(() => parseRange(text), /is not an IPv4 network/));
+  }
+});
+
+describe('warnings', () => {
+  it('are one header, quoted, without line breaks', () => {
+    assert.deepEqual(warningHeader([]), {});
+    assert.deepEqual(warningHeader(['a "b" \\ c', 'd\ne é']), {
+      warning: '299 - "a \\"b\\" \\\\ c", 299 - "d e ?"',
+    });
+  });
+});
+
+describe('users', () => {
+  it('are node agents by name and group', () => {
+    assert.equal(nodeNameOf({ name: 'system:node:a', groups: ['system:nodes'] }), 'a');
+    assert.equal(nodeNameOf({ name: 'system:node:a', groups: [] }), undefined);
+    assert.equal(nodeNameOf({ name: 'a', groups: ['system:nodes'] }), undefined);
+  });
+
+  it('show their token in the header', () => {
+    for (const [header, token] of [
+      ['Bearer abc', 'abc'],
+      ['bearer  abc ', 'abc'],
+      ['Bearer a b', undefined],
+      ['Basic abc', undefined],
+      [undefined, undefined],
+    ] as const) {
+      assert.equal(bearerToken(header), token);
+    }
+  });
+
+  it('are refused with their name, the verb and the place', () => {
+    const user = { name: 'b"ob', groups: [] };
+    const resource = {
+      type: 'resource',
+      user,
+      verb: 'get',
+      group: 'apps',
+      resource: 'deployments/scale',
+      name: 'x',
+    } as const;
+    assert.equal(
+      refusal({ ...resource, namespace: 'n' }),
+      'User "b\\"ob" cannot get resource "deployments/scale" in API group "apps" in the namespace "n"',
+    );
+  });
+});
+
+describe('errors', () => {
+  const request = (method: string) => new Request('https://x/api/v1/pods?token=secret', { method });
+
+  it('of the API pass as they are, and are not logged', () => {
+    const log = new RecordingLogger();
+    const error = newNotFound({ group: '', plural: 'pods' }, 'x');
+    assert.equal(toStatusError(error, request('GET'), log), error);
+    assert.deepEqual(log.lines, []);
+  });
+
+  it('of the store say whether asking again helps', () => {
+    const log = new RecordingLogger();
+    const down = new StoreUnavailableError('x');
+    assert.equal(toStatusError(down, request('GET'), log).status.code, 503);
+    assert.equal(toStatusError(down, request('PUT'), log).status.code, 504);
+    assert.equal(toStatusError(down, request('PUT'), log).status.details?.retryAfterSeconds, 1);
+    const refused = toStatusError(new StoreRejectedError('too large'), request('PUT'), log).status;
+    assert.deepEqual([refused.code, refused.details], [500, undefined]);
+    assert.match(refused.message ?? '', /too large/);
+  });
+
+  it('of the server are logged once, without the query, and name nothing from inside', () => {
+    const log = new RecordingLogger();
+    const { status } = toStatusError(new TypeError('inside'), request('GET'), log);
+    assert.equal(status.code, 500);
+    assert.doesNotMatch(status.message ?? '', /inside/);
+    assert.equal(log.lines.length, 1);
+    assert.equal(log.lines[0]?.fields.path, '/api/v1/pods');
+    assert.equal(log.lines[0]?.fields.error, 'inside');
+  });
+
+  it('carry Retry-After when they say when', () => {
+    const { status } = newStatusError('Timeout', 'x', { retryAfterSeconds: 3 });
+    assert.equal(respondStatus(status).headers.get('retry-after'), '3');
+  });
+});

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
+import { parseLabelSelector } from '../../../src/apimachinery/labels.ts';
+import type { KubeObject } from '../../../src/apimachinery/meta.ts';
+import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
+import { selectionOf } from '../../../src/apiserver/selection.ts';
+import { createFraming, frameOf } from '../../../src/apiserver/verbs/watch-frames.ts';
+import type { CachedObject, CacheEvent } from '../../../src/storage/cache.ts';
+import { frameObject } from '../../../src/storage/codec.ts';
+
+const definition = configMapResource as unknown as ResourceDefinition;
+
+const cached = (on: boolean, revision: number): CachedObject => {
+  const object: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      resourceVersion: String(revision),
+      name: 'x',
+      namespace: 'default',
+      uid: 'u',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      labels: { on: String(on) },
+    },
+  };
+  return {
+    key: '/registry/configmaps/default/x',
+    revision,
+    bytes: Buffer.from(JSON.stringify(object)),
+    object,
+  };
+};
+
+const event = (type: CacheEvent['type'], before: boolean | undefined, after: boolean): CacheEvent => {
+  const previous = before === undefined ? undefined : cached(before, 5);
+  const current = cached(after, 6);
+  const { frame } = frameObject(type, current.bytes, 6);
+  return { type, key: current.key, revision: 6, current, previous, frame };
+};
+
+describe('what a watcher with a selector sees', () => {
+  const selection = selectionOf(definition, 'default', {
+    labelSelector: parseLabelSelector('on=true'),
+    fieldSelector: [],
+  });
+  const framing = createFraming(definition, { type: 'object' }, 'Metadata', () => 0);
+  const cases: readonly [CacheEvent['type'], boolean | undefined, boolean, string | undefined, string][] = [
+    ['ADDED', undefined, true, 'ADDED', 'true'],
+    ['ADDED', undefined, false, undefined, ''],
+    ['MODIFIED', true, true, 'MODIFIED', 'true'],
+    ['MODIFIED', false, true, 'ADDED', 'true'],
+    ['MODIFIED', true, false, 'DELETED', 'true'],
+    ['MODIFIED', false, false, undefined, ''],
+    ['DELETED', true, true, 'DELETED', 'true'],
+    ['DELETED', false, false, undefined, ''],
+  ];
+  for (const [type, before, after, seen, label] of cases) {
+    it(`${type} from ${before} to ${after} is ${seen ?? 'nothing'}`, () => {
+      const frame = frameOf(event(type, before, after), selection, framing);
+      if (seen === undefined) return assert.equal(frame, undefined);
+      const line = JSON.parse(frame?.toString() ?? '');
+      assert.equal(line.type, seen);
+      assert.equal(line.object.metadata.resourceVersion, '6');
+      assert.equal(line.object.metadata.labels.on, label);
+    });
+  }
+
+  it('passes on the very bytes of the cache when the event is as it was', () => {
+    const made = event('MODIFIED', true, true);
+    assert.equal(frameOf(made, selection, framing), made.frame);
+  });
+
+  it('frames metadata alone', () => {
+    const metadata = createFraming(definition, { type: 'metadata', version: 'v1' }, 'Metadata', () => 0);
+    const line = JSON.parse(metadata.unchanged(event('MODIFIED', true, true)).toString());
+    assert.equal(line.object.kind, 'PartialObjectMetadata');
+    const bookmark = JSON.parse(metadata.bookmark(9).toString());
+    assert.deepEqual(bookmark.object.metadata, { resourceVersion: '9', creationTimestamp: null });
+    assert.equal(bookmark.object.kind, 'PartialObjectMetadata');
+  });
+});
