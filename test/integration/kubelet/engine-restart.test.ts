@@ -13,6 +13,8 @@ import { eventually, isReady, type NodeHarness, startNodeHarness } from './node-
 class OwnDocker {
   readonly directory: string;
   readonly socketPath: string;
+  /** Without a bridge of its own dockerd would take the machine's docker0, or with `none` remove it. */
+  readonly #bridge = `it-br${process.pid}`;
   #containerd: ChildProcess | undefined;
   #dockerd: ChildProcess | undefined;
 
@@ -25,13 +27,17 @@ class OwnDocker {
   async start(): Promise<void> {
     if (this.#dockerd && this.#dockerd.exitCode === null && this.#dockerd.signalCode === null) return;
     const at = (name: string) => join(this.directory, name);
+    if (!this.#containerd) {
+      const batch = `link add name ${this.#bridge} type bridge\naddress add 10.232.0.1/24 dev ${this.#bridge}\n`;
+      await systemExec('ip', ['-batch', '-'], { input: batch });
+    }
     this.#containerd ??= await this.#spawn('containerd', [
       ...['--root', at('containerd'), '--state', at('containerd-state'), '--address', at('containerd.sock')],
     ]);
     this.#dockerd = await this.#spawn('dockerd', [
       ...['--data-root', at('data'), '--exec-root', at('exec'), '--pidfile', at('pid')],
       ...['--containerd', at('containerd.sock'), '-H', `unix://${this.socketPath}`],
-      ...['--bridge=none', '--iptables=false', '--ip-masq=false'],
+      ...['--bridge', this.#bridge, '--iptables=false', '--ip-masq=false'],
     ]);
     await eventually(() => systemExec('docker', ['-H', `unix://${this.socketPath}`, 'version']), 30_000);
   }
@@ -43,6 +49,7 @@ class OwnDocker {
   async close(): Promise<void> {
     await end(this.#dockerd, 'SIGTERM');
     await end(this.#containerd, 'SIGTERM');
+    await systemExec('ip', ['link', 'delete', 'dev', this.#bridge]);
     const mounts = (await readFile('/proc/self/mounts', 'utf8'))
       .split('\n')
       .map((line) => line.split(' ')[1] ?? '');
