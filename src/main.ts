@@ -12,6 +12,10 @@ const commands: Readonly<Record<string, Entry>> = {
     about: 'remove everything minik8s made on this machine',
     load: async () => (await import('./roles/reset.ts')).command,
   },
+  ctl: {
+    about: 'the client: get, apply, delete, logs, …',
+    load: async () => (await import('./cli/ctl.ts')).processCommand(),
+  },
   version: { about: 'print the version', load: async () => ({ run: () => print(`${version()}\n`) }) },
 };
 

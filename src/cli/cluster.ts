@@ -1,0 +1,157 @@
+/** The API server that a command talks to: found by the kubeconfig, asked over HTTPS. */
+import { join } from 'node:path';
+import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
+import { UsageError } from '../base/usage-error.ts';
+import { version } from '../base/version.ts';
+import { createHttpsTransport } from '../client/https-transport.ts';
+import { type Kubeconfig, loadKubeconfig, resolveContext } from '../client/kubeconfig.ts';
+import { createRequester } from '../client/requester.ts';
+import type { ApiRequest, ApiResponse, Transport } from '../client/transport.ts';
+import { watchEvents } from '../client/watch-stream.ts';
+import { type ApiResources, discover } from './discovery.ts';
+import type { Flags } from './flags.ts';
+import type { Io } from './io.ts';
+
+export interface Cluster {
+  /** From --namespace, or the context. */
+  readonly namespace: string;
+  /** Whether --namespace was given. */
+  readonly namespaceGiven: boolean;
+  /** What the server serves; asked for once. */
+  resources(): Promise<ApiResources>;
+  /** The decoded answer; rejects with StatusError or TransportError. */
+  get(path: string, accept?: string): Promise<JsonObject>;
+  send(
+    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    body: unknown,
+    type?: string,
+  ): Promise<JsonObject>;
+  open(request: ApiRequest): Promise<ApiResponse>;
+  /** Each event of a watch; ends with the server's stream, or when the reader stops. */
+  watch(path: string, accept?: string): AsyncGenerator<WatchedEvent>;
+  close(): void;
+}
+
+export interface WatchedEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+  readonly object: JsonObject;
+}
+
+const json = 'application/json';
+
+/** The files that are read, first to last; those that do not exist are passed over. */
+export function kubeconfigFiles(
+  io: Pick<Io, 'env' | 'homeDirectory'>,
+  given: string | undefined,
+): string[][] {
+  if (given !== undefined) return [[given]];
+  const listed = (io.env.KUBECONFIG ?? '').split(':').filter((file) => file !== '');
+  const dataDirectory = io.env.MINIK8S_DATA_DIR || '/var/lib/minik8s';
+  return [
+    ...(listed.length > 0 ? [listed] : []),
+    [join(io.homeDirectory, '.kube/config')],
+    [join(dataDirectory, 'admin.conf')],
+  ];
+}
+
+/** The configuration of the first place that has one. Throws UsageError when none has. */
+export function findKubeconfig(io: Pick<Io, 'env' | 'homeDirectory'>, given: string | undefined): Kubeconfig {
+  const places = kubeconfigFiles(io, given);
+  for (const files of places) {
+    const config = loadKubeconfig(files);
+    if (config && (Object.keys(config.contexts).length > 0 || given !== undefined)) return config;
+  }
+  throw new UsageError(
+    given !== undefined
+      ? `kubeconfig ${given} does not exist`
+      : `no kubeconfig found (looked at ${places.flat().join(', ')}): name one with --kubeconfig or $KUBECONFIG`,
+  );
+}
+
+export function connect(io: Io, flags: Flags): Cluster {
+  const context = resolveContext(findKubeconfig(io, flags.text('kubeconfig')), flags.text('context'));
+  const https = createHttpsTransport({
+    ...context,
+    clock: io.clock,
+    userAgent: `minik8s-ctl/${version()}`,
+  });
+  const transport = interruptible(warning(https, io), io.signal);
+  return clusterOver(transport, io, {
+    namespace: flags.text('namespace') ?? context.namespace,
+    namespaceGiven: flags.given('namespace'),
+  });
+}
+
+export function clusterOver(
+  transport: Transport,
+  io: Io,
+  names: Pick<Cluster, 'namespace' | 'namespaceGiven'>,
+): Cluster {
+  const requester = createRequester(transport, io.clock);
+  const object = async (request: ApiRequest): Promise<JsonObject> => {
+    const answer = await requester.json(request);
+    if (!isRecord(answer)) throw new Error(`${request.method} ${request.path} did not answer an object`);
+    return answer;
+  };
+  let resources: Promise<ApiResources> | undefined;
+  return {
+    ...names,
+    resources: () => {
+      resources ??= discover(requester);
+      return resources;
+    },
+    get: (path, accept = json) => object({ method: 'GET', path, headers: { accept } }),
+    send: (method, path, body, type = json) =>
+      object({
+        method,
+        path,
+        headers: { accept: json, ...(body !== undefined && { 'content-type': type }) },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    open: (request) => requester.open(request),
+    async *watch(path, accept = json) {
+      const stop = new AbortController();
+      const signal = AbortSignal.any([io.signal, stop.signal]);
+      try {
+        const { body } = await requester.open({ method: 'GET', path, headers: { accept }, signal });
+        for await (const { type, object } of watchEvents(body, `GET ${path}`))
+          yield { type, object: object as object as JsonObject };
+      } finally {
+        stop.abort(new DOMException('the watch is over', 'AbortError'));
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** Every request ends when the user interrupts. */
+function interruptible(transport: Transport, signal: AbortSignal): Transport {
+  return {
+    request: (request) => transport.request({ signal, ...request }),
+    close: () => transport.close(),
+  };
+}
+
+/** Shows each `Warning: 299 - "text"` header once. */
+function warning(transport: Transport, io: Io): Transport {
+  const shown = new Set<string>();
+  return {
+    async request(request) {
+      const response = await transport.request(request);
+      for (const text of warningTexts(response.header('warning') ?? '')) {
+        if (!shown.has(text)) io.err(`Warning: ${text}\n`);
+        shown.add(text);
+      }
+      return response;
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** The texts of a header such as `299 - "one", 299 - "two \"quoted\""` (RFC 7234, 5.5). */
+export function warningTexts(header: string): string[] {
+  return [...header.matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
+    text.replaceAll(/\\(.)/g, '$1'),
+  );
+}

@@ -1,0 +1,157 @@
+/** `ctl apply`: makes objects what manifests say, without touching what they leave open. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { patchTypes } from '../../apimachinery/patch.ts';
+import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { collectionPath, query } from '../../client/resource-path.ts';
+import { lastAppliedAnnotation, readLastApplied, withLastApplied } from '../apply/last-applied.ts';
+import { type MergeSchema, mergeSchemaOf, openApiPath, plainSchema } from '../apply/merge-schema.ts';
+import { threeWayPatch } from '../apply/three-way.ts';
+import type { Cluster } from '../cluster.ts';
+import { kindName } from '../discovery.ts';
+import { inContext } from '../errors.ts';
+import { type DryRun, dryRunFlag, dryRunOf, dryRunSuffix, fileFlags, outputFlag } from '../flags.ts';
+import { metadataOf } from '../objects.ts';
+import { type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { type ManifestTarget, manifestTargets, targetPath } from '../targets.ts';
+import type { Verb, VerbContext } from '../verb.ts';
+import { fieldValidationOf, validateFlag, writer } from '../write-options.ts';
+
+/** How often an object is read anew when somebody else changes it at the same moment. */
+const maxConflicts = 5;
+
+export const apply: Verb = {
+  about: 'make objects what manifests say: create what is missing, change what differs',
+  flags: { ...fileFlags, ...dryRunFlag, ...validateFlag, ...outputFlag },
+  async run(context) {
+    const { io, flags } = context;
+    if (!flags.given('filename')) throw new UsageError('ctl apply: say what to apply: -f FILE');
+    const cluster = context.cluster();
+    const applier = new Applier(context, cluster);
+    const targets = await manifestTargets(context, cluster);
+    for (const target of targets) {
+      try {
+        io.out(await applier.apply(target));
+      } catch (error) {
+        if (io.signal.aborted) throw error;
+        context.report(error);
+      }
+    }
+  },
+};
+
+type Outcome = 'created' | 'configured' | 'unchanged';
+
+class Applier {
+  readonly #cluster: Cluster;
+  readonly #context: VerbContext;
+  readonly #dryRun: DryRun;
+  readonly #format: ObjectFormat | undefined;
+  readonly #query: string;
+  readonly #documents = new Map<string, Promise<JsonObject | undefined>>();
+
+  constructor(context: VerbContext, cluster: Cluster) {
+    this.#context = context;
+    this.#cluster = cluster;
+    this.#dryRun = dryRunOf(context.flags);
+    this.#format = objectFormat(context.flags.text('output'));
+    this.#query = query({
+      fieldManager: writer,
+      fieldValidation: fieldValidationOf(context.flags),
+      dryRun: this.#dryRun === 'server' ? 'All' : undefined,
+    });
+  }
+
+  /** What to print. */
+  async apply(target: ManifestTarget): Promise<string> {
+    const { resource, name, manifest } = target;
+    if (!name)
+      throw new Error(
+        `${manifest.file}:${manifest.line}: apply needs metadata.name; use ctl create for generateName`,
+      );
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const [outcome, object] = await this.#applyOnce(target);
+        if (this.#format) return this.#format(withoutManagedFields(object));
+        return `${kindName(resource)}/${name} ${outcome}${dryRunSuffix[this.#dryRun]}\n`;
+      } catch (error) {
+        if (!isConflict(error) || attempt === maxConflicts) throw error;
+      }
+    }
+  }
+
+  async #applyOnce(target: ManifestTarget): Promise<[Outcome, JsonObject]> {
+    const modified = withLastApplied(target.object);
+    const current = await this.#read(target);
+    if (!current) return ['created', await this.#create(target, modified)];
+    this.#warn(target, current);
+    const original = readLastApplied(current) ?? {};
+    const strategic = await this.#schemaOf(target);
+    const patch = threeWayPatch({ original, modified, current }, strategic ?? plainSchema);
+    if (!patch) return ['unchanged', current];
+    if (this.#dryRun === 'client') return ['configured', modified];
+    const type = strategic ? patchTypes.strategic : patchTypes.merge;
+    const path = targetPath(target) + this.#query;
+    const result = await doing(`error when applying patch to ${where(target)}`, () =>
+      this.#cluster.send('PATCH', path, patch, type),
+    );
+    const same = metadataOf(result).resourceVersion === metadataOf(current).resourceVersion;
+    return [same && this.#dryRun === 'none' ? 'unchanged' : 'configured', result];
+  }
+
+  async #read(target: ManifestTarget): Promise<JsonObject | undefined> {
+    try {
+      return await this.#cluster.get(targetPath(target));
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw inContext(error, `error when reading ${where(target)}`);
+    }
+  }
+
+  async #create({ resource, namespace, ...target }: ManifestTarget, object: JsonObject): Promise<JsonObject> {
+    if (this.#dryRun === 'client') return object;
+    const path = collectionPath(resource, namespace) + this.#query;
+    return doing(`error when creating ${where(target)}`, () => this.#cluster.send('POST', path, object));
+  }
+
+  #warn({ resource, name }: ManifestTarget, current: JsonObject): void {
+    const { io } = this.#context;
+    const { annotations, deletionTimestamp } = metadataOf(current);
+    if (deletionTimestamp)
+      io.err(`Warning: Detected changes to resource ${name} which is currently being deleted.\n`);
+    if (annotations[lastAppliedAnnotation] === undefined)
+      io.err(
+        `Warning: resource ${resource.plural}/${name} is missing the ${lastAppliedAnnotation} annotation which is ` +
+          'required by ctl apply: fields that the manifest no longer has stay. The missing annotation will be ' +
+          'patched automatically.\n',
+      );
+  }
+
+  /** Undefined for a kind without strategic merge patches. */
+  async #schemaOf({ resource }: ManifestTarget): Promise<MergeSchema | undefined> {
+    const path = openApiPath(resource);
+    const document = this.#documents.get(path) ?? this.#document(path);
+    this.#documents.set(path, document);
+    const found = await document;
+    return found && mergeSchemaOf(found, resource);
+  }
+
+  async #document(path: string): Promise<JsonObject | undefined> {
+    try {
+      return await this.#cluster.get(path);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+}
+
+const where = ({ manifest }: Pick<ManifestTarget, 'manifest'>) => `"${manifest.file}:${manifest.line}"`;
+
+async function doing<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw inContext(error, what);
+  }
+}

@@ -1,0 +1,44 @@
+/** `ctl create -f`: creates what manifests describe; what exists already is an error. */
+import { UsageError } from '../../base/usage-error.ts';
+import { collectionPath, query } from '../../client/resource-path.ts';
+import { kindName } from '../discovery.ts';
+import { inContext } from '../errors.ts';
+import { dryRunFlag, dryRunOf, dryRunSuffix, fileFlags, outputFlag } from '../flags.ts';
+import { metadataOf } from '../objects.ts';
+import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { manifestTargets } from '../targets.ts';
+import type { Verb } from '../verb.ts';
+import { fieldValidationOf, validateFlag, writer } from '../write-options.ts';
+
+export const create: Verb = {
+  about: 'create the objects that manifests describe',
+  flags: { ...fileFlags, ...dryRunFlag, ...validateFlag, ...outputFlag },
+  async run(context) {
+    const { io, flags } = context;
+    if (!flags.given('filename')) throw new UsageError('ctl create: say what to create: -f FILE');
+    const cluster = context.cluster();
+    const dryRun = dryRunOf(flags);
+    const format = objectFormat(flags.text('output'));
+    const parameters = query({
+      fieldManager: writer,
+      fieldValidation: fieldValidationOf(flags),
+      dryRun: dryRun === 'server' ? 'All' : undefined,
+    });
+    const targets = await manifestTargets(context, cluster);
+    for (const { resource, namespace, object, manifest } of targets) {
+      try {
+        const path = collectionPath(resource, namespace) + parameters;
+        const result = dryRun === 'client' ? object : await cluster.send('POST', path, object);
+        const name = metadataOf(result).name;
+        io.out(
+          format
+            ? format(withoutManagedFields(result))
+            : `${kindName(resource)}/${name} created${dryRunSuffix[dryRun]}\n`,
+        );
+      } catch (error) {
+        if (io.signal.aborted) throw error;
+        context.report(inContext(error, `error when creating "${manifest.file}:${manifest.line}"`));
+      }
+    }
+  },
+};

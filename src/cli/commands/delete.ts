@@ -1,0 +1,202 @@
+/** `ctl delete`: deletes, and waits until what was deleted is gone. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { isNotFound } from '../../apimachinery/status-error.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import type { Cluster } from '../cluster.ts';
+import { kindName } from '../discovery.ts';
+import {
+  dryRunFlag,
+  dryRunOf,
+  dryRunSuffix,
+  type Flags,
+  type FlagTable,
+  fileFlags,
+  outputFlag,
+  selectorFlag,
+} from '../flags.ts';
+import { metadataOf, recordsAt, textAt } from '../objects.ts';
+import {
+  collectionOf,
+  listPath,
+  type ObjectTarget,
+  resolveTargets,
+  type Target,
+  targetPath,
+} from '../targets.ts';
+import type { Verb, VerbContext } from '../verb.ts';
+
+const flagTable = {
+  ...fileFlags,
+  ...selectorFlag,
+  'field-selector': { type: 'string', hint: 'SELECTOR', about: 'only objects whose fields match' },
+  all: { type: 'boolean', about: 'all objects of the type in the namespace' },
+  'all-namespaces': { type: 'boolean', short: 'A', about: 'in all namespaces' },
+  'grace-period': { type: 'string', hint: 'SECONDS', about: 'how long a pod may take to stop' },
+  now: { type: 'boolean', about: 'the same as --grace-period=1' },
+  force: { type: 'boolean', about: 'remove at once, without waiting for the pod to stop' },
+  wait: { type: 'boolean', on: true, about: 'wait until the objects are gone' },
+  timeout: { type: 'string', hint: 'DURATION', about: 'how long to wait (default: without end)' },
+  cascade: { type: 'string', hint: 'background|foreground|orphan', about: 'what becomes of what it owns' },
+  'ignore-not-found': { type: 'boolean', about: 'what does not exist is no error' },
+  ...dryRunFlag,
+  ...outputFlag,
+} as const satisfies FlagTable;
+
+export const remove: Verb = {
+  about: 'delete objects by name, by selector, or by manifest',
+  words: 'TYPE NAME',
+  flags: flagTable,
+  async run(context) {
+    const { io, flags } = context;
+    const cluster = context.cluster();
+    const options = readOptions(flags);
+    const targets = await resolveTargets(context);
+    requireSelection(targets, flags);
+    const objects = await expandAll(cluster, targets);
+    if (objects.length === 0 && targets.length > 0) io.out('No resources found\n');
+    const gone: Promise<void>[] = [];
+    for (const target of objects) {
+      try {
+        const answer = await deleteOne(context, cluster, target, options);
+        if (answer && options.wait) gone.push(waitUntilGone(context, cluster, target, answer));
+      } catch (error) {
+        if (io.signal.aborted) throw error;
+        context.report(error);
+      }
+    }
+    await Promise.all(gone);
+  },
+};
+
+interface DeleteSettings {
+  readonly body: JsonObject;
+  readonly wait: boolean;
+  readonly forced: boolean;
+}
+
+function readOptions(flags: Flags): DeleteSettings {
+  const grace = flags.whole('grace-period');
+  const forced = flags.on('force');
+  if (flags.on('now') && grace !== undefined)
+    throw new UsageError('--now and --grace-period cannot be specified together');
+  if (grace === 0 && !forced)
+    throw new UsageError('--grace-period=0 also needs --force: the pod may go on running');
+  if (forced && grace !== undefined && grace > 0)
+    throw new UsageError('--force and --grace-period greater than 0 cannot be specified together');
+  const seconds = forced ? 0 : flags.on('now') ? 1 : grace !== undefined && grace >= 0 ? grace : undefined;
+  const policy = flags.oneOf('cascade', ['background', 'foreground', 'orphan'] as const) ?? 'background';
+  const dryRun = dryRunOf(flags) === 'server';
+  return {
+    body: {
+      propagationPolicy: policy.charAt(0).toUpperCase() + policy.slice(1),
+      ...(seconds !== undefined && { gracePeriodSeconds: seconds }),
+      ...(dryRun && { dryRun: ['All'] }),
+    },
+    wait: flags.on('wait') && dryRunOf(flags) === 'none',
+    forced,
+  };
+}
+
+function requireSelection(targets: readonly Target[], flags: Flags): void {
+  const selected = flags.on('all') || flags.given('selector') || flags.given('field-selector');
+  if (targets.some(({ name }) => name === undefined) && !selected)
+    throw new UsageError(
+      'resource(s) were provided, but no name was specified: name them, or use -l or --all',
+    );
+}
+
+/** Collections as the objects that are in them now. */
+async function expandAll(cluster: Cluster, targets: readonly Target[]): Promise<ObjectTarget[]> {
+  const objects: ObjectTarget[] = [];
+  for (const target of targets) {
+    if (target.name !== undefined) {
+      objects.push(target);
+      continue;
+    }
+    const list = await cluster.get(listPath(target));
+    for (const item of recordsAt(list, 'items')) {
+      const { name, namespace } = metadataOf(item);
+      objects.push({ resource: target.resource, namespace, name });
+    }
+  }
+  return objects;
+}
+
+/** The server's answer; undefined when nothing was deleted. */
+async function deleteOne(
+  { io, flags }: VerbContext,
+  cluster: Cluster,
+  target: ObjectTarget,
+  { body, forced }: DeleteSettings,
+): Promise<JsonObject | undefined> {
+  const { resource, name } = target;
+  const dryRun = dryRunOf(flags);
+  if (!resource.namespaced && cluster.namespaceGiven)
+    io.err('Warning: deleting cluster-scoped resources, not scoped to the provided namespace\n');
+  if (forced)
+    io.err(
+      'Warning: Immediate deletion does not wait for confirmation that the running resource has been terminated. ' +
+        'The resource may continue to run on the cluster indefinitely.\n',
+    );
+  try {
+    const path = targetPath(target);
+    const answer =
+      dryRun === 'client'
+        ? await cluster.get(path)
+        : await cluster.send('DELETE', path, { kind: 'DeleteOptions', apiVersion: 'v1', ...body });
+    const done = `${forced ? 'force ' : ''}deleted${dryRunSuffix[dryRun]}`;
+    io.out(
+      flags.text('output') === 'name'
+        ? `${kindName(resource)}/${name}\n`
+        : `${kindName(resource)} "${name}" ${done}\n`,
+    );
+    return answer;
+  } catch (error) {
+    if (isNotFound(error) && flags.on('ignore-not-found')) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Until the object that was deleted is gone: not another that took its name. A watch tells, and a watch that the
+ * server ends is begun anew.
+ */
+async function waitUntilGone(
+  context: VerbContext,
+  cluster: Cluster,
+  target: ObjectTarget,
+  answer: JsonObject,
+): Promise<void> {
+  const uid = metadataOf(answer).uid || textAt(answer, 'details', 'uid');
+  const timeoutMs = context.flags.duration('timeout') ?? 0;
+  const deadline = timeoutMs > 0 ? context.io.clock.now() + timeoutMs : undefined;
+  try {
+    while (!(await isGone(context, cluster, target, uid, deadline))) {
+      if (deadline !== undefined && context.io.clock.now() >= deadline)
+        throw new Error(`timed out waiting for ${target.resource.plural}/${target.name} to be deleted`);
+    }
+  } catch (error) {
+    if (context.io.signal.aborted) throw error;
+    context.report(error);
+  }
+}
+
+async function isGone(
+  { io }: VerbContext,
+  cluster: Cluster,
+  target: ObjectTarget,
+  uid: string,
+  deadline: number | undefined,
+): Promise<boolean> {
+  const collection = collectionOf(target);
+  const list = await cluster.get(listPath(collection));
+  const [found] = recordsAt(list, 'items');
+  if (!found || metadataOf(found).uid !== uid) return true;
+  const timeoutSeconds =
+    deadline === undefined ? undefined : Math.max(1, Math.ceil((deadline - io.clock.now()) / 1000));
+  const resourceVersion = textAt(list, 'metadata', 'resourceVersion');
+  const path = listPath(collection, { watch: 1, resourceVersion, timeoutSeconds });
+  for await (const { type, object } of cluster.watch(path))
+    if (type === 'DELETED' && metadataOf(object).uid === uid) return true;
+  return false;
+}

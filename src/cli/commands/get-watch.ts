@@ -1,0 +1,125 @@
+/** `ctl get -w`: what is there, then every change until the user stops it. */
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { isExpired } from '../../apimachinery/status-error.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import type { Cluster } from '../cluster.ts';
+import { metadataOf, recordsAt, textAt } from '../objects.ts';
+import { type ObjectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import {
+  type Column,
+  headerOf,
+  readTable,
+  rowsOf,
+  type TableView,
+  tableAccept,
+} from '../printers/server-table.ts';
+import { TableWriter } from '../printers/table-writer.ts';
+import { type CollectionTarget, collectionOf, listPath, type Target, targetPath } from '../targets.ts';
+import type { VerbContext } from '../verb.ts';
+
+export interface WatchView {
+  readonly table: TableView;
+  /** In place of a table. */
+  readonly format: ObjectFormat | undefined;
+}
+
+/** A watch that the server ends is begun anew where it ended. */
+export async function watchTargets(
+  context: VerbContext,
+  targets: readonly Target[],
+  view: WatchView,
+): Promise<void> {
+  const [target] = targets;
+  if (!target || targets.length > 1)
+    throw new UsageError('you may only specify a single resource type or object with --watch');
+  const { io, flags } = context;
+  const cluster = context.cluster();
+  const collection = target.name === undefined ? target : collectionOf(target);
+  const printer = new WatchPrinter(io.out, view, flags.on('no-headers'));
+  const accept = view.format ? undefined : tableAccept;
+  let show = !flags.on('watch-only');
+  while (!io.signal.aborted) {
+    const list = await cluster.get(listPath(collection), accept);
+    // One that does not exist is an error, as it is without a watch.
+    if (target.name !== undefined && isEmpty(list)) await cluster.get(targetPath(target));
+    if (show) printer.print(list, io.clock.now());
+    else printer.learn(list, io.clock.now());
+    show = true;
+    const version = textAt(list, 'metadata', 'resourceVersion');
+    await followChanges(cluster, collection, { accept, version, signal: io.signal }, (object) =>
+      printer.print(object, io.clock.now()),
+    );
+  }
+}
+
+interface Position {
+  readonly accept: string | undefined;
+  readonly version: string;
+  readonly signal: AbortSignal;
+}
+
+/** Until the server has forgotten what came after the last event. */
+async function followChanges(
+  cluster: Cluster,
+  collection: CollectionTarget,
+  { accept, version, signal }: Position,
+  show: (object: JsonObject) => void,
+): Promise<void> {
+  let resourceVersion = version;
+  try {
+    while (!signal.aborted) {
+      const path = listPath(collection, { watch: 1, allowWatchBookmarks: true, resourceVersion });
+      for await (const { type, object } of cluster.watch(path, accept)) {
+        resourceVersion = versionOf(object) || resourceVersion;
+        if (type !== 'BOOKMARK') show(object);
+      }
+    }
+  } catch (error) {
+    if (!isExpired(error)) throw error;
+  }
+}
+
+const isEmpty = (list: JsonObject) =>
+  recordsAt(list, 'items').length === 0 && recordsAt(list, 'rows').length === 0;
+
+/** Of an object, or of the row of a Table. */
+function versionOf(object: JsonObject): string {
+  const [row] = recordsAt(object, 'rows');
+  const inner = isRecord(row?.object) ? row.object : object;
+  return metadataOf(inner).resourceVersion;
+}
+
+class WatchPrinter {
+  readonly #out: (text: string) => void;
+  readonly #view: TableView;
+  readonly #format: ObjectFormat | undefined;
+  readonly #writer = new TableWriter();
+  #columns: readonly Column[] = [];
+  #headerDue: boolean;
+
+  constructor(out: (text: string) => void, { table, format }: WatchView, noHeaders: boolean) {
+    this.#out = out;
+    this.#view = table;
+    this.#headerDue = !noHeaders;
+    this.#format = format;
+  }
+
+  /** Takes note of the columns of a list that is not shown. */
+  learn(answer: JsonObject, now: number): void {
+    if (!this.#format) this.#columns = readTable(answer, now).columns;
+  }
+
+  print(answer: JsonObject, now: number): void {
+    if (this.#format) {
+      const objects = Array.isArray(answer.items) ? recordsAt(answer, 'items') : [answer];
+      for (const object of objects) this.#out(this.#format(withoutManagedFields(object)));
+      return;
+    }
+    const table = readTable(answer, now, this.#columns);
+    this.#columns = table.columns;
+    if (table.rows.length === 0) return;
+    const header = this.#headerDue ? [headerOf(table, this.#view)] : [];
+    this.#headerDue = false;
+    this.#out(this.#writer.format([...header, ...rowsOf(table, this.#view)]));
+  }
+}

@@ -1,0 +1,47 @@
+/** `minik8s ctl`: the client. Everything it knows of kinds it learns from the server. */
+import { homedir } from 'node:os';
+import { defineCommand } from 'citty';
+import { stopSignal } from '../base/abort.ts';
+import { systemClock } from '../base/clock.ts';
+import { verbs } from './commands/index.ts';
+import type { Io } from './io.ts';
+import { type AnyCommand, toCommand } from './verb.ts';
+
+export function ctlCommand(io: Io): AnyCommand {
+  const subCommands = Object.entries(verbs).map(([name, load]) => [
+    name,
+    async () => toCommand(await load(), io),
+  ]);
+  return defineCommand({
+    meta: { description: 'work with a cluster: get, apply, delete, logs, …' },
+    subCommands: Object.fromEntries(subCommands),
+  });
+}
+
+/** The client of this process: its own streams, and Ctrl-C. Call it once. */
+export function processCommand(): AnyCommand {
+  // `ctl get … | head` closes the pipe early; that is no failure.
+  process.stdout.on('error', (error) => {
+    const closed = 'code' in error && error.code === 'EPIPE';
+    if (!closed) process.stderr.write(`error: cannot write: ${error.message}\n`);
+    process.exit(closed ? 0 : 1);
+  });
+  return ctlCommand({
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    readStdin,
+    env: process.env,
+    homeDirectory: homedir(),
+    clock: systemClock,
+    signal: stopSignal(),
+    exitWith: (status) => {
+      process.exitCode = status;
+    },
+  });
+}
+
+async function readStdin(): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}

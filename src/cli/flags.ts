@@ -1,0 +1,155 @@
+/** Flags as kubectl has them: they may be repeated, stand anywhere, and be written `-o=json` or `--wait=false`. */
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import type { ArgsDef } from 'citty';
+import { UsageError } from '../base/usage-error.ts';
+
+export interface FlagDefinition {
+  readonly type: 'string' | 'boolean';
+  readonly about: string;
+  /** One letter. */
+  readonly short?: string;
+  /** What the value is, for the usage text. */
+  readonly hint?: string;
+  /** A boolean flag that is on unless it is turned off. */
+  readonly on?: true;
+}
+
+export type FlagTable = Readonly<Record<string, FlagDefinition>>;
+
+export const connectionFlags = {
+  kubeconfig: { type: 'string', hint: 'FILE', about: 'the kubeconfig file to use' },
+  context: { type: 'string', hint: 'NAME', about: 'the context of the kubeconfig to use' },
+  namespace: { type: 'string', short: 'n', hint: 'NAME', about: 'the namespace to work in' },
+} as const satisfies FlagTable;
+
+export const selectorFlag = {
+  selector: { type: 'string', short: 'l', hint: 'SELECTOR', about: 'only objects whose labels match' },
+} as const satisfies FlagTable;
+
+export const fileFlags = {
+  filename: {
+    type: 'string',
+    short: 'f',
+    hint: 'FILE',
+    about: 'a manifest, a directory of them, or - for standard input',
+  },
+  recursive: { type: 'boolean', short: 'R', about: 'directories with all that is below them' },
+} as const satisfies FlagTable;
+
+export const dryRunFlag = {
+  'dry-run': {
+    type: 'string',
+    hint: 'none|client|server',
+    about: 'say what would happen; server: after asking the server',
+  },
+} as const satisfies FlagTable;
+
+export const outputFlag = {
+  output: { type: 'string', short: 'o', hint: 'FORMAT', about: 'name, json, yaml, jsonpath=…' },
+} as const satisfies FlagTable;
+
+/** The form in which the executable checks arguments and prints usage. */
+export function toArgs(flags: FlagTable, words: string | undefined): ArgsDef {
+  const args: ArgsDef = {};
+  if (words) args[words] = { type: 'positional', required: false, description: '' };
+  for (const [name, { type, about, short, hint, on }] of Object.entries(flags)) {
+    const shared = { description: about, ...(short && { alias: short }) };
+    args[name] =
+      type === 'string'
+        ? { type, ...shared, ...(hint && { valueHint: hint }) }
+        : { type, ...shared, ...(on && { default: true }) };
+  }
+  return args;
+}
+
+export class Flags {
+  /** What stands before `--`, without the flags. */
+  readonly words: readonly string[];
+  readonly #values: ReadonlyMap<string, readonly (string | boolean)[]>;
+  readonly #table: FlagTable;
+
+  constructor(table: FlagTable, argv: readonly string[]) {
+    const options: ParseArgsOptionsConfig = {};
+    for (const [name, { type, short }] of Object.entries(table))
+      options[name] = { type, multiple: true, ...(short && { short }) };
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      options,
+      allowPositionals: true,
+      allowNegative: true,
+    });
+    this.#table = table;
+    this.words = positionals;
+    this.#values = new Map(
+      Object.entries(values).map(([name, list]) => [name, Array.isArray(list) ? list : [list ?? false]]),
+    );
+  }
+
+  /** The last value given. */
+  text(name: string): string | undefined {
+    return this.texts(name).at(-1);
+  }
+
+  texts(name: string): string[] {
+    const values = (this.#values.get(name) ?? []).filter((value) => typeof value === 'string');
+    // pflag also takes `-o=json`.
+    return this.#table[name]?.short ? values.map((value) => value.replace(/^=/, '')) : values;
+  }
+
+  on(name: string): boolean {
+    const last = this.#values.get(name)?.at(-1);
+    return typeof last === 'boolean' ? last : this.#table[name]?.on === true;
+  }
+
+  given(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  /** A whole number; throws UsageError naming the flag. */
+  whole(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if (!/^-?\d{1,9}$/.test(text))
+      throw new UsageError(`--${name}: expected a whole number, got ${JSON.stringify(text)}`);
+    return Number(text);
+  }
+
+  /** A duration such as `90s`, `5m` or `1h30m`, in milliseconds; a bare number is seconds. */
+  duration(name: string): number | undefined {
+    const text = this.text(name);
+    return text === undefined ? undefined : parseDuration(name, text);
+  }
+
+  oneOf<T extends string>(name: string, choices: readonly T[]): T | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const found = choices.find((choice) => choice === text);
+    if (found === undefined)
+      throw new UsageError(`--${name}: expected ${choices.join(', ')}, got ${JSON.stringify(text)}`);
+    return found;
+  }
+}
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+function parseDuration(name: string, text: string): number {
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text))
+    throw new UsageError(`--${name}: expected a duration such as 30s, 5m or 1h, got ${JSON.stringify(text)}`);
+  let total = 0;
+  for (const [, amount, unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g))
+    total += Number(amount) * (units[unit] ?? 0);
+  return total;
+}
+
+export type DryRun = 'none' | 'client' | 'server';
+
+export const dryRunOf = (flags: Flags): DryRun =>
+  flags.oneOf('dry-run', ['none', 'client', 'server'] as const) ?? 'none';
+
+/** What kubectl puts behind a message about something that was not done. */
+export const dryRunSuffix: Readonly<Record<DryRun, string>> = {
+  none: '',
+  client: ' (dry run)',
+  server: ' (server dry run)',
+};

@@ -1,0 +1,132 @@
+/**
+ * Evaluates JSONPath templates as kubectl does: a missing field yields nothing, several results are parted by a blank,
+ * objects and lists are written as JSON.
+ */
+import { isRecord } from '../../apimachinery/equality.ts';
+import type { Node, Operand, Operator, Step } from './parse.ts';
+
+/** The text of a template. Throws for an index that is outside its list. */
+export function evaluateTemplate(nodes: readonly Node[], data: unknown): string {
+  return new Evaluation(data).text(nodes, data);
+}
+
+/** The values of all paths of a template. */
+export function findAll(nodes: readonly Node[], data: unknown): unknown[] {
+  const evaluation = new Evaluation(data);
+  return nodes.flatMap((node) => (node.kind === 'text' ? [] : evaluation.walk(node.steps, [data])));
+}
+
+export const formatResults = (values: readonly unknown[]) => values.map(formatValue).join(' ');
+
+function formatValue(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+class Evaluation {
+  readonly #root: unknown;
+
+  constructor(root: unknown) {
+    this.#root = root;
+  }
+
+  text(nodes: readonly Node[], current: unknown): string {
+    return nodes
+      .map((node) => {
+        switch (node.kind) {
+          case 'text':
+            return node.text;
+          case 'path':
+            return formatResults(this.walk(node.steps, [current]));
+          case 'range':
+            return this.walk(node.steps, [current])
+              .map((value) => this.text(node.body, value))
+              .join('');
+        }
+        return node satisfies never;
+      })
+      .join('');
+  }
+
+  walk(steps: readonly Step[], from: readonly unknown[]): unknown[] {
+    return steps.reduce<unknown[]>(
+      (values, step) => values.flatMap((value) => this.#step(step, value)),
+      [...from],
+    );
+  }
+
+  #step(step: Step, value: unknown): unknown[] {
+    switch (step.kind) {
+      case 'root':
+        return [this.#root];
+      case 'field':
+        return isRecord(value) && Object.hasOwn(value, step.name) ? [value[step.name]] : [];
+      case 'all':
+        return childrenOf(value);
+      case 'descend':
+        return descend(value);
+      case 'index':
+        return elementAt(value, step.index);
+      case 'slice':
+        return slice(value, step);
+      case 'union':
+        return step.members.flatMap((member) => this.#step(member, value));
+      case 'filter':
+        return (Array.isArray(value) ? value : childrenOf(value)).filter((item) => this.#holds(step, item));
+    }
+  }
+
+  #holds({ left, test }: Extract<Step, { kind: 'filter' }>, item: unknown): boolean {
+    const found = this.#operand(left, item);
+    if (!test) return found.length > 0;
+    const against = this.#operand(test.right, item);
+    return found.length > 0 && against.length > 0 && compare(found[0], test.operator, against[0]);
+  }
+
+  #operand(operand: Operand, item: unknown): unknown[] {
+    return operand.kind === 'value' ? [operand.value] : this.walk(operand.steps, [item]);
+  }
+}
+
+const childrenOf = (value: unknown): unknown[] =>
+  Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : [];
+
+const descend = (value: unknown): unknown[] => [value, ...childrenOf(value).flatMap(descend)];
+
+function elementAt(value: unknown, index: number): unknown[] {
+  if (!Array.isArray(value)) return [];
+  const at = index < 0 ? value.length + index : index;
+  if (at < 0 || at >= value.length)
+    throw new Error(`jsonpath: array index out of bounds: index ${index}, length ${value.length}`);
+  return [value[at]];
+}
+
+function slice(value: unknown, { start, end, step }: Extract<Step, { kind: 'slice' }>): unknown[] {
+  if (!Array.isArray(value) || step <= 0) return [];
+  return value.slice(start ?? 0, end ?? value.length).filter((_, index) => index % step === 0);
+}
+
+function compare(left: unknown, operator: Operator, right: unknown): boolean {
+  const order = orderOf(left, right);
+  switch (operator) {
+    case '==':
+      return left === right;
+    case '!=':
+      return left !== right;
+    case '<':
+      return order < 0;
+    case '<=':
+      return order <= 0;
+    case '>':
+      return order > 0;
+    case '>=':
+      return order >= 0;
+  }
+}
+
+/** NaN, which is neither before nor after anything, for what has no order. */
+function orderOf(left: unknown, right: unknown): number {
+  if (typeof left === 'number' && typeof right === 'number') return left - right;
+  if (typeof left !== 'string' || typeof right !== 'string') return Number.NaN;
+  return left < right ? -1 : left > right ? 1 : 0;
+}

@@ -1,0 +1,95 @@
+/** The parts of an object that every kind has, read without trusting the server. */
+import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
+
+export interface Metadata {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation: number;
+  readonly deletionTimestamp: string | undefined;
+  readonly creationTimestamp: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+export function metadataOf(object: JsonObject): Metadata {
+  const metadata = recordAt(object, 'metadata');
+  return {
+    name: textAt(metadata, 'name'),
+    namespace: textAt(metadata, 'namespace'),
+    uid: textAt(metadata, 'uid'),
+    resourceVersion: textAt(metadata, 'resourceVersion'),
+    generation: numberAt(metadata, 'generation'),
+    deletionTimestamp: textAt(metadata, 'deletionTimestamp') || undefined,
+    creationTimestamp: textAt(metadata, 'creationTimestamp') || undefined,
+    labels: stringMap(metadata.labels),
+    annotations: stringMap(metadata.annotations),
+  };
+}
+
+/** The value at a path of fields; undefined when there is none. */
+export function valueAt(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (at, key) => (isRecord(at) && Object.hasOwn(at, key) ? at[key] : undefined),
+    value,
+  );
+}
+
+export function textAt(value: unknown, ...path: readonly string[]): string {
+  const found = valueAt(value, ...path);
+  return typeof found === 'string' ? found : '';
+}
+
+/** 0 when there is none. */
+export function numberAt(value: unknown, ...path: readonly string[]): number {
+  const found = valueAt(value, ...path);
+  return typeof found === 'number' ? found : 0;
+}
+
+export function recordAt(value: unknown, ...path: readonly string[]): JsonObject {
+  const found = valueAt(value, ...path);
+  return isRecord(found) ? found : {};
+}
+
+export function recordsAt(value: unknown, ...path: readonly string[]): JsonObject[] {
+  const found = valueAt(value, ...path);
+  return Array.isArray(found) ? found.filter(isRecord) : [];
+}
+
+function stringMap(value: unknown): Record<string, string> {
+  const entries = isRecord(value) ? Object.entries(value) : [];
+  return Object.fromEntries(entries.map(([key, item]) => [key, String(item)]));
+}
+
+/** `app=web,tier=front`, or `<none>`. */
+export function formatLabels(labels: Readonly<Record<string, string>>): string {
+  const parts = Object.keys(labels)
+    .sort()
+    .map((key) => `${key}=${labels[key]}`);
+  return parts.join(',') || '<none>';
+}
+
+/** The selector of what a workload or a service stands for, as a label selector's text; '' when it has none. */
+export function podSelectorOf(object: JsonObject): string {
+  const selector = recordAt(object, 'spec', 'selector');
+  const expressions = recordsAt(selector, 'matchExpressions').map(expressionText);
+  const plain = isRecord(selector.matchLabels) || expressions.length > 0 ? selector.matchLabels : selector;
+  const labels = stringMap(plain);
+  return [...Object.keys(labels).map((key) => `${key}=${labels[key]}`), ...expressions].join(',');
+}
+
+function expressionText(expression: JsonObject): string {
+  const key = textAt(expression, 'key');
+  const values = Array.isArray(expression.values) ? expression.values.join(',') : '';
+  switch (textAt(expression, 'operator')) {
+    case 'Exists':
+      return key;
+    case 'DoesNotExist':
+      return `!${key}`;
+    case 'NotIn':
+      return `${key} notin (${values})`;
+    default:
+      return `${key} in (${values})`;
+  }
+}

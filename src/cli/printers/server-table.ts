@@ -1,0 +1,94 @@
+/** Tables that the server made (meta.k8s.io Table), and the same for objects of a server that makes none. */
+import { ageSince } from '../../apimachinery/age.ts';
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { formatLabels, metadataOf, recordsAt, textAt } from '../objects.ts';
+import { cellText } from './table-writer.ts';
+
+export const tableAccept =
+  'application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json';
+
+export interface Column {
+  readonly name: string;
+  /** Shown only with `-o wide` unless 0. */
+  readonly priority: number;
+  readonly isName: boolean;
+}
+
+export interface Row {
+  readonly cells: readonly unknown[];
+  /** The object or its metadata; {} when the server left it out. */
+  readonly object: JsonObject;
+}
+
+export interface ServerTable {
+  readonly columns: readonly Column[];
+  readonly rows: readonly Row[];
+}
+
+/** Reads a Table, a list or one object. `columns` are those of an earlier Table, since a watch sends them once. */
+export function readTable(answer: JsonObject, now: number, columns: readonly Column[] = []): ServerTable {
+  if (answer.kind !== 'Table') return fromObjects(objectsOf(answer), now);
+  const defined = recordsAt(answer, 'columnDefinitions').map((column) => ({
+    name: textAt(column, 'name'),
+    priority: typeof column.priority === 'number' ? column.priority : 0,
+    isName: column.format === 'name',
+  }));
+  const rows = recordsAt(answer, 'rows').map((row) => ({
+    cells: Array.isArray(row.cells) ? row.cells : [],
+    object: isRecord(row.object) ? row.object : {},
+  }));
+  return { columns: defined.length > 0 ? defined : columns, rows };
+}
+
+const objectsOf = (answer: JsonObject) =>
+  Array.isArray(answer.items) ? recordsAt(answer, 'items') : [answer];
+
+function fromObjects(objects: readonly JsonObject[], now: number): ServerTable {
+  const columns = [
+    { name: 'Name', priority: 0, isName: true },
+    { name: 'Age', priority: 0, isName: false },
+  ];
+  const rows = objects.map((object) => {
+    const { name, creationTimestamp } = metadataOf(object);
+    return { cells: [name, ageSince(creationTimestamp, now)], object };
+  });
+  return { columns, rows };
+}
+
+export interface TableView {
+  readonly wide: boolean;
+  readonly withNamespace: boolean;
+  readonly showLabels: boolean;
+  /** Labels that have a column of their own. */
+  readonly labelColumns: readonly string[];
+  /** Put before names, such as `deployment.apps`; '' for none. */
+  readonly kindPrefix: string;
+}
+
+export function headerOf({ columns }: ServerTable, view: TableView): string[] {
+  return [
+    ...(view.withNamespace ? ['NAMESPACE'] : []),
+    ...columns.filter((column) => isShown(column, view)).map(({ name }) => name.toUpperCase()),
+    ...view.labelColumns.map((label) => label.slice(label.lastIndexOf('/') + 1).toUpperCase()),
+    ...(view.showLabels ? ['LABELS'] : []),
+  ];
+}
+
+export function rowsOf({ columns, rows }: ServerTable, view: TableView): string[][] {
+  return rows.map(({ cells, object }) => {
+    const { namespace, labels } = metadataOf(object);
+    const shown = columns.flatMap((column, index) => {
+      if (!isShown(column, view)) return [];
+      const text = cellText(cells[index]);
+      return [column.isName && view.kindPrefix ? `${view.kindPrefix}/${text}` : text];
+    });
+    return [
+      ...(view.withNamespace ? [namespace] : []),
+      ...shown,
+      ...view.labelColumns.map((label) => labels[label] ?? ''),
+      ...(view.showLabels ? [formatLabels(labels)] : []),
+    ];
+  });
+}
+
+const isShown = ({ priority }: Column, { wide }: TableView) => wide || priority === 0;

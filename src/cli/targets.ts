@@ -1,0 +1,159 @@
+/** What a command is about: objects by name, whole collections, or what manifests describe. */
+import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
+import { UsageError } from '../base/usage-error.ts';
+import { collectionPath, objectPath, query } from '../client/resource-path.ts';
+import type { Cluster } from './cluster.ts';
+import {
+  type ApiResource,
+  type ApiResources,
+  findResource,
+  inCategory,
+  resourceOfKind,
+} from './discovery.ts';
+import type { Flags } from './flags.ts';
+import { type Manifest, readManifests } from './manifests.ts';
+import type { VerbContext } from './verb.ts';
+
+export interface ObjectTarget {
+  readonly resource: ApiResource;
+  /** '' for a cluster-scoped kind. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly manifest?: Manifest;
+}
+
+export interface CollectionTarget {
+  readonly resource: ApiResource;
+  /** '' for all namespaces, and for a cluster-scoped kind. */
+  readonly namespace: string;
+  readonly name?: undefined;
+  readonly labelSelector: string | undefined;
+  readonly fieldSelector: string | undefined;
+}
+
+export type Target = ObjectTarget | CollectionTarget;
+
+export const targetPath = ({ resource, namespace, name }: ObjectTarget, subresource = '') =>
+  objectPath(resource, name, namespace, subresource);
+
+export const listPath = (
+  { resource, namespace, labelSelector, fieldSelector }: CollectionTarget,
+  options: Readonly<Record<string, string | number | boolean | undefined>> = {},
+) => collectionPath(resource, namespace) + query({ labelSelector, fieldSelector, ...options });
+
+/** The collection that holds one object alone; to watch it. */
+export const collectionOf = ({ resource, namespace, name }: ObjectTarget): CollectionTarget => ({
+  resource,
+  namespace,
+  labelSelector: undefined,
+  fieldSelector: `metadata.name=${name}`,
+});
+
+/** Words such as `pods`, `pods,svc`, `pod web api`, `pod/web deploy/api`, or -f. Errors in manifests are reported. */
+export async function resolveTargets(context: VerbContext): Promise<Target[]> {
+  const { flags } = context;
+  const cluster = context.cluster();
+  if (flags.given('filename')) {
+    if (flags.words.length > 0)
+      throw new UsageError('-f says which objects: leave out the resource type and names');
+    return manifestTargets(context, cluster);
+  }
+  return wordTargets(flags, cluster, await cluster.resources());
+}
+
+function wordTargets(flags: Flags, cluster: Cluster, all: ApiResources): Target[] {
+  const [first, ...names] = flags.words;
+  if (first === undefined)
+    throw new UsageError('say which resource: a type such as pods, TYPE NAME, TYPE/NAME, or -f FILE');
+  const everywhere = flags.on('all-namespaces');
+  const namespaceOf = ({ namespaced }: ApiResource) => (namespaced && !everywhere ? cluster.namespace : '');
+  const selected = flags.given('selector') || flags.given('field-selector') || flags.on('all');
+  const object = (resource: ApiResource, name: string): ObjectTarget => {
+    if (selected) throw new UsageError('a name cannot be combined with a selector or --all');
+    if (everywhere && resource.namespaced)
+      throw new UsageError('a resource cannot be retrieved by name across all namespaces');
+    return { resource, namespace: resource.namespaced ? cluster.namespace : '', name };
+  };
+  if (flags.words.some((word) => word.includes('/'))) {
+    return flags.words.map((word) => {
+      const [type = '', name = '', ...more] = word.split('/');
+      if (!type || !name || more.length > 0)
+        throw new UsageError(
+          `arguments in resource/name form must be TYPE/NAME each, not ${JSON.stringify(word)}`,
+        );
+      return object(findResource(all, type), name);
+    });
+  }
+  const resources = first.split(',').flatMap((word) => expand(all, word));
+  if (names.length > 0) return resources.flatMap((resource) => names.map((name) => object(resource, name)));
+  return resources.map((resource) => ({
+    resource,
+    namespace: namespaceOf(resource),
+    labelSelector: flags.text('selector'),
+    fieldSelector: flags.text('field-selector'),
+  }));
+}
+
+function expand(all: ApiResources, word: string): ApiResources {
+  const category = inCategory(all, word.toLowerCase());
+  return category.length > 0 ? category : [findResource(all, word)];
+}
+
+/** The objects that manifests describe. What cannot be read or is of an unknown kind is reported and left out. */
+export async function manifestTargets(context: VerbContext, cluster: Cluster): Promise<ManifestTarget[]> {
+  const entries = await readManifests(context.io, context.flags);
+  const all = await cluster.resources();
+  const targets: ManifestTarget[] = [];
+  for (const entry of entries) {
+    try {
+      if ('error' in entry) throw entry.error;
+      targets.push(manifestTarget(entry, cluster, all));
+    } catch (error) {
+      context.report(error);
+    }
+  }
+  return targets;
+}
+
+export interface ManifestTarget extends ObjectTarget {
+  readonly manifest: Manifest;
+  /** The manifest's object in its namespace. */
+  readonly object: JsonObject;
+  /** Where names are the server's work. */
+  readonly generateName: string;
+}
+
+function manifestTarget(manifest: Manifest, cluster: Cluster, all: ApiResources): ManifestTarget {
+  const { apiVersion, kind, file, line } = manifest;
+  const where = `${file}:${line}`;
+  const resource = resourceOfKind(all, apiVersion, kind);
+  if (!resource) {
+    const elsewhere = all.find((other) => other.kind === kind);
+    const group =
+      elsewhere && (elsewhere.group ? `${elsewhere.group}/${elsewhere.version}` : elsewhere.version);
+    const hint = group ? `${kind} is served as ${group}` : 'see ctl api-resources for what it serves';
+    throw new Error(`${where}: the server has no kind ${kind} in ${apiVersion}; ${hint}`);
+  }
+  const metadata = isRecord(manifest.object.metadata) ? manifest.object.metadata : {};
+  const name = textField(metadata.name, `${where}: metadata.name`);
+  const generateName = textField(metadata.generateName, `${where}: metadata.generateName`);
+  if (!name && !generateName) throw new Error(`${where}: metadata.name is missing: the ${kind} needs a name`);
+  const own = textField(metadata.namespace, `${where}: metadata.namespace`);
+  if (resource.namespaced && own && cluster.namespaceGiven && own !== cluster.namespace)
+    throw new Error(
+      `${where}: the namespace from the provided object "${own}" does not match the namespace ` +
+        `"${cluster.namespace}". You must pass '--namespace=${own}' to perform this operation.`,
+    );
+  const namespace = resource.namespaced ? own || cluster.namespace : '';
+  const object = namespace
+    ? { ...manifest.object, metadata: { ...metadata, namespace } }
+    : { ...manifest.object, metadata };
+  return { resource, namespace, name, generateName, manifest, object };
+}
+
+function textField(value: unknown, where: string): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value !== 'string')
+    throw new Error(`${where}: expected text, got ${JSON.stringify(value)}: quote it`);
+  return value;
+}
