@@ -168,7 +168,10 @@ async function serveResource(
   if (!definition) return c.notFound();
 
   const scope = createScope({ server, definition, info, request, query, user, shutdown: c.env?.shutdown });
-  return handlerOf(c.req.method, definition, info)(scope);
+  const response = await handlerOf(c.req.method, definition, info)(scope);
+  // Nobody will read the body of an answer to HEAD; a stream must not wait for it.
+  if (c.req.method === 'HEAD') await response.body?.cancel();
+  return response;
 }
 
 const isTrue = (value: string | null) => value !== null && value !== 'false' && value !== '0';

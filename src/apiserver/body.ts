@@ -1,22 +1,28 @@
-/** Request bodies, bounded: what is larger is refused before it is kept. */
+/** Request bodies, bounded: what is larger is refused and not kept. */
 import { newBadRequest, newStatusError } from '../apimachinery/status-error.ts';
 
 /** k8s.io/apiserver's MaxRequestBodyBytes. */
 export const maxBodyBytes = 3 * 1024 * 1024;
+/**
+ * A body up to this is read to its end and dropped before the refusal, so that the client, which is still sending,
+ * gets to read it. A larger one costs the client its connection.
+ */
+const maxDrainedBytes = 32 * 1024 * 1024;
 
 const tooLarge = () =>
   newStatusError('RequestEntityTooLarge', `Request entity too large: limit is ${maxBodyBytes}`);
 
 export async function readBody(request: Request): Promise<Buffer> {
-  if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw tooLarge();
   if (!request.body) return Buffer.alloc(0);
-  const chunks: Uint8Array[] = [];
+  if (Number(request.headers.get('content-length') ?? 0) > maxDrainedBytes) throw tooLarge();
+  let chunks: Uint8Array[] = [];
   let size = 0;
   try {
     for await (const chunk of request.body) {
       size += chunk.byteLength;
-      if (size > maxBodyBytes) break;
-      chunks.push(chunk);
+      if (size <= maxBodyBytes) chunks.push(chunk);
+      else chunks = [];
+      if (size > maxDrainedBytes) break;
     }
   } catch (error) {
     throw newBadRequest(

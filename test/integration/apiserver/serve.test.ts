@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { Agent, get, type RequestOptions } from 'node:https';
+import { Agent, get, type RequestOptions, request } from 'node:https';
 import { after, before, describe, it } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { listenHttps } from '../../../src/apiserver/serve.ts';
@@ -153,12 +153,39 @@ describe('the HTTPS listener', () => {
     const { key, certificate } = await own.clientCertificate('admin', ['system:masters']);
     const path = '/api/v1/pods?watch=true&allowWatchBookmarks=true';
     const tls = { ca: own.authority.certificate, key, cert: certificate };
-    const request = get({ host: '127.0.0.1', port: own.port, path, ...tls });
-    const [response] = await once(request, 'response');
+    const watching = get({ host: '127.0.0.1', port: own.port, path, ...tls });
+    const [response] = await once(watching, 'response');
     assert.ok(timers.size > 0);
     response.on('error', () => {});
-    request.destroy();
+    watching.destroy();
     await emptied.promise;
     await own.stop();
+  });
+
+  it('refuses a body that is too large, and sends a large list whole', async () => {
+    const { key, certificate } = await server.clientCertificate('admin', ['system:masters']);
+    const agent = new Agent({ keepAlive: true, ca: server.authority.certificate, key, cert: certificate });
+    const configMaps = '/api/v1/namespaces/default/configmaps';
+    const send = async (method: string, path: string, body?: string) => {
+      const headers = { 'content-type': 'application/json' };
+      const outgoing = request({ host: '127.0.0.1', port: server.port, method, path, headers, agent });
+      // Without a length the server learns the size only by reading.
+      if (body !== undefined) outgoing.write(body);
+      outgoing.end();
+      const [response] = await once(outgoing, 'response');
+      const chunks: Buffer[] = [];
+      for await (const chunk of response) chunks.push(chunk);
+      return { status: response.statusCode, text: Buffer.concat(chunks).toString() };
+    };
+    const big = JSON.stringify({ metadata: { name: 'big' }, data: { a: 'x'.repeat(5 << 20) } });
+    assert.equal((await send('POST', configMaps, big)).status, 413);
+    const data = { a: 'x'.repeat(500_000) };
+    for (let i = 0; i < 12; i++) {
+      await send('POST', configMaps, JSON.stringify({ metadata: { name: `m${i}` }, data }));
+    }
+    const { items } = JSON.parse((await send('GET', configMaps)).text);
+    assert.equal(items.length, 12);
+    assert.ok(items.every((item: { data: { a: string } }) => item.data.a === data.a));
+    agent.destroy();
   });
 });

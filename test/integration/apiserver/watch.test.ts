@@ -214,6 +214,7 @@ describe('watch', () => {
     const path = `${configMaps}?watch=true&allowWatchBookmarks=true`;
     const gone = await openTestWatch(own, path);
     assert.ok(own.clock.pending > 0);
+    assert.equal((await own.call('HEAD', path)).status, 200);
     gone.abort();
     await own.clock.settle();
     assert.equal(own.clock.pending, 0);
