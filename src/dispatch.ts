@@ -50,14 +50,17 @@ interface Invocation {
   readonly argv: readonly string[];
 }
 
-async function run({ path, command, argv }: Invocation, output: Output): Promise<number> {
+async function run(invocation: Invocation, output: Output): Promise<number> {
+  const { path, command } = invocation;
   const subCommands = await resolve(command.subCommands);
+  const args: ArgsDef = (await resolve(command.args)) ?? {};
+  const argv = subCommands ? nameFirst(args, invocation.argv) : plainBooleans(args, invocation.argv);
   const [name, ...rest] = argv;
   if (subCommands !== undefined && (name === '--help' || name === '-h')) return usage(path, command, output);
   if (subCommands !== undefined && name !== undefined && !name.startsWith('-')) {
     const found = Object.hasOwn(subCommands, name) ? await resolve(subCommands[name]) : undefined;
     if (found !== undefined) return run({ path: `${path} ${name}`, command: found, argv: rest }, output);
-    if (!takesPositionals(await resolve(command.args))) {
+    if (!takesPositionals(args)) {
       throw new UsageError(unknown(path, name, Object.keys(subCommands)));
     }
   }
@@ -65,15 +68,39 @@ async function run({ path, command, argv }: Invocation, output: Output): Promise
     const names = Object.keys(subCommands ?? {}).join(', ');
     throw new UsageError(`${path}: say which: ${names}`);
   }
-  if (checkArguments(path, (await resolve(command.args)) ?? {}, argv).help) {
+  if (checkArguments(path, args, argv).help) {
     return usage(path, command, output);
   }
   await runCommand({ ...command, subCommands: undefined }, { rawArgs: [...argv] });
   return typeof process.exitCode === 'number' ? process.exitCode : 0;
 }
 
-/** Throws UsageError for a flag the command does not have, or one that lacks its value or has one too many. */
-export function checkArguments(path: string, args: ArgsDef, argv: readonly string[]): { help: boolean } {
+/** `--wait=false` is `--no-wait`, and `--wait=true` is `--wait`. */
+function plainBooleans(args: ArgsDef, argv: readonly string[]): string[] {
+  const end = argv.indexOf('--');
+  return argv.map((word, index) => {
+    const [, name = '', value] = /^--([^=]+)=(true|false)$/.exec(word) ?? [];
+    const isBoolean = Object.hasOwn(args, name) && args[name]?.type === 'boolean';
+    if (!isBoolean || (end >= 0 && index > end)) return word;
+    return value === 'true' ? `--${name}` : `--no-${name}`;
+  });
+}
+
+/** Flags that stand before the name of a sub-command are moved behind it: `ctl -n web get` is `ctl get -n web`. */
+function nameFirst(args: ArgsDef, argv: readonly string[]): readonly string[] {
+  if (!argv[0]?.startsWith('-') || Object.keys(args).length === 0) return argv;
+  const { tokens } = parseArgs({
+    args: [...argv],
+    options: optionsOf(args),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  const at = tokens.find(({ kind }) => kind === 'positional')?.index;
+  return at === undefined ? argv : [...argv.slice(at, at + 1), ...argv.slice(0, at), ...argv.slice(at + 1)];
+}
+
+function optionsOf(args: ArgsDef): ParseArgsOptionsConfig {
   const options: ParseArgsOptionsConfig = {};
   for (const [name, definition] of Object.entries(args)) {
     if (definition.type === 'positional') continue;
@@ -85,6 +112,12 @@ export function checkArguments(path: string, args: ArgsDef, argv: readonly strin
     const short = aliases.find(({ length }) => length === 1);
     options[name] = { type, multiple: true, ...(short === undefined ? {} : { short }) };
   }
+  return options;
+}
+
+/** Throws UsageError for a flag the command does not have, or one that lacks its value or has one too many. */
+export function checkArguments(path: string, args: ArgsDef, argv: readonly string[]): { help: boolean } {
+  const options = optionsOf(args);
   const helpIsShort = !Object.values(options).some(({ short }) => short === 'h');
   options.help = { type: 'boolean', ...(helpIsShort ? { short: 'h' } : {}) };
   try {
@@ -101,8 +134,8 @@ export function checkArguments(path: string, args: ArgsDef, argv: readonly strin
 }
 
 /** Commands that take any number of words declare the first one. */
-function takesPositionals(args: ArgsDef | undefined): boolean {
-  return Object.values(args ?? {}).some(({ type }) => type === 'positional');
+function takesPositionals(args: ArgsDef): boolean {
+  return Object.values(args).some(({ type }) => type === 'positional');
 }
 
 async function usage(path: string, command: Command, output: Output): Promise<number> {

@@ -4,6 +4,7 @@ import { defineCommand } from 'citty';
 import { stopSignal } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { verbs } from './commands/index.ts';
+import { connectionFlags, toArgs } from './flags.ts';
 import type { Io } from './io.ts';
 import { type AnyCommand, toCommand } from './verb.ts';
 
@@ -14,6 +15,7 @@ export function ctlCommand(io: Io): AnyCommand {
   ]);
   return defineCommand({
     meta: { description: 'work with a cluster: get, apply, delete, logs, …' },
+    args: toArgs(connectionFlags, undefined),
     subCommands: Object.fromEntries(subCommands),
   });
 }

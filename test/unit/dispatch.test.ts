@@ -21,7 +21,7 @@ function program(ran: unknown[]) {
         run: ({ args }) => void ran.push(['up', args.port, args['data-dir'], args.metrics]),
       }),
     ),
-    token: entry(defineCommand({ subCommands: { create } })),
+    token: entry(defineCommand({ subCommands: { create }, args: { ttl: { type: 'string', alias: 't' } } })),
     exec: entry(
       defineCommand({
         args: { pod: { type: 'positional' }, host: { type: 'string', alias: 'h' } },
@@ -43,6 +43,18 @@ const runs: [argv: string[], ran: unknown[]][] = [
   [
     ['up', '--port', '1', '--data-dir=/x', '--no-metrics'],
     ['up', '1', '/x', false],
+  ],
+  [
+    ['up', '--metrics=true', '--metrics=false'],
+    ['up', '6443', undefined, false],
+  ],
+  [
+    ['exec', 'web', '--', '--metrics=false'],
+    ['exec', ['web', '--metrics=false'], undefined],
+  ],
+  [
+    ['token', '-t', '2h', 'create'],
+    ['create', '2h'],
   ],
   [
     ['token', 'create', '-t', '1h'],

@@ -6,7 +6,7 @@ import { kindName } from '../discovery.ts';
 import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags.ts';
 import { evaluateTemplate } from '../jsonpath/evaluate.ts';
 import { parsePath } from '../jsonpath/parse.ts';
-import { metadataOf, recordsAt, textAt } from '../objects.ts';
+import { recordsAt, textAt } from '../objects.ts';
 import { listOf, type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import {
   type Column,
