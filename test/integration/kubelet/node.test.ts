@@ -1,9 +1,12 @@
 /** The node agent with the real Docker engine, kernel and firewall: what its users see of it. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { systemExec } from '../../../src/base/exec.ts';
-import { eventually, isReady, type NodeHarness, podCIDR, startNodeHarness } from './node-harness.ts';
+import { eventually, isReady, type NodeHarness, nodeIP, podCIDR, startNodeHarness } from './node-harness.ts';
 
 describe('node agent on Docker', () => {
   let node: NodeHarness;
@@ -216,6 +219,105 @@ describe('node agent on Docker', () => {
     assert.equal(pod.status?.qosClass, 'Burstable');
   });
 
+  it('runs a pod in the host network, under the host name', async () => {
+    await node.createPod('on-host', { hostNetwork: true, containers: [shell('exec sleep 1000')] });
+    const pod = await node.waitFor('on-host', isReady);
+    assert.equal(pod.status?.podIP, nodeIP);
+    assert.equal(await inside(pod, 'hostname'), hostname());
+    assert.match(await inside(pod, 'ip', 'address'), new RegExp(`inet ${nodeIP}/32`));
+  });
+
+  it('takes rights away as it is told, and gives none', async () => {
+    await node.createPod('humble', {
+      containers: [
+        shell('exec sleep 1000', {
+          securityContext: {
+            runAsUser: 1000,
+            runAsGroup: 2000,
+            readOnlyRootFilesystem: true,
+            allowPrivilegeEscalation: false,
+            capabilities: { drop: ['ALL'] },
+          },
+        }),
+        { ...shell('exec sleep 1000'), name: 'plain' },
+        {
+          ...shell('exec sleep 1000', { securityContext: { capabilities: { add: ['NET_ADMIN'] } } }),
+          name: 'mighty',
+        },
+      ],
+    });
+    const pod = await node.waitFor('humble', isReady);
+    assert.match(await inside(pod, 'id'), /uid=1000 gid=2000/);
+    assert.equal(await inside(pod, 'hostname'), 'humble');
+    await assert.rejects(inside(pod, 'sh', '-c', 'echo x >/file'), /Read-only/);
+    const facts = async (name: string) =>
+      (await systemExec('docker', ['exec', containerId(pod, name), 'cat', '/proc/1/status'])).stdout;
+    assert.match(await facts('main'), /CapEff:\s+0+\n[\s\S]*NoNewPrivs:\s+1/);
+    // Docker's own set, which leaves out SYS_ADMIN and NET_ADMIN.
+    assert.match(await facts('plain'), /CapEff:\s+00000000a80425fb\n[\s\S]*NoNewPrivs:\s+0/);
+    assert.match(await facts('mighty'), /CapEff:\s+00000000a80435fb\n/);
+  });
+
+  it('gives paths of the host that are what they should be', async () => {
+    const path = join(node.dataDir, 'host');
+    const volumes = (type: string) => [{ name: 'h', hostPath: { path, type } }];
+    const mounts = { volumeMounts: [{ name: 'h', mountPath: '/h' }] };
+    await node.createPod('strict', {
+      volumes: volumes('Directory'),
+      containers: [shell('exec sleep 1000', mounts)],
+    });
+    await eventually(async () => {
+      assert.match(
+        node.events.join('\n'),
+        new RegExp(`FailedMount volume "h": hostPath type check failed: ${path} is not a Directory`),
+      );
+    }, 5000);
+    await node.createPod('lenient', {
+      volumes: volumes('DirectoryOrCreate'),
+      containers: [shell('echo kept >/h/file; exec sleep 1000', mounts)],
+    });
+    await node.waitFor('lenient', isReady);
+    await eventually(async () => assert.equal(await readFile(join(path, 'file'), 'utf8'), 'kept\n'), 5000);
+    // By now the path is there, and the first pod is tried again.
+    await node.waitFor('strict', isReady, 20_000);
+  });
+
+  it('says when a container was killed for want of memory', async () => {
+    await node.createPod('greedy', {
+      restartPolicy: 'Never',
+      containers: [
+        shell('dd if=/dev/zero of=/dev/null bs=200M count=1', { resources: { limits: { memory: '16Mi' } } }),
+      ],
+    });
+    const pod = await node.waitFor('greedy', ({ status }) => status?.phase === 'Failed');
+    assert.equal(pod.status?.containerStatuses?.[0]?.state?.terminated?.reason, 'OOMKilled');
+  });
+
+  it('starts the new image of a pod whose image was changed', async () => {
+    const other = node.images.busybox.replace(':', ':v2-');
+    await systemExec('docker', ['tag', node.images.busybox, other]);
+    try {
+      await node.createPod('changing', {
+        terminationGracePeriodSeconds: 1,
+        containers: [shell('exec sleep 1000')],
+      });
+      await node.waitFor('changing', isReady);
+      const patch = { spec: { containers: [{ name: 'main', image: other }] } };
+      const headers = { 'content-type': 'application/strategic-merge-patch+json' };
+      const answer = await node.server.call('PATCH', '/api/v1/namespaces/default/pods/changing', patch, {
+        headers,
+      });
+      assert.equal(answer.status, 200, answer.text);
+      const pod = await node.waitFor(
+        'changing',
+        (changed) => isReady(changed) && changed.status?.containerStatuses?.[0]?.image === other,
+      );
+      assert.equal(pod.status?.containerStatuses?.[0]?.restartCount, 1);
+    } finally {
+      await systemExec('docker', ['image', 'rm', '-f', other]);
+    }
+  });
+
   it('says which volume it cannot give', async () => {
     await node.createPod('wanting', {
       volumes: [{ name: 'disk', persistentVolumeClaim: { claimName: 'x' } }],
@@ -283,6 +385,31 @@ describe('node agent on Docker', () => {
     assert.equal(containerId(after), containerId(stays));
     assert.equal(after.status?.containerStatuses?.[0]?.restartCount, 0);
     assert.equal(await inside(after, 'hostname'), 'stays');
+  });
+
+  it('works without ready sandboxes, and leaves none behind when it stops', async () => {
+    const unassigned = async () =>
+      (
+        await systemExec('docker', [
+          'ps',
+          '-a',
+          '--filter',
+          `label=minik8s.io/node=${node.owner}`,
+          '--filter',
+          'label=minik8s.io/role=sandbox',
+          '--format',
+          '{{.Names}}',
+        ])
+      ).stdout
+        .split('\n')
+        .filter((name) => name !== '' && !name.startsWith('k8s_POD_'));
+    await node.stopAgent();
+    assert.deepEqual(await unassigned(), []);
+    await node.startAgent({ sandboxPool: 0 });
+    await node.createPod('direct', { containers: [shell('hostname >/tmp/name; exec sleep 1000')] });
+    const pod = await node.waitFor('direct', isReady);
+    assert.equal(await inside(pod, 'cat', '/tmp/name'), 'direct');
+    assert.deepEqual(await unassigned(), []);
   });
 
   it('uses the address range it was given and no address twice', async () => {

@@ -143,7 +143,7 @@ describe('expand', () => {
     ['$(NONE)', '$(NONE)'],
     ['$$(A)', '$(A)'],
     ['$$$(A)', '$1'],
-    ['$A ${A} $', '$A ${A} $'],
+    ['$A {A} $', '$A {A} $'],
     ['$(A', '$(A'],
   ] as const) {
     it(`${text} is ${expanded}`, () => assert.equal(expand(text, env), expanded));
