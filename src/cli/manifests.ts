@@ -78,7 +78,9 @@ export function parseManifests(text: string, file: string): ManifestEntry[] {
       }
     } catch (error) {
       if (!(error instanceof TextError)) throw error;
-      entries.push(failure(`error parsing ${file}: ${error.message}`));
+      const [, at = line, why = error.message] =
+        /^invalid YAML at line (\d+): (.*)$/s.exec(error.message) ?? [];
+      entries.push(failure(`error parsing ${file}:${at}: ${why}`));
       break;
     }
   }

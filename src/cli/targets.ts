@@ -12,6 +12,7 @@ import {
 } from './discovery.ts';
 import type { Flags } from './flags.ts';
 import { type Manifest, readManifests } from './manifests.ts';
+import { metadataOf, recordsAt } from './objects.ts';
 import type { VerbContext } from './verb.ts';
 
 export interface ObjectTarget {
@@ -50,19 +51,50 @@ export const collectionOf = ({ resource, namespace, name }: ObjectTarget): Colle
 });
 
 /** Words such as `pods`, `pods,svc`, `pod web api`, `pod/web deploy/api`, or -f. Errors in manifests are reported. */
-export async function resolveTargets(context: VerbContext): Promise<Target[]> {
+export async function resolveTargets(
+  context: VerbContext,
+  words: readonly string[] = context.flags.words,
+): Promise<Target[]> {
   const { flags } = context;
   const cluster = context.cluster();
   if (flags.given('filename')) {
-    if (flags.words.length > 0)
+    if (words.length > 0)
       throw new UsageError('-f says which objects: leave out the resource type and names');
     return manifestTargets(context, cluster);
   }
-  return wordTargets(flags, cluster, await cluster.resources());
+  return wordTargets(flags, words, cluster, await cluster.resources());
 }
 
-function wordTargets(flags: Flags, cluster: Cluster, all: ApiResources): Target[] {
-  const [first, ...names] = flags.words;
+/** The same, with collections as the objects that are in them now. */
+export async function resolveObjects(
+  context: VerbContext,
+  words: readonly string[] = context.flags.words,
+): Promise<ObjectTarget[]> {
+  const objects: ObjectTarget[] = [];
+  for (const target of await resolveTargets(context, words))
+    objects.push(...(target.name === undefined ? await membersOf(context.cluster(), target) : [target]));
+  return objects;
+}
+
+async function membersOf(cluster: Cluster, target: CollectionTarget): Promise<ObjectTarget[]> {
+  const list = await cluster.get(listPath(target));
+  return recordsAt(list, 'items').map((item) => {
+    const { name, namespace } = metadataOf(item);
+    return { resource: target.resource, namespace, name };
+  });
+}
+
+/** Refuses a type alone: every object of it must be asked for. */
+export function requireSelection(flags: Flags, words: readonly string[] = flags.words): void {
+  const named = flags.given('filename') || words.length > 1 || words[0]?.includes('/');
+  if (!named && !flags.on('all') && !flags.given('selector') && !flags.given('field-selector'))
+    throw new UsageError(
+      'resource(s) were provided, but no name was specified: name them, or use -l or --all',
+    );
+}
+
+function wordTargets(flags: Flags, words: readonly string[], cluster: Cluster, all: ApiResources): Target[] {
+  const [first, ...names] = words;
   if (first === undefined)
     throw new UsageError('say which resource: a type such as pods, TYPE NAME, TYPE/NAME, or -f FILE');
   const everywhere = flags.on('all-namespaces');
@@ -74,8 +106,8 @@ function wordTargets(flags: Flags, cluster: Cluster, all: ApiResources): Target[
       throw new UsageError('a resource cannot be retrieved by name across all namespaces');
     return { resource, namespace: resource.namespaced ? cluster.namespace : '', name };
   };
-  if (flags.words.some((word) => word.includes('/'))) {
-    return flags.words.map((word) => {
+  if (words.some((word) => word.includes('/'))) {
+    return words.map((word) => {
       const [type = '', name = '', ...more] = word.split('/');
       if (!type || !name || more.length > 0)
         throw new UsageError(

@@ -14,15 +14,9 @@ import {
   outputFlag,
   selectorFlag,
 } from '../flags.ts';
-import { metadataOf, recordsAt, textAt } from '../objects.ts';
-import {
-  collectionOf,
-  listPath,
-  type ObjectTarget,
-  resolveTargets,
-  type Target,
-  targetPath,
-} from '../targets.ts';
+import { follow } from '../follow.ts';
+import { metadataOf, textAt } from '../objects.ts';
+import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
@@ -50,10 +44,9 @@ export const remove: Verb = {
     const { io, flags } = context;
     const cluster = context.cluster();
     const options = readOptions(flags);
-    const targets = await resolveTargets(context);
-    requireSelection(targets, flags);
-    const objects = await expandAll(cluster, targets);
-    if (objects.length === 0 && targets.length > 0) io.out('No resources found\n');
+    requireSelection(flags);
+    const objects = await resolveObjects(context);
+    if (objects.length === 0 && !flags.given('filename')) io.out('No resources found\n');
     const gone: Promise<void>[] = [];
     for (const target of objects) {
       try {
@@ -97,31 +90,6 @@ function readOptions(flags: Flags): DeleteSettings {
   };
 }
 
-function requireSelection(targets: readonly Target[], flags: Flags): void {
-  const selected = flags.on('all') || flags.given('selector') || flags.given('field-selector');
-  if (targets.some(({ name }) => name === undefined) && !selected)
-    throw new UsageError(
-      'resource(s) were provided, but no name was specified: name them, or use -l or --all',
-    );
-}
-
-/** Collections as the objects that are in them now. */
-async function expandAll(cluster: Cluster, targets: readonly Target[]): Promise<ObjectTarget[]> {
-  const objects: ObjectTarget[] = [];
-  for (const target of targets) {
-    if (target.name !== undefined) {
-      objects.push(target);
-      continue;
-    }
-    const list = await cluster.get(listPath(target));
-    for (const item of recordsAt(list, 'items')) {
-      const { name, namespace } = metadataOf(item);
-      objects.push({ resource: target.resource, namespace, name });
-    }
-  }
-  return objects;
-}
-
 /** The server's answer; undefined when nothing was deleted. */
 async function deleteOne(
   { io, flags }: VerbContext,
@@ -157,10 +125,7 @@ async function deleteOne(
   }
 }
 
-/**
- * Until the object that was deleted is gone: not another that took its name. A watch tells, and a watch that the
- * server ends is begun anew.
- */
+/** Until the object that was deleted is gone: not another that took its name. */
 async function waitUntilGone(
   context: VerbContext,
   cluster: Cluster,
@@ -168,35 +133,13 @@ async function waitUntilGone(
   answer: JsonObject,
 ): Promise<void> {
   const uid = metadataOf(answer).uid || textAt(answer, 'details', 'uid');
-  const timeoutMs = context.flags.duration('timeout') ?? 0;
-  const deadline = timeoutMs > 0 ? context.io.clock.now() + timeoutMs : undefined;
+  const timeoutMs = context.flags.duration('timeout');
   try {
-    while (!(await isGone(context, cluster, target, uid, deadline))) {
-      if (deadline !== undefined && context.io.clock.now() >= deadline)
-        throw new Error(`timed out waiting for ${target.resource.plural}/${target.name} to be deleted`);
-    }
+    for await (const object of follow(cluster, target, { clock: context.io.clock, timeoutMs }))
+      if (!object || metadataOf(object).uid !== uid) return;
+    throw new Error(`timed out waiting for ${target.resource.plural}/${target.name} to be deleted`);
   } catch (error) {
     if (context.io.signal.aborted) throw error;
     context.report(error);
   }
-}
-
-async function isGone(
-  { io }: VerbContext,
-  cluster: Cluster,
-  target: ObjectTarget,
-  uid: string,
-  deadline: number | undefined,
-): Promise<boolean> {
-  const collection = collectionOf(target);
-  const list = await cluster.get(listPath(collection));
-  const [found] = recordsAt(list, 'items');
-  if (!found || metadataOf(found).uid !== uid) return true;
-  const timeoutSeconds =
-    deadline === undefined ? undefined : Math.max(1, Math.ceil((deadline - io.clock.now()) / 1000));
-  const resourceVersion = textAt(list, 'metadata', 'resourceVersion');
-  const path = listPath(collection, { watch: 1, resourceVersion, timeoutSeconds });
-  for await (const { type, object } of cluster.watch(path))
-    if (type === 'DELETED' && metadataOf(object).uid === uid) return true;
-  return false;
 }

@@ -1,0 +1,60 @@
+/** `ctl api-resources` and `ctl api-versions`: what the server serves. */
+import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
+import type { ApiResource } from '../discovery.ts';
+import type { FlagTable } from '../flags.ts';
+import { TableWriter } from '../printers/table-writer.ts';
+import type { Verb } from '../verb.ts';
+
+const flagTable = {
+  output: { type: 'string', short: 'o', hint: 'wide|name', about: 'with verbs and categories; names only' },
+  'api-group': { type: 'string', hint: 'GROUP', about: 'only of this group' },
+  namespaced: { type: 'boolean', about: 'only those in namespaces; --namespaced=false: only the others' },
+  'no-headers': { type: 'boolean', about: 'without the line of headers' },
+} as const satisfies FlagTable;
+
+export const apiResources: Verb = {
+  about: 'list the kinds that the server has',
+  flags: flagTable,
+  async run({ flags, io, cluster }) {
+    const group = flags.text('api-group');
+    const shown = (await cluster().resources())
+      .filter((resource) => group === undefined || resource.group === group)
+      .filter(({ namespaced }) => !flags.given('namespaced') || namespaced === flags.on('namespaced'))
+      .sort((a, b) => compare(a.group, b.group) || compare(a.plural, b.plural));
+    const output = flags.oneOf('output', ['wide', 'name'] as const);
+    if (output === 'name') {
+      io.out(shown.map(({ plural, group }) => `${plural}${group && `.${group}`}\n`).join(''));
+      return;
+    }
+    const wide = output === 'wide';
+    const header = ['NAME', 'SHORTNAMES', 'APIVERSION', 'NAMESPACED', 'KIND', 'VERBS', 'CATEGORIES'];
+    const rows = shown.map((resource) => rowOf(resource).slice(0, wide ? 7 : 5));
+    const headers = flags.on('no-headers') ? [] : [header.slice(0, wide ? 7 : 5)];
+    io.out(new TableWriter().format([...headers, ...rows]));
+  },
+};
+
+const rowOf = (resource: ApiResource): string[] => [
+  resource.plural,
+  resource.shortNames.join(','),
+  apiVersionOf(resource),
+  String(resource.namespaced),
+  resource.kind,
+  resource.verbs.join(','),
+  resource.categories.join(','),
+];
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+export const apiVersions: Verb = {
+  about: 'list the groups and versions that the server has',
+  async run({ io, cluster }) {
+    const versions = new Set((await cluster().resources()).map(apiVersionOf));
+    io.out(
+      [...versions]
+        .sort()
+        .map((version) => `${version}\n`)
+        .join(''),
+    );
+  },
+};

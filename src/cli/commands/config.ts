@@ -1,0 +1,175 @@
+/** `ctl config`: the kubeconfig file. Needs no server. */
+import { readFileSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { parseYaml } from '../../apimachinery/yaml.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { type Kubeconfig, loadKubeconfig, parseKubeconfig } from '../../client/kubeconfig.ts';
+import { findKubeconfig, kubeconfigFiles } from '../cluster.ts';
+import type { Flags } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { recordsAt, textAt } from '../objects.ts';
+import { objectFormat } from '../printers/object-format.ts';
+import { TableWriter } from '../printers/table-writer.ts';
+import type { Verb, VerbGroup } from '../verb.ts';
+
+const load = (io: Io, flags: Flags) => findKubeconfig(io, flags.text('kubeconfig'));
+
+const view: Verb = {
+  about: 'print the configuration, without its secrets',
+  flags: {
+    raw: { type: 'boolean', about: 'with its secrets' },
+    minify: { type: 'boolean', about: 'only what the current context uses' },
+    output: { type: 'string', short: 'o', hint: 'FORMAT', about: 'json, yaml, jsonpath=…' },
+  },
+  async run({ io, flags }) {
+    const config = load(io, flags);
+    const context = flags.text('context') ?? config.currentContext;
+    const shown = documentOf(flags.on('minify') ? minified(config, context) : config, flags.on('raw'));
+    const format = objectFormat(flags.text('output') ?? 'yaml');
+    if (!format) throw new UsageError('ctl config view: -o wide is no format for it; use yaml or json');
+    io.out(format(shown));
+  },
+};
+
+function minified(config: Kubeconfig, name: string): Kubeconfig {
+  const context = config.contexts[name];
+  if (!context) throw new UsageError(`kubeconfig: there is no context ${JSON.stringify(name)}`);
+  const only = <T>(entries: Readonly<Record<string, T>>, key: string | undefined) =>
+    Object.fromEntries(Object.entries(entries).filter(([entry]) => entry === key));
+  return {
+    clusters: only(config.clusters, context.cluster),
+    users: only(config.users, context.user),
+    contexts: only(config.contexts, name),
+    currentContext: name,
+  };
+}
+
+const secrets: Readonly<Record<string, string>> = {
+  'certificate-authority-data': 'DATA+OMITTED',
+  'client-certificate-data': 'DATA+OMITTED',
+  'client-key-data': 'DATA+OMITTED',
+  token: 'REDACTED',
+  password: 'REDACTED',
+};
+
+function documentOf(config: Kubeconfig, raw: boolean): JsonObject {
+  const plain = (entry: object) =>
+    Object.fromEntries(
+      Object.entries(entry).map(([key, value]) => [key, raw ? value : (secrets[key] ?? value)]),
+    );
+  const list = (entries: Readonly<Record<string, object>>, field: string) =>
+    Object.entries(entries).map(([name, entry]) => ({ name, [field]: plain(entry) }));
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    preferences: {},
+    clusters: list(config.clusters, 'cluster'),
+    users: list(config.users, 'user'),
+    contexts: list(config.contexts, 'context'),
+    'current-context': config.currentContext,
+  };
+}
+
+const currentContext: Verb = {
+  about: 'print the name of the current context',
+  async run({ io, flags }) {
+    const { currentContext: name } = load(io, flags);
+    if (!name) throw new Error('current-context is not set');
+    io.out(`${name}\n`);
+  },
+};
+
+const getContexts: Verb = {
+  about: 'list the contexts',
+  flags: {
+    output: { type: 'string', short: 'o', hint: 'name', about: 'names only' },
+    'no-headers': { type: 'boolean', about: 'without the line of headers' },
+  },
+  async run({ io, flags }) {
+    const config = load(io, flags);
+    const names = Object.keys(config.contexts).sort();
+    if (flags.oneOf('output', ['name'] as const)) {
+      io.out(names.map((name) => `${name}\n`).join(''));
+      return;
+    }
+    const rows = names.map((name) => {
+      const { cluster = '', user = '', namespace = '' } = config.contexts[name] ?? {};
+      return [name === config.currentContext ? '*' : '', name, cluster, user, namespace];
+    });
+    const header = flags.on('no-headers') ? [] : [['CURRENT', 'NAME', 'CLUSTER', 'AUTHINFO', 'NAMESPACE']];
+    io.out(new TableWriter().format([...header, ...rows]));
+  },
+};
+
+const useContext: Verb = {
+  about: 'make a context the current one',
+  words: 'NAME',
+  async run({ io, flags }) {
+    const [name, ...more] = flags.words;
+    if (name === undefined || more.length > 0) throw new UsageError('ctl config use-context: give one NAME');
+    if (!Object.hasOwn(load(io, flags).contexts, name))
+      throw new Error(`no context exists with the name: "${name}"`);
+    await edit(
+      fileToEdit(io, flags, ({ currentContext: current }) => current !== ''),
+      (document) => {
+        document['current-context'] = name;
+      },
+    );
+    io.out(`Switched to context "${name}".\n`);
+  },
+};
+
+const setContext: Verb = {
+  about: 'set the namespace of a context: --current --namespace NAME',
+  words: 'NAME',
+  flags: { current: { type: 'boolean', about: 'the current context' } },
+  async run({ io, flags }) {
+    const name = flags.on('current') ? load(io, flags).currentContext : flags.words[0];
+    const namespace = flags.text('namespace');
+    if (!name || namespace === undefined)
+      throw new UsageError('ctl config set-context: give --current or a NAME, and --namespace');
+    await edit(
+      fileToEdit(io, flags, ({ contexts }) => Object.hasOwn(contexts, name)),
+      (document) => {
+        const entry = recordsAt(document, 'contexts').find((context) => textAt(context, 'name') === name);
+        if (!entry) throw new Error(`no context exists with the name: "${name}"`);
+        entry.context = { ...(isRecord(entry.context) ? entry.context : {}), namespace };
+      },
+    );
+    io.out(`Context "${name}" modified.\n`);
+  },
+};
+
+/** The first of the files in use that `has` what is to change, or else the first. */
+function fileToEdit(io: Io, flags: Flags, has: (config: Kubeconfig) => boolean): string {
+  const places = kubeconfigFiles(io, flags.text('kubeconfig'));
+  const files = (places.find((candidates) => loadKubeconfig(candidates) !== undefined) ?? []).filter(
+    (file) => loadKubeconfig([file]) !== undefined,
+  );
+  const found = files.find((file) => has(parseKubeconfig(readFileSync(file, 'utf8'), file))) ?? files[0];
+  if (found === undefined)
+    throw new UsageError('no kubeconfig found: name one with --kubeconfig or $KUBECONFIG');
+  return found;
+}
+
+/** Writes the file anew in one step, readable by its owner alone; all that is not changed stays as it is. */
+async function edit(file: string, change: (document: JsonObject) => void): Promise<void> {
+  const document = parseYaml(readFileSync(file, 'utf8')).value;
+  if (!isRecord(document)) throw new UsageError(`kubeconfig ${file} is not a mapping`);
+  change(document);
+  const format = objectFormat('yaml');
+  await writeFile(`${file}.new`, format?.(document) ?? '', { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}
+
+export const config: VerbGroup = {
+  about: 'show and change the kubeconfig file',
+  verbs: {
+    view,
+    'current-context': currentContext,
+    'get-contexts': getContexts,
+    'use-context': useContext,
+    'set-context': setContext,
+  },
+};

@@ -1,0 +1,55 @@
+/** `ctl describe`: everything about objects, with what happened to them lately. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import type { Cluster } from '../cluster.ts';
+import { resourceOfKind } from '../discovery.ts';
+import { type FlagTable, fileFlags, selectorFlag } from '../flags.ts';
+import { metadataOf, recordsAt } from '../objects.ts';
+import { describeObject } from '../printers/description.ts';
+import { listPath, type ObjectTarget, resolveObjects, targetPath } from '../targets.ts';
+import type { Verb } from '../verb.ts';
+
+const flagTable = {
+  ...selectorFlag,
+  ...fileFlags,
+  'all-namespaces': { type: 'boolean', short: 'A', about: 'from all namespaces' },
+  'show-events': { type: 'boolean', on: true, about: 'with the events about each object' },
+} as const satisfies FlagTable;
+
+export const describe: Verb = {
+  about: 'show everything about objects, with their events',
+  words: 'TYPE NAME',
+  flags: flagTable,
+  async run(context) {
+    const { flags, io } = context;
+    const cluster = context.cluster();
+    const targets = await resolveObjects(context);
+    if (targets.length === 0) io.err(`No resources found in ${cluster.namespace} namespace.\n`);
+    let first = true;
+    for (const target of targets) {
+      try {
+        const object = await cluster.get(targetPath(target));
+        const events = flags.on('show-events') ? await eventsOf(cluster, target, object) : [];
+        io.out(`${first ? '' : '\n\n'}${describeObject(object, events, io.clock.now())}`);
+        first = false;
+      } catch (error) {
+        if (io.signal.aborted) throw error;
+        context.report(error);
+      }
+    }
+  },
+};
+
+async function eventsOf(cluster: Cluster, target: ObjectTarget, object: JsonObject): Promise<JsonObject[]> {
+  const resource = resourceOfKind(await cluster.resources(), 'v1', 'Event');
+  if (!resource) return [];
+  const { name, uid } = metadataOf(object);
+  const fieldSelector = [
+    `involvedObject.name=${name}`,
+    `involvedObject.kind=${target.resource.kind}`,
+    // Nodes report about themselves under their names.
+    ...(target.resource.namespaced ? [`involvedObject.uid=${uid}`] : []),
+  ].join(',');
+  const { namespace } = target;
+  const list = await cluster.get(listPath({ resource, namespace, labelSelector: undefined, fieldSelector }));
+  return recordsAt(list, 'items');
+}

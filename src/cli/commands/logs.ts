@@ -1,0 +1,171 @@
+/** `ctl logs`: what containers print, of a pod, of the pods that something stands for, or of those with a label. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { query } from '../../client/resource-path.ts';
+import type { Cluster } from '../cluster.ts';
+import { findResource, kindName } from '../discovery.ts';
+import { type Flags, type FlagTable, selectorFlag } from '../flags.ts';
+import { metadataOf, podSelectorOf, recordsAt, textAt } from '../objects.ts';
+import { listPath, type ObjectTarget, resolveTargets, targetPath } from '../targets.ts';
+import type { Verb, VerbContext } from '../verb.ts';
+
+const flagTable = {
+  follow: { type: 'boolean', short: 'f', about: 'go on as more is printed' },
+  container: { type: 'string', short: 'c', hint: 'NAME', about: 'of this container' },
+  'all-containers': { type: 'boolean', about: 'of all containers' },
+  previous: { type: 'boolean', short: 'p', about: 'of the run before the last restart' },
+  tail: { type: 'string', hint: 'LINES', about: 'only the last lines' },
+  since: { type: 'string', hint: 'DURATION', about: 'only what is newer, such as 5m' },
+  'since-time': { type: 'string', hint: 'TIME', about: 'only what is newer than a time (RFC 3339)' },
+  timestamps: { type: 'boolean', about: 'with the time before each line' },
+  'limit-bytes': { type: 'string', hint: 'BYTES', about: 'at most so much' },
+  prefix: { type: 'boolean', about: 'with the pod and the container before each line' },
+  ...selectorFlag,
+} as const satisfies FlagTable;
+
+export const logs: Verb = {
+  about: 'print what the containers of a pod print',
+  words: 'POD',
+  flags: flagTable,
+  async run(context) {
+    const cluster = context.cluster();
+    const pods = await podsOf(context, cluster);
+    const sources = pods.flatMap((pod) => sourcesOf(context, pod));
+    const options = logQuery(context.flags);
+    const prefixed = context.flags.on('prefix');
+    const print = (source: Source) =>
+      printLog(context, cluster, source, { options, prefixed, alone: sources.length === 1 });
+    if (context.flags.on('follow')) await Promise.all(sources.map(print));
+    else for (const source of sources) await print(source);
+  },
+};
+
+interface Pod {
+  readonly target: ObjectTarget;
+  readonly object: JsonObject;
+}
+
+interface Source {
+  readonly pod: ObjectTarget;
+  readonly container: string;
+}
+
+async function podsOf(context: VerbContext, cluster: Cluster): Promise<Pod[]> {
+  const { flags, io } = context;
+  const resource = findResource(await cluster.resources(), 'pods');
+  const selector = flags.text('selector');
+  const list = async (namespace: string, labelSelector: string): Promise<Pod[]> => {
+    const found = await cluster.get(
+      listPath({ resource, namespace, labelSelector, fieldSelector: undefined }),
+    );
+    return recordsAt(found, 'items').map((object) => ({
+      target: { resource, namespace, name: metadataOf(object).name },
+      object,
+    }));
+  };
+  if (selector !== undefined) {
+    if (flags.words.length > 0) throw new UsageError('only a selector (-l) or a pod name is allowed');
+    const pods = await list(cluster.namespace, selector);
+    if (pods.length === 0) io.err(`No resources found in ${cluster.namespace} namespace.\n`);
+    return pods;
+  }
+  const [word, container, ...more] = flags.words;
+  if (word === undefined || more.length > 0)
+    throw new UsageError('ctl logs: say which pod: POD, TYPE/NAME or -l SELECTOR, and at most one container');
+  if (container !== undefined && flags.given('container'))
+    throw new UsageError('ctl logs: only one of -c or a CONTAINER argument is allowed');
+  const [target] = await resolveTargets(context, [word.includes('/') ? word : `pods/${word}`]);
+  if (!target || target.name === undefined) throw new UsageError(`ctl logs: ${word} names no object`);
+  const object = await cluster.get(targetPath(target));
+  if (target.resource.subresources.includes('log')) return [{ target, object }];
+  const labels = podSelectorOf(object);
+  if (!labels) throw new Error(`${kindName(target.resource)}/${target.name} has no selector that finds pods`);
+  const pods = (await list(target.namespace, labels)).sort(byReadiness);
+  const [first] = pods;
+  if (!first) throw new Error(`no pods found for ${kindName(target.resource)}/${target.name}: ${labels}`);
+  if (pods.length > 1) io.err(`Found ${pods.length} pods, using pod/${first.target.name}\n`);
+  return [first];
+}
+
+/** Running and ready pods first, then the oldest. */
+function byReadiness(a: Pod, b: Pod): number {
+  const rank = ({ object }: Pod) => {
+    const conditions = recordsAt(object, 'status', 'conditions');
+    const ready = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+    return (textAt(object, 'status', 'phase') === 'Running' ? 0 : 2) + (ready ? 0 : 1);
+  };
+  const born = ({ object }: Pod) => metadataOf(object).creationTimestamp ?? '';
+  return rank(a) - rank(b) || (born(a) < born(b) ? -1 : 1);
+}
+
+const defaultContainer = 'kubectl.kubernetes.io/default-container';
+
+function sourcesOf({ flags, io }: VerbContext, { target, object }: Pod): Source[] {
+  const named = (field: string) =>
+    recordsAt(object, 'spec', field).map((container) => textAt(container, 'name'));
+  const regular = named('containers');
+  if (flags.on('all-containers'))
+    return [...named('initContainers'), ...regular].map((container) => ({ pod: target, container }));
+  const [, word] = flags.words;
+  const chosen = flags.text('container') ?? word ?? metadataOf(object).annotations[defaultContainer];
+  const [first = ''] = regular;
+  if (chosen === undefined && regular.length > 1)
+    io.err(`Defaulted container "${first}" out of: ${regular.join(', ')}\n`);
+  return [{ pod: target, container: chosen ?? first }];
+}
+
+function logQuery(flags: Flags): Readonly<Record<string, string | number | boolean | undefined>> {
+  const tail = flags.whole('tail');
+  const sinceMs = flags.duration('since');
+  const several = flags.given('selector') && tail === undefined;
+  return {
+    follow: flags.on('follow') || undefined,
+    previous: flags.on('previous') || undefined,
+    timestamps: flags.on('timestamps') || undefined,
+    // Of many pods kubectl shows the last ten lines each, unless it is told otherwise.
+    tailLines: several ? 10 : tail !== undefined && tail >= 0 ? tail : undefined,
+    sinceSeconds: sinceMs === undefined ? undefined : Math.ceil(sinceMs / 1000),
+    sinceTime: flags.text('since-time'),
+    limitBytes: flags.whole('limit-bytes'),
+  };
+}
+
+interface LogOptions {
+  readonly options: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly prefixed: boolean;
+  readonly alone: boolean;
+}
+
+async function printLog(
+  { io, report }: VerbContext,
+  cluster: Cluster,
+  { pod, container }: Source,
+  { options, prefixed, alone }: LogOptions,
+): Promise<void> {
+  try {
+    const path = targetPath(pod, 'log') + query({ container, ...options });
+    const { body } = await cluster.open({ method: 'GET', path, headers: { accept: '*/*' } });
+    if (alone && !prefixed) {
+      const decoder = new TextDecoder();
+      for await (const chunk of body) io.out(decoder.decode(chunk, { stream: true }));
+      return;
+    }
+    const prefix = prefixed ? `[pod/${pod.name}/${container}] ` : '';
+    for await (const line of logLines(body)) io.out(`${prefix}${line}\n`);
+  } catch (error) {
+    if (io.signal.aborted) throw error;
+    report(error);
+  }
+}
+
+/** Lines, the last one also when nothing ends it. */
+async function* logLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of body) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = parts.pop() ?? '';
+    yield* parts;
+  }
+  if (rest) yield rest;
+}

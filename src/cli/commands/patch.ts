@@ -1,0 +1,73 @@
+/** `ctl patch`: sends a patch as it is. */
+import { readFile } from 'node:fs/promises';
+import { TextError } from '../../apimachinery/json-decode.ts';
+import { patchTypes } from '../../apimachinery/patch.ts';
+import { parseYaml } from '../../apimachinery/yaml.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { query } from '../../client/resource-path.ts';
+import { kindName } from '../discovery.ts';
+import {
+  dryRunFlag,
+  dryRunOf,
+  dryRunSuffix,
+  type Flags,
+  type FlagTable,
+  fileFlags,
+  outputFlag,
+} from '../flags.ts';
+import { metadataOf } from '../objects.ts';
+import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { requireSelection, resolveObjects, targetPath } from '../targets.ts';
+import type { Verb } from '../verb.ts';
+import { writer } from '../write-options.ts';
+
+const flagTable = {
+  patch: { type: 'string', short: 'p', hint: 'PATCH', about: 'the patch, in JSON or YAML' },
+  'patch-file': { type: 'string', hint: 'FILE', about: 'a file with the patch' },
+  type: {
+    type: 'string',
+    hint: 'strategic|merge|json',
+    about: 'what kind of patch it is (default strategic)',
+  },
+  subresource: { type: 'string', hint: 'NAME', about: 'patch this part of the object, such as status' },
+  ...fileFlags,
+  ...dryRunFlag,
+  ...outputFlag,
+} as const satisfies FlagTable;
+
+export const patch: Verb = {
+  about: 'change fields of an object by a patch',
+  words: 'TYPE NAME',
+  flags: flagTable,
+  async run(context) {
+    const { flags, io } = context;
+    requireSelection(flags);
+    const body = await readPatch(flags);
+    const type = patchTypes[flags.oneOf('type', ['strategic', 'merge', 'json'] as const) ?? 'strategic'];
+    const dryRun = dryRunOf(flags);
+    const format = objectFormat(flags.text('output'));
+    const options = query({ fieldManager: writer, dryRun: dryRun === 'server' ? 'All' : undefined });
+    const cluster = context.cluster();
+    for (const target of await resolveObjects(context)) {
+      const before = await cluster.get(targetPath(target));
+      const path = targetPath(target, flags.text('subresource'));
+      const after = dryRun === 'client' ? before : await cluster.send('PATCH', path + options, body, type);
+      const same = metadataOf(after).resourceVersion === metadataOf(before).resourceVersion;
+      const note = dryRun === 'none' && same ? ' (no change)' : dryRunSuffix[dryRun];
+      const line = `${kindName(target.resource)}/${target.name} patched${note}\n`;
+      io.out(format ? format(withoutManagedFields(after)) : line);
+    }
+  },
+};
+
+async function readPatch(flags: Flags): Promise<unknown> {
+  const file = flags.text('patch-file');
+  const text = file === undefined ? flags.text('patch') : await readFile(file, 'utf8');
+  if (!text) throw new UsageError('ctl patch: say what to change: -p \'{"spec": …}\' or --patch-file FILE');
+  try {
+    return parseYaml(text).value;
+  } catch (error) {
+    if (error instanceof TextError) throw new UsageError(`the patch cannot be read: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+/** `ctl scale`: sets how many replicas are wanted, of any kind that has a scale. */
+import { patchTypes } from '../../apimachinery/patch.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { query } from '../../client/resource-path.ts';
+import type { Cluster } from '../cluster.ts';
+import { kindName } from '../discovery.ts';
+import { dryRunFlag, dryRunOf, dryRunSuffix, type FlagTable, fileFlags, selectorFlag } from '../flags.ts';
+import { numberAt, recordAt } from '../objects.ts';
+import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
+import type { Verb } from '../verb.ts';
+import { writer } from '../write-options.ts';
+
+const flagTable = {
+  replicas: { type: 'string', hint: 'COUNT', about: 'how many are wanted' },
+  'current-replicas': { type: 'string', hint: 'COUNT', about: 'only if so many are wanted now' },
+  all: { type: 'boolean', about: 'all objects of the type in the namespace' },
+  ...selectorFlag,
+  ...fileFlags,
+  ...dryRunFlag,
+} as const satisfies FlagTable;
+
+export const scale: Verb = {
+  about: 'set how many replicas are wanted',
+  words: 'TYPE NAME',
+  flags: flagTable,
+  async run(context) {
+    const { flags, io } = context;
+    const replicas = flags.whole('replicas');
+    if (replicas === undefined || replicas < 0)
+      throw new UsageError('ctl scale: --replicas=COUNT is required, and COUNT must be 0 or more');
+    requireSelection(flags);
+    const cluster = context.cluster();
+    const dryRun = dryRunOf(flags);
+    const expected = flags.whole('current-replicas');
+    for (const target of await resolveObjects(context)) {
+      const { resource, name } = target;
+      try {
+        if (!resource.subresources.includes('scale'))
+          throw new Error(`cannot scale ${resource.plural}: they have no replicas`);
+        if (dryRun !== 'client') await setReplicas(cluster, target, replicas, expected, dryRun === 'server');
+        io.out(`${kindName(resource)}/${name} scaled${dryRunSuffix[dryRun]}\n`);
+      } catch (error) {
+        if (io.signal.aborted) throw error;
+        context.report(error);
+      }
+    }
+  },
+};
+
+async function setReplicas(
+  cluster: Cluster,
+  target: ObjectTarget,
+  replicas: number,
+  expected: number | undefined,
+  dryRun: boolean,
+): Promise<void> {
+  const path = targetPath(target, 'scale');
+  const options = query({ fieldManager: writer, dryRun: dryRun ? 'All' : undefined });
+  if (expected === undefined || expected < 0) {
+    await cluster.send('PATCH', path + options, { spec: { replicas } }, patchTypes.merge);
+    return;
+  }
+  const current = await cluster.get(path);
+  const wanted = numberAt(current, 'spec', 'replicas');
+  if (wanted !== expected) throw new Error(`Expected replicas to be ${expected}, was ${wanted}`);
+  // With the resourceVersion that was read, so that nobody else's count is overwritten.
+  const scaled = { ...current, spec: { ...recordAt(current, 'spec'), replicas } };
+  await cluster.send('PUT', path + options, scaled);
+}

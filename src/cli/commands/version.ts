@@ -1,0 +1,24 @@
+/** `ctl version`: of this client and of the server. */
+import { version as ownVersion } from '../../base/version.ts';
+import { type FlagTable, outputFlag } from '../flags.ts';
+import { textAt } from '../objects.ts';
+import { objectFormat } from '../printers/object-format.ts';
+import type { Verb } from '../verb.ts';
+
+const flagTable = {
+  client: { type: 'boolean', about: 'of this client only' },
+  ...outputFlag,
+} as const satisfies FlagTable;
+
+export const version: Verb = {
+  about: 'print the versions of the client and of the server',
+  flags: flagTable,
+  async run({ flags, io, cluster }) {
+    const format = objectFormat(flags.text('output'));
+    const clientVersion = { gitVersion: `v${ownVersion()}` };
+    if (!format) io.out(`Client Version: ${clientVersion.gitVersion}\n`);
+    const serverVersion = flags.on('client') ? undefined : await cluster().get('/version');
+    if (format) io.out(format({ clientVersion, ...(serverVersion && { serverVersion }) }));
+    else if (serverVersion) io.out(`Server Version: ${textAt(serverVersion, 'gitVersion')}\n`);
+  },
+};
