@@ -1,24 +1,30 @@
 /** The built file running as `minik8s up`, on a data directory of its own, taken away again whatever happens. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { systemExec } from '../../../src/base/exec.ts';
+import type { Host } from './host.ts';
 import { type Kubectl, kubectlFor } from './kubectl.ts';
 import { leftovers, type MachineState, machineState, remove } from './machine.ts';
+import { killIfThere, processesNaming, programOf, unmountBelow } from './processes.ts';
 import { waitFor } from './wait-for.ts';
 
-const executable = join(import.meta.dirname, '../../../dist/minik8s');
+export const executable = join(import.meta.dirname, '../../../dist/minik8s');
 
 export interface ClusterOptions {
   /** More flags for `up`. */
   readonly flags?: readonly string[];
+  /** Runs it there, on the ports it has by itself, and removes it when that host goes; else on this machine. */
+  readonly host?: Host;
+  /** Makes the data directory and leaves the start to the test. */
+  readonly stopped?: boolean;
 }
 
 /** What a test's context offers: `node:test` gives it to a test, and to a suite's hooks. */
-interface Cleanup {
+export interface Cleanup {
   after(fn: () => Promise<void>): void;
 }
 
@@ -30,37 +36,40 @@ export class Cluster {
   readonly kubeconfig: string;
   readonly kubectl: Kubectl;
   readonly #flags: readonly string[];
-  readonly #before: MachineState;
+  readonly #host: Host | undefined;
+  readonly #before: MachineState | undefined;
   #process: ChildProcess | undefined;
   #log = '';
 
   private constructor(
     dataDir: string,
     ports: readonly [number, number],
-    before: MachineState,
-    flags: readonly string[],
+    { flags = [], host }: ClusterOptions,
+    before?: MachineState,
   ) {
     this.dataDir = dataDir;
     [this.port, this.kubeletPort] = ports;
     this.kubeconfig = join(dataDir, 'admin.conf');
     this.kubectl = kubectlFor(this.kubeconfig);
     this.#before = before;
+    this.#host = host;
     this.#flags = flags;
   }
 
   /** Starts one, waits until it says that it is ready, and has it removed when the test is over. */
-  static async start(cleanup: Cleanup, { flags = [] }: ClusterOptions = {}): Promise<Cluster> {
+  static async start(cleanup: Cleanup, options: ClusterOptions = {}): Promise<Cluster> {
     if (!existsSync(executable)) throw new Error(`${executable} is missing; run npm run build`);
-    const dataDir = mkdtempSync(join(tmpdir(), 'minik8s-e2e-'));
-    const ports = [await freePort(), await freePort()] as const;
-    const cluster = new Cluster(dataDir, ports, await machineState(), flags);
-    cleanup.after(() => cluster.destroy());
-    await cluster.up();
+    const { host, stopped = false } = options;
+    const dataDir = mkdtempSync(join(host?.directory ?? tmpdir(), 'minik8s-e2e-'));
+    const ports = host ? ([6443, 10250] as const) : ([await freePort(), await freePort()] as const);
+    const cluster = new Cluster(dataDir, ports, options, host ? undefined : await machineState());
+    (host ?? cleanup).after(() => cluster.destroy());
+    if (!stopped) await cluster.up();
     return cluster;
   }
 
   get url(): string {
-    return `https://127.0.0.1:${this.port}`;
+    return `https://${this.#host?.address ?? '127.0.0.1'}:${this.port}`;
   }
 
   get pid(): number {
@@ -74,13 +83,20 @@ export class Cluster {
     return this.#log;
   }
 
+  /** What `up` starts: a program and its arguments. */
+  command(): [string, string[]] {
+    const args = ['up', '--node-name', this.nodeName, '--data-dir', this.dataDir, ...this.#flags];
+    if (this.#host) {
+      const place = ['--bind-address', this.#host.address, '--docker-socket', this.#host.dockerSocket];
+      return this.#host.command(executable, [...args, ...place]);
+    }
+    return [executable, [...args, `--port=${this.port}`, `--kubelet-port=${this.kubeletPort}`]];
+  }
+
   /** Starts the process again after a stop or a kill. Resolves when it is ready, with the milliseconds that took. */
   async up(timeoutMs = 60_000): Promise<number> {
     const start = performance.now();
-    const own = { 'data-dir': this.dataDir, port: this.port, 'kubelet-port': this.kubeletPort };
-    const flags = Object.entries(own).map(([name, value]) => `--${name}=${value}`);
-    const args = ['up', '--node-name', this.nodeName, ...flags, ...this.#flags];
-    const child = spawn(executable, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: tmpdir() });
+    const child = spawn(...this.command(), { stdio: ['ignore', 'pipe', 'pipe'], cwd: tmpdir() });
     this.#process = child;
     let output = '';
     const collect = (chunk: Buffer) => {
@@ -130,13 +146,7 @@ export class Cluster {
 
   /** The processes whose arguments name this data directory: etcd among them. */
   processes(program: string): number[] {
-    return processesNaming(this.dataDir).filter(
-      (pid) =>
-        readlink(`/proc/${pid}/exe`)
-          ?.replace(/ \(deleted\)$/, '')
-          .split('/')
-          .at(-1) === program,
-    );
+    return processesNaming(this.dataDir).filter((pid) => programOf(pid) === program);
   }
 
   /** A client of @kubernetes/client-node's for this cluster's administrator. */
@@ -147,7 +157,8 @@ export class Cluster {
   }
 
   /** What it has put on the machine since it started. */
-  leftovers(): Promise<MachineState> {
+  async leftovers(): Promise<MachineState> {
+    if (this.#before === undefined) throw new Error('on a host of its own it leaves nothing here');
     return leftovers(this.#before);
   }
 
@@ -155,40 +166,9 @@ export class Cluster {
   async destroy(): Promise<void> {
     await this.end('SIGTERM');
     for (const pid of processesNaming(this.dataDir)) killIfThere(pid);
-    await remove(await this.leftovers());
+    if (this.#before) await remove(await this.leftovers());
+    await unmountBelow(this.dataDir);
     rmSync(this.dataDir, { recursive: true, force: true });
-  }
-}
-
-function processesNaming(text: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((name) => readText(`/proc/${name}/cmdline`)?.includes(text))
-    .map(Number);
-}
-
-function killIfThere(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-}
-
-/** A process may end between being listed and being read. */
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
-
-function readlink(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,0 +1,180 @@
+/**
+ * A host of a test's own: a network namespace joined to this machine by a veth, with a Docker engine in it. Its ports,
+ * firewall rules, links and containers are nobody else's, and its engine may be killed.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemExec } from '../../../src/base/exec.ts';
+import type { Cleanup } from './cluster.ts';
+import { killIfThere, processesInGroups, processesNaming, unmountBelow } from './processes.ts';
+import { waitFor } from './wait-for.ts';
+
+export interface HostOptions {
+  /** More flags for dockerd. */
+  readonly dockerFlags?: readonly string[];
+  /** Images copied from this machine's engine. */
+  readonly images?: readonly string[];
+  /** False for a host without an engine. */
+  readonly docker?: boolean;
+}
+
+const helloImage = 'minik8s/hello:1';
+
+export class Host implements Cleanup {
+  readonly name: string;
+  readonly directory: string;
+  /** Where this machine reaches the host, and it this machine. */
+  readonly address: string;
+  readonly gateway: string;
+  readonly dockerSocket: string;
+  readonly #flags: readonly string[];
+  readonly #closers: (() => Promise<void>)[] = [];
+  #containerd: ChildProcess | undefined;
+  #dockerd: ChildProcess | undefined;
+
+  private constructor(flags: readonly string[]) {
+    const id = randomInt(0, 2 ** 14);
+    this.name = `mk8s-e2e-${id}`;
+    this.directory = mkdtempSync(join(tmpdir(), 'minik8s-host-'));
+    // Four addresses each, of the range for tests between networks (RFC 2544).
+    const network = `198.18.${id >> 6}.`;
+    this.gateway = `${network}${(id & 63) * 4 + 1}`;
+    this.address = `${network}${(id & 63) * 4 + 2}`;
+    this.dockerSocket = join(this.directory, 'docker.sock');
+    this.#flags = flags;
+  }
+
+  /** Resolves when its engine answers and has the images; everything is taken away when the test is over. */
+  static async start(cleanup: Cleanup, options: HostOptions = {}): Promise<Host> {
+    const { dockerFlags = [], images = [helloImage], docker = true } = options;
+    const host = new Host(dockerFlags);
+    cleanup.after(() => host.#destroy());
+    await host.#join();
+    if (!docker) return host;
+    await host.startDocker();
+    const archive = join(host.directory, 'images.tar');
+    if (images.length === 0) return host;
+    await systemExec('docker', ['save', '-o', archive, ...images], { timeoutMs: 60_000 });
+    await host.docker('load', '-i', archive);
+    return host;
+  }
+
+  /** Called before the host goes away, the last one first. */
+  after(fn: () => Promise<void>): void {
+    this.#closers.push(fn);
+  }
+
+  /** A command and its arguments, as they are started on this machine to run on the host. */
+  command(program: string, args: readonly string[]): [string, string[]] {
+    // `ip netns exec` would hide the control groups, and dockerd then fails.
+    return ['nsenter', [`--net=/run/netns/${this.name}`, program, ...args]];
+  }
+
+  /** Standard output of a command on the host. */
+  async run(program: string, ...args: string[]): Promise<string> {
+    return (await systemExec(...this.command(program, args), { timeoutMs: 60_000 })).stdout.trim();
+  }
+
+  docker(...args: string[]): Promise<string> {
+    return this.run('docker', '-H', `unix://${this.dockerSocket}`, ...args);
+  }
+
+  /** The page at an address such as `10.96.0.20:80`, asked for from the host over a new connection. */
+  page(address: string): Promise<string> {
+    return this.run('curl', '-sS', '--max-time', '2', `http://${address}/`);
+  }
+
+  /** As distributions have it: containerd is a service of its own, which a dockerd that is killed leaves running. */
+  async startDocker(): Promise<void> {
+    const at = (name: string) => join(this.directory, name);
+    const containerd = at('containerd.sock');
+    this.#containerd ??= this.#spawn('containerd', [
+      ...['--root', at('containerd'), '--state', at('containerd-state'), '--address', containerd],
+    ]);
+    const child = this.#spawn('dockerd', [
+      ...['--data-root', at('data'), '--exec-root', at('exec'), '--pidfile', at('docker.pid')],
+      ...['--containerd', containerd, '-H', `unix://${this.dockerSocket}`, ...this.#flags],
+    ]);
+    this.#dockerd = child;
+    await waitFor('dockerd', async () => {
+      if (child.exitCode !== null) throw new Error(readFileSync(at('dockerd.log'), 'utf8').slice(-1000));
+      return (await this.docker('version')) !== '';
+    });
+  }
+
+  async killDocker(): Promise<void> {
+    await end(this.#dockerd, 'SIGKILL');
+    this.#dockerd = undefined;
+  }
+
+  #spawn(program: string, args: readonly string[]): ChildProcess {
+    const log = openSync(join(this.directory, `${program}.log`), 'a');
+    try {
+      return spawn(...this.command(program, args), { stdio: ['ignore', log, log] });
+    } finally {
+      closeSync(log);
+    }
+  }
+
+  async #join(): Promise<void> {
+    const link = this.name.replace('mk8s-e2e-', 'e2e');
+    await systemExec('ip', ['netns', 'add', this.name]);
+    await systemExec('ip', ['link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', this.name]);
+    await systemExec('ip', ['address', 'add', `${this.gateway}/30`, 'dev', link]);
+    await systemExec('ip', ['link', 'set', link, 'up']);
+    await this.run('ip', 'link', 'set', 'lo', 'up');
+    await this.run('ip', 'address', 'add', `${this.address}/30`, 'dev', 'eth0');
+    await this.run('ip', 'link', 'set', 'eth0', 'up');
+    await this.run('ip', 'route', 'add', 'default', 'via', this.gateway);
+  }
+
+  async #destroy(): Promise<void> {
+    const failures: unknown[] = [];
+    const attempt = async (step: () => unknown) => {
+      try {
+        await step();
+      } catch (error) {
+        failures.push(error);
+      }
+    };
+    for (const close of this.#closers.reverse()) await attempt(close);
+    const containers = this.#containers();
+    await attempt(() => this.#removeContainers());
+    await attempt(() => end(this.#dockerd, 'SIGTERM'));
+    await attempt(() => end(this.#containerd, 'SIGTERM'));
+    // What a killed engine left is no child of anything here.
+    for (const pid of processesNaming(this.directory)) await attempt(() => killIfThere(pid));
+    for (const pid of processesInGroups(containers)) await attempt(() => killIfThere(pid));
+    await attempt(() => unmountBelow(this.directory));
+    if (existsSync(`/run/netns/${this.name}`)) {
+      await attempt(() => systemExec('ip', ['netns', 'delete', this.name]));
+    }
+    await attempt(() => rmSync(this.directory, { recursive: true, force: true }));
+    if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('\n'));
+  }
+
+  /** The IDs of all containers there are, whether or not the engine runs. */
+  #containers(): string[] {
+    const directory = join(this.directory, 'data/containers');
+    return existsSync(directory) ? readdirSync(directory) : [];
+  }
+
+  async #removeContainers(): Promise<void> {
+    if (this.#dockerd === undefined) return;
+    const ids = await this.docker('ps', '--all', '--quiet');
+    if (ids !== '') await this.docker('rm', '--force', '--volumes', ...ids.split('\n'));
+  }
+}
+
+async function end(child: ChildProcess | undefined, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill(signal);
+  const limit = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  await exit;
+  clearTimeout(limit);
+}

@@ -1,0 +1,54 @@
+/** Processes and mounts of this machine, found by what they name. */
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { systemExec } from '../../../src/base/exec.ts';
+
+/** The processes whose arguments contain the text, but this one. */
+export function processesNaming(text: string): number[] {
+  return processesWhere('cmdline', (content) => content.includes(text));
+}
+
+/** The processes in a control group that is named after one of the containers. */
+export function processesInGroups(containers: readonly string[]): number[] {
+  return processesWhere('cgroup', (content) => containers.some((id) => content.includes(id)));
+}
+
+function processesWhere(file: string, matches: (content: string) => boolean): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((name) => matches(gone(() => readFileSync(`/proc/${name}/${file}`, 'utf8')) ?? ''))
+    .map(Number);
+}
+
+/** The name of the file that a process runs. */
+export function programOf(pid: number): string | undefined {
+  return gone(() => readlinkSync(`/proc/${pid}/exe`))
+    ?.replace(/ \(deleted\)$/, '')
+    .split('/')
+    .at(-1);
+}
+
+export function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** Everything mounted below a directory. */
+export async function unmountBelow(directory: string): Promise<void> {
+  const mounts = readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '')
+    .filter((point) => point.startsWith(`${directory}/`));
+  for (const point of mounts.reverse()) await systemExec('umount', ['--lazy', point]);
+}
+
+/** A process may end between being listed and being read. */
+function gone(read: () => string): string | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
