@@ -342,8 +342,19 @@ class KubeletRun {
   async #relistNowAndThen(signal: AbortSignal): Promise<void> {
     for (;;) {
       await sleep(this.#options.clock, relistMs, signal);
+      await this.#mendNetwork();
       for (const uid of await this.#cache.relist()) this.#podChanged(uid);
       await this.#dropDeadReady();
+    }
+  }
+
+  /** Whoever reloads a firewall takes our rules with it. */
+  async #mendNetwork(): Promise<void> {
+    const { network, log } = this.#options;
+    try {
+      if (this.#podCIDR !== undefined) await network.setUp(this.#podCIDR);
+    } catch (error) {
+      log.warn('cannot look after the pod network; the next relist does', { error: errorMessage(error) });
     }
   }
 

@@ -12,7 +12,15 @@ import { type Exec, ExecError } from '../base/exec.ts';
 import type { Logger } from '../base/log.ts';
 import type { HostPort } from './host-port.ts';
 import { AddressPool } from './ipam.ts';
-import { linkName, linkPrefix, renderHostLink, renderPodLink, renderRemoval, renderTable } from './rules.ts';
+import {
+  defaultNames,
+  linkName,
+  type NetworkNames,
+  renderHostLink,
+  renderPodLink,
+  renderRemoval,
+  renderTable,
+} from './rules.ts';
 
 export interface PodNetworkOptions {
   readonly exec: Exec;
@@ -20,13 +28,14 @@ export interface PodNetworkOptions {
   /** The sender that pods of this machine see; undefined: the kernel chooses. Must be an address of this machine. */
   readonly nodeIP: string | undefined;
   readonly clusterCIDR: string;
+  readonly names?: NetworkNames;
 }
 
-const chain = 'MINIK8S-FORWARD';
 const comment = 'minik8s pod network';
 
 export class RoutedPodNetwork {
   readonly #options: PodNetworkOptions;
+  readonly #names: NetworkNames;
   #podCIDR = '';
   #pool: AddressPool | undefined;
   #ports: readonly HostPort[] = [];
@@ -35,6 +44,7 @@ export class RoutedPodNetwork {
 
   constructor(options: PodNetworkOptions) {
     this.#options = options;
+    this.#names = options.names ?? defaultNames;
   }
 
   async setUp(podCIDR: string): Promise<void> {
@@ -61,17 +71,17 @@ export class RoutedPodNetwork {
 
   async attach(ip: string, pid: number): Promise<void> {
     const { exec, nodeIP } = this.#options;
-    await exec('ip', ['-batch', '-'], { input: renderHostLink(ip, pid, nodeIP) });
+    await exec('ip', ['-batch', '-'], { input: renderHostLink(ip, pid, nodeIP, this.#names) });
     const inPod = exec('nsenter', [`--net=/proc/${pid}/ns/net`, 'ip', '-batch', '-'], {
       input: renderPodLink(ip),
     });
     // A pod that answers a connection to this machine's 127.0.0.1 is seen as coming from there.
-    const sysctl = writeFile(`/proc/sys/net/ipv4/conf/${linkName(ip)}/route_localnet`, '1');
+    const sysctl = writeFile(`/proc/sys/net/ipv4/conf/${linkName(ip, this.#names)}/route_localnet`, '1');
     await Promise.all([inPod, sysctl]);
   }
 
   async detach(ip: string): Promise<void> {
-    await removeLink(this.#options.exec, linkName(ip));
+    await removeLink(this.#options.exec, linkName(ip, this.#names));
   }
 
   async setHostPorts(ports: readonly HostPort[]): Promise<void> {
@@ -88,7 +98,7 @@ export class RoutedPodNetwork {
     const { exec, clusterCIDR } = this.#options;
     const writing = this.#writing.then(async () => {
       const facts = { podCIDR: this.#podCIDR, clusterCIDR };
-      await exec('nft', ['-f', '-'], { input: renderTable(facts, this.#ports) });
+      await exec('nft', ['-f', '-'], { input: renderTable(facts, this.#ports, this.#names) });
     });
     this.#writing = writing.catch(() => {});
     return writing;
@@ -97,6 +107,8 @@ export class RoutedPodNetwork {
   /** Docker sets the policy of FORWARD to drop; only a rule in the same table can say otherwise. */
   async #acceptForwarding(): Promise<void> {
     const { exec, clusterCIDR } = this.#options;
+    const { chain } = this.#names;
+    const jump = jumpTo(chain);
     const rules = [
       ['-s', clusterCIDR, '-j', 'ACCEPT'],
       ['-d', clusterCIDR, '-j', 'ACCEPT'],
@@ -114,18 +126,18 @@ export class RoutedPodNetwork {
   }
 }
 
-const jump = ['-m', 'comment', '--comment', comment, '-j', chain];
+const jumpTo = (chain: string) => ['-m', 'comment', '--comment', comment, '-j', chain];
 
 /** Removes everything a RoutedPodNetwork made on this machine, of whichever run; idempotent. */
-export async function cleanupNetwork(exec: Exec): Promise<void> {
-  await exec('nft', ['-f', '-'], { input: renderRemoval() });
-  while (await succeeds(exec, ['-w', '-D', 'FORWARD', ...jump]));
+export async function cleanupNetwork(exec: Exec, names: NetworkNames = defaultNames): Promise<void> {
+  const { chain, linkPrefix } = names;
+  await exec('nft', ['-f', '-'], { input: renderRemoval(names) });
+  while (await succeeds(exec, ['-w', '-D', 'FORWARD', ...jumpTo(chain)]));
   if (await succeeds(exec, ['-w', '-F', chain])) await exec('iptables', ['-w', '-X', chain]);
-  const links = (await readdir('/sys/class/net')).filter(isOurLink);
+  const ours = new RegExp(`^${linkPrefix}[0-9a-f]{8}$`);
+  const links = (await readdir('/sys/class/net')).filter((name) => ours.test(name));
   for (const link of links) await removeLink(exec, link);
 }
-
-const isOurLink = (name: string) => new RegExp(`^${linkPrefix}[0-9a-f]{8}$`).test(name);
 
 async function removeLink(exec: Exec, name: string): Promise<void> {
   try {

@@ -1,15 +1,26 @@
 /** The pod network as text for nft(8) and ip(8): data to data. */
 import type { HostPort } from './host-port.ts';
 
-/** All links of pods begin so; rules match on it. */
-export const linkPrefix = 'mk8s';
+/** What this network's things are called on the machine; two networks on one machine need two sets. */
+export interface NetworkNames {
+  readonly table: string;
+  readonly chain: string;
+  /** All links of pods begin so, and rules match on it; at most 7 characters. */
+  readonly linkPrefix: string;
+}
+
+export const defaultNames: NetworkNames = {
+  table: 'minik8s-network',
+  chain: 'MINIK8S-FORWARD',
+  linkPrefix: 'mk8s',
+};
+
 /** Pods reach the host under this address, which no link carries: the way out is a fixed neighbour. */
 export const gateway = '169.254.1.1';
 const gatewayMac = 'ee:ee:ee:ee:ee:ee';
-export const table = 'minik8s-network';
 
 /** The host's end of a pod's link: at most 15 characters, and told from the address alone. */
-export function linkName(ip: string): string {
+export function linkName(ip: string, { linkPrefix }: NetworkNames = defaultNames): string {
   const hex = ip.split('.').map((part) => Number(part).toString(16).padStart(2, '0'));
   return `${linkPrefix}${hex.join('')}`;
 }
@@ -22,7 +33,11 @@ export interface NetworkFacts {
 }
 
 /** One transaction that replaces our whole table. */
-export function renderTable({ podCIDR, clusterCIDR }: NetworkFacts, ports: readonly HostPort[]): string {
+export function renderTable(
+  { podCIDR, clusterCIDR }: NetworkFacts,
+  ports: readonly HostPort[],
+  { table, linkPrefix }: NetworkNames = defaultNames,
+): string {
   const sorted = ports.toSorted((a, b) => key(a).localeCompare(key(b)));
   return `add table ip ${table}
 delete table ip ${table}
@@ -54,11 +69,17 @@ ${sorted
 `;
 }
 
-export const renderRemoval = () => `add table ip ${table}\ndelete table ip ${table}\n`;
+export const renderRemoval = ({ table }: NetworkNames = defaultNames) =>
+  `add table ip ${table}\ndelete table ip ${table}\n`;
 
 /** For `ip -batch` on the host: makes the link with its far end already in the pod. */
-export function renderHostLink(ip: string, pid: number, nodeIP: string | undefined): string {
-  const name = linkName(ip);
+export function renderHostLink(
+  ip: string,
+  pid: number,
+  nodeIP: string | undefined,
+  names: NetworkNames = defaultNames,
+): string {
+  const name = linkName(ip, names);
   return `link add name ${name} address ${gatewayMac} type veth peer name eth0 netns ${pid}
 link set dev ${name} up
 route replace ${ip}/32 dev ${name} scope link${nodeIP === undefined ? '' : ` src ${nodeIP}`}

@@ -22,6 +22,8 @@ import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 export const podCIDR = '10.231.7.0/24';
 export const clusterCIDR = '10.231.0.0/16';
+/** Of its own, so that a cluster on this machine is left alone. */
+const names = { table: 'minik8s-test-network', chain: 'MINIK8S-TEST', linkPrefix: 'mkit' };
 export const nodeIP = '10.231.255.1';
 
 export interface NodeHarness {
@@ -101,7 +103,7 @@ export async function startNodeHarness({
         informers: createInformerFactory({ client, clock: systemClock, random, log }),
         events: { event: (_about, _type, reason, message) => void events.push(`${reason} ${message}`) },
         runtime,
-        network: new RoutedPodNetwork({ exec: systemExec, log, nodeIP, clusterCIDR }),
+        network: new RoutedPodNetwork({ exec: systemExec, log, nodeIP, clusterCIDR, names }),
         exec: systemExec,
         clock: systemClock,
         log,
@@ -151,7 +153,7 @@ export async function startNodeHarness({
       const steps = [
         stopAgent,
         () => cleanupKubelet(runtime, files, dataDir),
-        () => cleanupNetwork(systemExec),
+        () => cleanupNetwork(systemExec, names),
         () => systemExec('ip', ['address', 'del', `${nodeIP}/32`, 'dev', 'lo']),
         () => images.remove(),
         () => rm(dataDir, { recursive: true, force: true }),

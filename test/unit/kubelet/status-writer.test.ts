@@ -38,7 +38,7 @@ describe('StatusWriter', () => {
     writer.set(makePod(), pending);
     writer.set(makePod(), { ...pending, hostIP: '192.0.2.1' });
     await clock.advance(249);
-    assert.deepEqual(patches, []);
+    assert.equal(patches.length, 0);
     await clock.advance(1);
     assert.deepEqual(patches, [
       { metadata: { uid: 'uid-1' }, status: { phase: 'Pending', hostIP: '192.0.2.1' } },
@@ -68,14 +68,14 @@ describe('StatusWriter', () => {
     const { clock, patches, writer } = setUp();
     writer.set(makePod({}, {}, ready), structuredClone(ready));
     await clock.advance(10_000);
-    assert.deepEqual(patches, []);
+    assert.equal(patches.length, 0);
   });
 
   it('tries again later and later, always with the newest', async () => {
     const { clock, patches, writer } = setUp([newInternalError('1'), newInternalError('2')]);
     writer.set(makePod(), ready);
     await clock.advance(500);
-    assert.deepEqual(patches, []);
+    assert.equal(patches.length, 0);
     writer.set(makePod(), { ...ready, hostIP: '192.0.2.1' });
     await clock.advance(1000);
     assert.equal(patches.length, 1);
@@ -87,7 +87,7 @@ describe('StatusWriter', () => {
     const { clock, patches, writer } = setUp([newNotFound({ group: '', plural: 'pods' }, 'web')]);
     writer.set(makePod(), ready);
     await clock.advance(60_000);
-    assert.deepEqual(patches, []);
+    assert.equal(patches.length, 0);
   });
 
   it('flushes what waits, and says when it cannot', async () => {
