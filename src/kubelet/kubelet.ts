@@ -17,8 +17,9 @@ import type { InformerFactory } from '../client/informer.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
 import { NodeAgent, type NodeFacts } from './node-agent.ts';
+import { hostPortsOf } from './plan/host-ports.ts';
 import { PodFiles } from './pod-files.ts';
-import type { HostPort, PodNetwork } from './pod-network.ts';
+import type { PodNetwork } from './pod-network.ts';
 import { PodWorkers } from './pod-workers.ts';
 import { type ContainerRuntime, RuntimeError } from './runtime/runtime.ts';
 import { RuntimeCache } from './runtime-cache.ts';
@@ -385,22 +386,12 @@ export class UnsupportedRuntimeError extends Error {
   override readonly name = 'UnsupportedRuntimeError';
 }
 
-function requireApi(version: string, apiVersion: string): void {
+/** Throws UnsupportedRuntimeError for an engine older than this agent can use. */
+export function requireApi(version: string, apiVersion: string): void {
   const [major = 0, minor = 0] = apiVersion.split('.').map(Number);
   const [oldestMajor, oldestMinor] = oldestApi;
   if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return;
   throw new UnsupportedRuntimeError(
-    `Docker ${version} is too old: its API is ${apiVersion}, minik8s needs ${oldestApi.join('.')} (Docker 20.10) or newer`,
-  );
-}
-
-function hostPortsOf({ spec, status }: Pod): readonly HostPort[] {
-  const podIP = status?.podIP;
-  const ended = status?.phase === 'Succeeded' || status?.phase === 'Failed';
-  if (spec.hostNetwork || podIP === undefined || ended) return [];
-  return spec.containers.flatMap(({ ports = [] }) =>
-    ports.flatMap(({ protocol, hostIP = '', hostPort, containerPort }) =>
-      hostPort ? [{ protocol, hostIP, hostPort, podIP, containerPort }] : [],
-    ),
+    `Docker ${version} is too old: its API is ${apiVersion}, minik8s needs ${oldestApi.join('.')} (Docker 20.10) or newer; update it`,
   );
 }
