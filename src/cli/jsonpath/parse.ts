@@ -37,7 +37,7 @@ export function parseTemplate(text: string): readonly Node[] {
 
 /** A path as kubectl also takes it without braces or dot: `{.a.b}`, `.a.b`, `a.b`. */
 export function parsePath(text: string): readonly Node[] {
-  const inner = /^\{(.*)\}$/s.exec(text.trim())?.[1] ?? text.trim();
+  const inner = (/^\{(.*)\}$/s.exec(text.trim())?.[1] ?? text).trim();
   return parseTemplate(`{${/^[.$@[{'"]/.test(inner) ? inner : `.${inner}`}}`);
 }
 

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { registry } from '../../../src/api/registry.ts';
+import type { JsonObject } from '../../../src/apimachinery/equality.ts';
+import {
+  type ApiResources,
+  discover,
+  findResource,
+  inCategory,
+  kindName,
+  resourceOfKind,
+} from '../../../src/cli/discovery.ts';
+import { createRequester } from '../../../src/client/requester.ts';
+import { startTestServer } from '../../fixtures/api-server.ts';
+
+/** What discovery finds on our server; `old` servers have no aggregated documents. */
+async function discovered(old: boolean): Promise<ApiResources> {
+  const server = await startTestServer();
+  try {
+    return await discover(
+      createRequester({
+        async request({ path, headers }) {
+          const asked = old ? { accept: 'application/json' } : headers;
+          const { status, text } = await server.call('GET', path, undefined, {
+            ...(asked && { headers: asked }),
+          });
+          const body = (async function* () {
+            yield Buffer.from(text);
+          })();
+          return { status, header: () => undefined, body };
+        },
+        close() {},
+      }),
+    );
+  } finally {
+    await server.stop();
+  }
+}
+
+for (const old of [false, true]) {
+  test(`all kinds are discovered, from ${old ? 'legacy' : 'aggregated'} documents`, async () => {
+    const all = await discovered(old);
+    const found = all.map(({ group, version, kind, plural, namespaced, shortNames, singular }) =>
+      [group, version, kind, plural, namespaced, [...shortNames].join(), singular].join(' '),
+    );
+    const expected = registry.map(({ group, version, kind, plural, namespaced, shortNames, singular }) =>
+      [group, version, kind, plural, namespaced, shortNames.join(), singular].join(' '),
+    );
+    assert.deepEqual(found.sort(), expected.sort());
+    assert.ok(findResource(all, 'pods').subresources.includes('log'));
+    assert.ok(findResource(all, 'deploy').subresources.includes('scale'));
+  });
+}
+
+const resource = (group: string, version: string, kind: string, more: JsonObject = {}) => ({
+  group,
+  version,
+  kind,
+  plural: `${kind.toLowerCase()}s`,
+  singular: kind.toLowerCase(),
+  namespaced: true,
+  shortNames: [],
+  categories: [],
+  verbs: ['list'],
+  subresources: [],
+  ...more,
+});
+const all: ApiResources = [
+  resource('', 'v1', 'Event', { shortNames: ['ev'] }),
+  resource('', 'v1', 'Pod', { shortNames: ['po'], categories: ['all'] }),
+  resource('apps', 'v1', 'Deployment', { shortNames: ['deploy'], categories: ['all'] }),
+  resource('events.k8s.io', 'v1', 'Event', { shortNames: ['ev'] }),
+  resource('autoscaling', 'v2', 'Scaler'),
+  resource('autoscaling', 'v1', 'Scaler'),
+];
+const words: [word: string, found: string][] = [
+  ['pods', 'v1 pod'],
+  ['pod', 'v1 pod'],
+  ['po', 'v1 pod'],
+  ['Pod', 'v1 pod'],
+  ['PODS', 'v1 pod'],
+  ['ev', 'v1 event'],
+  ['events.events.k8s.io', 'v1 event.events.k8s.io'],
+  ['events.v1.events.k8s.io', 'v1 event.events.k8s.io'],
+  ['deploy', 'v1 deployment.apps'],
+  ['deployments.apps', 'v1 deployment.apps'],
+  ['deployment.v1.apps', 'v1 deployment.apps'],
+  ['scalers', 'v2 scaler.autoscaling'],
+  ['scalers.v1.autoscaling', 'v1 scaler.autoscaling'],
+];
+for (const [word, found] of words) {
+  test(`${word} means ${found}`, () => {
+    const resource = findResource(all, word);
+    assert.equal(`${resource.version} ${kindName(resource)}`, found);
+  });
+}
+
+test('what is not served is refused by name', () => {
+  const message = `the server doesn't have a resource type "pods.apps"; see ctl api-resources`;
+  assert.throws(() => findResource(all, 'pods.apps'), { message });
+  assert.equal(resourceOfKind(all, 'v1', 'Deployment'), undefined);
+  assert.equal(resourceOfKind(all, 'apps/v1', 'Deployment')?.plural, 'deployments');
+});
+
+test('a category is all its kinds', () => {
+  assert.deepEqual(inCategory(all, 'all').map(kindName), ['pod', 'deployment.apps']);
+  assert.deepEqual(inCategory(all, 'pods'), []);
+});

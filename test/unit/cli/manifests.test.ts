@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { Flags, fileFlags } from '../../../src/cli/flags.ts';
+import type { Io } from '../../../src/cli/io.ts';
+import { type ManifestEntry, parseManifests, readManifests } from '../../../src/cli/manifests.ts';
+
+const brief = (entries: readonly ManifestEntry[]) =>
+  entries.map((entry) => ('error' in entry ? entry.error.message : `${entry.kind} at ${entry.line}`));
+const configMap = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`;
+
+const texts: [what: string, text: string, expected: (string | RegExp)[]][] = [
+  ['nothing', '', []],
+  ['comments alone', '# a\n---\n# b\n', []],
+  [
+    'two documents',
+    `# first\n${configMap('a')}---\n\n${configMap('b')}`,
+    ['ConfigMap at 2', 'ConfigMap at 7'],
+  ],
+  ['a document behind the dashes', `--- {apiVersion: v1, kind: Pod}\n`, ['Pod at 1']],
+  ['Windows line ends', configMap('a').replaceAll('\n', '\r\n'), ['ConfigMap at 1']],
+  ['JSON', '{"apiVersion": "v1", "kind": "Pod"}', ['Pod at 1']],
+  [
+    'a List',
+    'apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod}\n- {apiVersion: v1, kind: Secret}\n',
+    ['Pod at 1', 'Secret at 1'],
+  ],
+  [
+    'what is no YAML, named by its line; what came before stays',
+    `${configMap('a')}---\nkind: Pod\nmetadata:\n\tname: x\n---\n${configMap('c')}`,
+    ['ConfigMap at 1', /^error parsing f\.yaml:7: /],
+  ],
+  ['a kind that is missing', 'apiVersion: v1\n', [/^f\.yaml:1: kind is missing/]],
+  [
+    'a version that is missing',
+    '\n---\nkind: Pod\n',
+    [/^f\.yaml:3: apiVersion is missing: the Pod needs one/],
+  ],
+  ['a text', 'hello\n', [/^f\.yaml:1: expected an object/]],
+  ['a list', '- kind: Pod\n', [/^f\.yaml:1: expected an object/]],
+  ['a key that stands twice', `${configMap('a')}kind: Pod\n`, [/^f\.yaml:1: the key kind stands twice/]],
+];
+for (const [what, text, expected] of texts) {
+  test(`manifests: ${what}`, () => {
+    const found = brief(parseManifests(text, 'f.yaml'));
+    assert.equal(found.length, expected.length, found.join('\n'));
+    expected.forEach((one, index) => {
+      if (typeof one === 'string') assert.equal(found[index], one);
+      else assert.match(found[index] ?? '', one);
+    });
+  });
+}
+
+const io: Io = {
+  out() {},
+  err() {},
+  readStdin: async () => configMap('stdin'),
+  env: {},
+  homeDirectory: '/nonexistent',
+  clock: systemClock,
+  signal: new AbortController().signal,
+  exitWith() {},
+};
+const read = (...argv: string[]) => readManifests(io, new Flags(fileFlags, argv));
+
+test('directories are read in order, below only with -R; -f may be repeated', async (context) => {
+  const directory = mkdtempSync(join(tmpdir(), 'ctl-manifests-'));
+  context.after(() => rmSync(directory, { recursive: true }));
+  mkdirSync(join(directory, 'c'));
+  mkdirSync(join(directory, 'empty'));
+  const files = { 'b.yaml': 'Pod', 'a.json': 'Secret', 'notes.txt': 'No', 'c/d.yml': 'Node' };
+  for (const [file, kind] of Object.entries(files))
+    writeFileSync(join(directory, file), `{"apiVersion": "v1", "kind": "${kind}"}`);
+  const kinds = async (...argv: string[]) =>
+    brief(await read(...argv)).map((text) => text.replace(/ at .*/, ''));
+  assert.deepEqual(await kinds('-f', directory), ['Secret', 'Pod']);
+  assert.deepEqual(await kinds('-R', '-f', directory), ['Secret', 'Pod', 'Node']);
+  const b = join(directory, 'b.yaml');
+  assert.deepEqual(await kinds(`-f=${b}`, '--filename', '-', '-f', join(directory, 'c')), [
+    'Pod',
+    'ConfigMap',
+    'Node',
+  ]);
+  assert.match((await kinds('-f', join(directory, 'empty')))[0] ?? '', /recognized file extensions are/);
+  assert.deepEqual(await kinds('-f', join(directory, 'nope')), [
+    `the path "${join(directory, 'nope')}" does not exist`,
+  ]);
+  await assert.rejects(read('-f', 'https://example.com/x.yaml'), { name: 'UsageError' });
+});
