@@ -17,6 +17,17 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+/** What the promise comes to, or a rejection with the signal's reason when that aborts first. */
+export async function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  const { promise: abort, reject } = Promise.withResolvers<never>();
+  const forget = onAbort(signal, () => reject(signal.reason));
+  try {
+    return await Promise.race([abort, promise]);
+  } finally {
+    forget();
+  }
+}
+
 /** Whether an error is only the news that work was stopped on purpose. */
 export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';

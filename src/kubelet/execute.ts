@@ -17,6 +17,8 @@ export interface ExecuteContext extends StartContext {
   readonly cache: RuntimeCache;
   readonly sandboxes: Sandboxes;
   readonly statuses: StatusWriter;
+  /** Rejects when a port of this machine that the pod asks for is somebody else's. */
+  readonly requireHostPorts: (pod: Pod) => Promise<void>;
 }
 
 /** PodMemory as its owner holds it. */
@@ -52,6 +54,7 @@ const effects: Effects = {
     const pod = known(target);
     const { memory } = target;
     try {
+      await context.requireHostPorts(pod);
       await context.files.prepareVolumes(pod);
       const sandbox = await context.startInTurn(() => context.sandboxes.acquire(pod, attempt));
       await context.files.prepareNames(pod, sandbox.ip ?? context.nodeIP);

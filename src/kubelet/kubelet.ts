@@ -17,7 +17,7 @@ import type { InformerFactory } from '../client/informer.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
 import { NodeAgent, type NodeFacts } from './node-agent.ts';
-import { hostPortsOf } from './plan/host-ports.ts';
+import { hostPortsOf, type WantedPort, wantedPortsOf } from './plan/host-ports.ts';
 import { PodFiles } from './pod-files.ts';
 import type { PodNetwork } from './pod-network.ts';
 import { PodWorkers } from './pod-workers.ts';
@@ -55,6 +55,8 @@ export interface KubeletOptions {
   readonly sandboxPool?: number;
   /** Absent: no server for logs. */
   readonly server?: { readonly host: string; readonly port: number; readonly tls: KubeletTls };
+  /** Rejects, in one line, when something on this machine listens on the port. Absent: not looked for. */
+  readonly requireFreePort?: (port: WantedPort) => Promise<void>;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: NonNullable<NonNullable<Node['spec']>['taints']>;
 }
@@ -127,6 +129,7 @@ class KubeletRun {
       startInTurn: (work) => this.#startInTurn(work),
       pullInTurn: (work) => this.#pulls.add(work),
       onStatus: () => this.#syncHostPorts(),
+      requireHostPorts: (pod) => this.#requireHostPorts(pod),
     });
   }
 
@@ -367,6 +370,11 @@ class KubeletRun {
     await serveKubelet({ ...server, runtime, clock, log, pods, observe }, signal);
   }
 
+  /** A rule for a port would take it away from whatever of this machine listens there, without a word. */
+  async #requireHostPorts(pod: Pod): Promise<void> {
+    for (const port of wantedPortsOf(pod)) await this.#options.requireFreePort?.(port);
+  }
+
   /** Ports of this machine follow the addresses of the pods that ask for them. */
   #syncHostPorts(): void {
     const { network, log } = this.#options;
@@ -392,6 +400,6 @@ export function requireApi(version: string, apiVersion: string): void {
   const [oldestMajor, oldestMinor] = oldestApi;
   if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return;
   throw new UnsupportedRuntimeError(
-    `Docker ${version} is too old: its API is ${apiVersion}, minik8s needs ${oldestApi.join('.')} (Docker 20.10) or newer; update it`,
+    `Docker ${version} is too old: its API is ${apiVersion}, minik8s needs ${oldestApi.join('.')} (Docker 20.10) or newer`,
   );
 }

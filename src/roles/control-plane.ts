@@ -12,8 +12,9 @@ import { clientCertificateAuthenticator } from '../apiserver/authentication/clie
 import { bootstrapObjects } from '../apiserver/bootstrap.ts';
 import { listenHttps } from '../apiserver/serve.ts';
 import { systemUser } from '../apiserver/user.ts';
-import { aborted } from '../base/abort.ts';
+import { aborted, unlessAborted } from '../base/abort.ts';
 import { extractAsset } from '../base/assets.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { version } from '../base/version.ts';
 import type { Client } from '../client/client.ts';
 import { inProcessTransport } from '../client/in-process-transport.ts';
@@ -22,11 +23,11 @@ import { createInformerFactory } from '../client/shared-informer.ts';
 import { createEventRecorder } from '../controller-runtime/event-recorder.ts';
 import { createManager } from '../controller-runtime/manager.ts';
 import { controllers } from '../controllers/index.ts';
-import { nodeIpam } from '../controllers/node-ipam.ts';
 import type { Credentials } from '../pki/credentials.ts';
 import { scheduler } from '../scheduler/scheduler.ts';
-import { startEmbeddedEtcd } from '../storage/embedded-etcd.ts';
-import { connectEtcd } from '../storage/etcd.ts';
+import { runCompactor } from '../storage/compactor.ts';
+import { type EmbeddedEtcd, startEmbeddedEtcd } from '../storage/embedded-etcd.ts';
+import { connectEtcd, type EtcdOptions } from '../storage/etcd.ts';
 import type { Store } from '../storage/store.ts';
 import { createWatchCache } from '../storage/watch-cache.ts';
 import { createNodeConnection } from './node-connection.ts';
@@ -64,24 +65,24 @@ export interface ControlPlane {
   readonly stopped: Promise<void>;
 }
 
-/** Resolves when the API server answers; ends when the signal aborts. */
+/**
+ * Resolves when the API server answers. Ends when the signal aborts; when it aborts before, or a part can not start,
+ * rejects once everything that had been started has ended.
+ */
 export async function startControlPlane(
   options: ControlPlaneOptions,
   signal: AbortSignal,
 ): Promise<ControlPlane> {
   const { settings, credentials, clock, random, log } = options;
-  const serving = new AbortController();
-  const storing = new AbortController();
-  const [storage, certificates] = await Promise.all([
-    openStorage(options, storing.signal),
-    servingCertificates(options),
-  ]);
-  const watchCache = createWatchCache({ store: storage.store, prefix: '/registry/', clock, log });
-  const caching = watchCache.run(storing.signal);
-  await watchCache.synced;
+  await using started = new AsyncDisposableStack();
+  const certificates = await servingCertificates(options);
+  const store = await openStorage(options, started, signal);
+  const watchCache = createWatchCache({ store, prefix: '/registry/', clock, log });
+  const caching = inBackground(started, (until) => watchCache.run(until));
+  await unlessAborted(signal, watchCache.synced);
 
   const server = createApiServer({
-    store: storage.store,
+    store,
     cache: watchCache.cache,
     definitions: registry,
     authenticate: unionAuthenticator([clientCertificateAuthenticator]),
@@ -101,7 +102,11 @@ export async function startControlPlane(
   });
   const clientOf = (component: string) =>
     createClient(inProcessTransport(server.handlerFor(systemUser(component))), { clock });
-  await bootstrapObjects(server, { address: options.advertiseAddress, port: settings.port });
+  await unlessAborted(
+    signal,
+    bootstrapObjects(server, { address: options.advertiseAddress, port: settings.port }),
+  );
+  const serving = new AbortController();
   const listener = await listenHttps({
     app: server.app,
     address: settings['bind-address'],
@@ -114,59 +119,102 @@ export async function startControlPlane(
     signal: serving.signal,
     log,
   });
+  started.defer(() => {
+    serving.abort();
+    return listener.closed;
+  });
+  const running = started.move();
   const managing = runControllers(options, clientOf, signal);
-
   const stopped = (async () => {
     try {
-      await Promise.race([aborted(signal), caching]);
+      await Promise.race([aborted(signal), caching, managing]);
       await managing;
     } finally {
-      serving.abort();
-      await listener.closed;
-      storing.abort();
-      await caching;
-      await storage.close();
+      await running.disposeAsync();
     }
   })();
   return { client: clientOf('admin'), stopped };
 }
 
-interface Storage {
-  readonly store: Store;
-  close(): Promise<void>;
+/** Runs a part until the stack is unwound. The promise is the part's own, for whoever must know that it ended. */
+function inBackground(
+  stack: AsyncDisposableStack,
+  run: (until: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const stop = new AbortController();
+  const running = run(stop.signal);
+  running.catch(() => undefined);
+  stack.defer(async () => {
+    stop.abort();
+    await running;
+  });
+  return running;
 }
 
+/** The store, which answers; what it needs is closed with the stack. */
 async function openStorage(
-  { settings, clock, log }: ControlPlaneOptions,
+  options: ControlPlaneOptions,
+  stack: AsyncDisposableStack,
   signal: AbortSignal,
-): Promise<Storage> {
-  const endpoints = settings['etcd-endpoints'];
-  if (endpoints) {
-    const ca = settings['etcd-ca'];
-    const tls = ca ? { ca, cert: settings['etcd-cert'], key: settings['etcd-key'] } : undefined;
-    const store = await connectEtcd({ endpoints, ...(tls && { tls }), log, clock });
-    return { store, close: () => store.close() };
+): Promise<Store> {
+  const { settings, log, clock } = options;
+  if (settings['etcd-endpoints'] === undefined) {
+    const { endpoints, keepaliveMs } = await startEtcd(options, stack, signal);
+    return connect({ endpoints, keepaliveMs, log, clock }, stack, signal);
   }
+  const endpoints = settings['etcd-endpoints'];
+  const tls = etcdTls(settings);
+  const store = await connect({ endpoints, ...(tls && { tls }), log, clock }, stack, signal);
+  void inBackground(stack, (until) => runCompactor({ store, clock, log }, until));
+  return store;
+}
+
+/** An etcd of this process, which forgets old history by itself. */
+async function startEtcd(
+  { settings, log, clock }: ControlPlaneOptions,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<EmbeddedEtcd> {
   const dataDir = join(settings['data-dir'], 'etcd');
   const binary = join(settings['data-dir'], 'bin/etcd');
   await extractAsset('etcd', binary, 0o755);
+  signal.throwIfAborted();
+  // Not the signal that stops everything: etcd ends after whoever writes to it.
   const etcd = await startEmbeddedEtcd({ binary, dataDir, log, clock, signal: new AbortController().signal });
+  stack.defer(() => etcd.stop());
+  return etcd;
+}
+
+async function connect(
+  options: EtcdOptions,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<Store> {
+  const connecting = connectEtcd(options);
   try {
-    const { endpoints, keepaliveMs } = etcd;
-    const store = await connectEtcd({ endpoints, keepaliveMs, log, clock });
-    return {
-      store,
-      async close() {
-        await store.close();
-        await etcd.stop();
-      },
-    };
+    const store = await unlessAborted(signal, connecting);
+    stack.defer(() => store.close());
+    return store;
   } catch (error) {
-    await etcd.stop();
+    // It may still answer after nobody waits for it.
+    connecting.then(
+      (store) => store.close(),
+      () => undefined,
+    );
     throw error;
-  } finally {
-    signal.throwIfAborted();
   }
+}
+
+type EtcdFiles = Settings<'etcd-endpoints' | 'etcd-ca' | 'etcd-cert' | 'etcd-key'>;
+
+function etcdTls({ 'etcd-ca': ca, 'etcd-cert': cert, 'etcd-key': key }: EtcdFiles): EtcdOptions['tls'] {
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new UsageError('--etcd-cert and --etcd-key belong together: give both or neither');
+  }
+  if (ca === undefined && cert !== undefined) {
+    throw new UsageError('--etcd-cert needs --etcd-ca, the authority that signed the certificates of etcd');
+  }
+  return ca === undefined ? undefined : { ca, ...(cert && key && { cert, key }) };
 }
 
 async function servingCertificates({ credentials, settings, advertiseAddress }: ControlPlaneOptions) {
@@ -222,8 +270,7 @@ async function runControllers(
       },
     }),
   });
-  for (const factory of controllers) manager.add(factory);
-  manager.add(nodeIpam({ clusterCidr: settings['cluster-cidr'] }));
+  for (const factory of controllers({ clusterCidr: settings['cluster-cidr'] })) manager.add(factory);
   manager.add(scheduler({ policy: settings['scheduler-policy'] }));
   try {
     await manager.run(signal);

@@ -1,7 +1,7 @@
 /** `minik8s master`: the control plane alone. */
 import { join } from 'node:path';
 import { defineCommand } from 'citty';
-import { stopSignal } from '../base/abort.ts';
+import { isAbort, stopSignal } from '../base/abort.ts';
 import { openCredentials } from '../pki/credentials.ts';
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 import { controlPlaneSettings, startControlPlane } from './control-plane.ts';
@@ -39,6 +39,9 @@ async function master(settings: MasterSettings, signal: AbortSignal): Promise<vo
     const plane = await startControlPlane({ ...context, settings, credentials, advertiseAddress }, signal);
     process.stdout.write(`minik8s is ready: ${server} (kubeconfig ${kubeconfig})\n`);
     await plane.stopped;
+  } catch (error) {
+    // Asked to stop before it was ready, it has stopped: that is no failure.
+    if (!signal.aborted || !isAbort(error)) throw error;
   } finally {
     await directory.release();
   }

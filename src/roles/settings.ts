@@ -62,7 +62,16 @@ function oneOf<const T extends string>(...choices: readonly T[]) {
   };
 }
 
-const list = (value: string): readonly string[] => value.split(',').filter((part) => part !== '');
+function endpoints(value: string): readonly string[] {
+  const all = value.split(',').filter((part) => part !== '');
+  if (all.length === 0 || !all.every((endpoint) => /^https?:\/\/[^/]+:\d+$/.test(endpoint))) {
+    throw new Error('expected addresses such as https://192.0.2.10:2379, with commas between them');
+  }
+  if (new Set(all.map((endpoint) => endpoint.startsWith('https:'))).size > 1) {
+    throw new Error('expected http or https for all of them');
+  }
+  return all;
+}
 
 function define<const T extends Readonly<Record<string, SettingDefinition<unknown>>>>(table: T): T {
   return table;
@@ -74,7 +83,7 @@ export const settingTable = define({
   port: { about: 'port of the API server', default: '6443', read: wholeNumber(1, 65535) },
   'etcd-endpoints': {
     about: 'an etcd of your own, comma-separated, instead of the embedded one',
-    read: list,
+    read: endpoints,
   },
   'etcd-ca': { about: 'file of the authority that signed the certificates of that etcd', read: text },
   'etcd-cert': { about: 'file of the client certificate for that etcd', read: text },

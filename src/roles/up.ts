@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { defineCommand } from 'citty';
-import { stopSignal } from '../base/abort.ts';
+import { isAbort, stopSignal } from '../base/abort.ts';
 import { openCredentials } from '../pki/credentials.ts';
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 import { controlPlaneSettings, startControlPlane } from './control-plane.ts';
@@ -37,6 +37,9 @@ async function up(settings: UpSettings, signal: AbortSignal): Promise<void> {
     await requireFreePort(settings['bind-address'], settings.port, 'port');
     await requireFreePort(loopback, settings['kubelet-port'], 'kubelet-port');
     await runAll(settings, signal);
+  } catch (error) {
+    // Asked to stop before it was ready, it has stopped: that is no failure.
+    if (!signal.aborted || !isAbort(error)) throw error;
   } finally {
     await directory.release();
   }

@@ -14,6 +14,7 @@ import { DockerRuntime } from '../kubelet/runtime/docker.ts';
 import { RoutedPodNetwork } from '../network/pod-network.ts';
 import type { KeyAndCertificate } from '../pki/x509.ts';
 import { createProxier } from '../proxy/proxier.ts';
+import { requireFreeHostPort } from './preflight.ts';
 import type { ProcessContext } from './process-context.ts';
 import type { Settings } from './settings.ts';
 
@@ -93,6 +94,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     readPauseArchive: async () => readAsset('pause.tar'),
     maxPods: settings['max-pods'],
     sandboxPool: settings['sandbox-pool'],
+    requireFreePort: requireFreeHostPort,
     server: {
       host: options.listenAddress,
       port: settings['kubelet-port'],

@@ -13,3 +13,15 @@ export function hostPortsOf({ spec, status }: Pod): readonly HostPort[] {
     ),
   );
 }
+
+export type WantedPort = Pick<HostPort, 'protocol' | 'hostIP' | 'hostPort'>;
+
+/** The ports that rules would lead into a pod: none of them may be another's. */
+export function wantedPortsOf({ spec }: Pod): readonly WantedPort[] {
+  if (spec.hostNetwork) return [];
+  return spec.containers.flatMap(({ ports = [] }) =>
+    ports.flatMap(({ protocol, hostIP = '', hostPort }) =>
+      hostPort ? [{ protocol, hostIP, hostPort }] : [],
+    ),
+  );
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
-import { aborted, isAbort, onAbort, stopSignal } from '../../../src/base/abort.ts';
+import { aborted, isAbort, onAbort, stopSignal, unlessAborted } from '../../../src/base/abort.ts';
 
 test('the first signal stops, the second exits with its number', () => {
   const exits: number[] = [];
@@ -25,4 +25,15 @@ test('onAbort runs once, at once when late, and never once undone', async () => 
   onAbort(controller.signal, () => calls.push('late'));
   await aborted(controller.signal);
   assert.deepEqual(calls, ['early', 'late']);
+});
+
+test('unlessAborted is the promise, or the reason when the signal is first', async () => {
+  const stop = new AbortController();
+  assert.equal(await unlessAborted(stop.signal, Promise.resolve(1)), 1);
+  await assert.rejects(unlessAborted(stop.signal, Promise.reject(new Error('no'))), /^Error: no$/);
+  const waiting = unlessAborted(stop.signal, new Promise(() => undefined));
+  const reason = new Error('stopped');
+  stop.abort(reason);
+  await assert.rejects(waiting, reason);
+  await assert.rejects(unlessAborted(stop.signal, new Promise(() => undefined)), reason);
 });

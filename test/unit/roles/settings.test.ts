@@ -61,6 +61,12 @@ describe('settings', () => {
     ['ports the wrong way round', { flags: { 'node-ports': '32767-30000' } }, /expected ports such as/],
     ['an unknown policy', { flags: { 'scheduler-policy': 'best' } }, /expected one of Default, RoundRobin/],
     ['an address with a name', { flags: { 'node-ip': 'localhost' } }, /expected an IPv4 address/],
+    ['an etcd without a port', { flags: { 'etcd-endpoints': 'http://etcd' } }, /expected addresses such as/],
+    [
+      'an etcd half in the clear',
+      { flags: { 'etcd-endpoints': 'http://a:2379,https://b:2379' } },
+      /expected http or https for all/,
+    ],
     ['a misspelt key', { file: 'prot: 1' }, /config\.yaml: prot: no such setting; known: port/],
     ['a file that is not YAML', { file: 'a: [' }, /config\.yaml: not YAML/],
     ['a file that is a list', { file: '- port' }, /expected lines such as/],
