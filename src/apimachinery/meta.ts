@@ -71,3 +71,7 @@ export function splitKey(key: ObjectKey): { namespace: string; name: string } {
 export function controllerOf(object: KubeObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((owner) => owner.controller === true);
 }
+
+/** Was asked to go; stays until its finalizers, or the agent that runs it, have let go. */
+export const isTerminating = (object: { metadata: { deletionTimestamp?: string | undefined } }) =>
+  object.metadata.deletionTimestamp !== undefined;

@@ -5,11 +5,10 @@
  */
 import { deepCopy } from '../apimachinery/equality.ts';
 import { matches, type Selector } from '../apimachinery/labels.ts';
-import { controllerOf, type KubeObject, type OwnerReference } from '../apimachinery/meta.ts';
+import { controllerOf, isTerminating, type KubeObject, type OwnerReference } from '../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceRef } from '../apimachinery/resource-definition.ts';
 import type { Client } from '../client/client.ts';
 import { ifPresent } from './if-present.ts';
-import { isTerminating } from './pod-state.ts';
 
 export interface Claims<T extends KubeObject> {
   /** Owned and matching. */

@@ -6,8 +6,10 @@
 import type { Deployment } from '../api/apps/v1/deployment.ts';
 import type { ReplicaSet } from '../api/apps/v1/replica-set.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
+import { isPodTerminal } from '../api/core/v1/pod-conditions.ts';
 import { deepCopy, deepEqual } from '../apimachinery/equality.ts';
 import type { Draft } from '../apimachinery/meta.ts';
+import { isTerminating } from '../apimachinery/meta.ts';
 import {
   desiredReplicasAnnotation,
   isScalingEvent,
@@ -26,7 +28,6 @@ import {
   planStatus,
 } from './deployment-status.ts';
 import { findNewReplicaSet, oldestFirst, podTemplateHashLabel, templateHash } from './deployment-template.ts';
-import { isPodTerminal, isTerminating } from './pod-state.ts';
 
 export const revisionAnnotation = 'deployment.kubernetes.io/revision';
 export const revisionHistoryAnnotation = 'deployment.kubernetes.io/revision-history';

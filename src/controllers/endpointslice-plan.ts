@@ -4,13 +4,18 @@
  * change anyway are filled first, so that a change touches as few slices as it can.
  */
 import type { Pod } from '../api/core/v1/pod.ts';
+import { isPodTerminal, podReady } from '../api/core/v1/pod-conditions.ts';
 import type { Service } from '../api/core/v1/service.ts';
-import type { Endpoint, EndpointPort, EndpointSlice } from '../api/discovery/v1/endpoint-slice.ts';
+import {
+  type Endpoint,
+  type EndpointPort,
+  type EndpointSlice,
+  serviceNameLabel,
+} from '../api/discovery/v1/endpoint-slice.ts';
 import { deepCopy, deepEqual } from '../apimachinery/equality.ts';
 import type { Draft, OwnerReference } from '../apimachinery/meta.ts';
-import { isPodReady, isPodTerminal, isTerminating } from './pod-state.ts';
+import { isTerminating } from '../apimachinery/meta.ts';
 
-export const serviceNameLabel = 'kubernetes.io/service-name';
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
 export const manager = 'endpointslice-controller.k8s.io';
 const headlessLabel = 'service.kubernetes.io/headless';
@@ -127,7 +132,7 @@ export function endpointOf(service: Service, pod: Pod): Endpoint | undefined {
   const address = addresses[0];
   if (isPodTerminal(pod) || !address) return undefined;
   const terminating = isTerminating(pod);
-  const serving = isPodReady(pod);
+  const serving = podReady(pod);
   const { subdomain } = pod.spec as { subdomain?: string };
   return {
     addresses: [address],

@@ -4,9 +4,13 @@
  */
 import { type Pod, podResource } from '../api/core/v1/pod.ts';
 import { serviceResource } from '../api/core/v1/service.ts';
-import { type EndpointSlice, endpointSliceResource } from '../api/discovery/v1/endpoint-slice.ts';
+import {
+  type EndpointSlice,
+  endpointSliceResource,
+  serviceNameLabel,
+} from '../api/discovery/v1/endpoint-slice.ts';
 import { matches, selectorFromMap } from '../apimachinery/labels.ts';
-import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
+import { isTerminating, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -14,10 +18,9 @@ import {
   watched,
 } from '../controller-runtime/definition.ts';
 import { controllerReference } from './claim.ts';
-import { managedByLabel, manager, planSlices, serviceNameLabel } from './endpointslice-plan.ts';
+import { managedByLabel, manager, planSlices } from './endpointslice-plan.ts';
 import { ifPresent } from './if-present.ts';
 import { ObservedWrites, verifyAfter } from './observed-writes.ts';
-import { isTerminating } from './pod-state.ts';
 
 /** Slices by `namespace/service`. */
 const byService = 'endpointslice.service';

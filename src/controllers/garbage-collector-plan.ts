@@ -3,7 +3,7 @@
  * pkg/controller/garbagecollector). Pure: the state of each owner is looked up before.
  */
 import type { KubeObject, OwnerReference } from '../apimachinery/meta.ts';
-import { isTerminating } from './pod-state.ts';
+import { isTerminating } from '../apimachinery/meta.ts';
 
 export const foregroundFinalizer = 'foregroundDeletion';
 export const orphanFinalizer = 'orphan';

@@ -5,7 +5,13 @@
  */
 import { registry } from '../api/registry.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
-import { type KubeObject, type ObjectKey, type OwnerReference, objectKey } from '../apimachinery/meta.ts';
+import {
+  isTerminating,
+  type KubeObject,
+  type ObjectKey,
+  type OwnerReference,
+  objectKey,
+} from '../apimachinery/meta.ts';
 import type { ResourceRef } from '../apimachinery/resource-definition.ts';
 import type { Lister } from '../client/informer.ts';
 import {
@@ -21,7 +27,6 @@ import {
   waitsForDependents,
 } from './garbage-collector-plan.ts';
 import { ifPresent } from './if-present.ts';
-import { isTerminating } from './pod-state.ts';
 
 /** Objects by the uids of their owners. */
 const byOwner = 'garbage-collector.ownerUid';

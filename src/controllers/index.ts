@@ -8,12 +8,17 @@ import { nodeIpam } from './node-ipam.ts';
 import { podGcController } from './pod-gc.ts';
 import { replicaSetController } from './replicaset.ts';
 
-export const controllers: readonly ControllerFactory[] = [
+export interface ControllersOptions {
+  /** The range of all pods, such as 10.244.0.0/16. */
+  readonly clusterCidr: string;
+}
+
+export const controllers = (options: ControllersOptions): readonly ControllerFactory[] => [
   deploymentController,
   replicaSetController,
   endpointSliceController,
   namespaceController,
   garbageCollector,
-  nodeIpam(),
+  nodeIpam(options),
   podGcController,
 ];

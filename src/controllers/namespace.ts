@@ -6,6 +6,7 @@ import { type Namespace, namespaceResource } from '../api/core/v1/namespace.ts';
 import { registry } from '../api/registry.ts';
 import { deepCopy, deepEqual } from '../apimachinery/equality.ts';
 import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
+import { isTerminating } from '../apimachinery/meta.ts';
 import type { ResourceRef } from '../apimachinery/resource-definition.ts';
 import type { Condition } from '../apimachinery/schema.ts';
 import { errorMessage } from '../base/log.ts';
@@ -18,7 +19,6 @@ import {
 } from '../controller-runtime/definition.ts';
 import { withCondition } from './conditions.ts';
 import { ifPresent } from './if-present.ts';
-import { isTerminating } from './pod-state.ts';
 
 const finalizer = 'kubernetes';
 

@@ -5,6 +5,7 @@
 import { type Node, nodeResource } from '../api/core/v1/node.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
 import type { ObjectKey } from '../apimachinery/meta.ts';
+import { isTerminating } from '../apimachinery/meta.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -12,7 +13,6 @@ import {
   watched,
 } from '../controller-runtime/definition.ts';
 import { type Cidr, formatCidr, nextFreeCidr, parseCidr } from './cidr.ts';
-import { isTerminating } from './pod-state.ts';
 
 export interface NodeIpamOptions {
   /** The range of all pods; default 10.244.0.0/16. */

@@ -6,12 +6,11 @@
  * An object that was made and removed inside a gap of the watch is never shown; such a write is looked up on
  * the server after a while, so no key waits forever.
  */
-import { type KubeObject, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
+import { isTerminating, type KubeObject, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import type { ResourceRef } from '../apimachinery/resource-definition.ts';
 import type { Client } from '../client/client.ts';
 import type { Informer, Lister } from '../client/informer.ts';
 import { ifPresent } from './if-present.ts';
-import { isTerminating } from './pod-state.ts';
 
 /** Milliseconds after which an unseen write is looked up on the server. */
 export const verifyAfter = 5_000;

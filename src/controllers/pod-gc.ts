@@ -5,6 +5,7 @@
  */
 import { nodeResource } from '../api/core/v1/node.ts';
 import { type Pod, podResource } from '../api/core/v1/pod.ts';
+import { isPodTerminal } from '../api/core/v1/pod-conditions.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
 import type { ObjectKey } from '../apimachinery/meta.ts';
 import { rfc3339 } from '../base/time.ts';
@@ -16,7 +17,6 @@ import {
 } from '../controller-runtime/definition.ts';
 import { withCondition } from './conditions.ts';
 import { ifPresent } from './if-present.ts';
-import { isPodTerminal } from './pod-state.ts';
 
 /** Milliseconds that a node must be missing before its pods go (upstream's quarantineTime). */
 export const nodeQuarantine = 40_000;

@@ -4,10 +4,10 @@
  */
 import type { ReplicaSet } from '../api/apps/v1/replica-set.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
+import { isPodActive, podAvailableIn, podCondition, podReady } from '../api/core/v1/pod-conditions.ts';
 import { deepEqual } from '../apimachinery/equality.ts';
 import { matches, selectorFromMap } from '../apimachinery/labels.ts';
 import { withCondition, withoutCondition } from './conditions.ts';
-import { availableIn, isPodActive, isPodReady, readyCondition, restartCount } from './pod-state.ts';
 
 export type ReplicaSetStatus = NonNullable<ReplicaSet['status']>;
 
@@ -49,10 +49,10 @@ export function rankForDeletion(pods: readonly Pod[], siblings: readonly Pod[]):
   const traits = (pod: Pod): readonly number[] => [
     pod.spec.nodeName ? 1 : 0,
     phaseRank[pod.status?.phase ?? 'Pending'],
-    isPodReady(pod) ? 1 : 0,
+    podReady(pod) ? 1 : 0,
     deletionCost(pod),
     -(onNode.get(pod.spec.nodeName ?? '') ?? 0),
-    isPodReady(pod) ? -time(readyCondition(pod)?.lastTransitionTime) : 0,
+    podReady(pod) ? -time(podCondition(pod, 'Ready')?.lastTransitionTime) : 0,
     -restartCount(pod),
     -time(pod.metadata.creationTimestamp),
   ];
@@ -102,14 +102,14 @@ export function planStatus(
 ): StatusPlan {
   const active = owned.filter(isPodActive);
   const template = selectorFromMap(set.spec.template.metadata.labels ?? {});
-  const waits = active.map((pod) => availableIn(pod, set.spec.minReadySeconds ?? 0, now));
+  const waits = active.map((pod) => podAvailableIn(pod, set.spec.minReadySeconds ?? 0, now));
   const later = waits.filter((wait) => wait !== undefined && wait > 0) as number[];
   const old = set.status?.conditions ?? [];
   const status: ReplicaSetStatus = {
     ...set.status,
     replicas: active.length,
     fullyLabeledReplicas: active.filter((pod) => matches(template, pod.metadata.labels)).length,
-    readyReplicas: active.filter(isPodReady).length,
+    readyReplicas: active.filter(podReady).length,
     availableReplicas: waits.filter((wait) => wait === 0).length,
     observedGeneration: set.metadata.generation,
     conditions: failure
@@ -138,3 +138,6 @@ export function slowStartBatches(count: number): number[] {
   }
   return sizes;
 }
+
+const restartCount = (pod: Pod) =>
+  Math.max(0, ...(pod.status?.containerStatuses ?? []).map((container) => container.restartCount));

@@ -4,9 +4,10 @@
  */
 import { type ReplicaSet, replicaSetResource } from '../api/apps/v1/replica-set.ts';
 import { type Pod, podResource } from '../api/core/v1/pod.ts';
+import { isPodActive } from '../api/core/v1/pod-conditions.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
 import { matches, selectorFromLabelSelector } from '../apimachinery/labels.ts';
-import { controllerOf, type Draft, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
+import { controllerOf, type Draft, isTerminating, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import { isNotFound, StatusError } from '../apimachinery/status-error.ts';
 import { errorMessage } from '../base/log.ts';
 import { rfc3339 } from '../base/time.ts';
@@ -20,7 +21,6 @@ import { byControllerUid, controllerUidIndex } from '../controller-runtime/owner
 import { carryOutClaims, controllerReference, planClaims } from './claim.ts';
 import { ifPresent } from './if-present.ts';
 import { ObservedWrites, verifyAfter } from './observed-writes.ts';
-import { isPodActive, isTerminating } from './pod-state.ts';
 import { type Failure, planReplicas, planStatus, slowStartBatches } from './replicaset-plan.ts';
 
 /** Pods without a controller, by namespace: those that a set may adopt. */

@@ -4,7 +4,11 @@
  * gather for the next. The kernel is never listed: after a failed transaction the whole table is written again.
  */
 import { serviceResource } from '../api/core/v1/service.ts';
-import { type EndpointSlice, endpointSliceResource } from '../api/discovery/v1/endpoint-slice.ts';
+import {
+  type EndpointSlice,
+  endpointSliceResource,
+  serviceNameLabel,
+} from '../api/discovery/v1/endpoint-slice.ts';
 import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import { aborted } from '../base/abort.ts';
 import { type Clock, sleep } from '../base/clock.ts';
@@ -14,7 +18,7 @@ import type { InformerFactory } from '../client/informer.ts';
 import { ElementTable } from './element-table.ts';
 import { elementsOf } from './elements.ts';
 import { chainsOf, renderDifference, renderTable, table } from './render.ts';
-import { serviceNameLabel, serviceRules } from './service-map.ts';
+import { serviceRules } from './service-map.ts';
 import { staleFlows } from './stale-flows.ts';
 
 export interface ProxierOptions {

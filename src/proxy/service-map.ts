@@ -32,9 +32,6 @@ export interface NodePortRules {
   readonly masquerade: boolean;
 }
 
-/** The label that ties a slice to its service. */
-export const serviceNameLabel = 'kubernetes.io/service-name';
-
 /**
  * The port rules of a service on the node `nodeName`; none for headless services, for ExternalName and for a
  * service whose cluster IP is not allocated yet.

@@ -22,28 +22,22 @@ const container = { name: 'hello', image, imagePullPolicy: 'IfNotPresent' } as c
 const isReady = (pod: Pod) =>
   pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 
-/** Resolves when `count` pods of that label are ready, told by a watch; `none` waits until they are gone. */
+/** Resolves when `count` pods of that label are ready, or, with 0, when none is left; told by a watch. */
 async function untilPods(client: Client, app: string, count: number): Promise<void> {
   const stop = new AbortController();
-  const ready = new Set<string>();
-  const present = new Set<string>();
-  const options = { namespace: 'default', labelSelector: `app=${app}`, signal: stop.signal };
+  const pods = client.resource(podResource);
+  const scope = { namespace: 'default', labelSelector: `app=${app}` };
+  const { items, metadata } = await pods.list(scope);
+  const present = new Map(items.map((pod) => [pod.metadata.name, isReady(pod)]));
+  const reached = () =>
+    count === 0 ? present.size === 0 : [...present.values()].filter((ready) => ready).length >= count;
+  if (reached()) return;
   try {
-    if (count === 0) {
-      const { items } = await client.resource(podResource).list(options);
-      if (items.length === 0) return;
-    }
-    for await (const { type, object } of client.resource(podResource).watch(options)) {
-      if (type === 'BOOKMARK') continue;
-      const { name } = object.metadata;
-      if (type === 'DELETED') {
-        present.delete(name);
-        ready.delete(name);
-      } else {
-        present.add(name);
-        if (isReady(object)) ready.add(name);
-      }
-      if (count === 0 ? type === 'DELETED' && present.size === 0 : ready.size >= count) return;
+    const { resourceVersion } = metadata;
+    for await (const { type, object } of pods.watch({ ...scope, resourceVersion, signal: stop.signal })) {
+      if (type === 'DELETED') present.delete(object.metadata.name);
+      else if (type !== 'BOOKMARK') present.set(object.metadata.name, isReady(object));
+      if (reached()) return;
     }
   } finally {
     stop.abort();
@@ -99,40 +93,32 @@ interface Task {
   readonly Status: { readonly State: string };
 }
 
-async function swarmService(round: number): Promise<number> {
-  const name = `minik8s-bench-${round}`;
-  const start = performance.now();
-  const { ID } = await dockerApi<{ ID: string }>('POST', '/services/create', {
-    Name: name,
-    TaskTemplate: { ContainerSpec: { Image: image, Init: false } },
-    Mode: { Replicated: { Replicas: replicas } },
-  });
-  const filters = encodeURIComponent(JSON.stringify({ service: [name] }));
-  const running = async () => {
-    const tasks = await dockerApi<readonly Task[]>('GET', `/tasks?filters=${filters}`);
-    return tasks.filter(({ Status }) => Status.State === 'running').length >= replicas;
-  };
-  await waitFor('the Swarm service', running, { timeoutMs: 120_000, intervalMs: 50 });
-  const took = performance.now() - start;
-  await dockerApi('DELETE', `/services/${ID}`);
-  const label = encodeURIComponent(JSON.stringify({ label: [`com.docker.swarm.service.id=${ID}`] }));
-  const gone = async () =>
-    (await dockerApi<readonly unknown[]>('GET', `/containers/json?all=1&filters=${label}`)).length === 0;
-  await waitFor('the Swarm service gone', gone, { timeoutMs: 120_000, intervalMs: 200 });
-  return took;
-}
-
-async function swarm(): Promise<number[]> {
-  await dockerApi('POST', '/swarm/init', {
-    ListenAddr: '127.0.0.1:2377',
-    AdvertiseAddr: '127.0.0.1',
-  });
+/** One service in a swarm of its own: a second service in one swarm sometimes never gets all its tasks running. */
+async function swarm(): Promise<number> {
+  await dockerApi('POST', '/swarm/init', { ListenAddr: '127.0.0.1:2377', AdvertiseAddr: '127.0.0.1' });
   try {
-    const times: number[] = [];
-    for (let round = 0; round < rounds; round++) times.push(await swarmService(round));
-    return times;
+    const start = performance.now();
+    const { ID } = await dockerApi<{ ID: string }>('POST', '/services/create', {
+      Name: 'minik8s-bench',
+      TaskTemplate: { ContainerSpec: { Image: image, Init: false } },
+      Mode: { Replicated: { Replicas: replicas } },
+    });
+    const running = async () => {
+      const tasks = await dockerApi<readonly Task[]>('GET', '/tasks');
+      return tasks.filter(({ Status }) => Status.State === 'running').length >= replicas;
+    };
+    await waitFor('the Swarm service', running, { timeoutMs: 120_000, intervalMs: 50 });
+    const took = performance.now() - start;
+    await dockerApi('DELETE', `/services/${ID}`);
+    return took;
   } finally {
     await dockerApi('POST', '/swarm/leave?force=true');
+    const label = encodeURIComponent(
+      JSON.stringify({ label: ['com.docker.swarm.service.name=minik8s-bench'] }),
+    );
+    const gone = async () =>
+      (await dockerApi<unknown[]>('GET', `/containers/json?all=1&filters=${label}`)).length === 0;
+    await waitFor('the Swarm service gone', gone, { timeoutMs: 120_000, intervalMs: 200 });
   }
 }
 
@@ -149,7 +135,10 @@ async function run(): Promise<readonly Row[]> {
   const cleanups: (() => Promise<void>)[] = [];
   try {
     const floor = median(await bare());
-    const swarmTimes = await swarm();
+    process.stderr.write('bare done\n');
+    const swarmTimes: number[] = [];
+    for (let round = 0; round < rounds; round++) swarmTimes.push(await swarm());
+    process.stderr.write(`swarm done ${swarmTimes}\n`);
     const cluster = await Cluster.start({ after: (fn) => cleanups.push(fn) });
     const config = loadKubeconfig([cluster.kubeconfig]);
     if (!config) throw new Error(`${cluster.kubeconfig} is missing`);
@@ -164,6 +153,7 @@ async function run(): Promise<readonly Row[]> {
     const client = createClient(transport);
     try {
       const one = median(await onePod(client));
+      process.stderr.write(`one done ${one}\n`);
       const many: number[] = [];
       for (let round = 0; round < rounds; round++) many.push(await deployment(client, round));
       const rate = replicas / (median(many) / 1000);

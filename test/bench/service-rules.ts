@@ -1,12 +1,15 @@
 /** A Service changed among 1,000 with 10 endpoints each: how long until the kernel has it, and does traffic notice. */
 import { spawn } from 'node:child_process';
 import { type Service, serviceResource } from '../../src/api/core/v1/service.ts';
-import { type EndpointSlice, endpointSliceResource } from '../../src/api/discovery/v1/endpoint-slice.ts';
+import {
+  type EndpointSlice,
+  endpointSliceResource,
+  serviceNameLabel,
+} from '../../src/api/discovery/v1/endpoint-slice.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Exec, systemExec } from '../../src/base/exec.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { createProxier } from '../../src/proxy/proxier.ts';
-import { serviceNameLabel } from '../../src/proxy/service-map.ts';
 import { ScriptedInformers } from '../fixtures/scripted-informers.ts';
 import { type Benchmark, median, type Row, timed } from './report.ts';
 

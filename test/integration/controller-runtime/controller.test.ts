@@ -23,7 +23,6 @@ import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
 import { type ControllerFactory, watched } from '../../../src/controller-runtime/definition.ts';
 import { createEventRecorder } from '../../../src/controller-runtime/event-recorder.ts';
-import { Expectations } from '../../../src/controller-runtime/expectations.ts';
 import { createManager } from '../../../src/controller-runtime/manager.ts';
 import {
   byControllerUid,
@@ -31,6 +30,7 @@ import {
   ownedBy,
   ownKey,
 } from '../../../src/controller-runtime/owner.ts';
+import { ObservedWrites, verifyAfter } from '../../../src/controllers/observed-writes.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
@@ -73,47 +73,39 @@ const factoryFor = (to: Client): InformerFactory =>
 const copier: ControllerFactory = ({ client: api, informers, clock }) => {
   const configMaps = informers.informerFor(configMapResource);
   const secrets = informers.informerFor(secretResource);
-  const expectations = new Expectations(clock);
-  const parentKeys = ownedBy('ConfigMap');
+  const writes = new ObservedWrites(api, secretResource, secrets);
   secrets.addIndex(controllerUidIndex, byControllerUid);
-  secrets.addEventHandler({
-    onAdd: (secret) => parentKeys(secret).forEach((key) => void expectations.creationObserved(key)),
-    onDelete: (secret) =>
-      parentKeys(secret).forEach((key) => void expectations.deletionObserved(key, secret.metadata.uid)),
-  });
 
   const create = async (owner: ConfigMap) => {
     const { namespace = '', name, uid } = owner.metadata;
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name, uid, controller: true }];
     const metadata = { namespace, generateName: `${name}-`, ownerReferences };
-    await api
+    const made = await api
       .resource(secretResource)
       .create({ apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque' } as never);
+    writes.written(objectKey(owner), made, clock.now());
   };
 
   return {
     name: 'copier',
-    watches: [watched(configMapResource, ownKey), watched(secretResource, parentKeys)],
+    watches: [watched(configMapResource, ownKey), watched(secretResource, ownedBy('ConfigMap'))],
     async reconcile(key) {
       const owner = configMaps.lister.get(key);
-      if (!owner) {
-        expectations.forget(key);
-        return undefined;
-      }
-      if (owner.data?.copies === undefined || !expectations.satisfied(key)) return undefined;
+      if (owner?.data?.copies === undefined) return undefined;
+      if (!(await writes.settled(key, clock.now()))) return { requeueAfter: verifyAfter };
       const mine = secrets.lister.byIndex(controllerUidIndex, owner.metadata.uid);
       const missing = Number(owner.data.copies) - mine.length;
       if (missing > 0) {
-        expectations.expect(key, { creations: missing });
         await Promise.all(Array.from({ length: missing }, () => create(owner)));
       } else if (missing < 0) {
         const spare = mine.slice(missing);
-        expectations.expect(key, { deletions: spare.map((secret) => secret.metadata.uid) });
         const { namespace } = splitKey(key);
         await Promise.all(
-          spare.map(({ metadata: { name, uid } }) =>
-            api.resource(secretResource).delete(name, namespace, { preconditions: { uid } }),
-          ),
+          spare.map(async (secret) => {
+            const { name, uid } = secret.metadata;
+            await api.resource(secretResource).delete(name, namespace, { preconditions: { uid } });
+            writes.removed(key, secret, clock.now());
+          }),
         );
       }
       return undefined;

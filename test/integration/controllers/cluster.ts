@@ -61,7 +61,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const events = createEventRecorder({ ...base, component: 'controllers' });
   const manager = createManager({ ...base, events, informers: createInformerFactory(base) });
   const agent: Cluster['agent'] = { mayBeReady: () => true, mayEnd: () => true };
-  const factories = [...controllers, scheduler(options.scheduler)];
+  const factories = [...controllers({ clusterCidr: '10.244.0.0/16' }), scheduler(options.scheduler)];
   for (const factory of [...factories, agentOf(client, agent)]) manager.add(factory);
   const stopping = new AbortController();
   const running = manager.run(stopping.signal);

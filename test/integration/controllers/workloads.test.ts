@@ -4,10 +4,10 @@ import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/de
 import { replicaSetResource } from '../../../src/api/apps/v1/replica-set.ts';
 import { eventResource } from '../../../src/api/core/v1/event.ts';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { podReady } from '../../../src/api/core/v1/pod-conditions.ts';
 import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
-import { isPodReady } from '../../../src/controllers/pod-state.ts';
 import { type Cluster, eventually, startCluster } from './cluster.ts';
 
 const labels = { app: 'web' };
@@ -151,7 +151,7 @@ describe('workloads', () => {
       else pods.set(event.object.metadata.uid, event.object);
       const running = [...pods.values()].filter((pod) => !pod.metadata.deletionTimestamp);
       most = Math.max(most, running.length);
-      fewestReady = Math.min(fewestReady, running.filter(isPodReady).length);
+      fewestReady = Math.min(fewestReady, running.filter(podReady).length);
     }
     return { most, fewestReady };
   }

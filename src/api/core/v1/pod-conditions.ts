@@ -1,4 +1,5 @@
 /** Readings of a pod that controllers, scheduler, proxy and node agent share (upstream: pkg/api/v1/pod/util.go). */
+import { isTerminating } from '../../../apimachinery/meta.ts';
 import type { Condition } from '../../../apimachinery/schema.ts';
 import type { Pod } from './pod.ts';
 
@@ -13,10 +14,8 @@ export const isTerminalPhase = (phase: PodPhase | undefined) => phase === 'Succe
 /** No container of the pod will ever run again. */
 export const isPodTerminal = (pod: Pod) => isTerminalPhase(pod.status?.phase);
 
-export const isPodTerminating = (pod: Pod) => pod.metadata.deletionTimestamp !== undefined;
-
 /** Counts towards its controller's replicas: neither finished nor on its way out. */
-export const isPodActive = (pod: Pod) => !isPodTerminal(pod) && !isPodTerminating(pod);
+export const isPodActive = (pod: Pod) => !isPodTerminal(pod) && !isTerminating(pod);
 
 /** The Ready condition alone; a terminating pod may still be ready. */
 export const podReady = (pod: Pod) => podCondition(pod, 'Ready')?.status === 'True';

@@ -48,6 +48,9 @@ export type EndpointPort = v.InferOutput<typeof endpointPort>;
 const shownInColumn = 3;
 const unset = '<unset>';
 
+/** The label that ties a slice to its Service. */
+export const serviceNameLabel = 'kubernetes.io/service-name';
+
 export const endpointSliceResource: ResourceDefinition<EndpointSlice> = {
   group: 'discovery.k8s.io',
   version: 'v1',
