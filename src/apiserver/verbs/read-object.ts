@@ -1,6 +1,9 @@
 /** Request bodies as values and as objects of a kind. */
 import { kubernetesFields } from '../../api/field-table.ts';
+import { kubernetesMessages } from '../../api/message-table.ts';
 import {
+  convertObject,
+  type Decoded,
   decodeObject,
   type FieldValidation,
   parseBody,
@@ -8,6 +11,10 @@ import {
 } from '../../apimachinery/decode.ts';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
+import { decodeProtobuf, type Expected, protobufType } from '../../apimachinery/protobuf/envelope.ts';
+import type { MessageType } from '../../apimachinery/protobuf/message-types.ts';
+import { ProtobufError } from '../../apimachinery/protobuf/reader.ts';
+import { apiVersionOf, type ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { newBadRequest, newStatusError } from '../../apimachinery/status-error.ts';
 import { readBody } from '../body.ts';
 import type { RequestScope } from '../request-scope.ts';
@@ -19,17 +26,16 @@ export function mediaType(request: Request): string {
   return type === '' || type.startsWith('text/plain') ? 'application/json' : type;
 }
 
-const readable = ['application/json', 'application/yaml'];
+const textTypes = ['application/json', 'application/yaml'];
 
-/** Throws 415 for what can not be read here, before the body is. */
-function bodyType(request: Request): string {
+/** Throws 415 for what can not be read here, before the body is; minik8s' own kinds have no form in protobuf. */
+function bodyType(request: Request, hasProtobuf: boolean): string {
   const type = mediaType(request);
+  const readable = hasProtobuf ? [...textTypes, protobufType] : textTypes;
   if (readable.includes(type)) return type;
-  const protobuf = type === 'application/vnd.kubernetes.protobuf';
   throw newStatusError(
     'UnsupportedMediaType',
-    `${protobuf ? 'protobuf bodies are not read by this server' : 'the body of the request was in an unknown format'}` +
-      ` - accepted media types include: ${readable.join(', ')}`,
+    `the body of the request was in an unknown format - accepted media types include: ${readable.join(', ')}`,
   );
 }
 
@@ -42,18 +48,45 @@ export async function readObjectBody(
   options: 'CreateOptions' | 'UpdateOptions',
 ): Promise<KubeObject> {
   const validation = fieldValidation(scope, options);
-  const type = bodyType(scope.request);
-  const text = (await readBody(scope.request)).toString();
-  const decoded = decodeObject(kubernetesFields, scope.definition, text, type, validation);
+  const message = kubernetesMessages.typeOf(scope.definition.fieldsOf);
+  const type = bodyType(scope.request, message !== undefined);
+  const body = await readBody(scope.request);
+  const decoded = decodeBody(scope.definition, body, type, message, validation);
   scope.warnings.push(...decoded.warnings);
   return decoded.object;
 }
 
+function decodeBody(
+  definition: ResourceDefinition,
+  body: Buffer,
+  type: string,
+  message: MessageType | undefined,
+  validation: FieldValidation,
+): Decoded<KubeObject> {
+  if (type !== protobufType || !message)
+    return decodeObject(kubernetesFields, definition, body.toString(), type, validation);
+  const expected = { apiVersion: apiVersionOf(definition), kind: definition.kind, type: message };
+  return convertObject(kubernetesFields, definition, parseProtobuf(body, expected), validation);
+}
+
 /** The body of a small kind that exists only as a request (Binding, Eviction, Scale, DeleteOptions). */
 export async function readKind(scope: RequestScope, kind: string): Promise<JsonObject> {
-  const type = bodyType(scope.request);
-  const text = (await readBody(scope.request)).toString();
-  return text === '' ? {} : asKind(parseBody(text, type, false).value, kind);
+  const message = kubernetesMessages.typeOf(`V1${kind}`);
+  const type = bodyType(scope.request, message !== undefined);
+  const body = await readBody(scope.request);
+  if (body.length === 0) return {};
+  if (type === protobufType && message) return asKind(parseProtobuf(body, { kind, type: message }), kind);
+  return asKind(parseBody(body.toString(), type, false).value, kind);
+}
+
+function parseProtobuf(body: Buffer, expected: Expected): JsonObject {
+  try {
+    return decodeProtobuf(body, expected);
+  } catch (error) {
+    if (error instanceof ProtobufError)
+      throw newBadRequest(`the body of the request cannot be read: invalid protobuf: ${error.message}`);
+    throw error;
+  }
 }
 
 /** An absent kind is filled in, another one refused. */

@@ -148,3 +148,68 @@ for (const version of ['1.32', '1.27']) {
     });
   });
 }
+
+describe('kubectl create', { timeout: 60_000 }, () => {
+  let server: HttpsTestServer;
+  let env: NodeJS.ProcessEnv;
+  before(async () => {
+    server = await startHttpsTestServer();
+    const KUBECONFIG = await server.kubeconfigFor('kubernetes-admin', ['system:masters']);
+    env = { ...process.env, HOME: server.directory, KUBECONFIG };
+  });
+  after(() => server.stop());
+
+  const create = (version: string, ...args: string[]) =>
+    promisify(execFile)(join(folder, `kubectl.${version}`), ['create', ...args], { env, timeout: 20_000 });
+
+  /** What a command stored, without what no two objects share. */
+  const stored = async (key: string) => {
+    const { metadata, ...rest } = (await storedObject(server, key)) ?? assert.fail(`${key} is not there`);
+    const { uid, creationTimestamp, resourceVersion, namespace, ...shared } = metadata;
+    assert.ok(uid && creationTimestamp && resourceVersion);
+    return { ...rest, metadata: shared };
+  };
+
+  it('stores the same from protobuf as from JSON', async () => {
+    const file = join(server.directory, 'file.bin');
+    await writeFile(file, Uint8Array.of(0, 255, 1, 254));
+    const commands: [key: string, ...args: string[]][] = [
+      ['deployments.apps/N/web', 'deployment', 'web', '--image=x', '--replicas=2', '--port=80'],
+      ['deployments.apps/N/none', 'deployment', 'none', '--image=x', '--replicas=0', '--', 'sleep', '1'],
+      ['configmaps/N/one', 'configmap', 'one', '--from-literal=k=v', `--from-file=${file}`],
+      ['secrets/N/two', 'secret', 'generic', 'two', '--from-literal=k=v', `--from-file=${file}`],
+      ['services/N/ip', 'service', 'clusterip', 'ip', '--clusterip=None', '--tcp=80:8080'],
+      ['services/N/out', 'service', 'externalname', 'out', '--external-name=example.com'],
+    ];
+    for (const [version, namespace] of [['1.32', 'protobuf'] as const, ['1.27', 'json'] as const]) {
+      assert.match((await create(version, 'namespace', namespace)).stdout, /created/);
+      for (const [, ...args] of commands) {
+        const { stdout, stderr } = await create(version, '-n', namespace, ...args);
+        assert.match(stdout, /created/);
+        assert.equal(stderr, '');
+      }
+    }
+    for (const [key] of commands) {
+      const fromProtobuf = await stored(`/registry/${key.replace('N', 'protobuf')}`);
+      assert.deepEqual(fromProtobuf, await stored(`/registry/${key.replace('N', 'json')}`), key);
+    }
+    const namespace = (name: string) => stored(`/registry/namespaces/${name}`);
+    const rename = (value: object) => JSON.parse(JSON.stringify(value).replaceAll('"protobuf"', '"json"'));
+    assert.deepEqual(rename(await namespace('protobuf')), await namespace('json'));
+  });
+
+  it('stores what the command says', async () => {
+    const said = ['deployment', 'said', '--image=x:1', '--replicas=2', '--port=80'];
+    const { stderr } = await create('1.32', '-v=8', ...said);
+    assert.match(stderr, /Content-Type: application\/vnd\.kubernetes\.protobuf/);
+    const { spec } = (await storedObject(server, '/registry/deployments.apps/default/said')) as Deployment;
+    const [container] = spec.template.spec.containers;
+    assert.equal(spec.replicas, 2);
+    assert.deepEqual(
+      [container?.name, container?.image, container?.ports],
+      ['x', 'x:1', [{ containerPort: 80, protocol: 'TCP' }]],
+    );
+    await assert.rejects(create('1.32', 'deployment', 'said', '--image=x'), /already exists/);
+    await assert.rejects(create('1.32', 'deployment', 'Bad_Name', '--image=x'), /Invalid value: "Bad_Name"/);
+  });
+});

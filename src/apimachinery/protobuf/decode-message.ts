@@ -1,0 +1,212 @@
+/**
+ * A message as the JSON value its sender meant. Go writes every field that is no pointer, zero or not, so a zero that
+ * JSON leaves out is left out here too, and a zero behind a pointer is kept. Fields without a number in the table are
+ * passed over, as Go's decoder does. What comes out still has to be conformed to its kind, as any JSON.
+ */
+import { isRecord, type JsonObject, setOwn } from '../equality.ts';
+import type { Scalar } from '../field-types.ts';
+import { parseJson, TextError } from '../json-decode.ts';
+import type { MessageField, MessageType, ValueType } from './message-types.ts';
+import { eachField, type FieldReader, ProtobufError, WireReader, wireTypes } from './reader.ts';
+import { readIntOrString, readQuantity, readTime } from './well-known.ts';
+
+/** Deeper messages are refused; protobuf's own decoders stop there too. */
+const maxDepth = 100;
+
+/** Throws ProtobufError. */
+export function decodeMessage(bytes: Uint8Array, type: MessageType): JsonObject {
+  const result: JsonObject = {};
+  decodeInto(result, bytes, type, 0);
+  return result;
+}
+
+function decodeInto(target: JsonObject, bytes: Uint8Array, type: MessageType, depth: number): void {
+  if (depth >= maxDepth) throw new ProtobufError(`the message is nested deeper than ${maxDepth} levels`);
+  const reader = new WireReader(bytes);
+  while (!reader.done) {
+    const { field: number, wire } = reader.tag();
+    const field = type.fields.get(number);
+    if (!field) reader.skip(wire);
+    else if (field.kind === 'part') decodeInto(target, reader.bytes(wire), field.message, depth + 1);
+    else decodeField(target, field, reader, wire, depth);
+  }
+}
+
+type NamedField = Exclude<MessageField, { kind: 'part' }>;
+
+function decodeField(
+  target: JsonObject,
+  field: NamedField,
+  reader: WireReader,
+  wire: number,
+  depth: number,
+): void {
+  try {
+    switch (field.kind) {
+      case 'single':
+        decodeSingle(target, field, reader, wire, depth);
+        return;
+      case 'list':
+        appendItems(listIn(target, field.name), field.value, reader, wire, depth);
+        return;
+      case 'map':
+        decodeEntry(recordIn(target, field.name), field.value, reader.bytes(wire), depth);
+        return;
+    }
+  } catch (error) {
+    throw error instanceof ProtobufError ? error.within(field.name) : error;
+  }
+}
+
+/** A value that comes twice: the last one counts, and messages merge. */
+function decodeSingle(
+  target: JsonObject,
+  field: NamedField,
+  reader: WireReader,
+  wire: number,
+  depth: number,
+): void {
+  if (field.value.kind === 'message') {
+    decodeInto(recordIn(target, field.name), reader.bytes(wire), field.value.message, depth + 1);
+    return;
+  }
+  const value = readValue(field.value, reader, wire, depth);
+  const isAbsent = value === undefined || (field.omitsZero && isZero(value));
+  if (isAbsent) delete target[field.name];
+  else target[field.name] = value;
+}
+
+const isZero = (value: unknown) => value === '' || value === 0 || value === false;
+
+function listIn(target: JsonObject, name: string): unknown[] {
+  const list = target[name];
+  if (Array.isArray(list)) return list;
+  const made: unknown[] = [];
+  target[name] = made;
+  return made;
+}
+
+function recordIn(target: JsonObject, name: string): JsonObject {
+  const record = target[name];
+  if (isRecord(record)) return record;
+  const made: JsonObject = {};
+  target[name] = made;
+  return made;
+}
+
+/** One item, or many numbers packed into one field. */
+function appendItems(
+  list: unknown[],
+  value: ValueType,
+  reader: WireReader,
+  wire: number,
+  depth: number,
+): void {
+  const single = value.kind === 'scalar' ? packedWire(value.scalar) : undefined;
+  if (single === undefined || wire !== wireTypes.bytes) {
+    list.push(readValue(value, reader, wire, depth) ?? null);
+    return;
+  }
+  const packed = new WireReader(reader.bytes(wire));
+  while (!packed.done) list.push(readValue(value, packed, single, depth));
+}
+
+/** How one value of a scalar that may be packed is written. */
+function packedWire(scalar: Scalar): number | undefined {
+  if (scalar === 'double') return wireTypes.fixed64;
+  return scalar === 'int32' || scalar === 'int64' || scalar === 'bool' ? wireTypes.varint : undefined;
+}
+
+/** An entry of a map: the key in field 1, the value in field 2; what is not there is zero. */
+function decodeEntry(target: JsonObject, type: ValueType, bytes: Uint8Array, depth: number): void {
+  let key = '';
+  let value = zeroOf(type);
+  eachField(bytes, {
+    1: (reader, wire) => {
+      key = reader.string(wire);
+    },
+    2: (reader, wire) => {
+      value = readValue(type, reader, wire, depth);
+    },
+  });
+  setOwn(target, key, value ?? null);
+}
+
+/** What an empty message, or no bytes, stands for. */
+function zeroOf(type: ValueType): unknown {
+  switch (type.kind) {
+    case 'message':
+      return {};
+    case 'items':
+      return [];
+    case 'raw':
+      return null;
+    case 'scalar':
+      return scalarZeros[type.scalar];
+  }
+}
+
+const scalarZeros: Readonly<Record<Scalar, unknown>> = {
+  string: '',
+  bool: false,
+  int32: 0,
+  int64: 0,
+  double: 0,
+  time: null,
+  microTime: null,
+  quantity: '0',
+  intOrString: 0,
+  bytes: '',
+};
+
+/** Undefined is Go's zero time, which JSON calls null. */
+function readValue(type: ValueType, reader: WireReader, wire: number, depth: number): unknown {
+  switch (type.kind) {
+    case 'scalar':
+      return scalarReaders[type.scalar](reader, wire);
+    case 'message': {
+      const result: JsonObject = {};
+      decodeInto(result, reader.bytes(wire), type.message, depth + 1);
+      return result;
+    }
+    case 'items':
+      return readItems(type.items, reader.bytes(wire), depth);
+    case 'raw':
+      return readRaw(reader.bytes(wire));
+  }
+}
+
+const scalarReaders: Readonly<Record<Scalar, (reader: WireReader, wire: number) => unknown>> = {
+  string: (reader, wire) => reader.string(wire),
+  bool: (reader, wire) => reader.bool(wire),
+  int32: (reader, wire) => reader.int32(wire),
+  int64: (reader, wire) => reader.int64(wire),
+  double: (reader, wire) => reader.double(wire),
+  bytes: (reader, wire) => reader.bytes(wire).toBase64(),
+  time: (reader, wire) => readTime(reader.bytes(wire), 0),
+  microTime: (reader, wire) => readTime(reader.bytes(wire), 6),
+  quantity: (reader, wire) => readQuantity(reader.bytes(wire)),
+  intOrString: (reader, wire) => readIntOrString(reader.bytes(wire)),
+};
+
+function readItems(items: ValueType, bytes: Uint8Array, depth: number): unknown[] {
+  const list: unknown[] = [];
+  const append: FieldReader = (reader, wire) => appendItems(list, items, reader, wire, depth + 1);
+  eachField(bytes, { 1: append });
+  return list;
+}
+
+function readRaw(bytes: Uint8Array): unknown {
+  let text = '';
+  eachField(bytes, {
+    1: (reader, wire) => {
+      text = reader.string(wire);
+    },
+  });
+  if (text === '') return null;
+  try {
+    return parseJson(text, false).value;
+  } catch (error) {
+    throw error instanceof TextError ? new ProtobufError(error.message) : error;
+  }
+}

@@ -1,0 +1,72 @@
+/** The envelope of every object that Kubernetes writes as protobuf: four bytes, then a runtime.Unknown. */
+import type { JsonObject } from '../equality.ts';
+import { decodeMessage } from './decode-message.ts';
+import type { MessageType } from './message-types.ts';
+import { eachField, ProtobufError } from './reader.ts';
+
+export const protobufType = 'application/vnd.kubernetes.protobuf';
+
+/** `k8s` and a zero. */
+const prefix = [0x6b, 0x38, 0x73, 0x00];
+
+interface Envelope {
+  /** Both are empty where the sender leaves them to the request's path. */
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly raw: Uint8Array;
+}
+
+/** What a body must be; an apiVersion that is left out may be any, as for DeleteOptions. */
+export interface Expected {
+  readonly apiVersion?: string;
+  readonly kind: string;
+  readonly type: MessageType;
+}
+
+/**
+ * The object in the envelope as its JSON value. Of an object of another kind or version only that is known: the value
+ * has its `apiVersion` and `kind` alone, for the caller to refuse. Throws ProtobufError.
+ */
+export function decodeProtobuf(body: Uint8Array, expected: Expected): JsonObject {
+  const { apiVersion, kind, raw } = openEnvelope(body);
+  const identity = { ...(apiVersion && { apiVersion }), ...(kind && { kind }) };
+  const isOther =
+    (kind !== '' && kind !== expected.kind) ||
+    (apiVersion !== '' && expected.apiVersion !== undefined && apiVersion !== expected.apiVersion);
+  return isOther ? identity : { ...identity, ...decodeMessage(raw, expected.type) };
+}
+
+function openEnvelope(body: Uint8Array): Envelope {
+  if (!prefix.every((byte, index) => body[index] === byte))
+    throw new ProtobufError('it does not begin with the four bytes of a Kubernetes protobuf object');
+  let apiVersion = '';
+  let kind = '';
+  let raw: Uint8Array = new Uint8Array();
+  let encoding = '';
+  let type = '';
+  eachField(body.subarray(prefix.length), {
+    1: (reader, wire) =>
+      eachField(reader.bytes(wire), {
+        1: (inner, innerWire) => {
+          apiVersion = inner.string(innerWire);
+        },
+        2: (inner, innerWire) => {
+          kind = inner.string(innerWire);
+        },
+      }),
+    2: (reader, wire) => {
+      raw = reader.bytes(wire);
+    },
+    3: (reader, wire) => {
+      encoding = reader.string(wire);
+    },
+    4: (reader, wire) => {
+      type = reader.string(wire);
+    },
+  });
+  if (encoding !== '')
+    throw new ProtobufError(`the content encoding ${JSON.stringify(encoding)} is not known`);
+  if (type !== '' && type !== protobufType)
+    throw new ProtobufError(`the content type ${JSON.stringify(type)} inside the envelope is not protobuf`);
+  return { apiVersion, kind, raw };
+}

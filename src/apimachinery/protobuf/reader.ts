@@ -1,0 +1,188 @@
+/**
+ * Protobuf's wire format, read from bytes that a client sent: every length is checked before it is used, and nothing
+ * is copied but what is asked for. Numbers follow Go's generated decoders: what is too large for its type is cut off.
+ */
+
+/** Bytes that are not the message they should be; the message is one line and names the field when one is known. */
+export class ProtobufError extends Error {
+  override readonly name = 'ProtobufError';
+  readonly #reason: string;
+  readonly #path: readonly string[];
+
+  /** `path` goes from the outermost field in; it is empty when a message as a whole is wrong. */
+  constructor(reason: string, path: readonly string[] = []) {
+    super(path.length > 0 ? `${path.join('.')}: ${reason}` : reason);
+    this.#reason = reason;
+    this.#path = path;
+  }
+
+  /** The same error, of a field inside `field`. */
+  within(field: string): ProtobufError {
+    return new ProtobufError(this.#reason, [field, ...this.#path]);
+  }
+}
+
+export const wireTypes = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const;
+
+export interface Tag {
+  readonly field: number;
+  /** One of `wireTypes`, or 6 or 7, which mean nothing. */
+  readonly wire: number;
+}
+
+/** Reads the value of one field, which is written as `wire`. */
+export type FieldReader = (reader: WireReader, wire: number) => void;
+
+/** Reads a message: each field by its number, others are passed over. */
+export function eachField(bytes: Uint8Array, readers: Readonly<Record<number, FieldReader>>): void {
+  const reader = new WireReader(bytes);
+  while (!reader.done) {
+    const { field, wire } = reader.tag();
+    const read = readers[field];
+    if (read) read(reader, wire);
+    else reader.skip(wire);
+  }
+}
+
+const maxFieldNumber = 2 ** 29 - 1;
+/** A varint of so many bytes fits in a number. */
+const exactBytes = 7;
+const maxVarintBytes = 10;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Values are read with the wire type they came with, which must be their own. */
+export class WireReader {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get done(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  tag(): Tag {
+    const value = this.#varint();
+    const field = typeof value === 'number' ? Math.floor(value / 8) : 0;
+    if (typeof value !== 'number' || field < 1 || field > maxFieldNumber)
+      throw new ProtobufError(`illegal tag ${value}`);
+    return { field, wire: value % 8 };
+  }
+
+  /** Not exact beyond Number.MAX_SAFE_INTEGER. */
+  int64(wire: number): number {
+    expectWire(wire, wireTypes.varint);
+    const value = this.#varint();
+    return typeof value === 'number' ? value : Number(BigInt.asIntN(64, value));
+  }
+
+  int32(wire: number): number {
+    expectWire(wire, wireTypes.varint);
+    const value = this.#varint();
+    return typeof value === 'number' ? value | 0 : Number(BigInt.asIntN(32, value));
+  }
+
+  bool(wire: number): boolean {
+    expectWire(wire, wireTypes.varint);
+    return Number(this.#varint()) !== 0;
+  }
+
+  double(wire: number): number {
+    expectWire(wire, wireTypes.fixed64);
+    const bytes = this.#take(8);
+    return new DataView(bytes.buffer, bytes.byteOffset, 8).getFloat64(0, true);
+  }
+
+  /** A view of the bytes, not a copy. */
+  bytes(wire: number): Uint8Array {
+    expectWire(wire, wireTypes.bytes);
+    return this.#take(Number(this.#varint()));
+  }
+
+  string(wire: number): string {
+    const bytes = this.bytes(wire);
+    try {
+      return utf8.decode(bytes);
+    } catch {
+      throw new ProtobufError('the text is not valid UTF-8');
+    }
+  }
+
+  /** Passes over a field's value; a group goes with all that is in it. */
+  skip(wire: number): void {
+    let depth = this.#skipOne(wire);
+    if (depth < 0) throw new ProtobufError('a group ends that did not begin');
+    while (depth > 0) depth += this.#skipOne(this.tag().wire);
+  }
+
+  /** What the field adds to the depth of open groups. */
+  #skipOne(wire: number): number {
+    switch (wire) {
+      case wireTypes.varint:
+        this.#varint();
+        return 0;
+      case wireTypes.fixed64:
+        this.#take(8);
+        return 0;
+      case wireTypes.bytes:
+        this.bytes(wire);
+        return 0;
+      case wireTypes.fixed32:
+        this.#take(4);
+        return 0;
+      case wireTypes.startGroup:
+        return 1;
+      case wireTypes.endGroup:
+        return -1;
+      default:
+        throw new ProtobufError(`illegal wire type ${wire}`);
+    }
+  }
+
+  /** An unsigned integer of 64 bits. */
+  #varint(): number | bigint {
+    let value = 0;
+    let factor = 1;
+    for (let count = 0; count < exactBytes; count++) {
+      const byte = this.#byte();
+      value += (byte & 0x7f) * factor;
+      if (byte < 0x80) return value;
+      factor *= 0x80;
+    }
+    return this.#longVarint(BigInt(value));
+  }
+
+  #longVarint(start: bigint): bigint {
+    let value = start;
+    for (let count = exactBytes; count < maxVarintBytes; count++) {
+      const byte = this.#byte();
+      value |= BigInt(byte & 0x7f) << BigInt(7 * count);
+      if (byte < 0x80) return BigInt.asUintN(64, value);
+    }
+    throw new ProtobufError('an integer is longer than 64 bits');
+  }
+
+  #byte(): number {
+    const byte = this.#bytes[this.#at];
+    if (byte === undefined) throw endsTooEarly();
+    this.#at++;
+    return byte;
+  }
+
+  #take(length: number): Uint8Array {
+    const end = this.#at + length;
+    if (end > this.#bytes.length) throw endsTooEarly();
+    const taken = this.#bytes.subarray(this.#at, end);
+    this.#at = end;
+    return taken;
+  }
+}
+
+const endsTooEarly = () => new ProtobufError('it ends too early');
+
+function expectWire(wire: number, wanted: number): void {
+  if (wire !== wanted) throw new ProtobufError(`wire type ${wire} stands where ${wanted} is expected`);
+}

@@ -1,0 +1,342 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { kubernetesMessages, messageLines } from '../../../src/api/message-table.ts';
+import type { Scalar } from '../../../src/apimachinery/field-types.ts';
+import { createFieldTable } from '../../../src/apimachinery/field-types.ts';
+import { decodeMessage } from '../../../src/apimachinery/protobuf/decode-message.ts';
+import { decodeProtobuf, protobufType } from '../../../src/apimachinery/protobuf/envelope.ts';
+import {
+  createMessageTable,
+  type MessageType,
+  type ValueType,
+} from '../../../src/apimachinery/protobuf/message-types.ts';
+import { ProtobufError } from '../../../src/apimachinery/protobuf/reader.ts';
+import {
+  encodeMessage,
+  envelope,
+  integer,
+  lengthDelimited,
+  tag,
+  text,
+  varint,
+} from '../../fixtures/protobuf-writer.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+
+function messageOf(name: string): MessageType {
+  const type = kubernetesMessages.typeOf(name);
+  assert.ok(type, name);
+  return type;
+}
+
+const decode = (name: string, ...bytes: (readonly number[])[]) =>
+  decodeMessage(Uint8Array.from(bytes.flat()), messageOf(name));
+
+/** Every type there can be in a field, and a type that contains itself. */
+const ownTable = createMessageTable(
+  {
+    V1Every:
+      '1:name 2:text? 3:count? 4:pointer 5:ratio? 6:flag? 7:blob? 8:at 9:exactly 10:size 11:port 12:anything ' +
+      '13:names 14:counts 15:ratios 16:labels 17:blobs 18:sizes 19:extra 20:next 21:list 22:byName 23:^V1Part 24:times 25:raws 26:long?',
+    V1Part: '1:partName? 2:partCount',
+  },
+  createFieldTable(
+    {
+      V1Every:
+        'name:string text:string count:int32 pointer:int32 ratio:double flag:bool blob:bytes at:time exactly:microTime ' +
+        'size:quantity port:intOrString anything:any names:[]string counts:[]int64 ratios:[]double labels:{}string ' +
+        'blobs:{}bytes sizes:{}quantity extra:{}[]string next:V1Every list:[]V1Every byName:{}V1Every partName:string ' +
+        'partCount:int32 times:{}time raws:[]any long:int64',
+    },
+    {},
+    new Set(),
+  ),
+);
+const every = ownTable.typeOf('V1Every');
+assert.ok(every);
+
+const random = new SeededRandom(20);
+const chance = (share: number) => random.next() < share;
+const word = () => random.uuid().slice(0, random.below(9));
+const letters = 'aä€𝒳"\\\0\n';
+const anyText = () => [...letters].filter(() => chance(0.3)).join('') + word();
+
+const samples: Readonly<Record<Scalar, () => unknown>> = {
+  string: anyText,
+  bool: () => chance(0.5),
+  int32: () => random.below(2 ** 32) - 2 ** 31,
+  int64: () => (chance(0.5) ? random.below(2 ** 53) - 2 ** 52 : 0),
+  double: () => random.next() * 10 ** random.below(20),
+  time: () => new Date(random.below(4e9) * 1000).toISOString().replace('.000Z', 'Z'),
+  microTime: () =>
+    new Date(random.below(4e9) * 1000)
+      .toISOString()
+      .replace('.000Z', `.${String(random.below(1e6)).padStart(6, '0')}Z`),
+  quantity: () => `${random.below(1000)}${['', 'm', 'Ki', 'Gi', 'e3'][random.below(5)]}`,
+  intOrString: () => (chance(0.5) ? random.below(65536) : word()),
+  bytes: () => Buffer.from(anyText()).toString('base64'),
+};
+
+const isZero = (value: unknown) => value === '' || value === 0 || value === false;
+
+/** An object as its JSON is: zeros only where they mean something. */
+function sampleOf(type: MessageType, depth: number): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const field of type.fields.values()) {
+    if (field.kind === 'part') {
+      Object.assign(result, sampleOf(field.message, depth));
+      continue;
+    }
+    if (chance(0.4)) continue;
+    const some = <T>(make: () => T) => Array.from({ length: 1 + random.below(3) }, make);
+    const isDeep = depth === 0 && field.value.kind === 'message';
+    if (isDeep) continue;
+    if (field.kind === 'list') result[field.name] = some(() => sampleValue(field.value, depth));
+    else if (field.kind === 'map')
+      result[field.name] = Object.fromEntries(some(() => [`k${word()}`, sampleValue(field.value, depth)]));
+    else {
+      const value = sampleValue(field.value, depth);
+      if (!(field.omitsZero && isZero(value))) result[field.name] = value;
+    }
+  }
+  return result;
+}
+
+function sampleValue(type: ValueType, depth: number): unknown {
+  switch (type.kind) {
+    case 'scalar':
+      return samples[type.scalar]();
+    case 'message':
+      return sampleOf(type.message, depth - 1);
+    case 'raw':
+      return { [word()]: [1, null, { a: anyText() }] };
+    case 'items':
+      return [sampleValue(type.items, depth)];
+  }
+}
+
+function roundTrip(type: MessageType, times: number): void {
+  for (let i = 0; i < times; i++) {
+    const value = sampleOf(type, 4);
+    assert.deepEqual(decodeMessage(Uint8Array.from(encodeMessage(value, type)), type), value, type.name);
+  }
+}
+
+test('random objects of every type come back as they were', () => {
+  roundTrip(every, 50);
+  for (const name of Object.keys(messageLines)) {
+    const type = kubernetesMessages.typeOf(name);
+    if (type) roundTrip(type, 3);
+  }
+});
+
+test('cut off anywhere, a message is read or refused, never anything else', () => {
+  const bytes = Uint8Array.from(encodeMessage(sampleOf(messageOf('V1Pod'), 5), messageOf('V1Pod')));
+  let refused = 0;
+  for (let length = 0; length < bytes.length; length += 1 + Math.floor(bytes.length / 2000)) {
+    try {
+      decodeMessage(bytes.subarray(0, length), messageOf('V1Pod'));
+    } catch (error) {
+      assert.ok(error instanceof ProtobufError, String(error));
+      refused++;
+    }
+  }
+  assert.ok(refused > 10);
+});
+
+test('with bytes changed at random, too', () => {
+  const pod = messageOf('V1Pod');
+  const original = Uint8Array.from(encodeMessage(sampleOf(pod, 4), pod));
+  let refused = 0;
+  for (let i = 0; i < 500; i++) {
+    const bytes = original.slice();
+    for (let changes = 0; changes < 3; changes++) bytes[random.below(bytes.length)] = random.below(256);
+    try {
+      decodeMessage(bytes, pod);
+    } catch (error) {
+      assert.ok(error instanceof ProtobufError, String(error));
+      assert.ok(!error.message.includes('\n'));
+      refused++;
+    }
+  }
+  assert.ok(refused > 10);
+});
+
+test('a zero that Go always writes is absent, one behind a pointer is kept', () => {
+  assert.deepEqual(decode('V1DeploymentSpec', integer(1, 0), integer(5, 0), integer(7, 0), integer(9, 0)), {
+    replicas: 0,
+    progressDeadlineSeconds: 0,
+  });
+  assert.deepEqual(decode('V1DeploymentSpec', integer(5, 3), integer(5, 0)), {});
+  assert.deepEqual(decode('V1EnvVar', text(1, ''), text(2, '')), { name: '' });
+  assert.deepEqual(decode('V1PodSpec', integer(11, 0), integer(21, 0)), {
+    automountServiceAccountToken: false,
+  });
+});
+
+test('empty messages are empty objects, empty times are absent', () => {
+  assert.deepEqual(decode('V1Deployment', lengthDelimited(2, []), lengthDelimited(3, [])), {
+    spec: {},
+    status: {},
+  });
+  assert.deepEqual(decode('V1ObjectMeta', text(1, 'x'), lengthDelimited(8, [])), { name: 'x' });
+  assert.deepEqual(decode('CoreV1Event', lengthDelimited(6, []), lengthDelimited(10, [])), {});
+});
+
+test('parts stand in their parent', () => {
+  const secret = lengthDelimited(6, text(1, 'token'));
+  assert.deepEqual(decode('V1Volume', text(1, 'v'), lengthDelimited(2, secret)), {
+    name: 'v',
+    secret: { secretName: 'token' },
+  });
+  const httpGet = lengthDelimited(2, [...text(1, '/'), ...lengthDelimited(2, integer(2, 80))]);
+  assert.deepEqual(decode('V1Probe', lengthDelimited(1, httpGet), integer(2, 5)), {
+    httpGet: { path: '/', port: 80 },
+    initialDelaySeconds: 5,
+  });
+  assert.deepEqual(decode('V1ConfigMapEnvSource', lengthDelimited(1, text(1, 'c')), integer(2, 0)), {
+    name: 'c',
+    optional: false,
+  });
+});
+
+test('what comes twice: the last scalar counts, messages merge, lists and maps grow', () => {
+  assert.deepEqual(
+    decode(
+      'V1ObjectMeta',
+      text(1, 'a'),
+      text(1, 'b'),
+      text(14, 'x'),
+      text(14, 'x'),
+      ...['1', '2'].map((value) => lengthDelimited(11, [...text(1, 'k'), ...text(2, value)])),
+    ),
+    { name: 'b', finalizers: ['x', 'x'], labels: { k: '2' } },
+  );
+  assert.deepEqual(
+    decode('V1Deployment', lengthDelimited(2, integer(1, 3)), lengthDelimited(2, integer(9, 60))),
+    { spec: { replicas: 3, progressDeadlineSeconds: 60 } },
+  );
+});
+
+test('numbers in a list may be packed or not', () => {
+  const packed = lengthDelimited(14, [...varint(1), ...varint(-2), ...varint(300)]);
+  const doubles = lengthDelimited(15, [...new Uint8Array(Float64Array.of(1.5, 2.5).buffer)]);
+  assert.deepEqual(decodeMessage(Uint8Array.from([...packed, ...integer(14, 4), ...doubles]), every), {
+    counts: [1, -2, 300, 4],
+    ratios: [1.5, 2.5],
+  });
+});
+
+test('entries of maps: what is not there is zero, and no key is special', () => {
+  assert.deepEqual(
+    decodeMessage(
+      Uint8Array.from([16, 17, 18, 19, 22, 24].flatMap((number) => lengthDelimited(number, text(1, 'k')))),
+      every,
+    ),
+    {
+      labels: { k: '' },
+      blobs: { k: '' },
+      sizes: { k: '0' },
+      extra: { k: [] },
+      byName: { k: {} },
+      times: { k: null },
+    },
+  );
+  assert.deepEqual(decode('V1ConfigMap', lengthDelimited(2, [])), { data: { '': '' } });
+  const { data } = decode('V1ConfigMap', lengthDelimited(2, [...text(1, '__proto__'), ...text(2, 'x')]));
+  assert.deepEqual(Object.entries(data as object), [['__proto__', 'x']]);
+  assert.equal(Object.getPrototypeOf(data), Object.prototype);
+});
+
+test('fields without a number are passed over', () => {
+  assert.deepEqual(
+    decode('V1ConfigMap', integer(99, 1), integer(4, 1), tag(98, 3), text(1, 'x'), tag(98, 4)),
+    { immutable: true },
+  );
+});
+
+test('JSON inside: kept as it is, refused when it is none', () => {
+  const fields = (json: string) => decode('V1ManagedFieldsEntry', lengthDelimited(7, text(1, json)));
+  assert.deepEqual(fields('{"f:spec":{}}'), { fieldsV1: { 'f:spec': {} } });
+  assert.deepEqual(decode('V1ManagedFieldsEntry', lengthDelimited(7, [])), { fieldsV1: null });
+  assert.throws(() => fields('{'), { name: 'ProtobufError', message: /^fieldsV1: invalid JSON/ });
+  assert.throws(() => fields('['.repeat(600) + ']'.repeat(600)), { message: /nested deeper/ });
+});
+
+test('errors name the field', () => {
+  assert.throws(
+    () => decode('V1Deployment', lengthDelimited(2, lengthDelimited(3, lengthDelimited(2, integer(3, 1))))),
+    {
+      name: 'ProtobufError',
+      message: 'spec.template.spec.restartPolicy: wire type 0 stands where 2 is expected',
+    },
+  );
+});
+
+test('a message in a message in a message is refused in time', () => {
+  let bytes: readonly number[] = [];
+  for (let i = 0; i < 90; i++) bytes = lengthDelimited(20, bytes);
+  assert.ok(decodeMessage(Uint8Array.from(bytes), every));
+  for (let i = 0; i < 20; i++) bytes = lengthDelimited(20, bytes);
+  assert.throws(() => decodeMessage(Uint8Array.from(bytes), every), {
+    message: /nested deeper than 100 levels/,
+  });
+});
+
+const expected = { apiVersion: 'v1', kind: 'ConfigMap', type: messageOf('V1ConfigMap') };
+
+test('the envelope tells the type', () => {
+  const raw = integer(4, 1);
+  const open = (parts: Parameters<typeof envelope>[0]) => decodeProtobuf(envelope(parts), expected);
+  const full = { apiVersion: 'v1', kind: 'ConfigMap' };
+  assert.deepEqual(open({ ...full, raw }), { ...full, immutable: true });
+  assert.deepEqual(open({ raw, contentType: protobufType }), { immutable: true });
+  assert.deepEqual(open({ ...full, raw: [] }), full);
+});
+
+test('of an object of another kind or version only that is known', () => {
+  const broken = [0xff];
+  const secret = { apiVersion: 'v1', kind: 'Secret' };
+  assert.deepEqual(decodeProtobuf(envelope({ ...secret, raw: broken }), expected), secret);
+  const beta = { apiVersion: 'v1beta1', kind: 'ConfigMap' };
+  assert.deepEqual(decodeProtobuf(envelope({ ...beta, raw: broken }), expected), beta);
+  const options = { kind: 'DeleteOptions', type: messageOf('V1DeleteOptions') };
+  assert.deepEqual(
+    decodeProtobuf(envelope({ apiVersion: 'apps/v1', kind: 'DeleteOptions', raw: integer(1, 0) }), options),
+    { apiVersion: 'apps/v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 },
+  );
+});
+
+const noEnvelopes: [name: string, body: Uint8Array, expected: RegExp][] = [
+  ['nothing', Uint8Array.of(), /does not begin with/],
+  ['JSON', new TextEncoder().encode('{"kind":"ConfigMap"}'), /does not begin with/],
+  ['half a prefix', Uint8Array.of(0x6b, 0x38), /does not begin with/],
+  ['a broken envelope', Uint8Array.of(0x6b, 0x38, 0x73, 0, 0x12, 0xff, 0x01), /ends too early/],
+  [
+    'a compressed object',
+    envelope({ raw: [], contentEncoding: 'gzip' }),
+    /the content encoding "gzip" is not known/,
+  ],
+  [
+    'JSON in an envelope',
+    envelope({ raw: [], contentType: 'application/json' }),
+    /"application\/json" inside/,
+  ],
+  ['a broken object', envelope({ raw: [0xff] }), /ends too early/],
+];
+for (const [name, body, message] of noEnvelopes)
+  test(`refused: ${name}`, () =>
+    assert.throws(() => decodeProtobuf(body, expected), { name: 'ProtobufError', message }));
+
+test('a table that does not fit the table of fields is refused', () => {
+  const fields = createFieldTable({ V1A: 'b:string c:V1C d:{}{}string', V1C: 'x:string' }, {}, new Set());
+  const build = (line: string) => createMessageTable({ V1A: line }, fields).typeOf('V1A')?.fields;
+  assert.equal(build('1:b')?.size, 1);
+  assert.throws(() => build('1:nope'), /no nope in V1A/);
+  assert.throws(() => build('b'), /b is no field/);
+  assert.throws(() => build('1:c'), /no type V1C/);
+  assert.throws(() => build('1:d'), /no map inside/);
+  assert.throws(() => {
+    const [field] = build('1:^V1Part')?.values() ?? [];
+    return field?.kind === 'part' && field.message.fields;
+  }, /no type V1Part/);
+});
