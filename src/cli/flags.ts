@@ -81,7 +81,11 @@ export class Flags {
     this.#table = table;
     this.words = positionals;
     this.#values = new Map(
-      Object.entries(values).map(([name, list]) => [name, Array.isArray(list) ? list : [list ?? false]]),
+      Object.entries(values).map(([name, found]) => {
+        const list = Array.isArray(found) ? found : [found ?? false];
+        // The parser takes `--no-headers` for the negation of a flag `--headers` that there is not.
+        return Object.hasOwn(table, name) ? [name, list] : [`no-${name}`, list.map((value) => !value)];
+      }),
     );
   }
 

@@ -25,6 +25,10 @@ test('flags stand anywhere, repeat, and take their value in every way', () => {
 });
 
 test('a flag that is on can be turned off, the last one counts', () => {
+  assert.equal(
+    new Flags({ 'no-headers': { type: 'boolean', about: '' } }, ['--no-headers']).on('no-headers'),
+    true,
+  );
   assert.equal(parse().on('wait'), true);
   assert.equal(parse('--no-wait').on('wait'), false);
   assert.equal(parse('--no-wait', '--wait').on('wait'), true);
