@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Cluster } from './harness/cluster.ts';
+
+/** These send protobuf where `apply` sends JSON. */
+test('kubectl create makes what it names', async (context) => {
+  const { kubectl } = await Cluster.start(context);
+  await kubectl('create', 'namespace', 'team');
+  await kubectl('-n', 'team', 'create', 'configmap', 'one', '--from-literal=k=v');
+  await kubectl('-n', 'team', 'create', 'secret', 'generic', 'two', '--from-literal=k=v');
+  await kubectl('-n', 'team', 'create', 'deployment', 'none', '--image=minik8s/hello:1', '--replicas=0');
+  await kubectl('-n', 'team', 'expose', 'deployment', 'none', '--port=80');
+  const names = await kubectl('-n', 'team', 'get', 'cm,secret,deployment,service', '-o', 'name');
+  assert.deepEqual(names.trim().split('\n').sort(), [
+    'configmap/one',
+    'deployment.apps/none',
+    'secret/two',
+    'service/none',
+  ]);
+});
