@@ -47,17 +47,18 @@ export const remove: Verb = {
     requireSelection(flags);
     const objects = await resolveObjects(context);
     if (objects.length === 0 && !flags.given('filename')) io.out('No resources found\n');
-    const gone: Promise<void>[] = [];
+    const deleted: Deleted[] = [];
     for (const target of objects) {
       try {
         const answer = await deleteOne(context, cluster, target, options);
-        if (answer && options.wait) gone.push(waitUntilGone(context, cluster, target, answer));
+        const uid = answer && (metadataOf(answer).uid || textAt(answer, 'details', 'uid'));
+        if (uid !== undefined) deleted.push({ target, uid });
       } catch (error) {
         if (io.signal.aborted) throw error;
         context.report(error);
       }
     }
-    await Promise.all(gone);
+    if (options.wait) await waitUntilGone(context, cluster, deleted);
   },
 };
 
@@ -125,21 +126,34 @@ async function deleteOne(
   }
 }
 
-/** Until the object that was deleted is gone: not another that took its name. */
+interface Deleted {
+  readonly target: ObjectTarget;
+  readonly uid: string;
+}
+
+/** Until the objects that were deleted are gone: not others that took their names. */
 async function waitUntilGone(
   context: VerbContext,
   cluster: Cluster,
-  target: ObjectTarget,
-  answer: JsonObject,
+  deleted: readonly Deleted[],
 ): Promise<void> {
-  const uid = metadataOf(answer).uid || textAt(answer, 'details', 'uid');
+  const { clock, signal } = context.io;
   const timeoutMs = context.flags.duration('timeout');
-  try {
-    for await (const object of follow(cluster, target, { clock: context.io.clock, timeoutMs }))
-      if (!object || metadataOf(object).uid !== uid) return;
-    throw new Error(`timed out waiting for ${target.resource.plural}/${target.name} to be deleted`);
-  } catch (error) {
-    if (context.io.signal.aborted) throw error;
-    context.report(error);
+  const deadline = timeoutMs ? clock.now() + timeoutMs : undefined;
+  for (const { target, uid } of deleted) {
+    const leftMs = deadline === undefined ? undefined : Math.max(1, deadline - clock.now());
+    try {
+      if (await isGone(follow(cluster, target, { clock, timeoutMs: leftMs }), uid)) continue;
+      throw new Error(`timed out waiting for ${target.resource.plural}/${target.name} to be deleted`);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      context.report(error);
+    }
   }
+}
+
+/** False when the states end before the object does. */
+async function isGone(states: AsyncIterable<JsonObject | undefined>, uid: string): Promise<boolean> {
+  for await (const object of states) if (!object || metadataOf(object).uid !== uid) return true;
+  return false;
 }
