@@ -113,7 +113,9 @@ function listItem(item: unknown, indent: string): string {
 function titleOf(key: string): string {
   if (key.startsWith(verbatim)) return key.slice(verbatim.length);
   if (!/^[a-z][A-Za-z0-9]*$/.test(key)) return key;
-  const words = key.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll(/([A-Z])([A-Z][a-z])/g, '$1 $2');
+  const words = key
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replaceAll(/([A-Z])([A-Z](?!s\b)[a-z])/g, '$1 $2');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

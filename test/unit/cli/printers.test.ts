@@ -156,6 +156,7 @@ test('a description shows conditions as a table and fields by readable names', (
   assert.match(text, /^ {4}- Name: +c\n {6}Args: +a, b$/m);
   assert.match(text, /^ {2}Dns Policy: +Default$/m);
   assert.match(text, /^ {2}Pod IP: +10\.0\.0\.1$/m);
+  assert.match(text, /^ {2}Pod IPs:$/m);
   assert.match(text, /^ {4}Type +Status +Reason +Message\n {4}Ready +False +R +why$/m);
   assert.match(text, /^Events: {2}<none>$/m);
 });
