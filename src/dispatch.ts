@@ -159,9 +159,12 @@ function firstSentence(message: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }
 
-/** Also what citty throws: a missing required flag, a value outside the flag's list. */
+/**
+ * Also what citty throws: a missing required flag, a value outside the flag's list. Told by name, as the application is
+ * bundled apart from this and has a class of its own.
+ */
 function isUsageError(error: unknown): boolean {
-  return error instanceof UsageError || (error instanceof Error && error.name === 'CLIError');
+  return error instanceof Error && (error.name === 'UsageError' || error.name === 'CLIError');
 }
 
 function resolve<T>(value: T | Promise<T> | (() => T) | (() => Promise<T>)): Promise<T> {

@@ -88,6 +88,20 @@ export class Host implements Cleanup {
     return this.run('curl', '-sS', '--max-time', '2', `http://${address}/`);
   }
 
+  /** Something listens on the port, for one connection, until the function returned is called. */
+  async take(port: string): Promise<() => Promise<void>> {
+    const child = this.#spawn('busybox', ['nc', '-l', '-p', port]);
+    await waitFor(`a listener on port ${port}`, () =>
+      this.run('ss', '-Hltn', `sport = :${port}`).then(Boolean),
+    );
+    return () => end(child, 'SIGTERM');
+  }
+
+  /** The processes that name the host's directory: its engine, and what runs on data below it. */
+  processes(): number[] {
+    return processesNaming(this.directory);
+  }
+
   /** As distributions have it: containerd is a service of its own, which a dockerd that is killed leaves running. */
   async startDocker(): Promise<void> {
     const at = (name: string) => join(this.directory, name);
@@ -147,7 +161,7 @@ export class Host implements Cleanup {
     await attempt(() => end(this.#dockerd, 'SIGTERM'));
     await attempt(() => end(this.#containerd, 'SIGTERM'));
     // What a killed engine left is no child of anything here.
-    for (const pid of processesNaming(this.directory)) await attempt(() => killIfThere(pid));
+    for (const pid of this.processes()) await attempt(() => killIfThere(pid));
     for (const pid of processesInGroups(containers)) await attempt(() => killIfThere(pid));
     await attempt(() => unmountBelow(this.directory));
     if (existsSync(`/run/netns/${this.name}`)) {

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { holderOf, openDataDirectory } from '../../../src/roles/data-directory.ts';
 
+const module = join(import.meta.dirname, '../../../src/roles/data-directory.ts');
 const parent = mkdtempSync(join(tmpdir(), 'minik8s-data-'));
 after(() => rmSync(parent, { recursive: true }));
 
@@ -16,6 +19,30 @@ test('a directory is held by one process until it lets go', async () => {
   await directory.release();
   assert.equal(holderOf(path), undefined);
   await (await openDataDirectory(path)).release();
+});
+
+test('of many that open it at once one succeeds, over a leftover too', async () => {
+  const path = join(parent, 'at-once');
+  mkdirSync(path);
+  writeFileSync(join(path, 'minik8s.pid'), '4194304 1\n');
+  const program = `
+    import { openDataDirectory } from ${JSON.stringify(module)};
+    process.stdin.once('data', async () => {
+      await openDataDirectory(${JSON.stringify(path)}).then(() => console.log('mine'), () => console.log('not mine'));
+      process.stdin.once('end', () => process.exit());
+    });
+    console.log('there');`;
+  const children = Array.from({ length: 4 }, () =>
+    spawn(process.execPath, ['--input-type=module', '-e', program]),
+  );
+  const lines = children.map((child) => createInterface(child.stdout)[Symbol.asyncIterator]());
+  const next = () => Promise.all(lines.map(async (line) => (await line.next()).value));
+  assert.deepEqual(await next(), Array(4).fill('there'));
+  for (const child of children) child.stdin.write('go');
+  const answers = await next();
+  for (const child of children) child.stdin.end();
+  assert.deepEqual(answers.sort(), ['mine', 'not mine', 'not mine', 'not mine']);
+  assert.deepEqual(readdirSync(path), ['minik8s.pid']);
 });
 
 for (const [what, content] of [

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { systemExec } from '../../src/base/exec.ts';
+import { Cluster, executable } from './harness/cluster.ts';
+import { type End, endOf } from './harness/end-of.ts';
+import { Host } from './harness/host.ts';
+
+/** Failed, with one line that says all of these. */
+function assertOneLine({ code, stdout, stderr }: End, ...says: RegExp[]): void {
+  assert.match(stderr, /^error: [^\n]+\n$/);
+  for (const expected of says) assert.match(stderr, expected);
+  assert.equal(code, 1);
+  assert.equal(stdout, '');
+}
+
+/** An engine that says of itself what it is told to. */
+function answering(socket: string, status: number, body: unknown) {
+  const server = createServer((_, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  return new Promise<typeof server>((resolve) => server.listen(socket, () => resolve(server)));
+}
+
+test('minik8s up says in one line why it can not start, and leaves nothing', async (context) => {
+  const host = await Host.start(context, { docker: false });
+  const dataDir = join(host.directory, 'data');
+  const up = (flags: Readonly<Record<string, string>> = {}) => {
+    const all = { 'data-dir': dataDir, ...flags };
+    const args = Object.entries(all).map(([name, value]) => `--${name}=${value}`);
+    return endOf(host.command(executable, ['up', ...args]));
+  };
+
+  await context.test('no Docker', async () => {
+    const socket = join(host.directory, 'none.sock');
+    assertOneLine(await up({ 'docker-socket': socket }), /no Docker/, /none\.sock/, /start it .*dockerd/);
+  });
+
+  await context.test('Docker too old, or no Docker at all', async () => {
+    const socket = join(host.directory, 'old.sock');
+    const old = await answering(socket, 200, { Version: '17.06.0-ce', ApiVersion: '1.30' });
+    const refused = await up({ 'docker-socket': socket });
+    old.close();
+    assertOneLine(refused, /Docker 17\.06\.0-ce is too old/, /needs .*Docker 20\.10.* or newer/);
+    const other = await answering(socket, 200, ['hello']);
+    const alsoRefused = await up({ 'docker-socket': socket });
+    other.close();
+    assertOneLine(alsoRefused, /old\.sock is no Docker engine/, /--docker-socket/);
+    const broken = await answering(socket, 500, { message: 'no' });
+    const refusedAgain = await up({ 'docker-socket': socket });
+    broken.close();
+    assertOneLine(refusedAgain, /old\.sock answers with 500/);
+  });
+
+  await context.test('a data directory that can not be written', async () => {
+    const readOnly = join(host.directory, 'read-only');
+    mkdirSync(readOnly);
+    await systemExec('mount', ['-t', 'tmpfs', '-o', 'ro,size=64k', 'tmpfs', readOnly]);
+    assertOneLine(await up({ 'data-dir': readOnly }), /read-only/, /EROFS/, /--data-dir/);
+    assertOneLine(await up({ 'data-dir': join(readOnly, 'below') }), /below/, /EROFS/, /--data-dir/);
+    const file = join(host.directory, 'file');
+    writeFileSync(file, '');
+    assertOneLine(await up({ 'data-dir': file }), /host-.*file/, /--data-dir/);
+  });
+
+  await context.test('a data directory that is full', async () => {
+    const small = join(host.directory, 'small');
+    mkdirSync(small);
+    await systemExec('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', small]);
+    assertOneLine(await up({ 'data-dir': small }), /small\/bin\/etcd/, /ENOSPC|no space/i, /space/);
+    assert.deepEqual(readdirSync(join(small, 'bin')), []);
+  });
+
+  for (const [flag, port, address] of [
+    ['port', '6443', '0.0.0.0'],
+    ['kubelet-port', '10250', '127.0.0.1'],
+  ] as const) {
+    await context.test(`port ${port} taken`, async () => {
+      const free = await host.take(port);
+      const refused = await up();
+      await free();
+      assertOneLine(refused, new RegExp(`port ${port} of ${address} is taken`), new RegExp(`--${flag}`));
+    });
+  }
+
+  await context.test('bad settings, with status 2', async () => {
+    const { code, stderr } = await up({ port: 'http' });
+    assert.deepEqual([code, stderr], [2, 'error: --port: "http": expected a whole number from 1 to 65535\n']);
+    writeFileSync(join(host.directory, 'bad.yaml'), 'port: [\n');
+    const file = await up({ config: join(host.directory, 'bad.yaml') });
+    assert.equal(file.code, 2);
+    assert.match(file.stderr, /^error: .*bad\.yaml: not YAML[^\n]*\n$/);
+    const key = await up({ 'etcd-endpoints': 'https://127.0.0.1:1', 'etcd-key': '/dev/null' });
+    assert.deepEqual([key.code, key.stderr.split('\n').length], [2, 2]);
+    assert.match(key.stderr, /--etcd-cert and --etcd-key belong together/);
+  });
+
+  await context.test('nothing of all that is left running', () => {
+    assert.deepEqual(host.processes(), []);
+  });
+});
+
+test('one minik8s a data directory', async (context) => {
+  const host = await Host.start(context, { images: [] });
+  const cluster = await Cluster.start(context, { host });
+  const { pid } = cluster;
+  const second = await endOf(cluster.command());
+  assertOneLine(second, new RegExp(`process id ${pid}`), /stop it or give another --data-dir/);
+  const master = await endOf(host.command(executable, ['master', '--data-dir', cluster.dataDir]));
+  assertOneLine(master, new RegExp(`process id ${pid}`));
+  assert.equal((await cluster.kubectl.attempt(['get', 'nodes'])).code, 0);
+  assert.equal(cluster.processes('etcd').length, 1);
+});

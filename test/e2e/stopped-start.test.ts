@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { Cluster } from './harness/cluster.ts';
+import { endOf } from './harness/end-of.ts';
+import { Host } from './harness/host.ts';
+
+/** Milliseconds after the start: before etcd runs, while it starts, while the API server does, and the node. */
+const delays = [60, 150, 300, 450, 600, 800, 1100, 1500];
+
+async function endsWithin(child: ChildProcess, ms: number): Promise<unknown[]> {
+  const limit = setTimeout(() => child.kill('SIGKILL'), ms);
+  const end = await once(child, 'close');
+  clearTimeout(limit);
+  return end;
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test('Ctrl-C in the middle of a start', async (context) => {
+  const host = await Host.start(context);
+  const cluster = await Cluster.start(context, { host, stopped: true });
+  const start = () => spawn(...cluster.command(), { stdio: ['ignore', 'pipe', 'pipe'] });
+  const nothingRuns = () =>
+    assert.deepEqual([cluster.processes('minik8s'), cluster.processes('etcd')], [[], []]);
+
+  for (const delay of delays) {
+    await context.test(`after ${delay} ms: it ends, and etcd with it`, async () => {
+      const child = start();
+      const said = text(child.stderr);
+      await pause(delay);
+      child.kill('SIGINT');
+      const [code, signal] = await endsWithin(child, 15_000);
+      // Before it listens to signals one ends it as it ends any program.
+      assert.ok(code === 0 || (signal === 'SIGINT' && delay < 200), `${code} ${signal}: ${await said}`);
+      assert.doesNotMatch(await said, /error/i);
+      nothingRuns();
+    });
+  }
+
+  await context.test('a second one ends it at once', async () => {
+    const child = start();
+    await once(child.stdout, 'data');
+    child.kill('SIGINT');
+    child.kill('SIGTERM');
+    const [code, signal] = await endsWithin(child, 2_000);
+    assert.ok(code === 143 || code === 130, `${code} ${signal}`);
+  });
+
+  await context.test('of two at once on one data directory one is refused, the other works', async () => {
+    const [first, second] = [start(), start()];
+    const refused = await Promise.race(
+      [first, second].map(async (child) => ({ child, said: await text(child.stderr) })),
+    );
+    assert.match(refused.said, /^error: .* is used by minik8s with process id \d+; stop it[^\n]*\n$/);
+    const other = refused.child === first ? second : first;
+    const line = String((await once(other.stdout, 'data'))[0]);
+    assert.match(line, /^minik8s is ready: /);
+    other.kill('SIGINT');
+    assert.deepEqual(await endsWithin(other, 15_000), [0, null]);
+    nothingRuns();
+  });
+
+  await context.test('after all that it starts, with everything in its place', async () => {
+    await cluster.up();
+    assert.match(await cluster.kubectl('get', 'nodes'), /^e2e +Ready/m);
+    const stray = await endOf(host.command('docker', ['-H', `unix://${host.dockerSocket}`, 'ps', '-aq']));
+    assert.ok(stray.stdout.split('\n').length <= 6, 'no more than the ready sandboxes');
+    assert.equal(await cluster.end('SIGTERM'), 0);
+    nothingRuns();
+  });
+});
