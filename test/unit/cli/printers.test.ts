@@ -149,6 +149,7 @@ test('a description shows conditions as a table and fields by readable names', (
     spec: { containers: [{ name: 'c', args: ['a', 'b'] }], dnsPolicy: 'Default' },
     status: {
       podIP: '10.0.0.1',
+      podIPs: [{ ip: '10.0.0.1' }],
       conditions: [{ type: 'Ready', status: 'False', reason: 'R', message: 'why' }],
     },
   };
