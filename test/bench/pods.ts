@@ -135,10 +135,8 @@ async function run(): Promise<readonly Row[]> {
   const cleanups: (() => Promise<void>)[] = [];
   try {
     const floor = median(await bare());
-    process.stderr.write('bare done\n');
     const swarmTimes: number[] = [];
     for (let round = 0; round < rounds; round++) swarmTimes.push(await swarm());
-    process.stderr.write(`swarm done ${swarmTimes}\n`);
     const cluster = await Cluster.start({ after: (fn) => cleanups.push(fn) });
     const config = loadKubeconfig([cluster.kubeconfig]);
     if (!config) throw new Error(`${cluster.kubeconfig} is missing`);
@@ -153,7 +151,6 @@ async function run(): Promise<readonly Row[]> {
     const client = createClient(transport);
     try {
       const one = median(await onePod(client));
-      process.stderr.write(`one done ${one}\n`);
       const many: number[] = [];
       for (let round = 0; round < rounds; round++) many.push(await deployment(client, round));
       const rate = replicas / (median(many) / 1000);
