@@ -160,6 +160,7 @@ export class PodWorker {
     if (!memory.reportedGone) {
       const status = computePodStatus({ pod, observed, memory, nodeIP, now });
       this.#tellBackOffs(pod, status);
+      this.#tellFailedStarts(pod, status);
       this.#status = status;
       statuses.set(pod, status);
       this.#context.onStatus();
@@ -186,6 +187,19 @@ export class PodWorker {
         const message = `Back-off restarting failed container ${name} in pod ${podName}_${namespace}(${uid})`;
         this.#context.events.event(pod, 'Warning', 'BackOff', message);
       }
+    }
+  }
+
+  /** A program that could not be run ends its container at once: said as what it is, with the reason. */
+  #tellFailedStarts(pod: Pod, status: PodStatus): void {
+    for (const { name, state, lastState } of status.containerStatuses ?? []) {
+      const ended = state?.terminated ?? lastState?.terminated;
+      if (ended?.reason !== 'ContainerCannotRun') continue;
+      const before = this.#status?.containerStatuses?.find((other) => other.name === name);
+      const told = [before?.state?.terminated, before?.lastState?.terminated];
+      if (told.some((other) => other?.containerID === ended.containerID)) continue;
+      const message = `Error: failed to start container ${name}: ${ended.message}`;
+      this.#context.events.event(pod, 'Warning', 'Failed', message);
     }
   }
 

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { CoreV1EventList, V1ContainerState, V1Pod } from '@kubernetes/client-node';
+import { Cluster } from './harness/cluster.ts';
+import { isReady, restartsOf } from './harness/hello.ts';
+import { Host } from './harness/host.ts';
+import { waitFor } from './harness/wait-for.ts';
+
+/** Nothing listens there, which is found out at once; a name would be looked up for long. */
+const nowhere = '127.0.0.1:1/nothing:1';
+
+/** Several of these wait at the same time, for something that takes its time. */
+const slowly = { intervalMs: 300 };
+
+interface Container {
+  readonly image?: string;
+  readonly command?: readonly string[];
+  readonly ports?: readonly object[];
+}
+
+test('a pod that can not run says why, in its status and in an event', {
+  concurrency: true,
+}, async (context) => {
+  const host = await Host.start(context);
+  const cluster = await Cluster.start(context, { host });
+  const { kubectl } = cluster;
+
+  const create = async (name: string, { image = 'minik8s/hello:1', ...container }: Container) => {
+    const input = JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name },
+      spec: {
+        terminationGracePeriodSeconds: 1,
+        containers: [{ name: 'main', image, imagePullPolicy: 'IfNotPresent', ...container }],
+      },
+    });
+    const { code, stderr } = await kubectl.attempt(['create', '-f', '-'], { input });
+    assert.deepEqual([code, stderr], [0, '']);
+  };
+  const read = (name: string) => kubectl.json<V1Pod>('get', 'pod', name);
+  const stateOf = ({ status }: V1Pod): V1ContainerState => status?.containerStatuses?.[0]?.state ?? {};
+  const waiting = (name: string, reason: string) =>
+    waitFor(
+      `${name} waiting with ${reason}`,
+      async () => {
+        const pod = await read(name);
+        const { waiting: state } = stateOf(pod);
+        if (state?.reason !== reason) throw new Error(JSON.stringify(pod.status?.containerStatuses));
+        return pod;
+      },
+      slowly,
+    );
+  const event = (name: string, reason: string) =>
+    waitFor(
+      `event ${reason} of ${name}`,
+      async () => {
+        const fields = `involvedObject.name=${name},reason=${reason}`;
+        const { items } = await kubectl.json<CoreV1EventList>('get', 'events', '--field-selector', fields);
+        return items[0]?.type === 'Warning' ? (items[0].message ?? '') : undefined;
+      },
+      slowly,
+    );
+
+  await Promise.all([
+    context.test('an image that is nowhere', async () => {
+      await create('no-image', { image: nowhere });
+      const failed = await Promise.race([
+        waiting('no-image', 'ErrImagePull'),
+        waiting('no-image', 'ImagePullBackOff'),
+      ]);
+      assert.match(stateOf(failed).waiting?.message ?? '', /127\.0\.0\.1:1\/nothing/);
+      const backedOff = await waiting('no-image', 'ImagePullBackOff');
+      assert.match(
+        stateOf(backedOff).waiting?.message ?? '',
+        /^Back-off pulling image "127\.0\.0\.1:1\/nothing/,
+      );
+      assert.equal(backedOff.status?.phase, 'Pending');
+      assert.match(await event('no-image', 'Failed'), /127\.0\.0\.1:1\/nothing/);
+      assert.match(await kubectl('get', 'pod', 'no-image'), /0\/1 +(ImagePullBackOff|ErrImagePull)/);
+    }),
+
+    context.test('an image name that is none', async () => {
+      await create('bad-image', { image: 'Not A Name' });
+      const { waiting: state } = stateOf(await waiting('bad-image', 'InvalidImageName'));
+      assert.match(state?.message ?? '', /Not A Name/);
+    }),
+
+    context.test('a command that ends', async () => {
+      await create('ends', { command: ['sh', '-c', 'echo last words; exit 3'] });
+      const pod = await waiting('ends', 'CrashLoopBackOff');
+      assert.match(stateOf(pod).waiting?.message ?? '', /^back-off \d+s restarting failed container=main/);
+      const { lastState } = pod.status?.containerStatuses?.[0] ?? {};
+      assert.deepEqual([lastState?.terminated?.exitCode, lastState?.terminated?.reason], [3, 'Error']);
+      assert.match(await event('ends', 'BackOff'), /^Back-off restarting failed container main in pod ends_/);
+      const restarted = await waitFor('a restart', async () => {
+        const now = await read('ends');
+        return restartsOf(now) >= 1 && now;
+      });
+      assert.equal(isReady(restarted), false);
+      assert.equal(await kubectl('logs', '-p', 'ends'), 'last words\n');
+      assert.match(await kubectl('get', 'pod', 'ends'), /0\/1 +(CrashLoopBackOff|Error|Running)/);
+    }),
+
+    context.test('a command that is not in the image', async () => {
+      await create('no-command', { command: ['/bin/nothing-here'] });
+      const pod = await waitFor('no-command failed', async () => {
+        const now = await read('no-command');
+        const status = now.status?.containerStatuses?.[0];
+        const said = JSON.stringify([status?.state, status?.lastState]);
+        return /RunContainerError|ContainerCannotRun/.test(said) && now;
+      });
+      const status = pod.status?.containerStatuses?.[0];
+      const message = status?.state?.waiting?.reason?.startsWith('RunContainer')
+        ? status.state.waiting.message
+        : (status?.state?.terminated ?? status?.lastState?.terminated)?.message;
+      assert.match(message ?? '', /"\/bin\/nothing-here".*no such file/i);
+      assert.match(await event('no-command', 'Failed'), /nothing-here/);
+    }),
+
+    context.test('a port of the node that another pod has', async () => {
+      const ports = [{ containerPort: 8080, hostPort: 8080 }];
+      await create('first', { ports });
+      await waitFor('first ready', async () => isReady(await read('first')));
+      await create('second', { ports });
+      const pending = await waitFor('second refused', async () => {
+        const pod = await read('second');
+        const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
+        return scheduled?.status === 'False' && { phase: pod.status?.phase, ...scheduled };
+      });
+      assert.deepEqual([pending.phase, pending.reason], ['Pending', 'Unschedulable']);
+      assert.match(
+        pending.message ?? '',
+        /^0\/1 nodes are available: .*free ports for the requested pod ports/,
+      );
+      assert.match(await event('second', 'FailedScheduling'), /free ports/);
+      assert.equal(await host.page('127.0.0.1:8080'), 'hello from first');
+      await kubectl('delete', 'pod', 'first', '--wait=true', '--timeout=30s');
+      await waitFor('second ready', async () => isReady(await read('second')));
+      assert.equal(await host.page('127.0.0.1:8080'), 'hello from second');
+    }),
+
+    context.test('a port of the node that a program has', async () => {
+      const free = await host.take('9090');
+      await create('taken', { ports: [{ containerPort: 8080, hostPort: 9090 }] });
+      const message = await event('taken', 'FailedCreatePodSandBox');
+      assert.match(message, /^hostPort 9090\/TCP is taken by another process on this node; free it/);
+      assert.equal((await read('taken')).status?.phase, 'Pending');
+      await free();
+      await waitFor('taken ready', async () => isReady(await read('taken')), { timeoutMs: 60_000 });
+      assert.equal(await host.page(`${host.address}:9090`), 'hello from taken');
+    }),
+
+    context.test('what can not be mounted', async () => {
+      const input = JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'no-volume' },
+        spec: {
+          containers: [
+            { name: 'main', image: 'minik8s/hello:1', volumeMounts: [{ name: 'v', mountPath: '/v' }] },
+          ],
+          volumes: [{ name: 'v', hostPath: { path: join(host.directory, 'missing'), type: 'Directory' } }],
+        },
+      });
+      assert.equal((await kubectl.attempt(['create', '-f', '-'], { input })).code, 0);
+      assert.match(await event('no-volume', 'FailedMount'), /"v".*\/missing/);
+      mkdirSync(join(host.directory, 'missing'));
+      await waitFor('no-volume ready', async () => isReady(await read('no-volume')));
+    }),
+  ]);
+});
