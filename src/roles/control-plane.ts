@@ -3,6 +3,7 @@
  * that call it in the same process. Started bottom-up and stopped top-down: whoever writes ends before what it
  * writes to.
  */
+import { access, constants } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { registry } from '../api/registry.ts';
@@ -28,7 +29,7 @@ import { scheduler } from '../scheduler/scheduler.ts';
 import { runCompactor } from '../storage/compactor.ts';
 import { type EmbeddedEtcd, startEmbeddedEtcd } from '../storage/embedded-etcd.ts';
 import { connectEtcd, type EtcdOptions } from '../storage/etcd.ts';
-import type { Store } from '../storage/store.ts';
+import { type Store, StoreUnavailableError } from '../storage/store.ts';
 import { createWatchCache } from '../storage/watch-cache.ts';
 import { createNodeConnection } from './node-connection.ts';
 import type { ProcessContext } from './process-context.ts';
@@ -163,8 +164,17 @@ async function openStorage(
     return connect({ endpoints, keepaliveMs, log, clock }, stack, signal);
   }
   const endpoints = settings['etcd-endpoints'];
-  const tls = etcdTls(settings);
-  const store = await connect({ endpoints, ...(tls && { tls }), log, clock }, stack, signal);
+  const tls = await etcdTls(settings);
+  const store = await connect({ endpoints, ...(tls && { tls }), log, clock }, stack, signal).catch(
+    (error) => {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      // gRPC says everything twice; the last failure is what helps.
+      const [, why = error.message] =
+        /Last error: (?:Error: )?(.+?)\. Resolution note/.exec(error.message) ?? [];
+      const advice = `start it, or correct --etcd-endpoints${tls ? ', --etcd-ca, --etcd-cert and --etcd-key' : ''}`;
+      throw new Error(`no etcd answers at ${endpoints.join(', ')} (${why}); ${advice}`);
+    },
+  );
   void inBackground(stack, (until) => runCompactor({ store, clock, log }, until));
   return store;
 }
@@ -207,12 +217,22 @@ async function connect(
 
 type EtcdFiles = Settings<'etcd-endpoints' | 'etcd-ca' | 'etcd-cert' | 'etcd-key'>;
 
-function etcdTls({ 'etcd-ca': ca, 'etcd-cert': cert, 'etcd-key': key }: EtcdFiles): EtcdOptions['tls'] {
+async function etcdTls(settings: EtcdFiles): Promise<EtcdOptions['tls']> {
+  const { 'etcd-ca': ca, 'etcd-cert': cert, 'etcd-key': key } = settings;
   if ((cert === undefined) !== (key === undefined)) {
     throw new UsageError('--etcd-cert and --etcd-key belong together: give both or neither');
   }
   if (ca === undefined && cert !== undefined) {
     throw new UsageError('--etcd-cert needs --etcd-ca, the authority that signed the certificates of etcd');
+  }
+  for (const name of ['etcd-ca', 'etcd-cert', 'etcd-key'] as const) {
+    const path = settings[name];
+    if (path === undefined) continue;
+    await access(path, constants.R_OK).catch((error) => {
+      throw new UsageError(
+        `--${name}: "${path}" can not be read (${error.code}); give the path of a PEM file`,
+      );
+    });
   }
   return ca === undefined ? undefined : { ca, ...(cert && key && { cert, key }) };
 }
