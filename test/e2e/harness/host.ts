@@ -7,7 +7,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { systemExec } from '../../../src/base/exec.ts';
 import type { Cleanup } from './cluster.ts';
 import { killIfThere, processesInGroups, processesNaming, unmountBelow } from './processes.ts';
@@ -90,7 +90,7 @@ export class Host implements Cleanup {
 
   /** Something listens on the port, for one connection, until the function returned is called. */
   async take(port: string): Promise<() => Promise<void>> {
-    const child = this.#spawn('busybox', ['nc', '-l', '-p', port]);
+    const child = this.spawn('busybox', ['nc', '-l', '-p', port]);
     await waitFor(`a listener on port ${port}`, () =>
       this.run('ss', '-Hltn', `sport = :${port}`).then(Boolean),
     );
@@ -106,10 +106,10 @@ export class Host implements Cleanup {
   async startDocker(): Promise<void> {
     const at = (name: string) => join(this.directory, name);
     const containerd = at('containerd.sock');
-    this.#containerd ??= this.#spawn('containerd', [
+    this.#containerd ??= this.spawn('containerd', [
       ...['--root', at('containerd'), '--state', at('containerd-state'), '--address', containerd],
     ]);
-    const child = this.#spawn('dockerd', [
+    const child = this.spawn('dockerd', [
       ...['--data-root', at('data'), '--exec-root', at('exec'), '--pidfile', at('docker.pid')],
       ...['--containerd', containerd, '-H', `unix://${this.dockerSocket}`, ...this.#flags],
     ]);
@@ -125,8 +125,9 @@ export class Host implements Cleanup {
     this.#dockerd = undefined;
   }
 
-  #spawn(program: string, args: readonly string[]): ChildProcess {
-    const log = openSync(join(this.directory, `${program}.log`), 'a');
+  /** Its output goes to a file named after the program. It should end with the test; else it is killed with the host. */
+  spawn(program: string, args: readonly string[]): ChildProcess {
+    const log = openSync(join(this.directory, `${basename(program)}.log`), 'a');
     try {
       return spawn(...this.command(program, args), { stdio: ['ignore', log, log] });
     } finally {
@@ -184,7 +185,8 @@ export class Host implements Cleanup {
   }
 }
 
-async function end(child: ChildProcess | undefined, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+/** Asks a process to end, kills it when it has not after 20 s, and resolves when it has ended. */
+export async function end(child: ChildProcess | undefined, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');
   child.kill(signal);
