@@ -26,16 +26,17 @@ export function toStatusError(error: unknown, request: Request, log: Logger): St
   return newInternalError('the server failed to handle the request; its log says why');
 }
 
-/** A read may simply be tried again; whether a write happened is not known, so the caller must look first. */
+/**
+ * A read may simply be tried again; whether a write happened is not known, so the caller must look first. Neither says
+ * when: client-go takes that as leave to send the same request ten times over, a write too, and says nothing meanwhile.
+ */
 function storeUnavailable(method: string): StatusError {
-  const details = { retryAfterSeconds: 1 };
   if (method === 'GET' || method === 'HEAD') {
-    return newStatusError('ServiceUnavailable', 'the store is not reachable; try again in a moment', details);
+    return newStatusError('ServiceUnavailable', 'the store is not reachable; try again in a moment');
   }
   return newStatusError(
     'Timeout',
     'the store did not answer in time: whether the change was made is not known',
-    details,
   );
 }
 

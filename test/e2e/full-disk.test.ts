@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { systemExec } from '../../src/base/exec.ts';
+import { Cluster } from './harness/cluster.ts';
+import { Host } from './harness/host.ts';
+import { waitFor } from './harness/wait-for.ts';
+
+test('a disk that fills up under a running cluster', async (context) => {
+  const host = await Host.start(context, { images: [] });
+  const cluster = await Cluster.start(context, { host, stopped: true });
+  const { kubectl } = cluster;
+  // Room for etcd's program and the parts of its log, which are of 64 MB each.
+  const data = join(cluster.dataDir, 'etcd');
+  mkdirSync(data, { mode: 0o700 });
+  await systemExec('mount', ['-t', 'tmpfs', '-o', 'size=180m', 'tmpfs', data]);
+  await cluster.up();
+  const value = 'x'.repeat(1_000_000);
+  const write = (name: string) => {
+    const input = JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name },
+      data: { value },
+    });
+    return kubectl.attempt(['create', '-f', '-'], { input });
+  };
+  const filler = join(data, 'filler');
+  const written: string[] = [];
+
+  await context.test('writes are refused in one line each, and what was acknowledged stays', async () => {
+    const free = Number((await host.run('df', '--output=avail', '-k', data)).split('\n')[1]);
+    await host.run('fallocate', '-l', `${free - 4096}k`, filler);
+    const refused = await waitFor('a write refused', async () => {
+      const name = `big-${written.length}`;
+      const answer = await write(name);
+      if (answer.code === 0) written.push(name);
+      return answer.code !== 0 && answer.stderr;
+    });
+    assert.match(refused, /^Error from server[^\n]*\n$/);
+    assert.match(cluster.log, /etcd ended, starting it again.*no space left on device/);
+    context.diagnostic(`${written.length} written, then: ${refused.trim()}`);
+  });
+
+  await context.test('with room again it goes on', async () => {
+    rmSync(filler, { force: true });
+    await waitFor('a write', async () => (await write('after')).code === 0, { intervalMs: 500 });
+    const names = await kubectl('get', 'configmaps', '-o', 'name');
+    for (const name of written) assert.match(names, new RegExp(`^configmap/${name}$`, 'm'));
+    await waitFor('the node', async () => /^e2e +Ready/m.test(await kubectl('get', 'nodes')));
+    assert.equal(await cluster.end('SIGTERM'), 0);
+  });
+});
