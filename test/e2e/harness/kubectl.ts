@@ -1,13 +1,6 @@
 /** The real kubectl, as people run it. */
-import { existsSync } from 'node:fs';
 import { ExecError, type ExecOptions, systemExec } from '../../../src/base/exec.ts';
-
-/** Newest of those the product is held to first; Debian's own, which bin/setup installs, where there is no other. */
-const candidates = [
-  '/usr/lib/google-cloud-sdk/bin/kubectl.1.32',
-  '/usr/bin/kubectl',
-  '/usr/local/bin/kubectl',
-];
+import { kubectlsOf } from '../../fixtures/kubectls.ts';
 
 export interface KubectlResult {
   readonly code: number;
@@ -25,8 +18,8 @@ export interface Kubectl {
 }
 
 export function kubectlFor(kubeconfig: string): Kubectl {
-  const file = candidates.find((path) => existsSync(path));
-  if (file === undefined) throw new Error('no kubectl on this machine; run bin/setup');
+  const [installed] = kubectlsOf(['1.32']);
+  const file = installed?.path ?? 'kubectl';
   const start = (args: readonly string[], options: ExecOptions = {}) =>
     systemExec(file, ['--kubeconfig', kubeconfig, ...args], { timeoutMs: 60_000, ...options });
   const kubectl = async (...args: string[]) => (await start(args)).stdout;

@@ -8,6 +8,7 @@ import { formatYaml } from '../../../src/apimachinery/yaml.ts';
 import { type Ctl, ctlFor, kubectlFor } from '../../fixtures/ctl.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { unlessKubectl } from '../../fixtures/kubectls.ts';
 
 const container = (name: string, more: object = {}) => ({ name, image: `${name}:1`, ...more });
 
@@ -191,7 +192,7 @@ const reads: string[][] = [
   ['delete', 'cm', 'nosuch'],
 ];
 
-describe('ctl beside kubectl 1.32', { timeout: 120_000 }, () => {
+describe('ctl beside kubectl 1.32', { timeout: 120_000, skip: unlessKubectl('1.32') }, () => {
   let server: HttpsTestServer;
   let ctl: Ctl;
   let kubectl: Ctl;
