@@ -6,7 +6,8 @@ export function versionDocument(product: string): Readonly<Record<string, string
   return {
     major,
     minor,
-    gitVersion: `v${major}.${minor}.0+minik8s-${product}`,
+    // A version has one '+' (semver 10), and the product's own may be used up by its commit.
+    gitVersion: `v${major}.${minor}.0+minik8s-${product.replaceAll('+', '.')}`,
     gitCommit: '',
     gitTreeState: 'clean',
     buildDate: '1970-01-01T00:00:00Z',

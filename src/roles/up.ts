@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { defineCommand } from 'citty';
-import { isAbort, stopSignal } from '../base/abort.ts';
+import { isAbort, onAbort, stopSignal } from '../base/abort.ts';
 import { openCredentials } from '../pki/credentials.ts';
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 import { controlPlaneSettings, startControlPlane } from './control-plane.ts';
@@ -66,10 +66,15 @@ async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> 
     hosts: [nodeName, nodeIP, loopback],
     usages: ['client', 'server'],
   });
+  // Once there is a node it ends first: its last words have to be written somewhere.
+  const planeEnd = new AbortController();
+  const endPlane = () => planeEnd.abort(ended.reason);
+  const forget = onAbort(ended, endPlane);
   const plane = await startControlPlane(
     { ...context, settings, credentials, advertiseAddress, agentAddress: loopback },
-    ended,
+    planeEnd.signal,
   );
+  forget();
   const worker = runWorker(
     {
       ...context,
@@ -83,7 +88,7 @@ async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> 
     },
     ended,
   );
-  const parts = [plane.stopped, worker];
+  const parts = [plane.stopped, worker.finally(endPlane)];
   const announce = async () => {
     await nodeReady(plane.client, nodeName, ended);
     process.stdout.write(`minik8s is ready: ${server} (kubeconfig ${kubeconfig})\n`);
