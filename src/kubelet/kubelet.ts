@@ -57,6 +57,8 @@ export interface KubeletOptions {
   readonly server?: { readonly host: string; readonly port: number; readonly tls: KubeletTls };
   /** Rejects, in one line, when something on this machine listens on the port. Absent: not looked for. */
   readonly requireFreePort?: (port: WantedPort) => Promise<void>;
+  /** Called when the API server has been told that pods can run here, the first time and perhaps again. */
+  readonly onReady?: () => void;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: NonNullable<NonNullable<Node['spec']>['taints']>;
 }

@@ -31,6 +31,8 @@ export interface NodeAgentOptions {
   readonly maxPods: number;
   readonly podCIDR?: string;
   readonly server?: { readonly port: number };
+  /** Called when the API server has been told that pods can run here, the first time and perhaps again. */
+  readonly onReady?: () => void;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: NonNullable<NonNullable<Node['spec']>['taints']>;
 }
@@ -47,7 +49,9 @@ export class NodeAgent {
   #problem: string | undefined = 'the container engine has not answered yet';
   #runtimeVersion = '';
   #reportedAt = 0;
-  #wake: () => void = () => {};
+  /** Something must be told, and the report under way may have been made without it. */
+  #due = false;
+  #endPause: () => void = () => {};
 
   constructor(options: NodeAgentOptions) {
     this.#options = options;
@@ -75,6 +79,7 @@ export class NodeAgent {
     let told = '';
     while (!signal.aborted) {
       let wait = heartbeatMs;
+      this.#due = false;
       try {
         await this.#beat();
         told = '';
@@ -91,9 +96,14 @@ export class NodeAgent {
   /** Ends early when something happens that must be told. */
   async #pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
     const early = new AbortController();
-    this.#wake = () => early.abort();
-    await sleep(clock, ms, AbortSignal.any([signal, early.signal])).catch(() => undefined);
-    this.#wake = () => {};
+    this.#endPause = () => early.abort();
+    if (!this.#due) await sleep(clock, ms, AbortSignal.any([signal, early.signal])).catch(() => undefined);
+    this.#endPause = () => {};
+  }
+
+  #wake(): void {
+    this.#due = true;
+    this.#endPause();
   }
 
   async #beat(): Promise<void> {
@@ -128,23 +138,26 @@ export class NodeAgent {
     const { client, clock, nodeName, server } = this.#options;
     const now = clock.now();
     const images = await this.#images(node);
+    const problem = this.#problem;
     const status = computeNodeStatus(
       {
         ...this.#options,
         kubeletPort: server?.port,
         runtimeVersion: this.#runtimeVersion,
         images,
-        problem: this.#problem,
+        problem,
         now,
       },
       node.status,
     );
     const due = now - this.#reportedAt >= statusMs;
-    if (!due && deepEqual(timeless(status), timeless(node.status))) return;
     try {
-      const body = { metadata: { uid: node.metadata.uid }, status };
-      this.#node = await client.resource(nodeResource).patch(nodeName, '', 'merge', body, 'status');
-      this.#reportedAt = now;
+      if (due || !deepEqual(timeless(status), timeless(node.status))) {
+        const body = { metadata: { uid: node.metadata.uid }, status };
+        this.#node = await client.resource(nodeResource).patch(nodeName, '', 'merge', body, 'status');
+        this.#reportedAt = now;
+      }
+      if (problem === undefined) this.#options.onReady?.();
     } catch (error) {
       // Deleted, or made anew by another: look again at the next beat.
       if (isNotFound(error) || isConflict(error)) this.#node = undefined;

@@ -60,8 +60,6 @@ export interface ControlPlaneOptions extends ProcessContext {
 }
 
 export interface ControlPlane {
-  /** Calls the API server in this process, as an administrator. */
-  readonly client: Client;
   /** Resolves when everything has ended, in order; rejects when a part can not go on. */
   readonly stopped: Promise<void>;
 }
@@ -103,10 +101,8 @@ export async function startControlPlane(
   });
   const clientOf = (component: string) =>
     createClient(inProcessTransport(server.handlerFor(systemUser(component))), { clock });
-  await unlessAborted(
-    signal,
-    bootstrapObjects(server, { address: options.advertiseAddress, port: settings.port }),
-  );
+  await bootstrapObjects(server, { address: options.advertiseAddress, port: settings.port });
+  signal.throwIfAborted();
   const serving = new AbortController();
   const listener = await listenHttps({
     app: server.app,
@@ -134,7 +130,7 @@ export async function startControlPlane(
       await running.disposeAsync();
     }
   })();
-  return { client: clientOf('admin'), stopped };
+  return { stopped };
 }
 
 /** Runs a part until the stack is unwound. The promise is the part's own, for whoever must know that it ended. */

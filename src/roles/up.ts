@@ -2,13 +2,12 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { defineCommand } from 'citty';
-import { isAbort, onAbort, stopSignal } from '../base/abort.ts';
+import { isAbort, onAbort, stopSignal, unlessAborted } from '../base/abort.ts';
 import { openCredentials } from '../pki/credentials.ts';
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 import { controlPlaneSettings, startControlPlane } from './control-plane.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { hostAddress } from './host-address.ts';
-import { nodeReady } from './node-ready.ts';
 import { requireDocker, requireFreePort, requireRoot } from './preflight.ts';
 import { processContext } from './process-context.ts';
 import { readSettings, type Settings, settingArgs } from './settings.ts';
@@ -75,6 +74,7 @@ async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> 
     planeEnd.signal,
   );
   forget();
+  const ready = Promise.withResolvers<void>();
   const worker = runWorker(
     {
       ...context,
@@ -85,12 +85,13 @@ async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> 
       nodeName,
       nodeIP,
       listenAddress: loopback,
+      onReady: ready.resolve,
     },
     ended,
   );
   const parts = [plane.stopped, worker.finally(endPlane)];
   const announce = async () => {
-    await nodeReady(plane.client, nodeName, ended);
+    await unlessAborted(ended, ready.promise);
     process.stdout.write(`minik8s is ready: ${server} (kubeconfig ${kubeconfig})\n`);
   };
   try {

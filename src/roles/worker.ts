@@ -43,6 +43,8 @@ export interface WorkerOptions extends ProcessContext {
   readonly nodeIP: string;
   /** Where the agent's own server listens. */
   readonly listenAddress: string;
+  /** Called when the API server has been told that pods can run here, the first time and perhaps again. */
+  readonly onReady?: () => void;
 }
 
 /** Written on every container made here, so that two clusters on one Docker engine keep out of each other's way. */
@@ -95,6 +97,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     maxPods: settings['max-pods'],
     sandboxPool: settings['sandbox-pool'],
     requireFreePort: requireFreeHostPort,
+    ...(options.onReady && { onReady: options.onReady }),
     server: {
       host: options.listenAddress,
       port: settings['kubelet-port'],
