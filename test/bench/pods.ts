@@ -44,6 +44,14 @@ async function untilPods(client: Client, app: string, count: number): Promise<vo
   }
 }
 
+/** Pods that are given no time to end are gone from the API before their containers are. */
+async function untilNoContainers(app: string): Promise<void> {
+  const filters = encodeURIComponent(JSON.stringify({ name: [`^/k8s_[^_]+_${app}[-_]`] }));
+  const gone = async () =>
+    (await dockerApi<unknown[]>('GET', `/containers/json?all=1&filters=${filters}`)).length === 0;
+  await waitFor(`the containers of ${app} gone`, gone, { timeoutMs: 120_000, intervalMs: 200 });
+}
+
 async function onePod(client: Client): Promise<number[]> {
   const pods = client.resource(podResource);
   const times: number[] = [];
@@ -61,6 +69,7 @@ async function onePod(client: Client): Promise<number[]> {
     times.push(performance.now() - start);
     await pods.delete(name, 'default', { gracePeriodSeconds: 0 });
     await untilPods(client, name, 0);
+    await untilNoContainers(name);
   }
   return times;
 }
@@ -86,6 +95,7 @@ async function deployment(client: Client, round: number): Promise<number> {
   const took = performance.now() - start;
   await client.resource(deploymentResource).delete(app, 'default');
   await untilPods(client, app, 0);
+  await untilNoContainers(app);
   return took;
 }
 
