@@ -1,14 +1,21 @@
 /**
  * What the engine was last seen to hold. Events say which object to look at again, a relist finds what no event
- * told. An answer that was overtaken by a later look at the same object is dropped.
+ * told. An answer that was overtaken by a later look at the same object is dropped, and who asked for it waits for
+ * the later one: once a refresh resolves, what it saw or something newer is here.
  */
 import type { ObservedPod } from './plan/actions.ts';
 import type { ContainerRuntime, ContainerState, RuntimeObject, SandboxState } from './runtime/runtime.ts';
 
+interface Look {
+  readonly answer: Promise<RuntimeObject | undefined>;
+  /** The uid of the pod it belongs to, once the answer was taken over. */
+  readonly taken: Promise<string | undefined>;
+}
+
 export class RuntimeCache {
   readonly #runtime: ContainerRuntime;
   readonly #objects = new Map<string, RuntimeObject>();
-  readonly #looks = new Map<string, number>();
+  readonly #looks = new Map<string, Look>();
 
   constructor(runtime: ContainerRuntime) {
     this.#runtime = runtime;
@@ -37,18 +44,11 @@ export class RuntimeCache {
   }
 
   /** Looks at one object; resolves with the uid of the pod it belongs or belonged to. */
-  async refresh(id: string): Promise<string | undefined> {
-    const look = (this.#looks.get(id) ?? 0) + 1;
-    this.#looks.set(id, look);
-    const before = this.#objects.get(id);
-    const now = await this.#runtime.inspect(id);
-    if (this.#looks.get(id) !== look) return before?.pod?.uid;
-    if (now) this.#objects.set(id, now);
-    else {
-      this.#objects.delete(id);
-      this.#looks.delete(id);
-    }
-    return now?.pod?.uid ?? before?.pod?.uid;
+  refresh(id: string): Promise<string | undefined> {
+    const answer = this.#runtime.inspect(id);
+    const taken = this.#take(id, answer);
+    this.#looks.set(id, { answer, taken });
+    return taken;
   }
 
   /** Compares everything; resolves with the pods of which something had changed unnoticed. */
@@ -62,5 +62,18 @@ export class RuntimeCache {
       if (uid !== undefined) changed.add(uid);
     }
     return changed;
+  }
+
+  async #take(id: string, answer: Look['answer']): Promise<string | undefined> {
+    const before = this.#objects.get(id);
+    const now = await answer;
+    const newest = this.#looks.get(id);
+    if (newest?.answer !== answer) return newest ? newest.taken : before?.pod?.uid;
+    if (now) this.#objects.set(id, now);
+    else {
+      this.#objects.delete(id);
+      this.#looks.delete(id);
+    }
+    return now?.pod?.uid ?? before?.pod?.uid;
   }
 }
