@@ -8,7 +8,12 @@ import type { Pod } from '../api/core/v1/pod.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { podHostname } from './plan/pod-dns.ts';
 import type { PodNetwork } from './pod-network.ts';
-import { type ContainerRuntime, RuntimeError, type SandboxState } from './runtime/runtime.ts';
+import {
+  type ContainerRuntime,
+  type PodReference,
+  RuntimeError,
+  type SandboxState,
+} from './runtime/runtime.ts';
 
 export interface SandboxesOptions {
   readonly runtime: ContainerRuntime;
@@ -36,21 +41,21 @@ export class Sandboxes {
     for (const sandbox of found) if (!sandbox.pod && !this.isReady(sandbox.id)) await this.remove(sandbox);
   }
 
-  /** A sandbox with an address, by now the pod's. */
-  async acquire(pod: Pod, attempt: number): Promise<SandboxState> {
+  /** A sandbox with an address, by now the pod's. It may have ended since: the next look at it tells. */
+  async acquire(pod: Pod, attempt: number): Promise<Pick<SandboxState, 'id' | 'ip'>> {
     const { uid, name, namespace = '' } = pod.metadata;
     const reference = { uid, name, namespace };
     if (!pod.spec.hostNetwork) {
       for (let ready = this.#ready.shift(); ready; ready = this.#ready.shift()) {
-        const assigned = await this.#assignReady(ready, reference, attempt);
-        if (assigned) return assigned;
+        if (await this.#assignReady(ready, reference, attempt)) return ready;
       }
     }
     const made = pod.spec.hostNetwork
       ? await this.#options.runtime.runSandbox({ ip: undefined, hostname: undefined })
       : await this.#make(podHostname(pod));
     try {
-      return await this.#options.runtime.assignSandbox(made.id, reference, attempt);
+      await this.#options.runtime.assignSandbox(made.id, reference, attempt);
+      return made;
     } catch (error) {
       await this.remove(made);
       throw error;
@@ -106,22 +111,16 @@ export class Sandboxes {
     }
   }
 
-  async #assignReady(
-    ready: SandboxState,
-    pod: { uid: string; name: string; namespace: string },
-    attempt: number,
-  ): Promise<SandboxState | undefined> {
+  /** False when somebody has removed it. */
+  async #assignReady(ready: SandboxState, pod: PodReference, attempt: number): Promise<boolean> {
     try {
-      const assigned = await this.#options.runtime.assignSandbox(ready.id, pod, attempt);
-      if (assigned.state === 'running') return assigned;
+      await this.#options.runtime.assignSandbox(ready.id, pod, attempt);
+      return true;
     } catch (error) {
-      if (!(error instanceof RuntimeError && error.reason === 'NotFound')) {
-        await this.remove(ready);
-        throw error;
-      }
+      await this.remove(ready);
+      if (error instanceof RuntimeError && error.reason === 'NotFound') return false;
+      throw error;
     }
-    await this.remove(ready);
-    return undefined;
   }
 
   async #make(hostname: string | undefined): Promise<SandboxState> {

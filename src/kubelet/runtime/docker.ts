@@ -62,6 +62,8 @@ class TerseAgent extends Agent {
 export class DockerRuntime implements ContainerRuntime {
   readonly #docker: Docker;
   readonly #options: DockerRuntimeOptions;
+  /** Containers made here that nobody has to name once they run. */
+  readonly #named = new Set<string>();
   #lowestOomScore = 0;
 
   constructor(options: DockerRuntimeOptions) {
@@ -136,10 +138,9 @@ export class DockerRuntime implements ContainerRuntime {
     }
   }
 
-  async assignSandbox(id: string, pod: PodReference, attempt: number): Promise<SandboxState> {
+  async assignSandbox(id: string, pod: PodReference, attempt: number): Promise<void> {
     const name = sandboxName(pod, attempt);
     await call('name a sandbox', () => this.#docker.getContainer(id).rename({ name }));
-    return this.#sandbox(id);
   }
 
   async createContainer(config: ContainerConfig): Promise<string> {
@@ -147,12 +148,15 @@ export class DockerRuntime implements ContainerRuntime {
     const container = await call(`create container ${config.name}`, () =>
       this.#docker.createContainer(options),
     );
+    if (config.hostname === undefined) this.#named.add(container.id);
     return container.id;
   }
 
   async startContainer(id: string): Promise<void> {
     const container = this.#docker.getContainer(id);
+    const named = this.#named.delete(id);
     await call('start', () => container.start(), 'CannotRun');
+    if (named) return;
     const info = await unlessGone(call('inspect', () => container.inspect()));
     const hostname = info?.Config.Labels[labels.hostname];
     if (!info?.State.Running || hostname === undefined) return;
@@ -180,6 +184,7 @@ export class DockerRuntime implements ContainerRuntime {
   }
 
   async remove(id: string): Promise<void> {
+    this.#named.delete(id);
     await unlessGone(call('remove', () => this.#docker.getContainer(id).remove({ force: true, v: true })));
   }
 

@@ -185,8 +185,8 @@ export interface ContainerRuntime {
 
   /** Makes one that belongs to no pod yet, with namespaces to join. Leaves nothing behind when it fails. */
   runSandbox(config: SandboxConfig): Promise<SandboxState>;
-  /** Gives it to a pod, which the engine remembers. */
-  assignSandbox(id: string, pod: PodReference, attempt: number): Promise<SandboxState>;
+  /** Gives it to a pod, which the engine remembers; also one that has ended meanwhile. */
+  assignSandbox(id: string, pod: PodReference, attempt: number): Promise<void>;
 
   createContainer(config: ContainerConfig): Promise<string>;
   startContainer(id: string): Promise<void>;

@@ -79,12 +79,10 @@ export class SimulatedRuntime implements ContainerRuntime {
     return sandbox;
   }
 
-  async assignSandbox(id: string, pod: PodReference, attempt: number): Promise<SandboxState> {
+  async assignSandbox(id: string, pod: PodReference, attempt: number): Promise<void> {
     const sandbox = this.#objects.get(id);
     if (sandbox?.kind !== 'sandbox') throw new RuntimeError('NotFound', `no sandbox ${id}`);
-    const assigned = { ...sandbox, pod, attempt };
-    this.#objects.set(id, assigned);
-    return assigned;
+    this.#objects.set(id, { ...sandbox, pod, attempt });
   }
 
   async createContainer(config: ContainerConfig): Promise<string> {

@@ -90,7 +90,8 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
     async function withSandbox(work: (sandbox: SandboxState) => Promise<void>): Promise<void> {
       const made = await runtime.runSandbox({ ip: '10.231.9.9', hostname: undefined });
       try {
-        await work(await runtime.assignSandbox(made.id, pod, 2));
+        await runtime.assignSandbox(made.id, pod, 2);
+        await work(made);
       } finally {
         for (const { id } of await runtime.list()) await runtime.remove(id);
       }
