@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { registry } from '../api/registry.ts';
 import { createApiServer } from '../apiserver/app.ts';
 import { unionAuthenticator } from '../apiserver/authentication/authenticator.ts';
+import { bearerTokenAuthenticator } from '../apiserver/authentication/bearer-token.ts';
 import { clientCertificateAuthenticator } from '../apiserver/authentication/client-certificate.ts';
 import { bootstrapObjects } from '../apiserver/bootstrap.ts';
 import { listenHttps } from '../apiserver/serve.ts';
@@ -34,6 +35,7 @@ import { createWatchCache } from '../storage/watch-cache.ts';
 import { createNodeConnection } from './node-connection.ts';
 import type { ProcessContext } from './process-context.ts';
 import type { Settings } from './settings.ts';
+import { readTokenFile } from './token-file.ts';
 
 export const controlPlaneSettings = [
   'data-dir',
@@ -43,6 +45,7 @@ export const controlPlaneSettings = [
   'etcd-ca',
   'etcd-cert',
   'etcd-key',
+  'token-auth-file',
   'service-cidr',
   'cluster-cidr',
   'node-ports',
@@ -75,6 +78,8 @@ export async function startControlPlane(
   const { settings, credentials, clock, random, log } = options;
   await using started = new AsyncDisposableStack();
   const certificates = await servingCertificates(options);
+  const tokenFile = settings['token-auth-file'];
+  const tokens = tokenFile === undefined ? [] : await readTokenFile(tokenFile);
   const store = await openStorage(options, started, signal);
   const watchCache = createWatchCache({ store, prefix: '/registry/', clock, log });
   const caching = inBackground(started, (until) => watchCache.run(until));
@@ -84,7 +89,13 @@ export async function startControlPlane(
     store,
     cache: watchCache.cache,
     definitions: registry,
-    authenticate: unionAuthenticator([clientCertificateAuthenticator]),
+    authenticate: unionAuthenticator([
+      clientCertificateAuthenticator,
+      bearerTokenAuthenticator(
+        () => tokens,
+        () => clock.now(),
+      ),
+    ]),
     clock,
     random,
     log,

@@ -1,6 +1,7 @@
 /** The data directory: made and tried before anything starts, and held by one process at a time. */
-import { readFileSync } from 'node:fs';
-import { link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { constants, readFileSync } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorMessage } from '../base/log.ts';
 
@@ -46,52 +47,59 @@ function holderIn(file: string): number | undefined {
 /** Throws one line when the directory can not be written or another minik8s runs in it. */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
   const file = join(path, 'minik8s.pid');
-  let holder: number | undefined;
+  let handle: FileHandle | undefined;
   try {
     await makeDirectory(path);
-    holder = await take(file);
+    handle = await take(file);
   } catch (error) {
     throw notUsable(path, error);
   }
-  if (holder !== undefined) {
-    throw new Error(
-      `${path} is used by minik8s with process id ${holder}; stop it or give another --data-dir`,
-    );
+  if (handle === undefined) {
+    const holder = holderIn(file);
+    const whom = holder === undefined ? 'another minik8s' : `minik8s with process id ${holder}`;
+    throw new Error(`${path} is used by ${whom}; stop it or give another --data-dir`);
   }
-  return { path, release: () => rm(file, { force: true }) };
+  const held = handle;
+  return {
+    path,
+    async release() {
+      // The file stays: whoever removed it could take a lock from somebody who has just opened it.
+      await held.truncate(0);
+      await held.close();
+    },
+  };
 }
 
-/** Makes the file this process's, or tells whose it is. Of several that try at once one succeeds. */
-async function take(file: string): Promise<number | undefined> {
-  const own = `${file}.${process.pid}`;
-  const leftover = `${own}.old`;
-  // Written aside and linked in place: a reader never sees half a line, and a link replaces nothing.
-  const handle = await open(own, 'w', 0o600);
+/** Locks the file and writes who has it; undefined when another has. The lock ends with the handle or the process. */
+async function take(file: string): Promise<FileHandle | undefined> {
+  const handle = await open(file, constants.O_RDWR | constants.O_CREAT, 0o600);
   try {
-    await handle.writeFile(`${identityOf(process.pid)}\n`);
-    await handle.close();
-    while (!(await linked(own, file))) {
-      const holder = holderIn(file);
-      if (holder !== undefined) return holder;
-      await rename(file, leftover).catch(ignoring('ENOENT'));
-      // Between the look and the move another may have taken it: then it is given back.
-      if (holderIn(leftover) !== undefined) await linked(leftover, file);
-      await rm(leftover, { force: true });
+    if (await locked(handle.fd)) {
+      await handle.truncate(0);
+      await handle.write(`${identityOf(process.pid)}\n`, 0);
+      return handle;
     }
-    return undefined;
-  } finally {
-    await rm(own, { force: true });
-  }
-}
-
-async function linked(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    await handle.close();
     throw error;
   }
+  await handle.close();
+  return undefined;
+}
+
+/**
+ * Node has no flock(2). A lock belongs to the open file, which flock(1) of util-linux shares with us: taken there,
+ * it is still ours when that program has ended.
+ */
+function locked(fd: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('flock', ['--nonblock', '3'], { stdio: ['ignore', 'ignore', 'ignore', fd] });
+    child.once('error', (error) => reject(new Error('flock of util-linux can not be run', { cause: error })));
+    child.once('exit', (code) => {
+      if (code === 0 || code === 1) resolve(code === 0);
+      else reject(new Error(`flock ended with ${code}`));
+    });
+  });
 }
 
 /** As `mkdir -p`. Node's own recursion says of a file system that is read-only that there is no such file. */

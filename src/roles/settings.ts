@@ -88,6 +88,10 @@ export const settingTable = define({
   'etcd-ca': { about: 'file of the authority that signed the certificates of that etcd', read: text },
   'etcd-cert': { about: 'file of the client certificate for that etcd', read: text },
   'etcd-key': { about: 'file of the key of that certificate', read: text },
+  'token-auth-file': {
+    about: 'file of bearer tokens: lines of token,user,uid,"group1,group2"',
+    read: text,
+  },
   'service-cidr': { about: 'addresses of Services', default: '10.96.0.0/16', read: cidr },
   'cluster-cidr': { about: 'addresses of pods, a /24 a node', default: '10.244.0.0/16', read: cidr },
   'node-ports': {

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { AppsV1Api, CoreV1Api, type V1Pod, Watch } from '@kubernetes/client-node';
 import { Cluster } from './harness/cluster.ts';
@@ -7,13 +12,31 @@ import { deployHello, readyPods } from './harness/hello.ts';
 import { waitFor } from './harness/wait-for.ts';
 
 test('clients nobody changed for it: kubectl and @kubernetes/client-node', async (context) => {
-  const cluster = await Cluster.start(context);
+  const tokens = join(mkdtempSync(join(tmpdir(), 'minik8s-e2e-tokens-')), 'tokens.csv');
+  context.after(() => rmSync(dirname(tokens), { recursive: true }));
+  writeFileSync(tokens, 'k33p-out,robot,u1,system:masters\nn0-rights,guest,u2\n', { mode: 0o600 });
+  const cluster = await Cluster.start(context, { flags: [`--token-auth-file=${tokens}`] });
   const { kubectl } = cluster;
   const config = cluster.kubeConfig();
   const core = config.makeApiClient(CoreV1Api);
 
   await context.test('the administrator’s kubeconfig is for its owner alone', () => {
     assert.equal(statSync(cluster.kubeconfig).mode & 0o777, 0o600);
+  });
+
+  await context.test('a bearer token lets in whom it names, and nothing lets in anybody else', async () => {
+    const statusOf = async (authorization?: string) => {
+      const ca = config.getCurrentCluster()?.caData ?? '';
+      const options = { ca: Buffer.from(ca, 'base64'), headers: authorization ? { authorization } : {} };
+      const answer = get(`${cluster.url}/api/v1/namespaces/default/pods`, options);
+      const [response] = (await once(answer, 'response')) as [IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    };
+    assert.equal(await statusOf('Bearer k33p-out'), 200);
+    assert.equal(await statusOf('Bearer n0-rights'), 403);
+    assert.equal(await statusOf('Bearer wrong'), 401);
+    assert.equal(await statusOf(), 401);
   });
 
   await context.test('client-node watches pods come, turn ready and go', async () => {

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { holderOf } from '../../src/roles/data-directory.ts';
 import { Cluster } from './harness/cluster.ts';
 import { endOf } from './harness/end-of.ts';
 import { Host } from './harness/host.ts';
@@ -37,7 +36,7 @@ test('Ctrl-C in the middle of a start', async (context) => {
       const [code, signal] = await endsWithin(child, 15_000);
       // Before it has begun a signal ends it as it ends any program.
       assert.ok(code === 0 || signal === 'SIGINT', `${code} ${signal}: ${await said}`);
-      assert.ok(!existsSync(join(cluster.dataDir, 'minik8s.pid')), 'it let go of the data directory');
+      assert.equal(holderOf(cluster.dataDir), undefined, 'it let go of the data directory');
       assert.doesNotMatch(await said, /error/i);
       nothingRuns();
     });
