@@ -279,7 +279,8 @@ async function runControllers(
   signal: AbortSignal,
 ): Promise<void> {
   const client = clientOf('kube-controller-manager');
-  const events = createEventRecorder({ client, clock, random, log, component: 'minik8s', host: hostname() });
+  const recorderOf = (component: string) => createEventRecorder({ client, clock, random, log, component });
+  const [events, schedulerEvents] = [recorderOf('controller-manager'), recorderOf('default-scheduler')];
   const informers = createInformerFactory({ client, clock, random, log });
   const manager = createManager({
     client,
@@ -298,10 +299,11 @@ async function runControllers(
     }),
   });
   for (const factory of controllers({ clusterCidr: settings['cluster-cidr'] })) manager.add(factory);
-  manager.add(scheduler({ policy: settings['scheduler-policy'] }));
+  const schedule = scheduler({ policy: settings['scheduler-policy'] });
+  manager.add((context) => schedule({ ...context, events: schedulerEvents }));
   try {
     await manager.run(signal);
   } finally {
-    await events.stop();
+    await Promise.all([events.stop(), schedulerEvents.stop()]);
   }
 }
