@@ -166,11 +166,11 @@ describe('create', () => {
     assert.equal((await server.call('POST', `${configMaps}?fieldValidation=Maybe`, body)).status, 422);
   });
 
-  it('takes YAML and refuses protobuf and forms', async () => {
+  it('takes YAML, and refuses protobuf that is none, and forms', async () => {
     const send = (type: string, body: string) =>
       server.call('POST', configMaps, body, { headers: { 'content-type': type } });
     assert.equal((await send('application/yaml', 'metadata: {name: yaml}\ndata: {a: "1"}\n')).status, 201);
-    assert.equal((await send('application/vnd.kubernetes.protobuf', 'k8s')).status, 415);
+    assert.equal((await send('application/vnd.kubernetes.protobuf', 'k8s')).status, 400);
     assert.equal((await send('multipart/form-data', 'x')).status, 415);
   });
 
