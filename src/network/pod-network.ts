@@ -100,6 +100,7 @@ export class RoutedPodNetwork {
       const facts = { podCIDR: this.#podCIDR, clusterCIDR };
       await exec('nft', ['-f', '-'], { input: renderTable(facts, this.#ports, this.#names) });
     });
+    // Whoever asked hears of a failure; the next write must not.
     this.#writing = writing.catch(() => {});
     return writing;
   }
