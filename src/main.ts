@@ -8,6 +8,14 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./roles/up.ts')).command,
   },
   master: { about: 'run a control plane', load: async () => (await import('./roles/master.ts')).command },
+  token: {
+    about: 'make, list and delete the tokens by which machines join',
+    load: async () => (await import('./roles/token.ts')).processCommand(),
+  },
+  node: {
+    about: 'join a cluster and run its pods',
+    load: async () => (await import('./roles/node.ts')).command,
+  },
   reset: {
     about: 'remove everything minik8s made on this machine',
     load: async () => (await import('./roles/reset.ts')).command,

@@ -2,6 +2,7 @@
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import { deploymentResource } from './apps/v1/deployment.ts';
 import { replicaSetResource } from './apps/v1/replica-set.ts';
+import { certificateSigningRequestResource } from './certificates/v1/certificate-signing-request.ts';
 import { leaseResource } from './coordination/v1/lease.ts';
 import { configMapResource } from './core/v1/config-map.ts';
 import { eventResource } from './core/v1/event.ts';
@@ -11,6 +12,7 @@ import { podResource } from './core/v1/pod.ts';
 import { secretResource } from './core/v1/secret.ts';
 import { serviceResource } from './core/v1/service.ts';
 import { endpointSliceResource } from './discovery/v1/endpoint-slice.ts';
+import { dnsResource } from './minik8s/v1/dns.ts';
 
 export const registry: readonly ResourceDefinition[] = [
   podResource,
@@ -24,4 +26,6 @@ export const registry: readonly ResourceDefinition[] = [
   leaseResource,
   replicaSetResource,
   deploymentResource,
+  certificateSigningRequestResource,
+  dnsResource,
 ];

@@ -40,6 +40,10 @@ export interface Strategy<T extends KubeObject> {
   validate?(object: T): StatusCause[];
   /** Called besides `validate`, for fields that are immutable. */
   validateUpdate?(object: T, old: T): StatusCause[];
+  /** For a write of the status; says which subresource it came by, such as `status`. */
+  validateStatus?(object: T, old: T, subresource: string): StatusCause[];
+  /** A creator may give the status too (upstream: nodes). */
+  keepsStatusOnCreate?: boolean;
   /** `metadata.generation` counts changes of everything but metadata and status. */
   readonly countsGenerations: boolean;
   /** Reasons why a name is refused (names.ts); default: a DNS-1123 subdomain. */

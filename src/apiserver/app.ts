@@ -3,10 +3,16 @@
  * allowed. The same app serves HTTPS (serve.ts) and the callers in its own process (handlerFor).
  */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
-import { type Pod, podResource } from '../api/core/v1/pod.ts';
-import { storageKey } from '../apimachinery/resource-definition.ts';
+import { certificateSigningRequestResource } from '../api/certificates/v1/certificate-signing-request.ts';
+import { remoteAddressKey } from '../api/certificates/v1/conditions.ts';
+import {
+  type FieldSelector,
+  parseFieldSelector,
+  requiredFieldValue,
+} from '../apimachinery/field-selector.ts';
 import { newForbidden, newStatusError, newUnauthorized } from '../apimachinery/status-error.ts';
-import { decodeObject } from '../storage/codec.ts';
+import type { Store } from '../storage/store.ts';
+import { defaultTolerations } from './admission/default-toleration-seconds.ts';
 import {
   type AccessRequest,
   type Authorizer,
@@ -15,7 +21,8 @@ import {
   refusal,
   unionAuthorizer,
 } from './authorization/authorizer.ts';
-import { nodeAuthorizer, type PodNodeLookup } from './authorization/node-authorizer.ts';
+import { nodeAuthorizer } from './authorization/node-authorizer.ts';
+import { bootstrapperAuthorizer, type RequesterLookup } from './authorization/node-bootstrapper.ts';
 import { createDiscovery } from './discovery/discovery.ts';
 import { toStatusError } from './errors.ts';
 import { createHealth } from './health.ts';
@@ -25,6 +32,7 @@ import { parseRequestInfo, type ResourceRequest } from './request-info.ts';
 import type { RequestScope } from './request-scope.ts';
 import { type Headers, respondStatus, respondText, warningHeader } from './respond.ts';
 import { resourceTable, type ServerContext } from './server-context.ts';
+import { findObject } from './stored-object.ts';
 import type { UserInfo } from './user.ts';
 import { handlerOf, verbOf } from './verbs/verbs.ts';
 import { versionDocument } from './version.ts';
@@ -37,8 +45,8 @@ interface Env {
 export interface ApiServer {
   readonly app: Hono<Env>;
   readonly serviceCIDR: string;
-  /** Calls the server in this process as a user that needs no proof. */
-  handlerFor(user: UserInfo): (request: Request) => Promise<Response>;
+  /** Calls the server in this process as a user that needs no proof, by way of its own `store` when given. */
+  handlerFor(user: UserInfo, store?: Store): (request: Request) => Promise<Response>;
 }
 
 export function createApiServer(options: ApiServerOptions): ApiServer {
@@ -51,12 +59,17 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     log: options.log.named('apiserver'),
     serviceCIDR: options.serviceCIDR ?? '10.96.0.0/16',
     nodePorts: options.nodePorts ?? [30000, 32767],
+    defaultTolerations: options.defaultTolerations ?? defaultTolerations,
     nodeConnection: options.nodeConnection,
+    authorize: (request) => authorize(request),
+    readCertificateRequest: options.readCertificateRequest,
+    mayRegister: options.mayRegister ?? (() => true),
   };
   const authorize = unionAuthorizer([
     mastersAuthorizer,
     discoveryAuthorizer,
-    nodeAuthorizer(podNodes(server)),
+    nodeAuthorizer(server),
+    bootstrapperAuthorizer(requesters(server)),
     ...(options.authorize ? [options.authorize] : []),
   ]);
   const app = new Hono<Env>();
@@ -84,14 +97,17 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const openapi = createOpenApi(server.resources, () => server.clock.now());
   app.all('*', (c) => {
     const info = parseRequestInfo(rawPath(c.req.raw.url));
-    if (info.type === 'resource') return serveResource(c, server, authorize, info);
+    if (info.type === 'resource') {
+      const own = c.env?.store ? { ...server, store: c.env.store } : server;
+      return serveResource(c, own, authorize, info);
+    }
     return servePath(c, authorize, async (request) => discovery(request) ?? (await openapi(request)));
   });
 
   return {
     app,
     serviceCIDR: server.serviceCIDR,
-    handlerFor: (user) => async (request) => app.fetch(request, { user }),
+    handlerFor: (user, store) => async (request) => app.fetch(request, { user, ...(store && { store }) }),
   };
 }
 
@@ -109,22 +125,20 @@ function rawPath(url: string): string {
 
 function authentication(options: ApiServerOptions): MiddlewareHandler<Env> {
   return async (c, next) => {
-    const { user, peer } = c.env ?? {};
+    const { user, peer, remoteAddress } = c.env ?? {};
     const authorization = c.req.header('authorization');
     const known = user ?? (await options.authenticate({ authorization, peer }));
     if (!known) throw newUnauthorized();
-    c.set('user', known);
+    const extra = remoteAddress && { ...known.extra, [remoteAddressKey]: [remoteAddress] };
+    c.set('user', extra ? { ...known, extra } : known);
     await next();
   };
 }
 
-function podNodes(server: ServerContext): PodNodeLookup {
-  return async (namespace, name) => {
-    const key = storageKey(podResource, namespace, name);
-    const cached = server.cache.get(key)?.object;
-    const stored = cached ? undefined : await server.store.get(key);
-    const pod = cached ?? (stored && decodeObject(stored.value, stored.revision));
-    return pod && ((pod as Pod).spec.nodeName ?? '');
+function requesters(server: ServerContext): RequesterLookup {
+  return async (name) => {
+    const request = await findObject(server, certificateSigningRequestResource, '', name);
+    return request && (request.spec.username ?? '');
   };
 }
 
@@ -159,19 +173,31 @@ async function serveResource(
       'the server does not allow this method on the requested resource',
     );
   }
-  const { group, namespace, name } = info;
+  const { group, namespace } = info;
   const resource = info.subresource ? `${info.plural}/${info.subresource}` : info.plural;
   const user = c.get('user');
-  const access: AccessRequest = { type: 'resource', user, verb, group, resource, namespace, name };
+  const fieldSelector = verb === 'list' || verb === 'watch' ? selectorOf(query) : [];
+  const name = info.name || (requiredFieldValue(fieldSelector, 'metadata.name') ?? '');
+  const access = { type: 'resource', user, verb, group, resource, namespace, name, fieldSelector } as const;
   if (!(await authorize(access))) throw newForbidden({ group, plural: resource }, name, refusal(access));
   const definition = server.resources.find(group, info.version, info.plural);
   if (!definition) return c.notFound();
 
-  const scope = createScope({ server, definition, info, request, query, user, shutdown: c.env?.shutdown });
+  const { shutdown, upgrade } = c.env ?? {};
+  const scope = createScope({ server, definition, info, request, query, user, shutdown, upgrade });
   const response = await handlerOf(c.req.method, definition, info)(scope);
   // Nobody will read the body of an answer to HEAD; a stream must not wait for it.
   if (c.req.method === 'HEAD') await response.body?.cancel();
   return response;
+}
+
+/** What can not be read selects nothing here, and is refused when the request is served. */
+function selectorOf(query: URLSearchParams): FieldSelector {
+  try {
+    return parseFieldSelector(query.get('fieldSelector') ?? '');
+  } catch {
+    return [];
+  }
 }
 
 const isTrue = (value: string | null) => value !== null && value !== 'false' && value !== '0';

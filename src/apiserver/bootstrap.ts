@@ -1,11 +1,11 @@
 /**
  * What every cluster has from the beginning: the system's namespaces, and the Service through which pods reach
- * the API. Idempotent: what is there already stays as it is, but the API's own endpoint is kept current.
+ * the API. Idempotent: what is there already stays as it is. The Service's endpoints are the masters' own business
+ * (controllers/masters.ts).
  */
 import type { Namespace } from '../api/core/v1/namespace.ts';
 import { namespaceResource } from '../api/core/v1/namespace.ts';
 import { type Service, serviceResource } from '../api/core/v1/service.ts';
-import { type EndpointSlice, endpointSliceResource } from '../api/discovery/v1/endpoint-slice.ts';
 import type { Draft, KubeObject } from '../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceRef } from '../apimachinery/resource-definition.ts';
 import { StatusError } from '../apimachinery/status-error.ts';
@@ -19,9 +19,8 @@ export interface BootstrapTarget {
   handlerFor(user: UserInfo): (request: Request) => Promise<Response>;
 }
 
-/** Where pods reach the API server: an address of this machine, and its port. */
+/** Where the first API server of the cluster is reached. */
 export interface ApiEndpoint {
-  readonly address: string;
   readonly port: number;
 }
 
@@ -30,8 +29,15 @@ type Handle = (request: Request) => Promise<Response>;
 /** The first address of the range is the API's, as certificates and clients in pods expect. */
 export const apiServiceIP = (serviceCIDR: string) => addressAt(parseRange(serviceCIDR), 0);
 
+/** The tenth address of the range is cluster DNS's, unless it is set otherwise. */
+export const clusterDnsIP = (serviceCIDR: string) => addressAt(parseRange(serviceCIDR), 9);
+
 /** Rejects with the StatusError of the first object that can not be made. */
-export async function bootstrapObjects(server: BootstrapTarget, endpoint: ApiEndpoint): Promise<void> {
+export async function bootstrapObjects(
+  server: BootstrapTarget,
+  endpoint: ApiEndpoint,
+  clusterDNS: string = clusterDnsIP(server.serviceCIDR),
+): Promise<void> {
   const handle = server.handlerFor(systemUser('apiserver'));
   for (const name of systemNamespaces) {
     const namespace: Draft<Namespace> = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
@@ -49,40 +55,48 @@ export async function bootstrapObjects(server: BootstrapTarget, endpoint: ApiEnd
     },
   };
   await ensure(handle, serviceResource, 'default', service);
-  await ensure(handle, endpointSliceResource, 'default', endpointSlice(endpoint), true);
+  await ensure(handle, serviceResource, 'kube-system', dnsService(clusterDNS));
 }
 
-/** Made by hand: the Service has no selector, so no controller does it. */
-function endpointSlice({ address, port }: ApiEndpoint): Draft<EndpointSlice> {
-  return {
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: { name: 'kubernetes', labels: { 'kubernetes.io/service-name': 'kubernetes' } },
-    addressType: 'IPv4',
-    endpoints: [{ addresses: [address], conditions: { ready: true } }],
-    ports: [{ name: 'https', protocol: 'TCP', port }],
-  };
-}
+/**
+ * Says at which address pods find cluster DNS. It has no endpoints: the server of each node answers at that address
+ * itself.
+ */
+const dnsService = (clusterIP: string): Draft<Service> => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: {
+    name: 'kube-dns',
+    labels: {
+      'k8s-app': 'kube-dns',
+      'kubernetes.io/cluster-service': 'true',
+      'kubernetes.io/name': 'KubeDNS',
+    },
+  },
+  spec: {
+    type: 'ClusterIP',
+    sessionAffinity: 'None',
+    clusterIP,
+    ports: [
+      { name: 'dns', protocol: 'UDP', port: 53, targetPort: 53 },
+      { name: 'dns-tcp', protocol: 'TCP', port: 53, targetPort: 53 },
+    ],
+  },
+});
 
 async function ensure<T extends KubeObject>(
   handle: Handle,
   ref: ResourceRef<T>,
   namespace: string,
   object: Draft<T>,
-  replace = false,
 ): Promise<void> {
   const version = ref.group ? `apis/${apiVersionOf(ref)}` : `api/${ref.version}`;
   const collection = `http://apiserver/${version}${namespace && `/namespaces/${namespace}`}/${ref.plural}`;
   const headers = { 'content-type': 'application/json' };
   const body = JSON.stringify(object);
   const created = await handle(new Request(collection, { method: 'POST', headers, body }));
-  if (created.ok || (created.status === 409 && !replace)) return discard(created);
-  if (created.status !== 409) throw await failureOf(created);
+  if (!created.ok && created.status !== 409) throw await failureOf(created);
   await discard(created);
-  const url = `${collection}/${object.metadata.name}`;
-  const replaced = await handle(new Request(url, { method: 'PUT', headers, body }));
-  if (!replaced.ok) throw await failureOf(replaced);
-  await discard(replaced);
 }
 
 async function discard(response: Response): Promise<void> {

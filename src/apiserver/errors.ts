@@ -1,7 +1,12 @@
 /** Whatever a request ends with, as the Status a client understands. */
 import { newInternalError, newStatusError, StatusError } from '../apimachinery/status-error.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
-import { CompactedError, StoreRejectedError, StoreUnavailableError } from '../storage/store.ts';
+import {
+  ClaimLostError,
+  CompactedError,
+  StoreRejectedError,
+  StoreUnavailableError,
+} from '../storage/store.ts';
 
 /** The client is gone; nobody reads the answer (nginx's 499). */
 const clientGone = newStatusError('Timeout', 'the client went away before the answer');
@@ -18,6 +23,9 @@ export function toStatusError(error: unknown, request: Request, log: Logger): St
   if (error instanceof StoreRejectedError) {
     log.warn('the store refused', line);
     return newInternalError(`the store refused the request: ${errorMessage(error)}`);
+  }
+  if (error instanceof ClaimLostError) {
+    return newStatusError('Conflict', `the caller leads no more, and nothing was changed: ${error.message}`);
   }
   if (error instanceof CompactedError) {
     return newStatusError('Expired', 'the requested resource version is too old: list again');

@@ -1,13 +1,15 @@
 /** What the server is given, and what every request carries besides itself. */
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
+import type { ReadCertificateRequest } from '../base/certificate-request.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Cache } from '../storage/cache.ts';
 import type { Store } from '../storage/store.ts';
+import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { Authenticator, PeerCertificate } from './authentication/authenticator.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
-import type { NodeConnection } from './server-context.ts';
+import type { NodeConnection, UpgradedConnection } from './server-context.ts';
 import type { UserInfo } from './user.ts';
 
 export interface ApiServerOptions {
@@ -17,6 +19,9 @@ export interface ApiServerOptions {
   readonly authenticate: Authenticator;
   /** Asked besides the built-in rules: system:masters may all, node agents what they need. */
   readonly authorize?: Authorizer;
+  readonly readCertificateRequest: ReadCertificateRequest;
+  /** Whether a node may make its own Node object when there is none; default every one. */
+  readonly mayRegister?: (node: string) => boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -24,11 +29,13 @@ export interface ApiServerOptions {
   readonly serviceCIDR?: string;
   /** First and last; default 30000 to 32767. */
   readonly nodePorts?: readonly [number, number];
+  /** How long pods stay on nodes in trouble unless they say so themselves; default 300 s each. */
+  readonly defaultTolerations?: DefaultTolerations;
   /** The product's version, such as `0.1.0`; shown in /version behind Kubernetes' own. */
   readonly version: string;
   /** Host and port under which clients reach the server, for discovery; default the Host of the request. */
   readonly advertiseAddress?: string;
-  /** Reaches the node agents for logs; without it those requests answer 503. */
+  /** Reaches the node agents for logs and streams; without it those requests answer 503. */
   readonly nodeConnection?: NodeConnection;
   /** False until the cache has its first list; readyz says so. */
   readonly cacheSynced?: () => boolean;
@@ -38,7 +45,20 @@ export interface ApiServerOptions {
 export interface RequestEnv {
   /** The caller of an in-process request. */
   readonly user?: UserInfo;
+  /** What such a caller reads and writes through, in place of the server's own store. */
+  readonly store?: Store;
   readonly peer?: PeerCertificate;
+  /** The other end of the connection, an IP address. */
+  readonly remoteAddress?: string;
   /** Aborts when the server stops: watches end, others finish. */
   readonly shutdown?: AbortSignal;
+  /** What a request asks for that wants its connection to leave HTTP; absent for every other one. */
+  readonly upgrade?: WantedUpgrade;
+}
+
+export interface WantedUpgrade {
+  /** The headers that say which protocols the client speaks. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Joins the client's connection to that one instead of answering; the handler's response is not sent. */
+  switchTo(connection: UpgradedConnection): void;
 }

@@ -3,6 +3,7 @@
 import { notSupportedCause } from '../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import { newInvalid, newStatusError } from '../apimachinery/status-error.ts';
+import type { WantedUpgrade } from './options.ts';
 import type { ResourceRequest } from './request-info.ts';
 import type { ServerContext } from './server-context.ts';
 import type { UserInfo } from './user.ts';
@@ -22,6 +23,8 @@ export interface RequestScope {
   readonly signal: AbortSignal;
   /** Aborts when the server stops. It outlives the request: whoever listens must stop listening. */
   readonly shutdown: AbortSignal | undefined;
+  /** Present when the client wants to leave HTTP on this connection. */
+  readonly upgrade: WantedUpgrade | undefined;
 }
 
 export type Handler = (scope: RequestScope) => Response | Promise<Response>;

@@ -1,14 +1,19 @@
 /**
- * The app on HTTPS. HTTP/1.1 only: one watch a connection costs less than HTTP/2's frames. Client certificates
+ * The app on HTTPS. HTTP/1.1, but for node agents (agent-connections.ts). Client certificates
  * are asked for and never demanded; whether they count is the authenticator's business.
  */
+import type { IncomingMessage } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { PeerCertificate as NodeCertificate, TLSSocket } from 'node:tls';
+import type { PeerCertificate as NodeCertificate, SecureContextOptions, TLSSocket } from 'node:tls';
 import { getRequestListener } from '@hono/node-server';
+import { onAbort } from '../base/abort.ts';
+import type { Current } from '../base/current.ts';
 import type { Logger } from '../base/log.ts';
+import { type AgentConnections, chooseProtocol, serveAgents } from './agent-connections.ts';
 import type { ApiServer } from './app.ts';
 import type { PeerCertificate } from './authentication/authenticator.ts';
+import { serveUpgrade, wantsUpgrade } from './upgrade/serve-upgrade.ts';
 
 export interface ListenOptions {
   readonly app: ApiServer['app'];
@@ -16,10 +21,12 @@ export interface ListenOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   readonly tls: {
-    /** PEM. */
-    readonly key: string;
-    readonly cert: string;
-    /** Client certificates must be signed by this authority. */
+    /** PEM. Connections made after a change see the new one. */
+    readonly identity: Current<{ readonly key: string; readonly certificate: string }>;
+    /**
+     * Client certificates must be signed by this authority. It is shown with the server's certificate: a machine that
+     * joins compares the authority's key with the hash it was told.
+     */
     readonly clientCA: string;
   };
   /** Ends the server: watches at once, other requests when they are answered. */
@@ -46,26 +53,27 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
     if (!certificates.has(socket)) certificates.set(socket, readPeer(socket));
     return certificates.get(socket);
   };
+  const answer = async (request: Request, socket: TLSSocket) => {
+    const peer = peerOf(socket);
+    const { remoteAddress } = socket;
+    const from = remoteAddress && { remoteAddress: plainAddress(remoteAddress) };
+    return app.fetch(request, { shutdown: signal, ...(peer && { peer }), ...from });
+  };
   const listener = getRequestListener(
-    (request, { incoming }) => {
-      const peer = peerOf(incoming.socket as TLSSocket);
-      return app.fetch(request, { shutdown: signal, ...(peer && { peer }) });
-    },
+    (request, { incoming }) => answer(request, incoming.socket as TLSSocket),
     { overrideGlobalObjects: false },
   );
   const server = createServer(
     {
-      key: tls.key,
-      cert: tls.cert,
-      ca: tls.clientCA,
+      ...secureContext(tls),
       requestCert: true,
       rejectUnauthorized: false,
-      minVersion: 'TLSv1.2',
-      ALPNProtocols: ['http/1.1'],
+      ALPNCallback: chooseProtocol,
       keepAliveTimeout: keepAliveMs,
       // A large manifest on a slow line takes its time; its size is bounded elsewhere.
       requestTimeout: 60_000,
       headersTimeout: 30_000,
+      shouldUpgradeCallback: wantsUpgrade,
     },
     (incoming, outgoing) => {
       // A connection that is idle again after the abort would keep the server open.
@@ -75,14 +83,29 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
       void listener(incoming, outgoing);
     },
   );
+  const agents = serveAgents(server, answer, options.log);
+  server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, head: Buffer) => {
+    void serveUpgrade({ app, signal, log: options.log }, incoming, socket, head, peerOf(socket));
+  });
   server.on('tlsClientError', (error) =>
     options.log.debug('a TLS handshake failed', { error: error.message }),
   );
   await listen(server, options);
+  onAbort(
+    signal,
+    tls.identity.onChange(() => server.setSecureContext(secureContext(tls))),
+  );
   const port = (server.address() as AddressInfo).port;
   server.on('error', (error) => options.log.error('the HTTPS server failed', { error: error.message }));
-  return { port, closed: closeOn(server, signal) };
+  return { port, closed: closeOn(server, agents, signal) };
 }
+
+const secureContext = ({ identity: { value }, clientCA }: ListenOptions['tls']): SecureContextOptions => ({
+  key: value.key,
+  cert: `${value.certificate.trim()}\n${clientCA}`,
+  ca: clientCA,
+  minVersion: 'TLSv1.2',
+});
 
 function listen(server: Server, { address, port }: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -108,20 +131,27 @@ function explain(error: NodeJS.ErrnoException, address: string, port: number): E
   }
 }
 
-function closeOn(server: Server, signal: AbortSignal): Promise<void> {
+function closeOn(server: Server, agents: AgentConnections, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const close = () => {
-      const cutOff = setTimeout(() => server.closeAllConnections(), drainMs);
+      const cutOff = setTimeout(() => {
+        server.closeAllConnections();
+        agents.cutOff();
+      }, drainMs);
       server.close(() => {
         clearTimeout(cutOff);
         resolve();
       });
       server.closeIdleConnections();
+      agents.drain();
     };
     if (signal.aborted) close();
     else signal.addEventListener('abort', close, { once: true });
   });
 }
+
+/** A socket for both families writes IPv4 as `::ffff:192.0.2.1`. */
+const plainAddress = (address: string) => address.replace(/^::ffff:(?=\d+\.)/, '');
 
 /** The certificate the client showed, if it verified against the client authority. */
 function readPeer(socket: TLSSocket): PeerCertificate | undefined {

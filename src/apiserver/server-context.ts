@@ -1,13 +1,37 @@
 /** What every part of the server is built from; made once by createApiServer. */
+import type { Duplex } from 'node:stream';
 import { apiVersionOf, type ResourceDefinition } from '../apimachinery/resource-definition.ts';
+import type { ReadCertificateRequest } from '../base/certificate-request.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Cache } from '../storage/cache.ts';
 import type { Store } from '../storage/store.ts';
+import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
+import type { Authorizer } from './authorization/authorizer.ts';
 
 /** Calls the HTTPS server of a node's agent; `path` begins with `/`. The answer's body is passed on as it comes. */
-export type NodeConnection = (node: string, path: string, signal: AbortSignal) => Promise<Response>;
+export interface NodeConnection {
+  (node: string, path: string, signal: AbortSignal): Promise<Response>;
+  /** Asks the agent to speak another protocol from then on; a Response is its refusal. */
+  readonly upgrade?: (
+    node: string,
+    request: UpgradeRequest,
+    signal: AbortSignal,
+  ) => Promise<UpgradedConnection | Response>;
+}
+
+export interface UpgradeRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface UpgradedConnection {
+  /** Of the answer that agreed (101). */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly socket: Duplex;
+}
 
 export interface ServerContext {
   readonly store: Store;
@@ -19,7 +43,12 @@ export interface ServerContext {
   readonly serviceCIDR: string;
   /** First and last node port. */
   readonly nodePorts: readonly [number, number];
+  readonly defaultTolerations: DefaultTolerations;
   readonly nodeConnection: NodeConnection | undefined;
+  /** For what a request needs besides the verb of its own. */
+  readonly authorize: Authorizer;
+  readonly readCertificateRequest: ReadCertificateRequest;
+  readonly mayRegister: (node: string) => boolean;
 }
 
 export interface ResourceTable {

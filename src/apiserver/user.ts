@@ -3,13 +3,19 @@ export interface UserInfo {
   readonly name: string;
   readonly uid?: string;
   readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Members may do everything, whatever the rules say. */
 export const mastersGroup = 'system:masters';
 export const authenticatedGroup = 'system:authenticated';
 export const nodesGroup = 'system:nodes';
+/** Who showed a bootstrap token: nobody's identity yet. */
+export const bootstrappersGroup = 'system:bootstrappers';
 const nodeUserPrefix = 'system:node:';
+
+export const nodeUserName = (node: string) => `${nodeUserPrefix}${node}`;
+export const isBootstrapper = (user: UserInfo) => user.groups.includes(bootstrappersGroup);
 
 /** The node a node agent speaks for; undefined for every other user. */
 export function nodeNameOf(user: UserInfo): string | undefined {

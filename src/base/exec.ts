@@ -3,9 +3,13 @@
  * one that records. No shell is ever involved: arguments reach the program as they are.
  */
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 export interface ExecOptions {
-  /** Written to the program's standard input, which is closed afterwards; without it standard input is empty. */
+  /** What the program reads from its standard input; without it standard input is empty. */
   readonly input?: string | Uint8Array;
   /** Kills the program (SIGKILL) and rejects with the signal's reason. */
   readonly signal?: AbortSignal;
@@ -48,21 +52,25 @@ export const systemExec: Exec = (file, args, options = {}) =>
   new Promise((resolve, reject) => {
     const { input, signal, timeoutMs, cwd, env } = options;
     if (signal?.aborted) return reject(signal.reason);
+    const stdin = input === undefined ? 'ignore' : readable(input);
     const child = spawn(file, args, {
       cwd,
       env,
-      stdio: 'pipe',
+      // Ctrl-C at a terminal is for us alone: what a program was in the middle of is not left half done.
+      detached: true,
+      stdio: [stdin, 'pipe', 'pipe'],
       timeout: timeoutMs,
       killSignal: 'SIGKILL',
     });
+    if (typeof stdin === 'number') closeSync(stdin);
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
     const failed = (how: string, code?: number, cause?: unknown) =>
       new ExecError({ file, args, code, stdout: text(stdout), stderr: text(stderr) }, how, cause);
     const kill = () => child.kill('SIGKILL');
     signal?.addEventListener('abort', kill, { once: true });
-    child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
-    child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+    child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
+    child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
     child.on('error', (error: NodeJS.ErrnoException) => {
       signal?.removeEventListener('abort', kill);
       const how = error.code === 'ENOENT' ? 'not found; install it or correct PATH' : error.message;
@@ -75,12 +83,23 @@ export const systemExec: Exec = (file, args, options = {}) =>
       else if (killedBy !== null) reject(failed(`killed by ${killedBy}`));
       else reject(failed(`exit status ${code}`, code ?? undefined));
     });
-    // A program that ends without reading its input is judged by its exit status, not by the broken pipe.
-    child.stdin.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') reject(failed(error.message, undefined, error));
-    });
-    child.stdin.end(input);
   });
+
+/**
+ * A file descriptor that reads `input`, of a file without a name. Not a pipe: what Node calls one is a socket, from
+ * which nft 1.0.9 (Ubuntu 24.04) refuses to read.
+ */
+function readable(input: string | Uint8Array): number {
+  // In memory where there is such a place: rules have to reach the kernel on a full disk too.
+  const directory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+  const path = join(directory, `minik8s-${randomUUID()}`);
+  try {
+    writeFileSync(path, input, { flag: 'wx', mode: 0o600 });
+    return openSync(path, 'r');
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
 
 function text(chunks: readonly Buffer[]): string {
   return Buffer.concat(chunks).toString('utf8');

@@ -22,6 +22,8 @@ export const silentLogger: Logger = {
 /** The message of anything thrown, with its causes, in one line. */
 export function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const cause = error.cause === undefined ? '' : `: ${errorMessage(error.cause)}`;
-  return `${error.message}${cause}`.replaceAll('\n', ' ');
+  const cause = error.cause === undefined ? '' : errorMessage(error.cause);
+  const message = error.message.replaceAll('\n', ' ');
+  // Who wraps an error often repeats it.
+  return cause === '' || message.includes(cause) ? message : `${message}: ${cause}`;
 }

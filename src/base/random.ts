@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 /** Randomness as a dependency, so that a test can name what was drawn. */
 export interface Random {
   /** Uniform in [0, 1). */
@@ -5,6 +7,9 @@ export interface Random {
   /** A version 4 UUID. */
   uuid(): string;
 }
+
+/** The machine's randomness. */
+export const systemRandom: Random = { next: () => Math.random(), uuid: () => randomUUID() };
 
 /** Kubernetes' alphabet for generated names: no vowels and no look-alikes, so no words and no misreadings. */
 const nameAlphabet = 'bcdfghjklmnpqrstvwxz2456789';

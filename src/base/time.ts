@@ -9,3 +9,23 @@ export function rfc3339(ms: number): string {
 export function rfc3339Micro(ms: number): string {
   return new Date(Math.floor(ms)).toISOString().replace(/(\.\d{3})Z$/, '$1000Z');
 }
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Milliseconds of a duration as Go writes it, such as `40s`, `1m30s`, `0.5h` or `500ms`; undefined when it is none. */
+export function parseDuration(text: string): number | undefined {
+  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined;
+  let total = 0;
+  for (const [, amount, unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g))
+    total += Number(amount) * (unitMs[unit] ?? 0);
+  return total;
+}
+
+/** Go's rendering of whole seconds, as in `back-off 1m20s restarting failed container`. */
+export function goDuration(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const text = `${seconds % 60}s`;
+  if (hours > 0) return `${hours}h${minutes}m${text}`;
+  return minutes > 0 ? `${minutes}m${text}` : text;
+}

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { version } from '../base/version.ts';
-import { createHttpsTransport } from '../client/https-transport.ts';
+import { createHttpsTransport, type Dialing, dialing } from '../client/https-transport.ts';
 import { type Kubeconfig, loadKubeconfig, resolveContext } from '../client/kubeconfig.ts';
 import { createRequester } from '../client/requester.ts';
 import type { ApiRequest, ApiResponse, Transport } from '../client/transport.ts';
@@ -29,8 +29,16 @@ export interface Cluster {
   ): Promise<JsonObject>;
   open(request: ApiRequest): Promise<ApiResponse>;
   /** Each event of a watch; ends with the server's stream, or when the reader stops. */
-  watch(path: string, accept?: string): AsyncGenerator<WatchedEvent>;
+  watch(path: string, options?: WatchOptions): AsyncGenerator<WatchedEvent>;
+  /** For a request that becomes a connection of its own. */
+  dial(path: string): Dialing;
   close(): void;
+}
+
+export interface WatchOptions {
+  readonly accept?: string;
+  /** When it aborts the watch rejects with its reason. */
+  readonly until?: AbortSignal;
 }
 
 export interface WatchedEvent {
@@ -71,22 +79,19 @@ export function findKubeconfig(io: Pick<Io, 'env' | 'homeDirectory'>, given: str
 
 export function connect(io: Io, flags: Flags): Cluster {
   const context = resolveContext(findKubeconfig(io, flags.text('kubeconfig')), flags.text('context'));
-  const https = createHttpsTransport({
-    ...context,
-    clock: io.clock,
-    userAgent: `minik8s-ctl/${version()}`,
-  });
-  const transport = interruptible(warning(https, io), io.signal);
+  const options = { ...context, clock: io.clock, userAgent: `minik8s-ctl/${version()}` };
+  const transport = interruptible(warning(createHttpsTransport(options), io), io.signal);
   return clusterOver(transport, io, {
     namespace: flags.text('namespace') ?? context.namespace,
     namespaceGiven: flags.given('namespace'),
+    dial: (path) => dialing(options, path),
   });
 }
 
 export function clusterOver(
   transport: Transport,
   io: Io,
-  names: Pick<Cluster, 'namespace' | 'namespaceGiven'>,
+  own: Pick<Cluster, 'namespace' | 'namespaceGiven' | 'dial'>,
 ): Cluster {
   const requester = createRequester(transport, io.clock);
   const object = async (request: ApiRequest): Promise<JsonObject> => {
@@ -96,7 +101,7 @@ export function clusterOver(
   };
   let resources: Promise<ApiResources> | undefined;
   return {
-    ...names,
+    ...own,
     resources: () => {
       resources ??= discover(requester);
       return resources;
@@ -110,9 +115,9 @@ export function clusterOver(
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }),
     open: (request) => requester.open(request),
-    async *watch(path, accept = json) {
+    async *watch(path, { accept = json, until = io.signal } = {}) {
       const stop = new AbortController();
-      const signal = AbortSignal.any([io.signal, stop.signal]);
+      const signal = AbortSignal.any([io.signal, until, stop.signal]);
       try {
         const { body } = await requester.open({ method: 'GET', path, headers: { accept }, signal });
         for await (const { type, object } of watchEvents(body, `GET ${path}`))

@@ -5,7 +5,7 @@ import { stopSignal } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { verbs } from './commands/index.ts';
 import { connectionFlags, toArgs } from './flags.ts';
-import type { Io } from './io.ts';
+import type { Io, Stdio } from './io.ts';
 import { type AnyCommand, toCommand } from './verb.ts';
 
 export function ctlCommand(io: Io): AnyCommand {
@@ -20,18 +20,22 @@ export function ctlCommand(io: Io): AnyCommand {
   });
 }
 
-/** The client of this process: its own streams, and Ctrl-C. Call it once. */
-export function processCommand(): AnyCommand {
+/** The client of this process. Call it once. */
+export const processCommand = (): AnyCommand => ctlCommand(processIo());
+
+/** This process: its own streams, and Ctrl-C. Call it once. */
+export function processIo(): Io {
   // `ctl get … | head` closes the pipe early; that is no failure.
   process.stdout.on('error', (error) => {
     const closed = 'code' in error && error.code === 'EPIPE';
     if (!closed) process.stderr.write(`error: cannot write: ${error.message}\n`);
     process.exit(closed ? 0 : 1);
   });
-  return ctlCommand({
+  return {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
     readStdin,
+    stdio: processStdio,
     env: process.env,
     homeDirectory: homedir(),
     clock: systemClock,
@@ -39,7 +43,25 @@ export function processCommand(): AnyCommand {
     exitWith: (status) => {
       process.exitCode = status;
     },
-  });
+  };
+}
+
+function processStdio(): Stdio {
+  const { stdin, stdout, stderr } = process;
+  if (!stdin.isTTY) return { stdin, stdout, stderr };
+  return {
+    stdin,
+    stdout,
+    stderr,
+    terminal: {
+      size: () => (stdout.isTTY ? { width: stdout.columns, height: stdout.rows } : undefined),
+      onResize: (listener) => {
+        stdout.on('resize', listener);
+        return () => stdout.off('resize', listener);
+      },
+      setRaw: (on) => void stdin.setRawMode(on),
+    },
+  };
 }
 
 async function readStdin(): Promise<string> {

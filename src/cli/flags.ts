@@ -1,6 +1,7 @@
 /** Flags as kubectl has them: they may be repeated, stand anywhere, and be written `-o=json` or `--wait=false`. */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import type { ArgsDef } from 'citty';
+import { parseDuration } from '../base/time.ts';
 import { UsageError } from '../base/usage-error.ts';
 
 export interface FlagDefinition {
@@ -63,8 +64,10 @@ export function toArgs(flags: FlagTable, words: string | undefined): ArgsDef {
 }
 
 export class Flags {
-  /** What stands before `--`, without the flags. */
+  /** All but the flags, and what stands behind `--`. */
   readonly words: readonly string[];
+  /** What stands behind `--`; undefined when there is none. */
+  readonly behindDashes: readonly string[] | undefined;
   readonly #values: ReadonlyMap<string, readonly (string | boolean)[]>;
   readonly #table: FlagTable;
 
@@ -72,14 +75,17 @@ export class Flags {
     const options: ParseArgsOptionsConfig = {};
     for (const [name, { type, short }] of Object.entries(table))
       options[name] = { type, multiple: true, ...(short && { short }) };
-    const { values, positionals } = parseArgs({
+    const { values, positionals, tokens } = parseArgs({
       args: [...argv],
       options,
       allowPositionals: true,
       allowNegative: true,
+      tokens: true,
     });
     this.#table = table;
     this.words = positionals;
+    const end = tokens.find(({ kind }) => kind === 'option-terminator');
+    this.behindDashes = end && argv.slice(end.index + 1);
     this.#values = new Map(
       Object.entries(values).map(([name, found]) => {
         const list = Array.isArray(found) ? found : [found ?? false];
@@ -121,7 +127,7 @@ export class Flags {
   /** A duration such as `90s`, `5m` or `1h30m`, in milliseconds; a bare number is seconds. */
   duration(name: string): number | undefined {
     const text = this.text(name);
-    return text === undefined ? undefined : parseDuration(name, text);
+    return text === undefined ? undefined : readDuration(name, text);
   }
 
   oneOf<T extends string>(name: string, choices: readonly T[]): T | undefined {
@@ -134,16 +140,10 @@ export class Flags {
   }
 }
 
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-
-function parseDuration(name: string, text: string): number {
-  if (/^\d+$/.test(text)) return Number(text) * 1000;
-  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text))
-    throw new UsageError(`--${name}: expected a duration such as 30s, 5m or 1h, got ${JSON.stringify(text)}`);
-  let total = 0;
-  for (const [, amount, unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g))
-    total += Number(amount) * (units[unit] ?? 0);
-  return total;
+function readDuration(name: string, text: string): number {
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : parseDuration(text);
+  if (ms !== undefined) return ms;
+  throw new UsageError(`--${name}: expected a duration such as 30s, 5m or 1h, got ${JSON.stringify(text)}`);
 }
 
 export type DryRun = 'none' | 'client' | 'server';

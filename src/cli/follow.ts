@@ -1,10 +1,10 @@
-/** One object, watched: as it is now, then after every change. */
+/** Objects, watched: as they are now, then after every change. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { isExpired } from '../apimachinery/status-error.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster, WatchedEvent } from './cluster.ts';
 import { metadataOf, recordsAt, textAt } from './objects.ts';
-import { collectionOf, listPath, type ObjectTarget } from './targets.ts';
+import { type CollectionTarget, collectionOf, listPath, type ObjectTarget } from './targets.ts';
 
 export interface FollowOptions {
   readonly clock: Clock;
@@ -12,42 +12,69 @@ export interface FollowOptions {
   readonly timeoutMs: number | undefined;
 }
 
-/**
- * Yields the object, or undefined when there is none, now and after every change, until the time is over. A watch that
- * the server ends is begun anew.
- */
+/** Yields the object, or undefined when there is none, now and after every change, until the time is over. */
 export async function* follow(
   cluster: Cluster,
   target: ObjectTarget,
-  { clock, timeoutMs }: FollowOptions,
+  options: FollowOptions,
 ): AsyncGenerator<JsonObject | undefined> {
-  const collection = collectionOf(target);
-  const deadline = timeoutMs ? clock.now() + timeoutMs : Number.POSITIVE_INFINITY;
+  for await (const objects of followAll(cluster, collectionOf(target), options))
+    yield objects.values().next().value;
+}
+
+/**
+ * Yields the objects of a collection by uid, now and after every change, until the time is over. It is one map, which
+ * changes with them. A watch that the server ends is begun anew.
+ */
+export async function* followAll(
+  cluster: Cluster,
+  collection: CollectionTarget,
+  { clock, timeoutMs }: FollowOptions,
+): AsyncGenerator<ReadonlyMap<string, JsonObject>> {
+  // By this clock, not the server's, which may have stopped answering.
+  const over = new AbortController();
+  const timer = timeoutMs ? clock.after(timeoutMs, () => over.abort()) : undefined;
+  try {
+    yield* followUntil(cluster, collection, over.signal);
+  } catch (error) {
+    if (!over.signal.aborted) throw error;
+  } finally {
+    timer?.cancel();
+  }
+}
+
+async function* followUntil(
+  cluster: Cluster,
+  collection: CollectionTarget,
+  over: AbortSignal,
+): AsyncGenerator<ReadonlyMap<string, JsonObject>> {
+  const objects = new Map<string, JsonObject>();
   let resourceVersion = '';
-  do {
+  while (!over.aborted) {
     if (!resourceVersion) {
       const list = await cluster.get(listPath(collection));
-      yield recordsAt(list, 'items')[0];
+      objects.clear();
+      for (const item of recordsAt(list, 'items')) objects.set(metadataOf(item).uid, item);
+      yield objects;
       resourceVersion = textAt(list, 'metadata', 'resourceVersion');
     }
-    const timeoutSeconds = Number.isFinite(deadline)
-      ? Math.max(1, Math.ceil((deadline - clock.now()) / 1000))
-      : undefined;
-    const path = listPath(collection, {
-      watch: 1,
-      allowWatchBookmarks: true,
-      resourceVersion,
-      timeoutSeconds,
-    });
+    const path = listPath(collection, { watch: 1, allowWatchBookmarks: true, resourceVersion });
     try {
-      for await (const { type, object } of cluster.watch(path)) {
-        resourceVersion = metadataOf(object).resourceVersion;
-        if (type === 'DELETED') yield undefined;
-        else if (type !== 'BOOKMARK') yield object;
+      for await (const event of cluster.watch(path, { until: over })) {
+        resourceVersion = metadataOf(event.object).resourceVersion;
+        if (apply(objects, event)) yield objects;
       }
     } catch (error) {
       if (!isExpired(error)) throw error;
       resourceVersion = '';
     }
-  } while (clock.now() < deadline);
+  }
+}
+
+/** Whether the event said anything of an object. */
+function apply(objects: Map<string, JsonObject>, { type, object }: WatchedEvent): boolean {
+  const { uid } = metadataOf(object);
+  if (type === 'DELETED') objects.delete(uid);
+  else if (type !== 'BOOKMARK') objects.set(uid, object);
+  return type !== 'BOOKMARK';
 }

@@ -1,4 +1,5 @@
 /** What a command may touch of the world: its streams, its environment, its clock. Tests hand in their own. */
+import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 
 export interface Io {
@@ -6,6 +7,8 @@ export interface Io {
   err(text: string): void;
   /** All of standard input. */
   readStdin(): Promise<string>;
+  /** The streams themselves, for a command that passes bytes on. */
+  stdio(): Stdio;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;
   readonly clock: Clock;
@@ -13,4 +16,21 @@ export interface Io {
   readonly signal: AbortSignal;
   /** The exit status, when it is not 0 and no error is thrown. */
   exitWith(status: number): void;
+}
+
+export interface Stdio {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  /** Absent when standard input is none. */
+  readonly terminal?: Terminal;
+}
+
+export interface Terminal {
+  /** Columns and rows; undefined when the output is no terminal. */
+  size(): { readonly width: number; readonly height: number } | undefined;
+  /** Calls `listener` whenever the size has changed; returns what undoes that. */
+  onResize(listener: () => void): () => void;
+  /** Raw: every key goes to the program, Ctrl-C too. Left on it is the shell's as well: always turn it off. */
+  setRaw(on: boolean): void;
 }

@@ -20,6 +20,8 @@ export interface Verb {
   /** What its words stand for, such as `POD`; absent: it takes none. */
   readonly words?: string;
   readonly flags?: FlagTable;
+  /** Being interrupted is its usual end: status 0. */
+  readonly untilInterrupted?: true;
   run(context: VerbContext): Promise<void>;
 }
 
@@ -35,7 +37,9 @@ export function toCommand(verb: Verb | VerbGroup, io: Io): AnyCommand {
   const meta = { description: verb.about };
   if ('verbs' in verb) {
     const subCommands = Object.entries(verb.verbs).map(([name, inner]) => [name, toCommand(inner, io)]);
-    return defineCommand({ meta, subCommands: Object.fromEntries(subCommands) });
+    // Flags of the connection may stand before the name of the inner command, too.
+    const args = toArgs(connectionFlags, undefined);
+    return defineCommand({ meta, args, subCommands: Object.fromEntries(subCommands) });
   }
   const table: FlagTable = { ...verb.flags, ...connectionFlags };
   return defineCommand({
@@ -47,6 +51,7 @@ export function toCommand(verb: Verb | VerbGroup, io: Io): AnyCommand {
 
 async function runVerb(verb: Verb, flags: Flags, io: Io): Promise<void> {
   let cluster: Cluster | undefined;
+  const whenInterrupted = verb.untilInterrupted ? 0 : interrupted;
   const report = (error: unknown) => {
     io.err(`${errorLine(error)}\n`);
     io.exitWith(1);
@@ -61,9 +66,9 @@ async function runVerb(verb: Verb, flags: Flags, io: Io): Promise<void> {
         return cluster;
       },
     });
-    if (io.signal.aborted) io.exitWith(interrupted);
+    if (io.signal.aborted) io.exitWith(whenInterrupted);
   } catch (error) {
-    if (io.signal.aborted) io.exitWith(interrupted);
+    if (io.signal.aborted) io.exitWith(whenInterrupted);
     else if (error instanceof UsageError) throw error;
     else if (error instanceof ReportedError) io.exitWith(1);
     else report(error);

@@ -8,8 +8,10 @@
  */
 import * as http from 'node:http';
 import * as https from 'node:https';
+import type { Socket } from 'node:net';
 import { onAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Current } from '../base/current.ts';
 import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
 import { TransportError, type TransportFailure } from './transport-error.ts';
 
@@ -21,6 +23,8 @@ export interface HttpsTransportOptions {
   /** PEM, both or neither. */
   readonly cert?: string;
   readonly key?: string;
+  /** Instead of cert and key, for a certificate that is renewed: requests from then on go over new connections. */
+  readonly identity?: Current<{ readonly key: string; readonly certificate: string }>;
   /** A function is asked for every request, so that a rotated token is used at once. */
   readonly token?: string | (() => string);
   /** Accepts any server certificate. */
@@ -35,16 +39,47 @@ export interface HttpsTransportOptions {
   readonly answerTimeoutMs?: number;
 }
 
+/** What a connection of its own takes, for a request that leaves HTTP, such as a WebSocket's. */
+export interface Dialing {
+  /** `wss://…`, or `ws://…` where the server speaks plain HTTP. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Empty for plain HTTP. */
+  readonly tls: https.AgentOptions;
+  /** The error of such a connection, in one line that says what it means. */
+  failed(error: unknown): TransportError;
+}
+
+export function dialing(options: HttpsTransportOptions, path: string): Dialing {
+  const server = parseServer(options.server);
+  const secure = server.protocol === 'https:';
+  return {
+    url: `${secure ? 'wss' : 'ws'}://${server.host}${server.pathname.replace(/\/$/, '')}${path}`,
+    headers: identityHeaders(options),
+    tls: secure ? tlsOptions(options) : {},
+    failed: (error) => translate(server, error, false),
+  };
+}
+
 export function createHttpsTransport(options: HttpsTransportOptions): Transport {
   const server = parseServer(options.server);
   const secure = server.protocol === 'https:';
-  const agent = secure ? new https.Agent(tlsOptions(options)) : new http.Agent(agentOptions(options));
+  const newAgent = () =>
+    secure ? new https.Agent(tlsOptions(options)) : new http.Agent(agentOptions(options));
   const start = secure ? https.request : http.request;
+  let agent = newAgent();
+  const retired = new Set<http.Agent>();
   let closed = false;
+  const forget = options.identity?.onChange(() => {
+    retire(agent, retired);
+    agent = newAgent();
+  });
 
   return {
     request(request) {
-      if (closed) return Promise.reject(unreachable(server, 'the transport is closed', 'closed'));
+      if (closed) {
+        return Promise.reject(unreachable(server, 'the transport is closed', 'closed', { unsent: true }));
+      }
       if (request.signal?.aborted) return Promise.reject(request.signal.reason);
       return new Promise((resolve, reject) => {
         const outgoing = start({
@@ -61,12 +96,22 @@ export function createHttpsTransport(options: HttpsTransportOptions): Transport 
     },
     close() {
       closed = true;
-      agent.destroy();
+      forget?.();
+      for (const each of [agent, ...retired]) each.destroy();
     },
   };
 }
 
-function parseServer(text: string): URL {
+/** What is under way goes on over its connection; connections that idle now or later are closed. */
+function retire(agent: http.Agent, retired: Set<http.Agent>): void {
+  for (const old of retired) if (Object.keys(old.sockets).length === 0) retired.delete(old);
+  retired.add(agent);
+  agent.on('free', (socket: Socket) => socket.destroy());
+  for (const socket of Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? [])) socket.destroy();
+}
+
+/** Throws an Error that says what is wrong with the text. */
+export function parseServer(text: string): URL {
   if (!URL.canParse(text))
     throw new Error(`server ${JSON.stringify(text)} is not a URL: write https://host:port`);
   const url = new URL(text);
@@ -81,21 +126,28 @@ const agentOptions = (options: HttpsTransportOptions): http.AgentOptions => ({
   keepAliveMsecs: options.keepAliveMs ?? 15_000,
 });
 
-const tlsOptions = (options: HttpsTransportOptions): https.AgentOptions => ({
+export const tlsOptions = (options: HttpsTransportOptions): https.AgentOptions => ({
   ...agentOptions(options),
   ...(options.ca && { ca: options.ca }),
   ...(options.cert && { cert: options.cert }),
   ...(options.key && { key: options.key }),
+  ...(options.identity && { cert: options.identity.value.certificate, key: options.identity.value.key }),
   ...(options.tlsServerName && { servername: options.tlsServerName }),
   rejectUnauthorized: !options.insecureSkipTlsVerify,
   ALPNProtocols: ['http/1.1'],
 });
 
-function headersOf(request: ApiRequest, options: HttpsTransportOptions): Record<string, string> {
+function identityHeaders(options: HttpsTransportOptions): Record<string, string> {
   const token = typeof options.token === 'function' ? options.token() : options.token;
   return {
     ...(options.userAgent && { 'user-agent': options.userAgent }),
     ...(token && { authorization: `Bearer ${token}` }),
+  };
+}
+
+export function headersOf(request: ApiRequest, options: HttpsTransportOptions): Record<string, string> {
+  return {
+    ...identityHeaders(options),
     ...(request.body !== undefined && { 'content-length': String(Buffer.byteLength(request.body)) }),
     ...request.headers,
   };
@@ -114,16 +166,25 @@ function exchange(
   settle: Settle,
 ): void {
   const answerMs = options.answerTimeoutMs ?? 65_000;
+  let unsent = true;
   const timer = options.clock.after(answerMs, () =>
-    outgoing.destroy(unreachable(server, `no answer within ${answerMs / 1000} s`, 'timeout')),
+    outgoing.destroy(unreachable(server, `no answer within ${answerMs / 1000} s`, 'timeout', { unsent })),
   );
   const unlink = signal ? onAbort(signal, () => outgoing.destroy()) : () => {};
   const release = () => {
     timer.cancel();
     unlink();
   };
-  const failed = (error: unknown) => (signal?.aborted ? signal.reason : translate(server, error));
+  const failed = (error: unknown) => (signal?.aborted ? signal.reason : translate(server, error, unsent));
 
+  // Until the server's certificate was looked at nothing of the request leaves this machine.
+  outgoing.once('socket', (socket: Socket) => {
+    const established = () => {
+      unsent = false;
+    };
+    if (outgoing.reusedSocket) established();
+    else socket.once(server.protocol === 'https:' ? 'secureConnect' : 'connect', established);
+  });
   // The agent sets TCP keepalive only on sockets that idle in its pool; a quiet watch needs it too.
   outgoing.setSocketKeepAlive(true, options.keepAliveMs ?? 15_000);
   outgoing.once('close', release);
@@ -156,12 +217,12 @@ async function* bodyOf(
   }
 }
 
-const unreachable = (server: URL, why: string, failure: TransportFailure, cause?: unknown) =>
-  new TransportError(
-    `cannot reach the API server at ${server.origin}: ${why}`,
-    failure,
-    cause ? { cause } : {},
-  );
+export const unreachable = (
+  server: URL,
+  why: string,
+  failure: TransportFailure,
+  more: ErrorOptions & { readonly unsent: boolean },
+) => new TransportError(`cannot reach the API server at ${server.origin}: ${why}`, failure, more);
 
 const explained: Readonly<Record<string, readonly [TransportFailure, string]>> = {
   ECONNREFUSED: ['refused', 'connection refused; is it running?'],
@@ -174,6 +235,7 @@ const explained: Readonly<Record<string, readonly [TransportFailure, string]>> =
   ENOTFOUND: ['other', 'the host name is unknown'],
   EAI_AGAIN: ['other', 'the host name cannot be resolved now'],
   EPROTO: ['tls', 'it does not speak TLS'],
+  ERR_SSL_WRONG_VERSION_NUMBER: ['tls', 'it does not speak TLS'],
   DEPTH_ZERO_SELF_SIGNED_CERT: ['tls', 'its certificate is not signed by the given authority'],
   SELF_SIGNED_CERT_IN_CHAIN: ['tls', 'its certificate is not signed by the given authority'],
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: ['tls', 'its certificate is not signed by the given authority'],
@@ -183,11 +245,12 @@ const explained: Readonly<Record<string, readonly [TransportFailure, string]>> =
   ERR_TLS_CERT_ALTNAME_INVALID: ['tls', 'its certificate is not for this host name'],
 };
 
-function translate(server: URL, error: unknown): TransportError {
+/** The error of a connection, or of a request on it, in one line that says what it means. */
+export function translate(server: URL, error: unknown, unsent: boolean): TransportError {
   if (error instanceof TransportError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const known = explained[code];
-  if (known) return unreachable(server, known[1], known[0]);
+  if (known) return unreachable(server, known[1], known[0], { unsent });
   const text = error instanceof Error ? error.message : String(error);
-  return unreachable(server, (code || text).replaceAll('\n', ' '), 'other', error);
+  return unreachable(server, (code || text).replaceAll('\n', ' '), 'other', { unsent, cause: error });
 }

@@ -57,7 +57,7 @@ export type WatchOutcome = {
 /** A watch that ends sooner than this without a word is a failure (client-go: "very short watch"). */
 const shortWatchMs = 1_000;
 
-export const initialState: ReflectorState<never> = { phase: 'list', from: '0', paged: true };
+export const initialState: ListState = { phase: 'list', from: '0', paged: true };
 
 /** The list or a page of it was refused, or never came. */
 export function afterListFailure<T extends KubeObject>(

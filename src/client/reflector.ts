@@ -36,6 +36,11 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /**
+   * The first list shows every write that was acknowledged before it was asked for; otherwise whatever the server has
+   * at hand will do.
+   */
+  readonly newest?: boolean;
   /** Default 500, as client-go's informers. */
   readonly pageSize?: number;
   /** A watch without a word, bookmarks included, is given up after one to two times this; default 90 s. */
@@ -64,7 +69,7 @@ class Reflector<T extends KubeObject> {
   }
 
   async run(): Promise<void> {
-    let state: ReflectorState<T> = initialState;
+    let state: ReflectorState<T> = this.#options.newest ? { ...initialState, from: '' } : initialState;
     while (!this.#signal.aborted) {
       state = state.phase === 'wait' ? await this.#wait(state.next, state.error) : await this.#step(state);
     }

@@ -22,6 +22,7 @@ export interface InformerFactoryOptions {
   readonly random: Random;
   readonly log: Logger;
   /** See ReflectorOptions. */
+  readonly newest?: boolean;
   readonly pageSize?: number;
   readonly silenceMs?: number;
 }
@@ -114,7 +115,7 @@ class SharedInformer<T extends KubeObject> implements Informer<T>, ReflectorSink
   /** At most once. */
   run(signal: AbortSignal): Promise<void> {
     this.started = true;
-    const { client, clock, random, pageSize, silenceMs } = this.#options;
+    const { client, clock, random, newest, pageSize, silenceMs } = this.#options;
     return runReflector(
       {
         resource: client.resource(this.#ref),
@@ -123,6 +124,7 @@ class SharedInformer<T extends KubeObject> implements Informer<T>, ReflectorSink
         clock,
         random,
         log: this.#log,
+        ...(newest !== undefined && { newest }),
         ...(pageSize !== undefined && { pageSize }),
         ...(silenceMs !== undefined && { silenceMs }),
       },

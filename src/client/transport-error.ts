@@ -4,10 +4,17 @@ export type TransportFailure = 'refused' | 'reset' | 'timeout' | 'tls' | 'closed
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly failure: TransportFailure;
+  /** Surely nothing of the request reached a server; false when something may have. */
+  readonly unsent: boolean;
 
-  constructor(message: string, failure: TransportFailure, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    failure: TransportFailure,
+    options: ErrorOptions & { readonly unsent?: boolean } = {},
+  ) {
     super(message, options);
     this.failure = failure;
+    this.unsent = options.unsent ?? false;
   }
 }
 

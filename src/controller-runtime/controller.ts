@@ -43,7 +43,7 @@ export class Controller {
   /** Listens to the informers; once, before they start. Keys are dropped while the controller does not run. */
   attach(): void {
     for (const watched of this.#definition.watches) {
-      const informer = this.#context.informers.informerFor(watched.resource);
+      const informer = this.#context.informers.informerFor(watched.resource, watched.scope);
       this.#watches.push({ watched, lister: informer.lister });
       informer.addEventHandler({
         onAdd: (object) => this.#enqueue(watched, object),

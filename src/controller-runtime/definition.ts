@@ -10,7 +10,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Client } from '../client/client.ts';
-import type { InformerFactory } from '../client/informer.ts';
+import type { InformerFactory, InformerScope } from '../client/informer.ts';
 import type { EventRecorder } from './events.ts';
 
 export interface ReconcileResult {
@@ -20,6 +20,8 @@ export interface ReconcileResult {
 
 export interface Watched<T extends KubeObject = KubeObject> {
   readonly resource: ResourceRef<T>;
+  /** Only these objects of the kind; default all. */
+  readonly scope?: InformerScope;
   /** The keys to enqueue for a changed object; called for the old and the new state of an update. */
   readonly keys: (object: T) => readonly ObjectKey[];
 }
@@ -48,8 +50,9 @@ export type ControllerFactory = (context: ControllerContext) => ControllerDefini
 export function watched<T extends KubeObject>(
   resource: ResourceRef<T>,
   keys: (object: T) => readonly ObjectKey[],
+  scope?: InformerScope,
 ): Watched {
-  return { resource, keys: keys as (object: KubeObject) => readonly ObjectKey[] };
+  return { resource, keys: keys as (object: KubeObject) => readonly ObjectKey[], ...(scope && { scope }) };
 }
 
 /** Retrying will not help until an object changes. */

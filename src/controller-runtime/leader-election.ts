@@ -2,9 +2,11 @@
  * One leader among several processes, by a Lease (client-go tools/leaderelection). A lease is judged by how long
  * ago this process saw it change, never by the times written in it, so clocks need not agree.
  *
- * Fencing: `lead` gets a signal that aborts as soon as leadership is lost or can no longer be proved, which is
- * `renewDeadlineMs` after the last renewal was begun: before any other process may take the lease. The lease is
- * released only after `lead` has ended.
+ * `lead` gets a signal that aborts as soon as leadership is lost or can no longer be proved, which is
+ * `renewDeadlineMs` after the last renewal was begun: before any other process may take the lease. A process that was
+ * frozen learns that late, so `lead` also gets the number of its term, by which its writes can be refused
+ * (storage/term.ts). The lease is released only after `lead` has ended; whoever waits for it watches it, and takes it
+ * at once.
  */
 
 import { type Lease, leaseResource } from '../api/coordination/v1/lease.ts';
@@ -14,6 +16,8 @@ import { type Clock, rfc3339Micro, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Client, ResourceClient } from '../client/client.ts';
+import { type ReflectorSink, runReflector } from '../client/reflector.ts';
+import { notAfter } from '../client/resource-version.ts';
 
 export interface LeaderElectionConfig {
   readonly namespace: string;
@@ -24,8 +28,18 @@ export interface LeaderElectionConfig {
   readonly leaseDurationMs?: number;
   /** How long a leader goes on without a renewal; shorter than the lease. Default 10 s. */
   readonly renewDeadlineMs?: number;
-  /** Between attempts; default 2 s. */
+  /** Between renewals, and between attempts while the server does not answer; default 2 s. */
   readonly retryPeriodMs?: number;
+}
+
+export interface Leadership {
+  /**
+   * Greater for each later one, whoever holds it: the resourceVersion of the lease as it was taken. It grows even
+   * when the lease is deleted and made anew, unlike `leaseTransitions`.
+   */
+  readonly term: number;
+  /** Ends it, as when the lease is lost. */
+  readonly giveUp: (why: string) => void;
 }
 
 export interface LeaderElectionOptions {
@@ -35,7 +49,7 @@ export interface LeaderElectionOptions {
   readonly log: Logger;
   readonly config: LeaderElectionConfig;
   /** Runs while this process leads and ends soon after its signal aborts. */
-  readonly lead: (signal: AbortSignal) => Promise<void>;
+  readonly lead: (signal: AbortSignal, leadership: Leadership) => Promise<void>;
 }
 
 /** Stands for election, again after each loss, until the signal aborts; then releases the lease. */
@@ -43,8 +57,11 @@ export async function runLeaderElection(options: LeaderElectionOptions, signal: 
   await new Elector(options, signal).run();
 }
 
+/** Candidates that learn of a free lease together do not ask for it together: each waits up to this long. */
+const spreadMs = 200;
+
 type Attempt =
-  | { readonly held: true }
+  | { readonly held: true; readonly term: number }
   | { readonly held: false; readonly why: string; readonly lost: boolean };
 
 class Elector {
@@ -55,6 +72,10 @@ class Elector {
   readonly #log: Logger;
   #observed: Lease | undefined;
   #observedAt = 0;
+  /** The newest resourceVersion seen, of the lease or of its deletion. */
+  #version = '';
+  /** Ends waiting for the lease. */
+  #freed: (() => void) | undefined;
 
   constructor(options: LeaderElectionOptions, signal: AbortSignal) {
     this.#options = options;
@@ -73,12 +94,44 @@ class Elector {
   }
 
   async run(): Promise<void> {
+    const watching = this.#watch();
     while (!this.#signal.aborted) {
       const begun = this.#options.clock.now();
       const attempt = await orAborted(this.#attempt(), this.#signal);
-      if (attempt?.held) await this.#lead(begun);
-      if (!this.#signal.aborted) await this.#pause();
+      if (attempt?.held) await this.#lead(begun, attempt.term);
+      // After a leadership too: it may have ended for a reason that has not gone.
+      if (attempt && !attempt.held && attempt.lost) await this.#untilFree();
+      else await this.#pause();
     }
+    await watching;
+  }
+
+  #watch(): Promise<void> {
+    const { clock, random } = this.#options;
+    const { namespace, name } = this.#config;
+    const sink: ReflectorSink<Lease> = {
+      replace: ([lease]) => lease && this.#observe(lease),
+      apply: ({ type, object }) => (type === 'DELETED' ? this.#deleted(object) : this.#observe(object)),
+    };
+    const scope = { namespace, fieldSelector: `metadata.name=${name}` };
+    const options = { resource: this.#leases, scope, sink, clock, random, log: this.#log };
+    return runReflector(options, this.#signal);
+  }
+
+  /** Waits until the lease has no holder, or one that did not renew it in time. */
+  async #untilFree(): Promise<void> {
+    const { clock, random } = this.#options;
+    const over = new AbortController();
+    const unlink = onAbort(this.#signal, () => over.abort());
+    this.#freed = () => over.abort();
+    while (!over.signal.aborted && this.#observed?.spec.holderIdentity) {
+      const left = this.#observedAt + this.#config.leaseDurationMs - clock.now();
+      if (left <= 0) break;
+      await sleep(clock, left, over.signal).catch(() => undefined);
+    }
+    this.#freed = undefined;
+    unlink();
+    await sleep(clock, random.next() * spreadMs, this.#signal).catch(() => undefined);
   }
 
   /** client-go waits up to 1.2 times longer between attempts to acquire, so that candidates do not collide. */
@@ -88,12 +141,12 @@ class Elector {
     await sleep(clock, ms, this.#signal).catch(() => undefined);
   }
 
-  async #lead(acquiredAt: number): Promise<void> {
+  async #lead(acquiredAt: number, term: number): Promise<void> {
     const { name, identity } = this.#config;
-    this.#log.info('became the leader', { lease: name, identity });
+    this.#log.info('became the leader', { lease: name, identity, term });
     const leading = new AbortController();
     const unlink = onAbort(this.#signal, () => leading.abort(this.#signal.reason));
-    const work = this.#work(leading);
+    const work = this.#work(leading, term);
     const lost = await this.#renew(leading, acquiredAt);
     unlink();
     await work;
@@ -101,9 +154,14 @@ class Elector {
   }
 
   /** Leading has ended when `lead` ends, also when it ends on its own. */
-  async #work(leading: AbortController): Promise<void> {
+  async #work(leading: AbortController, term: number): Promise<void> {
+    const giveUp = (why: string) => {
+      if (leading.signal.aborted) return;
+      this.#log.warn('giving up the leadership', { lease: this.#config.name, why });
+      leading.abort(new DOMException(`leadership given up: ${why}`, 'AbortError'));
+    };
     try {
-      await this.#options.lead(leading.signal);
+      await this.#options.lead(leading.signal, { term, giveUp });
     } catch (error) {
       this.#log.error('what ran as the leader broke', { error: errorMessage(error) });
     } finally {
@@ -171,8 +229,7 @@ class Elector {
       const spec = { ...this.#claim(), acquireTime: rfc3339Micro(clock.now()), leaseTransitions: 0 };
       const metadata = { namespace, name };
       const made = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec } as const;
-      this.#observe(await this.#leases.create(made));
-      return { held: true };
+      return this.#held(await this.#leases.create(made));
     }
     this.#observe(lease);
     const { holderIdentity: holder, leaseTransitions: transitions = 0, acquireTime } = lease.spec;
@@ -186,8 +243,12 @@ class Elector {
       acquireTime: ours && acquireTime ? acquireTime : rfc3339Micro(clock.now()),
       leaseTransitions: ours ? transitions : transitions + 1,
     };
-    this.#observe(await this.#leases.update({ ...lease, spec }));
-    return { held: true };
+    return this.#held(await this.#leases.update({ ...lease, spec }));
+  }
+
+  #held(lease: Lease): Attempt {
+    this.#observe(lease);
+    return { held: true, term: Number(lease.metadata.resourceVersion) };
   }
 
   #claim() {
@@ -208,10 +269,21 @@ class Elector {
     }
   }
 
+  /** News may come twice and late, by a read and by the watch: only what is newer counts. */
   #observe(lease: Lease): void {
-    if (this.#observed?.metadata.resourceVersion === lease.metadata.resourceVersion) return;
+    const { resourceVersion } = lease.metadata;
+    if (notAfter(resourceVersion, this.#version)) return;
+    this.#version = resourceVersion;
     this.#observed = lease;
     this.#observedAt = this.#options.clock.now();
+    if (!lease.spec.holderIdentity) this.#freed?.();
+  }
+
+  #deleted({ metadata: { resourceVersion } }: Lease): void {
+    if (notAfter(resourceVersion, this.#version)) return;
+    this.#version = resourceVersion;
+    this.#observed = undefined;
+    this.#freed?.();
   }
 
   async #release(): Promise<void> {

@@ -1,18 +1,15 @@
 /**
  * Runs a set of controllers over one set of informers: builds them, starts the informers once, waits for their
- * first list and runs all, while this process leads when leadership is asked for. A controller that breaks is
- * logged and started again with back-off; the others and the process go on.
+ * first list and runs all. A controller that breaks is logged and started again with back-off; the others and the
+ * process go on. With leader election a manager is what runs for one term: nothing of an earlier one is remembered.
  */
 import { sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { Backoff } from '../client/backoff.ts';
 import { Controller, type ControllerOptions } from './controller.ts';
 import type { ControllerContext, ControllerFactory } from './definition.ts';
-import { type LeaderElectionConfig, runLeaderElection } from './leader-election.ts';
 
 export interface ManagerOptions extends ControllerContext {
-  /** Absent: this process is the only one. */
-  readonly leaderElection?: LeaderElectionConfig;
   readonly controller?: ControllerOptions;
 }
 
@@ -39,12 +36,8 @@ export function createManager(options: ManagerOptions): Manager {
       } catch (error) {
         if (!signal.aborted) throw error;
       }
-      const lead = async (leading: AbortSignal) => {
-        await Promise.all(controllers.map((controller) => keepRunning(controller, options, log, leading)));
-      };
       if (signal.aborted) log.debug('stopped before the caches had synced');
-      else if (!options.leaderElection) await lead(signal);
-      else await runLeaderElection({ ...options, config: options.leaderElection, lead }, signal);
+      else await Promise.all(controllers.map((controller) => keepRunning(controller, options, log, signal)));
       await options.informers.stopped();
     },
   };

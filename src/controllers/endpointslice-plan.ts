@@ -133,7 +133,6 @@ export function endpointOf(service: Service, pod: Pod): Endpoint | undefined {
   if (isPodTerminal(pod) || !address) return undefined;
   const terminating = isTerminating(pod);
   const serving = podReady(pod);
-  const { subdomain } = pod.spec as { subdomain?: string };
   return {
     addresses: [address],
     conditions: {
@@ -141,7 +140,7 @@ export function endpointOf(service: Service, pod: Pod): Endpoint | undefined {
       serving,
       terminating,
     },
-    ...(pod.spec.hostname && subdomain === service.metadata.name && { hostname: pod.spec.hostname }),
+    ...(pod.spec.hostname && pod.spec.subdomain === service.metadata.name && { hostname: pod.spec.hostname }),
     ...(pod.spec.nodeName && { nodeName: pod.spec.nodeName }),
     targetRef: {
       kind: 'Pod',

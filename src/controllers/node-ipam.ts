@@ -1,18 +1,21 @@
 /**
- * Gives each node a range of pod addresses of its own. Invariant: no two nodes ever get overlapping ranges; what
- * was given but is not in the cache yet counts as taken.
+ * Gives each node a range of pod addresses of its own once its machine has reported, and keeps pods away from nodes
+ * that came with one that cannot be used. Invariant: no two nodes ever get overlapping ranges; what was given but is not in the cache yet counts as
+ * taken. A range is free again when its node is gone.
  */
 import { type Node, nodeResource } from '../api/core/v1/node.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
 import type { ObjectKey } from '../apimachinery/meta.ts';
 import { isTerminating } from '../apimachinery/meta.ts';
+import { rfc3339 } from '../base/time.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
   type ControllerFactory,
   watched,
 } from '../controller-runtime/definition.ts';
-import { type Cidr, formatCidr, nextFreeCidr, parseCidr } from './cidr.ts';
+import { type Cidr, formatCidr, nextFreeCidr, overlaps, parseCidr } from './cidr.ts';
+import { hasReported, rangeConditions, rangeProblem, rangesOf } from './node-ipam-plan.ts';
 
 export interface NodeIpamOptions {
   /** The range of all pods; default 10.244.0.0/16. */
@@ -37,21 +40,53 @@ export function nodeIpam(options: NodeIpamOptions = {}): ControllerFactory {
 }
 
 function nodeIpamController(context: ControllerContext, cluster: Cidr, prefix: number): ControllerDefinition {
-  const { client, events, informers } = context;
+  const { client, clock, events, informers } = context;
   const nodes = informers.informerFor(nodeResource).lister;
   /** Given out by this process, by node uid, until the cache shows it. */
   const given = new Map<string, string>();
+  /** The nodes there was no range for: looked at again when a node goes. */
+  const waiting = new Set<ObjectKey>();
 
   async function reconcile(key: ObjectKey): Promise<undefined> {
     const node = nodes.get(key);
-    if (!node || isTerminating(node) || node.spec.podCIDR || given.has(node.metadata.uid)) return;
+    if (!node || isTerminating(node)) {
+      waiting.delete(key);
+      return;
+    }
+    if (node.spec.podCIDR) {
+      await check(node);
+      return;
+    }
+    if (given.has(node.metadata.uid) || !hasReported(node)) return;
     const range = nextFreeCidr(cluster, prefix, taken());
     if (!range) {
+      waiting.add(key);
       const message = `no free /${prefix} is left in ${formatCidr(cluster)} for node ${key}; delete unused nodes or enlarge the cluster's pod range`;
       events.event(node, 'Warning', 'CIDRNotAvailable', message);
-      throw new Error(message);
+      return;
     }
+    waiting.delete(key);
     await give(node, formatCidr(range));
+  }
+
+  async function check(node: Node): Promise<void> {
+    const problem = rangeProblem(node, nodes.list(), cluster);
+    const conditions = rangeConditions(node, problem, rfc3339(clock.now()));
+    if (!conditions) return;
+    await client
+      .resource(nodeResource)
+      .updateStatus({ ...deepCopy(node), status: { ...node.status, conditions } });
+    if (problem) events.event(node, 'Warning', 'PodCIDRConflict', problem);
+    else events.event(node, 'Normal', 'PodCIDRUsable', 'the pod range of this node can be used now');
+  }
+
+  /** The node, those whose ranges it stands in the way of, and when it goes those that wait for a range. */
+  function concerned(node: Node): readonly ObjectKey[] {
+    const { name, uid } = node.metadata;
+    const ranges = rangesOf(node);
+    const touched = nodes.list().filter((other) => rangesOf(other).some((one) => meet(ranges, one)));
+    const gone = nodes.get(name)?.metadata.uid !== uid;
+    return [name, ...touched.map(({ metadata }) => metadata.name), ...(gone ? waiting : [])];
   }
 
   function taken(): Cidr[] {
@@ -59,7 +94,7 @@ function nodeIpamController(context: ControllerContext, cluster: Cidr, prefix: n
     const uids = new Set(known.map((node) => node.metadata.uid));
     for (const node of known) if (node.spec.podCIDR) given.delete(node.metadata.uid);
     for (const uid of given.keys()) if (!uids.has(uid)) given.delete(uid);
-    return [...known.flatMap(rangesOf), ...given.values()].flatMap((text) => parseCidr(text) ?? []);
+    return [...known.flatMap(rangesOf), ...[...given.values()].flatMap((text) => parseCidr(text) ?? [])];
   }
 
   async function give(node: Node, range: string): Promise<void> {
@@ -79,10 +114,9 @@ function nodeIpamController(context: ControllerContext, cluster: Cidr, prefix: n
     name: 'node-ipam',
     // One at a time: two nodes must not be offered the same range.
     workers: 1,
-    watches: [watched(nodeResource, (node) => [node.metadata.name])],
+    watches: [watched(nodeResource, concerned)],
     reconcile,
   };
 }
 
-const rangesOf = (node: Node): readonly string[] =>
-  node.spec.podCIDRs ?? (node.spec.podCIDR ? [node.spec.podCIDR] : []);
+const meet = (ranges: readonly Cidr[], range: Cidr) => ranges.some((one) => overlaps(one, range));

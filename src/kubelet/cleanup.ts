@@ -2,6 +2,8 @@
 
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { sleep } from '../base/clock.ts';
 import type { PodFiles } from './pod-files.ts';
 import type { ContainerRuntime } from './runtime/runtime.ts';
 
@@ -18,4 +20,36 @@ export async function cleanupKubelet(
   });
   for (const uid of uids) await files.remove(uid);
   await rm(join(dataDir, 'checkpoint.json'), { force: true });
+}
+
+/**
+ * Asks every container to stop, and resolves when all have ended or the longest of their grace periods is over:
+ * what still runs then is for whoever removes it.
+ */
+export async function stopContainers(runtime: ContainerRuntime, clock: Clock): Promise<void> {
+  const running = new Set<string>();
+  let graceMs = 0;
+  for (const { id, kind, state } of await runtime.list()) {
+    const container = kind === 'container' && state === 'running' ? await runtime.inspect(id) : undefined;
+    if (container?.kind !== 'container') continue;
+    running.add(id);
+    graceMs = Math.max(graceMs, container.gracePeriodSeconds * 1000);
+  }
+  if (running.size === 0) return;
+  const done = new AbortController();
+  const { promise: watching, resolve: onWatching } = Promise.withResolvers<void>();
+  const ended = (async () => {
+    for await (const { id } of runtime.events(done.signal, onWatching)) {
+      if (running.has(id) && (await runtime.inspect(id))?.state !== 'running') running.delete(id);
+      if (running.size === 0) return;
+    }
+  })();
+  try {
+    await Promise.race([watching, ended]);
+    await Promise.all([...running].map((id) => runtime.terminate(id)));
+    await Promise.race([ended, sleep(clock, graceMs, done.signal)]);
+  } finally {
+    done.abort();
+    await ended.catch(() => undefined);
+  }
 }

@@ -4,7 +4,14 @@ import type { Pod } from '../api/core/v1/pod.ts';
 import { podResource } from '../api/core/v1/pod.ts';
 import { isConflict, isNotFound } from '../apimachinery/status-error.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Failure, ObservedPod, PodAction, PodMemory, StartFailureReason } from './plan/actions.ts';
+import type {
+  Failure,
+  ObservedPod,
+  PodAction,
+  PodEnd,
+  PodMemory,
+  StartFailureReason,
+} from './plan/actions.ts';
 import { nextFailure } from './plan/restart-backoff.ts';
 import { VolumeError } from './plan/volumes.ts';
 import type { RuntimeCache } from './runtime-cache.ts';
@@ -28,6 +35,7 @@ export interface MutableMemory extends PodMemory {
   readonly stopping: Map<string, number>;
   readonly terminationMessages: Map<string, string>;
   reportedGone: boolean;
+  end: PodEnd | undefined;
   /** The pod's files and volumes are known to be there. */
   prepared: boolean;
 }
@@ -57,7 +65,7 @@ const effects: Effects = {
       await context.requireHostPorts(pod);
       await context.files.prepareVolumes(pod);
       const sandbox = await context.startInTurn(() => context.sandboxes.acquire(pod, attempt));
-      await context.files.prepareNames(pod, sandbox.ip ?? context.nodeIP);
+      await prepareNames(context, pod, sandbox.ip);
       await context.cache.refresh(sandbox.id);
       memory.prepared = true;
       memory.sandboxFailure = undefined;
@@ -80,7 +88,7 @@ const effects: Effects = {
     try {
       if (!memory.prepared) {
         await context.files.prepareVolumes(pod);
-        await context.files.prepareNames(pod, sandbox.ip ?? context.nodeIP);
+        await prepareNames(context, pod, sandbox.ip);
         memory.prepared = true;
         memory.sandboxFailure = undefined;
       }
@@ -166,6 +174,12 @@ function effect<T extends PodAction['type']>(
 function known({ pod, uid }: Target): Pod {
   if (!pod) throw new Error(`pod ${uid} is not known any more`);
   return pod;
+}
+
+async function prepareNames(context: ExecuteContext, pod: Pod, ip: string | undefined): Promise<void> {
+  for (const warning of await context.files.prepareNames(pod, ip ?? context.nodeIP)) {
+    context.events.event(pod, 'Warning', 'DNSConfigForming', warning);
+  }
 }
 
 function sandboxFailed(context: ExecuteContext, pod: Pod, memory: MutableMemory, error: Error): void {

@@ -1,21 +1,27 @@
 /** Registers the node, keeps its status true and its lease alive. Works as long as the API server answers. */
 
-import { type Lease, leaseResource } from '../api/coordination/v1/lease.ts';
+import { type Lease, leaseResource, nodeLeaseNamespace } from '../api/coordination/v1/lease.ts';
 import { type Node, nodeResource } from '../api/core/v1/node.ts';
 import { deepEqual } from '../apimachinery/equality.ts';
-import { isAlreadyExists, isConflict, isNotFound } from '../apimachinery/status-error.ts';
+import { isConflict, isNotFound, StatusError } from '../apimachinery/status-error.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Client } from '../client/client.ts';
+import type { EventRecorder } from '../controller-runtime/events.ts';
+import type { Pressure } from './plan/eviction-thresholds.ts';
+import { pressureEvent } from './plan/node-conditions.ts';
 import {
+  allocatableOf,
+  capacityOf,
   computeNodeStatus,
-  leaseNamespace,
   type NodeFacts,
   type NodeImage,
   newLease,
   nodeLabels,
+  type ReservedResources,
   renewedLease,
 } from './plan/node-status.ts';
+import type { PressureMonitor } from './pressure-monitor.ts';
 import type { ContainerRuntime } from './runtime/runtime.ts';
 
 export type { NodeFacts } from './plan/node-status.ts';
@@ -25,42 +31,67 @@ export interface NodeAgentOptions {
   readonly runtime: ContainerRuntime;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly events: EventRecorder;
+  readonly pressure: PressureMonitor;
   readonly nodeName: string;
   readonly nodeIP: string;
   readonly facts: NodeFacts;
   readonly maxPods: number;
+  /** Taken off what pods may ask for. */
+  readonly systemReserved?: ReservedResources;
+  /** How often the lease is renewed and the node looked at. */
+  readonly heartbeatMs: number;
   readonly podCIDR?: string;
   readonly server?: { readonly port: number };
   /** Called when the API server has been told that pods can run here, the first time and perhaps again. */
   readonly onReady?: () => void;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: NonNullable<NonNullable<Node['spec']>['taints']>;
+  /** Called when the Node was deleted. With it nothing is reported until the Node is back; else it is made again. */
+  readonly onRemoved?: () => void;
 }
 
-const heartbeatMs = 10_000;
 /** How often the status goes out when nothing in it but its age has changed. */
 const statusMs = 300_000;
 const retryMs = 1000;
+const pressures: readonly Pressure[] = ['MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
 export class NodeAgent {
   readonly #options: NodeAgentOptions;
   #node: Node | undefined;
+  #registered = false;
+  #removed = false;
   #lease: Lease | undefined;
   #problem: string | undefined = 'the container engine has not answered yet';
+  /** Why no pod is to run here any more, whatever else is the case. */
+  #farewell: string | undefined;
   #runtimeVersion = '';
   #reportedAt = 0;
   /** Something must be told, and the report under way may have been made without it. */
   #due = false;
   #endPause: () => void = () => {};
 
+  /** Throws, in one line, when more is reserved than the machine has. */
   constructor(options: NodeAgentOptions) {
     this.#options = options;
+    this.allocatable = allocatableOf(capacityOf(options), options.systemReserved);
   }
 
-  /** The server's copy as it changes; undefined when the Node was deleted (it registers again). */
+  /** What pods may ask for, as it is reported. */
+  readonly allocatable: Readonly<Record<string, string>>;
+
+  /** The server's copy as it changes; undefined when the Node was deleted. */
   observe(node: Node | undefined): void {
+    // Nothing was heard of this node for a while, and the control plane has written so.
+    const lost = node?.status?.conditions?.some(
+      ({ type, status }) => type === 'Ready' && status === 'Unknown',
+    );
+    const news = !node || !this.#node || lost;
     this.#node = node;
-    if (!node) this.#wake();
+    this.#removed = !node && this.#options.onRemoved !== undefined;
+    if (!node) this.#registered = false;
+    if (this.#removed) this.#options.onRemoved?.();
+    else if (news) this.#wake();
   }
 
   /** Why no pod can run here, undefined when they can. A change is reported at once. */
@@ -70,16 +101,29 @@ export class NodeAgent {
     this.#wake();
   }
 
+  /** From now on the node is not ready, for this reason. */
+  leave(reason: string): void {
+    this.#farewell = reason;
+    this.#wake();
+  }
+
+  /** What `leave` was told. */
+  get farewell(): string | undefined {
+    return this.#farewell;
+  }
+
   setRuntimeVersion(version: string): void {
     this.#runtimeVersion = version;
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#options;
+    const { clock, log, heartbeatMs, pressure } = this.#options;
     let told = '';
     while (!signal.aborted) {
       let wait = heartbeatMs;
       this.#due = false;
+      // Also while no API server answers: pods are evicted all the same.
+      await pressure.measure();
       try {
         await this.#beat();
         told = '';
@@ -87,7 +131,8 @@ export class NodeAgent {
         const message = errorMessage(error);
         if (message !== told) log.warn('cannot report this node; it is tried again', { error: message });
         told = message;
-        wait = retryMs;
+        // Whoever lets the node in makes its Node, which is seen at once.
+        if (!isForbidden(error)) wait = retryMs;
       }
       await this.#pause(clock, wait, signal);
     }
@@ -107,7 +152,8 @@ export class NodeAgent {
   }
 
   async #beat(): Promise<void> {
-    const node = this.#node ?? (await this.#register());
+    if (this.#removed) return;
+    const node = this.#registered && this.#node ? this.#node : await this.#register();
     await this.#report(node);
     await this.#renew(node);
   }
@@ -116,29 +162,32 @@ export class NodeAgent {
     const { client, nodeName, facts, log, podCIDR, taints } = this.#options;
     const nodes = client.resource(nodeResource);
     const labels = { ...nodeLabels({ nodeName, facts }), ...this.#options.labels };
-    try {
+    const existing = await nodes.get(nodeName).catch(unlessNotFound);
+    if (existing) {
+      // It is ours from before, or was made for us: what others wrote on it stays.
+      const range = existing.spec?.podCIDR;
+      if (podCIDR && range && range !== podCIDR) log.warn(`${otherRange(range, podCIDR)} (node ${nodeName})`);
+      const own = { labels, taints: taints ?? [], podCIDR };
+      this.#node = await nodes.patch(nodeName, '', 'merge', adoption(existing, own));
+    } else {
       this.#node = await nodes.create({
         apiVersion: 'v1',
         kind: 'Node',
         metadata: { name: nodeName, labels },
-        spec: { ...(podCIDR && { podCIDR, podCIDRs: [podCIDR] }), ...(taints && { taints }) },
+        spec: { ...(podCIDR && { podCIDR, podCIDRs: [podCIDR] }), ...(taints && { taints: [...taints] }) },
       });
       log.info('registered this node', { node: nodeName });
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-      // It is ours from before: what others wrote on it stays.
-      const body = { metadata: { labels } };
-      this.#node = await nodes.patch(nodeName, '', 'merge', body);
     }
+    this.#registered = true;
     this.#reportedAt = 0;
     return this.#node;
   }
 
   async #report(node: Node): Promise<void> {
-    const { client, clock, nodeName, server } = this.#options;
+    const { client, clock, nodeName, server, pressure } = this.#options;
     const now = clock.now();
     const images = await this.#images(node);
-    const problem = this.#problem;
+    const problem = this.#farewell ?? this.#problem;
     const status = computeNodeStatus(
       {
         ...this.#options,
@@ -146,6 +195,7 @@ export class NodeAgent {
         runtimeVersion: this.#runtimeVersion,
         images,
         problem,
+        ...pressure.health(now),
         now,
       },
       node.status,
@@ -156,12 +206,22 @@ export class NodeAgent {
         const body = { metadata: { uid: node.metadata.uid }, status };
         this.#node = await client.resource(nodeResource).patch(nodeName, '', 'merge', body, 'status');
         this.#reportedAt = now;
+        this.#tellPressures(node, status);
       }
       if (problem === undefined) this.#options.onReady?.();
     } catch (error) {
-      // Deleted, or made anew by another: look again at the next beat.
-      if (isNotFound(error) || isConflict(error)) this.#node = undefined;
+      // Deleted, or made anew by another.
+      if (isNotFound(error)) this.observe(undefined);
+      else if (isConflict(error)) this.#node = undefined;
       throw error;
+    }
+  }
+
+  #tellPressures(node: Node, status: Node['status']): void {
+    const { events, nodeName } = this.#options;
+    for (const pressure of pressures) {
+      const reason = pressureEvent(pressure, node.status?.conditions ?? [], status?.conditions ?? []);
+      if (reason) events.event(node, 'Normal', reason, `Node ${nodeName} status is now: ${reason}`);
     }
   }
 
@@ -173,19 +233,53 @@ export class NodeAgent {
   }
 
   async #renew(node: Node): Promise<void> {
-    const { client, clock, nodeName } = this.#options;
+    const { client, clock, nodeName, heartbeatMs } = this.#options;
     const leases = client.resource(leaseResource);
     const now = clock.now();
     try {
-      const lease = this.#lease ?? (await leases.get(nodeName, leaseNamespace));
-      this.#lease = await leases.update(renewedLease(nodeName, now, lease));
+      const lease = this.#lease ?? (await leases.get(nodeName, nodeLeaseNamespace));
+      this.#lease = await leases.update(renewedLease(nodeName, heartbeatMs, now, lease));
     } catch (error) {
       this.#lease = undefined;
       if (isConflict(error)) return this.#renew(node);
       if (!isNotFound(error)) throw error;
-      this.#lease = await leases.create(newLease(node, now));
+      this.#lease = await leases.create(newLease(node, heartbeatMs, now));
     }
   }
+}
+
+const isForbidden = (error: unknown) => error instanceof StatusError && error.status.code === 403;
+
+function unlessNotFound(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
+}
+
+type Taints = NonNullable<NonNullable<Node['spec']>['taints']>;
+
+const otherRange = (has: string, wanted: string) =>
+  `this node has the pod range ${has}, not pod-cidr ${wanted}; to change it delete the node and start this again, or correct pod-cidr`;
+
+interface Told {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: Taints;
+  readonly podCIDR: string | undefined;
+}
+
+/**
+ * Taints are for the start: a node that has reported before has those that people left it. A range is for a Node that
+ * has none: pods may have addresses of the one that is there.
+ */
+function adoption(existing: Node, { labels, taints, podCIDR }: Told) {
+  const present = existing.spec?.taints ?? [];
+  const missing = taints.filter(
+    ({ key, effect }) => !present.some((taint) => taint.key === key && taint.effect === effect),
+  );
+  const isNew = existing.status?.nodeInfo === undefined;
+  const spec = {
+    ...(isNew && missing.length > 0 && { taints: [...present, ...missing] }),
+    ...(podCIDR && !existing.spec?.podCIDR && { podCIDR, podCIDRs: [podCIDR] }),
+  };
+  return { metadata: { labels }, ...(Object.keys(spec).length > 0 && { spec }) };
 }
 
 /** Without what changes at every look. */

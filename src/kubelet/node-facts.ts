@@ -1,18 +1,20 @@
 /** What this machine is and has, from where Linux says so. */
 import { readFile, statfs } from 'node:fs/promises';
 import { arch, availableParallelism, hostname, release, totalmem } from 'node:os';
+import { readMemoryLimit } from './node-usage.ts';
 import type { NodeFacts } from './plan/node-status.ts';
 
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64', arm: 'arm' };
 
 /** `dataDir` must exist; its file system is what pods' storage is taken from. */
 export async function readNodeFacts(dataDir: string, kubeletVersion: string): Promise<NodeFacts> {
-  const [osRelease, machineID, systemUUID, bootID, storage] = await Promise.all([
+  const [osRelease, machineID, systemUUID, bootID, storage, memoryLimit] = await Promise.all([
     readOr('/etc/os-release', ''),
     readOr('/etc/machine-id', ''),
     readOr('/sys/class/dmi/id/product_uuid', ''),
     readOr('/proc/sys/kernel/random/boot_id', ''),
     statfs(dataDir),
+    readMemoryLimit(),
   ]);
   return {
     hostname: hostname(),
@@ -24,7 +26,7 @@ export async function readNodeFacts(dataDir: string, kubeletVersion: string): Pr
     systemUUID: systemUUID.trim() || machineID.trim(),
     bootID: bootID.trim(),
     cpus: availableParallelism(),
-    memoryBytes: totalmem(),
+    memoryBytes: Math.min(totalmem(), memoryLimit ?? totalmem()),
     storageBytes: storage.blocks * storage.bsize,
     kubeletVersion,
   };

@@ -16,6 +16,7 @@ export interface PodFilesOptions {
   readonly exec: Exec;
   readonly clusterDNS: string | undefined;
   readonly clusterDomain: string;
+  readonly resolvConf: string;
 }
 
 /** Kubernetes keeps no more of a termination message. */
@@ -47,24 +48,21 @@ export class PodFiles {
     }
   }
 
-  /** The files every container of the pod is given. */
-  async prepareNames(pod: Pod, podIP: string): Promise<void> {
-    const { clusterDNS, clusterDomain } = this.#options;
+  /** Writes the files every container of the pod is given; resolves to what its user should know about them. */
+  async prepareNames(pod: Pod, podIP: string): Promise<readonly string[]> {
+    const { clusterDNS, clusterDomain, resolvConf } = this.#options;
     const directory = this.directory(pod.metadata.uid);
-    const hostResolvConf = await readFile('/etc/resolv.conf', 'utf8').catch(
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return '';
-        throw error;
-      },
-    );
+    const hostResolvConf = await readFile(resolvConf, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return '';
+      throw error;
+    });
+    const { text, warnings } = renderResolvConf(pod, { clusterDNS, clusterDomain, hostResolvConf });
     await Promise.all([
-      writeFile(join(directory, 'hosts'), renderHosts(pod, podIP)),
+      writeFile(join(directory, 'hosts'), renderHosts(pod, podIP, clusterDomain)),
       writeFile(join(directory, 'hostname'), `${podHostname(pod)}\n`),
-      writeFile(
-        join(directory, 'resolv.conf'),
-        renderResolvConf(pod, { clusterDNS, clusterDomain, hostResolvConf }),
-      ),
+      writeFile(join(directory, 'resolv.conf'), text),
     ]);
+    return warnings;
   }
 
   nameMounts(pod: Pod, taken: readonly Mount[]): readonly Mount[] {

@@ -8,9 +8,9 @@ import type { PodStatus } from '../api/core/v1/pod-status.ts';
 import type { Timer } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { type ExecuteContext, execute, type MutableMemory } from './execute.ts';
-import type { ObservedPod, PodPlan } from './plan/actions.ts';
+import type { ObservedPod, PodEnd, PodPlan } from './plan/actions.ts';
 import { computeOrphanActions, computePodActions } from './plan/compute-pod-actions.ts';
-import { computePodStatus } from './plan/pod-status.ts';
+import { computePodStatus, isTerminalPhase } from './plan/pod-status.ts';
 
 export interface PodWorkerContext extends ExecuteContext {
   readonly log: Logger;
@@ -32,8 +32,10 @@ export class PodWorker {
     stopping: new Map(),
     terminationMessages: new Map(),
     reportedGone: false,
+    end: undefined,
     prepared: false,
   };
+  readonly #ended = Promise.withResolvers<void>();
   #pod: Pod | undefined;
   /** The grace period of the last known pod's deletion, once the pod is unknown. */
   #orphanGrace: number | undefined;
@@ -62,11 +64,28 @@ export class PodWorker {
     return !this.#pod && this.#memory.reportedGone && !this.#running;
   }
 
-  update(pod: Pod): void {
+  /** With `end` the pod is not taken: it ends before it began. */
+  update(pod: Pod, end?: PodEnd): void {
     if (!this.#pod) this.#memory.reportedGone = false;
     this.#pod = pod;
+    this.#context.statuses.observe(pod);
+    if (end) void this.end(end);
     if (pod.metadata.deletionTimestamp !== undefined) this.#stopWaiting();
     this.wake();
+  }
+
+  /**
+   * Ends the pod for good; resolves when nothing of it runs any more. The first reason counts, and a pod that has ended
+   * by itself stays as it is.
+   */
+  end(end: PodEnd): Promise<void> {
+    if (!this.#memory.end && !this.#hasEnded) {
+      this.#memory.end = end;
+      if (this.#pod) this.#context.events.event(this.#pod, 'Warning', end.reason, end.message);
+      this.#stopWaiting();
+    }
+    this.wake();
+    return this.#ended.promise;
   }
 
   /** The API server does not have the pod any more. */
@@ -139,6 +158,7 @@ export class PodWorker {
     const plan = this.#pod
       ? this.#planFor(this.#withOwnStatus(this.#pod), observed)
       : computeOrphanActions(observed, this.#memory, clock.now(), this.#orphanGrace);
+    if (this.#hasEnded && plan.actions.length === 0 && plan.requeueAfter === undefined) this.#ended.resolve();
     await execute(
       this.#context,
       {
@@ -151,6 +171,10 @@ export class PodWorker {
       plan.actions,
     );
     return plan;
+  }
+
+  get #hasEnded(): boolean {
+    return this.#memory.reportedGone || isTerminalPhase((this.#status ?? this.#pod?.status)?.phase);
   }
 
   #planFor(pod: Pod, observed: ObservedPod): PodPlan {

@@ -1,13 +1,19 @@
 /** One worker for each pod that is wanted here or of which something is here. */
 import type { Pod } from '../api/core/v1/pod.ts';
+import type { PodEnd } from './plan/actions.ts';
 import { PodWorker, type PodWorkerContext } from './pod-worker.ts';
 
+export interface PodWorkersContext extends PodWorkerContext {
+  /** Why a pod that is new here is not taken, beside those that are here; undefined when it is. */
+  refuse(pod: Pod, others: readonly Pod[]): PodEnd | undefined;
+}
+
 export class PodWorkers {
-  readonly #context: PodWorkerContext;
+  readonly #context: PodWorkersContext;
   readonly #workers = new Map<string, PodWorker>();
   #paused = true;
 
-  constructor(context: PodWorkerContext) {
+  constructor(context: PodWorkersContext) {
     this.#context = context;
   }
 
@@ -17,7 +23,16 @@ export class PodWorkers {
   }
 
   update(pod: Pod): void {
-    this.#worker(pod.metadata.uid).update(pod);
+    const { uid, deletionTimestamp } = pod.metadata;
+    // One that this node has said something of was taken before, perhaps by an earlier run of the agent.
+    const isNew = pod.status?.startTime === undefined && deletionTimestamp === undefined;
+    const end = isNew && !this.#workers.has(uid) ? this.#context.refuse(pod, this.pods()) : undefined;
+    this.#worker(uid).update(pod, end);
+  }
+
+  /** Ends a pod for good; resolves when nothing of it runs any more, at once for one that is not here. */
+  async end(uid: string, end: PodEnd): Promise<void> {
+    await this.#workers.get(uid)?.end(end);
   }
 
   /** The API server does not have it (any more): what runs of it ends. */

@@ -1,21 +1,25 @@
-/** The agent's own HTTPS server: logs, pods, health. Nobody without a certificate of the cluster gets an answer. */
+/** The agent's own HTTPS server: logs, streams, pods, health. Nobody without a certificate of the cluster gets an answer. */
 
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
+import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
+import type { SecureContextOptions } from 'node:tls';
 import type { Pod } from '../api/core/v1/pod.ts';
 import { aborted } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Current } from '../base/current.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { ObservedPod } from './plan/actions.ts';
 import { type LogQuery, logTarget, parseLogQuery, RequestError } from './plan/log-request.ts';
 import type { ContainerRuntime } from './runtime/runtime.ts';
+import { serveStream } from './streaming/serve-streams.ts';
+import type { Upgrade } from './streaming/websocket.ts';
 
 export interface KubeletTls {
-  /** PEM. */
-  readonly cert: string;
-  readonly key: string;
+  /** PEM. The agent listens as soon as there is one; connections made after a change see the new one. */
+  readonly identity: Current<{ readonly key: string; readonly certificate: string } | undefined>;
   /** PEM: who signs the certificates of accepted clients. */
   readonly clientCA: string;
   /** Whether a client with that common name and those organizations may ask; by default every one may. */
@@ -35,31 +39,57 @@ export interface KubeletServerOptions {
   readonly onListening?: (port: number) => void;
 }
 
-/** Listens until the signal aborts; open log streams end with it. */
+/** After so much silence an API server is asked whether it is still there. */
+const keepAliveMs = 15_000;
+
+/** Listens until the signal aborts; open streams end with it. */
 export async function serveKubelet(options: KubeletServerOptions, signal: AbortSignal): Promise<void> {
   const { host, port, tls, log } = options;
+  if (!(await hasIdentity(tls, signal))) return;
   const server = createServer(
     {
-      cert: tls.cert,
-      key: tls.key,
-      ca: tls.clientCA,
+      ...secureContext(tls),
       requestCert: true,
       rejectUnauthorized: true,
-      minVersion: 'TLSv1.2',
+      // Everything else is answered as if nobody had asked for another protocol.
+      shouldUpgradeCallback: ({ url = '' }) => /^\/(exec|attach|portForward)\//.test(url),
     },
     (request, response) => {
       answer(options, request, response, signal).catch((error) => fail(response, error, log));
     },
   );
+  const forget = tls.identity.onChange(() => server.setSecureContext(secureContext(tls)));
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    socket.on('error', () => undefined);
+    socket.setKeepAlive(true, keepAliveMs);
+    upgrade(options, { request, socket, head }, signal).catch((error) => refuse(request, socket, error, log));
+  });
   server.listen(port, host);
   await once(server, 'listening', { signal });
   const address = server.address();
   if (address !== null && typeof address === 'object') options.onListening?.(address.port);
   await aborted(signal);
+  forget();
   server.closeAllConnections();
   server.close();
   await once(server, 'close');
 }
+
+/** Resolves to false when the signal aborts first. */
+async function hasIdentity({ identity }: KubeletTls, signal: AbortSignal): Promise<boolean> {
+  if (identity.value) return true;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const forget = identity.onChange(() => resolve());
+  await Promise.race([promise, aborted(signal)]);
+  forget();
+  return !signal.aborted;
+}
+
+const secureContext = ({ identity, clientCA }: KubeletTls): SecureContextOptions => ({
+  ...(identity.value && { cert: identity.value.certificate, key: identity.value.key }),
+  ca: clientCA,
+  minVersion: 'TLSv1.2',
+});
 
 async function answer(
   options: KubeletServerOptions,
@@ -83,6 +113,24 @@ async function answer(
   }
   const query = parseLogQuery(url.searchParams, options.clock.now());
   await sendLogs(options, { namespace, pod, container }, query, response, signal);
+}
+
+async function upgrade(options: KubeletServerOptions, asked: Upgrade, signal: AbortSignal): Promise<void> {
+  requireClient(options.tls, asked.request);
+  await serveStream(options, asked, signal);
+}
+
+/** On a connection that has left HTTP behind an error has nobody to go to. */
+function refuse(request: IncomingMessage, socket: Socket, error: unknown, log: Logger): void {
+  if (!(error instanceof RequestError)) {
+    log.debug('a stream broke', { path: request.url, error: errorMessage(error) });
+    return void socket.destroy();
+  }
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once('finish', () => socket.end());
+  fail(response, error, log);
 }
 
 function requireClient({ authorize }: KubeletTls, request: IncomingMessage): void {

@@ -2,13 +2,14 @@
 
 import { type ConfigMap, configMapResource } from '../api/core/v1/config-map.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
+import { containerReferences } from '../api/core/v1/pod-references.ts';
 import type { Container } from '../api/core/v1/pod-spec.ts';
 import { type Secret, secretResource } from '../api/core/v1/secret.ts';
 import { isNotFound } from '../apimachinery/status-error.ts';
 import type { Client } from '../client/client.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
 import type { PodAction, StartFailureReason } from './plan/actions.ts';
-import { type ConfigSources, ContainerConfigError, configNames, expand, resolveEnv } from './plan/env.ts';
+import { type ConfigSources, ContainerConfigError, expand, resolveEnv } from './plan/env.ts';
 import { containerArgv, isImageName, pullDecision } from './plan/image.ts';
 import { podHostname } from './plan/pod-dns.ts';
 import { containerResources, qosClass } from './plan/resources.ts';
@@ -178,6 +179,7 @@ async function containerConfig(
     user: containerUser(pod, wanted, image.user),
     ...securityOf(wanted),
     stdin: wanted.stdin ?? false,
+    stdinOnce: wanted.stdinOnce ?? false,
     tty: wanted.tty ?? false,
     terminationMessageFile,
     terminationMessagePath: wanted.terminationMessagePath,
@@ -202,7 +204,7 @@ async function environment(
 }
 
 async function fetchSources(client: Client, pod: Pod, wanted: Container): Promise<ConfigSources> {
-  const names = configNames(wanted);
+  const names = containerReferences(wanted);
   const { namespace = '' } = pod.metadata;
   const [configMaps, secrets] = await Promise.all([
     fetchAll<ConfigMap>(names.configMaps, (name) => client.resource(configMapResource).get(name, namespace)),

@@ -11,6 +11,7 @@ import { isConflict, isNotFound } from '../apimachinery/status-error.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Client } from '../client/client.ts';
+import { notAfter } from '../client/resource-version.ts';
 import { isReady } from './plan/pod-status.ts';
 
 const coalesceMs = 250;
@@ -21,6 +22,10 @@ interface Entry {
   wanted: PodStatus;
   /** What the server is known to have. */
   written: PodStatus | undefined;
+  /** The newest copy of the server's that is known here. */
+  version: string;
+  /** Another wrote the opposite of our readiness while a write of ours was under way. */
+  contradicted: Pod | undefined;
   writing: Promise<void> | undefined;
   timer: Timer | undefined;
   failures: number;
@@ -43,7 +48,8 @@ export class StatusWriter {
   set(pod: Pod, status: PodStatus): void {
     const { uid } = pod.metadata;
     const entry = this.#entries.get(uid) ?? this.#add(pod);
-    if (deepEqual(entry.wanted, status)) return;
+    const same = deepEqual(entry.wanted, status);
+    if (same && (entry.writing || entry.timer || deepEqual(entry.written, status))) return;
     entry.wanted = status;
     entry.failures = 0;
     const urgent =
@@ -53,6 +59,24 @@ export class StatusWriter {
       pod.metadata.deletionTimestamp !== undefined;
     if (urgent) this.#write(uid, entry);
     else if (!entry.timer && !entry.writing) this.#writeAfter(uid, entry, coalesceMs);
+  }
+
+  /**
+   * The server's copy as it changes. While nothing was heard of this node its pods were marked as not ready (the
+   * control plane's node-lifecycle): then what is there is not what was written here, and the next `set` writes again.
+   */
+  observe(pod: Pod): void {
+    const entry = this.#entries.get(pod.metadata.uid);
+    if (!entry || notAfter(pod.metadata.resourceVersion, entry.version)) return;
+    if (isReady(pod.status) === isReady(entry.written)) return;
+    if (entry.writing !== undefined) entry.contradicted = pod;
+    else this.#contradict(entry, pod);
+  }
+
+  #contradict(entry: Entry, pod: Pod): void {
+    entry.contradicted = undefined;
+    entry.version = pod.metadata.resourceVersion;
+    entry.written = pod.status ?? {};
   }
 
   /** Resolves when the newest status is with the server, or the pod is not there any more; rejects when it failed. */
@@ -82,6 +106,8 @@ export class StatusWriter {
       pod,
       wanted: written ?? {},
       written,
+      version: pod.metadata.resourceVersion,
+      contradicted: undefined,
       writing: undefined,
       timer: undefined,
       failures: 0,
@@ -128,13 +154,18 @@ export class StatusWriter {
     const { wanted } = entry;
     const body = { metadata: { uid }, status: mergePatch(entry.written ?? {}, wanted) };
     try {
-      await this.#client.resource(podResource).patch(name, namespace, 'merge', body, 'status');
+      const pod = await this.#client.resource(podResource).patch(name, namespace, 'merge', body, 'status');
+      entry.version = pod.metadata.resourceVersion;
     } catch (error) {
       // Gone, or another pod of that name: there is nobody left to tell.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
     entry.written = wanted;
     entry.failures = 0;
+    const { contradicted } = entry;
+    if (contradicted && !notAfter(contradicted.metadata.resourceVersion, entry.version))
+      this.#contradict(entry, contradicted);
+    entry.contradicted = undefined;
   }
 }
 

@@ -5,13 +5,16 @@
  *
  * What this makes on a machine: links named mk8s…, the nft table `ip minik8s-network`, the chain MINIK8S-FORWARD
  * with the one rule that leads to it, and ip_forward. `cleanupNetwork` removes them (but leaves ip_forward, on
- * which others may have come to rely).
+ * which others may have come to rely), and with them the way to other nodes (overlay/overlay.ts).
  */
-import { readdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { type Exec, ExecError } from '../base/exec.ts';
 import type { Logger } from '../base/log.ts';
 import type { HostPort } from './host-port.ts';
 import { AddressPool } from './ipam.ts';
+import { applyOverlay, readOverlay, readUnderlay } from './overlay/kernel.ts';
+import { noOverlay, type OverlayMode, podMtu } from './overlay/plan.ts';
+import { contains } from './overlay/ranges.ts';
 import {
   defaultNames,
   linkName,
@@ -28,6 +31,8 @@ export interface PodNetworkOptions {
   /** The sender that pods of this machine see; undefined: the kernel chooses. Must be an address of this machine. */
   readonly nodeIP: string | undefined;
   readonly clusterCIDR: string;
+  /** How packets travel to other nodes, from which pods' links get their MTU; without it, it is the kernel's. */
+  readonly overlay?: { readonly mode: OverlayMode; readonly nodeIP: string };
   readonly names?: NetworkNames;
 }
 
@@ -37,6 +42,7 @@ export class RoutedPodNetwork {
   readonly #options: PodNetworkOptions;
   readonly #names: NetworkNames;
   #podCIDR = '';
+  #mtu: number | undefined;
   #pool: AddressPool | undefined;
   #ports: readonly HostPort[] = [];
   /** One writer of the table at a time, always with the newest set. */
@@ -47,11 +53,19 @@ export class RoutedPodNetwork {
     this.#names = options.names ?? defaultNames;
   }
 
+  /** Rejects for a range that other nodes would not take for one of pods. */
   async setUp(podCIDR: string): Promise<void> {
+    const { clusterCIDR } = this.#options;
+    if (!contains(clusterCIDR, podCIDR)) {
+      throw new Error(
+        `this node was given the pod range ${podCIDR}, which is not in its cluster-cidr ${clusterCIDR}: give it the masters' cluster-cidr and start it again`,
+      );
+    }
     if (this.#podCIDR !== podCIDR) {
       this.#pool = new AddressPool(podCIDR);
       this.#podCIDR = podCIDR;
     }
+    this.#mtu = await this.#readMtu();
     await writeFile('/proc/sys/net/ipv4/ip_forward', '1');
     await this.#acceptForwarding();
     await this.#write();
@@ -71,7 +85,7 @@ export class RoutedPodNetwork {
 
   async attach(ip: string, pid: number): Promise<void> {
     const { exec, nodeIP } = this.#options;
-    await exec('ip', ['-batch', '-'], { input: renderHostLink(ip, pid, nodeIP, this.#names) });
+    await exec('ip', ['-batch', '-'], { input: renderHostLink(ip, pid, nodeIP, this.#mtu, this.#names) });
     const inPod = exec('nsenter', [`--net=/proc/${pid}/ns/net`, 'ip', '-batch', '-'], {
       input: renderPodLink(ip),
     });
@@ -87,6 +101,13 @@ export class RoutedPodNetwork {
   async setHostPorts(ports: readonly HostPort[]): Promise<void> {
     this.#ports = ports;
     await this.#write();
+  }
+
+  /** Loopback, which has a node's address when the machine has no other, says nothing about any way out. */
+  async #readMtu(): Promise<number | undefined> {
+    const { exec, overlay } = this.#options;
+    const underlay = overlay && (await readUnderlay(exec, overlay.nodeIP));
+    return underlay && underlay.dev !== 'lo' ? podMtu(overlay.mode, underlay.mtu) : undefined;
   }
 
   get #addresses(): AddressPool {
@@ -135,9 +156,13 @@ export async function cleanupNetwork(exec: Exec, names: NetworkNames = defaultNa
   await exec('nft', ['-f', '-'], { input: renderRemoval(names) });
   while (await succeeds(exec, ['-w', '-D', 'FORWARD', ...jumpTo(chain)]));
   if (await succeeds(exec, ['-w', '-F', chain])) await exec('iptables', ['-w', '-X', chain]);
+  const { state } = await readOverlay(exec, names);
+  await applyOverlay(exec, state, noOverlay, names);
   const ours = new RegExp(`^${linkPrefix}[0-9a-f]{8}$`);
-  const links = (await readdir('/sys/class/net')).filter((name) => ours.test(name));
-  for (const link of links) await removeLink(exec, link);
+  // Not from /sys, which shows the links of whichever network namespace it was mounted in.
+  const { stdout } = await exec('ip', ['-json', 'link', 'show']);
+  const links = (JSON.parse(stdout) as readonly { readonly ifname: string }[]).map(({ ifname }) => ifname);
+  for (const link of links.filter((name) => ours.test(name))) await removeLink(exec, link);
 }
 
 async function removeLink(exec: Exec, name: string): Promise<void> {

@@ -7,12 +7,21 @@ export interface NetworkNames {
   readonly chain: string;
   /** All links of pods begin so, and rules match on it; at most 7 characters. */
   readonly linkPrefix: string;
+  /** The link to other nodes; at most 15 characters. */
+  readonly vxlanLink: string;
+  /** The nft table that guards that link. */
+  readonly vxlanTable: string;
+  /** Marks our routes to other nodes: a number of rt_protos that nobody else uses. */
+  readonly routeProtocol: number;
 }
 
 export const defaultNames: NetworkNames = {
   table: 'minik8s-network',
   chain: 'MINIK8S-FORWARD',
   linkPrefix: 'mk8s',
+  vxlanLink: 'minik8s.vxlan',
+  vxlanTable: 'minik8s-vxlan',
+  routeProtocol: 107,
 };
 
 /** Pods reach the host under this address, which no link carries: the way out is a fixed neighbour. */
@@ -32,7 +41,14 @@ export interface NetworkFacts {
   readonly clusterCIDR: string;
 }
 
-/** One transaction that replaces our whole table. */
+/**
+ * One transaction that replaces our whole table. What goes to pods of other nodes from anywhere but a pod gets this
+ * node's address on the link it leaves by: the answer then comes back the same way. That is after the service rules
+ * have had their say, which have to wipe their mark. Ports are drawn at random, since two connections that look for a
+ * free one at the same time would find the same (as kube-proxy and flannel do).
+ *
+ * A pod sends under its own address alone, and a pod's address comes in where the way to that pod leads.
+ */
 export function renderTable(
   { podCIDR, clusterCIDR }: NetworkFacts,
   ports: readonly HostPort[],
@@ -44,6 +60,11 @@ delete table ip ${table}
 table ip ${table} {
   chain hostports {
 ${sorted.map((port) => `    ${matchHostPort(port)} dnat to ${port.podIP}:${port.containerPort}\n`).join('')}  }
+  chain antispoof {
+    type filter hook prerouting priority raw; policy accept;
+    iifname "${linkPrefix}*" fib saddr . iif oif missing drop
+    ip saddr ${clusterCIDR} fib saddr . iif oif missing drop
+  }
   chain prerouting {
     type nat hook prerouting priority dstnat; policy accept;
     fib daddr type local jump hostports
@@ -53,8 +74,9 @@ ${sorted.map((port) => `    ${matchHostPort(port)} dnat to ${port.podIP}:${port.
     fib daddr type local jump hostports
   }
   chain postrouting {
-    type nat hook postrouting priority srcnat; policy accept;
-    ip saddr ${podCIDR} ip daddr != ${clusterCIDR} oifname != "${linkPrefix}*" masquerade
+    type nat hook postrouting priority srcnat + 10; policy accept;
+    ip saddr ${podCIDR} ip daddr != ${clusterCIDR} oifname != "${linkPrefix}*" masquerade fully-random
+    ip saddr != ${clusterCIDR} ip daddr ${clusterCIDR} oifname != "${linkPrefix}*" masquerade fully-random
     ip saddr 127.0.0.0/8 oifname "${linkPrefix}*" masquerade
 ${sorted
   .map(({ podIP }) => podIP)
@@ -72,15 +94,17 @@ ${sorted
 export const renderRemoval = ({ table }: NetworkNames = defaultNames) =>
   `add table ip ${table}\ndelete table ip ${table}\n`;
 
-/** For `ip -batch` on the host: makes the link with its far end already in the pod. */
+/** For `ip -batch` on the host: makes the link with its far end already in the pod. Without an MTU it is the kernel's. */
 export function renderHostLink(
   ip: string,
   pid: number,
   nodeIP: string | undefined,
+  mtu: number | undefined,
   names: NetworkNames = defaultNames,
 ): string {
   const name = linkName(ip, names);
-  return `link add name ${name} address ${gatewayMac} type veth peer name eth0 netns ${pid}
+  const size = mtu === undefined ? '' : `mtu ${mtu} `;
+  return `link add name ${name} address ${gatewayMac} ${size}type veth peer name eth0 ${size}netns ${pid}
 link set dev ${name} up
 route replace ${ip}/32 dev ${name} scope link${nodeIP === undefined ? '' : ` src ${nodeIP}`}
 `;

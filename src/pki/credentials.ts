@@ -74,18 +74,32 @@ export function isCurrent(
   );
 }
 
-/** Opens the directory, creating the authority on first use. `now` in milliseconds. */
-export async function openCredentials(directory: string, now: () => number): Promise<Credentials> {
+/**
+ * Which authority a cluster of several masters has. `own` is the one in this directory, `make` makes a new one;
+ * rejects when `own` is not the cluster's.
+ */
+export type AgreeOnAuthority = (
+  own: KeyAndCertificate | undefined,
+  make: () => Promise<KeyAndCertificate>,
+) => Promise<KeyAndCertificate>;
+
+const ownOrNew: AgreeOnAuthority = async (own, make) => own ?? (await make());
+
+/** Opens the directory, creating the authority on first use unless others have one. `now` in milliseconds. */
+export async function openCredentials(
+  directory: string,
+  now: () => number,
+  agree: AgreeOnAuthority = ownOrNew,
+): Promise<Credentials> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const { createAuthority, issueCertificate } = await import('./x509.ts');
-  let authority = await readPair(directory, 'ca');
-  if (!authority) {
-    authority = await createAuthority('minik8s', now() - backdate, now() + authorityDays * day);
-    await writePair(directory, 'ca', authority);
-  }
-  const signer = authority;
+  const own = await readPair(directory, 'ca');
+  const signer = await agree(own, () =>
+    createAuthority('minik8s', now() - backdate, now() + authorityDays * day),
+  );
+  if (!own) await writePair(directory, 'ca', signer);
   return {
-    authority,
+    authority: signer,
     async leaf(request) {
       const existing = await readPair(directory, request.file);
       if (existing && isCurrent(existing, signer, request, now())) return existing;

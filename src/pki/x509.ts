@@ -24,8 +24,8 @@ export interface CertificateRequest {
   readonly notAfter: number;
 }
 
-const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
-const crypto = webcrypto as unknown as Crypto;
+export const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+export const crypto = webcrypto as unknown as Crypto;
 x509.cryptoProvider.set(crypto);
 
 const extendedKeyUsage = {
@@ -33,23 +33,30 @@ const extendedKeyUsage = {
   server: x509.ExtendedKeyUsage.serverAuth,
 };
 
-function subjectOf(request: CertificateRequest): x509.JsonName {
+export function subjectOf(request: Pick<CertificateRequest, 'commonName' | 'organizations'>): x509.JsonName {
   const organizations = (request.organizations ?? []).map((organization) => ({ O: [organization] }));
   return [...organizations, { CN: [request.commonName] }];
 }
 
-const newKeys = () =>
+/** No extension when there are no hosts. */
+export function subjectAlternativeNames(hosts: readonly string[] = []): x509.Extension[] {
+  if (hosts.length === 0) return [];
+  const names = hosts.map((host) => ({ type: isIP(host) ? ('ip' as const) : ('dns' as const), value: host }));
+  return [new x509.SubjectAlternativeNameExtension(names)];
+}
+
+export const newKeys = () =>
   crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']) as Promise<webcrypto.CryptoKeyPair>;
 
-async function pemOfKey(key: CryptoKey): Promise<string> {
+export async function pemOfKey(key: CryptoKey): Promise<string> {
   return x509.PemConverter.encode(await crypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY');
 }
 
-const importKey = (pem: string) =>
+export const importKey = (pem: string) =>
   crypto.subtle.importKey('pkcs8', x509.PemConverter.decodeFirst(pem), algorithm, false, ['sign']);
 
 /** A positive serial number of 16 random bytes, in hex (RFC 5280 4.1.2.2). */
-function newSerial(): string {
+export function newSerial(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
   return Buffer.from(bytes).toString('hex');
@@ -85,7 +92,6 @@ export async function issueCertificate(
 ): Promise<KeyAndCertificate> {
   const keys = await newKeys();
   const issuer = new x509.X509Certificate(authority.certificate);
-  const hosts = request.hosts ?? [];
   const certificate = await x509.X509CertificateGenerator.create({
     subject: subjectOf(request),
     issuer: issuer.subjectName.toJSON(),
@@ -100,13 +106,7 @@ export async function issueCertificate(
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
       new x509.ExtendedKeyUsageExtension(request.usages.map((usage) => extendedKeyUsage[usage])),
       await x509.AuthorityKeyIdentifierExtension.create(issuer, false),
-      ...(hosts.length > 0
-        ? [
-            new x509.SubjectAlternativeNameExtension(
-              hosts.map((host) => ({ type: isIP(host) ? ('ip' as const) : ('dns' as const), value: host })),
-            ),
-          ]
-        : []),
+      ...subjectAlternativeNames(request.hosts),
     ],
   });
   return { key: await pemOfKey(keys.privateKey), certificate: certificate.toString('pem') };

@@ -10,6 +10,12 @@ export async function hostAddress(): Promise<string> {
   return (await sourceAddress('192.0.2.1')) ?? firstAddress() ?? '127.0.0.1';
 }
 
+/** The address that packets to a host (a name or an address) leave from, unless that is this machine itself. */
+export async function addressTowards(host: string): Promise<string> {
+  const address = await sourceAddress(host);
+  return address === undefined || address.startsWith('127.') ? hostAddress() : address;
+}
+
 function sourceAddress(destination: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = createSocket('udp4');

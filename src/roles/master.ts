@@ -1,13 +1,10 @@
 /** `minik8s master`: the control plane alone. */
-import { join } from 'node:path';
 import { defineCommand } from 'citty';
 import { isAbort, stopSignal } from '../base/abort.ts';
-import { openCredentials } from '../pki/credentials.ts';
-import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 import { controlPlaneSettings, startControlPlane } from './control-plane.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { hostAddress } from './host-address.ts';
-import { requireFreePort } from './preflight.ts';
+import { clusterRanges, requireDisjointRanges, requireFreePort } from './preflight.ts';
 import { processContext } from './process-context.ts';
 import { readSettings, type Settings, settingArgs } from './settings.ts';
 
@@ -27,6 +24,7 @@ export const command = defineCommand({
 
 /** Runs until the signal aborts; rejects when a part can not start or go on. */
 async function master(settings: MasterSettings, signal: AbortSignal): Promise<void> {
+  requireDisjointRanges(clusterRanges(settings));
   const directory = await openDataDirectory(settings['data-dir']);
   try {
     await requireFreePort(settings['bind-address'], settings.port, 'port');
@@ -34,10 +32,8 @@ async function master(settings: MasterSettings, signal: AbortSignal): Promise<vo
     const any = settings['bind-address'] === '0.0.0.0';
     const advertiseAddress = any ? (settings['node-ip'] ?? (await hostAddress())) : settings['bind-address'];
     const server = `https://${advertiseAddress}:${settings.port}`;
-    const credentials = await openCredentials(join(settings['data-dir'], 'pki'), () => context.clock.now());
-    const kubeconfig = await writeAdminKubeconfig({ settings, credentials, server });
-    const plane = await startControlPlane({ ...context, settings, credentials, advertiseAddress }, signal);
-    process.stdout.write(`minik8s is ready: ${server} (kubeconfig ${kubeconfig})\n`);
+    const plane = await startControlPlane({ ...context, settings, server, advertiseAddress }, signal);
+    process.stdout.write(`minik8s is ready: ${server} (kubeconfig ${plane.kubeconfig})\n`);
     await plane.stopped;
   } catch (error) {
     // Asked to stop before it was ready, it has stopped: that is no failure.

@@ -3,9 +3,16 @@
 import { createSocket } from 'node:dgram';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
+import { type Exec, ExecError } from '../base/exec.ts';
 import { errorMessage } from '../base/log.ts';
-import { requireApi } from '../kubelet/kubelet.ts';
+import { UsageError } from '../base/usage-error.ts';
+import { requireApi } from '../kubelet/engine-connection.ts';
+import { readNodeFacts } from '../kubelet/node-facts.ts';
+import { allocatableOf, capacityOf, type ReservedResources } from '../kubelet/plan/node-status.ts';
+import { type ClusterRange, type MachineAddresses, overlap } from './address-overlap.ts';
+import type { Settings } from './settings.ts';
 
 /** Rejects when the port is taken or may not be listened on. */
 export async function requireFreePort(address: string, port: number, flag: string): Promise<void> {
@@ -30,7 +37,7 @@ export async function requireFreeHostPort({ protocol, hostIP, hostPort }: Wanted
 }
 
 /** Why a port can not be listened on, found by trying; undefined when it can. */
-function portProblem(protocol: string, address: string, port: number): Promise<string | undefined> {
+export function portProblem(protocol: string, address: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const failed = ({ code }: NodeJS.ErrnoException) =>
       resolve(code === 'EADDRINUSE' ? 'is taken by another process' : `can not be listened on (${code})`);
@@ -96,4 +103,74 @@ function readVersion(body: string): { readonly Version?: string; readonly ApiVer
 export function requireRoot(): void {
   if (process.getuid?.() !== 0)
     throw new Error('minik8s sets up links and firewall rules: run it as root (sudo)');
+}
+
+/** Rejects when more is kept for the machine than it has. `dataDir` must exist. */
+export async function requireReserved(
+  dataDir: string,
+  maxPods: number,
+  reserved: ReservedResources | undefined,
+): Promise<void> {
+  allocatableOf(capacityOf({ facts: await readNodeFacts(dataDir, ''), maxPods }), reserved);
+}
+
+/** Rejects when the kernel or its tools lack what the node's network is made of. */
+export async function requireKernelNetwork(exec: Exec, overlay: 'vxlan' | 'host-routes'): Promise<void> {
+  // With -c nothing is changed, but the kernel is asked.
+  await exec('nft', ['-c', '-f', '-'], { input: 'add table ip minik8s-try\n' }).catch((error) => {
+    throw lacking(error, 'nft', 'nftables', 'nf_tables');
+  });
+  await exec('iptables', ['-w', '-n', '-L', 'FORWARD']).catch((error) => {
+    throw lacking(error, 'iptables', 'iptables', 'ip_tables');
+  });
+  if (overlay !== 'vxlan') return;
+  // In a network of its own, which goes with the program: nothing can be left, whenever this is killed.
+  const vxlan = ['link', 'add', 'name', 'try', 'type', 'vxlan', 'id', '1', 'dstport', '0'];
+  await exec('unshare', ['--net', 'ip', ...vxlan]).catch((error) => {
+    throw lacking(error, 'a vxlan link', 'iproute2', 'vxlan', 'or set overlay: host-routes on all nodes');
+  });
+}
+
+function lacking(error: unknown, what: string, packageName: string, module: string, otherwise = ''): Error {
+  const missing = error instanceof ExecError && error.failure.code === undefined;
+  const todo = missing
+    ? `install it (apt-get install ${packageName})`
+    : `load its kernel module (modprobe ${module})${otherwise && `, ${otherwise}`}`;
+  const how = missing ? 'is not there' : 'can not be used';
+  return new Error(`${what} ${how} on this machine (${errorMessage(error)}); ${todo}`);
+}
+
+/** Rejects when the address is not this machine's: others would not reach the node there. */
+export function requireOwnAddress(address: string): void {
+  const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+  if (own.some((each) => each.address === address)) return;
+  const usable = own.filter(({ family, internal }) => family === 'IPv4' && !internal);
+  const known = usable.map((each) => each.address).join(', ') || 'none';
+  throw new Error(`node-ip ${address} is not an address of this machine, which has ${known}`);
+}
+
+/** Throws when pods and Services would get the same addresses. */
+export function requireDisjointRanges(ranges: readonly ClusterRange[]): void {
+  const why = overlap({ routes: [], links: [] }, ranges);
+  if (why) throw new UsageError(why);
+}
+
+/** The ranges of a cluster as its settings have them. */
+export const clusterRanges = (settings: Settings<ClusterRange[0]>): readonly ClusterRange[] => [
+  ['cluster-cidr', settings['cluster-cidr']],
+  ['service-cidr', settings['service-cidr']],
+];
+
+/** Rejects when pods or Services would get addresses that this machine uses for something else. */
+export async function requireFreeRanges(exec: Exec, ranges: readonly ClusterRange[]): Promise<void> {
+  const [routes, links] = await Promise.all([
+    exec('ip', ['-json', '-4', 'route', 'show', 'table', 'main']),
+    exec('ip', ['-json', '-4', 'address', 'show']),
+  ]);
+  const machine: MachineAddresses = {
+    routes: JSON.parse(routes.stdout || '[]'),
+    links: JSON.parse(links.stdout || '[]'),
+  };
+  const why = overlap(machine, ranges);
+  if (why) throw new Error(why);
 }

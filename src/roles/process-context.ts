@@ -1,9 +1,8 @@
 /** The real world, handed to every component: the only place beside the commands that builds it. */
-import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { createLogger, type LogLevel } from '../base/consola-logger.ts';
 import type { Logger } from '../base/log.ts';
-import type { Random } from '../base/random.ts';
+import { type Random, systemRandom } from '../base/random.ts';
 
 export interface ProcessContext {
   readonly clock: Clock;
@@ -14,7 +13,7 @@ export interface ProcessContext {
 export function processContext(level: LogLevel): ProcessContext {
   return {
     clock: systemClock,
-    random: { next: () => Math.random(), uuid: () => randomUUID() },
+    random: systemRandom,
     log: createLogger(level),
   };
 }

@@ -1,14 +1,22 @@
 /** `minik8s up`: master and node in one process, on one machine. */
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { defineCommand } from 'citty';
 import { isAbort, onAbort, stopSignal, unlessAborted } from '../base/abort.ts';
-import { openCredentials } from '../pki/credentials.ts';
-import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
+import { systemExec } from '../base/exec.ts';
 import { controlPlaneSettings, startControlPlane } from './control-plane.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { hostAddress } from './host-address.ts';
-import { requireDocker, requireFreePort, requireRoot } from './preflight.ts';
+import { nodeTransport } from './node-transport.ts';
+import { claimNode } from './one-node.ts';
+import {
+  clusterRanges,
+  requireDisjointRanges,
+  requireDocker,
+  requireFreePort,
+  requireFreeRanges,
+  requireKernelNetwork,
+  requireRoot,
+} from './preflight.ts';
 import { processContext } from './process-context.ts';
 import { readSettings, type Settings, settingArgs } from './settings.ts';
 import { runWorker, workerSettings } from './worker.ts';
@@ -30,9 +38,17 @@ export const command = defineCommand({
 /** Runs until the signal aborts; rejects when a part can not start or go on. */
 async function up(settings: UpSettings, signal: AbortSignal): Promise<void> {
   requireRoot();
+  const ranges = clusterRanges(settings);
+  requireDisjointRanges(ranges);
   await requireDocker(settings['docker-socket']);
+  await Promise.all([
+    requireKernelNetwork(systemExec, settings.overlay),
+    requireFreeRanges(systemExec, ranges),
+  ]);
   const directory = await openDataDirectory(settings['data-dir']);
+  let release: (() => Promise<void>) | undefined;
   try {
+    release = await claimNode();
     await requireFreePort(settings['bind-address'], settings.port, 'port');
     await requireFreePort(loopback, settings['kubelet-port'], 'kubelet-port');
     await runAll(settings, signal);
@@ -40,6 +56,7 @@ async function up(settings: UpSettings, signal: AbortSignal): Promise<void> {
     // Asked to stop before it was ready, it has stopped: that is no failure.
     if (!signal.aborted || !isAbort(error)) throw error;
   } finally {
+    await release?.();
     await directory.release();
   }
 }
@@ -56,32 +73,32 @@ async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> 
   const any = settings['bind-address'] === '0.0.0.0';
   const advertiseAddress = any ? nodeIP : settings['bind-address'];
   const server = `https://${any ? loopback : advertiseAddress}:${settings.port}`;
-  const credentials = await openCredentials(join(settings['data-dir'], 'pki'), () => context.clock.now());
-  const kubeconfig = await writeAdminKubeconfig({ settings, credentials, server });
-  const identity = await credentials.leaf({
+  // Once there is a node it ends first: its last words have to be written somewhere.
+  const planeEnd = new AbortController();
+  const endPlane = () => planeEnd.abort(ended.reason);
+  const forget = onAbort(ended, endPlane);
+  const plane = await startControlPlane(
+    { ...context, settings, server, advertiseAddress, ownNode: { node: nodeName, address: loopback } },
+    planeEnd.signal,
+  );
+  forget();
+  const { authority, leaves, kubeconfig } = plane;
+  const identity = await leaves.leaf({
     file: 'node',
     commonName: `system:node:${nodeName}`,
     organizations: ['system:nodes'],
     hosts: [nodeName, nodeIP, loopback],
     usages: ['client', 'server'],
   });
-  // Once there is a node it ends first: its last words have to be written somewhere.
-  const planeEnd = new AbortController();
-  const endPlane = () => planeEnd.abort(ended.reason);
-  const forget = onAbort(ended, endPlane);
-  const plane = await startControlPlane(
-    { ...context, settings, credentials, advertiseAddress, agentAddress: loopback },
-    planeEnd.signal,
-  );
-  forget();
   const ready = Promise.withResolvers<void>();
+  const transport = nodeTransport({ ...context, servers: [server], authority, identity });
   const worker = runWorker(
     {
       ...context,
       settings,
-      server,
-      authority: credentials.authority.certificate,
-      identity,
+      transport,
+      authority,
+      serving: identity,
       nodeName,
       nodeIP,
       listenAddress: loopback,
@@ -89,7 +106,11 @@ async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> 
     },
     ended,
   );
-  const parts = [plane.stopped, worker.finally(endPlane)];
+  const nodeEnd = () => {
+    transport.close();
+    endPlane();
+  };
+  const parts = [plane.stopped, worker.finally(nodeEnd)];
   const announce = async () => {
     await unlessAborted(ended, ready.promise);
     process.stdout.write(`minik8s is ready: ${server} (kubeconfig ${kubeconfig})\n`);

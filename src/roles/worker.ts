@@ -2,18 +2,25 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readAsset } from '../base/assets.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Current } from '../base/current.ts';
 import { systemExec } from '../base/exec.ts';
 import { version } from '../base/version.ts';
-import { createHttpsTransport } from '../client/https-transport.ts';
 import { createClient } from '../client/rest-client.ts';
 import { createInformerFactory } from '../client/shared-informer.ts';
+import type { Transport } from '../client/transport.ts';
 import { createEventRecorder } from '../controller-runtime/event-recorder.ts';
 import { createKubelet } from '../kubelet/kubelet.ts';
 import { readNodeFacts } from '../kubelet/node-facts.ts';
 import { DockerRuntime } from '../kubelet/runtime/docker.ts';
+import { runOverlay } from '../network/overlay/overlay.ts';
 import { RoutedPodNetwork } from '../network/pod-network.ts';
 import type { KeyAndCertificate } from '../pki/x509.ts';
 import { createProxier } from '../proxy/proxier.ts';
+import { createNodeDns, dnsSettings, podDns } from './node-dns.ts';
+import { afterPods, agentLife, nodeLifeSettings, shutdownPeriods } from './node-life.ts';
+import { createNodeRouting } from './node-routing.ts';
+import type { TaintValue } from './node-values.ts';
 import { requireFreeHostPort } from './preflight.ts';
 import type { ProcessContext } from './process-context.ts';
 import type { Settings } from './settings.ts';
@@ -22,63 +29,71 @@ export const workerSettings = [
   'data-dir',
   'service-cidr',
   'cluster-cidr',
+  ...dnsSettings,
   'node-name',
   'node-ip',
+  'overlay',
   'kubelet-port',
   'docker-socket',
   'max-pods',
+  'system-reserved',
+  ...nodeLifeSettings,
+  'nginx-image',
   'sandbox-pool',
   'log-level',
 ] as const;
 
 export interface WorkerOptions extends ProcessContext {
   readonly settings: Settings<(typeof workerSettings)[number]>;
-  /** Such as `https://127.0.0.1:6443`. */
-  readonly server: string;
+  /** To the API server, as this node; the caller closes it. */
+  readonly transport: Transport;
   /** PEM of the cluster's authority. */
   readonly authority: string;
-  /** Client and server certificate of this node. */
-  readonly identity: KeyAndCertificate;
+  /** The certificate of the agent's own server. */
+  readonly serving: Current<KeyAndCertificate | undefined>;
   readonly nodeName: string;
   readonly nodeIP: string;
   /** Where the agent's own server listens. */
   readonly listenAddress: string;
   /** Called when the API server has been told that pods can run here, the first time and perhaps again. */
   readonly onReady?: () => void;
+  /** Called when this node's Node was deleted; absent: it registers again. */
+  readonly onRemoved?: () => void;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly taints?: readonly TaintValue[];
+  readonly podCIDR?: string;
 }
 
 /** Written on every container made here, so that two clusters on one Docker engine keep out of each other's way. */
 export const ownerOf = (dataDir: string) => `minik8s:${dataDir}`;
 
-/** Works until the signal aborts; rejects when the node can not work here. */
-export async function runWorker(options: WorkerOptions, signal: AbortSignal): Promise<void> {
-  const { settings, clock, random, log, nodeName, nodeIP, identity, authority } = options;
-  const dataDir = join(settings['data-dir'], 'kubelet');
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const transport = createHttpsTransport({
-    server: options.server,
-    ca: authority,
-    cert: identity.certificate,
-    key: identity.key,
-    userAgent: `minik8s-node/${version()}`,
-    clock,
-  });
-  const client = createClient(transport, { clock });
-  const events = createEventRecorder({ client, clock, random, log, component: 'kubelet', host: nodeName });
-  const informersOf = () => createInformerFactory({ client, clock, random, log });
-  const runtime = new DockerRuntime({
+export function workerRuntime(settings: Settings<'data-dir' | 'docker-socket'>, clock: Clock): DockerRuntime {
+  return new DockerRuntime({
     socketPath: settings['docker-socket'],
     owner: ownerOf(settings['data-dir']),
     pauseImage: readAsset('pause.reference').toString('utf8').trim(),
-    initPath: join(dataDir, 'pause'),
+    initPath: join(settings['data-dir'], 'kubelet/pause'),
     clock,
     exec: systemExec,
   });
+}
+
+/** Works until the signal aborts; rejects when the node can not work here. */
+export async function runWorker(options: WorkerOptions, signal: AbortSignal): Promise<void> {
+  const { settings, clock, random, log, nodeName, nodeIP, serving, authority, transport } = options;
+  const periods = shutdownPeriods(settings);
+  const dataDir = join(settings['data-dir'], 'kubelet');
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const client = createClient(transport, { clock });
+  const events = createEventRecorder({ client, clock, random, log, component: 'kubelet', host: nodeName });
+  const informersOf = () => createInformerFactory({ client, clock, random, log });
+  const runtime = workerRuntime(settings, clock);
   const network = new RoutedPodNetwork({
     exec: systemExec,
     log: log.named('network'),
     nodeIP: undefined,
     clusterCIDR: settings['cluster-cidr'],
+    overlay: { mode: settings.overlay, nodeIP },
   });
   const kubelet = createKubelet({
     client,
@@ -94,16 +109,22 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     dataDir,
     facts: await readNodeFacts(dataDir, `v1.32.0-minik8s.${version()}`),
     readPauseArchive: async () => readAsset('pause.tar'),
+    ...podDns(settings),
     maxPods: settings['max-pods'],
+    ...agentLife(settings),
+    ...(settings['system-reserved'] && { systemReserved: settings['system-reserved'] }),
     sandboxPool: settings['sandbox-pool'],
     requireFreePort: requireFreeHostPort,
     ...(options.onReady && { onReady: options.onReady }),
+    ...(options.onRemoved && { onRemoved: options.onRemoved }),
+    ...(options.labels && { labels: options.labels }),
+    ...(options.taints && { taints: [...options.taints] }),
+    ...(options.podCIDR && { podCIDR: options.podCIDR }),
     server: {
       host: options.listenAddress,
       port: settings['kubelet-port'],
       tls: {
-        cert: identity.certificate,
-        key: identity.key,
+        identity: serving,
         clientCA: authority,
         authorize: ({ groups }) => groups.includes('system:masters'),
       },
@@ -118,8 +139,27 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     clock,
     log: log.named('proxy'),
   });
+  const overlay = {
+    client,
+    informers: informersOf(),
+    exec: systemExec,
+    clock,
+    log: log.named('overlay'),
+    nodeName,
+    nodeIP,
+    clusterCIDR: settings['cluster-cidr'],
+    mode: settings.overlay,
+  };
+  const routing = createNodeRouting(options, settings, {
+    nodeName,
+    nodeIP,
+    events,
+    informers: proxyInformers,
+  });
+  const dns = createNodeDns(options, settings, proxyInformers, routing.hostAddresses);
   const stop = new AbortController();
-  const ended = AbortSignal.any([signal, stop.signal]);
+  const going = afterPods({ kubelet, periods, exec: systemExec, log }, signal);
+  const ended = AbortSignal.any([going, stop.signal]);
   const proxy = async () => {
     try {
       await proxyInformers.start(ended);
@@ -127,9 +167,9 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
       if (ended.aborted) return;
       throw error;
     }
-    await proxier.run(ended);
+    await Promise.all([proxier.run(ended), routing.run(ended)]);
   };
-  const parts = [kubelet.run(ended), proxy()];
+  const parts = [kubelet.run(ended), proxy(), runOverlay(overlay, ended), dns.run(ended)];
   try {
     await Promise.all(parts);
   } finally {
@@ -137,6 +177,5 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     await Promise.allSettled(parts);
     await proxyInformers.stopped();
     await events.stop();
-    transport.close();
   }
 }

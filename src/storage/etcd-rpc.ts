@@ -132,7 +132,7 @@ export function prefixEnd(prefix: string): Buffer {
  * Keys the store keeps for itself lie right below the tree they serve (`/registry.progress` < `/registry/`), so
  * one range, and hence one ordered watch, can span both, and no list of the tree shows them.
  */
-export function markerKey(key: string, name: 'progress' | 'fence'): Buffer {
+export function markerKey(key: string, name: 'progress' | 'fence' | 'gone'): Buffer {
   const slash = key.indexOf('/', 1);
   if (slash < 0) throw new RangeError(`the key ${key} lies in no tree: it has one path segment`);
   return Buffer.from(`${key.slice(0, slash)}.${name}`);

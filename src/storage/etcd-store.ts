@@ -1,6 +1,7 @@
 /** The Store contract on etcd's RPCs: reads are retried, writes are settled (etcd-write.ts), watches resume. */
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
 import {
   type EtcdRpc,
   type KeyValue,
@@ -27,6 +28,7 @@ import {
 export interface EtcdStoreOptions {
   readonly rpc: EtcdRpc;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
   /** How long one call may take. */
   readonly attemptMs: number;

@@ -8,13 +8,17 @@
  * key's history from before the write up to the fence, from one watch whose range spans both; (3) the write is
  * in it, and its revision is known, or it never happened and may be sent anew.
  *
- * Limits: a write is recognised by its bytes (objects carry uids and leases their holder, so equal bytes from
- * someone else mean the same state); a deletion is recognised as "this revision was deleted", so of two
- * concurrent deletions of one revision both may be told that they did it. When etcd stays away longer than
- * `settleMs`, or compaction took the history, the outcome stays unknown: StoreUnavailableError.
+ * A write is recognised by its bytes (objects carry uids and leases their holder, so equal bytes from someone else
+ * mean the same state). A deletion leaves none, so its transaction also writes a mark of its own to a key that all
+ * deletions share: of two that delete one revision, one finds its mark beside the event.
+ *
+ * Limit: when etcd stays away longer than `settleMs`, or compaction took the history, the outcome stays unknown:
+ * StoreUnavailableError.
  */
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+import { findInHistory, type MarkedWrite, type Write } from './etcd-history.ts';
 import {
   type Compare,
   compareEqual,
@@ -26,11 +30,10 @@ import {
   type TxnResponse,
   targetModRevision,
   targetValue,
-  type WatchResponse,
 } from './etcd-rpc.ts';
 import { mismatch } from './memory.ts';
 import {
-  type Claims,
+  ClaimLostError,
   ClaimTakenError,
   KeyExistsError,
   RevisionMismatchError,
@@ -39,18 +42,10 @@ import {
   StoreUnavailableError,
 } from './store.ts';
 
-export interface Write {
-  readonly key: string;
-  /** The bytes to put; undefined deletes the key. */
-  readonly value: Buffer | undefined;
-  /** The mod_revision the key must have; 0 when it must not exist. */
-  readonly expected: number;
-  readonly claims: Claims;
-}
-
 export interface WriterOptions {
   readonly rpc: EtcdRpc;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
   /** Told of every answer, so that the store knows the highest revision. */
   readonly onAnswer: (header: ResponseHeader) => void;
@@ -93,7 +88,11 @@ export function createWriter(options: WriterOptions): Writer {
     return raised;
   };
 
-  const settle = async (write: Write, before: number, deadline: number): Promise<number | undefined> => {
+  const settle = async (
+    write: MarkedWrite,
+    before: number,
+    deadline: number,
+  ): Promise<number | undefined> => {
     const fenceKey = markerKey(write.key, 'fence');
     // A fence whose write began before this one was lost may have been applied before it: only a later one counts.
     await raising.get(fenceKey.toString())?.catch(() => undefined);
@@ -111,7 +110,8 @@ export function createWriter(options: WriterOptions): Writer {
   };
 
   return {
-    async write(write) {
+    async write(wanted) {
+      const write = { ...wanted, mark: Buffer.from(options.random.uuid()) };
       const fenceName = markerKey(write.key, 'fence').toString();
       const deadline = clock.now() + options.settleMs;
       let owners: ReadonlyMap<string, string> = new Map();
@@ -149,7 +149,7 @@ type Outcome =
 
 async function attempt(
   options: WriterOptions,
-  write: Write,
+  write: MarkedWrite,
   fence: number,
   owners: ReadonlyMap<string, string>,
 ): Promise<Outcome> {
@@ -169,13 +169,17 @@ async function attempt(
   }
 }
 
-function transaction(write: Write, fence: number, owners: ReadonlyMap<string, string>) {
+function transaction(write: MarkedWrite, fence: number, owners: ReadonlyMap<string, string>) {
   const key = Buffer.from(write.key);
   const fenceKey = markerKey(write.key, 'fence');
   const compare: Compare[] = [modRevisionIs(key, write.expected), modRevisionIs(fenceKey, fence)];
-  const success: RequestOp[] = [
-    write.value ? { request_put: { key, value: write.value } } : { request_delete_range: { key } },
-  ];
+  // The mark first: events of one transaction come in its order.
+  const success: RequestOp[] = write.value
+    ? [{ request_put: { key, value: write.value } }]
+    : [
+        { request_put: { key: markerKey(write.key, 'gone'), value: write.mark } },
+        { request_delete_range: { key } },
+      ];
   const failure: RequestOp[] = [{ request_range: { key } }, { request_range: { key: fenceKey } }];
   for (const claim of write.claims.acquire ?? []) {
     const claimKey = Buffer.from(claim.key);
@@ -188,6 +192,11 @@ function transaction(write: Write, fence: number, owners: ReadonlyMap<string, st
       success.push({ request_put: { key: claimKey, value: owner } });
     }
     failure.push({ request_range: { key: claimKey } });
+  }
+  for (const { key: held, owner } of write.claims.holding ?? []) {
+    const heldKey = Buffer.from(held);
+    compare.push({ result: compareEqual, target: targetValue, key: heldKey, value: Buffer.from(owner) });
+    failure.push({ request_range: { key: heldKey } });
   }
   for (const released of write.claims.release ?? []) {
     success.push({ request_delete_range: { key: Buffer.from(released) } });
@@ -223,6 +232,10 @@ function refuse(write: Write, found: Found): void {
       throw new ClaimTakenError(`${claim.key} is taken by ${owner}`, claim.key);
     }
   }
+  for (const claim of write.claims.holding ?? []) {
+    const owner = found.owners.get(claim.key);
+    if (owner !== claim.owner) throw new ClaimLostError(claim, owner);
+  }
 }
 
 function unknownOutcome(write: Write, cause: unknown): StoreUnavailableError {
@@ -247,61 +260,4 @@ async function putFence(options: WriterOptions, fenceKey: Buffer, deadline: numb
       await sleep(clock, 50);
     }
   }
-}
-
-/**
- * The revision at which `write` was applied in (before, fence], or undefined when it was not. The one watch spans
- * the fence and the key, and events of one watch come in order, so the fence's event ends the history.
- */
-async function findInHistory(
-  options: WriterOptions,
-  write: Write,
-  before: number,
-  fence: number,
-  deadline: number,
-): Promise<number | undefined> {
-  // A fence earlier than what had been seen before: this database is another one, wiped or restored.
-  if (fence <= before) throw new RpcError('compacted', 'etcd lost the history to read back');
-  const key = Buffer.from(write.key);
-  const stream = await options.rpc.openWatch();
-  const timer = options.clock.after(Math.max(deadline - options.clock.now(), 1), () => stream.cancel());
-  try {
-    stream.send({
-      create_request: {
-        key: markerKey(write.key, 'fence'),
-        range_end: Buffer.concat([key, Buffer.from([0])]),
-        start_revision: Math.max(before, write.expected) + 1,
-        progress_notify: false,
-        fragment: true,
-        watch_id: 1,
-      },
-    });
-    for await (const response of stream.responses) {
-      if (response.canceled) throw historyGone(response);
-      for (const event of response.events) {
-        const revision = Number(event.kv.mod_revision);
-        if (revision >= fence) return undefined;
-        if (!event.kv.key.equals(key)) continue;
-        if (isWrite(write, event)) return revision;
-        // The first change after the expected revision was someone else's, so ours found it gone.
-        if (write.expected !== 0) return undefined;
-      }
-    }
-    throw new RpcError('unanswered', 'the connection ended while reading back a write');
-  } finally {
-    timer.cancel();
-    stream.cancel();
-  }
-}
-
-function historyGone(response: WatchResponse): RpcError {
-  if (Number(response.compact_revision) > 0)
-    return new RpcError('compacted', 'the history to read back was compacted');
-  return new RpcError('refused', `etcd canceled the read-back: ${response.cancel_reason}`);
-}
-
-function isWrite(write: Write, event: WatchResponse['events'][number]): boolean {
-  if (event.type.toUpperCase() === 'DELETE') return write.value === undefined;
-  if (write.value === undefined || !event.kv.value.equals(write.value)) return false;
-  return (Number(event.kv.version) === 1) === (write.expected === 0);
 }

@@ -21,10 +21,11 @@ import {
   type IOptions,
   type IWatchRequest,
   KVClient,
-  WatchClient,
 } from 'etcd3';
 import type { Clock } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+import { EndpointChoice } from './endpoint-choice.ts';
 import { type EtcdRpc, RpcError, type WatchResponse, type WatchStream } from './etcd-rpc.ts';
 import { createEtcdStore } from './etcd-store.ts';
 import type { Store } from './store.ts';
@@ -38,6 +39,7 @@ export interface EtcdOptions {
   readonly auth?: { readonly username: string; readonly password: string };
   readonly log: Logger;
   readonly clock: Clock;
+  readonly random: Random;
   /**
    * How often a silent connection is probed, 6000 ms unless told; it is given up after half as long without an
    * answer. etcd drops clients that probe more often than its --grpc-keepalive-min-time (5 s unless set).
@@ -60,6 +62,9 @@ interface PoolInternals {
   }[];
 }
 
+/** What etcd3 returns is a Node stream, though its type does not say so. */
+type GrpcStream = Duplex & { cancel(): void };
+
 /** etcd3 keeps its connection pool to subclasses. */
 class Connection extends Etcd3 {
   /** Has the servers' certificates checked by `check` in place of gRPC's own rule. */
@@ -69,7 +74,15 @@ class Connection extends Etcd3 {
   }
 
   override readonly kv = new KVClient(this.pool);
-  readonly watches = new WatchClient(this.pool);
+
+  /** A member that loses its leader ends the stream, rather than saying nothing until it finds one again. */
+  openWatch(): Promise<GrpcStream> {
+    return this.pool.withConnection('Watch', ({ client, metadata }) => {
+      const ours = metadata.clone();
+      ours.set('hasleader', 'true');
+      return (client as unknown as { watch(metadata: unknown): GrpcStream }).watch(ours);
+    });
+  }
 }
 
 /** Resolves once etcd answers; rejects with StoreUnavailableError after `settleMs`. */
@@ -79,6 +92,7 @@ export async function connectEtcd(options: EtcdOptions): Promise<Store> {
     return await createEtcdStore({
       rpc,
       clock: options.clock,
+      random: options.random,
       log: options.log,
       attemptMs: options.attemptMs ?? 5000,
       settleMs: options.settleMs ?? 15_000,
@@ -96,42 +110,79 @@ async function openRpc(options: EtcdOptions): Promise<EtcdRpc> {
   const hosts = secure.map((endpoint) => new URL(endpoint).hostname.replace(/^\[|\]$/g, ''));
   // gRPC would send an address as the TLS server name, which Node refuses.
   const addressed = hosts.some((host) => isIP(host) !== 0);
-  const connection = new Connection({
-    hosts: [...options.endpoints],
-    ...(tls ? { credentials: await readCredentials(tls) } : {}),
-    ...(auth ? { auth } : {}),
-    faultHandling: { global: passThrough, host: () => passThrough },
-    grpcOptions: {
-      'grpc.keepalive_time_ms': keepalive,
-      'grpc.keepalive_timeout_ms': Math.ceil(keepalive / 2),
-      'grpc.max_receive_message_length': 64 << 20,
-      'grpc.max_send_message_length': 64 << 20,
-      'grpc.initial_reconnect_backoff_ms': 50,
-      'grpc.min_reconnect_backoff_ms': 50,
-      'grpc.max_reconnect_backoff_ms': 1000,
-      // A proxy from the environment has no business between a master and its store.
-      'grpc.enable_http_proxy': 0,
-      ...(addressed ? { 'grpc.ssl_target_name_override': 'etcd' } : {}),
-    },
+  const credentials = tls && (await readCredentials(tls));
+  const connections = options.endpoints.map((endpoint) => {
+    const connection = new Connection({
+      hosts: endpoint,
+      ...(credentials && { credentials }),
+      ...(auth && { auth }),
+      faultHandling: { global: passThrough, host: () => passThrough },
+      grpcOptions: {
+        'grpc.keepalive_time_ms': keepalive,
+        'grpc.keepalive_timeout_ms': Math.ceil(keepalive / 2),
+        'grpc.max_receive_message_length': 64 << 20,
+        'grpc.max_send_message_length': 64 << 20,
+        'grpc.initial_reconnect_backoff_ms': 50,
+        'grpc.min_reconnect_backoff_ms': 50,
+        'grpc.max_reconnect_backoff_ms': 1000,
+        // A proxy from the environment has no business between a master and its store.
+        'grpc.enable_http_proxy': 0,
+        ...(addressed ? { 'grpc.ssl_target_name_override': 'etcd' } : {}),
+      },
+    });
+    if (addressed) connection.checkCertificates((_, certificate) => checkAnyHost(hosts, certificate));
+    return connection;
   });
-  if (addressed) connection.checkCertificates((_, certificate) => checkAnyHost(hosts, certificate));
+  return rpcOver(connections, options);
+}
+
+/** Calls go to one endpoint until one there gets no answer; then to the next, and its watches end, to resume there. */
+function rpcOver(connections: readonly Connection[], { random, log, endpoints }: EtcdOptions): EtcdRpc {
+  const choice = new EndpointChoice(connections.length, random.next());
+  const watches = connections.map(() => new Set<WatchStream>());
+  const moveOn = (index: number, error: RpcError) => {
+    if (error.failure !== 'unanswered' || !choice.failed(index)) return;
+    log.debug('no answer from this endpoint of etcd, turning to another', {
+      endpoint: endpoints[index],
+      error: errorMessage(error),
+    });
+    for (const stream of watches[index] ?? []) stream.cancel();
+  };
+  const call = async <T>(make: (connection: Connection) => Promise<T>): Promise<T> => {
+    const index = choice.current;
+    try {
+      return await make(connections[index] as Connection);
+    } catch (cause) {
+      const error = toRpcError(cause);
+      moveOn(index, error);
+      throw error;
+    }
+  };
   // gRPC wants the wall clock's own deadline.
   const within = (ms: number) => ({ deadline: Date.now() + ms });
   return {
-    range: (request, ms) => translated(connection.kv.range(request, within(ms))),
-    txn: (request, ms) =>
-      translated(
-        connection.kv.txn(
-          { compare: [...request.compare], success: [...request.success], failure: [...request.failure] },
-          within(ms),
-        ),
+    range: (request, ms) => call(({ kv }) => kv.range(request, within(ms))),
+    txn: ({ compare, success, failure }, ms) =>
+      call(({ kv }) =>
+        kv.txn({ compare: [...compare], success: [...success], failure: [...failure] }, within(ms)),
       ),
     compact: async (revision, ms) => {
-      await translated(connection.kv.compact({ revision }, within(ms)));
+      await call(({ kv }) => kv.compact({ revision }, within(ms)));
     },
-    version: async (ms) => (await translated(connection.maintenance.status(within(ms)))).version,
-    openWatch: () => translated(connection.watches.watch()).then(toWatchStream),
-    close: () => connection.close(),
+    version: async (ms) => (await call(({ maintenance }) => maintenance.status(within(ms)))).version,
+    async openWatch() {
+      const index = choice.current;
+      const open = watches[index];
+      const stream = toWatchStream(await call((connection) => connection.openWatch()), {
+        onFailure: (error) => moveOn(index, error),
+        onEnd: () => open?.delete(stream),
+      });
+      open?.add(stream);
+      return stream;
+    },
+    close() {
+      for (const connection of connections) connection.close();
+    },
   };
 }
 
@@ -156,20 +207,28 @@ async function readCredentials(
   return { rootCertificate, certChain: await readFile(tls.cert), privateKey: await readFile(tls.key) };
 }
 
-/** What etcd3 returns is a Node stream, though its type does not say so. */
-type GrpcStream = Duplex & { cancel(): void };
+interface StreamEvents {
+  /** It broke by itself; not when it was canceled. */
+  onFailure(error: RpcError): void;
+  onEnd(): void;
+}
 
-function toWatchStream(stream: unknown): WatchStream {
-  const grpc = stream as GrpcStream;
-  // Iterating reports the error; this keeps one that comes before or after from ending the process.
-  grpc.on('error', () => undefined);
+function toWatchStream(grpc: GrpcStream, events: StreamEvents): WatchStream {
+  let canceled = false;
+  grpc.on('error', (error) => {
+    if (!canceled) events.onFailure(toRpcError(error));
+  });
+  grpc.on('close', events.onEnd);
   return {
     send: (request) => {
       const message: IWatchRequest = request;
       if (grpc.writable) grpc.write(message);
     },
     responses: readResponses(grpc),
-    cancel: () => grpc.cancel(),
+    cancel: () => {
+      canceled = true;
+      grpc.cancel();
+    },
   };
 }
 
@@ -179,12 +238,6 @@ async function* readResponses(stream: GrpcStream): AsyncGenerator<WatchResponse>
   } catch (error) {
     throw toRpcError(error);
   }
-}
-
-function translated<T>(call: Promise<T>): Promise<T> {
-  return call.catch((error) => {
-    throw toRpcError(error);
-  });
 }
 
 const refusals = [

@@ -4,6 +4,7 @@
  */
 import { insertionPoint } from './sorted.ts';
 import {
+  ClaimLostError,
   type Claims,
   ClaimTakenError,
   CompactedError,
@@ -85,6 +86,10 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
       if (holder !== undefined && holder !== owner) {
         throw new ClaimTakenError(`${key} is taken by ${holder}`, key);
       }
+    }
+    for (const claim of wanted?.holding ?? []) {
+      const holder = claims.get(claim.key) ?? at(claim.key, revision)?.value.toString();
+      if (holder !== claim.owner) throw new ClaimLostError(claim, holder);
     }
   };
   const commit = (make: (revision: number) => StoreEvent, wanted: Claims | undefined): number => {

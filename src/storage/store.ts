@@ -37,8 +37,15 @@ export interface ListResult {
  * write with ClaimTakenError when another owner has the key; taking a key one already owns is fine.
  */
 export interface Claims {
-  readonly acquire?: readonly { readonly key: string; readonly owner: string }[];
+  readonly acquire?: readonly Claim[];
   readonly release?: readonly string[];
+  /** The write happens only while these are so; ClaimLostError otherwise. */
+  readonly holding?: readonly Claim[];
+}
+
+export interface Claim {
+  readonly key: string;
+  readonly owner: string;
 }
 
 export type StoreEvent =
@@ -98,6 +105,16 @@ export class ClaimTakenError extends Error {
   constructor(message: string, claim: string) {
     super(message);
     this.claim = claim;
+  }
+}
+
+/** A name that the writer had to hold is not its own, or not any more: nothing was written. */
+export class ClaimLostError extends Error {
+  override readonly name = 'ClaimLostError';
+  readonly claim: string;
+  constructor(claim: Claim, owner: string | undefined) {
+    super(`${claim.key} is held by ${owner ?? 'nobody'}, not by ${claim.owner}`);
+    this.claim = claim.key;
   }
 }
 

@@ -1,27 +1,7 @@
-/** `npm run bench [NAME…]`: runs the benchmarks, prints a table and, as the last line, the same as JSON. */
-
+/** `npm run bench [NAME…]`: the benchmarks of one machine. */
 import { pods } from './pods.ts';
-import { type Benchmark, printTable, type Row } from './report.ts';
+import { runBenchmarks } from './run-benchmarks.ts';
 import { serviceRules } from './service-rules.ts';
 import { idle, start } from './start.ts';
 
-const benchmarks: readonly Benchmark[] = [start, pods, serviceRules, idle];
-
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !benchmarks.some((benchmark) => benchmark.name === name));
-if (unknown.length > 0) {
-  process.stderr.write(
-    `error: no benchmark ${unknown.join(', ')}; known: ${benchmarks.map((b) => b.name).join(', ')}\n`,
-  );
-  process.exit(2);
-}
-
-const rows: (Row & { readonly benchmark: string })[] = [];
-for (const benchmark of benchmarks) {
-  if (wanted.length > 0 && !wanted.includes(benchmark.name)) continue;
-  process.stderr.write(`${benchmark.name} …\n`);
-  for (const row of await benchmark.run()) rows.push({ benchmark: benchmark.name, ...row });
-}
-printTable(rows);
-process.stdout.write(`${JSON.stringify(rows)}\n`);
-process.exit(0);
+await runBenchmarks([start, pods, serviceRules, idle], process.argv.slice(2));

@@ -2,13 +2,11 @@
 
 import { deploymentResource } from '../../src/api/apps/v1/deployment.ts';
 import { type Pod, podResource } from '../../src/api/core/v1/pod.ts';
-import { systemClock } from '../../src/base/clock.ts';
 import type { Client } from '../../src/client/client.ts';
-import { createHttpsTransport } from '../../src/client/https-transport.ts';
-import { loadKubeconfig, resolveContext } from '../../src/client/kubeconfig.ts';
 import { createClient } from '../../src/client/rest-client.ts';
 import { Cluster } from '../e2e/harness/cluster.ts';
 import { waitFor } from '../e2e/harness/wait-for.ts';
+import { adminTransport } from './admin-transport.ts';
 import { dockerApi, removeContainers, runPair } from './docker-api.ts';
 import { type Benchmark, median, type Row, timed } from './report.ts';
 
@@ -148,16 +146,7 @@ async function run(): Promise<readonly Row[]> {
     const swarmTimes: number[] = [];
     for (let round = 0; round < rounds; round++) swarmTimes.push(await swarm());
     const cluster = await Cluster.start({ after: (fn) => cleanups.push(fn) });
-    const config = loadKubeconfig([cluster.kubeconfig]);
-    if (!config) throw new Error(`${cluster.kubeconfig} is missing`);
-    const { server, ca, cert, key } = resolveContext(config);
-    const transport = createHttpsTransport({
-      server,
-      clock: systemClock,
-      ...(ca && { ca }),
-      ...(cert && { cert }),
-      ...(key && { key }),
-    });
+    const transport = adminTransport(cluster.kubeconfig);
     const client = createClient(transport);
     try {
       const one = median(await onePod(client));

@@ -1,10 +1,10 @@
 /** How long until there is a cluster, how long until there is a version, and what a cluster takes when nothing happens. */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemExec } from '../../src/base/exec.ts';
 import { Cluster } from '../e2e/harness/cluster.ts';
 import { type Benchmark, median, type Row, timed } from './report.ts';
+import { usageOf } from './usage.ts';
 
 const executable = join(import.meta.dirname, '../../dist/minik8s');
 const rounds = 3;
@@ -72,20 +72,6 @@ async function etcdAlone(): Promise<void> {
   child.kill('SIGKILL');
   await ended;
   await systemExec('rm', ['-r', directory]);
-}
-
-interface Usage {
-  /** Seconds of processor time so far. */
-  readonly cpu: number;
-  /** Bytes. */
-  readonly rss: number;
-}
-
-function usageOf(pid: number): Usage {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const rss = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return { cpu: (Number(fields[11]) + Number(fields[12])) / 100, rss: Number(rss) * 1024 };
 }
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

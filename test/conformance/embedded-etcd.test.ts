@@ -8,6 +8,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
+import { systemRandom } from '../../src/base/random.ts';
 import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../src/storage/embedded-etcd.ts';
 import { connectEtcd } from '../../src/storage/etcd.ts';
 import { etcdBinary, requireEtcd, startTestEtcd } from './etcd-server.ts';
@@ -21,7 +22,7 @@ function start(dataDir: string): Promise<EmbeddedEtcd> {
 }
 
 const connect = ({ endpoints, keepaliveMs }: EmbeddedEtcd) =>
-  connectEtcd({ endpoints, keepaliveMs, log: silentLogger, clock: systemClock });
+  connectEtcd({ endpoints, keepaliveMs, log: silentLogger, clock: systemClock, random: systemRandom });
 
 async function isRunning(pid: number): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => 'gone) Z');
@@ -84,10 +85,11 @@ test('after its master was killed: the etcd left behind is ended and its data se
        import { connectEtcd } from '${storage}/etcd.ts';
        import { systemClock as clock } from '${storage}/../base/clock.ts';
        import { silentLogger as log } from '${storage}/../base/log.ts';
+       import { systemRandom as random } from '${storage}/../base/random.ts';
        const signal = new AbortController().signal;
        const [binary, dataDir] = process.argv.slice(1);
        const etcd = await startEmbeddedEtcd({ binary, dataDir, log, clock, signal });
-       const store = await connectEtcd({ endpoints: etcd.endpoints, log, clock });
+       const store = await connectEtcd({ endpoints: etcd.endpoints, log, clock, random });
        await store.create('/t/a', Buffer.from('from the first'));
        console.log(etcd.pid());`,
       etcdBinary,

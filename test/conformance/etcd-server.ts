@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
+import { systemRandom } from '../../src/base/random.ts';
 import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../src/storage/embedded-etcd.ts';
 import { connectEtcd } from '../../src/storage/etcd.ts';
 import type { Store } from '../../src/storage/store.ts';
@@ -45,6 +46,7 @@ export async function startTestEtcd(subdirectory = 'etcd'): Promise<TestEtcd> {
         keepaliveMs: etcd.keepaliveMs,
         log: silentLogger,
         clock: systemClock,
+        random: systemRandom,
         ...options,
       }),
     async stop() {

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
+import { systemRandom } from '../../src/base/random.ts';
 import { createAuthority, issueCertificate } from '../../src/pki/x509.ts';
 import { connectEtcd, type EtcdOptions } from '../../src/storage/etcd.ts';
 import { RevisionMismatchError, StoreUnavailableError } from '../../src/storage/store.ts';
@@ -104,7 +105,7 @@ after(async () => {
 });
 
 const connect = (options: Partial<EtcdOptions> = {}) =>
-  connectEtcd({ endpoints, tls, log: silentLogger, clock: systemClock, ...options });
+  connectEtcd({ endpoints, tls, log: silentLogger, clock: systemClock, random: systemRandom, ...options });
 
 test('members are killed one after the other: nothing is lost, repeated or misreported', limit, async () => {
   const store = await connect();
@@ -172,6 +173,88 @@ test('writers at different members exclude one another', limit, async () => {
     assert.equal((await first.get(key))?.value.toString(), '60');
   } finally {
     for (const store of stores) await store.close();
+  }
+});
+
+/** A store whose calls begin at the first endpoint. */
+const atTheFirst = (options: Partial<EtcdOptions> = {}) =>
+  connect({ random: { ...systemRandom, next: () => 0 }, ...options });
+
+test(
+  'an endpoint that takes connections and says nothing costs one wait, and none after it',
+  limit,
+  async () => {
+    const sockets: net.Socket[] = [];
+    const silent = net.createServer((socket) => {
+      sockets.push(socket.on('error', () => undefined));
+    });
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const address = silent.address();
+    assert.ok(address && typeof address === 'object');
+    const store = await atTheFirst({
+      endpoints: [`https://127.0.0.1:${address.port}`, ...endpoints],
+      attemptMs: 1000,
+    });
+    try {
+      const key = `${freshTree()}a`;
+      let revision = await store.create(key, Buffer.from('0'));
+      const since = Date.now();
+      for (let i = 1; i <= 30; i++) revision = await store.update(key, Buffer.from(String(i)), revision);
+      assert.ok(Date.now() - since < 1000, `30 writes took ${Date.now() - since} ms`);
+    } finally {
+      await store.close();
+      for (const socket of sockets) socket.destroy();
+      silent.close();
+    }
+  },
+);
+
+test('the member it talks to freezes: writes and the watch go on at another', limit, async () => {
+  const store = await atTheFirst();
+  const [first] = members;
+  const frozen = running.get(first ?? '');
+  assert.ok(frozen);
+  try {
+    const tree = freshTree();
+    const collector = new Collector(store, tree, await store.currentRevision());
+    const written = [await store.create(`${tree}a`, Buffer.from('1'))];
+    await collector.take(1);
+    frozen.kill('SIGSTOP');
+    const since = Date.now();
+    for (let i = 0; i < 20; i++) written.push(await store.create(`${tree}b${i}`, Buffer.from('2')));
+    await collector.take(written.length);
+    assert.ok(Date.now() - since < 10_000, `it took ${Date.now() - since} ms`);
+    assert.deepEqual(collector.revisions, written);
+    await collector.stop();
+  } finally {
+    frozen.kill('SIGCONT');
+    await store.close();
+  }
+});
+
+test('without a majority nothing is written, and it goes on when there is one again', limit, async () => {
+  const store = await atTheFirst({ settleMs: 3000, attemptMs: 1000 });
+  const others = members.slice(1).map((member) => running.get(member));
+  try {
+    const tree = freshTree();
+    const collector = new Collector(store, tree, await store.currentRevision());
+    const revision = await store.create(`${tree}a`, Buffer.from('1'));
+    for (const member of others) member?.kill('SIGSTOP');
+    await assert.rejects(store.update(`${tree}a`, Buffer.from('2'), revision), StoreUnavailableError);
+    await assert.rejects(store.get(`${tree}a`), StoreUnavailableError);
+    for (const member of others) member?.kill('SIGCONT');
+    const now = await store.get(`${tree}a`);
+    assert.ok(now);
+    const last = await store.update(`${tree}a`, Buffer.from('3'), now.revision);
+    await collector.until(() => collector.revisions.at(-1) === last);
+    // The update that was not answered may have happened after all; never twice, and nothing else.
+    const values = collector.events.map((event) => (event.type === 'put' ? event.value.toString() : 'gone'));
+    assert.deepEqual(values, now.value.toString() === '2' ? ['1', '2', '3'] : ['1', '3']);
+    await collector.stop();
+  } finally {
+    for (const member of others) member?.kill('SIGCONT');
+    await store.close();
   }
 });
 

@@ -142,6 +142,24 @@ test('a lost answer: the write is recognised although others have changed the ob
   }),
 );
 
+test('a lost answer: of two that delete one revision, one is told that it did', limit, () =>
+  proxied(async (store, proxy, tree) => {
+    for (let round = 0; round < 6; round++) {
+      const key = `${tree}${round}`;
+      const revision = await direct.create(key, bytes('1'));
+      const lost = losingTheAnswer(proxy, () => store.delete(key, revision));
+      // Now ahead of the request whose answer is lost, now behind it.
+      if (round % 2 === 1) await pause(25);
+      const [ours, theirs] = await Promise.allSettled([lost, direct.delete(key, revision)]);
+      const told = [ours, theirs].map(({ status }) => status).sort();
+      assert.deepEqual(told, ['fulfilled', 'rejected'], `round ${round}`);
+      for (const result of [ours, theirs]) {
+        if (result.status === 'rejected') assert.ok(result.reason instanceof RevisionMismatchError);
+      }
+    }
+  }),
+);
+
 test('a lost answer: a refusal stays a refusal', limit, () =>
   proxied(async (store, proxy, tree) => {
     const key = `${tree}a`;

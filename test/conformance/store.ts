@@ -183,6 +183,29 @@ export function storeSuite(name: string, open: () => Promise<Store>): void {
     assert.equal((await store.list(tree)).items.length, 3);
   });
 
+  check('a write that must hold a claim happens while it does, and only then', async (store, tree) => {
+    const held = (owner: string) => ({ holding: [{ key: `/claims${tree}term`, owner }] });
+    const lost = { name: 'ClaimLostError', claim: `/claims${tree}term` };
+    await assert.rejects(store.create(`${tree}a`, bytes('1'), held('one')), lost);
+    await store.create(`${tree}holder`, bytes('h'), {
+      acquire: [{ key: `/claims${tree}term`, owner: 'one' }],
+    });
+    const a = await store.create(`${tree}a`, bytes('1'), held('one'));
+    const holder = await store.get(`${tree}holder`);
+    assert.ok(holder);
+    await store.update(`${tree}holder`, bytes('h2'), holder.revision, { release: [`/claims${tree}term`] });
+    await store.create(`${tree}next`, bytes('n'), { acquire: [{ key: `/claims${tree}term`, owner: 'two' }] });
+    const late = { acquire: [{ key: `/claims${tree}x`, owner: 'a' }], ...held('one') };
+    await assert.rejects(store.create(`${tree}b`, bytes('late'), late), lost);
+    await assert.rejects(store.update(`${tree}a`, bytes('late'), a, late), lost);
+    await assert.rejects(store.delete(`${tree}a`, a, held('one')), lost);
+    // What the key itself has to say comes first: a later leader may well have changed it.
+    await assert.rejects(store.create(`${tree}a`, bytes('late'), held('one')), KeyExistsError);
+    await store.create(`${tree}c`, bytes('c'), { acquire: [{ key: `/claims${tree}x`, owner: 'c' }] });
+    assert.equal((await store.get(`${tree}a`))?.revision, a);
+    await store.delete(`${tree}a`, a, held('two'));
+  });
+
   check('pages of a list are one snapshot, in key order', async (store, tree) => {
     const names = Array.from({ length: 25 }, (_, i) => `pods/${String((i * 7) % 25).padStart(2, '0')}`);
     for (const key of names) await store.create(`${tree}${key}`, bytes(key));

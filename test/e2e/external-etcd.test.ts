@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Cluster, executable } from './harness/cluster.ts';
@@ -65,8 +64,6 @@ test('masters on an etcd of somebody else’s, over TLS', async (context) => {
     'a second master has the same objects, and takes over when the first stops',
     async () => {
       const dataDir = join(host.directory, 'second');
-      mkdirSync(dataDir);
-      cpSync(join(cluster.dataDir, 'pki'), join(dataDir, 'pki'), { recursive: true });
       const flags = ['--data-dir', dataDir, '--port=7443', '--bind-address', host.address, ...etcd.flags()];
       const master = host.spawn(executable, ['master', ...flags]);
       const second = kubectlFor(join(dataDir, 'admin.conf'));

@@ -142,7 +142,8 @@ test('a Deployment behind a Service, from apply to delete', async (context) => {
 
   await context.test('reset takes away all it made on the machine', async () => {
     await cluster.run('reset', '--yes', '--data-dir', cluster.dataDir);
-    assert.deepEqual(await cluster.leftovers(), { containers: [], tables: [], links: [], rules: [] });
+    const nothing = { containers: [], tables: [], links: [], rules: [], routes: [] };
+    assert.deepEqual(await cluster.leftovers(), nothing);
     assert.equal(existsSync(cluster.dataDir), false);
   });
 });

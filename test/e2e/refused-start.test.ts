@@ -85,6 +85,18 @@ test('minik8s up says in one line why it can not start, and leaves nothing', asy
     });
   }
 
+  await context.test('addresses that the machine or Services have', async () => {
+    const own = `${host.address.split('.').slice(0, 2).join('.')}.0.0/16`;
+    const refused = await up({ 'cluster-cidr': own });
+    assertOneLine(refused, new RegExp(`address ${host.address} .* lies in cluster-cidr ${own}`));
+    for (const role of ['up', 'master']) {
+      const flags = ['--data-dir', dataDir, '--service-cidr', '10.244.0.0/24'];
+      const { code, stderr } = await endOf(host.command(executable, [role, ...flags]));
+      assert.equal(code, 2);
+      assert.match(stderr, /^error: cluster-cidr .* and service-cidr .* overlap; [^\n]+\n$/);
+    }
+  });
+
   await context.test('bad settings, with status 2', async () => {
     const { code, stderr } = await up({ port: 'http' });
     assert.deepEqual([code, stderr], [2, 'error: --port: "http": expected a whole number from 1 to 65535\n']);
@@ -110,6 +122,13 @@ test('one minik8s a data directory', async (context) => {
   assertOneLine(second, new RegExp(`process id ${pid}`), /stop it or give another --data-dir/);
   const master = await endOf(host.command(executable, ['master', '--data-dir', cluster.dataDir]));
   assertOneLine(master, new RegExp(`process id ${pid}`));
+  const other = ['--data-dir', join(host.directory, 'other'), '--docker-socket', host.dockerSocket];
+  const third = await endOf(
+    host.command(executable, ['up', ...other, '--port', '7443', '--kubelet-port', '7250']),
+  );
+  assertOneLine(third, /another minik8s works as a node on this machine/, /stop it first/);
+  const reset = await endOf(host.command(executable, ['reset', '--yes', ...other]));
+  assertOneLine(reset, /another minik8s works as a node on this machine/);
   assert.equal((await cluster.kubectl.attempt(['get', 'nodes'])).code, 0);
   assert.equal(cluster.processes('etcd').length, 1);
 });

@@ -1,10 +1,17 @@
 /** What may still change or refuse a write after it was decoded and before it is validated and stored. */
 import type { ServerContext } from '../server-context.ts';
+import { certificateSigningRequests } from './certificate-signing-request.ts';
+import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction.ts';
 import type { Admission, AdmissionPlugin } from './plugin.ts';
 
-const plugins: readonly AdmissionPlugin[] = [namespaceLifecycle, nodeRestriction];
+const plugins: readonly AdmissionPlugin[] = [
+  namespaceLifecycle,
+  nodeRestriction,
+  defaultTolerationSeconds,
+  certificateSigningRequests,
+];
 
 export async function admit(server: ServerContext, admission: Admission): Promise<void> {
   for (const plugin of plugins) await plugin(server, admission);

@@ -1,7 +1,19 @@
 /** Who may do what. Closed: what no rule allows is refused. */
+import type { FieldSelector } from '../../apimachinery/field-selector.ts';
 import { mastersGroup, type UserInfo } from '../user.ts';
 
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+/** Those of requests, and the two that are asked for beside one (upstream: the resource `signers`). */
+export type Verb =
+  | 'get'
+  | 'list'
+  | 'watch'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'delete'
+  | 'deletecollection'
+  | 'approve'
+  | 'sign';
 
 export type AccessRequest =
   | {
@@ -12,7 +24,10 @@ export type AccessRequest =
       /** With its subresource, such as `pods/log`. */
       readonly resource: string;
       readonly namespace: string;
+      /** Also of a list or watch whose field selector asks for one `metadata.name`. */
       readonly name: string;
+      /** Of a list or watch; absent means everything. */
+      readonly fieldSelector?: FieldSelector;
     }
   | { readonly type: 'path'; readonly user: UserInfo; readonly verb: string; readonly path: string };
 

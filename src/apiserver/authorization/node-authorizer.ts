@@ -1,40 +1,44 @@
 /**
- * What a node agent (`system:node:NAME` in system:nodes) may do: read what runs pods, write its own Node, its
- * own Lease, the status of pods bound to it, and events. Names inside a body are admission's business
- * (admission/node-restriction.ts).
+ * What a node agent (`system:node:NAME` in system:nodes) may do: read what runs its pods and routes to all others,
+ * write its own Node, its own Lease, the status of pods bound to it, and events. As upstream's node authorizer it
+ * reads a Secret or ConfigMap only while a pod that needs it is bound to the node. What a body may say is
+ * admission's business (admission/node-restriction.ts); certificates are node-bootstrapper.ts's.
  */
+import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { podReferences } from '../../api/core/v1/pod-references.ts';
+import { requiredFieldValue } from '../../apimachinery/field-selector.ts';
+import { storagePrefix } from '../../apimachinery/resource-definition.ts';
+import { waitForNow } from '../freshness.ts';
+import type { ServerContext } from '../server-context.ts';
+import { findObject } from '../stored-object.ts';
 import { nodeNameOf } from '../user.ts';
 import type { AccessRequest, Authorizer, Verb } from './authorizer.ts';
 
 type ResourceAccess = Extract<AccessRequest, { type: 'resource' }>;
 
-/** The node a pod is bound to: '' when it is not bound, undefined when there is no such pod. */
-export type PodNodeLookup = (namespace: string, name: string) => Promise<string | undefined>;
+type Condition = 'always' | 'own name' | 'own lease' | 'own pods' | 'bound pod' | 'needed here';
 
 interface NodeRule {
   readonly group: string;
   readonly resources: readonly string[];
   readonly verbs: readonly Verb[];
-  readonly when: 'always' | 'own name' | 'own lease' | 'bound pod';
+  readonly when: Condition;
 }
 
 const read: readonly Verb[] = ['get', 'list', 'watch'];
 
 const rules: readonly NodeRule[] = [
-  {
-    group: '',
-    resources: ['pods', 'services', 'nodes', 'configmaps', 'secrets', 'namespaces'],
-    verbs: read,
-    when: 'always',
-  },
+  { group: '', resources: ['services', 'nodes', 'namespaces'], verbs: read, when: 'always' },
   { group: 'discovery.k8s.io', resources: ['endpointslices'], verbs: read, when: 'always' },
+  { group: 'minik8s.io', resources: ['dnses'], verbs: read, when: 'always' },
+  { group: '', resources: ['pods'], verbs: ['list', 'watch'], when: 'own pods' },
+  { group: '', resources: ['pods'], verbs: ['get', 'delete'], when: 'bound pod' },
+  { group: '', resources: ['pods/status'], verbs: ['update', 'patch'], when: 'bound pod' },
+  { group: '', resources: ['pods/eviction'], verbs: ['create'], when: 'bound pod' },
+  { group: '', resources: ['secrets', 'configmaps'], verbs: ['get'], when: 'needed here' },
   { group: '', resources: ['nodes'], verbs: ['create'], when: 'always' },
   { group: '', resources: ['nodes', 'nodes/status'], verbs: ['update', 'patch'], when: 'own name' },
-  { group: '', resources: ['pods/status'], verbs: ['update', 'patch'], when: 'bound pod' },
-  { group: '', resources: ['pods'], verbs: ['delete'], when: 'bound pod' },
-  { group: '', resources: ['pods/eviction'], verbs: ['create'], when: 'bound pod' },
   { group: '', resources: ['events'], verbs: ['create', 'update', 'patch'], when: 'always' },
-  { group: 'events.k8s.io', resources: ['events'], verbs: ['create', 'update', 'patch'], when: 'always' },
   {
     group: 'coordination.k8s.io',
     resources: ['leases'],
@@ -43,18 +47,7 @@ const rules: readonly NodeRule[] = [
   },
 ];
 
-export function nodeAuthorizer(nodeOfPod: PodNodeLookup): Authorizer {
-  const conditions: Record<
-    NodeRule['when'],
-    (request: ResourceAccess, node: string) => boolean | Promise<boolean>
-  > = {
-    always: () => true,
-    'own name': (request, node) => request.name === node,
-    'own lease': ({ namespace, name, verb }, node) =>
-      namespace === 'kube-node-lease' && (name === node || (verb === 'create' && name === '')),
-    // A pod that is gone is not found, which tells the agent more than a refusal.
-    'bound pod': async ({ namespace, name }, node) => ((await nodeOfPod(namespace, name)) ?? node) === node,
-  };
+export function nodeAuthorizer(server: ServerContext): Authorizer {
   return async (request) => {
     const node = nodeNameOf(request.user);
     if (node === undefined || request.type !== 'resource') return false;
@@ -63,8 +56,61 @@ export function nodeAuthorizer(nodeOfPod: PodNodeLookup): Authorizer {
         rule.group === request.group &&
         rule.resources.includes(request.resource) &&
         rule.verbs.includes(request.verb);
-      if (matches && (await conditions[rule.when](request, node))) return true;
+      if (matches && (await holds(rule.when, server, request, node))) return true;
     }
     return false;
   };
+}
+
+function holds(
+  condition: Condition,
+  server: ServerContext,
+  request: ResourceAccess,
+  node: string,
+): boolean | Promise<boolean> {
+  const { namespace, name, verb, fieldSelector = [] } = request;
+  switch (condition) {
+    case 'always':
+      return true;
+    case 'own name':
+      return name === node;
+    case 'own lease':
+      return namespace === 'kube-node-lease' && (name === node || (verb === 'create' && name === ''));
+    case 'own pods':
+      return requiredFieldValue(fieldSelector, 'spec.nodeName') === node;
+    case 'bound pod':
+      return isBound(server, request, node);
+    case 'needed here':
+      return isNeeded(server, request, node);
+  }
+}
+
+/** A pod that is gone is not found, which tells the agent more than a refusal. */
+async function isBound(
+  server: ServerContext,
+  { namespace, name }: ResourceAccess,
+  node: string,
+): Promise<boolean> {
+  const pod = await findObject(server, podResource, namespace, name);
+  return pod === undefined || pod.spec.nodeName === node;
+}
+
+/** The pod may have been bound by another master a moment ago: before it refuses, the cache catches up. */
+async function isNeeded(server: ServerContext, request: ResourceAccess, node: string): Promise<boolean> {
+  if (needs(server, request, node)) return true;
+  await waitForNow(server, new AbortController().signal);
+  return needs(server, request, node);
+}
+
+function needs(
+  { cache }: ServerContext,
+  { resource, namespace, name }: ResourceAccess,
+  node: string,
+): boolean {
+  return cache.list(storagePrefix(podResource, namespace)).some(({ object }) => {
+    const pod = object as Pod;
+    if (pod.spec.nodeName !== node) return false;
+    const { secrets, configMaps } = podReferences(pod);
+    return (resource === 'secrets' ? secrets : configMaps).has(name);
+  });
 }

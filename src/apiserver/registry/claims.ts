@@ -4,9 +4,13 @@ import type { ResourceDefinition } from '../../apimachinery/resource-definition.
 import type { Claims } from '../../storage/store.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { ClaimPlanner } from './claim-planner.ts';
+import { dnsClaims } from './dns-claims.ts';
 import { serviceClaims } from './service-claims.ts';
 
-const planners: Readonly<Record<string, ClaimPlanner>> = { '/services': serviceClaims };
+const planners: Readonly<Record<string, ClaimPlanner>> = {
+  '/services': serviceClaims,
+  'minik8s.io/dnses': dnsClaims,
+};
 
 const plannerOf = (definition: ResourceDefinition) => planners[`${definition.group}/${definition.plural}`];
 

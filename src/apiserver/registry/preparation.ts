@@ -17,7 +17,8 @@ type WithStatus = KubeObject & { status?: unknown };
 const fields = (object: KubeObject) => object as unknown as JsonObject;
 
 export function prepareForCreate(definition: ResourceDefinition, object: KubeObject): void {
-  if (definition.hasStatus) delete (object as WithStatus).status;
+  const { keepsStatusOnCreate } = definition.strategy;
+  if (definition.hasStatus && !keepsStatusOnCreate) delete (object as WithStatus).status;
   definition.strategy.setDefaults?.(object);
   definition.strategy.prepareForCreate?.(object);
 }
@@ -80,11 +81,14 @@ export function validateForUpdate(
   object: KubeObject,
   old: KubeObject,
   part: Part,
+  subresource: string,
 ): void {
   const causes = [...metaCauses(definition, object), ...validateFinalizersOfDeleted(object, old)];
   if (part === 'main') {
     causes.push(...(definition.strategy.validate?.(object) ?? []));
     causes.push(...(definition.strategy.validateUpdate?.(object, old) ?? []));
+  } else {
+    causes.push(...(definition.strategy.validateStatus?.(object, old, subresource) ?? []));
   }
   throwCauses(definition, object, causes);
 }

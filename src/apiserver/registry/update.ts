@@ -58,7 +58,7 @@ async function decide(
   });
   const claims = request.part === 'main' ? planClaims(server, definition, object, old, taken) : undefined;
   if (!request.trusted) {
-    validateForUpdate(definition, object, old, request.part);
+    validateForUpdate(definition, object, old, request.part, request.subresource);
     countGeneration(definition, object, old);
   }
   if (isFullyFinalized(object)) return { type: 'remove', object, claims: releaseClaims(definition, old) };

@@ -1,10 +1,13 @@
 /** The subresources of each kind, for routing and for discovery. */
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { Handler } from '../request-scope.ts';
+import { podAttach } from './attach.ts';
 import { bindPod } from './binding.ts';
 import { evictPod } from './eviction.ts';
+import { podExec } from './exec.ts';
 import { finalizeNamespace } from './finalize.ts';
 import { podLog } from './log.ts';
+import { podPortForward } from './port-forward.ts';
 import { getScale, patchScale, putScale } from './scale.ts';
 import { getStatus, patchStatus, putStatus } from './status.ts';
 
@@ -24,6 +27,7 @@ export function findSubresource(definition: ResourceDefinition, name: string): S
   return Object.hasOwn(all, name) ? all[name] : undefined;
 }
 
+/** Of the status, each subresource lets some writers change some of it. */
 const status: Subresource = { methods: { GET: getStatus, PUT: putStatus, PATCH: patchStatus } };
 
 const scale: Subresource = {
@@ -31,12 +35,22 @@ const scale: Subresource = {
   kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
 };
 
+/** GET begins a WebSocket, POST is SPDY's. */
+const stream = (handler: Handler, kind: string): Subresource => ({
+  methods: { GET: handler, POST: handler },
+  kind: { group: '', version: 'v1', kind },
+});
+
 const special: Readonly<Record<string, Subresources>> = {
   '/pods': {
     binding: { methods: { POST: bindPod }, kind: { group: '', version: 'v1', kind: 'Binding' } },
     eviction: { methods: { POST: evictPod }, kind: { group: 'policy', version: 'v1', kind: 'Eviction' } },
     log: { methods: { GET: podLog } },
+    exec: stream(podExec, 'PodExecOptions'),
+    attach: stream(podAttach, 'PodAttachOptions'),
+    portforward: stream(podPortForward, 'PodPortForwardOptions'),
   },
+  'certificates.k8s.io/certificatesigningrequests': { approval: status },
   '/namespaces': { finalize: { methods: { PUT: finalizeNamespace } } },
 };
 

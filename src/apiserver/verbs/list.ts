@@ -12,7 +12,12 @@ import { type Page, type PageItem, readPage } from './page.ts';
 import { watchCollection } from './watch.ts';
 
 /** Bodies up to this are sent whole, larger ones in pieces of about this, so that no list holds up the rest. */
-const chunkBytes = 1024 * 1024;
+const chunkBytes = 64 * 1024;
+/**
+ * The connection of a longer list is not used again. TLS keeps, for as long as a connection lasts, a buffer as large
+ * as the most that ever waited on it; a reflector's next request is a watch, which would hold that for minutes.
+ */
+const lastOfConnectionBytes = 256 * 1024;
 
 export async function list(scope: RequestScope): Promise<Response> {
   const query = parseListQuery(scope.query);
@@ -60,6 +65,7 @@ function respondItems(head: string, items: readonly PageItem[], scope: RequestSc
   const second = first.done ? first : chunks.next();
   const headers = { ...scope.headers, ...jsonType };
   if (second.done) return respond(200, first.value ?? null, headers);
+  const size = items.reduce((sum, { bytes }) => sum + bytes.length, 0);
   const ready = [first.value, second.value];
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -69,7 +75,7 @@ function respondItems(head: string, items: readonly PageItem[], scope: RequestSc
       await setImmediate();
     },
   });
-  return respond(200, body, headers);
+  return respond(200, body, { ...headers, ...(size > lastOfConnectionBytes && { connection: 'close' }) });
 }
 
 const comma = Buffer.from(',');

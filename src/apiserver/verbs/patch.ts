@@ -1,8 +1,7 @@
 /** PATCH of an object or of its status. */
 import type { Part } from '../registry/preparation.ts';
-import { updateObject } from '../registry/update.ts';
 import { isDryRun, type RequestScope } from '../request-scope.ts';
-import { respondObject } from './get.ts';
+import { changeObject } from './change-object.ts';
 import { patchObject, readPatchBody } from './patch-body.ts';
 import { fieldValidation } from './read-object.ts';
 
@@ -15,16 +14,9 @@ export async function patchPart(scope: RequestScope, part: Part): Promise<Respon
   const dryRun = isDryRun(scope, 'PatchOptions');
   const validation = fieldValidation(scope, 'PatchOptions');
   const body = await readPatchBody(scope);
-  const { server, definition, info, user } = scope;
-  const object = await updateObject(server, {
-    definition,
-    namespace: info.namespace,
-    name: info.name,
+  return changeObject(scope, {
     part,
-    subresource: info.subresource,
-    user,
     dryRun,
     change: (current) => patchObject(scope, body, current, validation),
   });
-  return respondObject(scope, 200, { object });
 }

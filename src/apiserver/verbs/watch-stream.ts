@@ -35,7 +35,13 @@ const bookmarkMs = 60_000;
 const lastBookmarkMs = 2000;
 /** Longer than the cache collects events before it hands them out. */
 const settleMs = 50;
-const pieceBytes = 512 * 1024;
+/**
+ * Small frames go out together, larger ones as they are: those are one buffer for all watches, and TLS keeps for as long as
+ * a connection lasts a buffer as large as the most that ever waited on it.
+ */
+const pieceBytes = 16 * 1024;
+/** Of the initial objects at a time, before others have their turn. */
+const turnBytes = 64 * 1024;
 /** What may wait for one client to read; a slower one is cut off and lists again. */
 const maxBacklogBytes = 16 * 1024 * 1024;
 const initialEventsEnd = { 'k8s.io/initial-events-end': 'true' };
@@ -89,7 +95,7 @@ class WatchSource implements UnderlyingDefaultSource<Uint8Array> {
     if (this.#live || this.#ended.signal.aborted) return;
     const { initial, framing } = this.#plan;
     const frames: Buffer[] = [];
-    for (let size = 0; size < pieceBytes && this.#initialSent < initial.length; this.#initialSent++) {
+    for (let size = 0; size < turnBytes && this.#initialSent < initial.length; this.#initialSent++) {
       const object = initial[this.#initialSent];
       if (!object) continue;
       const frame = framing.frame('ADDED', object, object.revision);
@@ -157,9 +163,8 @@ class WatchSource implements UnderlyingDefaultSource<Uint8Array> {
   }
 
   #enqueue(frames: readonly Buffer[]): void {
-    const [only] = frames;
-    if (!only || this.#ended.signal.aborted) return;
-    this.#controller?.enqueue(frames.length === 1 ? only : Buffer.concat(frames));
+    if (this.#ended.signal.aborted) return;
+    for (const piece of piecesOf(frames)) this.#controller?.enqueue(piece);
   }
 
   /** Judged by what the client left unread before these events, so that one large burst is no fault of its own. */
@@ -216,3 +221,21 @@ class WatchSource implements UnderlyingDefaultSource<Uint8Array> {
     }
   }
 }
+
+/** The same bytes in the same order, in few pieces. */
+function* piecesOf(frames: readonly Buffer[]): Generator<Buffer> {
+  let piece: Buffer[] = [];
+  let size = 0;
+  for (const frame of frames) {
+    if (size > 0 && size + frame.length > pieceBytes) {
+      yield joined(piece);
+      [piece, size] = [[], 0];
+    }
+    piece.push(frame);
+    size += frame.length;
+  }
+  if (size > 0) yield joined(piece);
+}
+
+const joined = (frames: readonly Buffer[]): Buffer =>
+  frames.length === 1 && frames[0] ? frames[0] : Buffer.concat(frames);

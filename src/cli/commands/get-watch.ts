@@ -69,7 +69,7 @@ async function followChanges(
   try {
     while (!signal.aborted) {
       const path = listPath(collection, { watch: 1, allowWatchBookmarks: true, resourceVersion });
-      for await (const { type, object } of cluster.watch(path, accept)) {
+      for await (const { type, object } of cluster.watch(path, { accept })) {
         resourceVersion = versionOf(object) || resourceVersion;
         if (type !== 'BOOKMARK') show(object);
       }

@@ -1,12 +1,12 @@
 /** `ctl logs`: what containers print, of a pod, of the pods that something stands for, or of those with a label. */
-import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { query } from '../../client/resource-path.ts';
 import type { Cluster } from '../cluster.ts';
-import { findResource, kindName } from '../discovery.ts';
+import { kindName } from '../discovery.ts';
 import { type Flags, type FlagTable, selectorFlag } from '../flags.ts';
-import { metadataOf, podSelectorOf, recordsAt, textAt } from '../objects.ts';
-import { listPath, type ObjectTarget, resolveTargets, targetPath } from '../targets.ts';
+import { podSelectorOf, textAt } from '../objects.ts';
+import { containersOf, defaultContainer, type Pod, selectPods } from '../pods.ts';
+import { type ObjectTarget, resolveTargets, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
@@ -40,11 +40,6 @@ export const logs: Verb = {
   },
 };
 
-interface Pod {
-  readonly target: ObjectTarget;
-  readonly object: JsonObject;
-}
-
 interface Source {
   readonly pod: ObjectTarget;
   readonly container: string;
@@ -52,20 +47,10 @@ interface Source {
 
 async function podsOf(context: VerbContext, cluster: Cluster): Promise<Pod[]> {
   const { flags, io } = context;
-  const resource = findResource(await cluster.resources(), 'pods');
   const selector = flags.text('selector');
-  const list = async (namespace: string, labelSelector: string): Promise<Pod[]> => {
-    const found = await cluster.get(
-      listPath({ resource, namespace, labelSelector, fieldSelector: undefined }),
-    );
-    return recordsAt(found, 'items').map((object) => ({
-      target: { resource, namespace, name: metadataOf(object).name },
-      object,
-    }));
-  };
   if (selector !== undefined) {
     if (flags.words.length > 0) throw new UsageError('only a selector (-l) or a pod name is allowed');
-    const pods = await list(cluster.namespace, selector);
+    const { pods } = await selectPods(cluster, cluster.namespace, selector);
     if (pods.length === 0) io.err(`No resources found in ${cluster.namespace} namespace.\n`);
     return pods;
   }
@@ -80,38 +65,21 @@ async function podsOf(context: VerbContext, cluster: Cluster): Promise<Pod[]> {
   if (target.resource.subresources.includes('log')) return [{ target, object }];
   const labels = podSelectorOf(object);
   if (!labels) throw new Error(`${kindName(target.resource)}/${target.name} has no selector that finds pods`);
-  const pods = (await list(target.namespace, labels)).sort(byReadiness);
+  const { pods } = await selectPods(cluster, target.namespace, labels);
   const [first] = pods;
   if (!first) throw new Error(`no pods found for ${kindName(target.resource)}/${target.name}: ${labels}`);
   if (pods.length > 1) io.err(`Found ${pods.length} pods, using pod/${first.target.name}\n`);
   return [first];
 }
 
-/** Running and ready pods first, then the oldest. */
-function byReadiness(a: Pod, b: Pod): number {
-  const rank = ({ object }: Pod) => {
-    const conditions = recordsAt(object, 'status', 'conditions');
-    const ready = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
-    return (textAt(object, 'status', 'phase') === 'Running' ? 0 : 2) + (ready ? 0 : 1);
-  };
-  const born = ({ object }: Pod) => metadataOf(object).creationTimestamp ?? '';
-  return rank(a) - rank(b) || (born(a) < born(b) ? -1 : 1);
-}
-
-const defaultContainer = 'kubectl.kubernetes.io/default-container';
-
 function sourcesOf({ flags, io }: VerbContext, { target, object }: Pod): Source[] {
-  const named = (field: string) =>
-    recordsAt(object, 'spec', field).map((container) => textAt(container, 'name'));
-  const regular = named('containers');
-  if (flags.on('all-containers'))
-    return [...named('initContainers'), ...regular].map((container) => ({ pod: target, container }));
+  if (flags.on('all-containers')) {
+    const all = [...containersOf(object, 'initContainers'), ...containersOf(object)];
+    return all.map((container) => ({ pod: target, container: textAt(container, 'name') }));
+  }
   const [, word] = flags.words;
-  const chosen = flags.text('container') ?? word ?? metadataOf(object).annotations[defaultContainer];
-  const [first = ''] = regular;
-  if (chosen === undefined && regular.length > 1)
-    io.err(`Defaulted container "${first}" out of: ${regular.join(', ')}\n`);
-  return [{ pod: target, container: chosen ?? first }];
+  const container = flags.text('container') ?? word ?? defaultContainer(object, io);
+  return [{ pod: target, container }];
 }
 
 function logQuery(flags: Flags): Readonly<Record<string, string | number | boolean | undefined>> {

@@ -10,17 +10,25 @@
  *                                 ahead of time), then becomes COMMAND. Gives up waiting after five seconds. Why
  *                                 COMMAND cannot be run is written to LOG, the container's termination message.
  *   pause sethostname PID NAME    on the host: names the container whose first process is PID.
+ *   pause connect PID PORT        on the host: joins its standard input and output to a TCP connection to PORT on the
+ *                                 loopback address of the network PID is in, until both directions have ended. Why it
+ *                                 cannot connect is one line on standard error.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -73,13 +81,106 @@ static int init(const char *name, const char *log, char **command) {
   return why == ENOENT ? not_found : cannot_run;
 }
 
-static int set_hostname(const char *pid, const char *name) {
+static int enter(const char *pid, const char *space, int type) {
   char path[64];
-  snprintf(path, sizeof path, "/proc/%s/ns/uts", pid);
+  snprintf(path, sizeof path, "/proc/%s/ns/%s", pid, space);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return fail(path);
-  if (setns(fd, CLONE_NEWUTS) < 0) return fail("enter the container's names");
+  if (setns(fd, type) < 0) return fail("enter the container's namespace");
+  close(fd);
+  return 0;
+}
+
+static int set_hostname(const char *pid, const char *name) {
+  if (enter(pid, "uts", CLONE_NEWUTS) != 0) return failed;
   return sethostname(name, strlen(name)) < 0 ? fail("set the host name") : 0;
+}
+
+static int connect_to(int family, const void *address, socklen_t length) {
+  int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+  if (fd < 0) return -1;
+  if (connect(fd, address, length) < 0) {
+    int why = errno;
+    close(fd);
+    errno = why;
+    return -1;
+  }
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  return fd;
+}
+
+/* What a pod calls localhost: 127.0.0.1, else ::1. The first one's reason counts. */
+static int connect_loopback(int port) {
+  struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  struct sockaddr_in6 six = {
+      .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+  int fd = connect_to(AF_INET, &four, sizeof four), why = errno;
+  if (fd < 0) fd = connect_to(AF_INET6, &six, sizeof six);
+  errno = why;
+  return fd;
+}
+
+struct direction {
+  int from, to;
+  size_t start, end;
+  int ended, done;
+  char bytes[65536];
+};
+
+/* Moves what can be moved without waiting; -1 when an end is broken. */
+static int move(struct direction *d) {
+  if (!d->ended && d->start == d->end) {
+    ssize_t got = read(d->from, d->bytes, sizeof d->bytes);
+    if (got < 0 && errno != EAGAIN && errno != EINTR) return -1;
+    if (got == 0) d->ended = 1;
+    d->start = 0;
+    d->end = got > 0 ? got : 0;
+  }
+  while (d->start < d->end) {
+    ssize_t put = write(d->to, d->bytes + d->start, d->end - d->start);
+    if (put < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
+    d->start += put;
+  }
+  if (d->ended && !d->done) {
+    d->done = 1;
+    /* The end is passed on alone: the other direction may have more to say. */
+    if (shutdown(d->to, SHUT_WR) < 0 && errno == ENOTSOCK) close(d->to);
+  }
+  return 0;
+}
+
+static int bridge(int connection) {
+  static struct direction in, out;
+  in.from = STDIN_FILENO, in.to = out.from = connection, out.to = STDOUT_FILENO;
+  signal(SIGPIPE, SIG_IGN);
+  const int ends[] = {STDIN_FILENO, STDOUT_FILENO, connection};
+  for (int i = 0; i < 3; i++) fcntl(ends[i], F_SETFL, fcntl(ends[i], F_GETFL) | O_NONBLOCK);
+  while (!in.done || !out.done) {
+    int reads_in = !in.ended && in.start == in.end, reads_out = !out.ended && out.start == out.end;
+    short wanted = (reads_out ? POLLIN : 0) | (in.start < in.end ? POLLOUT : 0);
+    struct pollfd polled[] = {
+        {in.done || !reads_in ? -1 : STDIN_FILENO, POLLIN, 0},
+        /* A broken one always has something to say, which would wake this for nothing while output waits. */
+        {wanted || out.done ? connection : -1, wanted, 0},
+        {out.done ? -1 : STDOUT_FILENO, out.start < out.end ? POLLOUT : 0, 0},
+    };
+    if (poll(polled, 3, -1) < 0 && errno != EINTR) return fail("wait");
+    /* Nobody reads what comes any more. */
+    if (polled[2].revents & (POLLERR | POLLHUP)) return 0;
+    /* A connection that broke has ended, as far as anybody can tell from outside. */
+    if (move(&in) < 0 || move(&out) < 0) return 0;
+    if ((polled[1].revents & POLLERR) && out.done) return 0;
+  }
+  return 0;
+}
+
+static int connect_port(const char *pid, const char *text) {
+  int port = atoi(text);
+  if (port < 1 || port > 65535) return fprintf(stderr, "%s is not a port\n", text), failed;
+  if (enter(pid, "net", CLONE_NEWNET) != 0) return failed;
+  int connection = connect_loopback(port);
+  if (connection < 0) return fprintf(stderr, "connect to port %d: %s\n", port, strerror(errno)), failed;
+  return bridge(connection);
 }
 
 int main(int argc, char **argv) {
@@ -87,6 +188,7 @@ int main(int argc, char **argv) {
   if (argc == 2 && strcmp(argv[1], "host") == 0) return hold();
   if (argc >= 5 && strcmp(argv[1], "init") == 0) return init(argv[2], argv[3], argv + 4);
   if (argc == 4 && strcmp(argv[1], "sethostname") == 0) return set_hostname(argv[2], argv[3]);
-  fprintf(stderr, "usage: pause [host | init NAME LOG COMMAND... | sethostname PID NAME]\n");
+  if (argc == 4 && strcmp(argv[1], "connect") == 0) return connect_port(argv[2], argv[3]);
+  fprintf(stderr, "usage: pause [host | init NAME LOG COMMAND... | sethostname PID NAME | connect PID PORT]\n");
   return 2;
 }

@@ -25,6 +25,17 @@ export interface Failure<R extends string = string> {
   readonly retryAt: number;
 }
 
+/** The node's own decision to end a pod for good: it does not fit, the node is short of something, or goes down. */
+export interface PodEnd {
+  /** Of the status, such as `Evicted`. */
+  readonly reason: string;
+  readonly message: string;
+  /** Undefined: the pod's own. */
+  readonly gracePeriodSeconds?: number | undefined;
+  /** Set when something else than the pod itself is the cause: its condition DisruptionTarget. */
+  readonly disruption: boolean;
+}
+
 /** What the agent remembers of a pod beside what the engine tells; losing it costs time, never correctness. */
 export interface PodMemory {
   /** By container name. */
@@ -36,6 +47,8 @@ export interface PodMemory {
   readonly terminationMessages: ReadonlyMap<string, string>;
   /** Nothing is left of a pod in deletion, and the API server, if it had it, has been told. */
   readonly reportedGone: boolean;
+  /** Set once this node has decided to end the pod. */
+  readonly end?: PodEnd | undefined;
 }
 
 export type PodAction =

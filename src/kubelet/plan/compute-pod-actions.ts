@@ -19,10 +19,10 @@ export interface PodInput {
 }
 
 export function computePodActions(input: PodInput): PodPlan {
-  const { pod } = input;
+  const { pod, memory } = input;
   if (pod.metadata.deletionTimestamp !== undefined) return planDeletion(input);
   const plan = new Draft();
-  if (isTerminal(pod) || isDone(input)) planRest(input, plan);
+  if (isTerminal(pod) || memory.end || isDone(input)) planRest(input, plan);
   else planRun(input, plan);
   return plan.finish();
 }
@@ -95,9 +95,10 @@ function isDone({ pod, observed }: PodInput): boolean {
 
 /** A pod at its end keeps its dead containers for their logs and gives its address back. */
 function planRest({ pod, observed, memory, now }: PodInput, plan: Draft): void {
-  const grace = pod.spec.terminationGracePeriodSeconds;
+  const grace = memory.end?.gracePeriodSeconds ?? graceOf(pod);
   const running = observed.containers.filter((container) => container.state === 'running');
-  for (const container of running) planStop(container, grace, 'the pod has ended', { memory, now }, plan);
+  const why = memory.end?.message ?? 'the pod has ended';
+  for (const container of running) planStop(container, grace, why, { memory, now }, plan);
   if (running.length > 0) return;
   for (const { id } of observed.sandboxes) plan.add({ type: 'removeSandbox', id });
   planGarbage(observed, plan);

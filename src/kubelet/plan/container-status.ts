@@ -3,11 +3,11 @@
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Container } from '../../api/core/v1/pod-spec.ts';
 import type { ContainerStatus, ContainerState as ReportedState } from '../../api/core/v1/pod-status.ts';
-import { rfc3339 } from '../../base/time.ts';
+import { goDuration, rfc3339 } from '../../base/time.ts';
 import type { ContainerState } from '../runtime/runtime.ts';
 import type { Failure, PodMemory } from './actions.ts';
 import { restartsAfterExit } from './compute-pod-actions.ts';
-import { backoffMs, crashesOf, goDuration, restartAt } from './restart-backoff.ts';
+import { backoffMs, crashesOf, restartAt } from './restart-backoff.ts';
 
 export interface ContainerInput {
   readonly pod: Pod;
@@ -50,7 +50,7 @@ function stateOf(
   previous: ContainerStatus | undefined,
 ): ReportedState {
   const { pod, wanted, memory, now } = input;
-  const leaving = pod.metadata.deletionTimestamp !== undefined;
+  const leaving = pod.metadata.deletionTimestamp !== undefined || memory.end !== undefined;
   if (current?.state === 'running') return { running: { startedAt: rfc3339(current.startedAt ?? now) } };
   if (!current && previous?.state?.terminated) return previous.state;
   if (!current && leaving && previous?.state?.running) return { terminated: unknownEnd(previous) };

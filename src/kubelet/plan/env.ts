@@ -20,26 +20,6 @@ export interface PodFacts {
   readonly hostIP: string;
 }
 
-export interface ConfigNames {
-  readonly configMaps: ReadonlySet<string>;
-  readonly secrets: ReadonlySet<string>;
-}
-
-/** What must be fetched before `resolveEnv`. */
-export function configNames(container: Container): ConfigNames {
-  const configMaps = new Set<string>();
-  const secrets = new Set<string>();
-  for (const { configMapRef, secretRef } of container.envFrom ?? []) {
-    if (configMapRef) configMaps.add(configMapRef.name);
-    if (secretRef) secrets.add(secretRef.name);
-  }
-  for (const { valueFrom } of container.env ?? []) {
-    if (valueFrom?.configMapKeyRef) configMaps.add(valueFrom.configMapKeyRef.name);
-    if (valueFrom?.secretKeyRef) secrets.add(valueFrom.secretKeyRef.name);
-  }
-  return { configMaps, secrets };
-}
-
 /**
  * Later ones win: envFrom in order, then env in order, each seeing what came before it. Throws
  * ContainerConfigError for what is not there and not optional.

@@ -1,11 +1,17 @@
 /** What a node tells of itself: its object, its status, its lease. */
 
-import type { Lease } from '../../api/coordination/v1/lease.ts';
+import { type Lease, nodeLeaseNamespace } from '../../api/coordination/v1/lease.ts';
 import type { Node } from '../../api/core/v1/node.ts';
 import type { Draft } from '../../apimachinery/meta.ts';
-import { canonicalQuantity } from '../../apimachinery/quantity.ts';
-import type { Condition } from '../../apimachinery/schema.ts';
-import { rfc3339, rfc3339Micro } from '../../base/time.ts';
+import {
+  canonicalQuantity,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  subtractQuantities,
+} from '../../apimachinery/quantity.ts';
+import { rfc3339Micro } from '../../base/time.ts';
+import { type NodeHealth, nodeConditions } from './node-conditions.ts';
 
 /** What this machine is and has. */
 export interface NodeFacts {
@@ -28,7 +34,10 @@ export interface NodeImage {
   readonly sizeBytes: number;
 }
 
-export interface NodeInput {
+/** Kept for the machine itself, such as `{ cpu: '500m', memory: '1Gi' }`. */
+export type ReservedResources = Readonly<Partial<Record<'cpu' | 'memory' | 'ephemeral-storage', string>>>;
+
+export interface NodeInput extends NodeHealth {
   readonly nodeName: string;
   readonly nodeIP: string;
   readonly facts: NodeFacts;
@@ -37,13 +46,11 @@ export interface NodeInput {
   /** Such as `docker://20.10.24`; '' while it is unknown. */
   readonly runtimeVersion: string;
   readonly images: readonly NodeImage[];
-  /** Why no pod can run here; undefined when they can. */
-  readonly problem: string | undefined;
-  readonly now: number;
+  readonly systemReserved?: ReservedResources | undefined;
 }
 
-export const leaseNamespace = 'kube-node-lease';
-export const leaseSeconds = 40;
+/** A node that has missed so many heartbeats holds its lease no longer. */
+const heartbeatsOfLease = 4;
 const mostImages = 50;
 
 /** Labels that schedulers and people select by. */
@@ -61,20 +68,41 @@ export function nodeLabels({
 }
 
 type NodeStatus = NonNullable<Node['status']>;
+type Amounts = Readonly<Record<string, string>>;
 
-export function computeNodeStatus(input: NodeInput, previous: Node['status']): NodeStatus {
-  const { facts, nodeIP, nodeName, kubeletPort, runtimeVersion, maxPods } = input;
-  const capacity = {
+export function capacityOf({ facts, maxPods }: Pick<NodeInput, 'facts' | 'maxPods'>) {
+  return {
     cpu: String(facts.cpus),
     // As the server writes them, or every look would find a difference.
     memory: canonicalQuantity(`${Math.floor(facts.memoryBytes / 1024)}Ki`),
     'ephemeral-storage': canonicalQuantity(`${Math.floor(facts.storageBytes / 1024)}Ki`),
     pods: String(maxPods),
   };
+}
+
+/** What pods may ask for. Throws when more is reserved than there is. */
+export function allocatableOf(
+  capacity: Amounts & ReturnType<typeof capacityOf>,
+  reserved: ReservedResources = {},
+): Record<string, string> {
+  const left: Record<string, string> = { ...capacity };
+  for (const [name, text] of Object.entries(reserved)) {
+    const [all, kept] = [parseQuantity(capacity[name] ?? '0'), parseQuantity(text)];
+    if (compareQuantities(all, kept) < 0) {
+      throw new Error(`system-reserved: ${name}=${text} is more than this machine has (${capacity[name]})`);
+    }
+    left[name] = formatQuantity(subtractQuantities(all, kept));
+  }
+  return left;
+}
+
+export function computeNodeStatus(input: NodeInput, previous: Node['status']): NodeStatus {
+  const { facts, nodeIP, nodeName, kubeletPort, runtimeVersion } = input;
+  const capacity = capacityOf(input);
   return {
     ...previous,
     capacity,
-    allocatable: capacity,
+    allocatable: allocatableOf(capacity, input.systemReserved),
     addresses: [
       { type: 'InternalIP', address: nodeIP },
       { type: 'Hostname', address: nodeName },
@@ -100,65 +128,34 @@ export function computeNodeStatus(input: NodeInput, previous: Node['status']): N
   };
 }
 
-function nodeConditions({ problem, now }: NodeInput, previous: readonly Condition[]): Condition[] {
-  const own: readonly Omit<Condition, 'lastHeartbeatTime' | 'lastTransitionTime'>[] = [
-    {
-      type: 'MemoryPressure',
-      status: 'False',
-      reason: 'KubeletHasSufficientMemory',
-      message: 'kubelet has sufficient memory available',
-    },
-    {
-      type: 'DiskPressure',
-      status: 'False',
-      reason: 'KubeletHasNoDiskPressure',
-      message: 'kubelet has no disk pressure',
-    },
-    {
-      type: 'PIDPressure',
-      status: 'False',
-      reason: 'KubeletHasSufficientPID',
-      message: 'kubelet has sufficient PID available',
-    },
-    problem === undefined
-      ? { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' }
-      : { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message: problem },
-  ];
-  const others = previous.filter(({ type }) => !own.some((condition) => condition.type === type));
-  const timed = own.map((condition) => {
-    const before = previous.find(({ type }) => type === condition.type);
-    const since = before?.status === condition.status ? before.lastTransitionTime : undefined;
-    return {
-      ...condition,
-      lastHeartbeatTime: rfc3339(now),
-      lastTransitionTime: since ?? rfc3339(now),
-    };
-  });
-  return [...others, ...timed];
-}
-
 /** The lease as it should be now; `previous` keeps what others wrote. */
-export function renewedLease(nodeName: string, now: number, previous: Lease): Lease {
+export function renewedLease(nodeName: string, heartbeatMs: number, now: number, previous: Lease): Lease {
   const spec = {
     ...previous.spec,
     holderIdentity: nodeName,
-    leaseDurationSeconds: leaseSeconds,
+    leaseDurationSeconds: leaseSeconds(heartbeatMs),
     renewTime: rfc3339Micro(now),
   };
   return { ...previous, spec };
 }
 
+const leaseSeconds = (heartbeatMs: number) => Math.ceil((heartbeatsOfLease * heartbeatMs) / 1000);
+
 /** Goes with its Node: it is the Node's dependent. */
-export function newLease(node: Node, now: number): Draft<Lease> {
+export function newLease(node: Node, heartbeatMs: number, now: number): Draft<Lease> {
   const { name, uid } = node.metadata;
   return {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
     metadata: {
       name,
-      namespace: leaseNamespace,
+      namespace: nodeLeaseNamespace,
       ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }],
     },
-    spec: { holderIdentity: name, leaseDurationSeconds: leaseSeconds, renewTime: rfc3339Micro(now) },
+    spec: {
+      holderIdentity: name,
+      leaseDurationSeconds: leaseSeconds(heartbeatMs),
+      renewTime: rfc3339Micro(now),
+    },
   };
 }

@@ -1,5 +1,7 @@
 /** The files by which a pod resolves names: /etc/hosts and /etc/resolv.conf (pkg/kubelet/network/dns). */
 import type { Pod } from '../../api/core/v1/pod.ts';
+import { maxNameservers, maxSearchCharacters, maxSearches } from '../../api/core/v1/pod-dns-validation.ts';
+import { parseResolvConf, type ResolvConf } from '../../base/resolv-conf.ts';
 
 export interface DnsFacts {
   /** Address of the cluster's DNS; undefined when the cluster has none. */
@@ -15,7 +17,11 @@ export function podHostname(pod: Pod): string {
   return (pod.spec.hostname || pod.metadata.name).slice(0, 63).replace(/[-.]+$/, '');
 }
 
-export function renderHosts(pod: Pod, podIP: string): string {
+/** With its name in full when a subdomain gives it one. */
+export function renderHosts(pod: Pod, podIP: string, clusterDomain: string): string {
+  const hostname = podHostname(pod);
+  const { subdomain } = pod.spec;
+  const full = subdomain && `${hostname}.${subdomain}.${pod.metadata.namespace}.svc.${clusterDomain}\t`;
   const lines = [
     '# Kubernetes-managed hosts file.',
     '127.0.0.1\tlocalhost',
@@ -24,27 +30,75 @@ export function renderHosts(pod: Pod, podIP: string): string {
     'fe00::0\tip6-mcastprefix',
     'fe00::1\tip6-allnodes',
     'fe00::2\tip6-allrouters',
-    `${podIP}\t${podHostname(pod)}`,
+    `${podIP}\t${full ?? ''}${hostname}`,
   ];
   return `${lines.join('\n')}\n`;
 }
 
+export interface RenderedResolvConf {
+  readonly text: string;
+  /** What was left out, for an event. */
+  readonly warnings: readonly string[];
+}
+
+/** The policy's servers, searches and options, then the pod's own added, then all cut to what resolvers read. */
+export function renderResolvConf(pod: Pod, facts: DnsFacts): RenderedResolvConf {
+  const { conf, warnings } = withinLimits(withPodConfig(pod, ofPolicy(pod, facts)));
+  const line = (keyword: string, words: readonly string[]) =>
+    words.length > 0 ? `${keyword} ${words.join(' ')}\n` : '';
+  const text = [
+    line('search', conf.searches),
+    ...conf.nameservers.map((address) => `nameserver ${address}\n`),
+    line('options', conf.options),
+  ].join('');
+  return { text, warnings };
+}
+
 /** `ClusterFirst` in the host's network means `Default`, as in Kubernetes. */
-export function renderResolvConf(pod: Pod, { clusterDNS, clusterDomain, hostResolvConf }: DnsFacts): string {
+function ofPolicy(pod: Pod, { clusterDNS, clusterDomain, hostResolvConf }: DnsFacts): ResolvConf {
   const { dnsPolicy, hostNetwork } = pod.spec;
   const usesCluster =
     dnsPolicy === 'ClusterFirstWithHostNet' || (dnsPolicy === 'ClusterFirst' && !hostNetwork);
-  if (dnsPolicy === 'None') return '';
-  if (!usesCluster || clusterDNS === undefined) return hostResolvConf;
+  if (dnsPolicy === 'None') return { nameservers: [], searches: [], options: [] };
+  const host = parseResolvConf(hostResolvConf);
+  if (!usesCluster || clusterDNS === undefined) return host;
   const own = [`${pod.metadata.namespace}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain];
-  const search = [...own, ...hostSearch(hostResolvConf).filter((domain) => !own.includes(domain))];
-  return `search ${search.join(' ')}\nnameserver ${clusterDNS}\noptions ndots:5\n`;
+  return { nameservers: [clusterDNS], searches: unique([...own, ...host.searches]), options: ['ndots:5'] };
 }
 
-function hostSearch(resolvConf: string): readonly string[] {
-  const last = resolvConf
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .findLast(([keyword]) => keyword === 'search' || keyword === 'domain');
-  return last?.slice(1).filter((domain) => domain !== '.') ?? [];
+function withPodConfig({ spec: { dnsConfig } }: Pod, conf: ResolvConf): ResolvConf {
+  if (!dnsConfig) return conf;
+  const options = new Map(conf.options.map((option) => [optionName(option), option]));
+  for (const { name = '', value } of dnsConfig.options ?? []) {
+    options.set(name, value ? `${name}:${value}` : name);
+  }
+  return {
+    nameservers: unique([...conf.nameservers, ...(dnsConfig.nameservers ?? [])]),
+    searches: unique([...conf.searches, ...(dnsConfig.searches ?? [])]),
+    options: [...options.values()],
+  };
+}
+
+const optionName = (option: string) => option.replace(/:.*$/, '');
+const unique = (words: readonly string[]) => [...new Set(words)];
+
+function withinLimits(conf: ResolvConf): { readonly conf: ResolvConf; readonly warnings: readonly string[] } {
+  const warnings: string[] = [];
+  const nameservers = conf.nameservers.slice(0, maxNameservers);
+  if (nameservers.length < conf.nameservers.length) {
+    warnings.push(
+      `Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: ${nameservers.join(' ')}`,
+    );
+  }
+  const searches: string[] = [];
+  for (const search of conf.searches.slice(0, maxSearches)) {
+    if ([...searches, search].join(' ').length > maxSearchCharacters) break;
+    searches.push(search);
+  }
+  if (searches.length < conf.searches.length) {
+    warnings.push(
+      `Search Line limits were exceeded, some search paths have been omitted, the applied search line is: ${searches.join(' ')}`,
+    );
+  }
+  return { conf: { ...conf, nameservers, searches }, warnings };
 }

@@ -4,7 +4,7 @@ import type { Pod } from '../../api/core/v1/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../api/core/v1/pod-status.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
 import { rfc3339 } from '../../base/time.ts';
-import type { ObservedPod, PodMemory } from './actions.ts';
+import type { ObservedPod, PodEnd, PodMemory } from './actions.ts';
 import { computeContainerStatus } from './container-status.ts';
 import { qosClass } from './resources.ts';
 
@@ -32,19 +32,32 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
         .toSorted((a, b) => b.attempt - a.attempt),
     }),
   );
-  const phase = phaseOf(pod, containerStatuses);
+  const end = isTerminalPhase(previous?.phase) ? undefined : memory.end;
+  // As long as something of it runs it has not failed yet: whoever replaces it must not be early.
+  const ended = end !== undefined && observed.containers.every(({ state }) => state !== 'running');
+  const phase = ended ? 'Failed' : phaseOf(pod, containerStatuses);
   const podIP = addressOf(input, phase);
+  const conditions = conditionsOf(phase, containerStatuses, end);
   return {
     ...previous,
     phase,
+    ...(ended && { reason: end.reason, message: end.message }),
     ...withAddress(podIP),
     hostIP: nodeIP,
     startTime: previous?.startTime ?? rfc3339(now),
     qosClass: previous?.qosClass ?? qosClass(pod),
-    conditions: mergeConditions(previous?.conditions ?? [], conditionsOf(phase, containerStatuses), now),
-    containerStatuses,
+    conditions: mergeConditions(previous?.conditions ?? [], conditions, now),
+    ...(!isWithoutContainers(input, phase) && { containerStatuses }),
   };
 }
+
+export const isTerminalPhase = (phase: Phase | undefined) => phase === 'Succeeded' || phase === 'Failed';
+
+/** Ended before anything of it was started: there is nothing to say of its containers, and nothing they wait for. */
+const isWithoutContainers = ({ pod, observed }: PodStatusInput, phase: Phase) =>
+  phase === 'Failed' &&
+  observed.containers.length === 0 &&
+  !pod.status?.containerStatuses?.some(({ containerID }) => containerID !== undefined);
 
 /** Nothing of it is worth a write: ignores what differs only in the order of keys. */
 export function isReady(status: PodStatus | undefined): boolean {
@@ -58,14 +71,14 @@ function addressOf({ pod, observed, nodeIP }: PodStatusInput, phase: Phase): str
   if (pod.spec.hostNetwork) return nodeIP;
   const running = observed.sandboxes.find(({ state }) => state === 'running');
   if (running) return running.ip;
-  const ending = pod.metadata.deletionTimestamp !== undefined || phase === 'Succeeded' || phase === 'Failed';
+  const ending = pod.metadata.deletionTimestamp !== undefined || isTerminalPhase(phase);
   return ending ? pod.status?.podIP : undefined;
 }
 
 /** pkg/kubelet getPhase; an end, once reported, is never taken back. */
 export function phaseOf(pod: Pod, statuses: readonly ContainerStatus[]): Phase {
   const reported = pod.status?.phase;
-  if (reported === 'Succeeded' || reported === 'Failed') return reported;
+  if (reported !== undefined && isTerminalPhase(reported)) return reported;
   const stopped = statuses.filter(({ state, lastState }) =>
     state?.waiting ? lastState?.terminated : state?.terminated,
   );
@@ -78,15 +91,22 @@ export function phaseOf(pod: Pod, statuses: readonly ContainerStatus[]): Phase {
   return pod.spec.restartPolicy === 'Never' ? 'Failed' : 'Running';
 }
 
-function conditionsOf(phase: Phase, statuses: readonly ContainerStatus[]): readonly Condition[] {
+function conditionsOf(
+  phase: Phase,
+  statuses: readonly ContainerStatus[],
+  end: PodEnd | undefined,
+): readonly Condition[] {
   const unready = statuses.filter(({ ready }) => !ready).map(({ name }) => name);
-  const ready = readiness(phase, unready);
+  const disruption = { status: 'True', reason: 'TerminationByKubelet', message: end?.message } as const;
+  const leaving = end && phase !== 'Failed';
+  const ready = leaving ? { ...disruption, status: 'False' as const } : readiness(phase, unready);
   const done = phase === 'Succeeded' ? { reason: 'PodCompleted' } : {};
   return [
     { type: 'Initialized', status: 'True', ...done },
     { type: 'Ready', ...ready },
     { type: 'ContainersReady', ...ready },
     { type: 'PodScheduled', status: 'True' },
+    ...(end?.disruption ? [{ type: 'DisruptionTarget', ...disruption }] : []),
   ];
 }
 

@@ -34,10 +34,3 @@ export function nextFailure<R extends string>(
   const count = previous?.reason === reason ? previous.count + 1 : 1;
   return { reason, message, count, failedAt: now, retryAt: now + backoffMs(count) };
 }
-
-/** Go's rendering of whole seconds, as in `back-off 1m20s restarting failed container`. */
-export function goDuration(ms: number): string {
-  const seconds = Math.floor(ms / 1000);
-  const minutes = Math.floor(seconds / 60);
-  return minutes > 0 ? `${minutes}m${seconds % 60}s` : `${seconds}s`;
-}

@@ -107,6 +107,7 @@ export function containerOptions(
     ...(config.workingDir && { WorkingDir: config.workingDir }),
     ...(config.user !== undefined && { User: config.user }),
     OpenStdin: config.stdin,
+    StdinOnce: config.stdinOnce,
     Tty: config.tty,
     Labels: {
       ...podLabels(config.pod),

@@ -1,25 +1,39 @@
 /** Docker's streams: multiplexed container output and events in JSON lines. */
 
-/** Strips the 8-byte headers (stream, three zeros, length) of a container's output without a terminal. */
-export async function* demultiplex(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+export interface OutputPiece {
+  readonly stream: 'stdout' | 'stderr';
+  readonly data: Uint8Array;
+}
+
+const stderr = 2;
+
+/** Container output without a terminal: frames behind 8-byte headers (stream, three zeros, length). */
+export async function* outputPieces(chunks: AsyncIterable<Uint8Array>): AsyncIterable<OutputPiece> {
   let rest = Buffer.alloc(0);
   /** What is still to come of the frame being read. */
   let left = 0;
+  let stream: OutputPiece['stream'] = 'stdout';
   for await (const chunk of chunks) {
     let data = rest.length > 0 ? Buffer.concat([rest, chunk]) : Buffer.from(chunk);
     while (data.length > 0) {
       if (left === 0) {
         if (data.length < 8) break;
+        stream = data[0] === stderr ? 'stderr' : 'stdout';
         left = data.readUInt32BE(4);
         data = data.subarray(8);
       }
       const piece = data.subarray(0, left);
       left -= piece.length;
       data = data.subarray(piece.length);
-      if (piece.length > 0) yield piece;
+      if (piece.length > 0) yield { stream, data: piece };
     }
     rest = data;
   }
+}
+
+/** Both outputs in the order they came in. */
+export async function* demultiplex(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  for await (const { data } of outputPieces(chunks)) yield data;
 }
 
 /** One parsed value a line; a value may come in several chunks. */

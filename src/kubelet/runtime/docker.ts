@@ -8,20 +8,24 @@
 import { mkdir, readFile, readlink, rename, writeFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { dirname } from 'node:path';
-import { Readable } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import Docker from 'dockerode';
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { Exec } from '../../base/exec.ts';
+import { call, unlessGone, untilAborted } from './docker-call.ts';
 import { containerOptions, fromInspect, labels, sandboxName, sandboxOptions } from './docker-config.ts';
 import { demultiplex, firstFileOfTar, jsonLines } from './docker-logs.ts';
+import { attachTo, execIn } from './docker-streams.ts';
+import { connectPort } from './pod-port.ts';
 import {
   type ContainerConfig,
   type ContainerRuntime,
+  type ExecConfig,
   type LogOptions,
   type PodReference,
+  type ProcessStreams,
   RuntimeError,
-  type RuntimeErrorReason,
   type RuntimeEvent,
   type RuntimeImage,
   type RuntimeObject,
@@ -77,8 +81,10 @@ export class DockerRuntime implements ContainerRuntime {
   }
 
   async version(): Promise<RuntimeVersion> {
-    const found = await call('ask its version', () => this.#docker.version());
-    return { name: 'docker', version: found.Version, apiVersion: found.ApiVersion };
+    const [found, { DockerRootDir: directory }] = await call('ask its version', () =>
+      Promise.all([this.#docker.version(), this.#docker.info()]),
+    );
+    return { name: 'docker', version: found.Version, apiVersion: found.ApiVersion, directory };
   }
 
   async prepare(readArchive: () => Promise<Uint8Array>): Promise<void> {
@@ -228,6 +234,19 @@ export class DockerRuntime implements ContainerRuntime {
     yield* info.Config.Tty ? output : demultiplex(output);
   }
 
+  exec(id: string, config: ExecConfig, streams: ProcessStreams, signal: AbortSignal): Promise<number> {
+    return execIn(this.#docker, id, config, streams, this.#options.clock, signal);
+  }
+
+  attach(id: string, streams: ProcessStreams, signal: AbortSignal): Promise<void> {
+    return attachTo(this.#docker.getContainer(id), streams, signal);
+  }
+
+  async portForward(sandboxId: string, port: number, stream: Duplex, signal: AbortSignal): Promise<void> {
+    const { pid } = await this.#sandbox(sandboxId);
+    await connectPort(this.#options.initPath, pid, port, stream, signal);
+  }
+
   async *events(signal: AbortSignal, onReady: () => void): AsyncIterable<RuntimeEvent> {
     const options: Docker.GetEventsOptions & { abortSignal: AbortSignal } = {
       filters: { type: ['container'], event: events, label: [`${labels.owner}=${this.#options.owner}`] },
@@ -308,62 +327,6 @@ function withTag(name: string): string {
 function asList(value: string | readonly string[] | null | undefined): readonly string[] {
   if (value === null || value === undefined) return [];
   return typeof value === 'string' ? [value] : value;
-}
-
-interface DockerFailure {
-  readonly statusCode?: number;
-  readonly code?: string;
-  readonly message?: string;
-  readonly json?: { readonly message?: string };
-}
-
-/** Runs one call and turns its failure into a RuntimeError that says what was tried. */
-async function call<T>(
-  doing: string,
-  request: () => Promise<T>,
-  otherwise: RuntimeErrorReason = 'Failed',
-): Promise<T> {
-  try {
-    return await request();
-  } catch (error) {
-    const failure = error as DockerFailure;
-    const text = failure.json?.message ?? failure.message ?? String(error);
-    throw new RuntimeError(reasonOf(failure, otherwise), `Docker cannot ${doing}: ${text.trim()}`, {
-      cause: error,
-    });
-  }
-}
-
-function reasonOf({ statusCode }: DockerFailure, otherwise: RuntimeErrorReason): RuntimeErrorReason {
-  if (statusCode === undefined) return 'Unavailable';
-  if (otherwise !== 'Failed') return otherwise;
-  if (statusCode === 404) return 'NotFound';
-  return statusCode === 409 ? 'Conflict' : 'Failed';
-}
-
-async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    // A conflict: it does not run any more, or is being removed already.
-    if (error instanceof RuntimeError && (error.reason === 'NotFound' || error.reason === 'Conflict')) {
-      return undefined;
-    }
-    throw error;
-  }
-}
-
-/** A stream that was ended on purpose has ended; one that broke is the engine going away. */
-async function* untilAborted(
-  stream: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-): AsyncIterable<Uint8Array> {
-  try {
-    yield* stream;
-  } catch (error) {
-    if (signal.aborted) return;
-    throw new RuntimeError('Unavailable', 'Docker closed the connection', { cause: error });
-  }
 }
 
 /** Reads a progress stream to its end; an error in it is how Docker says that the work failed. */

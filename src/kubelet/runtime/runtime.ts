@@ -4,6 +4,8 @@
  * in the sandbox's name, which is how a sandbox made ahead of time is given to a pod (labels cannot change).
  * Every call that names an object that is gone resolves (the state wanted is the state that is), except `start*`.
  */
+import type { Duplex, Readable, Writable } from 'node:stream';
+
 export interface PodReference {
   readonly uid: string;
   readonly name: string;
@@ -114,6 +116,8 @@ export interface ContainerConfig {
   readonly addCapabilities: readonly string[];
   readonly dropCapabilities: readonly string[];
   readonly stdin: boolean;
+  /** The program's input ends when the first who attached to it leaves. */
+  readonly stdinOnce: boolean;
   readonly tty: boolean;
   readonly terminationMessageFile: string;
   /** Where the container sees that file. */
@@ -148,6 +152,29 @@ export interface RuntimeEvent {
   readonly kind: 'sandbox' | 'container';
 }
 
+export interface TerminalSize {
+  /** Columns. */
+  readonly width: number;
+  /** Rows. */
+  readonly height: number;
+}
+
+/** What a program reads and writes. The caller ends the outputs, after the program has. */
+export interface ProcessStreams {
+  /** Its end is the end of the program's input. */
+  readonly stdin: Readable | undefined;
+  /** Undefined: what the program writes there is dropped. With a terminal everything goes to stdout. */
+  readonly stdout: Writable | undefined;
+  readonly stderr: Writable | undefined;
+  /** Of the terminal, whenever it changes. */
+  readonly sizes: AsyncIterable<TerminalSize>;
+}
+
+export interface ExecConfig {
+  readonly command: readonly string[];
+  readonly tty: boolean;
+}
+
 export type RuntimeErrorReason =
   | 'Unavailable'
   | 'NotFound'
@@ -172,6 +199,8 @@ export interface RuntimeVersion {
   readonly name: string;
   readonly version: string;
   readonly apiVersion: string;
+  /** Where on this machine images and containers are kept; undefined when they are not. */
+  readonly directory?: string | undefined;
 }
 
 export interface ContainerRuntime {
@@ -204,6 +233,18 @@ export interface ContainerRuntime {
 
   /** Chunks of the container's output; ends when it has all been read and, with `follow`, the container ended. */
   logs(id: string, options: LogOptions, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /**
+   * Runs a program in a running container; resolves with its exit status once it has ended and its output has been
+   * written. An abort ends the streams, not the program, and rejects.
+   */
+  exec(id: string, config: ExecConfig, streams: ProcessStreams, signal: AbortSignal): Promise<number>;
+  /** Joins the streams to a container's first process, from now on; resolves when it has ended. */
+  attach(id: string, streams: ProcessStreams, signal: AbortSignal): Promise<void>;
+  /**
+   * Connects the stream to a TCP port of the pod, on its loopback address, until either side is done; rejects, in
+   * one line, when nobody listens there. Ends the stream.
+   */
+  portForward(sandboxId: string, port: number, stream: Duplex, signal: AbortSignal): Promise<void>;
   /** Ends when the signal aborts; ends or throws when the engine goes away; `onReady` is called once nothing can be missed any more. */
   events(signal: AbortSignal, onReady: () => void): AsyncIterable<RuntimeEvent>;
 }

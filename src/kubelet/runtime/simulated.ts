@@ -2,14 +2,17 @@
  * A container engine that is only data: for running the node agent where there is no Docker, and for tests. It
  * passes the same conformance suite as Docker. A container runs until `exit` is called for it, or it is stopped.
  */
+import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import {
   type ContainerConfig,
   type ContainerRuntime,
   type ContainerState,
+  type ExecConfig,
   type LogOptions,
   type PodReference,
+  type ProcessStreams,
   RuntimeError,
   type RuntimeEvent,
   type RuntimeImage,
@@ -19,6 +22,7 @@ import {
   type SandboxConfig,
   type SandboxState,
 } from './runtime.ts';
+import { copyInput, linesOf, type Program, writeTo } from './simulated-streams.ts';
 
 export interface SimulatedOptions {
   readonly clock: Clock;
@@ -27,6 +31,10 @@ export interface SimulatedOptions {
   readonly images: ReadonlyMap<string, { readonly present: boolean }>;
   /** What a container does with a request to stop; default: exits with 143 at once. */
   readonly onTerminate?: (container: ContainerState) => 'exit' | 'ignore';
+  /** What a program that is run in a container does, until its exit status; default: copies its input. */
+  readonly onExec?: Program;
+  /** What listens on a port of a pod's; default: nothing. */
+  readonly onConnect?: (port: number) => ((connection: Duplex) => Promise<void>) | undefined;
 }
 
 interface LogLine {
@@ -41,6 +49,8 @@ export class SimulatedRuntime implements ContainerRuntime {
   readonly #objects = new Map<string, RuntimeObject>();
   readonly #present = new Set<string>();
   readonly #logs = new Map<string, LogLine[]>();
+  /** Of the containers that take input. */
+  readonly #inputs = new Map<string, { readonly once: boolean }>();
   readonly #listeners = new Set<Listener>();
   #pid = 1000;
 
@@ -119,6 +129,7 @@ export class SimulatedRuntime implements ContainerRuntime {
     };
     this.#objects.set(container.id, container);
     this.#logs.set(container.id, []);
+    if (config.stdin) this.#inputs.set(container.id, { once: config.stdinOnce });
     return container.id;
   }
 
@@ -147,6 +158,7 @@ export class SimulatedRuntime implements ContainerRuntime {
     this.exit(id, 137);
     this.#objects.delete(id);
     this.#logs.delete(id);
+    this.#inputs.delete(id);
     this.#tell(object);
   }
 
@@ -187,6 +199,45 @@ export class SimulatedRuntime implements ContainerRuntime {
       await this.#next(signal);
       wanted.push(...lines.slice(before));
     }
+  }
+
+  async exec(
+    id: string,
+    { command }: ExecConfig,
+    streams: ProcessStreams,
+    signal: AbortSignal,
+  ): Promise<number> {
+    if (this.#container(id)?.state !== 'running') throw new RuntimeError('Conflict', `${id} does not run`);
+    return (this.#options.onExec ?? copyInput)(command, streams, signal);
+  }
+
+  /** A container that takes input prints what it gets, line by line. */
+  async attach(id: string, streams: ProcessStreams, signal: AbortSignal): Promise<void> {
+    const leave = new AbortController();
+    const both = AbortSignal.any([signal, leave.signal]);
+    const typing = this.#type(id, streams, both);
+    try {
+      const options = { follow: true, timestamps: false, tailLines: 0, since: undefined };
+      for await (const line of this.logs(id, options, both)) await writeTo(streams.stdout, line);
+      signal.throwIfAborted();
+    } finally {
+      leave.abort();
+      await typing;
+    }
+  }
+
+  async #type(id: string, { stdin }: ProcessStreams, signal: AbortSignal): Promise<void> {
+    const input = this.#inputs.get(id);
+    if (!stdin || !input) return;
+    for await (const line of linesOf(stdin, signal)) this.print(id, line);
+    if (input.once) this.exit(id, 0);
+  }
+
+  async portForward(_sandboxId: string, port: number, stream: Duplex): Promise<void> {
+    const serve = this.#options.onConnect?.(port);
+    if (!serve) throw new RuntimeError('Failed', `connect to port ${port}: Connection refused`);
+    await serve(stream);
+    stream.end();
   }
 
   async *events(signal: AbortSignal, onReady: () => void): AsyncIterable<RuntimeEvent> {

@@ -1,8 +1,8 @@
 import type { Taint } from '../../api/core/v1/node.ts';
+import { taintKeys, tolerates } from '../../api/core/v1/taints.ts';
 import type { Plugin } from '../framework.ts';
-import { tolerates } from './taint-toleration.ts';
 
-const cordoned: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+const cordoned: Taint = { key: taintKeys.unschedulable, effect: 'NoSchedule' };
 
 /** A cordoned node takes only pods that tolerate being there. */
 export const nodeUnschedulable: Plugin = {

@@ -1,22 +1,16 @@
 import type { Node, Taint } from '../../api/core/v1/node.ts';
-import type { Toleration } from '../../api/core/v1/pod-spec.ts';
+import { taintKeys, tolerates } from '../../api/core/v1/taints.ts';
 import { maxScore, type Plugin } from '../framework.ts';
 
-export function tolerates(tolerations: readonly Toleration[] | undefined, taint: Taint): boolean {
-  return (tolerations ?? []).some((toleration) => {
-    if (toleration.effect && toleration.effect !== taint.effect) return false;
-    if (toleration.key && toleration.key !== taint.key) return false;
-    if (toleration.operator === 'Exists') return true;
-    return Boolean(toleration.key) && (toleration.value ?? '') === (taint.value ?? '');
-  });
-}
-
-/** A node that does not say Ready counts as tainted so: the condition is known before any taint is written. */
+/**
+ * A node that does not say Ready counts as tainted so: the condition is known before any taint is written, and a
+ * node that has said nothing yet, or waits for its approval, may never run anything.
+ */
 function taintsOf(node: Node): readonly Taint[] {
   const taints = node.spec.taints ?? [];
   const ready = node.status?.conditions?.find((condition) => condition.type === 'Ready');
-  if (!ready || ready.status === 'True') return taints;
-  const key = ready.status === 'Unknown' ? 'node.kubernetes.io/unreachable' : 'node.kubernetes.io/not-ready';
+  if (ready?.status === 'True') return taints;
+  const key = ready?.status === 'Unknown' ? taintKeys.unreachable : taintKeys.notReady;
   if (taints.some((taint) => taint.key === key && taint.effect === 'NoSchedule')) return taints;
   return [...taints, { key, effect: 'NoSchedule' }];
 }

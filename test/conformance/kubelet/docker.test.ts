@@ -5,9 +5,10 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { systemExec } from '../../../src/base/exec.ts';
 import { DockerRuntime } from '../../../src/kubelet/runtime/docker.ts';
 import { makeTestImages, removeContainers } from '../../fixtures/docker-images.ts';
-import { runtimeConformance } from './runtime-suite.ts';
+import { runtimeStreamsConformance } from './runtime-streams-suite.ts';
+import { type RuntimeFixture, runtimeConformance } from './runtime-suite.ts';
 
-runtimeConformance('docker', async () => {
+const start = async (): Promise<RuntimeFixture> => {
   const owner = `conformance-${process.pid}-${Date.now().toString(36)}`;
   const images = await makeTestImages(owner);
   const directory = await mkdtemp(join(tmpdir(), 'minik8s-runtime-'));
@@ -22,6 +23,12 @@ runtimeConformance('docker', async () => {
     image: images.busybox,
     talker: ['sh', '-c', 'echo one; echo two; trap exit TERM; while true; do sleep 0.05; done'],
     failing: ['sh', '-c', 'exit 3'],
+    copier: ['cat'],
+    speaker: ['sh', '-c', 'echo out; echo err >&2; exit 3'],
+    listener: ['httpd', '-f', '-p', '127.0.0.1:8080', '-h', '/etc'],
+    async bringUp({ pid }) {
+      await systemExec('nsenter', ['-t', String(pid), '-n', 'ip', 'link', 'set', 'lo', 'up']);
+    },
     settle() {},
     readPauseArchive: async () => images.pauseArchive,
     async close() {
@@ -30,4 +37,7 @@ runtimeConformance('docker', async () => {
       await rm(directory, { recursive: true, force: true });
     },
   };
-});
+};
+
+runtimeConformance('docker', start);
+runtimeStreamsConformance('docker', start);

@@ -17,6 +17,14 @@ export interface RuntimeFixture {
   readonly talker: readonly string[];
   /** Exits with 3 soon; `runtime` does it by itself or `end` makes it. */
   readonly failing: readonly string[];
+  /** Copies its input to its output. */
+  readonly copier: readonly string[];
+  /** Prints `out`, and `err` on its error output; exits with 3. */
+  readonly speaker: readonly string[];
+  /** Answers `GET /passwd` with a line that begins with `root:` on 127.0.0.1:8080, and nothing on other addresses. */
+  readonly listener: readonly string[];
+  /** Brings up what the pod network brings up in a sandbox. */
+  bringUp(sandbox: SandboxState): Promise<void>;
   /** Makes what real containers do by themselves happen in a simulation. */
   settle(id: string, what: 'talk' | 'fail'): void;
   readonly readPauseArchive: () => Promise<Uint8Array>;
@@ -62,6 +70,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         addCapabilities: [],
         dropCapabilities: [],
         stdin: false,
+        stdinOnce: false,
         tty: false,
         terminationMessageFile: '',
         terminationMessagePath: '/dev/termination-log',

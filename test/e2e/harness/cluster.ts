@@ -172,7 +172,8 @@ export class Cluster {
   }
 }
 
-function freePort(): Promise<number> {
+/** A TCP port of loopback that nobody listens on at this moment. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);

@@ -1,6 +1,7 @@
 /**
- * A host of a test's own: a network namespace joined to this machine by a veth, with a Docker engine in it. Its ports,
- * firewall rules, links and containers are nobody else's, and its engine may be killed.
+ * A host of a test's own: a network namespace with a Docker engine in it, joined to this machine alone, or to a link it
+ * shares with other hosts (hosts.ts). Its ports, firewall rules, links and containers are nobody else's, and its engine
+ * may be killed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -20,6 +21,19 @@ export interface HostOptions {
   readonly images?: readonly string[];
   /** False for a host without an engine. */
   readonly docker?: boolean;
+  /** By itself a host has a link to this machine that is nobody else's. */
+  readonly port?: HostPort;
+}
+
+/** Where a host's eth0 leads. */
+export interface HostPort {
+  /** Where this machine, and everybody on the same link, reaches the host. */
+  readonly address: string;
+  readonly prefix: number;
+  /** This machine on that link, and the host's way to everywhere else. */
+  readonly gateway: string;
+  /** Makes eth0 in the host's namespace, its other end where it belongs. */
+  plug(namespace: string): Promise<void>;
 }
 
 const helloImage = 'minik8s/hello:1';
@@ -32,26 +46,26 @@ export class Host implements Cleanup {
   readonly gateway: string;
   readonly dockerSocket: string;
   readonly #flags: readonly string[];
+  readonly #port: HostPort;
   readonly #closers: (() => Promise<void>)[] = [];
   #containerd: ChildProcess | undefined;
   #dockerd: ChildProcess | undefined;
 
-  private constructor(flags: readonly string[]) {
+  private constructor({ dockerFlags = [], port }: HostOptions) {
     const id = randomInt(0, 2 ** 14);
     this.name = `mk8s-e2e-${id}`;
     this.directory = mkdtempSync(join(tmpdir(), 'minik8s-host-'));
-    // Four addresses each, of the range for tests between networks (RFC 2544).
-    const network = `198.18.${id >> 6}.`;
-    this.gateway = `${network}${(id & 63) * 4 + 1}`;
-    this.address = `${network}${(id & 63) * 4 + 2}`;
+    this.#port = port ?? ownLink(id);
+    this.address = this.#port.address;
+    this.gateway = this.#port.gateway;
     this.dockerSocket = join(this.directory, 'docker.sock');
-    this.#flags = flags;
+    this.#flags = dockerFlags;
   }
 
   /** Resolves when its engine answers and has the images; everything is taken away when the test is over. */
   static async start(cleanup: Cleanup, options: HostOptions = {}): Promise<Host> {
-    const { dockerFlags = [], images = [helloImage], docker = true } = options;
-    const host = new Host(dockerFlags);
+    const { images = [helloImage], docker = true } = options;
+    const host = new Host(options);
     cleanup.after(() => host.#destroy());
     await host.#join();
     if (!docker) return host;
@@ -136,13 +150,11 @@ export class Host implements Cleanup {
   }
 
   async #join(): Promise<void> {
-    const link = this.name.replace('mk8s-e2e-', 'e2e');
+    const { address, prefix } = this.#port;
     await systemExec('ip', ['netns', 'add', this.name]);
-    await systemExec('ip', ['link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', this.name]);
-    await systemExec('ip', ['address', 'add', `${this.gateway}/30`, 'dev', link]);
-    await systemExec('ip', ['link', 'set', link, 'up']);
+    await this.#port.plug(this.name);
     await this.run('ip', 'link', 'set', 'lo', 'up');
-    await this.run('ip', 'address', 'add', `${this.address}/30`, 'dev', 'eth0');
+    await this.run('ip', 'address', 'add', `${address}/${prefix}`, 'dev', 'eth0');
     await this.run('ip', 'link', 'set', 'eth0', 'up');
     await this.run('ip', 'route', 'add', 'default', 'via', this.gateway);
   }
@@ -183,6 +195,34 @@ export class Host implements Cleanup {
     const ids = await this.docker('ps', '--all', '--quiet');
     if (ids !== '') await this.docker('rm', '--force', '--volumes', ...ids.split('\n'));
   }
+}
+
+/** Four addresses each, of the range for tests between networks (RFC 2544). */
+function ownLink(id: number): HostPort {
+  const network = `198.18.${id >> 6}.`;
+  const gateway = `${network}${(id & 63) * 4 + 1}`;
+  return {
+    address: `${network}${(id & 63) * 4 + 2}`,
+    prefix: 30,
+    gateway,
+    async plug(namespace) {
+      const link = `e2e${id}`;
+      await systemExec('ip', [
+        'link',
+        'add',
+        link,
+        'type',
+        'veth',
+        'peer',
+        'name',
+        'eth0',
+        'netns',
+        namespace,
+      ]);
+      await systemExec('ip', ['address', 'add', `${gateway}/30`, 'dev', link]);
+      await systemExec('ip', ['link', 'set', link, 'up']);
+    },
+  };
 }
 
 /** Asks a process to end, kills it when it has not after 20 s, and resolves when it has ended. */

@@ -17,9 +17,11 @@ export interface Kubectl {
   attempt(args: readonly string[], options?: ExecOptions): Promise<KubectlResult>;
 }
 
+/** The program, for whoever starts it to run beside the test. */
+export const kubectlPath = () => kubectlsOf(['1.32'])[0]?.path ?? 'kubectl';
+
 export function kubectlFor(kubeconfig: string): Kubectl {
-  const [installed] = kubectlsOf(['1.32']);
-  const file = installed?.path ?? 'kubectl';
+  const file = kubectlPath();
   const start = (args: readonly string[], options: ExecOptions = {}) =>
     systemExec(file, ['--kubeconfig', kubeconfig, ...args], { timeoutMs: 60_000, ...options });
   const kubectl = async (...args: string[]) => (await start(args)).stdout;

@@ -9,14 +9,17 @@ export interface MachineState {
   readonly links: readonly string[];
   /** iptables rules, as `iptables -S` prints them. */
   readonly rules: readonly string[];
+  /** To pods of other nodes, as `ip route` prints them. */
+  readonly routes: readonly string[];
 }
 
 export async function machineState(): Promise<MachineState> {
-  const [containers, tables, links, rules] = await Promise.all([
+  const [containers, tables, links, rules, routes] = await Promise.all([
     containersWith(['minik8s.io/node'], true),
     systemExec('nft', ['list', 'tables']),
     systemExec('ip', ['-json', 'link']),
     systemExec('iptables', ['-w', '-S']),
+    systemExec('ip', ['route', 'show', 'proto', '107']),
   ]);
   return {
     containers,
@@ -26,8 +29,12 @@ export async function machineState(): Promise<MachineState> {
       .filter((name) => name.includes('minik8s')),
     links: (JSON.parse(links.stdout) as { readonly ifname: string }[])
       .map(({ ifname }) => ifname)
-      .filter((name) => name.startsWith('mk8s')),
+      .filter((name) => /^(mk8s|minik8s\.)/.test(name)),
     rules: rules.stdout.split('\n').filter((rule) => rule.includes('MINIK8S')),
+    routes: routes.stdout
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean),
   };
 }
 
@@ -40,14 +47,15 @@ export async function leftovers(before: MachineState): Promise<MachineState> {
     tables: added('tables'),
     links: added('links'),
     rules: added('rules'),
+    routes: added('routes'),
   };
 }
 
 /** Removes leftovers; what disappears by itself meanwhile (a veth with its container) is as good as removed. */
-export async function remove({ containers, tables, links, rules }: MachineState): Promise<void> {
+export async function remove({ containers, tables, links, rules, routes }: MachineState): Promise<void> {
   const ignoreGone = (error: Error) => {
     if (
-      !/No such|does not exist|Cannot find device|does a matching rule exist|No chain|removal .* in progress/.test(
+      !/No such|does not exist|Cannot find device|No such process|does a matching rule exist|No chain|removal .* in progress/.test(
         error.message,
       )
     )
@@ -58,6 +66,9 @@ export async function remove({ containers, tables, links, rules }: MachineState)
     await systemExec('nft', ['delete', 'table', ...table.split(' ')]).catch(ignoreGone);
   }
   for (const link of links) await systemExec('ip', ['link', 'delete', link]).catch(ignoreGone);
+  for (const route of routes) {
+    await systemExec('ip', ['route', 'delete', ...route.split(' ')]).catch(ignoreGone);
+  }
   // `-A CHAIN …` is undone by `-D CHAIN …`, `-N CHAIN` by `-X CHAIN`, last, when no rule leads there any more.
   const undo = { '-A': '-D', '-N': '-X' } as const;
   for (const kind of ['-A', '-N'] as const) {

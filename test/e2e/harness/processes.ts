@@ -35,13 +35,16 @@ export function killIfThere(pid: number): void {
   }
 }
 
-/** Everything mounted below a directory. */
 export async function unmountBelow(directory: string): Promise<void> {
-  const mounts = readFileSync('/proc/self/mounts', 'utf8')
+  for (const point of mountsBelow(directory).reverse()) await systemExec('umount', ['--lazy', point]);
+}
+
+/** Where something is mounted below a directory, in the order of mounting. */
+export function mountsBelow(directory: string): string[] {
+  return readFileSync('/proc/self/mounts', 'utf8')
     .split('\n')
     .map((line) => line.split(' ')[1] ?? '')
     .filter((point) => point.startsWith(`${directory}/`));
-  for (const point of mounts.reverse()) await systemExec('umount', ['--lazy', point]);
 }
 
 /** A process may end between being listed and being read. */

@@ -126,8 +126,9 @@ describe('authorization', () => {
 
   const merge = { 'content-type': 'application/merge-patch+json' };
   const cases: readonly [string, string, unknown, number][] = [
-    ['GET', '/api/v1/pods', undefined, 200],
-    ['GET', '/api/v1/secrets', undefined, 200],
+    ['GET', '/api/v1/pods', undefined, 403],
+    ['GET', '/api/v1/pods?fieldSelector=spec.nodeName%3Dn1', undefined, 200],
+    ['GET', '/api/v1/secrets', undefined, 403],
     ['GET', '/apis/discovery.k8s.io/v1/endpointslices', undefined, 200],
     ['GET', '/apis/apps/v1/deployments', undefined, 403],
     ['POST', pods, { metadata: { name: 'x' } }, 403],
@@ -156,7 +157,11 @@ describe('authorization', () => {
     [
       'POST',
       '/api/v1/namespaces/default/events',
-      { metadata: { name: 'e' }, involvedObject: { namespace: 'default' } },
+      {
+        metadata: { name: 'e' },
+        involvedObject: { kind: 'Pod', namespace: 'default', name: 'gone' },
+        source: { host: 'n1' },
+      },
       201,
     ],
   ];

@@ -5,7 +5,10 @@ import { after, before, describe, it } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { listenHttps } from '../../../src/apiserver/serve.ts';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
+import { replaceable } from '../../../src/base/current.ts';
 import { silentLogger } from '../../../src/base/log.ts';
+import { createHttp2Transport } from '../../../src/client/http2-transport.ts';
+import type { ApiResponse } from '../../../src/client/transport.ts';
 import { createAuthority, issueCertificate } from '../../../src/pki/x509.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 
@@ -79,7 +82,7 @@ describe('the HTTPS listener', () => {
     assert.equal(await fetchStatus('/livez'), 200);
   });
 
-  it('offers HTTP/1.1 alone', async () => {
+  it('offers HTTP/1.1 alone to everybody but agents', async () => {
     const socket = connect({
       host: '127.0.0.1',
       port: server.port,
@@ -91,13 +94,113 @@ describe('the HTTPS listener', () => {
     socket.destroy();
   });
 
+  describe('for agents', () => {
+    const dial = async (of: HttpsTestServer = server) => {
+      const { key, certificate } = await of.clientCertificate('agent', ['system:masters']);
+      const url = `https://127.0.0.1:${of.port}`;
+      const ca = of.authority.certificate;
+      return createHttp2Transport({ server: url, ca, key, cert: certificate, clock: systemClock });
+    };
+    const read = async ({ body }: ApiResponse) => {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of body) chunks.push(chunk);
+      return Buffer.concat(chunks).toString();
+    };
+    const maps = '/api/v1/namespaces/default/configmaps';
+
+    it('knows the user by the certificate, and says what is wrong as to others', async () => {
+      const transport = await dial();
+      const answer = await transport.request({ method: 'GET', path: `${maps}/none` });
+      assert.equal(answer.status, 404);
+      assert.match(await read(answer), /configmaps \\"none\\" not found/);
+      transport.close();
+      const { authority, port } = server;
+      const unknown = { server: `https://127.0.0.1:${port}`, ca: authority.certificate, clock: systemClock };
+      const stranger = createHttp2Transport(unknown);
+      assert.equal((await stranger.request({ method: 'GET', path: maps })).status, 401);
+      stranger.close();
+    });
+
+    it('keeps many watches on one connection, beside large lists that are read slowly', async () => {
+      const own = await startHttpsTestServer();
+      const transport = await dial(own);
+      const watches = await Promise.all(
+        Array.from({ length: 8 }, async () => {
+          const { body } = await transport.request({ method: 'GET', path: `${maps}?watch=true` });
+          return body[Symbol.asyncIterator]();
+        }),
+      );
+      const data = { text: 'x'.repeat(200_000) };
+      for (let number = 0; number < 10; number++) {
+        const body = JSON.stringify({ metadata: { name: `large-${number}` }, data });
+        const headers = { 'content-type': 'application/json' };
+        const made = await transport.request({ method: 'POST', path: maps, headers, body });
+        assert.equal(made.status, 201);
+        await read(made);
+      }
+      const list = await transport.request({ method: 'GET', path: maps });
+      for (const watch of watches) {
+        let text = '';
+        while (!text.includes('large-9')) text += String((await watch.next()).value);
+      }
+      const { items } = JSON.parse(await read(list)) as { items: { metadata: { name: string } }[] };
+      assert.equal(items.filter(({ metadata }) => metadata.name.startsWith('large-')).length, 10);
+      transport.close();
+      await own.stop();
+    });
+
+    it('ends watches and connections when it stops', async () => {
+      const own = await startHttpsTestServer();
+      const transport = await dial(own);
+      const watch = await transport.request({ method: 'GET', path: `${maps}?watch=true` });
+      const ended = read(watch);
+      await own.stop();
+      assert.equal(await ended, '');
+      transport.close();
+    });
+  });
+
+  it('shows its authority, and a renewed certificate to new connections', async () => {
+    const now = Date.now();
+    const issue = (commonName: string) =>
+      issueCertificate(server.authority, {
+        commonName,
+        hosts: ['127.0.0.1'],
+        usages: ['server'],
+        notBefore: now - 60_000,
+        notAfter: now + 600_000,
+      });
+    const identity = replaceable(await issue('old'));
+    const stopping = new AbortController();
+    const own = await listenHttps({
+      app: server.app,
+      address: '127.0.0.1',
+      port: 0,
+      tls: { identity, clientCA: server.authority.certificate },
+      signal: stopping.signal,
+      log: silentLogger,
+    });
+    const shown = async () => {
+      const socket = connect({ host: '127.0.0.1', port: own.port, ca: server.authority.certificate });
+      await once(socket, 'secureConnect');
+      const { subject, issuerCertificate } = socket.getPeerCertificate(true);
+      socket.destroy();
+      return [subject.CN, issuerCertificate.subject.CN];
+    };
+    assert.deepEqual(await shown(), ['old', 'test']);
+    identity.replace(await issue('new'));
+    assert.deepEqual(await shown(), ['new', 'test']);
+    stopping.abort();
+    await own.closed;
+  });
+
   it('says in one line what to do when the port is taken', async () => {
-    const { key, certificate } = await server.clientCertificate('x', []);
+    const identity = replaceable(await server.clientCertificate('x', []));
     const listening = listenHttps({
       app: server.app,
       address: '127.0.0.1',
       port: server.port,
-      tls: { key, cert: certificate, clientCA: server.authority.certificate },
+      tls: { identity, clientCA: server.authority.certificate },
       signal: new AbortController().signal,
       log: silentLogger,
     });

@@ -223,6 +223,7 @@ describe('ctl', { timeout: 120_000 }, () => {
         'deployment "web" successfully rolled out\n',
     });
     const missing = await ctl(['rollout', 'status', 'deploy/nosuch']);
+    assert.deepEqual(await ctl(['-n', 'default', 'rollout', 'status', 'deploy/nosuch']), missing);
     assert.equal(missing.err, 'Error from server (NotFound): deployments.apps "nosuch" not found\n');
   });
 

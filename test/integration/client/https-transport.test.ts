@@ -1,11 +1,13 @@
-/** The HTTPS transport against real sockets: certificates, broken connections, streams that end. */
+/** The HTTPS transport and that of node agents against real sockets: certificates, broken connections, streams that end. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import * as http from 'node:http';
-import * as https from 'node:https';
+import * as http2 from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
+import { replaceable } from '../../../src/base/current.ts';
+import { createHttp2Transport } from '../../../src/client/http2-transport.ts';
 import { createHttpsTransport, type HttpsTransportOptions } from '../../../src/client/https-transport.ts';
 import type { ApiResponse, Transport } from '../../../src/client/transport.ts';
 import { isTransportError } from '../../../src/client/transport-error.ts';
@@ -13,6 +15,9 @@ import { createAuthority, issueCertificate, type KeyAndCertificate } from '../..
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 type Handler = (request: http.IncomingMessage, response: http.ServerResponse) => void;
+type Connect = (options?: Partial<HttpsTransportOptions>) => Transport;
+
+const transports = { 'HTTP/1.1': createHttpsTransport, 'HTTP/2': createHttp2Transport };
 
 const hour = 3_600_000;
 const clock = new FakeClock();
@@ -33,15 +38,16 @@ before(async () => {
   const server = { commonName: 'server', hosts: ['127.0.0.1', 'api.test'], usages: ['server'] as const };
   serving = await issueCertificate(authority, { ...server, ...validity });
   user = await issueCertificate(authority, { commonName: 'alice', usages: ['client'], ...validity });
-  const listener = https.createServer(
+  const listener = http2.createSecureServer(
     {
+      allowHTTP1: true,
       key: serving.key,
       cert: serving.certificate,
       ca: authority.certificate,
       requestCert: true,
       rejectUnauthorized: false,
     },
-    (request, response) => handler(request, response),
+    (request, response) => handler(...([request, response] as unknown as Parameters<Handler>)),
   );
   listener.on('secureConnection', () => connections++);
   port = await listen(listener);
@@ -51,22 +57,32 @@ after(async () => {
   for (const close of open) await close();
 });
 
-async function listen(server: http.Server): Promise<number> {
+async function listen(server: http.Server | http2.Http2SecureServer): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   open.push(async () => {
-    server.closeAllConnections();
+    if ('closeAllConnections' in server) server.closeAllConnections();
     server.close();
     await once(server, 'close');
   });
   return (server.address() as AddressInfo).port;
 }
 
-function connect(options: Partial<HttpsTransportOptions> = {}): Transport {
+function connectBy(
+  create: (options: HttpsTransportOptions) => Transport,
+  options: Partial<HttpsTransportOptions> = {},
+): Transport {
   const server = `https://127.0.0.1:${port}`;
-  const transport = createHttpsTransport({ server, ca: authority.certificate, clock, ...options });
+  const transport = create({ server, ca: authority.certificate, clock, ...options });
   open.unshift(async () => transport.close());
   return transport;
+}
+
+/** The connection under a request is gone at once. */
+function drop(request: http.IncomingMessage): void {
+  const { stream } = request as unknown as { readonly stream?: http2.ServerHttp2Stream };
+  if (stream) stream.session?.destroy();
+  else request.socket.destroy();
 }
 
 async function text(response: ApiResponse): Promise<string> {
@@ -78,151 +94,248 @@ async function text(response: ApiResponse): Promise<string> {
 const get = async (transport: Transport, path = '/version') =>
   text(await transport.request({ method: 'GET', path }));
 
-test('a client certificate says who asks, and one connection serves many requests', async () => {
+for (const [name, create] of Object.entries(transports)) {
+  describe(name, () => suite((options) => connectBy(create, options)));
+}
+
+test('plain HTTP works too, by HTTP/1.1', async () => {
+  const plain = await listen(http.createServer((_, response) => response.end('plain')));
+  const server = `http://127.0.0.1:${plain}`;
+  assert.equal(await get(connectBy(createHttpsTransport, { server })), 'plain');
+});
+
+test('HTTP/2: a connection on which nothing was heard is left, one that still speaks is not', async () => {
+  let silent = true;
+  let push = () => {};
+  const asked: (() => void)[] = [];
   handler = (request, response) => {
-    const { subject } = (request.socket as TLSSocket).getPeerCertificate();
-    response.end(`${request.method} ${request.url} ${subject?.CN}`);
+    if (request.url === '/watch') push = () => response.write('event');
+    else if (silent) return asked.pop()?.();
+    else return void response.end('here');
+    push();
   };
-  const transport = connect({ cert: user.certificate, key: user.key });
+  const transport = connectBy(createHttp2Transport);
   connections = 0;
-  for (let i = 0; i < 10; i++) assert.equal(await get(transport, `/api?i=${i}`), `GET /api?i=${i} alice`);
-  assert.equal(connections, 1);
-  assert.equal(clock.pending, 0);
-});
-
-test('a token is sent with each request as it is then, the body with its length', async () => {
-  handler = (request, response) => {
-    let body = '';
-    request.on('data', (chunk) => {
-      body += chunk;
-    });
-    request.on('end', () => {
-      response.setHeader('X-One', 'a');
-      response.statusCode = 201;
-      const { authorization, 'content-length': length, 'user-agent': agent } = request.headers;
-      response.end(JSON.stringify([authorization, length, agent, body, request.url]));
-    });
+  const late = async (meanwhile: () => Promise<void>) => {
+    const reached = new Promise<void>((resolve) => asked.push(resolve));
+    const waiting = assert.rejects(get(transport), { failure: 'timeout', message: /no answer within 65 s$/ });
+    await reached;
+    await clock.advance(1_000);
+    await meanwhile();
+    await clock.advance(64_000);
+    await waiting;
   };
-  let token = 'first';
-  const server = `https://127.0.0.1:${port}/prefix/`;
-  const transport = connect({ server, token: () => token, userAgent: 'minik8s/0' });
-  const post = () => transport.request({ method: 'POST', path: '/x', body: '{"ä":1}' });
-  const response = await post();
-  assert.deepEqual(
-    [response.status, response.header('x-one'), response.header('X-Two')],
-    [201, 'a', undefined],
-  );
-  assert.deepEqual(JSON.parse(await text(response)), [
-    'Bearer first',
-    '8',
-    'minik8s/0',
-    '{"ä":1}',
-    '/prefix/x',
-  ]);
-  token = 'second';
-  assert.match(await text(await post()), /Bearer second/);
-});
-
-test('what cannot be reached is said in one line that names the server and no secret', async () => {
-  const plain = await listen(http.createServer((_, response) => response.end('plain')));
-  const cases: readonly [Partial<HttpsTransportOptions>, string, string][] = [
-    [{ server: 'https://127.0.0.1:1' }, 'refused', 'https://127.0.0.1:1: connection refused; is it running?'],
-    [{ ca: other.certificate }, 'tls', 'its certificate is not signed by the given authority'],
-    [{ tlsServerName: 'elsewhere.test' }, 'tls', 'its certificate is not for this host name'],
-    [{ server: `https://127.0.0.1:${plain}` }, 'tls', 'it does not speak TLS'],
-  ];
-  for (const [options, failure, message] of cases) {
-    await assert.rejects(get(connect({ token: 'very-secret', ...options })), (error) => {
-      assert.ok(isTransportError(error), String(error));
-      assert.ok(error.message.startsWith('cannot reach the API server at https://127.0.0.1:'), error.message);
-      assert.ok(error.message.endsWith(message), error.message);
-      assert.equal(error.failure, failure, error.message);
-      assert.doesNotMatch(error.message, /very-secret|\n/);
-      return true;
-    });
-  }
-  assert.equal(clock.pending, 0);
-});
-
-test('the certificate may be for another name, or not be looked at; plain HTTP works too', async () => {
-  handler = (_, response) => response.end('hello');
-  assert.equal(await get(connect({ tlsServerName: 'api.test' })), 'hello');
-  assert.equal(await get(connect({ ca: other.certificate, insecureSkipTlsVerify: true })), 'hello');
-  const plain = await listen(http.createServer((_, response) => response.end('plain')));
-  assert.equal(await get(connect({ server: `http://127.0.0.1:${plain}` })), 'plain');
-});
-
-test('bad server addresses are refused when the transport is made', () => {
-  for (const server of ['127.0.0.1', 'ftp://x', ''])
-    assert.throws(() => connect({ server }), /write https:\/\/host:port/);
-});
-
-test('a connection that breaks is a reset, before the answer and within it', async () => {
-  handler = (request) => request.socket.destroy();
-  await assert.rejects(get(connect()), { failure: 'reset' });
-  handler = (request, response) => {
-    response.write('half');
-    setImmediate(() => request.socket.destroy());
-  };
-  await assert.rejects(get(connect()), { failure: 'reset' });
-});
-
-test('an answer that does not begin in time is given up; a stream that has begun is not', async () => {
-  const seen = Promise.withResolvers<void>();
-  handler = () => seen.resolve();
-  const waiting = assert.rejects(get(connect()), { failure: 'timeout', message: /no answer within 65 s$/ });
-  await seen.promise;
-  await clock.advance(65_000);
-  await waiting;
-
-  let finish = () => {};
-  handler = (_, response) => {
-    response.write('a');
-    finish = () => response.end('b');
-  };
-  const response = await connect().request({ method: 'GET', path: '/watch' });
-  await clock.advance(3_600_000);
-  finish();
-  assert.equal(await text(response), 'ab');
-});
-
-test('an abort ends the stream at once, and the server sees it go', async () => {
-  const gone = Promise.withResolvers<void>();
-  handler = (_, response) => {
-    response.write('event\n');
-    response.on('close', () => gone.resolve());
-  };
-  const abort = new AbortController();
-  const response = await connect().request({ method: 'GET', path: '/watch', signal: abort.signal });
-  const received: string[] = [];
-  const reading = (async () => {
-    for await (const chunk of response.body) {
-      received.push(Buffer.from(chunk).toString());
-      setImmediate(() => abort.abort());
-    }
-  })();
-  await assert.rejects(reading, { name: 'AbortError' });
-  await gone.promise;
-  assert.deepEqual(received, ['event\n'], 'what was written was there at once');
-});
-
-test('an abort before the answer ends the request', async () => {
-  const abort = new AbortController();
-  handler = () => abort.abort();
-  const asked = connect().request({ method: 'GET', path: '/', signal: abort.signal });
-  await assert.rejects(asked, { name: 'AbortError' });
-  await assert.rejects(connect().request({ method: 'GET', path: '/', signal: abort.signal }), {
-    name: 'AbortError',
+  const watch = (await transport.request({ method: 'GET', path: '/watch' })).body[Symbol.asyncIterator]();
+  await watch.next();
+  await late(async () => {
+    push();
+    await watch.next();
   });
-  assert.equal(clock.pending, 0);
+  silent = false;
+  assert.equal(await get(transport), 'here');
+  assert.equal(connections, 1);
+
+  silent = true;
+  await clock.advance(1_000);
+  const ended = assert.rejects(watch.next(), { failure: 'timeout' });
+  await late(async () => {});
+  await ended;
+  silent = false;
+  assert.equal(await get(transport), 'here');
+  assert.equal(connections, 2);
 });
 
-test('a closed transport ends its streams and takes nothing more', async () => {
-  handler = (_, response) => void response.write('x');
-  const transport = connect();
-  const response = await transport.request({ method: 'GET', path: '/watch' });
-  const reading = assert.rejects(text(response), isTransportError);
-  transport.close();
-  await reading;
-  await assert.rejects(get(transport), { failure: 'closed' });
-});
+function suite(connect: Connect): void {
+  test('a client certificate says who asks, and one connection serves many requests', async () => {
+    handler = (request, response) => {
+      const { subject } = (request.socket as TLSSocket).getPeerCertificate();
+      response.end(`${request.method} ${request.url} ${subject?.CN}`);
+    };
+    const transport = connect({ cert: user.certificate, key: user.key });
+    connections = 0;
+    for (let i = 0; i < 10; i++) assert.equal(await get(transport, `/api?i=${i}`), `GET /api?i=${i} alice`);
+    assert.equal(connections, 1);
+    assert.equal(clock.pending, 0);
+  });
+
+  test('a token is sent with each request as it is then, the body with its length', async () => {
+    handler = (request, response) => {
+      let body = '';
+      request.on('data', (chunk) => {
+        body += chunk;
+      });
+      request.on('end', () => {
+        response.setHeader('X-One', 'a');
+        response.statusCode = 201;
+        const { authorization, 'content-length': length, 'user-agent': agent } = request.headers;
+        response.end(JSON.stringify([authorization, length, agent, body, request.url]));
+      });
+    };
+    let token = 'first';
+    const server = `https://127.0.0.1:${port}/prefix/`;
+    const transport = connect({ server, token: () => token, userAgent: 'minik8s/0' });
+    const post = () => transport.request({ method: 'POST', path: '/x', body: '{"ä":1}' });
+    const response = await post();
+    assert.deepEqual(
+      [response.status, response.header('x-one'), response.header('X-Two')],
+      [201, 'a', undefined],
+    );
+    assert.deepEqual(JSON.parse(await text(response)), [
+      'Bearer first',
+      '8',
+      'minik8s/0',
+      '{"ä":1}',
+      '/prefix/x',
+    ]);
+    token = 'second';
+    assert.match(await text(await post()), /Bearer second/);
+  });
+
+  test('what cannot be reached is said in one line that names the server and no secret', async () => {
+    const plain = await listen(http.createServer((_, response) => response.end('plain')));
+    const cases: readonly [Partial<HttpsTransportOptions>, string, string][] = [
+      [
+        { server: 'https://127.0.0.1:1' },
+        'refused',
+        'https://127.0.0.1:1: connection refused; is it running?',
+      ],
+      [{ ca: other.certificate }, 'tls', 'its certificate is not signed by the given authority'],
+      [{ tlsServerName: 'elsewhere.test' }, 'tls', 'its certificate is not for this host name'],
+      [{ server: `https://127.0.0.1:${plain}` }, 'tls', 'it does not speak TLS'],
+    ];
+    for (const [options, failure, message] of cases) {
+      await assert.rejects(get(connect({ token: 'very-secret', ...options })), (error) => {
+        assert.ok(isTransportError(error), String(error));
+        assert.ok(
+          error.message.startsWith('cannot reach the API server at https://127.0.0.1:'),
+          error.message,
+        );
+        assert.ok(error.message.endsWith(message), error.message);
+        assert.equal(error.failure, failure, error.message);
+        assert.doesNotMatch(error.message, /very-secret|\n/);
+        return true;
+      });
+    }
+    assert.equal(clock.pending, 0);
+  });
+
+  test('the certificate may be for another name, or not be looked at', async () => {
+    handler = (_, response) => response.end('hello');
+    assert.equal(await get(connect({ tlsServerName: 'api.test' })), 'hello');
+    assert.equal(await get(connect({ ca: other.certificate, insecureSkipTlsVerify: true })), 'hello');
+  });
+
+  test('bad server addresses are refused when the transport is made', () => {
+    for (const server of ['127.0.0.1', 'ftp://x', ''])
+      assert.throws(() => connect({ server }), /write https:\/\/host:port/);
+  });
+
+  test('a connection that breaks is a reset, before the answer and within it', async () => {
+    handler = (request) => drop(request);
+    await assert.rejects(get(connect()), { failure: 'reset' });
+    handler = (request, response) => {
+      response.write('half');
+      setImmediate(() => drop(request));
+    };
+    await assert.rejects(get(connect()), { failure: 'reset' });
+  });
+
+  test('an answer that does not begin in time is given up; a stream that has begun is not', async () => {
+    const seen = Promise.withResolvers<void>();
+    handler = () => seen.resolve();
+    const waiting = assert.rejects(get(connect()), { failure: 'timeout', message: /no answer within 65 s$/ });
+    await seen.promise;
+    await clock.advance(65_000);
+    await waiting;
+
+    let finish = () => {};
+    handler = (_, response) => {
+      response.write('a');
+      finish = () => response.end('b');
+    };
+    const response = await connect().request({ method: 'GET', path: '/watch' });
+    await clock.advance(3_600_000);
+    finish();
+    assert.equal(await text(response), 'ab');
+  });
+
+  test('an abort ends the stream at once, and the server sees it go', async () => {
+    const gone = Promise.withResolvers<void>();
+    handler = (_, response) => {
+      response.write('event\n');
+      response.on('close', () => gone.resolve());
+    };
+    const abort = new AbortController();
+    const response = await connect().request({ method: 'GET', path: '/watch', signal: abort.signal });
+    const received: string[] = [];
+    const reading = (async () => {
+      for await (const chunk of response.body) {
+        received.push(Buffer.from(chunk).toString());
+        setImmediate(() => abort.abort());
+      }
+    })();
+    await assert.rejects(reading, { name: 'AbortError' });
+    await gone.promise;
+    assert.deepEqual(received, ['event\n'], 'what was written was there at once');
+  });
+
+  test('an abort before the answer ends the request', async () => {
+    const abort = new AbortController();
+    handler = () => abort.abort();
+    const asked = connect().request({ method: 'GET', path: '/', signal: abort.signal });
+    await assert.rejects(asked, { name: 'AbortError' });
+    await assert.rejects(connect().request({ method: 'GET', path: '/', signal: abort.signal }), {
+      name: 'AbortError',
+    });
+    assert.equal(clock.pending, 0);
+  });
+
+  test('a closed transport ends its streams and takes nothing more', async () => {
+    handler = (_, response) => void response.write('x');
+    const transport = connect();
+    const response = await transport.request({ method: 'GET', path: '/watch' });
+    const reading = assert.rejects(text(response), isTransportError);
+    transport.close();
+    await reading;
+    await assert.rejects(get(transport), { failure: 'closed' });
+  });
+
+  test('a renewed certificate is shown from the next request on; what is under way is not disturbed', async () => {
+    const validity = { notBefore: Date.now() - hour, notAfter: Date.now() + hour };
+    const named = (commonName: string) =>
+      issueCertificate(authority, { commonName, usages: ['client'], ...validity });
+    const identity = replaceable(await named('old'));
+    let push = (_: string) => {};
+    handler = (request, response) => {
+      const { subject } = (request.socket as TLSSocket).getPeerCertificate();
+      if (request.url !== '/watch') return void response.end(subject?.CN);
+      push = (text) => response.write(text);
+      push(`${subject?.CN}`);
+    };
+    const transport = connect({ identity });
+    const stream = (await transport.request({ method: 'GET', path: '/watch' })).body[Symbol.asyncIterator]();
+    assert.equal(String((await stream.next()).value), 'old');
+    assert.equal(await get(transport), 'old');
+    identity.replace(await named('new'));
+    assert.equal(await get(transport), 'new');
+    push('still there');
+    assert.equal(String((await stream.next()).value), 'still there');
+    transport.close();
+    await assert.rejects(stream.next(), isTransportError);
+  });
+
+  test('a failure says whether anything of the request can have been received', async () => {
+    const unsent = async (request: Promise<unknown>) => {
+      const error = await request.then(
+        () => assert.fail('it was answered'),
+        (reason: unknown) => reason,
+      );
+      assert.ok(isTransportError(error));
+      return error.unsent;
+    };
+    handler = drop;
+    assert.equal(await unsent(get(connect({ server: 'https://127.0.0.1:1' }))), true);
+    assert.equal(await unsent(get(connect({ ca: other.certificate }))), true);
+    assert.equal(await unsent(get(connect())), false);
+  });
+}

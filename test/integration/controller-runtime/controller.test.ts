@@ -23,6 +23,7 @@ import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
 import { type ControllerFactory, watched } from '../../../src/controller-runtime/definition.ts';
 import { createEventRecorder } from '../../../src/controller-runtime/event-recorder.ts';
+import { runLeaderElection } from '../../../src/controller-runtime/leader-election.ts';
 import { createManager } from '../../../src/controller-runtime/manager.ts';
 import {
   byControllerUid,
@@ -224,17 +225,21 @@ test('two managers elect one, and the other goes on where it stopped', async () 
   const namespace = await inNamespace('elections');
   const run = (identity: string) => {
     const stop = new AbortController();
-    const manager = createManager({
-      client,
-      informers: factoryFor(client),
-      events: { event: () => undefined },
-      clock: systemClock,
-      random,
-      log: silentLogger,
-      leaderElection: { namespace, name: 'copier', identity, retryPeriodMs: 20 },
-    });
-    manager.add(copier);
-    const running = manager.run(stop.signal);
+    const lead = async (leading: AbortSignal) => {
+      const manager = createManager({
+        client,
+        informers: factoryFor(client),
+        events: { event: () => undefined },
+        clock: systemClock,
+        random,
+        log: silentLogger,
+      });
+      manager.add(copier);
+      await manager.run(leading);
+    };
+    const config = { namespace, name: 'copier', identity, retryPeriodMs: 20 };
+    const options = { client, clock: systemClock, random, log: silentLogger, config, lead };
+    const running = runLeaderElection(options, stop.signal);
     return async () => {
       stop.abort();
       await running;

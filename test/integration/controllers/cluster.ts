@@ -19,7 +19,9 @@ import { createInformerFactory } from '../../../src/client/shared-informer.ts';
 import { type ControllerFactory, watched } from '../../../src/controller-runtime/definition.ts';
 import { createEventRecorder } from '../../../src/controller-runtime/event-recorder.ts';
 import { createManager } from '../../../src/controller-runtime/manager.ts';
+import type { NodeApproval } from '../../../src/controllers/csr-approving-plan.ts';
 import { controllers } from '../../../src/controllers/index.ts';
+import type { KeyAndCertificate } from '../../../src/pki/x509.ts';
 import { type SchedulerOptions, scheduler } from '../../../src/scheduler/scheduler.ts';
 import {
   admin,
@@ -27,6 +29,7 @@ import {
   type TestServer,
   type TestServerOptions,
 } from '../../fixtures/api-server.ts';
+import { certificatesOf, testAuthority } from '../../fixtures/certificates.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
@@ -48,7 +51,25 @@ export interface ClusterOptions {
   readonly wrapStore?: TestServerOptions['wrapStore'];
   /** Instead of one of its own; stopped with the cluster. */
   readonly server?: TestServer;
+  /** Signs the certificates of nodes; one of its own unless told. */
+  readonly authority?: KeyAndCertificate;
+  /** Default auto. */
+  readonly nodeApproval?: NodeApproval;
 }
+
+/** What a machine says of itself when it has taken its Node. */
+export const nodeInfo = {
+  machineID: 'm',
+  systemUUID: 's',
+  bootID: 'b',
+  kernelVersion: '6.1',
+  osImage: 'Linux',
+  containerRuntimeVersion: 'docker://20.10.24',
+  kubeletVersion: 'v1.32.0',
+  kubeProxyVersion: 'v1.32.0',
+  operatingSystem: 'linux',
+  architecture: 'amd64',
+};
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const { wrapStore } = options;
@@ -61,7 +82,15 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const events = createEventRecorder({ ...base, component: 'controllers' });
   const manager = createManager({ ...base, events, informers: createInformerFactory(base) });
   const agent: Cluster['agent'] = { mayBeReady: () => true, mayEnd: () => true };
-  const factories = [...controllers({ clusterCidr: '10.244.0.0/16' }), scheduler(options.scheduler)];
+  const factories = [
+    ...controllers({
+      clusterDomain: 'cluster.local',
+      clusterCidr: '10.244.0.0/16',
+      nodeApproval: options.nodeApproval ?? 'auto',
+      certificates: certificatesOf(options.authority ?? (await testAuthority())),
+    }),
+    scheduler(options.scheduler),
+  ];
   for (const factory of [...factories, agentOf(client, agent)]) manager.add(factory);
   const stopping = new AbortController();
   const running = manager.run(stopping.signal);
@@ -94,7 +123,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     async addNode(name, allocatable = { cpu: '4', memory: '8Gi', pods: '110' }, spec = {}) {
       const draft: Draft<Node> = { apiVersion: 'v1', kind: 'Node', metadata: { name }, spec };
       const node = await client.resource(nodeResource).create(draft);
-      node.status = { allocatable, capacity: allocatable, conditions: [{ type: 'Ready', status: 'True' }] };
+      const conditions = [{ type: 'Ready', status: 'True' as const }];
+      node.status = { allocatable, capacity: allocatable, conditions, nodeInfo };
       for (;;) {
         try {
           return await client.resource(nodeResource).updateStatus(node);

@@ -23,7 +23,14 @@ import { SeededRandom } from '../../fixtures/seeded-random.ts';
 export const podCIDR = '10.231.7.0/24';
 export const clusterCIDR = '10.231.0.0/16';
 /** Of its own, so that a cluster on this machine is left alone. */
-const names = { table: 'minik8s-test-network', chain: 'MINIK8S-TEST', linkPrefix: 'mkit' };
+const names = {
+  table: 'minik8s-test-network',
+  chain: 'MINIK8S-TEST',
+  linkPrefix: 'mkit',
+  vxlanLink: 'mkit.vxlan',
+  vxlanTable: 'minik8s-test-vxlan',
+  routeProtocol: 108,
+};
 export const nodeIP = '10.231.255.1';
 
 export interface NodeHarness {
@@ -149,7 +156,13 @@ export async function startNodeHarness({
       }, ms);
     },
     async close() {
-      const files = new PodFiles({ dataDir, exec: systemExec, clusterDNS: undefined, clusterDomain: '' });
+      const files = new PodFiles({
+        dataDir,
+        exec: systemExec,
+        clusterDNS: undefined,
+        clusterDomain: '',
+        resolvConf: '',
+      });
       const steps = [
         stopAgent,
         () => cleanupKubelet(runtime, files, dataDir),

@@ -12,43 +12,13 @@ import { inProcessTransport } from '../../../src/client/in-process-transport.ts'
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
 import { createKubelet, type KubeletOptions } from '../../../src/kubelet/kubelet.ts';
-import type { NodeFacts } from '../../../src/kubelet/plan/node-status.ts';
-import type { PodNetwork } from '../../../src/kubelet/pod-network.ts';
 import { RuntimeError, type RuntimeVersion } from '../../../src/kubelet/runtime/runtime.ts';
 import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
-import { AddressPool } from '../../../src/network/ipam.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { eventually, isReady } from './node-harness.ts';
-
-const facts: NodeFacts = {
-  hostname: 'host',
-  architecture: 'amd64',
-  kernelVersion: '6.1',
-  osImage: 'Debian',
-  machineID: 'm',
-  systemUUID: 's',
-  bootID: 'b',
-  cpus: 2,
-  memoryBytes: 8 * 2 ** 30,
-  storageBytes: 2 ** 40,
-  kubeletVersion: 'v1.32.0',
-};
-
-/** Addresses and nothing behind them. */
-function paperNetwork(): PodNetwork {
-  const pool = new AddressPool('10.9.0.0/24');
-  const done = async () => {};
-  return {
-    setUp: done,
-    allocate: () => pool.allocate(),
-    adopt: (ip) => pool.adopt(ip),
-    release: (ip) => pool.release(ip),
-    attach: done,
-    detach: done,
-    setHostPorts: done,
-  };
-}
+import { facts, paperNetwork } from './simulated-node.ts';
 
 /** An engine that can be switched off. */
 class MoodyRuntime extends SimulatedRuntime {
@@ -122,6 +92,19 @@ describe('node agent', () => {
   }
 
   const condition = (node: Node) => node.status?.conditions?.find(({ type }) => type === 'Ready');
+  it('says at once that it is back when it was taken for lost', async () => {
+    start('lost-and-found');
+    const { status } = await until('lost-and-found', 'True');
+    const conditions = status?.conditions?.map((one) => ({ ...one, status: 'Unknown' }));
+    const path = '/api/v1/nodes/lost-and-found/status';
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    const written = Date.now();
+    assert.equal((await server.call('PATCH', path, { status: { conditions } }, { headers })).status, 200);
+    await until('lost-and-found', 'True');
+    // Its next heartbeat would be ten seconds after the last.
+    assert.ok(Date.now() - written < 5_000);
+  });
+
   const node = async (name: string) => (await server.call('GET', `/api/v1/nodes/${name}`)).json<Node>();
   const until = (name: string, status: 'True' | 'False') =>
     eventually(async () => {
@@ -177,6 +160,94 @@ describe('node agent', () => {
       assert.equal(status, 200);
       assert.equal(json<{ spec: { holderIdentity: string } }>().spec.holderIdentity, 'a');
     }, 5000);
+  });
+
+  it('takes over a Node that was made for it, with its labels and taints, and leaves the taints to others later', async () => {
+    const made = {
+      metadata: { name: 'made', labels: { rack: 'r' } },
+      spec: { taints: [{ key: 'k', effect: 'NoExecute' }] },
+    };
+    const answer = await server.call('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', ...made });
+    assert.equal(answer.status, 201, answer.text);
+    const own = { labels: { zone: 'z1' }, taints: [{ key: 'own', effect: 'NoSchedule' as const }] };
+    start('made', own);
+    const taken = await until('made', 'True');
+    const { rack, zone } = taken.metadata.labels ?? {};
+    assert.deepEqual({ rack, zone }, { rack: 'r', zone: 'z1' });
+    assert.deepEqual(
+      taken.spec?.taints?.map(({ key }) => key),
+      ['k', 'own'],
+    );
+    agent.stop.abort();
+    await agent.running;
+    const patch = { spec: { taints: null } };
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    await server.call('PATCH', '/api/v1/nodes/made', patch, { headers });
+    start('made', { ...own, labels: { zone: 'z2' } });
+    await eventually(async () => assert.equal((await node('made')).metadata.labels?.zone, 'z2'), 10_000);
+    assert.equal((await node('made')).spec?.taints, undefined);
+  });
+
+  it('gives a Node that was made for it the range it is told, and keeps the one that is there', async () => {
+    const make = async (name: string, spec: object) => {
+      const body = { apiVersion: 'v1', kind: 'Node', metadata: { name }, spec };
+      const answer = await server.call('POST', '/api/v1/nodes', body);
+      assert.equal(answer.status, 201, answer.text);
+    };
+    await make('empty', {});
+    start('empty', { podCIDR: '10.9.7.0/24' });
+    assert.equal((await until('empty', 'True')).spec?.podCIDR, '10.9.7.0/24');
+    agent.stop.abort();
+    await agent.running;
+    await rm(join(dataDir, 'checkpoint.json'), { force: true });
+    await make('given', { podCIDR: '10.9.8.0/24' });
+    const network = paperNetwork();
+    const used: string[] = [];
+    const log = new RecordingLogger();
+    start('given', {
+      podCIDR: '10.9.9.0/24',
+      network: {
+        ...network,
+        setUp: async (range) => {
+          used.push(range);
+          await network.setUp(range);
+        },
+      },
+      log,
+    });
+    assert.equal((await until('given', 'True')).spec?.podCIDR, '10.9.8.0/24');
+    assert.deepEqual([...new Set(used)], ['10.9.8.0/24']);
+    assert.ok(
+      log.lines.some(({ message }) =>
+        /has the pod range 10\.9\.8\.0\/24, not pod-cidr 10\.9\.9/.test(message),
+      ),
+      JSON.stringify(log.lines),
+    );
+  });
+
+  it('reports nothing more when its Node is removed, until there is one again', async () => {
+    let removals = 0;
+    start('f', { onRemoved: () => removals++ });
+    const first = await until('f', 'True');
+    await server.call('DELETE', '/api/v1/nodes/f');
+    await eventually(async () => assert.equal(removals, 1), 10_000);
+    const again = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'f' } };
+    // It would have been made again at once, as it is without anybody to tell.
+    assert.equal((await server.call('POST', '/api/v1/nodes', again)).status, 201);
+    const second = await until('f', 'True');
+    assert.notEqual(second.metadata.uid, first.metadata.uid);
+    assert.equal(second.metadata.labels?.['kubernetes.io/hostname'], 'f');
+    assert.equal(removals, 1);
+  });
+
+  it('registers again when its Node is removed and nobody wants to know', async () => {
+    start('g');
+    const first = await until('g', 'True');
+    await server.call('DELETE', '/api/v1/nodes/g');
+    await eventually(async () => {
+      const second = await node('g');
+      assert.ok(second.metadata.uid && second.metadata.uid !== first.metadata.uid);
+    }, 10_000);
   });
 
   it('waits for its podCIDR when it was given none', async () => {

@@ -5,12 +5,15 @@ import { type RequestOptions, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { TLSSocket } from 'node:tls';
 import { systemClock } from '../../../src/base/clock.ts';
+import { replaceable } from '../../../src/base/current.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { ContainerConfig, ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
 import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
 import { serveKubelet } from '../../../src/kubelet/server.ts';
 import { openCredentials } from '../../../src/pki/credentials.ts';
+import type { KeyAndCertificate } from '../../../src/pki/x509.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { makePod, reference } from '../../unit/kubelet/builders.ts';
 
@@ -30,6 +33,7 @@ describe('node agent server', () => {
   let directory = '';
   let port = 0;
   let running: Promise<void>;
+  let renew: (commonName: string) => Promise<void>;
   let id = '';
   let own: RequestOptions;
   let stranger: RequestOptions;
@@ -39,13 +43,16 @@ describe('node agent server', () => {
     directory = await mkdtemp(join(tmpdir(), 'minik8s-server-'));
     const credentials = await openCredentials(join(directory, 'pki'), Date.now);
     const others = await openCredentials(join(directory, 'others'), Date.now);
-    const server = await credentials.leaf({
-      file: 's',
-      commonName: 'node',
-      organizations: [],
-      hosts: ['127.0.0.1'],
-      usages: ['server'],
-    });
+    const server = (commonName: string) =>
+      credentials.leaf({
+        file: 's',
+        commonName,
+        organizations: [],
+        hosts: ['127.0.0.1'],
+        usages: ['server'],
+      });
+    const identity = replaceable<KeyAndCertificate | undefined>(undefined);
+    renew = async (commonName) => identity.replace(await server(commonName));
     const client = async (from: typeof credentials, organizations: string[]) => {
       const leaf = await from.leaf({
         file: organizations[0] ?? 'c',
@@ -71,8 +78,7 @@ describe('node agent server', () => {
         host: '127.0.0.1',
         port: 0,
         tls: {
-          cert: server.certificate,
-          key: server.key,
+          identity,
           clientCA: credentials.authority.certificate,
           authorize: ({ groups }) => groups.includes('system:masters'),
         },
@@ -85,6 +91,7 @@ describe('node agent server', () => {
       },
       stop.signal,
     );
+    await renew('node');
     port = await listening;
     seen = await containers();
   });
@@ -112,6 +119,26 @@ describe('node agent server', () => {
   }
 
   it('answers nobody without a certificate of the cluster', async () => {
+    const { cert: _cert, key: _key, ...nameless } = own;
+    await assert.rejects(get('/healthz', nameless));
+    await assert.rejects(get('/healthz', stranger));
+  });
+
+  it('shows a renewed certificate to new connections, and asks them for theirs as before', async () => {
+    const shown = () =>
+      new Promise((resolve, reject) => {
+        const sent = request(
+          { host: '127.0.0.1', port, path: '/healthz', agent: false, ...own },
+          (response) => {
+            resolve((response.socket as TLSSocket).getPeerCertificate().subject.CN);
+            response.resume();
+          },
+        );
+        sent.on('error', reject).end();
+      });
+    assert.equal(await shown(), 'node');
+    await renew('renewed');
+    assert.equal(await shown(), 'renewed');
     const { cert: _cert, key: _key, ...nameless } = own;
     await assert.rejects(get('/healthz', nameless));
     await assert.rejects(get('/healthz', stranger));

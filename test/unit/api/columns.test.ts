@@ -32,6 +32,8 @@ const layouts: Readonly<Record<string, string>> = {
   events: 'Last Seen|Type|Reason|Object|Subobject*|Source*|Message|First Seen*|Count*|Name*',
   endpointslices: 'Name|AddressType|Ports|Endpoints|Age',
   leases: 'Name|Holder|Age',
+  certificatesigningrequests: 'Name|Age|SignerName|Requestor|RequestedDuration|Condition',
+  dnses: 'Name|Host|Paths|Ready|Age',
   replicasets: 'Name|Desired(i)|Current(i)|Ready(i)|Age|Containers*|Images*|Selector*',
   deployments: 'Name|Ready|Up-to-date|Available|Age|Containers*|Images*|Selector*',
 };

@@ -32,12 +32,6 @@ test('what a pod gets that says only its image', () => {
         terminationMessagePolicy: 'File',
       },
     ],
-    tolerations: ['not-ready', 'unreachable'].map((trouble) => ({
-      key: `node.kubernetes.io/${trouble}`,
-      operator: 'Exists',
-      effect: 'NoExecute',
-      tolerationSeconds: 300,
-    })),
   });
   assert.deepEqual(status, { phase: 'Pending', qosClass: 'BestEffort' });
 });
@@ -76,28 +70,6 @@ test('a volume without a source is an empty directory; one with a source of any 
     { name: 'b', nfs: { server: 's' } },
   ]);
 });
-
-for (const [title, toleration, keys] of [
-  [
-    'its own for one trouble',
-    { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
-    ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'],
-  ],
-  ['everything', { operator: 'Exists' }, [undefined]],
-  [
-    'another effect',
-    { operator: 'Exists', effect: 'NoSchedule' },
-    [undefined, 'node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'],
-  ],
-] as const) {
-  test(`a pod that tolerates ${title} gets only the tolerations it lacks`, () => {
-    const tolerations = withSpec({ tolerations: [toleration] }).spec.tolerations ?? [];
-    assert.deepEqual(
-      tolerations.map(({ key }) => key),
-      keys,
-    );
-  });
-}
 
 const qos = (...resources: object[]): string | undefined =>
   withSpec({ containers: resources.map((r, i) => ({ name: `c${i}`, image: 'x', resources: r })) }).status

@@ -332,6 +332,39 @@ testCreate(podResource, pod, [
     'spec.nodeSelector: Invalid value: "b c": a valid label',
   ],
   [
+    'subdomain',
+    spec({ subdomain: 'a.b' }),
+    'spec.subdomain: Invalid value: "a.b": a lowercase RFC 1123 label',
+  ],
+  [
+    'name servers and searches',
+    spec({
+      dnsPolicy: 'None',
+      dnsConfig: {
+        nameservers: ['192.0.2.53', '2001:db8::53'],
+        searches: ['a.example.', '.'],
+        options: [{ name: 'ndots', value: '2' }],
+      },
+    }),
+  ],
+  [
+    'no name server',
+    spec({ dnsPolicy: 'None', dnsConfig: { options: [{ value: '2' }] } }),
+    'spec.dnsConfig.nameservers: Required value: must provide at least one DNS nameserver when `dnsPolicy` is None',
+    'spec.dnsConfig.options[0]: Required value: must not be empty',
+  ],
+  [
+    'too many name servers, one of which is none',
+    spec({ dnsConfig: { nameservers: ['192.0.2.1', '192.0.2.2', '192.0.2.3', 'x'] } }),
+    'spec.dnsConfig.nameservers: Invalid value: ["192.0.2.1","192.0.2.2","192.0.2.3","x"]: must not have more than 3 nameservers',
+    'spec.dnsConfig.nameservers[3]: Invalid value: "x": must be a valid IP address',
+  ],
+  [
+    'a search that is no name',
+    spec({ dnsConfig: { searches: ['a_b'] } }),
+    'spec.dnsConfig.searches[0]: Invalid value: "a_b": a lowercase RFC 1123 subdomain',
+  ],
+  [
     'grace period',
     spec({ terminationGracePeriodSeconds: -1 }),
     'spec.terminationGracePeriodSeconds: Invalid value: -1: must be greater than or equal to 0',

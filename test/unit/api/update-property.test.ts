@@ -107,6 +107,21 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
   Lease: (draw) => ({ spec: draw.of(undefined, { holderIdentity: 'a' }) }),
   ReplicaSet: (draw) => ({ spec: { ...workload(draw), strategy: undefined } }),
   Deployment: (draw) => ({ spec: workload(draw) }),
+  Dns: (draw) => ({
+    spec: {
+      host: draw.of('a.example', 'b.example'),
+      paths: [{ path: draw.of(undefined, '/', '/a/', '/b//'), serviceName: 'web', servicePort: 80 }],
+    },
+  }),
+  CertificateSigningRequest: (draw) => ({
+    spec: {
+      request: 'eA==',
+      signerName: 'kubernetes.io/kubelet-serving',
+      usages: ['server auth'],
+      expirationSeconds: draw.of(undefined, 600),
+      username: draw.of(undefined, 'somebody'),
+    },
+  }),
 };
 
 function draft(kind: ResourceDefinition, draw: Draw): KubeObject {

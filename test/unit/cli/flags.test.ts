@@ -18,6 +18,10 @@ const parse = (...argv: string[]) => new Flags(table, argv);
 test('flags stand anywhere, repeat, and take their value in every way', () => {
   const flags = parse('get', '-o', 'json', 'pods', '-oyaml', '-A', '-o=wide', '--', '-x');
   assert.deepEqual(flags.words, ['get', 'pods', '-x']);
+  assert.deepEqual(flags.behindDashes, ['-x']);
+  assert.deepEqual(parse('a', '--').behindDashes, []);
+  assert.deepEqual(parse('a', '--', 'b', '--', '-c').behindDashes, ['b', '--', '-c']);
+  assert.equal(parse('a', '-o', 'json').behindDashes, undefined);
   assert.deepEqual(flags.texts('output'), ['json', 'yaml', 'wide']);
   assert.equal(flags.text('output'), 'wide');
   assert.equal(flags.on('all-namespaces'), true);

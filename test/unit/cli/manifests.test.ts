@@ -58,6 +58,7 @@ const io: Io = {
   out() {},
   err() {},
   readStdin: async () => configMap('stdin'),
+  stdio: () => process,
   env: {},
   homeDirectory: '/nonexistent',
   clock: systemClock,

@@ -17,7 +17,6 @@ import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { ModelServer } from '../client/model-server.ts';
-import { LeaseServer } from './lease-server.ts';
 
 function setUp(extra: Partial<ManagerOptions> = {}) {
   const server = new ModelServer();
@@ -275,37 +274,4 @@ test('a controller that only reads its cache lets the event loop turn', async ()
   assert.ok(turns >= 4, `500 keys took ${turns} turns`);
   await clock.settle();
   await end();
-});
-
-test('controllers run only while their process leads, and make up for what they missed', async () => {
-  const leases = new LeaseServer();
-  const election = { namespace: 'kube-system', name: 'lock', identity: 'me' };
-  const server = new ModelServer();
-  const rest = createClient(inProcessTransport(server.handler));
-  const leaseClient = leases.client();
-  const both = {
-    resource: (ref: { plural: string }) =>
-      ref.plural === 'leases' ? leaseClient.resource(ref as never) : rest.resource(ref as never),
-  };
-  const held = setUp({ client: both as never, leaderElection: election });
-  const informerServer = held.server;
-  const keys: string[] = [];
-  held.manager.add(
-    controller(async (key) => {
-      keys.push(key);
-      return undefined;
-    }),
-  );
-  informerServer.put('a');
-  await held.start();
-  assert.deepEqual(keys.splice(0), ['default/a']);
-  leases.overwrite({ holderIdentity: 'other' });
-  await held.clock.advance(2_000);
-  informerServer.put('b');
-  await held.clock.settle();
-  assert.deepEqual(keys.splice(0), []);
-  await held.clock.advance(20_000);
-  assert.deepEqual(keys.splice(0), ['default/a', 'default/b']);
-  await held.end();
-  assert.equal(leases.lease?.spec.holderIdentity, '');
 });

@@ -10,6 +10,9 @@ import { LeaseServer } from './lease-server.ts';
 class Candidate {
   leading = false;
   terms = 0;
+  /** The numbers of its terms. */
+  readonly numbers: number[] = [];
+  giveUp: (why: string) => void = () => undefined;
   readonly log = new RecordingLogger();
   /** What `lead` waits for after its signal has aborted. */
   tail: Promise<unknown> | undefined;
@@ -24,8 +27,10 @@ class Candidate {
         random: new SeededRandom(seed),
         log: this.log,
         config: { namespace: 'kube-system', name: 'lock', identity },
-        lead: async (signal) => {
+        lead: async (signal, { term, giveUp }) => {
           this.terms++;
+          this.numbers.push(term);
+          this.giveUp = giveUp;
           this.leading = true;
           await new Promise<void>((resolve) =>
             signal.addEventListener('abort', () => resolve(), { once: true }),
@@ -112,6 +117,80 @@ test('another takes over soon after a release, and a lease duration after a deat
   await b.stop();
   await a.stop();
   assert.equal(server.lease?.spec.holderIdentity, '');
+});
+
+test('who waits takes a lease that was released or deleted within a second, and asks for none meanwhile', async () => {
+  for (const free of ['released', 'deleted'] as const) {
+    const clock = new FakeClock();
+    const server = new LeaseServer();
+    const a = new Candidate('a', server.client(), clock);
+    await clock.settle();
+    const asked: string[] = [];
+    const b = new Candidate(
+      'b',
+      server.client((verb) => void asked.push(verb)),
+      clock,
+      2,
+    );
+    const c = new Candidate('c', server.client(), clock, 3);
+    await clock.advance(60_000);
+    assert.equal(asked.filter((verb) => verb === 'get').length, 1, 'it watches');
+    assert.deepEqual([a.leading, b.leading, c.leading], [true, false, false]);
+    if (free === 'released') await a.stop();
+    else server.remove();
+    await clock.advance(1_000);
+    assert.equal([b, c].filter((candidate) => candidate.leading).length, 1, free);
+    await clock.advance(2_000);
+    assert.equal(a.leading, false);
+    for (const candidate of [a, b, c]) await candidate.stop();
+  }
+});
+
+test('a watch that breaks costs nobody the lease, and who waits finds it free all the same', async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const a = new Candidate('a', server.client(), clock);
+  await clock.settle();
+  const b = new Candidate(
+    'b',
+    server.client((verb) => {
+      if (verb === 'watch' || verb === 'list') throw new Error('connection refused');
+    }),
+    clock,
+    2,
+  );
+  await clock.advance(100_000);
+  assert.deepEqual([a.leading, b.leading], [true, false]);
+  await a.stop();
+  await clock.advance(16_000);
+  assert.equal(b.leading, true);
+  await b.stop();
+});
+
+test('each term has a greater number, also after the lease was deleted or given up', async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const a = new Candidate('a', server.client(), clock);
+  await clock.settle();
+  a.giveUp('its writes are refused');
+  await clock.advance(5_000);
+  assert.deepEqual([a.leading, a.terms], [true, 2]);
+  const b = new Candidate('b', server.client(), clock, 2);
+  await clock.settle();
+  server.remove();
+  await clock.advance(3_000);
+  assert.deepEqual([a.leading, b.leading], [false, true]);
+  await b.stop();
+  await clock.advance(5_000);
+  assert.equal(a.leading, true);
+  const numbers = [...a.numbers.slice(0, 2), ...b.numbers, ...a.numbers.slice(2)];
+  assert.deepEqual(
+    numbers,
+    [...new Set(numbers)].sort((x, y) => x - y),
+  );
+  assert.equal(numbers.length, 4);
+  await a.stop();
+  assert.equal(clock.pending, 0);
 });
 
 test('a leader that meets another holder stops at once and stands again', async () => {

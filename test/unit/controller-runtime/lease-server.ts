@@ -2,7 +2,8 @@
 import type { Lease } from '../../../src/api/coordination/v1/lease.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { newAlreadyExists, newConflict, newNotFound } from '../../../src/apimachinery/status-error.ts';
-import type { Client, ResourceClient } from '../../../src/client/client.ts';
+import { aborted, onAbort } from '../../../src/base/abort.ts';
+import type { Client, ResourceClient, WatchEvent } from '../../../src/client/client.ts';
 
 const leases = { group: 'coordination.k8s.io', plural: 'leases' };
 
@@ -12,6 +13,7 @@ export class LeaseServer {
   /** When set, a request waits for this before it is acted on. */
   gate: Promise<unknown> | undefined;
   down = false;
+  readonly #watchers = new Set<(event: WatchEvent<Lease> | undefined) => void>();
 
   /** The client of one candidate; `before` runs ahead of each of its requests. */
   client(before: (verb: string) => Promise<void> | void = () => {}): Client {
@@ -38,6 +40,12 @@ export class LeaseServer {
         }
         return this.#store(lease);
       },
+      list: async () => {
+        await enter('list');
+        const items = this.lease ? [structuredClone(this.lease)] : [];
+        return { items, metadata: { resourceVersion: String(this.writes) } } as never;
+      },
+      watch: ({ signal }) => this.#watch(enter, signal),
     };
     return { resource: () => client as never };
   }
@@ -47,9 +55,59 @@ export class LeaseServer {
     if (this.lease) this.#store({ ...this.lease, spec: { ...this.lease.spec, ...spec } });
   }
 
+  /** Somebody deletes it. */
+  remove(): void {
+    if (!this.lease) return;
+    const metadata = { ...this.lease.metadata, resourceVersion: String(++this.writes) };
+    const object = { ...this.lease, metadata };
+    this.lease = undefined;
+    this.#tell({ type: 'DELETED', object });
+  }
+
+  /** Every watch ends. */
+  cut(): void {
+    this.#tell(undefined);
+  }
+
+  /** From now on; `enter` is asked before each event, so a candidate that is cut off hears nothing. */
+  async *#watch(
+    enter: (verb: string) => Promise<void>,
+    signal: AbortSignal,
+  ): AsyncGenerator<WatchEvent<Lease>> {
+    const events: (WatchEvent<Lease> | undefined)[] = [];
+    let wake = Promise.withResolvers<void>();
+    const take = (event: WatchEvent<Lease> | undefined) => {
+      events.push(event);
+      wake.resolve();
+    };
+    const unlink = onAbort(signal, () => take(undefined));
+    this.#watchers.add(take);
+    try {
+      await enter('watch');
+      for (;;) {
+        if (events.length === 0) await wake.promise;
+        wake = Promise.withResolvers();
+        const event = events.shift();
+        if (!event) return;
+        await Promise.race([enter('event'), aborted(signal)]);
+        if (signal.aborted) return;
+        yield structuredClone(event);
+      }
+    } finally {
+      this.#watchers.delete(take);
+      unlink();
+    }
+  }
+
+  #tell(event: WatchEvent<Lease> | undefined): void {
+    for (const take of this.#watchers) take(event);
+  }
+
   #store(lease: Draft<Lease>): Lease {
     const metadata = { ...lease.metadata, resourceVersion: String(++this.writes) };
+    const type = this.lease ? 'MODIFIED' : 'ADDED';
     this.lease = structuredClone({ ...lease, metadata }) as Lease;
+    this.#tell({ type, object: this.lease });
     return structuredClone(this.lease);
   }
 }

@@ -210,7 +210,13 @@ describe('names', () => {
     assert.equal(podHostname(makePod()), 'web');
     assert.equal(podHostname(makePod({ hostname: 'own' })), 'own');
     assert.equal(podHostname(makePod({}, { name: `${'a'.repeat(62)}-b` })), 'a'.repeat(62));
-    assert.match(renderHosts(makePod(), '10.244.0.2'), /^10\.244\.0\.2\tweb$/m);
+    assert.match(renderHosts(makePod(), '10.244.0.2', 'cluster.local'), /^10\.244\.0\.2\tweb$/m);
+  });
+  it('are full ones below a subdomain', () => {
+    assert.match(
+      renderHosts(makePod({ hostname: 'own', subdomain: 'db' }), '10.244.0.2', 'cluster.local'),
+      /^10\.244\.0\.2\town\.db\.shop\.svc\.cluster\.local\town$/m,
+    );
   });
 
   const facts = {
@@ -218,9 +224,11 @@ describe('names', () => {
     clusterDomain: 'cluster.local',
     hostResolvConf: 'search corp.example\nnameserver 9.9.9.9\n',
   };
+  const text = (spec: Parameters<typeof makePod>[0], more: object = {}) =>
+    renderResolvConf(makePod(spec), { ...facts, ...more }).text;
   it('are resolved by the cluster first', () => {
     assert.equal(
-      renderResolvConf(makePod(), facts),
+      text({}),
       'search shop.svc.cluster.local svc.cluster.local cluster.local corp.example\nnameserver 10.96.0.10\noptions ndots:5\n',
     );
   });
@@ -230,13 +238,53 @@ describe('names', () => {
     [{}, { clusterDNS: undefined }],
   ] as const) {
     it(`are resolved as the host does for ${JSON.stringify([spec, more])}`, () => {
-      assert.equal(renderResolvConf(makePod(spec), { ...facts, ...more }), facts.hostResolvConf);
+      assert.equal(text(spec, more), facts.hostResolvConf);
     });
   }
   it('are resolved by the cluster in the host network when that is asked for', () => {
     assert.match(
-      renderResolvConf(makePod({ hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }), facts),
+      text({ hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }),
       /^nameserver 10.96.0.10$/m,
     );
+  });
+  it('are resolved as the pod says and no other way under None', () => {
+    const dnsConfig = {
+      nameservers: ['192.0.2.1'],
+      searches: ['a.example', 'b.example'],
+      options: [{ name: 'ndots', value: '2' }, { name: 'edns0' }],
+    };
+    assert.equal(
+      text({ dnsPolicy: 'None', dnsConfig }),
+      'search a.example b.example\nnameserver 192.0.2.1\noptions ndots:2 edns0\n',
+    );
+  });
+  it('take what the pod adds to its policy, where the pod’s options win', () => {
+    const dnsConfig = {
+      nameservers: ['192.0.2.1', '10.96.0.10'],
+      searches: ['b.example', 'corp.example'],
+      options: [{ name: 'ndots', value: '1' }],
+    };
+    assert.equal(
+      text({ dnsConfig }),
+      'search shop.svc.cluster.local svc.cluster.local cluster.local corp.example b.example\nnameserver 10.96.0.10\nnameserver 192.0.2.1\noptions ndots:1\n',
+    );
+  });
+  it('are cut to what resolvers read, and that is told', () => {
+    const dnsConfig = {
+      nameservers: ['192.0.2.1', '192.0.2.2', '192.0.2.3'],
+      searches: Array.from({ length: 32 }, (_, n) => `s${n}.example`),
+    };
+    const { text, warnings } = renderResolvConf(makePod({ dnsConfig }), facts);
+    const [search = '', ...servers] = text.split('\n');
+    assert.deepEqual(
+      servers.filter((line) => line.startsWith('nameserver')),
+      ['nameserver 10.96.0.10', 'nameserver 192.0.2.1', 'nameserver 192.0.2.2'],
+    );
+    assert.equal(search.split(' ').length - 1, 32);
+    assert.match(search, / s27\.example$/);
+    assert.deepEqual(warnings, [
+      'Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: 10.96.0.10 192.0.2.1 192.0.2.2',
+      `Search Line limits were exceeded, some search paths have been omitted, the applied search line is: ${search.slice('search '.length)}`,
+    ]);
   });
 });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ConfigMap } from '../../../src/api/core/v1/config-map.ts';
+import { containerReferences } from '../../../src/api/core/v1/pod-references.ts';
 import type { Secret } from '../../../src/api/core/v1/secret.ts';
-import { type ConfigSources, configNames, expand, resolveEnv } from '../../../src/kubelet/plan/env.ts';
+import { type ConfigSources, expand, resolveEnv } from '../../../src/kubelet/plan/env.ts';
 import { makePod } from './builders.ts';
 
 const facts = { podIP: '10.244.0.2', hostIP: '192.0.2.1' };
@@ -124,7 +125,7 @@ describe('resolveEnv', () => {
     });
     const [container] = pod.spec.containers;
     assert.ok(container);
-    assert.deepEqual(configNames(container), {
+    assert.deepEqual(containerReferences(container), {
       configMaps: new Set(['m1', 'm2']),
       secrets: new Set(['s1', 's2']),
     });

@@ -17,19 +17,23 @@ interface Patch {
 function setUp(failures: Error[] = []) {
   const clock = new FakeClock();
   const patches: Patch[] = [];
+  const answer = { promise: Promise.resolve() };
   const pods = {
     async patch(name: string, namespace: string, type: string, body: Patch, subresource: string) {
       const failure = failures.shift();
       if (failure) throw failure;
       assert.deepEqual([name, namespace, type, subresource], ['web', 'shop', 'merge', 'status']);
       patches.push(body);
+      await answer.promise;
+      return makePod({}, { resourceVersion: String(100 * patches.length) }, body.status);
     },
   };
   const client = { resource: () => pods } as unknown as Client;
-  return { clock, patches, writer: new StatusWriter(client, clock, silentLogger) };
+  return { clock, patches, answer, writer: new StatusWriter(client, clock, silentLogger) };
 }
 
 const pending: PodStatus = { phase: 'Pending' };
+const notReady: PodStatus = { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] };
 const ready: PodStatus = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
 
 describe('StatusWriter', () => {
@@ -105,5 +109,40 @@ describe('StatusWriter', () => {
     await writer.close();
     assert.equal(patches.length, 1);
     assert.equal(clock.pending, 0);
+  });
+
+  it('writes again when another has taken the readiness back, and not for anything older or else', async () => {
+    const { clock, patches, writer } = setUp();
+    const seen = (version: string, status: object) =>
+      writer.observe(makePod({}, { resourceVersion: version }, status));
+    writer.set(makePod({}, { resourceVersion: '1' }), ready);
+    await clock.settle();
+    seen('99', notReady);
+    writer.set(makePod(), structuredClone(ready));
+    seen('101', { ...ready, message: 'of another' });
+    writer.set(makePod(), structuredClone(ready));
+    await clock.advance(1000);
+    assert.equal(patches.length, 1);
+    seen('102', notReady);
+    writer.set(makePod(), structuredClone(ready));
+    await clock.settle();
+    assert.equal(patches.length, 2);
+    assert.deepEqual(patches[1]?.status.conditions, ready.conditions);
+  });
+
+  it('writes again when that happened while a write was under way', async () => {
+    const { clock, patches, answer, writer } = setUp();
+    writer.set(makePod({}, { resourceVersion: '1' }), ready);
+    await clock.settle();
+    const late = Promise.withResolvers<void>();
+    answer.promise = late.promise;
+    writer.set(makePod(), { ...ready, phase: 'Failed' });
+    await clock.settle();
+    assert.equal(patches.length, 2);
+    writer.observe(makePod({}, { resourceVersion: '201' }, notReady));
+    late.resolve();
+    await clock.settle();
+    assert.equal(patches.length, 3);
+    assert.deepEqual(patches[2]?.status, { phase: 'Failed', conditions: ready.conditions });
   });
 });

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, test } from 'node:test';
+import type { Exec } from '../../../src/base/exec.ts';
+import { silentLogger } from '../../../src/base/log.ts';
 import { AddressPool, parseCidr } from '../../../src/network/ipam.ts';
+import { RoutedPodNetwork } from '../../../src/network/pod-network.ts';
 import { linkName, renderHostLink, renderPodLink, renderTable } from '../../../src/network/rules.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
@@ -90,6 +93,15 @@ describe('rules', () => {
     );
   });
 
+  it('give what goes to pods of other nodes an address of this node, and pods none but their own', () => {
+    const text = renderTable(facts, []);
+    assert.match(
+      text,
+      /ip saddr != 10\.244\.0\.0\/16 ip daddr 10\.244\.0\.0\/16 oifname != "mk8s\*" masquerade/,
+    );
+    assert.match(text, /iifname "mk8s\*" fib saddr \. iif oif missing drop/);
+  });
+
   it('lead host ports into pods, the same text for the same set', () => {
     const ports = [
       port(8080),
@@ -104,11 +116,25 @@ describe('rules', () => {
   });
 
   it('make a link with one run of ip(8) on either side', () => {
-    assert.deepEqual(renderHostLink('10.244.3.2', 77, '192.0.2.1').trim().split('\n'), [
-      'link add name mk8s0af40302 address ee:ee:ee:ee:ee:ee type veth peer name eth0 netns 77',
+    assert.deepEqual(renderHostLink('10.244.3.2', 77, '192.0.2.1', 1450).trim().split('\n'), [
+      'link add name mk8s0af40302 address ee:ee:ee:ee:ee:ee mtu 1450 type veth peer name eth0 mtu 1450 netns 77',
       'link set dev mk8s0af40302 up',
       'route replace 10.244.3.2/32 dev mk8s0af40302 scope link src 192.0.2.1',
     ]);
     assert.match(renderPodLink('10.244.3.2'), /^route add default via 169\.254\.1\.1 dev eth0$/m);
   });
+});
+
+test('a range of another cluster’s is refused before anything is made', async () => {
+  const ran: string[] = [];
+  const exec: Exec = async (file) => {
+    ran.push(file);
+    return { stdout: '', stderr: '' };
+  };
+  const options = { exec, log: silentLogger, nodeIP: undefined, clusterCIDR: '10.100.0.0/16' };
+  await assert.rejects(new RoutedPodNetwork(options).setUp('10.244.1.0/24'), {
+    message:
+      /^this node was given the pod range 10\.244\.1\.0\/24, .* cluster-cidr 10\.100\.0\.0\/16: give it /,
+  });
+  assert.deepEqual(ran, []);
 });

@@ -16,6 +16,7 @@ const names = [
   'node-ports',
   'scheduler-policy',
   'node-ip',
+  'data-dir',
 ] as const;
 
 function read(sources: { flags?: object; environment?: object; file?: string }) {
@@ -68,12 +69,22 @@ describe('settings', () => {
       /expected http or https for all/,
     ],
     ['a misspelt key', { file: 'prot: 1' }, /config\.yaml: prot: no such setting; known: port/],
-    ['a file that is not YAML', { file: 'a: [' }, /config\.yaml: not YAML/],
+    ['a file that is not YAML', { file: 'a: [' }, /config\.yaml: not YAML: [^:]* at line 1, column \d+$/],
     ['a file that is a list', { file: '- port' }, /expected lines such as/],
     [
       'a file that is not there',
       { flags: { config: '/nowhere/minik8s.yaml' } },
-      /cannot read the configuration/,
+      /cannot read the configuration file \/nowhere\/minik8s\.yaml: there is no such file$/,
+    ],
+    [
+      'a file that is a directory',
+      { flags: { config: '/' } },
+      /cannot read the configuration file \/: it is a directory$/,
+    ],
+    [
+      'a data directory that depends on the folder',
+      { flags: { 'data-dir': 'data' } },
+      /expected a path from the root/,
     ],
   ];
   for (const [what, sources, message] of refused) {

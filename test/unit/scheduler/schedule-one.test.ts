@@ -181,6 +181,13 @@ describe('filters', () => {
   ];
   for (const [name, one, options, bound, expected] of table)
     it(name, () => assert.deepEqual(texts(one, [node('n', options)], bound), expected));
+
+  it('a node that has said nothing yet', () => {
+    const mute = { ...node('n'), status: {} };
+    assert.deepEqual(texts(plain(), [mute]), [
+      'node(s) had untolerated taint {node.kubernetes.io/not-ready: }',
+    ]);
+  });
 });
 
 describe('policies', () => {

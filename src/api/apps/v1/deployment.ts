@@ -6,27 +6,28 @@ import {
   int32,
   int64,
   intOrString,
-  labelSelectorSchema,
   objectMetaSchema,
   struct,
 } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
-import { podTemplateSchema } from '../../core/v1/pod-spec.ts';
 import { nonNegative } from '../../core/v1/pod-template-validation.ts';
 import { setStrategyDefaults, validateStrategy } from './deployment-strategy.ts';
-import { selectorText, validateSelectorUnchanged, validateWorkload, workloadColumns } from './workload.ts';
+import {
+  validateSelectorUnchanged,
+  validateWorkload,
+  workloadColumns,
+  workloadScale,
+  workloadSpec,
+} from './workload.ts';
 
 const deploymentSchema = struct({
   apiVersion: v.literal('apps/v1'),
   kind: v.literal('Deployment'),
   metadata: objectMetaSchema,
   spec: struct({
-    replicas: v.optional(int32(), 1),
-    minReadySeconds: v.optional(int32()),
-    selector: labelSelectorSchema,
-    template: podTemplateSchema,
+    ...workloadSpec,
     strategy: v.optional(
       struct({
         type: v.optional(v.picklist(['RollingUpdate', 'Recreate']), 'RollingUpdate'),
@@ -114,13 +115,6 @@ export const deploymentResource: ResourceDefinition<Deployment> = {
     ...workloadColumns,
   ],
   selectableFields: {},
-  scale: {
-    getReplicas: ({ spec }) => spec.replicas,
-    setReplicas: ({ spec }, replicas) => {
-      spec.replicas = replicas;
-    },
-    statusReplicas: ({ status }) => status?.replicas ?? 0,
-    selector: selectorText,
-  },
+  scale: workloadScale,
   deleteAnswers: 'status',
 };

@@ -1,27 +1,22 @@
 import * as v from 'valibot';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import {
-  conditionSchema,
-  int32,
-  int64,
-  labelSelectorSchema,
-  objectMetaSchema,
-  struct,
-} from '../../../apimachinery/schema.ts';
+import { conditionSchema, int32, int64, objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
-import { podTemplateSchema } from '../../core/v1/pod-spec.ts';
-import { selectorText, validateSelectorUnchanged, validateWorkload, workloadColumns } from './workload.ts';
+import {
+  validateSelectorUnchanged,
+  validateWorkload,
+  workloadColumns,
+  workloadScale,
+  workloadSpec,
+} from './workload.ts';
 
 const replicaSetSchema = struct({
   apiVersion: v.literal('apps/v1'),
   kind: v.literal('ReplicaSet'),
   metadata: objectMetaSchema,
   spec: struct({
-    replicas: v.optional(int32(), 1),
-    minReadySeconds: v.optional(int32()),
-    selector: labelSelectorSchema,
-    template: podTemplateSchema,
+    ...workloadSpec,
   }),
   status: v.optional(
     struct({
@@ -79,13 +74,6 @@ export const replicaSetResource: ResourceDefinition<ReplicaSet> = {
     ...workloadColumns,
   ],
   selectableFields: { 'status.replicas': ({ status }) => String(status?.replicas ?? 0) },
-  scale: {
-    getReplicas: ({ spec }) => spec.replicas,
-    setReplicas: ({ spec }, replicas) => {
-      spec.replicas = replicas;
-    },
-    statusReplicas: ({ status }) => status?.replicas ?? 0,
-    selector: selectorText,
-  },
+  scale: workloadScale,
   deleteAnswers: 'status',
 };

@@ -1,16 +1,25 @@
 /** What ReplicaSet and Deployment share: a selector, a template of pods and a wanted number of them. */
+import * as v from 'valibot';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { formatSelector, matches, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
 import type { KubeObject } from '../../../apimachinery/meta.ts';
 import { checkLabelValue, checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
 import type { Column } from '../../../apimachinery/resource-definition.ts';
-import type { LabelSelector } from '../../../apimachinery/schema.ts';
+import { int32, type LabelSelector, labelSelectorSchema } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateLabels } from '../../../apimachinery/validate-meta.ts';
 import { none } from '../../columns.ts';
-import type { PodTemplateSpec } from '../../core/v1/pod-spec.ts';
+import { type PodTemplateSpec, podTemplateSchema } from '../../core/v1/pod-spec.ts';
 import { nonNegative, validatePodTemplate } from '../../core/v1/pod-template-validation.ts';
+
+/** The fields of `spec` they share. */
+export const workloadSpec = {
+  replicas: v.optional(int32(), 1),
+  minReadySeconds: v.optional(int32()),
+  selector: labelSelectorSchema,
+  template: podTemplateSchema,
+};
 
 export interface Workload extends KubeObject {
   spec: {
@@ -19,11 +28,22 @@ export interface Workload extends KubeObject {
     selector: LabelSelector;
     template: PodTemplateSpec;
   };
+  status?: { replicas?: number | undefined } | undefined;
 }
 
 /** The selector in the form of `?labelSelector=`. */
 export const selectorText = (workload: Workload) =>
   formatSelector(selectorFromLabelSelector(workload.spec.selector));
+
+/** How the scale subresource reads and writes them. */
+export const workloadScale = {
+  getReplicas: ({ spec }: Workload) => spec.replicas,
+  setReplicas: ({ spec }: Workload, replicas: number) => {
+    spec.replicas = replicas;
+  },
+  statusReplicas: ({ status }: Workload) => status?.replicas ?? 0,
+  selector: selectorText,
+};
 
 export function validateWorkload({ kind, spec }: Workload): StatusCause[] {
   return [

@@ -5,6 +5,9 @@ import { int32, objectMetaSchema, struct, time } from '../../../apimachinery/sch
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 
+/** Where node agents renew their leases, each under the name of its Node. */
+export const nodeLeaseNamespace = 'kube-node-lease';
+
 const leaseSchema = struct({
   apiVersion: v.literal('coordination.k8s.io/v1'),
   kind: v.literal('Lease'),

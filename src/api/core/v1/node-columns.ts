@@ -5,6 +5,7 @@ import type { Node } from './node.ts';
 const rolePrefix = 'node-role.kubernetes.io/';
 
 function status(node: Node): string {
+  if (node.status?.phase === 'Pending') return 'Pending';
   const ready = node.status?.conditions?.find((condition) => condition.type === 'Ready');
   const readiness = ready ? (ready.status === 'True' ? 'Ready' : 'NotReady') : 'Unknown';
   return node.spec.unschedulable ? `${readiness},SchedulingDisabled` : readiness;

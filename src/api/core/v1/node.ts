@@ -34,6 +34,8 @@ const nodeSchema = struct({
   ),
   status: v.optional(
     struct({
+      /** `Pending` while nobody has said yet that the machine may join; nothing else is ever written. */
+      phase: v.optional(v.string()),
       capacity: v.optional(v.record(v.string(), quantity())),
       allocatable: v.optional(v.record(v.string(), quantity())),
       conditions: v.optional(v.array(conditionSchema)),
@@ -78,6 +80,7 @@ export const nodeResource: ResourceDefinition<Node> = {
     setDefaults: setNodeDefaults,
     validate: validateNode,
     validateUpdate: validateNodeUpdate,
+    keepsStatusOnCreate: true,
     countsGenerations: false,
   },
   hasStatus: true,

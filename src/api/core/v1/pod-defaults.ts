@@ -4,11 +4,7 @@
  * idempotent.
  */
 import type { Pod } from './pod.ts';
-import type { Container, PodSpec, PodTemplateSpec, Toleration, Volume } from './pod-spec.ts';
-
-/** How long a pod stays on a node that is not ready or unreachable (upstream's DefaultTolerationSeconds). */
-const evictionDelaySeconds = 300;
-const nodeTroubleTaints = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
+import type { Container, PodSpec, PodTemplateSpec, Volume } from './pod-spec.ts';
 
 export function setPodDefaults(pod: Pod): void {
   setPodSpecDefaults(pod.spec);
@@ -16,7 +12,6 @@ export function setPodDefaults(pod: Pod): void {
     defaultRequestsToLimits(container);
     if (pod.spec.hostNetwork) defaultHostPorts(container);
   }
-  addNodeTroubleTolerations(pod.spec);
 }
 
 export function setPodTemplateDefaults(template: PodTemplateSpec): void {
@@ -54,24 +49,3 @@ function defaultRequestsToLimits({ resources }: Container): void {
 function defaultHostPorts(container: Container): void {
   for (const port of container.ports ?? []) port.hostPort ||= port.containerPort;
 }
-
-function addNodeTroubleTolerations(spec: PodSpec): void {
-  const missing = nodeTroubleTaints.filter(
-    (key) => !spec.tolerations?.some((toleration) => toleratesEviction(toleration, key)),
-  );
-  if (missing.length === 0) return;
-  spec.tolerations = [
-    ...(spec.tolerations ?? []),
-    ...missing.map(
-      (key): Toleration => ({
-        key,
-        operator: 'Exists',
-        effect: 'NoExecute',
-        tolerationSeconds: evictionDelaySeconds,
-      }),
-    ),
-  ];
-}
-
-const toleratesEviction = (toleration: Toleration, key: string) =>
-  (!toleration.key || toleration.key === key) && (!toleration.effect || toleration.effect === 'NoExecute');

@@ -66,6 +66,7 @@ const containerSchema = struct({
   volumeMounts: v.optional(v.array(volumeMount)),
   securityContext: v.optional(securityContext),
   stdin: v.optional(v.boolean()),
+  stdinOnce: v.optional(v.boolean()),
   tty: v.optional(v.boolean()),
   terminationMessagePath: v.optional(v.string(), '/dev/termination-log'),
   terminationMessagePolicy: v.optional(v.picklist(['File', 'FallbackToLogsOnError']), 'File'),
@@ -85,6 +86,12 @@ const toleration = struct({
   tolerationSeconds: v.optional(int64()),
 });
 
+const dnsConfig = struct({
+  nameservers: v.optional(v.array(v.string())),
+  searches: v.optional(v.array(v.string())),
+  options: v.optional(v.array(struct({ name: v.optional(v.string()), value: v.optional(v.string()) }))),
+});
+
 export const podSpecSchema = struct({
   nodeName: v.optional(v.string()),
   nodeSelector: v.optional(stringMap()),
@@ -96,7 +103,10 @@ export const podSpecSchema = struct({
     v.picklist(['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None']),
     'ClusterFirst',
   ),
+  dnsConfig: v.optional(dnsConfig),
   hostname: v.optional(v.string()),
+  /** The headless Service below whose name the pod has its host name. */
+  subdomain: v.optional(v.string()),
   serviceAccountName: v.optional(v.string()),
   securityContext: v.optional(
     struct({ runAsUser: v.optional(int64()), runAsGroup: v.optional(int64()) }),

@@ -10,6 +10,7 @@ import {
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateAnnotations, validateLabels } from '../../../apimachinery/validate-meta.ts';
 import { type PodRules, validateContainers, validateUserAndGroup } from './container-validation.ts';
+import { validatePodDns } from './pod-dns-validation.ts';
 import type { PodSpec, PodTemplateSpec, Toleration } from './pod-spec.ts';
 import { validateVolumes } from './volume-validation.ts';
 
@@ -19,6 +20,8 @@ export function validatePodSpec(spec: PodSpec, path: string, rules: PodRules): S
     ...validateContainers(spec, `${path}.containers`, rules),
     ...nonNegative(spec.terminationGracePeriodSeconds, `${path}.terminationGracePeriodSeconds`),
     ...(spec.hostname ? nameCauses(`${path}.hostname`, spec.hostname, checkDns1123Label) : []),
+    ...(spec.subdomain ? nameCauses(`${path}.subdomain`, spec.subdomain, checkDns1123Label) : []),
+    ...validatePodDns(spec, path),
     ...(spec.nodeName ? nameCauses(`${path}.nodeName`, spec.nodeName, checkDns1123Subdomain) : []),
     ...(spec.serviceAccountName
       ? nameCauses(`${path}.serviceAccountName`, spec.serviceAccountName, checkDns1123Subdomain)

@@ -1,0 +1,103 @@
+import * as v from 'valibot';
+import { humanDuration } from '../../../apimachinery/age.ts';
+import { checkPathSegment } from '../../../apimachinery/names.ts';
+import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
+import { conditionSchema, int32, objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
+import { ageColumn, nameColumn, none } from '../../columns.ts';
+import { hasCondition } from './conditions.ts';
+import { validateSpec, validateStatusUpdate } from './validation.ts';
+
+const certificateSigningRequestSchema = struct({
+  apiVersion: v.literal('certificates.k8s.io/v1'),
+  kind: v.literal('CertificateSigningRequest'),
+  metadata: objectMetaSchema,
+  spec: struct({
+    /** Base64 of a PEM. */
+    request: v.string(),
+    signerName: v.string(),
+    expirationSeconds: v.optional(int32()),
+    usages: v.optional(v.array(v.string()), []),
+    /** Who asks; the server's own word (admission/certificate-signing-request.ts). */
+    username: v.optional(v.string()),
+    uid: v.optional(v.string()),
+    groups: v.optional(v.array(v.string())),
+    extra: v.optional(v.record(v.string(), v.array(v.string()))),
+  }),
+  status: v.optional(
+    struct({
+      conditions: v.optional(v.array(conditionSchema)),
+      /** Base64 of a PEM. */
+      certificate: v.optional(v.string()),
+    }),
+  ),
+});
+
+export type CertificateSigningRequest = v.InferOutput<typeof certificateSigningRequestSchema>;
+
+/** As upstream prints it: a denial counts before an approval. */
+function conditionText(request: CertificateSigningRequest): string {
+  const decision = hasCondition(request, 'Denied')
+    ? 'Denied'
+    : hasCondition(request, 'Approved')
+      ? 'Approved'
+      : 'Pending';
+  const failed = hasCondition(request, 'Failed') ? ',Failed' : '';
+  return `${decision}${failed}${request.status?.certificate ? ',Issued' : ''}`;
+}
+
+export const certificateSigningRequestResource: ResourceDefinition<CertificateSigningRequest> = {
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  kind: 'CertificateSigningRequest',
+  plural: 'certificatesigningrequests',
+  singular: 'certificatesigningrequest',
+  shortNames: ['csr'],
+  categories: [],
+  namespaced: false,
+  fieldsOf: 'V1CertificateSigningRequest',
+  schema: certificateSigningRequestSchema,
+  strategy: {
+    prepareForCreate({ spec }) {
+      for (const field of ['username', 'uid', 'groups', 'extra'] as const) delete spec[field];
+    },
+    prepareForUpdate(request, old) {
+      request.spec = old.spec;
+    },
+    validate: ({ spec }) => validateSpec(spec),
+    validateStatus: validateStatusUpdate,
+    checkName: checkPathSegment,
+    countsGenerations: false,
+  },
+  hasStatus: true,
+  columns: [
+    nameColumn,
+    ageColumn,
+    {
+      name: 'SignerName',
+      type: 'string',
+      description: 'Who is asked to sign.',
+      cell: ({ spec }) => spec.signerName,
+    },
+    {
+      name: 'Requestor',
+      type: 'string',
+      description: 'The user who asks.',
+      cell: ({ spec }) => spec.username ?? '',
+    },
+    {
+      name: 'RequestedDuration',
+      type: 'string',
+      description: 'How long the certificate shall be good for.',
+      cell: ({ spec }) =>
+        spec.expirationSeconds === undefined ? none : humanDuration(spec.expirationSeconds * 1000),
+    },
+    {
+      name: 'Condition',
+      type: 'string',
+      description: 'What was decided, and whether the certificate is there.',
+      cell: conditionText,
+    },
+  ],
+  selectableFields: { 'spec.signerName': ({ spec }) => spec.signerName },
+  deleteAnswers: 'status',
+};

@@ -1,0 +1,162 @@
+/**
+ * Rules of certificate signing requests (pkg/apis/certificates/validation). What the PEM holds is checked where it
+ * can be read: admission/certificate-signing-request.ts.
+ */
+import { deepEqual } from '../../../apimachinery/equality.ts';
+import {
+  duplicateCause,
+  forbiddenCause,
+  invalidCause,
+  notSupportedCause,
+  requiredCause,
+} from '../../../apimachinery/field-error.ts';
+import { checkDns1123Label, checkDns1123Subdomain } from '../../../apimachinery/names.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import type { CertificateSigningRequest } from './certificate-signing-request.ts';
+import { decisions } from './conditions.ts';
+
+type Conditions = NonNullable<NonNullable<CertificateSigningRequest['status']>['conditions']>;
+
+const usages = [
+  'any',
+  'cert sign',
+  'client auth',
+  'code signing',
+  'content commitment',
+  'crl sign',
+  'data encipherment',
+  'decipher only',
+  'digital signature',
+  'email protection',
+  'encipher only',
+  'ipsec end system',
+  'ipsec tunnel',
+  'ipsec user',
+  'key agreement',
+  'key encipherment',
+  'microsoft sgc',
+  'netscape sgc',
+  'ocsp signing',
+  's/mime',
+  'server auth',
+  'signing',
+  'timestamping',
+];
+const leastSeconds = 600;
+
+export function validateSpec(spec: CertificateSigningRequest['spec']): StatusCause[] {
+  const { expirationSeconds } = spec;
+  const tooBrief = expirationSeconds !== undefined && expirationSeconds < leastSeconds;
+  return [
+    ...(spec.usages.length > 0 ? validateUsages(spec.usages) : [requiredCause('spec.usages')]),
+    ...validateSignerName('spec.signerName', spec.signerName),
+    ...(tooBrief
+      ? [
+          invalidCause(
+            'spec.expirationSeconds',
+            expirationSeconds,
+            `may not specify a duration less than ${leastSeconds} seconds (10 minutes)`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+function validateUsages(asked: readonly string[]): StatusCause[] {
+  return asked.flatMap((usage, index) => [
+    ...(usages.includes(usage) ? [] : [notSupportedCause(`spec.usages[${index}]`, usage, usages)]),
+    ...(asked.indexOf(usage) < index ? [duplicateCause(`spec.usages[${index}]`, usage)] : []),
+  ]);
+}
+
+/** A domain and a path, such as `example.com/signer`. */
+function validateSignerName(path: string, name: string): StatusCause[] {
+  if (name === '') return [requiredCause(path)];
+  if (name === 'kubernetes.io/legacy-unknown') {
+    return [invalidCause(path, name, 'the legacy signerName is not allowed via this API version')];
+  }
+  const [domain = '', rest, ...more] = name.split('/');
+  if (rest === undefined || more.length > 0) {
+    const form = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+    return [invalidCause(path, name, form)];
+  }
+  const labels = domain.split('.');
+  return [
+    ...firstBad(path, domain, labels, checkDns1123Label),
+    ...(labels.length < 2
+      ? [invalidCause(path, domain, 'should be a domain with at least two segments separated by dots')]
+      : []),
+    ...firstBad(path, rest, rest.split('.'), checkDns1123Subdomain),
+  ];
+}
+
+function firstBad(
+  path: string,
+  value: string,
+  labels: readonly string[],
+  check: (label: string) => string[],
+): StatusCause[] {
+  const bad = labels.find((label) => check(label).length > 0);
+  if (bad === undefined) return [];
+  return check(bad).map((why) =>
+    invalidCause(path, value, `validating label ${JSON.stringify(bad)}: ${why}`),
+  );
+}
+
+/** A decision stays; only `/approval` decides; a certificate is written once. */
+export function validateStatusUpdate(
+  request: CertificateSigningRequest,
+  old: CertificateSigningRequest,
+  subresource: string,
+): StatusCause[] {
+  const conditions = request.status?.conditions ?? [];
+  const before = old.status?.conditions ?? [];
+  return [
+    ...validateConditions(conditions),
+    ...decisions
+      .filter((type) => countOf(conditions, type) < countOf(before, type))
+      .map((type) => forbiddenChange(`updates may not remove a condition of type ${JSON.stringify(type)}`)),
+    ...(subresource === 'approval' ? [] : validateUndecided(conditions, before)),
+    ...validateCertificate(request, old),
+  ];
+}
+
+const forbiddenChange = (why: string) => forbiddenCause('status.conditions', why);
+const countOf = (conditions: Conditions, type: string) =>
+  conditions.filter((condition) => condition.type === type).length;
+
+function validateConditions(conditions: Conditions): StatusCause[] {
+  const types = conditions.map(({ type }) => type);
+  const decidedBoth = types.includes('Approved') && types.includes('Denied');
+  const second = Math.max(types.indexOf('Approved'), types.indexOf('Denied'));
+  const exclusive = 'Approved and Denied conditions are mutually exclusive';
+  return conditions.flatMap(({ type, status }, index) => {
+    const path = `status.conditions[${index}]`;
+    const isDecision = decisions.some((decision) => decision === type);
+    return [
+      ...(type === '' ? [requiredCause(`${path}.type`)] : []),
+      ...(isDecision && status !== 'True' ? [notSupportedCause(`${path}.status`, status, ['True'])] : []),
+      ...(decidedBoth && index === second ? [invalidCause(`${path}.type`, type, exclusive)] : []),
+      ...(types.indexOf(type) < index ? [duplicateCause(`${path}.type`, type)] : []),
+    ];
+  });
+}
+
+function validateUndecided(conditions: Conditions, before: Conditions): StatusCause[] {
+  return (['Approved', 'Denied'] as const).flatMap((type) => {
+    const of = (all: Conditions) => all.filter((condition) => condition.type === type);
+    const [now, then] = [of(conditions), of(before)];
+    if (now.length < then.length || deepEqual(now, then)) return [];
+    const what = now.length > then.length ? 'add' : 'modify';
+    return [forbiddenChange(`updates may not ${what} a condition of type ${JSON.stringify(type)}`)];
+  });
+}
+
+function validateCertificate(
+  request: CertificateSigningRequest,
+  old: CertificateSigningRequest,
+): StatusCause[] {
+  const before = old.status?.certificate;
+  if (!before || request.status?.certificate === before) return [];
+  return [forbiddenCause('status.certificate', 'updates may not modify existing certificate content')];
+}

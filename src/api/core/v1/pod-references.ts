@@ -1,0 +1,58 @@
+/** The ConfigMaps and Secrets, of its own namespace, that a pod needs. */
+import { isRecord } from '../../../apimachinery/equality.ts';
+import type { Pod } from './pod.ts';
+import type { Container } from './pod-spec.ts';
+
+/** By name. */
+export interface References {
+  readonly configMaps: ReadonlySet<string>;
+  readonly secrets: ReadonlySet<string>;
+}
+
+/** What the container's environment is made from. */
+export function containerReferences(container: Container): References {
+  const configMaps = new Set<string>();
+  const secrets = new Set<string>();
+  for (const { configMapRef, secretRef } of container.envFrom ?? []) {
+    if (configMapRef) configMaps.add(configMapRef.name);
+    if (secretRef) secrets.add(secretRef.name);
+  }
+  for (const { valueFrom } of container.env ?? []) {
+    if (valueFrom?.configMapKeyRef) configMaps.add(valueFrom.configMapKeyRef.name);
+    if (valueFrom?.secretKeyRef) secrets.add(valueFrom.secretKeyRef.name);
+  }
+  return { configMaps, secrets };
+}
+
+/** Of all its containers, its volumes and its image pulls, whether or not they are acted on here. */
+export function podReferences({ spec }: Pod): References {
+  const lists = spec as unknown as Readonly<Record<string, unknown>>;
+  const containers = ['initContainers', 'containers', 'ephemeralContainers'].flatMap((field) =>
+    records(lists[field]),
+  ) as unknown as readonly Container[];
+  const found = containers.map(containerReferences);
+  const volumes = records(lists.volumes);
+  const sources = volumes.flatMap((volume) => records(field(volume, 'projected').sources));
+  return {
+    configMaps: new Set([
+      ...found.flatMap(({ configMaps }) => [...configMaps]),
+      ...names([...volumes, ...sources].map((source) => field(source, 'configMap').name)),
+    ]),
+    secrets: new Set([
+      ...found.flatMap(({ secrets }) => [...secrets]),
+      ...names(volumes.map((volume) => field(volume, 'secret').secretName)),
+      ...names(sources.map((source) => field(source, 'secret').name)),
+      ...names(records(lists.imagePullSecrets).map(({ name }) => name)),
+    ]),
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const records = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+const field = (value: Fields, name: string): Fields => {
+  const inner = value[name];
+  return isRecord(inner) ? inner : {};
+};
+const names = (values: readonly unknown[]) =>
+  values.filter((value): value is string => typeof value === 'string' && value !== '');

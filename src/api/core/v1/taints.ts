@@ -1,0 +1,25 @@
+/** Taints that the control plane itself puts on nodes, and what tolerates a taint (upstream: core/v1 well_known_taints, toleration.go). */
+import type { Taint } from './node.ts';
+import type { Toleration } from './pod-spec.ts';
+
+export const taintKeys = {
+  notReady: 'node.kubernetes.io/not-ready',
+  unreachable: 'node.kubernetes.io/unreachable',
+  unschedulable: 'node.kubernetes.io/unschedulable',
+  memoryPressure: 'node.kubernetes.io/memory-pressure',
+  diskPressure: 'node.kubernetes.io/disk-pressure',
+  pidPressure: 'node.kubernetes.io/pid-pressure',
+  networkUnavailable: 'node.kubernetes.io/network-unavailable',
+  /** Put on by a person who knows that the machine is off: nothing of its pods runs any more. */
+  outOfService: 'node.kubernetes.io/out-of-service',
+} as const;
+
+export const toleratesTaint = (toleration: Toleration, taint: Taint): boolean => {
+  if (toleration.effect && toleration.effect !== taint.effect) return false;
+  if (toleration.key && toleration.key !== taint.key) return false;
+  if (toleration.operator === 'Exists') return true;
+  return Boolean(toleration.key) && (toleration.value ?? '') === (taint.value ?? '');
+};
+
+export const tolerates = (tolerations: readonly Toleration[] | undefined, taint: Taint): boolean =>
+  (tolerations ?? []).some((toleration) => toleratesTaint(toleration, taint));

@@ -1,0 +1,28 @@
+/** Where a path of a Dns leads: the same answer for who reports it and for who routes. */
+import type { Service } from '../../core/v1/service.ts';
+import type { DnsPath } from './dns.ts';
+
+/** Names in the cluster's domain stay what cluster DNS says, whatever a Dns asks for. */
+export const isOwnName = (host: string, clusterDomain: string) =>
+  host === clusterDomain || host.endsWith(`.${clusterDomain}`);
+
+export type DnsTarget =
+  | { readonly address: string; readonly port: number }
+  | { readonly reason: 'ServiceNotFound' | 'PortNotFound' | 'NoClusterIP'; readonly message: string };
+
+/** `service` is the one that the path names; undefined when there is none. */
+export function dnsTarget(
+  { path, serviceName, servicePort }: DnsPath,
+  service: Service | undefined,
+): DnsTarget {
+  const what = `path ${path}: service ${JSON.stringify(serviceName)}`;
+  if (!service) return { reason: 'ServiceNotFound', message: `${what} not found` };
+  const { clusterIP, type, ports = [] } = service.spec;
+  if (type === 'ExternalName' || !clusterIP || clusterIP === 'None') {
+    return { reason: 'NoClusterIP', message: `${what} has no cluster IP` };
+  }
+  if (!ports.some(({ port, protocol }) => port === servicePort && protocol === 'TCP')) {
+    return { reason: 'PortNotFound', message: `${what} has no TCP port ${servicePort}` };
+  }
+  return { address: clusterIP, port: servicePort };
+}

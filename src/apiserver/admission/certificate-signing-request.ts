@@ -1,0 +1,120 @@
+/**
+ * Requests for certificates: who asks is written by the server, what is asked must be readable, and who decides or
+ * signs must be allowed to do so for that signer (upstream: the strategy of the kind, and the plugins
+ * CertificateApproval, CertificateSigning and CertificateSubjectRestriction).
+ */
+import {
+  type CertificateSigningRequest,
+  certificateSigningRequestResource as resource,
+} from '../../api/certificates/v1/certificate-signing-request.ts';
+import {
+  clientSigner,
+  kubeletClientSigner,
+  kubeletServingSigner,
+} from '../../api/certificates/v1/conditions.ts';
+import { deepCopy } from '../../apimachinery/equality.ts';
+import { invalidCause } from '../../apimachinery/field-error.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { newForbidden, newInvalid } from '../../apimachinery/status-error.ts';
+import type { CertificateRequestContent } from '../../base/certificate-request.ts';
+import { rfc3339 } from '../../base/clock.ts';
+import { errorMessage } from '../../base/log.ts';
+import type { ServerContext } from '../server-context.ts';
+import { isBootstrapper, mastersGroup, nodeNameOf, nodeUserName, type UserInfo } from '../user.ts';
+import type { AdmissionPlugin } from './plugin.ts';
+
+export const certificateSigningRequests: AdmissionPlugin = async (server, admission) => {
+  const { definition, operation, object, old, user, subresource } = admission;
+  if (definition.group !== resource.group || definition.plural !== resource.plural) return;
+  if (!isRequest(object)) return;
+  if (operation === 'create') return admitCreate(server, object, user);
+  if (!isRequest(old)) return;
+  if (subresource === 'approval') {
+    await requireSigner(server, user, 'approve', old);
+    const { conditions: _, ...rest } = old.status ?? {};
+    const conditions = object.status?.conditions;
+    object.status = { ...rest, ...(conditions && { conditions }) };
+  }
+  if (subresource === 'status' && object.status?.certificate !== old.status?.certificate) {
+    await requireSigner(server, user, 'sign', old);
+  }
+  stampConditions(object, old, rfc3339(server.clock.now()));
+};
+
+const isRequest = (object: KubeObject | undefined): object is CertificateSigningRequest =>
+  object !== undefined;
+
+async function admitCreate(
+  server: ServerContext,
+  request: CertificateSigningRequest,
+  user: UserInfo,
+): Promise<void> {
+  const { spec, metadata } = request;
+  spec.username = user.name;
+  spec.groups = [...user.groups];
+  if (user.uid) spec.uid = user.uid;
+  if (user.extra) spec.extra = deepCopy(user.extra) as Record<string, string[]>;
+  const content = await read(server, request);
+  const why = refusal(spec.signerName, content, user);
+  if (why) throw newForbidden(resource, metadata.name, why);
+}
+
+/** The content is repeated in no message: it is long and tells a person nothing. */
+async function read(
+  server: ServerContext,
+  { spec, metadata }: CertificateSigningRequest,
+): Promise<CertificateRequestContent> {
+  try {
+    return await server.readCertificateRequest(Buffer.from(spec.request, 'base64').toString('latin1'));
+  } catch (error) {
+    const cause = invalidCause('spec.request', '<request data>', errorMessage(error));
+    throw newInvalid(resource, metadata.name, [cause]);
+  }
+}
+
+function refusal(signer: string, content: CertificateRequestContent, user: UserInfo): string | undefined {
+  if (signer === clientSigner && content.organizations.includes(mastersGroup)) {
+    return `use of ${clientSigner} signer with ${mastersGroup} group is not allowed`;
+  }
+  if (isBootstrapper(user) && signer !== kubeletClientSigner) {
+    return `a bootstrap token may only ask for certificates of ${kubeletClientSigner}`;
+  }
+  const node = nodeNameOf(user);
+  if (node === undefined) return undefined;
+  if (signer !== kubeletClientSigner && signer !== kubeletServingSigner) {
+    return `a node may only ask for certificates of ${kubeletClientSigner} and ${kubeletServingSigner}`;
+  }
+  return content.commonName === nodeUserName(node)
+    ? undefined
+    : `can only create a node CSR with CN=${nodeUserName(node)}`;
+}
+
+async function requireSigner(
+  server: ServerContext,
+  user: UserInfo,
+  verb: 'approve' | 'sign',
+  { spec, metadata }: CertificateSigningRequest,
+): Promise<void> {
+  const domain = spec.signerName.split('/')[0] ?? '';
+  for (const name of [spec.signerName, `${domain}/*`]) {
+    const group = resource.group;
+    const access = { type: 'resource', user, verb, group, resource: 'signers', namespace: '', name } as const;
+    if (await server.authorize(access)) return;
+  }
+  const why = `user not permitted to ${verb} requests with signerName ${JSON.stringify(spec.signerName)}`;
+  throw newForbidden(resource, metadata.name, why);
+}
+
+/** Conditions without times get the server's; one that stays keeps the time of its transition. */
+function stampConditions(
+  object: CertificateSigningRequest,
+  old: CertificateSigningRequest,
+  now: string,
+): void {
+  for (const condition of object.status?.conditions ?? []) {
+    const before = old.status?.conditions?.find(({ type }) => type === condition.type);
+    condition.lastUpdateTime ??= now;
+    condition.lastTransitionTime ??=
+      before?.status === condition.status ? (before.lastTransitionTime ?? now) : now;
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * The connections of node agents: HTTP/2, so that the half dozen watches of each share one. A thousand nodes' TLS
+ * connections were most of what the server held in memory.
+ */
+import { createSecureServer, type Http2ServerRequest, type ServerHttp2Session } from 'node:http2';
+import type { Server } from 'node:https';
+import type { TLSSocket } from 'node:tls';
+import { getRequestListener } from '@hono/node-server';
+import { agentProtocol } from '../base/agent-protocol.ts';
+import type { Logger } from '../base/log.ts';
+
+export interface AgentConnections {
+  /** No new requests; connections end with the requests that are under way. */
+  drain(): void;
+  /** At once. */
+  cutOff(): void;
+}
+
+/** The answer to a request that came over that connection. */
+export type Answer = (request: Request, socket: TLSSocket) => Promise<Response>;
+
+/** TCP probes a connection on which nothing was heard for this long. */
+const keepAliveMs = 15_000;
+/** A connection that carries no request is closed after this. */
+const idleMs = 180_000;
+
+/** For the server's `ALPNCallback`: HTTP/2 is for those who say that they are agents. */
+export function chooseProtocol({ protocols }: { readonly protocols: readonly string[] }): string | undefined {
+  const chosen = protocols.includes(agentProtocol) ? 'h2' : 'http/1.1';
+  return protocols.includes(chosen) ? chosen : undefined;
+}
+
+/** Takes over the connections of agents of a server that chooses its protocol so. */
+export function serveAgents(server: Server, answer: Answer, log: Logger): AgentConnections {
+  const sessions = new Set<ServerHttp2Session>();
+  const listener = getRequestListener(
+    async (request, { incoming }) => {
+      const { session } = (incoming as unknown as Http2ServerRequest).stream;
+      const response = await answer(request, session?.socket as TLSSocket);
+      // It speaks of one connection for one request, and HTTP/2 forbids it.
+      response.headers.delete('connection');
+      return response;
+    },
+    { overrideGlobalObjects: false },
+  );
+  const http2 = createSecureServer({}, (incoming, outgoing) => void listener(incoming, outgoing));
+  http2.on('session', (session) => {
+    sessions.add(session);
+    let streams = 0;
+    session.on('stream', (stream) => {
+      streams++;
+      stream.once('close', () => streams--);
+    });
+    session.setTimeout(idleMs, () => {
+      if (streams === 0) session.close();
+    });
+    session.on('error', (error) => log.debug('a connection of an agent failed', { error: error.message }));
+    session.once('close', () => sessions.delete(session));
+  });
+  const others = server.listeners('secureConnection');
+  server.removeAllListeners('secureConnection');
+  server.on('secureConnection', (socket: TLSSocket) => {
+    if (socket.alpnProtocol === 'h2') {
+      socket.setKeepAlive(true, keepAliveMs);
+      http2.emit('secureConnection', socket);
+    } else for (const listen of others) Reflect.apply(listen, server, [socket]);
+  });
+  return {
+    drain: () => {
+      for (const session of sessions) session.close();
+    },
+    cutOff: () => {
+      for (const session of sessions) session.destroy();
+    },
+  };
+}

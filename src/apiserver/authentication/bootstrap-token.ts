@@ -1,0 +1,58 @@
+/**
+ * Bootstrap tokens: what a machine shows to join. A token `<id>.<secret>` is the Secret
+ * `kube-system/bootstrap-token-<id>` (plugin/pkg/auth/authenticator/token/bootstrap); the rules are upstream's.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import { type Secret, secretResource } from '../../api/core/v1/secret.ts';
+import { isTerminating } from '../../apimachinery/meta.ts';
+import { storageKey } from '../../apimachinery/resource-definition.ts';
+import type { Cache } from '../../storage/cache.ts';
+import { bootstrappersGroup, type UserInfo } from '../user.ts';
+import type { Authenticator } from './authenticator.ts';
+import { bearerToken } from './bearer-token.ts';
+
+const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
+const groupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
+
+export interface BootstrapTokenOptions {
+  readonly cache: Cache;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Asks the watch cache on every request, so a token that is made, removed or over counts at once. */
+export function bootstrapTokenAuthenticator({ cache, now }: BootstrapTokenOptions): Authenticator {
+  return ({ authorization }) => {
+    const [, id, secret] = tokenForm.exec(bearerToken(authorization) ?? '') ?? [];
+    if (id === undefined || secret === undefined) return undefined;
+    const key = storageKey(secretResource, 'kube-system', `bootstrap-token-${id}`);
+    const found = cache.get(key)?.object as Secret | undefined;
+    return found && userOf(found, id, secret, now());
+  };
+}
+
+function userOf(found: Secret, id: string, secret: string, now: number): UserInfo | undefined {
+  const field = (name: string) => Buffer.from(found.data?.[name] ?? '', 'base64');
+  const text = (name: string) => field(name).toString('utf8');
+  const expected = field('token-secret');
+  const shown = Buffer.from(secret);
+  const groups = text('auth-extra-groups')
+    .split(',')
+    .map((group) => group.trim())
+    .filter((group) => group !== '');
+  const valid =
+    found.type === 'bootstrap.kubernetes.io/token' &&
+    !isTerminating(found) &&
+    expected.length === shown.length &&
+    timingSafeEqual(expected, shown) &&
+    text('token-id') === id &&
+    !isOver(text('expiration'), now) &&
+    text('usage-bootstrap-authentication') === 'true' &&
+    groups.every((group) => groupForm.test(group));
+  return valid ? { name: `system:bootstrap:${id}`, groups: [bootstrappersGroup, ...groups] } : undefined;
+}
+
+/** A time that can not be read counts as over: better no token than one for ever. */
+function isOver(expiration: string, now: number): boolean {
+  return expiration !== '' && !(Date.parse(expiration) > now);
+}

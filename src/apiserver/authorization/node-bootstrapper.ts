@@ -1,0 +1,29 @@
+/**
+ * What whoever shows a bootstrap token may do: ask for a certificate and read what became of it, and nothing else
+ * (upstream's role system:node-bootstrapper lets it read everybody's requests).
+ */
+import { certificateSigningRequestResource as requests } from '../../api/certificates/v1/certificate-signing-request.ts';
+import { isBootstrapper, nodeNameOf, type UserInfo } from '../user.ts';
+import type { AccessRequest, Authorizer } from './authorizer.ts';
+
+/** The user who made a request for a certificate; undefined when there is no such request. */
+export type RequesterLookup = (name: string) => Promise<string | undefined>;
+
+/** For bootstrap tokens, and for nodes that renew their certificates. */
+export function bootstrapperAuthorizer(requesterOf: RequesterLookup): Authorizer {
+  return async (request) =>
+    request.type === 'resource' && asks(request.user) && mayRequest(request, requesterOf);
+}
+
+const asks = (user: UserInfo) => isBootstrapper(user) || nodeNameOf(user) !== undefined;
+
+async function mayRequest(
+  { group, resource, verb, name, user }: Extract<AccessRequest, { type: 'resource' }>,
+  requesterOf: RequesterLookup,
+): Promise<boolean> {
+  if (group !== requests.group || resource !== requests.plural) return false;
+  if (verb === 'create') return true;
+  if (name === '' || (verb !== 'get' && verb !== 'list' && verb !== 'watch')) return false;
+  // What is not there is not found, which tells more than a refusal; nothing is to be awaited of it.
+  return ((await requesterOf(name)) ?? (verb === 'get' ? user.name : undefined)) === user.name;
+}

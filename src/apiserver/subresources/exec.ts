@@ -1,0 +1,29 @@
+/** pods/NAME/exec: runs a program in a container (core/v1 PodExecOptions). */
+import { newBadRequest } from '../../apimachinery/status-error.ts';
+import type { Handler } from '../request-scope.ts';
+import { agentPath, chooseContainer } from './pod-agent.ts';
+import { flagOf, streamToPod } from './pod-stream.ts';
+
+export const podExec: Handler = (scope) =>
+  streamToPod(scope, (pod, query) => {
+    const container = chooseContainer(pod, query.get('container') ?? '');
+    const asked = streamsQuery(query, false);
+    const command = query.getAll('command');
+    if (command.length === 0) throw newBadRequest('you must specify a command to run');
+    for (const word of command) asked.append('command', word);
+    return `/exec/${agentPath(pod, container)}?${asked}`;
+  });
+
+/** The client's names of the streams as the agent's; outputs nobody mentions are as `outputs` says. */
+export function streamsQuery(query: URLSearchParams, outputs: boolean): URLSearchParams {
+  const wanted = {
+    input: flagOf(query, 'stdin', false),
+    output: flagOf(query, 'stdout', outputs),
+    error: flagOf(query, 'stderr', outputs),
+    tty: flagOf(query, 'tty', false),
+  };
+  if (!wanted.input && !wanted.output && !wanted.error) {
+    throw newBadRequest('you must specify at least 1 of stdin, stdout, stderr');
+  }
+  return new URLSearchParams(Object.entries(wanted).flatMap(([name, is]) => (is ? [[name, '1']] : [])));
+}

@@ -1,0 +1,61 @@
+/**
+ * exec, attach and port-forward: the checks are made here, then the client's connection is joined to one to the node
+ * agent, which speaks the protocol they agree on. Nothing of it is read on the way.
+ */
+import type { Pod } from '../../api/core/v1/pod.ts';
+import {
+  newBadRequest,
+  newInternalError,
+  newStatusError,
+  StatusError,
+} from '../../apimachinery/status-error.ts';
+import { errorMessage } from '../../base/log.ts';
+import type { RequestScope } from '../request-scope.ts';
+import { readObject } from '../verbs/get.ts';
+import { hostOf, refusalOf } from './pod-agent.ts';
+
+/** `pathOf` gives the agent's path and query, or throws what is wrong with the request. */
+export async function streamToPod(
+  scope: RequestScope,
+  pathOf: (pod: Pod, query: URLSearchParams) => string,
+): Promise<Response> {
+  const pod = (await readObject(scope)).object as Pod;
+  const path = pathOf(pod, scope.query);
+  const node = hostOf(pod);
+  const { upgrade } = scope;
+  if (!upgrade) throw newBadRequest('Upgrade request required');
+  const connection = await askAgent(scope, node, {
+    method: scope.request.method,
+    path,
+    headers: upgrade.headers,
+  });
+  if (connection instanceof Response) throw await refusalOf(connection);
+  upgrade.switchTo(connection);
+  return new Response(null);
+}
+
+type Ask = NonNullable<NonNullable<RequestScope['server']['nodeConnection']>['upgrade']>;
+
+async function askAgent(
+  { server, signal, shutdown }: RequestScope,
+  node: string,
+  request: Parameters<Ask>[1],
+): ReturnType<Ask> {
+  const ask = server.nodeConnection?.upgrade;
+  if (!ask) throw newStatusError('ServiceUnavailable', 'this server is not connected to the node agents');
+  try {
+    return await ask(node, request, shutdown ? AbortSignal.any([signal, shutdown]) : signal);
+  } catch (error) {
+    if (error instanceof StatusError) throw error;
+    throw newInternalError(`cannot reach the node agent of ${node}: ${errorMessage(error)}`);
+  }
+}
+
+/** Whether a stream is wanted; `otherwise` when the client does not say. Throws a 400 for anything but true and false. */
+export function flagOf(query: URLSearchParams, name: string, otherwise: boolean): boolean {
+  const value = query.get(name);
+  if (value === null) return otherwise;
+  if (value === 'true' || value === '1' || value === '') return true;
+  if (value === 'false' || value === '0') return false;
+  throw newBadRequest(`${name}: ${JSON.stringify(value)} is neither true nor false`);
+}

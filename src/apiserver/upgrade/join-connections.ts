@@ -1,0 +1,31 @@
+/** Two connections as one. */
+import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
+
+/** Milliseconds a client gets to hang up once the other side has. */
+const patienceMs = 10_000;
+
+/**
+ * Passes bytes both ways, no faster than they are taken, until either connection has ended; the other ends with it,
+ * after what is under way. Resolves when both are closed.
+ */
+export async function joinConnections(client: Duplex, agent: Duplex): Promise<void> {
+  const connections = [client, agent];
+  for (const connection of connections) connection.on('error', () => undefined);
+  client.once('close', () => agent.destroy());
+  agent.once('close', () => {
+    if (client.closed) return;
+    if (!client.writableEnded) return void client.destroy();
+    // What it still sends nobody takes, but unread it would hide that it hangs up.
+    client.resume();
+    const timer = setTimeout(() => client.destroy(), patienceMs);
+    client.once('close', () => clearTimeout(timer));
+  });
+  client.pipe(agent);
+  agent.pipe(client);
+  if (client.destroyed) agent.destroy();
+  if (agent.destroyed) client.destroy();
+  await Promise.all(
+    connections.map((connection) => connection.closed || once(connection, 'close').catch(() => undefined)),
+  );
+}

@@ -1,0 +1,119 @@
+/**
+ * Requests that want to leave HTTP on their connection. They pass the same app as all others, so the same
+ * authentication, authorization and checks; a handler that agrees has the connection joined to another one.
+ */
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream as WebStream } from 'node:stream/web';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import type { ApiServer } from '../app.ts';
+import type { PeerCertificate } from '../authentication/authenticator.ts';
+import { bearerAmongProtocols } from '../authentication/websocket-bearer.ts';
+import type { UpgradedConnection } from '../server-context.ts';
+import { joinConnections } from './join-connections.ts';
+
+export interface UpgradeOptions {
+  readonly app: ApiServer['app'];
+  /** Ends every connection. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+const keepAliveMs = 15_000;
+
+/** Repeated to whoever speaks the protocol; nothing that tells who the client is. */
+const passedOn = [
+  'connection',
+  'upgrade',
+  'sec-websocket-key',
+  'sec-websocket-version',
+  'sec-websocket-protocol',
+  'x-stream-protocol-version',
+] as const;
+
+/** Requests that ask for any other protocol are served as if they had not asked. */
+export const wantsUpgrade = ({ headers }: IncomingMessage): boolean =>
+  ['websocket', 'spdy/3.1'].includes(headers.upgrade?.toLowerCase() ?? '');
+
+/** Resolves when the connection is closed. */
+export async function serveUpgrade(
+  { app, signal, log }: UpgradeOptions,
+  incoming: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+  peer: PeerCertificate | undefined,
+): Promise<void> {
+  const gone = new AbortController();
+  socket.on('error', () => undefined);
+  // A client that vanishes without a word may have left programs running.
+  socket.setKeepAlive(true, keepAliveMs);
+  socket.once('close', () => gone.abort());
+  const stop = () => socket.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    let joined: UpgradedConnection | undefined;
+    const headers = headersOf(incoming);
+    const upgrade = {
+      headers: pick(headers),
+      switchTo: (connection: UpgradedConnection) => {
+        joined = connection;
+      },
+    };
+    const request = new Request(`https://apiserver${incoming.url}`, {
+      method: incoming.method ?? 'GET',
+      headers,
+      signal: gone.signal,
+    });
+    const response = await app.fetch(request, { shutdown: signal, upgrade, ...(peer && { peer }) });
+    if (!joined) return await answer(incoming, socket, response);
+    if (head.length > 0) socket.unshift(head);
+    agree(socket, joined);
+    await joinConnections(socket, joined.socket);
+  } catch (error) {
+    log.debug('a request for another protocol failed', { error: errorMessage(error) });
+    socket.destroy();
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function headersOf({ headers }: IncomingMessage): Headers {
+  const all = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) all.set(name, [value].flat().join(', '));
+  }
+  const offered = all.get('sec-websocket-protocol');
+  if (offered === null) return all;
+  const { authorization, protocols } = bearerAmongProtocols(offered);
+  if (authorization !== undefined && !all.has('authorization')) all.set('authorization', authorization);
+  if (protocols.length > 0) all.set('sec-websocket-protocol', protocols.join(', '));
+  else all.delete('sec-websocket-protocol');
+  return all;
+}
+
+function pick(headers: Headers): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    passedOn.flatMap((name) => {
+      const value = headers.get(name);
+      return value === null ? [] : [[name, value]];
+    }),
+  );
+}
+
+/** Node gives the connection out of its hands, so an answer has to take it back for one last response. */
+async function answer(incoming: IncomingMessage, socket: Socket, response: Response): Promise<void> {
+  const outgoing = new ServerResponse(incoming);
+  outgoing.shouldKeepAlive = false;
+  outgoing.assignSocket(socket);
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  if (response.body) await pipeline(Readable.fromWeb(response.body as WebStream<Uint8Array>), outgoing);
+  else outgoing.end();
+  socket.end();
+}
+
+function agree(socket: Socket, { headers }: UpgradedConnection): void {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.write(['HTTP/1.1 101 Switching Protocols', ...lines, '', ''].join('\r\n'));
+}

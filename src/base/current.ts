@@ -1,0 +1,28 @@
+/** A value that others replace while it is in use, such as a certificate that is renewed. */
+export interface Current<T> {
+  readonly value: T;
+  /** Calls `fn` with every later value, until the function returned is called. */
+  onChange(fn: (value: T) => void): () => void;
+}
+
+export interface Replaceable<T> extends Current<T> {
+  replace(value: T): void;
+}
+
+export function replaceable<T>(first: T): Replaceable<T> {
+  const listeners = new Set<(value: T) => void>();
+  let value = first;
+  return {
+    get value() {
+      return value;
+    },
+    onChange(fn) {
+      listeners.add(fn);
+      return () => void listeners.delete(fn);
+    },
+    replace(next) {
+      value = next;
+      for (const listener of [...listeners]) listener(next);
+    },
+  };
+}

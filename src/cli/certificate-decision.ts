@@ -1,0 +1,59 @@
+/** A person's word on a certificate signing request, as `kubectl certificate` gives it. */
+import type { JsonObject } from '../apimachinery/equality.ts';
+import { isConflict } from '../apimachinery/status-error.ts';
+import { rfc3339 } from '../base/time.ts';
+import { query } from '../client/resource-path.ts';
+import type { Cluster } from './cluster.ts';
+import type { Io } from './io.ts';
+import { recordAt, recordsAt } from './objects.ts';
+import { type ObjectTarget, targetPath } from './targets.ts';
+import { writer } from './write-options.ts';
+
+export type CertificateDecision = 'approve' | 'deny';
+
+const words = {
+  approve: { type: 'Approved', reason: 'KubectlApprove', done: 'approved', not: 'Denied' },
+  deny: { type: 'Denied', reason: 'KubectlDeny', done: 'denied', not: 'Approved' },
+} as const;
+
+/** kubectl's. */
+const mostTries = 10;
+
+export const conditionsOf = (request: JsonObject) => recordsAt(request, 'status', 'conditions');
+
+/** Resolves to `approved` or `denied`; what is so already is left, unless forced. Rejects for what is decided otherwise. */
+export async function decide(
+  cluster: Cluster,
+  { clock }: Pick<Io, 'clock'>,
+  target: ObjectTarget,
+  decision: CertificateDecision,
+  force = false,
+): Promise<string> {
+  const { type, reason, done, not } = words[decision];
+  for (let tries = 1; ; tries++) {
+    const request = await cluster.get(targetPath(target));
+    const conditions = conditionsOf(request);
+    if (conditions.some((condition) => condition.type === not))
+      throw new Error(`certificate signing request ${JSON.stringify(target.name)} is already ${not}`);
+    const decided = conditions.some((condition) => condition.type === type);
+    if (decided && !force) return done;
+    const condition = {
+      type,
+      status: 'True',
+      reason,
+      message: `This CSR was ${done} by kubectl certificate ${decision}.`,
+      lastUpdateTime: rfc3339(clock.now()),
+    };
+    const status = {
+      ...recordAt(request, 'status'),
+      conditions: decided ? conditions : [...conditions, condition],
+    };
+    try {
+      const path = targetPath(target, 'approval') + query({ fieldManager: writer });
+      await cluster.send('PUT', path, { ...request, status });
+      return done;
+    } catch (error) {
+      if (!isConflict(error) || tries >= mostTries) throw error;
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/** `ctl certificate`: says yes or no to certificate signing requests. */
+import { UsageError } from '../../base/usage-error.ts';
+import { type CertificateDecision, decide } from '../certificate-decision.ts';
+import { kindName } from '../discovery.ts';
+import { type FlagTable, fileFlags } from '../flags.ts';
+import { resolveObjects } from '../targets.ts';
+import type { Verb, VerbGroup } from '../verb.ts';
+
+const flagTable = {
+  force: { type: 'boolean', about: 'write the decision again when it is there' },
+  ...fileFlags,
+} as const satisfies FlagTable;
+
+function decisionVerb(decision: CertificateDecision, about: string): Verb {
+  return {
+    about,
+    words: 'CSR',
+    flags: flagTable,
+    async run(context) {
+      const { flags, io } = context;
+      if (flags.words.length === 0 && !flags.given('filename'))
+        throw new UsageError('one or more CSRs must be specified as <name> or -f <filename>');
+      const named = flags.words.map((word) =>
+        word.includes('/') ? word : `certificatesigningrequests/${word}`,
+      );
+      for (const target of await resolveObjects(context, named)) {
+        try {
+          const done = await decide(context.cluster(), io, target, decision, flags.on('force'));
+          io.out(`${kindName(target.resource)}/${target.name} ${done}\n`);
+        } catch (error) {
+          if (io.signal.aborted) throw error;
+          context.report(error);
+        }
+      }
+    },
+  };
+}
+
+export const certificate: VerbGroup = {
+  about: 'approve or deny certificate signing requests',
+  verbs: {
+    approve: decisionVerb('approve', 'let certificates be signed'),
+    deny: decisionVerb('deny', 'refuse certificates'),
+  },
+};

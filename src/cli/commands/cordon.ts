@@ -1,0 +1,10 @@
+/** `ctl cordon`: no new pods come to a node; those that are there stay. */
+import { nodeFlags, nodesOf, setUnschedulable } from '../nodes.ts';
+import type { Verb } from '../verb.ts';
+
+export const cordon: Verb = {
+  about: 'keep new pods away from a node',
+  words: 'NODE',
+  flags: nodeFlags,
+  run: async (context) => setUnschedulable(context, await nodesOf(context, 'cordon'), true),
+};

@@ -1,0 +1,106 @@
+/** `ctl cp`: copies files to and from a container, by the tar that is in it. */
+import { existsSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { PassThrough, Readable, Writable } from 'node:stream';
+import { archiveOf, extract } from '../copy.ts';
+import { type CopyPlan, memberPrefix, planCopy, splitRemote } from '../cp-plan.ts';
+import { findResource } from '../discovery.ts';
+import type { FlagTable } from '../flags.ts';
+import type { Stdio } from '../io.ts';
+import { containerFlags, defaultContainer, type Pod, requireUnfinished } from '../pods.ts';
+import { endWith, execPath, runProgram } from '../streaming/run-command.ts';
+import { targetPath } from '../targets.ts';
+import type { Verb, VerbContext } from '../verb.ts';
+
+const flagTable = {
+  container: containerFlags.container,
+  'no-preserve': { type: 'boolean', about: 'owners and permissions are not those of the local files' },
+} as const satisfies FlagTable;
+
+export const cp: Verb = {
+  about: 'copy files to and from a container: cp FROM TO, one of them POD:PATH',
+  words: 'FROM',
+  flags: flagTable,
+  async run(context) {
+    const plan = planCopy(context.flags.words);
+    if (plan.direction === 'to pod' && !existsSync(plan.local))
+      throw new Error(`${plan.local} doesn't exist in local filesystem`);
+    const program = await programIn(context, plan.remote);
+    const code = await (plan.direction === 'to pod'
+      ? upload(context, plan, program)
+      : download(context, plan, program));
+    endWith(context.io, code);
+  },
+};
+
+/** Runs a program in the container and gives its exit code. */
+type Program = (command: readonly string[], stdio: Stdio, stdin: boolean) => Promise<number>;
+
+async function programIn(
+  context: VerbContext,
+  { namespace, pod: name }: CopyPlan['remote'],
+): Promise<Program> {
+  const { flags, io } = context;
+  const cluster = context.cluster();
+  const resource = findResource(await cluster.resources(), 'pods');
+  const target = { resource, namespace: namespace ?? cluster.namespace, name };
+  const pod: Pod = { target, object: await cluster.get(targetPath(target)) };
+  requireUnfinished(pod, 'exec into');
+  const container = flags.text('container') ?? defaultContainer(pod.object, io);
+  return (command, stdio, stdin) => {
+    const input = { stdin };
+    return runProgram(context, execPath(target, { container, command, input }), stdio, input);
+  };
+}
+
+async function upload(
+  { flags, io }: VerbContext,
+  { local, remote }: Extract<CopyPlan, { direction: 'to pod' }>,
+  program: Program,
+): Promise<number> {
+  const own = basename(resolve(local));
+  const { directory, name } = (await isDirectory(program, remote.path))
+    ? { directory: remote.path, name: own }
+    : splitRemote(remote.path);
+  const stdin = Readable.from(archiveOf(local, name || own, io.err), { objectMode: false });
+  const { stdout, stderr } = io.stdio();
+  // What is extracted is as old as it is: -m.
+  const owners = flags.on('no-preserve') ? ['--no-same-permissions', '--no-same-owner'] : [];
+  const command = ['tar', ...owners, '-xmf', '-', '-C', directory];
+  return program(command, { stdin, stdout, stderr }, true);
+}
+
+async function isDirectory(program: Program, path: string): Promise<boolean> {
+  const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
+  const stdio = { stdin: Readable.from([]), stdout: nowhere(), stderr: nowhere() };
+  try {
+    return (await program(['test', '-d', path], stdio, false)) === 0;
+  } catch {
+    // A container without `test`: tar will say what is wrong, if anything is.
+    return false;
+  }
+}
+
+async function download(
+  { io }: VerbContext,
+  { local, remote }: Extract<CopyPlan, { direction: 'from pod' }>,
+  program: Program,
+): Promise<number> {
+  const archive = new PassThrough();
+  const { stderr } = io.stdio();
+  const stdio = { stdin: Readable.from([]), stdout: archive, stderr };
+  const packed = program(['tar', 'cf', '-', remote.path], stdio, false).finally(() => archive.end());
+  const extraction = { prefix: memberPrefix(remote.path), destination: local, err: io.err };
+  let gaveUp = false;
+  const extracted = extract(archive, extraction).catch((error) => {
+    gaveUp = !archive.writableEnded;
+    archive.destroy();
+    throw error;
+  });
+  const [code, result] = await Promise.allSettled([packed, extracted]);
+  if (result.status === 'rejected' && gaveUp) throw result.reason;
+  // Why tar could not go on says more than that its archive ended too early.
+  if (code.status === 'rejected') throw code.reason;
+  if (code.value === 0 && result.status === 'rejected') throw result.reason;
+  return code.value;
+}

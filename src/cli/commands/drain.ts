@@ -1,0 +1,154 @@
+/** `ctl drain`: keeps new pods away from a node, then takes away those that are there. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { parseLabelSelector } from '../../apimachinery/labels.ts';
+import { isNotFound } from '../../apimachinery/status-error.ts';
+import { errorMessage } from '../../base/log.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { objectPath } from '../../client/resource-path.ts';
+import { findResource } from '../discovery.ts';
+import { controllerOf, type DrainPlan, isOfDaemonSet, joined, planDrain } from '../drain-plan.ts';
+import { ReportedError } from '../errors.ts';
+import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags.ts';
+import { nodeFlags, nodesOf, setUnschedulable } from '../nodes.ts';
+import { metadataOf, recordsAt, textAt } from '../objects.ts';
+import { type RemovalSettings, removePods } from '../pod-removal.ts';
+import { listPath } from '../targets.ts';
+import type { Verb, VerbContext } from '../verb.ts';
+
+const flagTable = {
+  ...nodeFlags,
+  'pod-selector': { type: 'string', hint: 'SELECTOR', about: 'only pods whose labels match' },
+  'ignore-daemonsets': { type: 'boolean', about: 'leave pods of daemon sets' },
+  'delete-emptydir-data': { type: 'boolean', about: 'also pods whose emptyDir volumes are lost with them' },
+  force: { type: 'boolean', about: 'also pods that nothing makes anew' },
+  'disable-eviction': { type: 'boolean', about: 'delete: disruption budgets are not asked' },
+  'grace-period': {
+    type: 'string',
+    hint: 'SECONDS',
+    about: 'how long a pod may take to stop (default: its own)',
+  },
+  timeout: { type: 'string', hint: 'DURATION', about: 'how long to try (default: without end)' },
+} as const satisfies FlagTable;
+
+const daemonSets = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'DaemonSet',
+  plural: 'daemonsets',
+  namespaced: true,
+};
+
+export const drain: Verb = {
+  about: 'take all pods away from a node, to service it',
+  words: 'NODE',
+  flags: flagTable,
+  async run(context) {
+    const { io, flags } = context;
+    const settings = readSettings(flags);
+    requireSelector(flags.text('pod-selector'));
+    const nodes = await nodesOf(context, 'drain');
+    await setUnschedulable(context, nodes, true);
+    const failed: Failure[] = [];
+    for (const { target } of nodes) {
+      const failure = await drainNode(context, target.name, settings);
+      if (!failure) {
+        io.out(`node/${target.name} drained${dryRunSuffix[settings.dryRun]}\n`);
+        continue;
+      }
+      failed.push(failure);
+      const why = joined(failure.errors);
+      io.err(
+        `error: unable to drain node ${JSON.stringify(target.name)} due to error: ${why}, continuing command...\n`,
+      );
+    }
+    if (failed.length === 0) return;
+    io.err(`There are pending nodes to be drained:\n${failed.map(({ node }) => ` ${node}\n`).join('')}`);
+    io.err(lastWords(failed));
+    throw new ReportedError();
+  },
+};
+
+interface Failure {
+  readonly node: string;
+  readonly errors: readonly string[];
+  /** Errors of pods, rather than of the whole. */
+  readonly each: boolean;
+}
+
+/** kubectl says every error once more: those of one node a line each, those of several a line a node. */
+function lastWords(failed: readonly Failure[]): string {
+  const [only] = failed;
+  if (only && failed.length === 1)
+    return only.errors.map((error) => `${only.each ? '' : 'error: '}${error}\n`).join('');
+  return failed.map(({ errors }) => `${joined(errors)}\n`).join('');
+}
+
+function readSettings(flags: Flags): RemovalSettings {
+  const grace = flags.whole('grace-period') ?? -1;
+  return {
+    evict: !flags.on('disable-eviction'),
+    gracePeriodSeconds: grace < 0 ? undefined : grace,
+    timeoutMs: flags.duration('timeout') || undefined,
+    dryRun: dryRunOf(flags),
+  };
+}
+
+function requireSelector(text: string | undefined): void {
+  try {
+    if (text !== undefined) parseLabelSelector(text);
+  } catch (error) {
+    throw new UsageError(`--pod-selector=${text} must be a valid label selector: ${errorMessage(error)}`);
+  }
+}
+
+/** Why it did not work; undefined when the node is drained. */
+async function drainNode(
+  context: VerbContext,
+  node: string,
+  settings: RemovalSettings,
+): Promise<Failure | undefined> {
+  const { io, flags } = context;
+  const cluster = context.cluster();
+  const collection = {
+    resource: findResource(await cluster.resources(), 'pods'),
+    namespace: '',
+    labelSelector: flags.text('pod-selector'),
+    fieldSelector: `spec.nodeName=${node}`,
+  };
+  const plan = await planFor(context, listPath(collection));
+  if (plan.errors.length > 0) return { node, errors: plan.errors, each: true };
+  if (plan.warnings) io.err(`Warning: ${plan.warnings}\n`);
+  const errors = await removePods(cluster, io, collection, plan.pods, settings);
+  if (errors.length === 0) return undefined;
+  const left = await planFor(context, listPath(collection));
+  if (left.pods.length > 0) {
+    const names = left.pods.map((pod) => `pod/${metadataOf(pod).name}\n`).join('');
+    io.err(
+      `There are pending pods in node ${JSON.stringify(node)} when an error occurred: ${joined(errors)}\n${names}`,
+    );
+  }
+  return { node, errors, each: settings.evict };
+}
+
+async function planFor({ flags, cluster }: VerbContext, path: string): Promise<DrainPlan> {
+  const pods = recordsAt(await cluster().get(path), 'items');
+  const answers = new Map<JsonObject, { readonly missing: boolean; readonly error: string }>();
+  for (const pod of pods) {
+    if (!isOfDaemonSet(pod)) continue;
+    const name = textAt(controllerOf(pod), 'name');
+    const path = objectPath(daemonSets, name, metadataOf(pod).namespace);
+    const answer = cluster()
+      .get(path)
+      .then(
+        () => ({ missing: false, error: '' }),
+        (error) => ({ missing: isNotFound(error), error: errorMessage(error) }),
+      );
+    answers.set(pod, await answer);
+  }
+  const options = {
+    force: flags.on('force'),
+    ignoreDaemonSets: flags.on('ignore-daemonsets'),
+    deleteEmptyDirData: flags.on('delete-emptydir-data'),
+  };
+  return planDrain(pods, options, (pod) => answers.get(pod) ?? { missing: false, error: '' });
+}

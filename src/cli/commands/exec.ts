@@ -1,0 +1,50 @@
+/** `ctl exec`: runs a program in a container, as if it ran here. */
+import { UsageError } from '../../base/usage-error.ts';
+import { type FlagTable, fileFlags } from '../flags.ts';
+import {
+  containerFlags,
+  defaultContainer,
+  findPod,
+  inputFlags,
+  requireUnfinished,
+  runningTimeoutFlag,
+} from '../pods.ts';
+import { chooseInput, execPath, noTerminal, runCommand } from '../streaming/run-command.ts';
+import type { Verb } from '../verb.ts';
+
+const flagTable = {
+  ...containerFlags,
+  ...inputFlags,
+  filename: fileFlags.filename,
+  ...runningTimeoutFlag,
+} as const satisfies FlagTable;
+
+export const exec: Verb = {
+  about: 'run a program in a container: exec POD -- PROGRAM ARGUMENT…',
+  words: 'POD',
+  flags: flagTable,
+  async run(context) {
+    const { flags, io } = context;
+    const command = flags.behindDashes ?? [];
+    const words = flags.words.slice(0, flags.words.length - command.length);
+    const byFile = flags.given('filename');
+    if (words.length === 0 && !byFile)
+      throw new UsageError('ctl exec: pod, type/name or --filename must be specified');
+    if (words.length > (byFile ? 0 : 1) && flags.behindDashes === undefined)
+      throw new UsageError(
+        'ctl exec: exec [POD] [COMMAND] is not supported. Use exec [POD] -- [COMMAND] instead',
+      );
+    if (words.length > (byFile ? 0 : 1))
+      throw new UsageError(`ctl exec: name one pod; ${JSON.stringify(words.at(-1))} is one word too many`);
+    if (command.length === 0)
+      throw new UsageError('ctl exec: you must specify at least one command for the container');
+    const pod = await findPod(context, words[0]);
+    requireUnfinished(pod, 'exec into');
+    const quiet = flags.on('quiet');
+    const container = flags.text('container') ?? defaultContainer(pod.object, io, quiet);
+    const wanted = { stdin: flags.on('stdin'), tty: flags.on('tty') };
+    const { refused, ...input } = chooseInput(io.stdio(), wanted);
+    if (refused && !quiet) io.err(noTerminal);
+    await runCommand(context, execPath(pod.target, { container, command, input }), input);
+  },
+};

@@ -1,0 +1,92 @@
+/** `ctl taint`: which pods a node keeps away. */
+import { patchTypes } from '../../apimachinery/patch.ts';
+import { isConflict } from '../../apimachinery/status-error.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { query } from '../../client/resource-path.ts';
+import type { Cluster } from '../cluster.ts';
+import { findResource } from '../discovery.ts';
+import { type DryRun, dryRunFlag, dryRunOf, type Flags, type FlagTable, selectorFlag } from '../flags.ts';
+import { metadataOf, recordsAt, textAt } from '../objects.ts';
+import { changeTaints, parseTaintWords, type TaintChanges, type TaintOutcome } from '../taint-plan.ts';
+import { type ObjectTarget, resolveObjects, targetPath } from '../targets.ts';
+import type { Verb } from '../verb.ts';
+import { writer } from '../write-options.ts';
+
+const flagTable = {
+  overwrite: { type: 'boolean', about: 'also change a taint that is there' },
+  all: { type: 'boolean', about: 'all nodes' },
+  ...selectorFlag,
+  ...dryRunFlag,
+} as const satisfies FlagTable;
+
+export const taint: Verb = {
+  about: 'set KEY=VALUE:EFFECT or remove KEY- in the taints of nodes',
+  words: 'node NAME KEY=VALUE:EFFECT',
+  flags: flagTable,
+  async run(context) {
+    const { flags, io } = context;
+    const { words, ...changes } = parseTaintWords(flags.words);
+    requireNodes(flags, words);
+    const cluster = context.cluster();
+    const type = words[0] ?? '';
+    const { plural, group } = findResource(await cluster.resources(), type);
+    if (plural !== 'nodes' || group !== '')
+      throw new UsageError(`invalid resource type ${type}, only node types are supported`);
+    const dryRun = dryRunOf(flags);
+    for (const target of await resolveObjects(context, words)) {
+      try {
+        const { done } = await taintNode(cluster, target, changes, flags.on('overwrite'), dryRun);
+        io.out(`node/${target.name} ${done}\n`);
+      } catch (error) {
+        if (io.signal.aborted) throw error;
+        context.report(error);
+      }
+    }
+  },
+};
+
+function requireNodes(flags: Flags, words: readonly string[]): void {
+  const selected = flags.given('selector');
+  if (selected && flags.on('all'))
+    throw new UsageError("setting 'all' parameter with a non empty selector is prohibited");
+  if (words.length < 2 && !selected && !flags.on('all'))
+    throw new UsageError("at least one resource name must be specified since 'all' parameter is not set");
+}
+
+const mostTries = 10;
+
+/** Controllers write taints too, and the list is replaced as a whole: a write only counts for what it was made from. */
+async function taintNode(
+  cluster: Cluster,
+  target: ObjectTarget,
+  changes: TaintChanges,
+  overwrite: boolean,
+  dryRun: DryRun,
+): Promise<TaintOutcome<TaintRecord>> {
+  const options = query({ fieldManager: writer, dryRun: dryRun === 'server' ? 'All' : undefined });
+  for (let tries = 1; ; tries++) {
+    const node = await cluster.get(targetPath(target));
+    const outcome = changeTaints(target.name, taintsOf(node), changes, overwrite);
+    if (dryRun === 'client') return outcome;
+    const { resourceVersion } = metadataOf(node);
+    const taints = outcome.taints.length > 0 ? outcome.taints : null;
+    const body = { metadata: { resourceVersion }, spec: { taints } };
+    try {
+      await cluster.send('PATCH', targetPath(target) + options, body, patchTypes.merge);
+      return outcome;
+    } catch (error) {
+      if (!isConflict(error) || tries >= mostTries) throw error;
+    }
+  }
+}
+
+type TaintRecord = ReturnType<typeof taintsOf>[number];
+
+/** With every field the server has. */
+function taintsOf(node: Parameters<typeof recordsAt>[0]) {
+  return recordsAt(node, 'spec', 'taints').map((record) => ({
+    ...record,
+    key: textAt(record, 'key'),
+    effect: textAt(record, 'effect'),
+  }));
+}

@@ -1,0 +1,10 @@
+/** `ctl uncordon`: new pods may come to a node again. */
+import { nodeFlags, nodesOf, setUnschedulable } from '../nodes.ts';
+import type { Verb } from '../verb.ts';
+
+export const uncordon: Verb = {
+  about: 'let new pods come to a node again',
+  words: 'NODE',
+  flags: nodeFlags,
+  run: async (context) => setUnschedulable(context, await nodesOf(context, 'uncordon'), false),
+};

@@ -1,0 +1,87 @@
+/** `ctl wait`: until objects are as they should be, told by a watch. */
+import { UsageError } from '../../base/usage-error.ts';
+import { kindName } from '../discovery.ts';
+import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags.ts';
+import { follow } from '../follow.ts';
+import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
+import type { Verb, VerbContext } from '../verb.ts';
+import { parseCondition, type WaitCondition } from '../wait-condition.ts';
+
+const flagTable = {
+  for: {
+    type: 'string',
+    hint: 'CONDITION',
+    about: "condition=NAME[=VALUE], delete, create, or jsonpath='{PATH}'[=VALUE]",
+  },
+  timeout: {
+    type: 'string',
+    hint: 'DURATION',
+    about: 'how long to wait for each object (default 30s); 0 looks once',
+  },
+  ...fileFlags,
+  ...selectorFlag,
+  'field-selector': { type: 'string', hint: 'SELECTOR', about: 'only objects whose fields match' },
+  all: { type: 'boolean', about: 'all objects of the type in the namespace' },
+  'all-namespaces': { type: 'boolean', short: 'A', about: 'in all namespaces' },
+  ...outputFlag,
+} as const satisfies FlagTable;
+
+const defaultTimeoutMs = 30_000;
+
+export const wait: Verb = {
+  about: 'wait until objects are in a condition, or gone',
+  words: 'TYPE NAME',
+  flags: flagTable,
+  async run(context) {
+    const { io, flags } = context;
+    const condition = readCondition(flags);
+    const timeoutMs = flags.duration('timeout') ?? defaultTimeoutMs;
+    requireSelection(flags);
+    const targets = await resolveObjects(context);
+    if (targets.length === 0 && condition.absent !== 'met') throw new Error('no matching resources found');
+    for (const target of targets) {
+      try {
+        if (await waitFor(context, target, condition, timeoutMs)) report(context, target);
+      } catch (error) {
+        if (io.signal.aborted) throw error;
+        context.report(error);
+      }
+    }
+  },
+};
+
+function report({ io, flags }: VerbContext, { resource, name }: ObjectTarget): void {
+  const what = `${kindName(resource)}/${name}`;
+  io.out(flags.text('output') === 'name' ? `${what}\n` : `${what} condition met\n`);
+}
+
+function readCondition(flags: Flags): WaitCondition {
+  const text = flags.text('for');
+  if (!text) throw new UsageError('say what to wait for, such as --for=condition=Ready or --for=delete');
+  return parseCondition(text);
+}
+
+/**
+ * Rejects when the time is over, and when the object must be there and is not. False when there never was anything to
+ * wait for, of which kubectl says nothing.
+ */
+async function waitFor(
+  context: VerbContext,
+  target: ObjectTarget,
+  { absent, isMet }: WaitCondition,
+  timeoutMs: number,
+): Promise<boolean> {
+  const cluster = context.cluster();
+  const what = `${target.resource.plural}/${target.name}`;
+  let looks = 0;
+  for await (const object of follow(cluster, target, { clock: context.io.clock, timeoutMs })) {
+    looks++;
+    if (!object && absent === 'met') return looks > 1;
+    if (object && isMet(object)) return true;
+    // The server says best what is missing.
+    if (!object && absent === 'error') await cluster.get(targetPath(target));
+    if (timeoutMs === 0 && absent !== 'not yet') throw new Error(`condition not met for ${what}`);
+    if (timeoutMs === 0) break;
+  }
+  throw new Error(`timed out waiting for the condition${absent === 'not yet' ? '' : ` on ${what}`}`);
+}

@@ -1,0 +1,53 @@
+/** The client's side of port-forward: SPDY/3.1 inside a WebSocket, two streams for each connection. */
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { SpdyConnection } from '../../streams/spdy-connection.ts';
+import type { ForwardedPort } from '../port-forward-plan.ts';
+
+export const portForwardProtocol = 'SPDY/3.1+portforward.k8s.io';
+
+export class Forwarder {
+  readonly #spdy: SpdyConnection;
+  readonly #transport: Duplex;
+  /** Resolves when the connection to the pod is over. */
+  readonly lost: Promise<void>;
+  #requests = 0;
+
+  constructor(transport: Duplex) {
+    this.#transport = transport;
+    this.#spdy = new SpdyConnection(transport);
+    // What is no SPDY ends forwarding as a lost connection does.
+    this.lost = this.#spdy.run().catch(() => this.close());
+  }
+
+  /** Joins a connection to a port of the pod until both are done; rejects with why the pod's side could not be had. */
+  async forward(socket: Socket, { local, remote }: ForwardedPort): Promise<void> {
+    let brokeOff = false;
+    socket.on('error', (cause) => {
+      // One of the operating system's; the others come from the pod's side.
+      brokeOff ||= 'syscall' in cause;
+    });
+    const headers = { port: String(remote), requestid: String(this.#requests++) };
+    const error = this.#spdy.open({ ...headers, streamtype: 'error' });
+    const data = this.#spdy.open({ ...headers, streamtype: 'data' });
+    error.end();
+    // Each direction ends for itself; one that breaks takes the other with it.
+    const joined = Promise.all([pipeline(socket, data), pipeline(data, socket)]).catch(() => undefined);
+    try {
+      const failure = await text(error).catch(() => '');
+      // That the connection of a client that broke off did not end well is no error of forwarding.
+      if (failure !== '' && !brokeOff)
+        throw new Error(`an error occurred forwarding ${local} -> ${remote}: ${failure}`);
+      await joined;
+    } finally {
+      socket.destroy();
+      data.destroy();
+    }
+  }
+
+  close(): void {
+    this.#transport.destroy();
+  }
+}

@@ -1,0 +1,95 @@
+/** Archives as tar programs of containers read them: POSIX ustar, with GNU's members for names that are longer. */
+
+export interface TarMember {
+  /** With forward slashes; relative. */
+  readonly name: string;
+  readonly type: 'file' | 'directory' | 'symlink';
+  /** Permission bits. */
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  /** Bytes; 0 unless it is a file. */
+  readonly size: number;
+  /** Seconds since 1970. */
+  readonly modified: number;
+  /** Of a symlink. */
+  readonly target?: string;
+}
+
+export const blockSize = 512;
+const types = { file: '0', directory: '5', symlink: '2' } as const;
+const fields = { name: [0, 100], target: [157, 100], prefix: [345, 155] } as const;
+
+/** What stands before a member's content. */
+export function memberHeader(member: TarMember): Uint8Array {
+  const name = member.type === 'directory' ? `${member.name.replace(/\/$/, '')}/` : member.name;
+  const { target = '' } = member;
+  const parts: Uint8Array[] = [];
+  const split = splitName(name);
+  if (!split) parts.push(longText('L', name));
+  if (Buffer.byteLength(target) > fields.target[1]) parts.push(longText('K', target));
+  parts.push(block({ ...member, target, type: types[member.type], ...(split ?? { name, prefix: '' }) }));
+  return Buffer.concat(parts);
+}
+
+/** What stands behind content of that length. */
+export const padding = (size: number): Uint8Array =>
+  Buffer.alloc((blockSize - (size % blockSize)) % blockSize);
+
+/** What stands behind the last member. */
+export const archiveEnd: Uint8Array = Buffer.alloc(2 * blockSize);
+
+/** Into what the two fields for it can hold; undefined when it does not fit. */
+function splitName(name: string): { readonly name: string; readonly prefix: string } | undefined {
+  const [, longest] = fields.name;
+  if (Buffer.byteLength(name) <= longest) return { name, prefix: '' };
+  for (let at = name.indexOf('/'); at >= 0; at = name.indexOf('/', at + 1)) {
+    const [prefix, rest] = [name.slice(0, at), name.slice(at + 1)];
+    if (Buffer.byteLength(prefix) > fields.prefix[1]) return undefined;
+    if (prefix !== '' && rest !== '' && Buffer.byteLength(rest) <= longest) return { name: rest, prefix };
+  }
+  return undefined;
+}
+
+/** A member whose content is the name (L) or the target (K) of the next one. */
+function longText(type: 'L' | 'K', text: string): Uint8Array {
+  const content = Buffer.from(`${text}\0`);
+  const header = { mode: 0, uid: 0, gid: 0, modified: 0, target: '', prefix: '', size: content.length };
+  return Buffer.concat([block({ ...header, name: '././@LongLink', type }), content, padding(content.length)]);
+}
+
+interface Block extends Required<Omit<TarMember, 'type'>> {
+  readonly type: string;
+  readonly prefix: string;
+}
+
+function block(member: Block): Uint8Array {
+  const bytes = Buffer.alloc(blockSize);
+  const text = (value: string, [at, length]: readonly [number, number]) =>
+    void Buffer.from(value).copy(bytes, at, 0, length);
+  text(member.name, fields.name);
+  number(bytes, 100, 8, member.mode);
+  number(bytes, 108, 8, member.uid);
+  number(bytes, 116, 8, member.gid);
+  number(bytes, 124, 12, member.size);
+  number(bytes, 136, 12, Math.max(0, Math.floor(member.modified)));
+  bytes.write(member.type, 156);
+  text(member.target, fields.target);
+  bytes.write('ustar\u000000', 257);
+  text(member.prefix, fields.prefix);
+  // The sum is taken with its own field full of spaces.
+  bytes.fill(' ', 148, 156);
+  const sum = bytes.reduce((total, byte) => total + byte, 0);
+  bytes.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return bytes;
+}
+
+/** Octal digits; what needs more of them in GNU's way: the first bit set, then big-endian. */
+function number(bytes: Buffer, at: number, length: number, value: number): void {
+  const digits = value.toString(8);
+  if (digits.length < length) bytes.write(`${digits.padStart(length - 1, '0')}\0`, at);
+  else {
+    bytes.writeBigUInt64BE(BigInt(value), at + length - 8);
+    bytes.writeUInt8(bytes.readUInt8(at) | 0x80, at);
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * Several API servers that are equally good: one is used until it does not answer, then the next. A request moves
+ * on to the next server only when nothing of it can have reached the last one, or when it is a read: a write that
+ * may have been received is the caller's to settle. What a server answers, an error too, is its answer.
+ *
+ * A server that is cut off says nothing at all. A request that waits for long therefore makes this ask the server
+ * for its health, over a connection of its own; when that is not answered either, all connections to the server are
+ * ended, and with them the watches, which go on elsewhere.
+ */
+
+import type { Clock, Timer } from '../base/clock.ts';
+import { sleep } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
+import { isTransportError, TransportError } from './transport-error.ts';
+
+export interface FailoverTransportOptions {
+  /** In the order they are tried; at least one. */
+  readonly servers: readonly string[];
+  /** A transport to one of them. */
+  readonly connect: (server: string) => Transport;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** How long an answer may take before the server's health is asked for; default 3 s. */
+  readonly slowMs?: number;
+  /** How long that may take; default 3 s. */
+  readonly probeMs?: number;
+}
+
+interface Server {
+  readonly url: string;
+  transport: Transport | undefined;
+  probing: boolean;
+}
+
+export function createFailoverTransport(options: FailoverTransportOptions): Transport {
+  return new FailoverTransport(options);
+}
+
+class FailoverTransport implements Transport {
+  readonly #options: FailoverTransportOptions;
+  readonly #servers: readonly Server[];
+  #used: Server;
+  #closed = false;
+
+  constructor(options: FailoverTransportOptions) {
+    const servers = options.servers.map((url) => ({ url, transport: undefined, probing: false }));
+    const [first] = servers;
+    if (first === undefined) throw new Error('no API server was given');
+    this.#options = options;
+    this.#servers = servers;
+    this.#used = first;
+  }
+
+  async request(request: ApiRequest): Promise<ApiResponse> {
+    const failures = new Map<Server, TransportError>();
+    for (;;) {
+      const server = failures.has(this.#used) ? this.#after(this.#used, failures) : this.#used;
+      if (server === undefined) throw allFailed([...failures.values()]);
+      try {
+        return await this.#ask(server, request);
+      } catch (error) {
+        if (!isTransportError(error) || this.#closed) throw error;
+        this.#leave(server, error);
+        if (!error.unsent && request.method !== 'GET') throw error;
+        failures.set(server, error);
+      }
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const server of this.#servers) server.transport?.close();
+  }
+
+  async #ask(server: Server, request: ApiRequest): Promise<ApiResponse> {
+    if (this.#closed) throw new TransportError('the transport is closed', 'closed', { unsent: true });
+    server.transport ??= this.#options.connect(server.url);
+    const stopWaiting = this.#whileSlow(server, server.transport);
+    try {
+      const response = await server.transport.request(request);
+      return { ...response, body: this.#body(server, response.body) };
+    } finally {
+      stopWaiting();
+    }
+  }
+
+  async *#body(server: Server, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      yield* chunks;
+    } catch (error) {
+      if (isTransportError(error)) this.#leave(server, error);
+      throw error;
+    }
+  }
+
+  /** The next server of the list that has not failed; undefined when all have. */
+  #after(server: Server, failed: ReadonlyMap<Server, unknown>): Server | undefined {
+    const at = this.#servers.indexOf(server);
+    return [...this.#servers.slice(at + 1), ...this.#servers.slice(0, at)].find((each) => !failed.has(each));
+  }
+
+  #leave(server: Server, why: TransportError): void {
+    if (this.#closed || this.#used !== server) return;
+    const next = this.#after(server, new Map([[server, why]]));
+    if (next === undefined) return;
+    this.#used = next;
+    const fields = { next: next.url, error: errorMessage(why) };
+    this.#options.log.warn('an API server does not answer; the next one is used', fields);
+  }
+
+  /** Asks for the server's health again and again until the function returned is called. */
+  #whileSlow(server: Server, transport: Transport): () => void {
+    const { clock, slowMs = 3_000 } = this.#options;
+    let timer: Timer;
+    const wait = () => {
+      timer = clock.after(slowMs, () => {
+        void this.#probe(server, transport);
+        wait();
+      });
+    };
+    wait();
+    return () => timer.cancel();
+  }
+
+  async #probe(server: Server, transport: Transport): Promise<void> {
+    if (server.probing || server.transport !== transport || this.#closed) return;
+    server.probing = true;
+    const { connect, clock, probeMs = 3_000 } = this.#options;
+    const probe = connect(server.url);
+    const answered = answers(probe);
+    const late = new AbortController();
+    const limit = sleep(clock, probeMs, late.signal).then(
+      () => new TransportError(`${server.url} gives no sign of life`, 'timeout'),
+      () => undefined,
+    );
+    const failure = await Promise.race([answered, limit]);
+    late.abort();
+    probe.close();
+    server.probing = false;
+    if (failure === undefined || server.transport !== transport) return;
+    this.#leave(server, failure);
+    // Ends every request and stream of it.
+    server.transport = undefined;
+    transport.close();
+  }
+}
+
+/** Resolves to undefined when there is any answer at all. */
+async function answers(transport: Transport): Promise<TransportError | undefined> {
+  try {
+    const { body } = await transport.request({ method: 'GET', path: '/livez' });
+    for await (const _ of body);
+    return undefined;
+  } catch (error) {
+    if (isTransportError(error)) return error;
+    throw error;
+  }
+}
+
+function allFailed(failures: readonly TransportError[]): TransportError {
+  const [only, ...others] = failures;
+  if (only !== undefined && others.length === 0) return only;
+  const last = failures.at(-1);
+  return new TransportError(failures.map(({ message }) => message).join('; '), last?.failure ?? 'other', {
+    unsent: failures.every(({ unsent }) => unsent),
+  });
+}

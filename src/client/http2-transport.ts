@@ -1,0 +1,219 @@
+/**
+ * The API over one connection, for node agents: every request and every watch is a stream of it. Otherwise the same as the
+ * HTTPS transport, with its options and its errors. When a certificate is renewed later requests go over a new
+ * connection, and the old one ends with its last stream.
+ */
+import * as http2 from 'node:http2';
+import { connect } from 'node:tls';
+import { onAbort } from '../base/abort.ts';
+import { agentProtocol } from '../base/agent-protocol.ts';
+import type { Clock } from '../base/clock.ts';
+import {
+  type HttpsTransportOptions,
+  headersOf,
+  parseServer,
+  tlsOptions,
+  translate,
+  unreachable,
+} from './https-transport.ts';
+import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
+
+const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM, NGHTTP2_NO_ERROR } = http2.constants;
+
+/** `server` must be https. */
+export function createHttp2Transport(options: HttpsTransportOptions): Transport {
+  return new Http2Transport(options);
+}
+
+/** One connection, while it is made and while it lasts. */
+interface Connection {
+  readonly session: http2.ClientHttp2Session;
+  /** Until the server's certificate was looked at nothing of any request leaves this machine. */
+  established: boolean;
+  /** Why it ended, where that is known. */
+  failure: unknown;
+  /** When something was last read from it, by the clock. */
+  heard: number;
+}
+
+class Http2Transport implements Transport {
+  readonly #options: HttpsTransportOptions;
+  readonly #server: URL;
+  readonly #connections = new Set<Connection>();
+  readonly #forget: (() => void) | undefined;
+  #current: Connection | undefined;
+  #closed = false;
+
+  constructor(options: HttpsTransportOptions) {
+    this.#options = options;
+    this.#server = parseServer(options.server);
+    this.#forget = options.identity?.onChange(() => {
+      this.#current?.session.close();
+      this.#current = undefined;
+    });
+  }
+
+  request(request: ApiRequest): Promise<ApiResponse> {
+    if (this.#closed) {
+      const why = 'the transport is closed';
+      return Promise.reject(unreachable(this.#server, why, 'closed', { unsent: true }));
+    }
+    if (request.signal?.aborted) return Promise.reject(request.signal.reason);
+    const connection = this.#usable();
+    const path = `${this.#server.pathname.replace(/\/$/, '')}${request.path}`;
+    const headers = { ':method': request.method, ':path': path, ...headersOf(request, this.#options) };
+    const stream = connection.session.request(headers, { endStream: request.body === undefined });
+    if (request.body !== undefined) stream.end(request.body);
+    return new Exchange(stream, connection, request, this.#server, this.#options).answer();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#forget?.();
+    const reason = unreachable(this.#server, 'the transport was closed', 'closed', { unsent: false });
+    for (const connection of this.#connections) end(connection, reason);
+  }
+
+  #usable(): Connection {
+    const current = this.#current;
+    if (current && !current.session.closed && !current.session.destroyed) return current;
+    this.#current = this.#open();
+    return this.#current;
+  }
+
+  #open(): Connection {
+    const { keepAliveMs = 15_000 } = this.#options;
+    const host = this.#server.hostname.replace(/^\[(.*)\]$/, '$1');
+    const socket = connect({
+      ...tlsOptions(this.#options),
+      host,
+      port: Number(this.#server.port || 443),
+      ALPNProtocols: ['h2', agentProtocol],
+    });
+    // libuv probes every second, ten times, after this.
+    socket.setKeepAlive(true, keepAliveMs);
+    const session = http2.connect(this.#server.origin, { createConnection: () => socket });
+    const connection: Connection = { session, established: false, failure: undefined, heard: 0 };
+    this.#connections.add(connection);
+    socket.once('secureConnect', () => {
+      connection.established = true;
+    });
+    const failed = (error: unknown) => {
+      connection.failure ??= error;
+    };
+    socket.on('error', failed);
+    session.on('error', failed);
+    session.once('close', () => this.#connections.delete(connection));
+    return connection;
+  }
+}
+
+/** Ends a connection and everything on it, for that reason. */
+function end(connection: Connection, reason: Error): void {
+  connection.failure ??= reason;
+  connection.session.destroy(reason);
+}
+
+/** One request on its stream. */
+class Exchange {
+  readonly #stream: http2.ClientHttp2Stream;
+  readonly #connection: Connection;
+  readonly #request: ApiRequest;
+  readonly #server: URL;
+  readonly #answerMs: number;
+  readonly #clock: Clock;
+  readonly #asked: number;
+  readonly #release: () => void;
+  #late = false;
+
+  constructor(
+    stream: http2.ClientHttp2Stream,
+    connection: Connection,
+    request: ApiRequest,
+    server: URL,
+    { clock, answerTimeoutMs = 65_000 }: HttpsTransportOptions,
+  ) {
+    this.#stream = stream;
+    this.#connection = connection;
+    this.#request = request;
+    this.#server = server;
+    this.#answerMs = answerTimeoutMs;
+    this.#clock = clock;
+    this.#asked = clock.now();
+    const timer = clock.after(answerTimeoutMs, () => this.#giveUp());
+    const unlink = request.signal ? onAbort(request.signal, () => stream.close(NGHTTP2_CANCEL)) : () => {};
+    stream.once('response', () => timer.cancel());
+    this.#release = () => {
+      timer.cancel();
+      unlink();
+    };
+    stream.once('close', this.#release);
+  }
+
+  answer(): Promise<ApiResponse> {
+    const stream = this.#stream;
+    return new Promise((resolve, reject) => {
+      let error: unknown;
+      stream.on('error', (why) => {
+        error = why;
+      });
+      stream.once('close', () => reject(this.#failure(error)));
+      stream.once('response', (headers) => {
+        this.#connection.heard = this.#clock.now();
+        resolve({
+          status: Number(headers[':status'] ?? 0),
+          header: (name) => {
+            const value = headers[name.toLowerCase()];
+            return Array.isArray(value) ? value.join(', ') : value;
+          },
+          body: this.#body(),
+        });
+      });
+    });
+  }
+
+  /** Of a connection on which nothing at all came meanwhile nothing more is expected: the next request gets another. */
+  #giveUp(): void {
+    this.#late = true;
+    this.#stream.close(NGHTTP2_CANCEL);
+    if (this.#connection.heard < this.#asked) end(this.#connection, this.#tooLate());
+  }
+
+  #tooLate(): Error {
+    const why = `no answer within ${this.#answerMs / 1000} s`;
+    return unreachable(this.#server, why, 'timeout', { unsent: this.#unsent });
+  }
+
+  get #unsent(): boolean {
+    return !this.#connection.established || this.#stream.rstCode === NGHTTP2_REFUSED_STREAM;
+  }
+
+  async *#body(): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of this.#stream) {
+        this.#connection.heard = this.#clock.now();
+        yield chunk;
+      }
+    } catch (error) {
+      throw this.#failure(error);
+    }
+    // A stream that was cut short ends as one that is complete does, but for this.
+    if (this.#stream.rstCode !== NGHTTP2_NO_ERROR || this.#stream.aborted) throw this.#failure(undefined);
+  }
+
+  /** The connection knows better why than its streams do. */
+  #failure(error: unknown): unknown {
+    const { signal } = this.#request;
+    if (signal?.aborted) return signal.reason;
+    if (this.#late) return this.#tooLate();
+    const { failure } = this.#connection;
+    const unsent = this.#unsent;
+    const lost = failure === undefined || isOwn(failure);
+    if (lost) return unreachable(this.#server, 'the connection was lost', 'reset', { unsent, cause: error });
+    return translate(this.#server, failure, unsent);
+  }
+}
+
+/** What HTTP/2 makes of a connection that ended. */
+const isOwn = (error: unknown) =>
+  error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_HTTP2_');

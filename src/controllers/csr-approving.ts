@@ -1,0 +1,242 @@
+/**
+ * Answers nodes that ask for certificates (csr-approving-plan.ts says how). When joining needs a person's word, the
+ * machine shows as a Node of phase Pending, and goes with its request. Requests belong to the Node they are about:
+ * whoever deletes it, to refuse the machine or to take it out, has deleted both.
+ */
+import {
+  type CertificateSigningRequest,
+  certificateSigningRequestResource as requestResource,
+} from '../api/certificates/v1/certificate-signing-request.ts';
+import {
+  hasCondition,
+  isUndecided,
+  kubeletClientSigner,
+  kubeletServingSigner,
+} from '../api/certificates/v1/conditions.ts';
+import { leaseResource } from '../api/coordination/v1/lease.ts';
+import { type Node, nodeResource } from '../api/core/v1/node.ts';
+import { serviceResource } from '../api/core/v1/service.ts';
+import { endpointSliceResource } from '../api/discovery/v1/endpoint-slice.ts';
+import { deepCopy } from '../apimachinery/equality.ts';
+import { isTerminating, type KubeObject, type ObjectKey, type OwnerReference } from '../apimachinery/meta.ts';
+import type { ResourceRef } from '../apimachinery/resource-definition.ts';
+import { apiVersionOf } from '../apimachinery/resource-definition.ts';
+import { isAlreadyExists } from '../apimachinery/status-error.ts';
+import type { CertificateRequestContent, ReadCertificateRequest } from '../base/certificate-request.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ControllerFactory,
+  watched,
+} from '../controller-runtime/definition.ts';
+import {
+  type Decision,
+  decideRequest,
+  isJoining,
+  isPending,
+  type NodeApproval,
+  type Situation,
+} from './csr-approving-plan.ts';
+import { nodeOfCommonName } from './csr-content-plan.ts';
+import { ifPresent } from './if-present.ts';
+
+export interface CsrApprovingOptions {
+  readonly approval: NodeApproval;
+  readonly read: ReadCertificateRequest;
+}
+
+export const csrApproving =
+  (options: CsrApprovingOptions): ControllerFactory =>
+  (context) =>
+    csrApprovingController(context, options);
+
+function csrApprovingController(
+  { client, clock, informers, log }: ControllerContext,
+  { approval, read }: CsrApprovingOptions,
+): ControllerDefinition {
+  const requests = informers.informerFor(requestResource).lister;
+  const nodes = informers.informerFor(nodeResource).lister;
+  const leases = informers.informerFor(leaseResource).lister;
+  const services = informers.informerFor(serviceResource).lister;
+  const slices = informers.informerFor(endpointSliceResource).lister;
+  /** Which Node each request waits for, to be there or to be let in. */
+  const waiting = new Map<ObjectKey, string>();
+
+  async function reconcile(key: ObjectKey): Promise<undefined> {
+    waiting.delete(key);
+    const request = requests.get(key);
+    if (!request || isTerminating(request)) return;
+    const content = await contentOf(request);
+    const name = nodeOfCommonName(content?.commonName ?? '');
+    const node = name === undefined ? undefined : nodes.get(name);
+    if (!isUndecided(request)) return settle(key, request, name, node);
+    const situation: Situation = {
+      approval,
+      content,
+      node,
+      lease: name === undefined ? undefined : leases.get(`kube-node-lease/${name}`),
+      otherNodes: nodes.list().filter(({ metadata }) => metadata.name !== name),
+      apiAddresses: apiAddresses(),
+      now: clock.now(),
+    };
+    const decision = decideRequest(request, situation);
+    if (decision.type !== 'deny' || !node) {
+      await act(key, request, decision, node);
+      return;
+    }
+    // A denial is for good: what the cache remembers of the node is no ground for it.
+    const live = await ifPresent(client.resource(nodeResource).get(node.metadata.name));
+    await act(key, request, decideRequest(request, { ...situation, node: live }), live);
+  }
+
+  function apiAddresses(): readonly string[] {
+    const { clusterIP = '' } = services.get('default/kubernetes')?.spec ?? {};
+    const slice = slices.get('default/kubernetes');
+    return [clusterIP, ...(slice?.endpoints ?? []).flatMap(({ addresses }) => addresses)];
+  }
+
+  async function contentOf({
+    spec,
+  }: CertificateSigningRequest): Promise<CertificateRequestContent | undefined> {
+    try {
+      return await read(Buffer.from(spec.request, 'base64').toString('latin1'));
+    } catch {
+      // The API server has read it before it was stored; what it took then and we can not read is denied.
+      return undefined;
+    }
+  }
+
+  async function act(
+    key: ObjectKey,
+    request: CertificateSigningRequest,
+    decision: Decision,
+    node: Node | undefined,
+  ): Promise<void> {
+    switch (decision.type) {
+      case 'leave':
+        return;
+      case 'await':
+        waiting.set(key, decision.node);
+        if (isJoining(request)) await showPending(request, decision.node, node);
+        return;
+      case 'approve':
+        return decide(request, 'Approved', 'AutoApproved', decision.message);
+      case 'deny':
+        return decide(request, 'Denied', decision.reason, decision.message);
+    }
+  }
+
+  async function decide(
+    request: CertificateSigningRequest,
+    type: 'Approved' | 'Denied',
+    reason: string,
+    message: string,
+  ): Promise<void> {
+    const next = deepCopy(request);
+    const conditions = [
+      ...(request.status?.conditions ?? []),
+      { type, status: 'True' as const, reason, message },
+    ];
+    next.status = { ...next.status, conditions };
+    await ifPresent(client.resource(requestResource).updateSubresource(next, 'approval'));
+    log.info(`certificate request ${type.toLowerCase()}`, { request: request.metadata.name, message });
+  }
+
+  /** The Node is made for the request, or is there from an earlier life of the machine. */
+  async function showPending(
+    request: CertificateSigningRequest,
+    name: string,
+    existing: Node | undefined,
+  ): Promise<void> {
+    if (hasNode(request)) return;
+    // The cache may not show yet that its Node was here and has been taken out, and that it goes with it.
+    const live = existing
+      ? request
+      : await ifPresent(client.resource(requestResource).get(request.metadata.name));
+    if (!live || hasNode(live)) return;
+    const node = existing ?? (await createPending(live, name));
+    if (node) await giveTo(node, live);
+  }
+
+  async function giveTo(node: Node, request: CertificateSigningRequest): Promise<void> {
+    const next = deepCopy(request);
+    next.metadata.ownerReferences = [
+      ...(next.metadata.ownerReferences ?? []),
+      referenceTo(nodeResource, node),
+    ];
+    await ifPresent(client.resource(requestResource).update(next));
+  }
+
+  /** Undefined when it has come by another way: its event wakes the request again. */
+  async function createPending(request: CertificateSigningRequest, name: string): Promise<Node | undefined> {
+    try {
+      return await client.resource(nodeResource).create({
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: { name, ownerReferences: [referenceTo(requestResource, request)] },
+        spec: {},
+        status: { phase: 'Pending' },
+      });
+    } catch (error) {
+      if (isAlreadyExists(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** What has been decided, by us or by a person, a pending Node follows; and what is left of requests goes with it. */
+  async function settle(
+    key: ObjectKey,
+    request: CertificateSigningRequest,
+    name: string | undefined,
+    node: Node | undefined,
+  ): Promise<undefined> {
+    if (name === undefined || !isOfNodes(request)) return;
+    if (!node) {
+      waiting.set(key, name);
+      return;
+    }
+    if (!isPending(node) || !isOwnedBy(node, request)) {
+      if (!hasNode(request)) await giveTo(node, request);
+      return;
+    }
+    if (!hasCondition(request, 'Approved')) {
+      const { uid } = node.metadata;
+      await ifPresent(client.resource(nodeResource).delete(name, '', { preconditions: { uid } }));
+      return;
+    }
+    const free = deepCopy(node);
+    free.metadata.ownerReferences = (node.metadata.ownerReferences ?? []).filter(
+      ({ uid }) => uid !== request.metadata.uid,
+    );
+    const freed = await ifPresent(client.resource(nodeResource).update(free));
+    if (!freed?.status) return;
+    delete freed.status.phase;
+    await ifPresent(client.resource(nodeResource).updateStatus(freed));
+  }
+
+  return {
+    name: 'csr-approving',
+    workers: 1,
+    watches: [
+      watched(requestResource, ({ metadata }) => [metadata.name]),
+      watched(nodeResource, ({ metadata }) =>
+        [...waiting].filter(([, node]) => node === metadata.name).map(([key]) => key),
+      ),
+    ],
+    reconcile,
+  };
+}
+
+const isOfNodes = ({ spec }: CertificateSigningRequest) =>
+  spec.signerName === kubeletClientSigner || spec.signerName === kubeletServingSigner;
+const hasNode = ({ metadata }: KubeObject) =>
+  metadata.ownerReferences?.some(({ kind }) => kind === nodeResource.kind) ?? false;
+const isOwnedBy = (object: KubeObject, { metadata }: KubeObject) =>
+  object.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) ?? false;
+
+const referenceTo = (ref: ResourceRef, { metadata: { name, uid } }: KubeObject): OwnerReference => ({
+  apiVersion: apiVersionOf(ref),
+  kind: ref.kind,
+  name,
+  uid,
+});

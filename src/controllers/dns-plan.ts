@@ -1,0 +1,54 @@
+/** What the status of a Dns should say, from the Services that its paths name. Pure. */
+import type { Service } from '../api/core/v1/service.ts';
+import type { Dns } from '../api/minik8s/v1/dns.ts';
+import { dnsTarget, isOwnName } from '../api/minik8s/v1/dns-target.ts';
+import { deepEqual } from '../apimachinery/equality.ts';
+import type { Condition } from '../apimachinery/schema.ts';
+import { findCondition } from './conditions.ts';
+
+export interface DnsStatusPlan {
+  readonly status: NonNullable<Dns['status']>;
+  readonly changed: boolean;
+  /** For an event: something that is wrong and was not, or otherwise. */
+  readonly problem: { readonly reason: string; readonly message: string } | undefined;
+}
+
+export interface DnsFacts {
+  /** Finds a Service of the namespace by name. */
+  readonly serviceOf: (name: string) => Service | undefined;
+  readonly clusterDomain: string;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+export function planDnsStatus(dns: Dns, { serviceOf, clusterDomain, now }: DnsFacts): DnsStatusPlan {
+  const { host } = dns.spec;
+  const refused = {
+    reason: 'HostNotAllowed',
+    message: `host ${host} does not resolve: names in ${clusterDomain} are the cluster's own`,
+  };
+  const missing = dns.spec.paths.flatMap((path) => {
+    const target = dnsTarget(path, serviceOf(path.serviceName));
+    return 'reason' in target ? [target] : [];
+  });
+  const problems = [...(isOwnName(host, clusterDomain) ? [refused] : []), ...missing];
+  const [first] = problems;
+  const said = first
+    ? { reason: first.reason, message: problems.map(({ message }) => message).join('; ') }
+    : { reason: 'Routed', message: 'every path leads to a Service' };
+  const current = findCondition(dns.status?.conditions, 'Ready');
+  const status = first ? 'False' : 'True';
+  const condition: Condition = {
+    type: 'Ready',
+    status,
+    ...said,
+    lastTransitionTime: current?.status === status ? (current.lastTransitionTime ?? now) : now,
+  };
+  const others = (dns.status?.conditions ?? []).filter(({ type }) => type !== 'Ready');
+  const next = {
+    ...(dns.metadata.generation !== undefined && { observedGeneration: dns.metadata.generation }),
+    conditions: [...others, condition],
+  };
+  const told = current?.status === status && current.message === said.message;
+  return { status: next, changed: !deepEqual(next, dns.status), problem: first && !told ? said : undefined };
+}

@@ -1,0 +1,63 @@
+/** Says of each Dns whether its paths lead anywhere; the nodes route by themselves. */
+import { serviceResource } from '../api/core/v1/service.ts';
+import { type Dns, dnsResource } from '../api/minik8s/v1/dns.ts';
+import { deepCopy } from '../apimachinery/equality.ts';
+import { isTerminating, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
+import { rfc3339 } from '../base/time.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ControllerFactory,
+  watched,
+} from '../controller-runtime/definition.ts';
+import { planDnsStatus } from './dns-plan.ts';
+import { ifPresent } from './if-present.ts';
+
+const byService = 'dns.service';
+
+const servicesOf = ({ metadata, spec }: Dns) =>
+  spec.paths.map(({ serviceName }) => `${metadata.namespace}/${serviceName}`);
+
+export interface DnsControllerOptions {
+  /** Such as `cluster.local`. */
+  readonly clusterDomain: string;
+}
+
+export const dnsController =
+  (options: DnsControllerOptions): ControllerFactory =>
+  (context) =>
+    define(options, context);
+
+function define(
+  { clusterDomain }: DnsControllerOptions,
+  { client, clock, events, informers }: ControllerContext,
+): ControllerDefinition {
+  const services = informers.informerFor(serviceResource).lister;
+  const dnsInformer = informers.informerFor(dnsResource);
+  dnsInformer.addIndex(byService, servicesOf);
+
+  async function reconcile(key: ObjectKey): Promise<undefined> {
+    const dns = dnsInformer.lister.get(key);
+    if (!dns || isTerminating(dns)) return;
+    const serviceOf = (name: string) => services.get(`${dns.metadata.namespace}/${name}`);
+    const { status, changed, problem } = planDnsStatus(dns, {
+      serviceOf,
+      clusterDomain,
+      now: rfc3339(clock.now()),
+    });
+    if (!changed) return;
+    const written = await ifPresent(client.resource(dnsResource).updateStatus({ ...deepCopy(dns), status }));
+    if (written && problem) events.event(dns, 'Warning', problem.reason, problem.message);
+  }
+
+  return {
+    name: 'dns',
+    watches: [
+      watched(dnsResource, (dns) => [objectKey(dns)]),
+      watched(serviceResource, (service) =>
+        dnsInformer.lister.byIndex(byService, objectKey(service)).map(objectKey),
+      ),
+    ],
+    reconcile,
+  };
+}

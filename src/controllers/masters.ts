@@ -1,0 +1,184 @@
+/**
+ * Lists the masters that are alive as the endpoints of the API's Service (upstream's lease endpoint reconciler). Runs
+ * on every master, not on the leader alone.
+ *
+ * Each master renews a Lease of its own. One that another has not seen renewed for `leaseMs`, by its own clock, is
+ * removed by whoever notices first, on the condition that it is still as it was; what the Service lists is then a
+ * function of the Leases that exist, so masters never disagree about it. A master that was taken for dead makes its
+ * Lease again. Invariant: who was itself away (frozen, or without a store) for long judges nobody by that time.
+ */
+import { type Lease, leaseResource } from '../api/coordination/v1/lease.ts';
+import { serviceResource } from '../api/core/v1/service.ts';
+import { endpointSliceResource } from '../api/discovery/v1/endpoint-slice.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../apimachinery/status-error.ts';
+import { rfc3339Micro } from '../base/clock.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ControllerFactory,
+  type ReconcileResult,
+  watched,
+} from '../controller-runtime/definition.ts';
+import {
+  identityOf,
+  leaseNameOf,
+  type MasterAddress,
+  masterLabel,
+  masterLabels,
+  mastersOf,
+  planSlices,
+  sliceLabels,
+} from './masters-plan.ts';
+
+/** Upstream's master lease lives 15 s. */
+export const leaseMs = 15_000;
+export const renewMs = 5_000;
+const leaseNamespace = 'kube-system';
+
+export interface MastersOptions extends MasterAddress {
+  /** Called whenever the Service lists the masters there are, this one among them. */
+  readonly onPublished?: () => void;
+}
+
+const leaseScope = { namespace: leaseNamespace, labelSelector: masterLabel };
+const sliceScope = {
+  namespace: 'default',
+  labelSelector: Object.entries(sliceLabels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(),
+};
+const serviceScope = { namespace: 'default', fieldSelector: 'metadata.name=kubernetes' };
+
+export function mastersController(options: MastersOptions): ControllerFactory {
+  return (context) => new Masters(options, context).definition();
+}
+
+class Masters {
+  readonly #options: MastersOptions;
+  readonly #context: ControllerContext;
+  readonly #name: string;
+  /** When this process last saw each Lease change. */
+  #seen = new Map<string, { readonly version: string; readonly at: number }>();
+  #renewedAt: number | undefined;
+
+  constructor(options: MastersOptions, context: ControllerContext) {
+    this.#options = options;
+    this.#context = context;
+    this.#name = leaseNameOf(options);
+  }
+
+  definition(): ControllerDefinition {
+    const key = () => ['masters'];
+    return {
+      name: 'masters',
+      workers: 1,
+      watches: [
+        watched(leaseResource, key, leaseScope),
+        watched(endpointSliceResource, key, sliceScope),
+        // Where there is no Lease yet, that of this master has to be made for the Service.
+        watched(serviceResource, key, serviceScope),
+      ],
+      reconcile: () => this.#reconcile(),
+    };
+  }
+
+  async #reconcile(): Promise<ReconcileResult> {
+    const { clock } = this.#context;
+    const away = this.#renewedAt !== undefined && clock.now() - this.#renewedAt >= 2 * renewMs;
+    await this.#renew();
+    const expiry = this.#observe(away);
+    for (const lease of this.#leases()) {
+      if ((expiry.get(lease.metadata.name) ?? 0) <= clock.now()) await this.#remove(lease);
+    }
+    const alive = this.#leases().filter(({ metadata }) => (expiry.get(metadata.name) ?? 0) > clock.now());
+    if (alive.some(({ metadata }) => metadata.name === this.#name)) await this.#publish(mastersOf(alive));
+    const next = Math.min((this.#renewedAt ?? 0) + renewMs, ...expiry.values());
+    return { requeueAfter: Math.max(next - clock.now(), 1) };
+  }
+
+  #leases(): readonly Lease[] {
+    return this.#context.informers.informerFor(leaseResource, leaseScope).lister.list(leaseNamespace);
+  }
+
+  /** When each Lease is to be taken for dead; this master's own never is. */
+  #observe(away: boolean): Map<string, number> {
+    const now = this.#context.clock.now();
+    const seen = new Map<string, { readonly version: string; readonly at: number }>();
+    for (const { metadata } of this.#leases()) {
+      const before = this.#seen.get(metadata.name);
+      const fresh = away || before?.version !== metadata.resourceVersion;
+      const at = fresh ? now : before.at;
+      seen.set(metadata.name, { version: metadata.resourceVersion, at });
+    }
+    this.#seen = seen;
+    return new Map(
+      [...seen].map(([name, { at }]) => [
+        name,
+        name === this.#name ? Number.POSITIVE_INFINITY : at + leaseMs,
+      ]),
+    );
+  }
+
+  async #renew(): Promise<void> {
+    const { client, clock, informers } = this.#context;
+    const now = clock.now();
+    const { lister } = informers.informerFor(leaseResource, leaseScope);
+    const own = lister.get(`${leaseNamespace}/${this.#name}`);
+    if (own && this.#renewedAt !== undefined && now - this.#renewedAt < renewMs) return;
+    const spec = {
+      holderIdentity: identityOf(this.#options),
+      leaseDurationSeconds: leaseMs / 1000,
+      acquireTime: own?.spec.acquireTime ?? rfc3339Micro(now),
+      renewTime: rfc3339Micro(now),
+    };
+    const leases = client.resource(leaseResource);
+    const metadata = { name: this.#name, namespace: leaseNamespace, labels: masterLabels };
+    if (own) await leases.update({ ...own, spec });
+    else {
+      const made = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec } as const;
+      // It may be there and not in the cache yet: that event wakes this again.
+      await tolerate(leases.create(made), isAlreadyExists);
+    }
+    this.#renewedAt = now;
+  }
+
+  async #remove({ metadata: { name, uid, resourceVersion } }: Lease): Promise<void> {
+    const removed = await tolerate(
+      this.#context.client
+        .resource(leaseResource)
+        .delete(name, leaseNamespace, { preconditions: { uid, resourceVersion } })
+        .then(() => true),
+      // Another master was faster, or it has been renewed after all.
+      isNotFound,
+      isConflict,
+    );
+    if (removed)
+      this.#context.log.warn('a master has not renewed its lease and is taken for dead', { lease: name });
+  }
+
+  async #publish(masters: readonly MasterAddress[]): Promise<void> {
+    const { client, informers } = this.#context;
+    const existing = informers.informerFor(endpointSliceResource, sliceScope).lister.list('default');
+    const plan = planSlices(masters, existing);
+    const slices = client.resource(endpointSliceResource);
+    // Another master may do the same at once: what it wrote comes as an event.
+    for (const slice of plan.create) await tolerate(slices.create(slice), isAlreadyExists);
+    for (const slice of plan.update) await tolerate(slices.update(slice), isConflict, isNotFound);
+    for (const { metadata } of plan.remove) {
+      await tolerate(slices.delete(metadata.name, 'default'), isNotFound);
+    }
+    this.#options.onPublished?.();
+  }
+}
+
+async function tolerate<T>(
+  call: Promise<T>,
+  ...kinds: readonly ((error: unknown) => boolean)[]
+): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (kinds.some((is) => is(error))) return undefined;
+    throw error;
+  }
+}

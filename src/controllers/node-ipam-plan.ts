@@ -1,0 +1,76 @@
+/** Ranges of pod addresses that nodes came with, and whether they can be used. Pure. */
+import type { Node } from '../api/core/v1/node.ts';
+import type { Condition } from '../apimachinery/schema.ts';
+import { type Cidr, formatCidr, overlaps, parseCidr } from './cidr.ts';
+import { findCondition, withCondition } from './conditions.ts';
+
+/** Read once for each version of a node: every change of a node is compared with all others. */
+const known = new WeakMap<Node, readonly Cidr[]>();
+
+export function rangesOf(node: Node): readonly Cidr[] {
+  const texts = node.spec.podCIDRs ?? (node.spec.podCIDR ? [node.spec.podCIDR] : []);
+  const ranges = known.get(node) ?? texts.flatMap((text) => parseCidr(text) ?? []);
+  known.set(node, ranges);
+  return ranges;
+}
+
+/**
+ * Whether a machine has taken the Node for its own. One that was made for a machine that is still to come gets no range:
+ * the machine may be told which one it has, and a range stays once it is given.
+ */
+export const hasReported = ({ status }: Node): boolean => status?.nodeInfo !== undefined;
+
+/**
+ * Why no pod can run with the node's range, in one line that says what to do; undefined when it can be used. Of two
+ * nodes that want the same the one that was there first keeps it, since its pods have these addresses.
+ */
+export function rangeProblem(node: Node, others: readonly Node[], cluster: Cidr): string | undefined {
+  const advice = `delete the node and let it join again with another --pod-cidr, or with none to be given one`;
+  for (const range of rangesOf(node)) {
+    if (range.prefix < cluster.prefix || !overlaps(range, cluster))
+      return `the pod range ${formatCidr(range)} of node ${node.metadata.name} is not inside the cluster's ${formatCidr(cluster)}; ${advice}`;
+    const holder = others.find(
+      (other) => isBefore(other, node) && rangesOf(other).some((taken) => overlaps(taken, range)),
+    );
+    if (holder)
+      return `the pod range ${formatCidr(range)} of node ${node.metadata.name} overlaps that of node ${holder.metadata.name}; ${advice}`;
+  }
+  return undefined;
+}
+
+function isBefore({ metadata: a }: Node, { metadata: b }: Node): boolean {
+  if (a.uid === b.uid) return false;
+  return a.creationTimestamp === b.creationTimestamp
+    ? a.name < b.name
+    : a.creationTimestamp < b.creationTimestamp;
+}
+
+const type = 'NetworkUnavailable';
+const reason = 'PodCIDRConflict';
+
+/**
+ * The node's conditions with what is to be said about its range: the taint that keeps pods away follows from it.
+ * Undefined when they say so already. A condition that somebody else wrote for other reasons stays.
+ */
+export function rangeConditions(
+  node: Node,
+  problem: string | undefined,
+  now: string,
+): Condition[] | undefined {
+  const before = node.status?.conditions ?? [];
+  const current = findCondition(before, type);
+  if (problem !== undefined) {
+    if (current?.status === 'True' && current.message === problem) return undefined;
+    const others = current?.reason === reason ? before.filter((one) => one !== current) : before;
+    return withCondition(others, { type, status: 'True', reason, message: problem, lastTransitionTime: now });
+  }
+  if (current?.status !== 'True' || current.reason !== reason) return undefined;
+  const message = 'the pod range of this node can be used';
+  return withCondition(before, {
+    type,
+    status: 'False',
+    reason: 'PodCIDRUsable',
+    message,
+    lastTransitionTime: now,
+  });
+}

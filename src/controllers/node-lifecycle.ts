@@ -1,0 +1,211 @@
+/**
+ * Tells what has become of nodes that are not heard any more, and turns what nodes say of themselves into taints.
+ * A node is heard by its Lease. There is one timer a node, and a heartbeat does not even touch that: when the time
+ * is up, what was heard meanwhile gives the next one. Times of nodes are never compared with ours, so their clocks
+ * do not matter; how a stop of the control plane is kept from looking like the death of all nodes is in
+ * node-sight.ts, what is done while nobody is heard in node-lifecycle-plan.ts.
+ */
+import { type Lease, leaseResource, nodeLeaseNamespace } from '../api/coordination/v1/lease.ts';
+import { type Node, nodeResource } from '../api/core/v1/node.ts';
+import { type Pod, podResource } from '../api/core/v1/pod.ts';
+import { isPodTerminal, podCondition, podReady } from '../api/core/v1/pod-conditions.ts';
+import { deepCopy } from '../apimachinery/equality.ts';
+import { isTerminating, type ObjectKey } from '../apimachinery/meta.ts';
+import { rfc3339 } from '../base/time.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ControllerFactory,
+  type ReconcileResult,
+  watched,
+} from '../controller-runtime/definition.ts';
+import { ifPresent } from './if-present.ts';
+import {
+  type Disruption,
+  disruptionOf,
+  type NodeLifecyclePlan,
+  planNode,
+  readiness,
+} from './node-lifecycle-plan.ts';
+import { Sight } from './node-sight.ts';
+import { nodeNameOf, podsByNode } from './pods-by-node.ts';
+
+export interface NodeLifecycleOptions {
+  /** Milliseconds of silence after which a node counts as lost; default 40 s, as upstream. */
+  readonly gracePeriodMs?: number | undefined;
+}
+
+/** Milliseconds for a node's first word (upstream's nodeStartupGracePeriod). */
+const startupGrace = 60_000;
+
+export const nodeLifecycle =
+  (options: NodeLifecycleOptions = {}): ControllerFactory =>
+  (context) =>
+    nodeLifecycleController(context, options.gracePeriodMs ?? 40_000);
+
+function nodeLifecycleController(context: ControllerContext, gracePeriod: number): ControllerDefinition {
+  const { client, clock, events, informers } = context;
+  const nodeInformer = informers.informerFor(nodeResource);
+  const nodes = nodeInformer.lister;
+  const podInformer = informers.informerFor(podResource);
+  const pods = podInformer.lister;
+  podInformer.addIndex(podsByNode, nodeNameOf);
+  const leaseInformer = informers.informerFor(leaseResource, { namespace: nodeLeaseNamespace });
+  const leases = leaseInformer.lister;
+
+  /** When this process heard of each node, or saw it first. */
+  const heardAt = new Map<string, number>();
+  /** Nodes whose agent has ever said whether they are ready, and those that are not. */
+  const speaking = new Set<string>();
+  const unready = new Set<string>();
+  const warned = new Set<string>();
+  let disruption: Disruption = 'none';
+  /** The nodes to look at again because another one has changed how bad it is. */
+  let concerned: readonly string[] = [];
+  const sight = new Sight({
+    clock,
+    tickMs: Math.max(1_000, gracePeriod / 8),
+    look: () => client.resource(leaseResource).list({ namespace: nodeLeaseNamespace, limit: 1 }),
+  });
+
+  function heard(name: string): void {
+    heardAt.set(name, clock.now());
+    sight.heard(() => Math.max(gracePeriod, 2 * longestInterval(leases.list())));
+  }
+
+  function count(): void {
+    const now = disruptionOf(speaking.size, unready.size);
+    concerned = now === disruption ? [] : [...unready];
+    disruption = now;
+  }
+
+  function seen(node: Node, before?: Node): void {
+    const { name } = node.metadata;
+    if (!heardAt.has(name) || (before && isPending(before))) heardAt.set(name, clock.now());
+    const ready = readiness(node);
+    if (before && isNewsOfAgent(node, before)) heard(name);
+    if (ready !== undefined) speaking.add(name);
+    if (ready === undefined || ready === 'True') unready.delete(name);
+    else unready.add(name);
+    count();
+  }
+
+  leaseInformer.addEventHandler({
+    onAdd: (lease) => heard(lease.metadata.name),
+    onUpdate: (lease, before) => {
+      if (lease.spec.renewTime !== before.spec.renewTime) heard(lease.metadata.name);
+    },
+    onDelete: ({ metadata: { name } }) => {
+      if (!nodes.get(name)) heardAt.delete(name);
+    },
+  });
+  nodeInformer.addEventHandler({
+    onAdd: (node) => seen(node),
+    onUpdate: seen,
+    onDelete: ({ metadata: { name, uid } }) => {
+      for (const known of [heardAt, speaking, unready]) known.delete(name);
+      warned.delete(uid);
+      count();
+    },
+  });
+
+  async function reconcile(name: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    sight.follow(signal);
+    const node = nodes.get(name);
+    if (!node || isTerminating(node) || isPending(node)) return undefined;
+    const lease = leases.get(`${nodeLeaseNamespace}/${name}`);
+    if (lease) warnOfSlowHeartbeat(node, lease);
+    const silence = sight.silenceSince(heardAt.get(name) ?? clock.now());
+    const grace = lease ? graceFor(lease) : Math.max(gracePeriod, startupGrace);
+    const nobody = silence >= grace && nobodyIsHeard();
+    const now = rfc3339(clock.now());
+    const plan = planNode({ node, silence, grace, disruption: nobody ? 'full' : disruption, now });
+    await write(node, plan);
+    if (plan.lost || (plan.lostIn === undefined && speaking.size === 1)) await markPods(name);
+    if (plan.lostIn !== undefined) return { requeueAfter: Math.max(1, plan.lostIn) };
+    // Either the others are lost too, which is told, or they are heard again.
+    return nobody && disruption !== 'full' ? { requeueAfter: gracePeriod / 8 } : undefined;
+  }
+
+  /** Cut off from here, nodes are lost one after the other; the first are not to pay for being first. */
+  const nobodyIsHeard = () => speaking.size > 1 && sight.quietFor() > 1.5 * longestInterval(leases.list());
+
+  /** A node must get two chances to be heard, whatever was configured here. */
+  const graceFor = (lease: Lease) => Math.max(gracePeriod, 2 * intervalOf(lease));
+
+  function warnOfSlowHeartbeat(node: Node, lease: Lease): void {
+    if (2 * intervalOf(lease) <= gracePeriod || warned.has(node.metadata.uid)) return;
+    warned.add(node.metadata.uid);
+    const interval = intervalOf(lease) / 1000;
+    events.event(
+      node,
+      'Warning',
+      'HeartbeatTooSlow',
+      `the node reports every ${interval} s, so it is lost after ${2 * interval} s and not after the ${gracePeriod / 1000} s of --node-monitor-grace-period; start the node with --heartbeat-interval ${Math.max(1, Math.floor(gracePeriod / 4000))}s`,
+    );
+  }
+
+  async function write(node: Node, { conditions, taints }: NodeLifecyclePlan): Promise<void> {
+    const { name } = node.metadata;
+    const api = client.resource(nodeResource);
+    let current = node;
+    if (conditions) {
+      current = await api.updateStatus({ ...deepCopy(node), status: { ...node.status, conditions } });
+      if (readiness(node) === 'True')
+        events.event(node, 'Normal', 'NodeNotReady', `Node ${name} status is now: NodeNotReady`);
+    }
+    if (taints) await api.update({ ...deepCopy(current), spec: { ...current.spec, taints } });
+  }
+
+  async function markPods(name: string): Promise<void> {
+    const ready = pods.byIndex(podsByNode, name).filter((pod) => podReady(pod) && !isPodTerminal(pod));
+    const results = await Promise.allSettled(ready.map(markPod));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  /** Takes its endpoints out of every Service. Its agent, should it be alive, says so again when it is back. */
+  async function markPod(pod: Pod): Promise<void> {
+    const next = deepCopy(pod);
+    const condition = podCondition(next, 'Ready');
+    if (!condition) return;
+    condition.status = 'False';
+    condition.reason = 'NodeNotReady';
+    condition.message = `nothing is heard of node ${pod.spec.nodeName}`;
+    condition.lastTransitionTime = rfc3339(clock.now());
+    if (await ifPresent(client.resource(podResource).updateStatus(next)))
+      events.event(pod, 'Warning', 'NodeNotReady', 'Node is not ready');
+  }
+
+  return {
+    name: 'node-lifecycle',
+    workers: 8,
+    watches: [
+      watched(nodeResource, (node) => [node.metadata.name, ...concerned]),
+      watched(podResource, ({ spec, status }) => {
+        const node = spec.nodeName ? nodes.get(spec.nodeName) : undefined;
+        const ready = status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True');
+        return node && ready && readiness(node) === 'Unknown' ? [node.metadata.name] : [];
+      }),
+    ],
+    reconcile,
+  };
+}
+
+/** Agents give their lease four times as long as they let pass between two heartbeats. */
+const intervalOf = ({ spec }: Lease) => (spec.leaseDurationSeconds ?? 40) * 250;
+
+const longestInterval = (all: readonly Lease[]) =>
+  all.reduce((longest, lease) => Math.max(longest, intervalOf(lease)), 0);
+
+/** No agent may speak for it before a person has let it in. */
+const isPending = ({ status }: Node) => status?.phase === 'Pending';
+
+/** Unknown is written here, anything else by the agent, which says each time when that was. */
+function isNewsOfAgent(node: Node, before: Node): boolean {
+  const [now, then] = [node, before].map(({ status }) =>
+    status?.conditions?.find(({ type }) => type === 'Ready'),
+  );
+  if (!now || now.status === 'Unknown') return false;
+  return then?.status !== now.status || then.lastHeartbeatTime !== now.lastHeartbeatTime;
+}

@@ -1,0 +1,98 @@
+/** Answers of other servers, for as long as they say (RFC 2308 for those that say no), bounded both ways. */
+import type { Clock } from '../base/clock.ts';
+import { type DnsRecord, type Reply, recordSize } from './packet.ts';
+
+export interface CacheLimits {
+  readonly entries: number;
+  /** Of records, as they are on the wire. */
+  readonly bytes: number;
+}
+
+interface Entry {
+  readonly reply: Reply;
+  readonly storedAt: number;
+  readonly until: number;
+  readonly bytes: number;
+}
+
+/** Seconds; longer ones are cut, as resolvers do. */
+const longestTtl = 3600;
+const longestNegativeTtl = 300;
+
+export class AnswerCache {
+  readonly #clock: Clock;
+  readonly #limits: CacheLimits;
+  /** The least recently used one first. */
+  readonly #entries = new Map<string, Entry>();
+  #bytes = 0;
+
+  constructor(clock: Clock, limits: CacheLimits) {
+    this.#clock = clock;
+    this.#limits = limits;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** What was kept, its times to live less what has passed; undefined when there is none or it is over. */
+  get(key: string): Reply | undefined {
+    const entry = this.#entries.get(key);
+    if (!entry) return undefined;
+    const now = this.#clock.now();
+    this.#remove(key, entry);
+    // A clock that was set back must not make an answer live for longer.
+    if (now >= entry.until || now < entry.storedAt) return undefined;
+    this.#add(key, entry);
+    return aged(entry.reply, Math.floor((now - entry.storedAt) / 1000));
+  }
+
+  /** Keeps nothing that has no time to live: failures, and answers that may be used once. */
+  set(key: string, reply: Reply): void {
+    const old = this.#entries.get(key);
+    if (old) this.#remove(key, old);
+    const seconds = timeToLive(reply);
+    const bytes = [...reply.answers, ...reply.authorities].reduce(
+      (sum, one) => sum + recordSize(one),
+      key.length,
+    );
+    if (seconds <= 0 || bytes > this.#limits.bytes) return;
+    const storedAt = this.#clock.now();
+    this.#add(key, { reply, storedAt, until: storedAt + seconds * 1000, bytes });
+    for (const [oldest, entry] of this.#entries) {
+      if (this.#entries.size <= this.#limits.entries && this.#bytes <= this.#limits.bytes) break;
+      this.#remove(oldest, entry);
+    }
+  }
+
+  #add(key: string, entry: Entry): void {
+    this.#entries.set(key, entry);
+    this.#bytes += entry.bytes;
+  }
+
+  #remove(key: string, entry: Entry): void {
+    this.#entries.delete(key);
+    this.#bytes -= entry.bytes;
+  }
+}
+
+/** In seconds. */
+function timeToLive({ rcode, answers, authorities }: Reply): number {
+  if (rcode !== 'NOERROR' && rcode !== 'NXDOMAIN') return 0;
+  if (rcode === 'NOERROR' && answers.length > 0) {
+    return Math.min(longestTtl, ...answers.map(({ ttl = 0 }) => ttl));
+  }
+  const soa = authorities.find((record) => record.type === 'SOA');
+  if (!soa) return 0;
+  const ttls = [...answers, soa].map(({ ttl = 0 }) => ttl);
+  return Math.min(longestNegativeTtl, soa.data.minimum ?? 0, ...ttls);
+}
+
+function aged(reply: Reply, seconds: number): Reply {
+  if (seconds === 0) return reply;
+  const older = (record: DnsRecord): DnsRecord => ({
+    ...record,
+    ttl: Math.max(0, (record.ttl ?? 0) - seconds),
+  });
+  return { ...reply, answers: reply.answers.map(older), authorities: reply.authorities.map(older) };
+}

@@ -1,0 +1,129 @@
+/**
+ * Cluster DNS of one node: answers pods and the node itself, for the cluster's names from what the API server has
+ * told so far, for all others from this machine's own name servers. It goes on while no master answers.
+ */
+import { aborted } from '../base/abort.ts';
+import { type Clock, sleep } from '../base/clock.ts';
+import type { Exec } from '../base/exec.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import type { InformerFactory } from '../client/informer.ts';
+import { createClusterZone } from './cluster-zone.ts';
+import { type Server, systemExchange } from './exchange.ts';
+import { createForwarder } from './forwarder.ts';
+import { type Listening, listenDns } from './listeners.ts';
+import { leavePlace, takePlace } from './place.ts';
+import { createResponder } from './responder.ts';
+import { upstreamServers } from './upstream-servers.ts';
+import type { Zone } from './zone/zone.ts';
+
+export interface ClusterDnsOptions {
+  /** Not started yet: the server asks for the informers it reads. */
+  readonly informers: InformerFactory;
+  readonly exec: Exec;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  /** See ForwarderOptions. */
+  readonly messageId: () => number;
+  /** Such as `cluster.local`. */
+  readonly domain: string;
+  /** Of the Service kube-dns: what pods have in their resolv.conf. */
+  readonly address: string;
+  /** The networks of Services and pods, such as `10.96.0.0/16`. */
+  readonly networks: readonly string[];
+  /** What the links of pods are called, as nft matches it: `mk8s*`. */
+  readonly podLinks: string;
+  /** The file that names this machine's own servers, and servers that are used instead. */
+  readonly resolvConf: string;
+  readonly upstream: readonly Server[];
+  /** Names of any domain that the cluster serves itself; see Zone. */
+  readonly hostAddresses: Zone['hostAddresses'];
+}
+
+export interface ClusterDns {
+  /** Answers until the signal aborts; rejects when it can not begin to. Leaves its link and rules on the machine. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** The same on every node of every cluster: for whoever wants this node's server without knowing the cluster. */
+const nodeLocalAddress = '169.254.20.10';
+const dnsPort = 53;
+const retryMs = [100, 500, 2000, 10_000];
+/** Whoever reloads a firewall takes our rules with it, and nothing tells. */
+const mendMs = 60_000;
+
+export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
+  const { informers, exec, clock, log, domain, address, networks, random, messageId } = options;
+  const addresses = [nodeLocalAddress, address];
+  const zone = createClusterZone({
+    informers,
+    domain,
+    nameServer: address,
+    networks,
+    hostAddresses: options.hostAddresses,
+  });
+  const servers = upstreamServers({
+    resolvConf: options.resolvConf,
+    given: options.upstream,
+    own: addresses,
+  });
+  const forwarder = createForwarder({ servers, exchange: systemExchange, messageId, clock, log });
+  const respond = createResponder({ zone, forwarder, random });
+  const place = { addresses, podLinks: options.podLinks };
+
+  async function open(): Promise<Listening> {
+    await takePlace(exec, place);
+    return listenDns({ addresses, port: dnsPort, respond, log });
+  }
+
+  async function mendNowAndThen(signal: AbortSignal): Promise<never> {
+    for (;;) {
+      await sleep(clock, mendMs, signal);
+      await takePlace(exec, place).catch((error) =>
+        log.warn('the link or the rules of cluster DNS can not be mended; tried again', {
+          error: errorMessage(error),
+        }),
+      );
+    }
+  }
+
+  /** Until the signal aborts; throws when a socket fails, as when its address was taken from it. */
+  async function serve(listening: Listening, signal: AbortSignal): Promise<void> {
+    const leave = new AbortController();
+    const until = AbortSignal.any([signal, leave.signal]);
+    const mending = mendNowAndThen(until);
+    mending.catch(() => undefined);
+    try {
+      await Promise.race([listening.failed, aborted(signal)]);
+    } finally {
+      leave.abort();
+      await listening.close();
+    }
+  }
+
+  return {
+    async run(signal) {
+      let listening: Listening | undefined;
+      try {
+        listening = await open();
+      } catch (error) {
+        await leavePlace(exec);
+        throw error;
+      }
+      log.info('cluster DNS answers', { addresses: addresses.join(', '), domain });
+      let failures = 0;
+      while (!signal.aborted) {
+        try {
+          listening ??= await open();
+          failures = 0;
+          await serve(listening, signal);
+        } catch (error) {
+          log.error('cluster DNS does not answer; tried again', { error: errorMessage(error) });
+          const wait = retryMs[Math.min(failures++, retryMs.length - 1)] ?? mendMs;
+          await sleep(clock, wait, signal).catch(() => undefined);
+        }
+        listening = undefined;
+      }
+    },
+  };
+}

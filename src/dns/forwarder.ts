@@ -1,0 +1,169 @@
+/**
+ * Questions that are not the cluster's, to the servers of this machine. One question is asked once however many
+ * want to know, and what was answered is kept. Work in flight is bounded: beyond that a client is told of failure
+ * at once, and asks again or elsewhere.
+ */
+import type { Clock } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import { AnswerCache, type CacheLimits } from './cache.ts';
+import type { Exchange, Request, Server } from './exchange.ts';
+import { type Query, type Reply, type UpstreamReply, writeQuestion } from './packet.ts';
+
+export interface ForwarderOptions {
+  /** In the order in which they are asked; looked up for every question that is not kept. */
+  readonly servers: () => Promise<readonly Server[]>;
+  readonly exchange: Exchange;
+  /** Uniform in [0, 65535], and not to be guessed: who guesses it can make up answers. */
+  readonly messageId: () => number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly limits?: Partial<ForwarderLimits>;
+}
+
+export interface ForwarderLimits {
+  readonly cache: CacheLimits;
+  /** Different questions in flight. */
+  readonly inFlight: number;
+  /** Clients that wait for them. */
+  readonly waiting: number;
+}
+
+/** A client's question. */
+export type Forwarded = Pick<Query, 'question' | 'checkingDisabled' | 'edns'>;
+
+export interface Forwarder {
+  /** Never rejects: a failure is the reply SERVFAIL. */
+  resolve(asked: Forwarded): Promise<Reply>;
+}
+
+const defaultLimits: ForwarderLimits = {
+  cache: { entries: 10_000, bytes: 8 * 1024 * 1024 },
+  inFlight: 256,
+  waiting: 2048,
+};
+
+/** Resolvers of C libraries ask again after 5 s: before that they should know. */
+const attemptMs = 1_500;
+const rounds = 2;
+const deadlineMs = 4_500;
+/** For so long a server that failed is asked after those that did not. */
+const avoidMs = 10_000;
+const tellMs = 60_000;
+
+const failure: Reply = {
+  rcode: 'SERVFAIL',
+  authoritative: false,
+  answers: [],
+  authorities: [],
+  additionals: [],
+};
+
+export function createForwarder(options: ForwarderOptions): Forwarder {
+  const { servers, exchange, messageId, clock, log } = options;
+  const limits = { ...defaultLimits, ...options.limits };
+  const cache = new AnswerCache(clock, limits.cache);
+  const inFlight = new Map<string, Promise<Reply>>();
+  const failedAt = new Map<string, number>();
+  let waiting = 0;
+  let toldAt = Number.NEGATIVE_INFINITY;
+
+  /** Told now and then only: a name that does not resolve may be asked for a thousand times a second. */
+  function tell(message: string, fields: Record<string, unknown>): void {
+    if (clock.now() - toldAt < tellMs) return;
+    toldAt = clock.now();
+    log.warn(message, fields);
+  }
+
+  const failedLately = (server: Server) => {
+    const at = failedAt.get(serverName(server));
+    return at !== undefined && clock.now() - at < avoidMs;
+  };
+
+  async function attempt(server: Server, request: Request, leftMs: number): Promise<UpstreamReply> {
+    const limit = new AbortController();
+    const timer = clock.after(Math.min(attemptMs, leftMs), () => limit.abort(new Error('no answer in time')));
+    try {
+      return await exchange(server, request, limit.signal);
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  async function ask(asked: Forwarded): Promise<Reply> {
+    const all = await servers();
+    if (all.length === 0) {
+      tell(
+        'names outside the cluster do not resolve: this machine has no name server; give --dns-upstream',
+        {},
+      );
+      return failure;
+    }
+    const deadline = clock.now() + deadlineMs;
+    const turns = [...all.filter((one) => !failedLately(one)), ...all.filter(failedLately)];
+    let last: unknown;
+    let refusal: Reply | undefined;
+    for (const server of Array.from({ length: rounds }, () => turns).flat()) {
+      const leftMs = deadline - clock.now();
+      if (leftMs <= 0) break;
+      const id = messageId();
+      try {
+        const message = writeQuestion(id, asked);
+        const reply = await attempt(server, { id, message, question: asked.question }, leftMs);
+        if (reply.rcode === 'NOERROR' || reply.rcode === 'NXDOMAIN') {
+          failedAt.delete(serverName(server));
+          return reply;
+        }
+        refusal = reply;
+        last = `it answered ${reply.rcode}`;
+      } catch (error) {
+        last = errorMessage(error);
+        failedAt.set(serverName(server), clock.now());
+      }
+    }
+    tell('no name server of this machine gives an answer', {
+      servers: all.map(serverName).join(', '),
+      error: last,
+    });
+    return refusal ?? failure;
+  }
+
+  function start(key: string, asked: Forwarded): Promise<Reply> {
+    const asking = ask(asked)
+      .catch((error) => {
+        tell('a question could not be forwarded', { error: errorMessage(error) });
+        return failure;
+      })
+      .then((reply) => {
+        cache.set(key, reply);
+        return reply;
+      })
+      .finally(() => inFlight.delete(key));
+    inFlight.set(key, asking);
+    return asking;
+  }
+
+  return {
+    async resolve(asked) {
+      const key = keyOf(asked);
+      const kept = cache.get(key);
+      if (kept) return kept;
+      const present = inFlight.get(key);
+      if (waiting >= limits.waiting || (!present && inFlight.size >= limits.inFlight)) {
+        tell('too many questions wait for the name servers of this machine; more are refused', {});
+        return failure;
+      }
+      waiting++;
+      try {
+        return await (present ?? start(key, asked));
+      } finally {
+        waiting--;
+      }
+    },
+  };
+}
+
+const serverName = ({ address, port }: Server) => `${address}:${port}`;
+
+/** Names differ by more than case. */
+const keyOf = ({ question, checkingDisabled, edns }: Forwarded) =>
+  `${checkingDisabled ? 'c' : ''}${edns?.dnssec ? 'd' : ''} ${question.toString('latin1').toLowerCase()}`;

@@ -1,0 +1,247 @@
+/** DNS messages as bytes: the only place that knows the wire format, by way of dns-packet. */
+import {
+  type Answer,
+  AUTHORITATIVE_ANSWER,
+  CHECKING_DISABLED,
+  type DecodedPacket,
+  DNSSEC_OK,
+  decode,
+  encode,
+  type OptAnswer,
+  RECURSION_AVAILABLE,
+  RECURSION_DESIRED,
+  TRUNCATED_RESPONSE,
+} from 'dns-packet';
+
+export type DnsRecord = Exclude<Answer, OptAnswer>;
+
+export type Rcode = keyof typeof rcodes;
+
+const rcodes = {
+  NOERROR: 0,
+  FORMERR: 1,
+  SERVFAIL: 2,
+  NXDOMAIN: 3,
+  NOTIMP: 4,
+  REFUSED: 5,
+  BADVERS: 16,
+} as const;
+
+export interface Query {
+  readonly id: number;
+  /** As it was typed: clients that check the case of letters find theirs again. */
+  readonly name: string;
+  /** Such as `A`, or `UNKNOWN_260`. */
+  readonly type: string;
+  /** Name, type and class as they came. */
+  readonly question: Buffer;
+  readonly recursionDesired: boolean;
+  readonly checkingDisabled: boolean;
+  /** Undefined: the client does not know EDNS0 (RFC 6891). */
+  readonly edns: { readonly payload: number; readonly dnssec: boolean } | undefined;
+}
+
+export interface Reply {
+  readonly rcode: Rcode;
+  readonly authoritative: boolean;
+  readonly answers: readonly DnsRecord[];
+  readonly authorities: readonly DnsRecord[];
+  /** Left out when there is no room. */
+  readonly additionals: readonly DnsRecord[];
+}
+
+/** A question to answer, an answer that is told by the first bytes alone, or nothing: what must not be answered. */
+export type Reading =
+  | { readonly query: Query }
+  | { readonly refusal: Rcode; readonly id: number; readonly query?: Query }
+  | undefined;
+
+const headerLength = 12;
+/** What fits in a datagram to a client that says nothing else (RFC 1035), and what is never fragmented. */
+const plainPayload = 512;
+const largestPayload = 1232;
+const longestMessage = 65_535;
+const optLength = 11;
+/** The name of a record that is the question's: a pointer to where that begins. */
+const questionPointer = Buffer.from([0xc0, headerLength]);
+
+const emptyReply = (rcode: Rcode): Reply => ({
+  rcode,
+  authoritative: false,
+  answers: [],
+  authorities: [],
+  additionals: [],
+});
+
+/** Never throws. Answers, and what is too short to have an id, get no reply: two servers must not talk for ever. */
+export function readQuery(message: Buffer): Reading {
+  if (message.length < headerLength || (message.readUInt8(2) & 0x80) !== 0) return undefined;
+  const id = message.readUInt16BE(0);
+  if ((message.readUInt8(2) & 0x78) !== 0) return { refusal: 'NOTIMP', id };
+  const counts = [4, 6, 8].map((offset) => message.readUInt16BE(offset));
+  if (counts.join() !== '1,0,0') return { refusal: 'FORMERR', id };
+  try {
+    const question = firstQuestion(message);
+    const packet = decodeWhole(message);
+    const [asked] = packet.questions ?? [];
+    const opts = (packet.additionals ?? []).filter((record) => record.type === 'OPT');
+    if (!question || !asked || opts.length > 1) return { refusal: 'FORMERR', id };
+    const [opt] = opts;
+    const query: Query = {
+      id,
+      name: asked.name === '.' ? '' : asked.name,
+      type: asked.type,
+      question,
+      recursionDesired: packet.flag_rd,
+      checkingDisabled: packet.flag_cd,
+      edns: opt && { payload: opt.udpPayloadSize, dnssec: opt.flag_do },
+    };
+    if (opt && opt.ednsVersion !== 0) return { refusal: 'BADVERS', id, query };
+    return asked.class === 'IN' ? { query } : { refusal: 'REFUSED', id, query };
+  } catch {
+    return { refusal: 'FORMERR', id };
+  }
+}
+
+/** The library reads past the end of a message whose last record is cut off. */
+function decodeWhole(message: Buffer): DecodedPacket {
+  const packet = decode(message);
+  if (decode.bytes > message.length) throw new RangeError('a record is cut off');
+  return packet;
+}
+
+/** The bytes of the question; undefined when its name is not written out. */
+function firstQuestion(message: Buffer): Buffer | undefined {
+  let offset = headerLength;
+  for (let length = message[offset]; length !== 0; length = message[offset]) {
+    if (length === undefined || length > 63) return undefined;
+    offset += length + 1;
+  }
+  const end = offset + 5;
+  return end <= message.length ? Buffer.from(message.subarray(headerLength, end)) : undefined;
+}
+
+/** The most bytes that the client takes in one datagram. */
+export const datagramLimit = ({ edns }: Query) =>
+  edns ? Math.min(Math.max(edns.payload, plainPayload), largestPayload) : plainPayload;
+
+export const streamLimit = longestMessage;
+
+/** At most `limit` bytes: what does not fit is left out, and the client is told to come back by TCP. */
+export function writeReply(query: Query, reply: Reply, limit: number): Buffer {
+  const parts: Buffer[] = [];
+  const counts = { answers: 0, authorities: 0, additionals: 0 };
+  let room = limit - headerLength - query.question.length - (query.edns ? optLength : 0);
+  let truncated = false;
+  for (const section of ['answers', 'authorities', 'additionals'] as const) {
+    for (const record of truncated ? [] : reply[section]) {
+      const bytes = recordBytes(record, query);
+      if (bytes.length > room) {
+        truncated ||= section !== 'additionals';
+        break;
+      }
+      room -= bytes.length;
+      parts.push(bytes);
+      counts[section]++;
+    }
+  }
+  const code = rcodes[reply.rcode];
+  const flags =
+    RECURSION_AVAILABLE |
+    (reply.authoritative ? AUTHORITATIVE_ANSWER : 0) |
+    (query.recursionDesired ? RECURSION_DESIRED : 0) |
+    (query.checkingDisabled ? CHECKING_DISABLED : 0) |
+    (truncated ? TRUNCATED_RESPONSE : 0) |
+    (code & 15);
+  const header = encode({ type: 'response', id: query.id, flags });
+  header.writeUInt16BE(1, 4);
+  header.writeUInt16BE(counts.answers, 6);
+  header.writeUInt16BE(counts.authorities, 8);
+  header.writeUInt16BE(counts.additionals + (query.edns ? 1 : 0), 10);
+  const end = query.edns ? [optBytes(code >> 4, query.edns.dnssec)] : [];
+  return Buffer.concat([header, query.question, ...parts, ...end]);
+}
+
+/** For what could not be read so far that its question is known. */
+export function writeRefusal({ id, refusal, query }: Extract<Reading, { refusal: Rcode }>): Buffer {
+  if (query) return writeReply(query, emptyReply(refusal), plainPayload);
+  return encode({ type: 'response', id, flags: RECURSION_AVAILABLE | rcodes[refusal] });
+}
+
+function recordBytes(record: DnsRecord, query: Query): Buffer {
+  if (record.name !== query.name) return encode({ answers: [record] }).subarray(headerLength);
+  const rootLength = 1;
+  const rest = encode({ answers: [{ ...record, name: '.' }] }).subarray(headerLength + rootLength);
+  return Buffer.concat([questionPointer, rest]);
+}
+
+function optBytes(extendedRcode: number, dnssec: boolean): Buffer {
+  const opt: OptAnswer = {
+    type: 'OPT',
+    name: '.',
+    udpPayloadSize: largestPayload,
+    extendedRcode,
+    ednsVersion: 0,
+    flags: dnssec ? DNSSEC_OK : 0,
+    flag_do: dnssec,
+    options: [],
+  };
+  return encode({ additionals: [opt] }).subarray(headerLength);
+}
+
+/** What is asked of an upstream server: the client's question under an id of our own. */
+export function writeQuestion(
+  id: number,
+  query: Pick<Query, 'question' | 'checkingDisabled' | 'edns'>,
+): Buffer {
+  const flags = RECURSION_DESIRED | (query.checkingDisabled ? CHECKING_DISABLED : 0);
+  const header = encode({ type: 'query', id, flags });
+  header.writeUInt16BE(1, 4);
+  header.writeUInt16BE(1, 10);
+  return Buffer.concat([header, query.question, optBytes(0, query.edns?.dnssec ?? false)]);
+}
+
+/** The same question about another name. */
+export function questionAbout(name: string, question: Buffer): Buffer {
+  const typeAndClass = 4;
+  const encoded = encode({ questions: [{ name, type: 'A' }] }).subarray(headerLength, -typeAndClass);
+  return Buffer.concat([encoded, question.subarray(-typeAndClass)]);
+}
+
+export interface UpstreamReply extends Reply {
+  readonly truncated: boolean;
+}
+
+/** Undefined when it is no answer to the question asked under the id, or can not be read. */
+export function readReply(message: Buffer, id: number, question: Buffer): UpstreamReply | undefined {
+  if (message.length < headerLength || message.readUInt16BE(0) !== id) return undefined;
+  try {
+    const asked = message.readUInt16BE(4) === 1 ? firstQuestion(message) : undefined;
+    if (!asked || !sameQuestion(asked, question)) return undefined;
+    const packet = decodeWhole(message);
+    if (!packet.flag_qr) return undefined;
+    const opt = packet.additionals?.find((record) => record.type === 'OPT');
+    const code = (message.readUInt8(3) & 15) | ((opt?.extendedRcode ?? 0) << 4);
+    const rcode = (Object.keys(rcodes) as Rcode[]).find((name) => rcodes[name] === code) ?? 'SERVFAIL';
+    return {
+      rcode,
+      authoritative: false,
+      truncated: packet.flag_tc,
+      answers: plain(packet.answers),
+      authorities: plain(packet.authorities),
+      additionals: [],
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+const plain = (records: readonly Answer[] = []) =>
+  records.filter((record): record is DnsRecord => record.type !== 'OPT');
+
+/** Servers may answer with other case. */
+const sameQuestion = (a: Buffer, b: Buffer) =>
+  a.length === b.length && a.toString('latin1').toLowerCase() === b.toString('latin1').toLowerCase();
+
+/** How many bytes a record is in memory, about: what it is on the wire. */
+export const recordSize = (record: DnsRecord) => encode({ answers: [record] }).length;

@@ -1,0 +1,198 @@
+/**
+ * What the cluster itself answers to a question: from names to records. Names and what they mean are those of
+ * kubernetes/dns docs/specification.md 1.1.0, with the names of pods that kube-dns and CoreDNS add.
+ */
+import type { DnsRecord, Rcode } from '../packet.ts';
+import type { NamedPort, ServiceNames } from './service-names.ts';
+import type { Zone } from './zone.ts';
+
+export interface Verdict {
+  readonly rcode: Rcode;
+  readonly answers: readonly DnsRecord[];
+  readonly authorities: readonly DnsRecord[];
+  readonly additionals: readonly DnsRecord[];
+  /** A name outside the cluster whose records complete the answer. */
+  readonly follow?: string;
+}
+
+export interface Question {
+  readonly name: string;
+  /** Such as `A`. */
+  readonly type: string;
+}
+
+/** Seconds. Changes are seen as soon as this is over, so it is as short as CoreDNS has it. */
+export const ttl = 5;
+const specVersion = '1.1.0';
+/** Names of the cluster that stand for other names of it; more are a circle. */
+const longestChain = 8;
+
+/** Undefined: not the cluster's to answer. */
+export function answerFrom(zone: Zone, { name, type }: Question): Verdict | undefined {
+  return answer(zone, name, type, longestChain);
+}
+
+function answer(zone: Zone, asked: string, type: string, chain: number): Verdict | undefined {
+  const name = asked.toLowerCase();
+  const host = zone.hostAddresses(name);
+  if (host) return found(zone, type, addressRecords(asked, host));
+  if (name === zone.domain) return found(zone, type, apex(zone, asked));
+  if (name.endsWith(`.${zone.domain}`)) {
+    const labels = name.slice(0, -zone.domain.length - 1).split('.');
+    return inDomain({ zone, asked, type, chain }, labels);
+  }
+  if (name.endsWith(reverseDomain)) return reverse(zone, asked, type, name);
+  return undefined;
+}
+
+interface Asked {
+  readonly zone: Zone;
+  /** As it was typed, for the records to bear. */
+  readonly asked: string;
+  readonly type: string;
+  readonly chain: number;
+}
+
+function inDomain(request: Asked, labels: readonly string[]): Verdict {
+  const { zone, asked, type } = request;
+  const kind = labels.at(-1);
+  if (kind === 'svc') return underServices(request, labels.slice(0, -1));
+  if (kind === 'pod') return underPods(request, labels.slice(0, -1));
+  const path = labels.join('.');
+  if (path === 'dns-version') {
+    return found(zone, type, [{ type: 'TXT', name: asked, ttl, data: [specVersion] }]);
+  }
+  if (path === 'ns.dns') return found(zone, type, addressRecords(asked, [zone.nameServer]));
+  return path === 'dns' ? noData(zone) : noName(zone);
+}
+
+function underServices(request: Asked, labels: readonly string[]): Verdict {
+  const { zone } = request;
+  const [namespace, name, ...rest] = labels.toReversed();
+  if (namespace === undefined) return noData(zone);
+  if (name === undefined) return zone.hasNamespace(namespace) ? noData(zone) : noName(zone);
+  const service = zone.service(namespace, name);
+  return service
+    ? ofService(request, service, `${name}.${namespace}.svc.${zone.domain}`, rest)
+    : noName(zone);
+}
+
+/** `rest` is what stands before the Service's name, from the back. */
+function ofService(request: Asked, service: ServiceNames, owner: string, rest: readonly string[]): Verdict {
+  const { zone, asked, type } = request;
+  const [first, second, ...more] = rest;
+  if (first === undefined) {
+    if (service.externalName !== undefined) return alias(request, service.externalName);
+    return found(zone, type, addressRecords(asked, service.addresses));
+  }
+  if (more.length > 0) return noName(zone);
+  if (first.startsWith('_')) {
+    const ports = service.ports.filter(({ protocol }) => `_${protocol}` === first);
+    if (second === undefined) return ports.length > 0 ? noData(zone) : noName(zone);
+    const port = ports.find(({ name }) => `_${name}` === second);
+    return port ? ofPort(request, service, owner, port) : noName(zone);
+  }
+  const addresses = second === undefined ? service.hosts.get(first) : undefined;
+  return addresses ? found(zone, type, addressRecords(asked, addresses)) : noName(zone);
+}
+
+function ofPort(
+  { zone, asked, type }: Asked,
+  service: ServiceNames,
+  owner: string,
+  port: NamedPort,
+): Verdict {
+  const weight = Math.max(1, Math.floor(100 / port.targets.length));
+  const targetName = (host: string | undefined) => (host === undefined ? owner : `${host}.${owner}`);
+  const records = port.targets.map(({ host, port: number }): DnsRecord => {
+    const data = { priority: 0, weight, port: number, target: targetName(host) };
+    return { type: 'SRV', name: asked, ttl, data };
+  });
+  const verdict = found(zone, type, records);
+  if (verdict.answers.length === 0) return verdict;
+  const hosts = new Set(port.targets.map(({ host }) => host));
+  const additionals = [...hosts].flatMap((host) =>
+    addressRecords(
+      targetName(host),
+      host === undefined ? service.addresses : (service.hosts.get(host) ?? []),
+    ),
+  );
+  return { ...verdict, additionals };
+}
+
+/** An ExternalName: the name it stands for, and that name's records as far as the cluster knows them. */
+function alias({ zone, asked, type, chain }: Asked, target: string): Verdict {
+  if (!isWritable(target) || chain === 0) return { rcode: 'SERVFAIL', ...nothing };
+  const answers: readonly DnsRecord[] = [{ type: 'CNAME', name: asked, ttl, data: target }];
+  if (type === 'CNAME') return { rcode: 'NOERROR', ...nothing, answers };
+  const rest = answer(zone, target, type, chain - 1);
+  if (!rest) return { rcode: 'NOERROR', ...nothing, answers, follow: target };
+  return { ...rest, answers: [...answers, ...rest.answers] };
+}
+
+/** Whether a name has the lengths that a DNS message can hold. */
+const isWritable = (name: string) =>
+  name.length <= 253 && name.split('.').every((label) => label.length > 0 && label.length <= 63);
+
+/** `10-244-0-5.shop.pod`: told from the name, whether or not there is such a pod, as CoreDNS does by default. */
+function underPods({ zone, asked, type }: Asked, labels: readonly string[]): Verdict {
+  const [namespace, dashed, ...more] = labels.toReversed();
+  if (namespace === undefined) return noData(zone);
+  if (!zone.hasNamespace(namespace)) return noName(zone);
+  if (dashed === undefined) return noData(zone);
+  const ip = /^\d+-\d+-\d+-\d+$/.test(dashed) ? dashed.replaceAll('-', '.') : '';
+  if (more.length > 0 || !isAddress(ip)) return noName(zone);
+  return found(zone, type, addressRecords(asked, [ip]));
+}
+
+const reverseDomain = '.in-addr.arpa';
+
+function reverse(zone: Zone, asked: string, type: string, name: string): Verdict | undefined {
+  const ip = name.slice(0, -reverseDomain.length).split('.').reverse().join('.');
+  if (!isAddress(ip)) return undefined;
+  const names = zone.namesOf(ip);
+  if (names.length === 0) return zone.ownsAddress(ip) ? noName(zone) : undefined;
+  return found(
+    zone,
+    type,
+    names.map((one) => ({ type: 'PTR', name: asked, ttl, data: `${one}.${zone.domain}` })),
+  );
+}
+
+const isAddress = (text: string) =>
+  /^(\d{1,3})(\.\d{1,3}){3}$/.test(text) &&
+  text.split('.').every((part) => String(Number(part)) === part && Number(part) < 256);
+
+const addressRecords = (name: string, addresses: readonly string[]): DnsRecord[] =>
+  addresses.map((data) => ({ type: 'A', name, ttl, data }));
+
+function apex(zone: Zone, name: string): DnsRecord[] {
+  return [soa(zone, name), { type: 'NS', name, ttl, data: `ns.dns.${zone.domain}` }];
+}
+
+function soa({ domain, serial }: Zone, name: string): DnsRecord {
+  const mname = `ns.dns.${domain}`;
+  const rname = `hostmaster.${domain}`;
+  const data = { mname, rname, serial, refresh: 7200, retry: 1800, expire: 86_400, minimum: ttl };
+  return { type: 'SOA', name, ttl, data };
+}
+
+const nothing = { answers: [], authorities: [], additionals: [] } as const;
+
+/** Those of the records that were asked for; when the name has none of that type, that is said (NODATA). */
+function found(zone: Zone, type: string, records: readonly DnsRecord[]): Verdict {
+  const answers = records.filter((record) => type === 'ANY' || record.type === type);
+  return answers.length === 0 ? noData(zone) : { rcode: 'NOERROR', ...nothing, answers };
+}
+
+const noData = (zone: Zone): Verdict => ({
+  rcode: 'NOERROR',
+  ...nothing,
+  authorities: [soa(zone, zone.domain)],
+});
+
+const noName = (zone: Zone): Verdict => ({
+  rcode: 'NXDOMAIN',
+  ...nothing,
+  authorities: [soa(zone, zone.domain)],
+});

@@ -1,0 +1,103 @@
+/**
+ * What the names below a Service stand for, from the Service and its EndpointSlices: the records of the DNS-based
+ * service discovery of Kubernetes, version 1.1.0 (kubernetes/dns docs/specification.md).
+ */
+import type { Service } from '../../api/core/v1/service.ts';
+import type { EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
+
+export interface ServiceNames {
+  /** Of the Service's own name: its cluster IP, or the endpoints of a headless one. */
+  readonly addresses: readonly string[];
+  /** Of an ExternalName Service. */
+  readonly externalName: string | undefined;
+  /** Endpoints by host name, as they stand below the Service's name. */
+  readonly hosts: ReadonlyMap<string, readonly string[]>;
+  /** The named ports; who serves them is the Service itself, or each endpoint of a headless one. */
+  readonly ports: readonly NamedPort[];
+}
+
+export interface NamedPort {
+  readonly name: string;
+  /** `tcp`, `udp` or `sctp`. */
+  readonly protocol: string;
+  readonly targets: readonly PortTarget[];
+}
+
+export interface PortTarget {
+  readonly port: number;
+  /** A key of `hosts`; undefined: the Service itself. */
+  readonly host: string | undefined;
+}
+
+const noHosts: ReadonlyMap<string, readonly string[]> = new Map();
+
+export function serviceNames(service: Service, slices: readonly EndpointSlice[]): ServiceNames {
+  const { spec } = service;
+  if (spec.type === 'ExternalName') {
+    const externalName = spec.externalName?.replace(/\.$/, '').toLowerCase();
+    return { addresses: [], externalName, hosts: noHosts, ports: [] };
+  }
+  const published = publishedEndpoints(service, slices);
+  const hosts = new Map<string, string[]>();
+  for (const { host, ip } of published) {
+    const addresses = hosts.get(host);
+    if (!addresses) hosts.set(host, [ip]);
+    else if (!addresses.includes(ip)) addresses.push(ip);
+  }
+  const headless = spec.clusterIP === 'None';
+  const own = spec.clusterIP && !headless ? [spec.clusterIP] : [];
+  return {
+    addresses: headless ? [...new Set(published.map(({ ip }) => ip))] : own,
+    externalName: undefined,
+    hosts,
+    ports: headless ? endpointPorts(published) : servicePorts(service),
+  };
+}
+
+interface PublishedEndpoint {
+  readonly host: string;
+  readonly ip: string;
+  readonly ports: EndpointSlice['ports'];
+}
+
+/** The ready ones, or all when the Service says so; in the order of their addresses. */
+function publishedEndpoints(
+  service: Service,
+  slices: readonly EndpointSlice[],
+): readonly PublishedEndpoint[] {
+  const all = service.spec.publishNotReadyAddresses === true;
+  const found: PublishedEndpoint[] = [];
+  for (const { addressType, endpoints, ports } of slices) {
+    if (addressType !== 'IPv4') continue;
+    for (const { addresses, conditions, hostname } of endpoints) {
+      const [ip] = addresses;
+      if (ip === undefined || (conditions.ready === false && !all)) continue;
+      found.push({ ip, host: hostname?.toLowerCase() || ip.replaceAll('.', '-'), ports });
+    }
+  }
+  return found.sort((a, b) => (a.ip < b.ip ? -1 : a.ip > b.ip ? 1 : 0));
+}
+
+function servicePorts({ spec }: Service): readonly NamedPort[] {
+  return (spec.ports ?? [])
+    .filter(({ name }) => name)
+    .map(({ name = '', protocol, port }) => ({
+      name,
+      protocol: protocol.toLowerCase(),
+      targets: [{ port, host: undefined }],
+    }));
+}
+
+function endpointPorts(endpoints: readonly PublishedEndpoint[]): readonly NamedPort[] {
+  const found = new Map<string, { name: string; protocol: string; targets: Map<string, PortTarget> }>();
+  for (const { host, ports } of endpoints) {
+    for (const { name, protocol, port } of ports) {
+      if (!name || port === undefined) continue;
+      const key = `${name} ${protocol}`;
+      const named = found.get(key) ?? { name, protocol: protocol.toLowerCase(), targets: new Map() };
+      named.targets.set(`${host} ${port}`, { host, port });
+      found.set(key, named);
+    }
+  }
+  return [...found.values()].map((named) => ({ ...named, targets: [...named.targets.values()] }));
+}

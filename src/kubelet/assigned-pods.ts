@@ -1,0 +1,137 @@
+/**
+ * What the API server gives this node: its pods and the range of their addresses. Both are kept on disk, so that the
+ * agent goes on with them while no API server answers, also after its own restart.
+ */
+import { join } from 'node:path';
+import { type Node, nodeResource } from '../api/core/v1/node.ts';
+import { type Pod, podResource } from '../api/core/v1/pod.ts';
+import { aborted } from '../base/abort.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import type { InformerFactory } from '../client/informer.ts';
+import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
+import type { NodeAgent } from './node-agent.ts';
+import type { PodWorkers } from './pod-workers.ts';
+import type { RuntimeCache } from './runtime-cache.ts';
+
+export interface AssignedPodsOptions {
+  readonly informers: InformerFactory;
+  readonly workers: PodWorkers;
+  readonly node: NodeAgent;
+  readonly cache: RuntimeCache;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly nodeName: string;
+  readonly dataDir: string;
+}
+
+const checkpointMs = 200;
+
+export class AssignedPods {
+  readonly #options: AssignedPodsOptions;
+  readonly #checkpointPath: string;
+  readonly #podCIDRKnown = Promise.withResolvers<string>();
+  #podCIDR: string | undefined;
+  #saved: readonly Pod[] = [];
+  #synced = false;
+  #checkpointTimer: Timer | undefined;
+  #checkpointing: Promise<void> = Promise.resolve();
+
+  constructor(options: AssignedPodsOptions) {
+    this.#options = options;
+    this.#checkpointPath = join(options.dataDir, 'checkpoint.json');
+  }
+
+  /** The checkpoint's, else the Node's spec.podCIDR once somebody has written it. */
+  get podCIDR(): string | undefined {
+    return this.#podCIDR;
+  }
+
+  /** Resolves once there is one. */
+  get podCIDRKnown(): Promise<string> {
+    return this.#podCIDRKnown.promise;
+  }
+
+  /** Reads the checkpoint; to be called before anything else works. */
+  async load(): Promise<void> {
+    const saved = await readCheckpoint(this.#checkpointPath);
+    this.#setPodCIDR(saved?.podCIDR);
+    this.#saved = saved?.pods ?? [];
+  }
+
+  /** The checkpoint's pods until the API server has answered, from then on the API server's. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { informers, nodeName, workers, node: agent } = this.#options;
+    for (const pod of this.#saved) workers.update(pod);
+    const pods = informers.informerFor(podResource, { fieldSelector: `spec.nodeName=${nodeName}` });
+    const changed = (pod: Pod) => {
+      workers.update(pod);
+      this.#changed();
+    };
+    pods.addEventHandler({
+      onAdd: changed,
+      onUpdate: changed,
+      onDelete: (pod) => {
+        workers.orphan(pod.metadata.uid);
+        this.#changed();
+      },
+    });
+    const nodes = informers.informerFor(nodeResource, { fieldSelector: `metadata.name=${nodeName}` });
+    const observe = (node: Node) => {
+      this.#setPodCIDR(node.spec?.podCIDR);
+      agent.observe(node);
+    };
+    nodes.addEventHandler({
+      onAdd: observe,
+      onUpdate: observe,
+      onDelete: () => agent.observe(undefined),
+    });
+    try {
+      await informers.start(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    this.#synced = true;
+    const wanted = new Set(pods.lister.list().map(({ metadata }) => metadata.uid));
+    for (const { metadata } of this.#saved) if (!wanted.has(metadata.uid)) workers.orphan(metadata.uid);
+    this.endUnknown();
+    this.#changed();
+    await aborted(signal);
+  }
+
+  /** Ends what runs here of pods that the API server does not have. Only once it is known what it has. */
+  endUnknown(): void {
+    const { cache, workers } = this.#options;
+    if (!this.#synced) return;
+    for (const uid of cache.podUids()) if (!workers.has(uid)) workers.orphan(uid);
+  }
+
+  /** Writes the last checkpoint. */
+  async close(): Promise<void> {
+    this.#checkpointTimer?.cancel();
+    await this.#checkpointing;
+    await this.#checkpoint();
+  }
+
+  /** The first one counts: pods have addresses of it. */
+  #setPodCIDR(podCIDR: string | undefined): void {
+    this.#podCIDR ??= podCIDR;
+    if (this.#podCIDR !== undefined) this.#podCIDRKnown.resolve(this.#podCIDR);
+  }
+
+  #changed(): void {
+    const { clock, log } = this.#options;
+    this.#checkpointTimer ??= clock.after(checkpointMs, () => {
+      this.#checkpointTimer = undefined;
+      this.#checkpointing = this.#checkpointing
+        .then(() => this.#checkpoint())
+        .catch((error) => log.error('cannot write the checkpoint of pods', { error: errorMessage(error) }));
+    });
+  }
+
+  async #checkpoint(): Promise<void> {
+    const content = { podCIDR: this.#podCIDR, pods: this.#options.workers.pods() };
+    await writeCheckpoint(this.#checkpointPath, content);
+  }
+}

@@ -1,0 +1,178 @@
+/** Keeps the agent connected to the container engine, and tells pods' workers what changes there. */
+import { aborted } from '../base/abort.ts';
+import { type Clock, sleep } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import type { AssignedPods } from './assigned-pods.ts';
+import type { NodeAgent } from './node-agent.ts';
+import type { PodNetwork } from './pod-network.ts';
+import type { PodWorkers } from './pod-workers.ts';
+import { type ContainerRuntime, RuntimeError } from './runtime/runtime.ts';
+import type { RuntimeCache } from './runtime-cache.ts';
+import type { Sandboxes } from './sandboxes.ts';
+
+export interface EngineConnectionOptions {
+  readonly runtime: ContainerRuntime;
+  readonly network: PodNetwork;
+  readonly assigned: AssignedPods;
+  readonly workers: PodWorkers;
+  readonly node: NodeAgent;
+  readonly cache: RuntimeCache;
+  readonly sandboxes: Sandboxes;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The archive the pause image is loaded from. */
+  readonly readPauseArchive: () => Promise<Uint8Array>;
+}
+
+const relistMs = 60_000;
+const reconnectMs = [100, 250, 500, 1000, 2000, 5000];
+/** Docker 20.10. */
+const oldestApi = [1, 41] as const;
+
+export class EngineConnection {
+  readonly #options: EngineConnectionOptions;
+  #directory: string | undefined;
+
+  constructor(options: EngineConnectionOptions) {
+    this.#options = options;
+  }
+
+  /** Where the engine keeps images and containers; undefined until it has said so. */
+  get directory(): string | undefined {
+    return this.#directory;
+  }
+
+  /**
+   * Connects to the engine, for as long as it takes and as often as it goes away, until the signal aborts. Rejects
+   * with UnsupportedRuntimeError.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log, workers, node } = this.#options;
+    let failures = 0;
+    let told = '';
+    const onConnected = () => {
+      failures = 0;
+      told = '';
+    };
+    while (!signal.aborted) {
+      try {
+        await this.#whileConnected(signal, onConnected);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof UnsupportedRuntimeError) throw error;
+        const message = errorMessage(error);
+        if (message !== told) log.warn('this node cannot run pods; it is tried again', { error: message });
+        told = message;
+        workers.pause();
+        node.setProblem(message);
+      }
+      const wait = reconnectMs[Math.min(failures++, reconnectMs.length - 1)] ?? relistMs;
+      await sleep(clock, wait, signal).catch(() => undefined);
+    }
+  }
+
+  /** From connecting to the engine until it goes away, which throws. */
+  async #whileConnected(signal: AbortSignal, onConnected: () => void): Promise<void> {
+    const { runtime, network, node, assigned, log } = this.#options;
+    const { version, apiVersion, directory } = await runtime.version();
+    this.#directory = directory;
+    requireApi(version, apiVersion);
+    node.setRuntimeVersion(`docker://${version}`);
+    if (assigned.podCIDR === undefined) node.setProblem('no podCIDR has been assigned to this node yet');
+    const podCIDR = await Promise.race([assigned.podCIDRKnown, aborted(signal)]);
+    if (podCIDR === undefined) return;
+    await network.setUp(podCIDR);
+    await runtime.prepare(this.#options.readPauseArchive);
+    const leave = new AbortController();
+    const connected = AbortSignal.any([signal, leave.signal]);
+    const { promise: watching, resolve: onReady } = Promise.withResolvers<void>();
+    const events = this.#readEvents(connected, onReady);
+    try {
+      await Promise.race([watching, events]);
+      await this.#takeOver();
+      log.info('connected to the container engine', { version });
+      onConnected();
+      node.setProblem(undefined);
+      await Promise.race([events, this.#relistNowAndThen(connected)]);
+      if (!signal.aborted) throw new RuntimeError('Unavailable', 'Docker closed the connection');
+    } finally {
+      leave.abort();
+      await events.catch(() => undefined);
+    }
+  }
+
+  async #readEvents(signal: AbortSignal, onReady: () => void): Promise<void> {
+    const { runtime, log } = this.#options;
+    for await (const { id } of runtime.events(signal, onReady)) {
+      this.#objectChanged(id).catch((error) =>
+        log.warn('cannot look at a container; the next relist does', { error: errorMessage(error) }),
+      );
+    }
+  }
+
+  async #objectChanged(id: string): Promise<void> {
+    const { cache, sandboxes } = this.#options;
+    const uid = await cache.refresh(id);
+    if (uid !== undefined) this.#podChanged(uid);
+    else if (sandboxes.isReady(id)) await this.#dropDeadReady();
+  }
+
+  #podChanged(uid: string): void {
+    const { workers, assigned } = this.#options;
+    if (workers.has(uid)) workers.wake(uid);
+    else assigned.endUnknown();
+  }
+
+  /** Nothing is decided about any pod before it is known what is here. */
+  async #takeOver(): Promise<void> {
+    const { cache, sandboxes, workers, assigned } = this.#options;
+    await cache.relist();
+    await sandboxes.adopt(cache.sandboxes());
+    await cache.relist();
+    workers.resume();
+    assigned.endUnknown();
+    sandboxes.refill();
+  }
+
+  async #dropDeadReady(): Promise<void> {
+    const { cache, sandboxes } = this.#options;
+    const running = cache.sandboxes().filter(({ state }) => state === 'running');
+    await sandboxes.dropDead(new Set(running.map(({ id }) => id)));
+    sandboxes.refill();
+  }
+
+  async #relistNowAndThen(signal: AbortSignal): Promise<void> {
+    const { clock, cache } = this.#options;
+    for (;;) {
+      await sleep(clock, relistMs, signal);
+      await this.#mendNetwork();
+      for (const uid of await cache.relist()) this.#podChanged(uid);
+      await this.#dropDeadReady();
+    }
+  }
+
+  /** Whoever reloads a firewall takes our rules with it. */
+  async #mendNetwork(): Promise<void> {
+    const { network, assigned, log } = this.#options;
+    try {
+      if (assigned.podCIDR !== undefined) await network.setUp(assigned.podCIDR);
+    } catch (error) {
+      log.warn('cannot look after the pod network; the next relist does', { error: errorMessage(error) });
+    }
+  }
+}
+
+/** The container engine is there and will not do; waiting does not help. */
+export class UnsupportedRuntimeError extends Error {
+  override readonly name = 'UnsupportedRuntimeError';
+}
+
+/** Throws UnsupportedRuntimeError for an engine older than this agent can use. */
+export function requireApi(version: string, apiVersion: string): void {
+  const [major = 0, minor = 0] = apiVersion.split('.').map(Number);
+  const [oldestMajor, oldestMinor] = oldestApi;
+  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return;
+  throw new UnsupportedRuntimeError(
+    `Docker ${version} is too old: its API is ${apiVersion}, minik8s needs ${oldestApi.join('.')} (Docker 20.10) or newer`,
+  );
+}

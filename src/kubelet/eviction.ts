@@ -1,0 +1,111 @@
+/**
+ * Ends pods while the node is short of memory or disk, one at a time: after each it is looked again, at the next
+ * heartbeat, whether the node has enough now. Images are left alone: the engine is the user's, who may need them.
+ */
+import type { Pod } from '../api/core/v1/pod.ts';
+import type { Exec } from '../base/exec.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import type { EventRecorder } from '../controller-runtime/events.ts';
+import { readContainerMemory, readWritableLayer } from './node-usage.ts';
+import { type EvictionCandidate, evictable, evictionOf, evictionOrder } from './plan/eviction-order.ts';
+import type { Shortage } from './plan/eviction-thresholds.ts';
+import type { PodFiles } from './pod-files.ts';
+import type { PodWorkers } from './pod-workers.ts';
+import type { RuntimeCache } from './runtime-cache.ts';
+
+export interface EvictionOptions {
+  readonly workers: PodWorkers;
+  readonly cache: RuntimeCache;
+  readonly files: PodFiles;
+  readonly exec: Exec;
+  readonly events: EventRecorder;
+  readonly log: Logger;
+}
+
+const measureTimeoutMs = 20_000;
+
+export class Eviction {
+  readonly #options: EvictionOptions;
+  #busy = false;
+
+  constructor(options: EvictionOptions) {
+    this.#options = options;
+  }
+
+  /** Evicts one pod for the first shortage that pods can be evicted for, unless one is being evicted. */
+  consider(shortages: readonly Shortage[]): void {
+    // Memory first: without it nothing else can be done. Of processes it is not known whose they are.
+    const shortage =
+      shortages.find(({ pressure }) => pressure === 'MemoryPressure') ??
+      shortages.find(({ pressure }) => pressure === 'DiskPressure');
+    if (!shortage || this.#busy) return;
+    const { log } = this.#options;
+    this.#busy = true;
+    this.#evictOne(shortage)
+      .catch((error) => log.error('cannot evict a pod', { error: errorMessage(error) }))
+      .finally(() => {
+        this.#busy = false;
+      });
+  }
+
+  async #evictOne(shortage: Shortage): Promise<void> {
+    const { workers, log } = this.#options;
+    const candidates = await Promise.all(
+      evictable(workers.pods()).map(
+        async (pod): Promise<EvictionCandidate> => ({
+          pod,
+          usage: await this.#usageOf(pod, shortage),
+        }),
+      ),
+    );
+    const [first] = evictionOrder(candidates, shortage);
+    const { resource, available, threshold } = shortage;
+    if (!first) {
+      log.warn('this node is short and no pod can be evicted', { resource, available, threshold });
+      return;
+    }
+    const { metadata } = first.pod;
+    const end = evictionOf(first, shortage);
+    log.warn('evicting a pod', { pod: `${metadata.namespace}/${metadata.name}`, why: end.message });
+    await workers.end(metadata.uid, end);
+  }
+
+  /** By container name; undefined when nothing of the pod can be measured. */
+  async #usageOf(pod: Pod, { resource }: Shortage): Promise<ReadonlyMap<string, number> | undefined> {
+    const usage = new Map<string, number>();
+    const { containers } = this.#options.cache.observe(pod.metadata.uid);
+    const running = containers.filter(({ state }) => state === 'running');
+    for (const { name, pid } of running) {
+      const used = resource === 'memory' ? await readContainerMemory(pid) : await this.#diskOf(pid, resource);
+      if (used !== undefined) usage.set(name, used);
+    }
+    if (resource !== 'memory') {
+      // Volumes are the pod's: counted with its first container, as no request is made for them alone.
+      const own = await this.#countBelow(this.#options.files.directory(pod.metadata.uid), resource);
+      const [first] = pod.spec.containers;
+      if (first && own !== undefined) usage.set(first.name, (usage.get(first.name) ?? 0) + own);
+    }
+    return usage.size > 0 ? usage : undefined;
+  }
+
+  async #diskOf(pid: number, resource: Shortage['resource']): Promise<number | undefined> {
+    const layer = await readWritableLayer(pid);
+    return layer === undefined ? undefined : this.#countBelow(layer, resource);
+  }
+
+  /** Bytes or inodes below a directory, on its file system alone; undefined when there is none. */
+  async #countBelow(directory: string, resource: Shortage['resource']): Promise<number | undefined> {
+    const { exec, log } = this.#options;
+    const unit = resource === 'inodes' ? '--inodes' : '--block-size=1';
+    try {
+      const { stdout } = await exec('du', ['--summarize', '--one-file-system', unit, directory], {
+        timeoutMs: measureTimeoutMs,
+      });
+      const count = Number(stdout.split('\t')[0]);
+      return Number.isFinite(count) ? count : undefined;
+    } catch (error) {
+      log.debug('cannot measure a directory', { directory, error: errorMessage(error) });
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,83 @@
+/** Which pod goes first when a node is short of something (pkg/kubelet/eviction: rankMemoryPressure and others). */
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { podRequests } from '../../api/core/v1/pod-requests.ts';
+import type { PodEnd } from './actions.ts';
+import { type Shortage, shortageText, size } from './eviction-thresholds.ts';
+import { isTerminalPhase } from './pod-status.ts';
+
+export interface EvictionCandidate {
+  readonly pod: Pod;
+  /** Of what the node is short of, by container; undefined when it can not be told. */
+  readonly usage: ReadonlyMap<string, number> | undefined;
+}
+
+/** From here on the system itself needs a pod (system-cluster-critical, system-node-critical). */
+const criticalPriority = 2_000_000_000;
+const criticalClasses = ['system-cluster-critical', 'system-node-critical'];
+
+export function priorityOf(pod: Pod): number {
+  const { priority, priorityClassName = '' } = pod.spec as {
+    readonly priority?: number;
+    readonly priorityClassName?: string;
+  };
+  return priority ?? (criticalClasses.includes(priorityClassName) ? criticalPriority : 0);
+}
+
+export const isCritical = (pod: Pod): boolean => priorityOf(pod) >= criticalPriority;
+
+/** Pods that may be evicted: they have not ended, nobody ends them already, and the system can do without them. */
+export const evictable = (pods: readonly Pod[]): readonly Pod[] =>
+  pods.filter(
+    (pod) =>
+      !isTerminalPhase(pod.status?.phase) &&
+      pod.metadata.deletionTimestamp === undefined &&
+      !pod.status?.conditions?.some(({ type, status }) => type === 'DisruptionTarget' && status === 'True') &&
+      !isCritical(pod),
+  );
+
+/**
+ * First those of which nothing is known, then those that use more than they requested (a BestEffort pod requested
+ * nothing), then the lowest priority, then the most beyond the request.
+ */
+export function evictionOrder(
+  candidates: readonly EvictionCandidate[],
+  { resource }: Pick<Shortage, 'resource'>,
+): readonly EvictionCandidate[] {
+  const ranked = candidates.map((candidate) => {
+    const used = totalOf(candidate.usage);
+    const beyond = used - (podRequests(candidate.pod).get(resource) ?? 0);
+    return { candidate, known: candidate.usage !== undefined, beyond, priority: priorityOf(candidate.pod) };
+  });
+  return ranked
+    .toSorted(
+      (a, b) =>
+        Number(a.known) - Number(b.known) ||
+        Number(b.beyond > 0) - Number(a.beyond > 0) ||
+        a.priority - b.priority ||
+        b.beyond - a.beyond,
+    )
+    .map(({ candidate }) => candidate);
+}
+
+const totalOf = (usage: EvictionCandidate['usage']) =>
+  [...(usage?.values() ?? [])].reduce((sum, amount) => sum + amount, 0);
+
+/** Why the pod goes, in upstream's words. It goes at once: what is short would be gone before a grace period is over. */
+export function evictionOf({ pod, usage }: EvictionCandidate, shortage: Shortage): PodEnd {
+  const { resource } = shortage;
+  const containers = pod.spec.containers.flatMap(({ name, resources }) => {
+    const used = usage?.get(name);
+    const request = resources?.requests?.[resource] ?? '0';
+    const wanted = podRequests({ ...pod, spec: { ...pod.spec, containers: [{ name, resources }] } } as Pod);
+    if (used === undefined || used <= (wanted.get(resource) ?? 0)) return [];
+    return [
+      `Container ${name} was using ${size(resource, used)}, request is ${request}, has larger consumption of ${resource}. `,
+    ];
+  });
+  return {
+    reason: 'Evicted',
+    message: `${shortageText(shortage)}${containers.join('')}`.trimEnd(),
+    gracePeriodSeconds: 0,
+    disruption: true,
+  };
+}

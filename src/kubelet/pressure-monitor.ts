@@ -1,0 +1,80 @@
+/** Looks at each heartbeat whether the node is short of something, and remembers it for a while. */
+import { type Clock, sleep } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import {
+  isUnder,
+  type NodeUsage,
+  type PressureMemory,
+  rememberPressure,
+  type Shortage,
+  shortagesOf,
+  type Threshold,
+} from './plan/eviction-thresholds.ts';
+import type { NodeHealth } from './plan/node-conditions.ts';
+
+export interface PressureMonitorOptions {
+  readonly readUsage: () => Promise<NodeUsage>;
+  readonly thresholds: readonly Threshold[];
+  /** Called after every look that found the node short of something. */
+  readonly onShortages: (shortages: readonly Shortage[]) => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const patienceMs = 2000;
+
+export class PressureMonitor {
+  readonly #options: PressureMonitorOptions;
+  #memory: PressureMemory = {};
+  #problem: string | undefined = 'it was not looked yet';
+  #looking: Promise<void> | undefined;
+
+  constructor(options: PressureMonitorOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Never rejects: what can not be measured is said in the conditions. Resolves after a while also when the kernel does
+   * not answer (a file system that hangs), so that the node is heard of all the same.
+   */
+  async measure(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    const done = new AbortController();
+    const late = sleep(this.#options.clock, patienceMs, done.signal).then(
+      () => this.#fail(`the kernel has not said within ${patienceMs / 1000} s what is left`),
+      () => undefined,
+    );
+    await Promise.race([this.#looking, late]);
+    done.abort();
+  }
+
+  async #look(): Promise<void> {
+    const { readUsage, thresholds, onShortages, clock } = this.#options;
+    try {
+      const shortages = shortagesOf(await readUsage(), thresholds);
+      this.#memory = rememberPressure(this.#memory, shortages, clock.now());
+      this.#problem = undefined;
+      if (shortages.length > 0) onShortages(shortages);
+    } catch (error) {
+      this.#fail(errorMessage(error));
+    }
+  }
+
+  #fail(problem: string): void {
+    if (problem !== this.#problem)
+      this.#options.log.warn('cannot measure what this node has left', { error: problem });
+    this.#problem = problem;
+  }
+
+  health(now: number): Pick<NodeHealth, 'pressures' | 'unmeasured'> {
+    if (this.#problem !== undefined) return { pressures: undefined, unmeasured: this.#problem };
+    const pressures = {
+      MemoryPressure: isUnder(this.#memory, 'MemoryPressure', now),
+      DiskPressure: isUnder(this.#memory, 'DiskPressure', now),
+      PIDPressure: isUnder(this.#memory, 'PIDPressure', now),
+    };
+    return { pressures };
+  }
+}

@@ -1,0 +1,136 @@
+/** exec and attach over connections that Docker hands over whole ("hijacked"): input up, both outputs down. */
+import { once } from 'node:events';
+import type { Duplex, Readable, Writable } from 'node:stream';
+import type Docker from 'dockerode';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { call, unlessGone, untilAborted } from './docker-call.ts';
+import { type OutputPiece, outputPieces } from './docker-logs.ts';
+import { type ExecConfig, type ProcessStreams, RuntimeError, type TerminalSize } from './runtime.ts';
+
+/** Docker closes the streams after it has noted the exit status; this is for an engine that does not. */
+const exitStatusTimeout = 5_000;
+
+/** Resolves with the program's exit status. */
+export async function execIn(
+  docker: Docker,
+  id: string,
+  { command, tty }: ExecConfig,
+  streams: ProcessStreams,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<number> {
+  const stdin = streams.stdin !== undefined;
+  const exec = await call('run a command', () =>
+    docker.getContainer(id).exec({
+      Cmd: [...command],
+      AttachStdin: stdin,
+      // What nobody wants is dropped here: without an output Docker would not say when the program ends.
+      AttachStdout: true,
+      AttachStderr: true,
+      Tty: tty,
+    }),
+  );
+  const connection = await call('run a command', () => exec.start({ hijack: true, stdin, Tty: tty }));
+  await join(connection, streams, tty, (size) => exec.resize(size), signal);
+  return exitStatus(exec, clock);
+}
+
+async function exitStatus(exec: Docker.Exec, clock: Clock): Promise<number> {
+  const deadline = clock.now() + exitStatusTimeout;
+  for (;;) {
+    const { Running, ExitCode } = await call('ask how a command ended', () => exec.inspect());
+    if (!Running && ExitCode !== null) return ExitCode;
+    if (clock.now() > deadline) throw new RuntimeError('Failed', 'Docker does not say how the command ended');
+    await sleep(clock, 20);
+  }
+}
+
+/** Resolves when the container's first process has ended. */
+export async function attachTo(
+  container: Docker.Container,
+  streams: ProcessStreams,
+  signal: AbortSignal,
+): Promise<void> {
+  const info = await call('inspect', () => container.inspect());
+  // Input goes only to a container that was made to take some; Docker would take it and drop it.
+  const stdin = streams.stdin !== undefined && info.Config.OpenStdin === true;
+  const options = { stream: true, hijack: true, stdin, stdout: true, stderr: true };
+  const connection = (await call('attach', () => container.attach(options))) as Duplex;
+  const joined = join(
+    connection,
+    stdin ? streams : { ...streams, stdin: undefined },
+    info.Config.Tty,
+    (size) => container.resize(size),
+    signal,
+  );
+  // One that has ended meanwhile would be waited for until it starts again.
+  const ended = unlessGone(call('inspect', () => container.inspect())).then((now) => !now?.State.Running);
+  const [result] = await Promise.allSettled([joined, ended.then((is) => is && connection.destroy())]);
+  if (result.status === 'rejected' && !(await ended)) throw result.reason;
+}
+
+type Resize = (size: { h: number; w: number }) => Promise<unknown>;
+
+/** Until Docker closes the connection. Rejects when that breaks, and when the signal aborts. */
+async function join(
+  connection: Duplex,
+  { stdin, stdout, stderr, sizes }: ProcessStreams,
+  tty: boolean,
+  resize: Resize,
+  signal: AbortSignal,
+): Promise<void> {
+  const abort = () => connection.destroy();
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  connection.on('error', () => undefined);
+  stdin?.pipe(connection);
+  const over = new AbortController();
+  if (tty) void followSizes(sizes, resize, over.signal);
+  const outputs = { stdout, stderr };
+  try {
+    const chunks = untilAborted(connection as AsyncIterable<Uint8Array>, signal);
+    for await (const { stream, data } of tty ? asStdout(chunks) : outputPieces(chunks)) {
+      await write(outputs[stream], data);
+    }
+    signal.throwIfAborted();
+  } finally {
+    over.abort();
+    signal.removeEventListener('abort', abort);
+    stopReading(stdin, connection);
+    connection.destroy();
+  }
+}
+
+/** Input that comes too late has nobody to go to. */
+function stopReading(stdin: Readable | undefined, connection: Duplex): void {
+  stdin?.unpipe(connection);
+  stdin?.resume();
+}
+
+async function* asStdout(chunks: AsyncIterable<Uint8Array>): AsyncIterable<OutputPiece> {
+  for await (const data of chunks) yield { stream: 'stdout', data };
+}
+
+/** Resolves when more may be written; what nobody reads (any more) is dropped. */
+async function write(target: Writable | undefined, data: Uint8Array): Promise<void> {
+  if (!target || target.destroyed || target.writableEnded) return;
+  if (target.write(data)) return;
+  const settled = new AbortController();
+  const { signal } = settled;
+  await Promise.race([once(target, 'drain', { signal }), once(target, 'close', { signal })])
+    // A stream that breaks has nobody who reads.
+    .catch(() => undefined)
+    .finally(() => settled.abort());
+}
+
+async function followSizes(
+  sizes: AsyncIterable<TerminalSize>,
+  resize: Resize,
+  over: AbortSignal,
+): Promise<void> {
+  for await (const { width, height } of sizes) {
+    if (over.aborted) return;
+    // A program that has just ended has no terminal.
+    await resize({ w: width, h: height }).catch(() => undefined);
+  }
+}

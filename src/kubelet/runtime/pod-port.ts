@@ -1,0 +1,57 @@
+/** A TCP connection to a pod's own loopback address, by way of a program that enters its network (pause.c). */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
+import { RuntimeError } from './runtime.ts';
+
+/** Of what the program says. */
+const longestLine = 1024;
+
+/**
+ * Joins the stream to the port, in the network of process `pid`, until both sides are done or the stream is closed.
+ * Rejects with what the program says when nobody listens there, and when the signal aborts.
+ */
+export async function connectPort(
+  program: string,
+  pid: number,
+  port: number,
+  stream: Duplex,
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted();
+  if (stream.destroyed) return;
+  const child = spawn(program, ['connect', String(pid), String(port)], { stdio: 'pipe' });
+  const ended = endOf(child);
+  const kill = () => {
+    child.kill('SIGKILL');
+    // What it still wanted to say has nobody to go to, and would keep its pipe open.
+    child.stdout.destroy();
+  };
+  signal.addEventListener('abort', kill, { once: true });
+  stream.once('close', kill);
+  // A broken pipe is the other side's end, which the program's exit status judges.
+  for (const pipe of [child.stdin, child.stdout]) pipe.on('error', () => undefined);
+  stream.pipe(child.stdin);
+  child.stdout.pipe(stream);
+  try {
+    const { code, said } = await ended;
+    signal.throwIfAborted();
+    if (code !== 0 && !stream.destroyed)
+      throw new RuntimeError('Failed', said || `the connection failed: ${code}`);
+    stream.end();
+  } finally {
+    signal.removeEventListener('abort', kill);
+    stream.off('close', kill);
+    stream.unpipe(child.stdin);
+    stream.resume();
+  }
+}
+
+async function endOf(child: ChildProcessWithoutNullStreams): Promise<{ code: number | null; said: string }> {
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(0, longestLine);
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, said: said.trim().split('\n', 1)[0] ?? '' };
+}

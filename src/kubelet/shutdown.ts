@@ -1,0 +1,24 @@
+/** Ends a node's pods because its machine goes down: ordinary pods first, those of the system last. */
+import { type Clock, sleep } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import { isTerminalPhase } from './plan/pod-status.ts';
+import { type ShutdownPeriods, shutdownPhases } from './plan/shutdown-phases.ts';
+import type { PodWorkers } from './pod-workers.ts';
+
+export interface ShutdownOptions extends ShutdownPeriods {
+  readonly workers: PodWorkers;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Resolves when all have ended, or the time is over; a phase whose pods end early takes no longer than they do. */
+export async function endAllPods({ workers, clock, log, ...periods }: ShutdownOptions): Promise<void> {
+  const pods = workers.pods().filter(({ status }) => !isTerminalPhase(status?.phase));
+  for (const { pods: ending, periodMs } of shutdownPhases(pods, periods)) {
+    log.info('ending pods: this node is shutting down', { pods: ending.length, withinMs: periodMs });
+    const over = new AbortController();
+    const ended = Promise.all(ending.map(({ uid, end }) => workers.end(uid, end)));
+    const late = sleep(clock, periodMs, over.signal).then(() => log.warn('some pods did not end in time'));
+    await Promise.race([ended, late]).finally(() => over.abort());
+  }
+}

@@ -1,0 +1,40 @@
+/** How a command ended, as the last thing its client reads (k8s.io/kubelet pkg/cri/streaming/remotecommand). Pure. */
+
+export type Outcome =
+  | { readonly exitCode: number }
+  /** It could not be run, or seen to its end. */
+  | { readonly failure: string };
+
+/** The Status of protocols from v4 on, as JSON: kubectl exits with the code of cause ExitCode. */
+export function outcomeStatus(outcome: Outcome): string {
+  return JSON.stringify(statusOf(outcome));
+}
+
+function statusOf(outcome: Outcome) {
+  if ('failure' in outcome) {
+    return {
+      metadata: {},
+      status: 'Failure',
+      message: `Internal error occurred: ${outcome.failure}`,
+      reason: 'InternalError',
+      details: { causes: [{ message: outcome.failure }] },
+      code: 500,
+    };
+  }
+  if (outcome.exitCode === 0) return { metadata: {}, status: 'Success' };
+  return {
+    metadata: {},
+    status: 'Failure',
+    message: nonZero(outcome.exitCode),
+    reason: 'NonZeroExitCode',
+    details: { causes: [{ reason: 'ExitCode', message: String(outcome.exitCode) }] },
+  };
+}
+
+/** What protocols before v4 are told: nothing after a success. */
+export function outcomeText(outcome: Outcome): string {
+  if ('failure' in outcome) return outcome.failure;
+  return outcome.exitCode === 0 ? '' : nonZero(outcome.exitCode);
+}
+
+const nonZero = (exitCode: number) => `command terminated with non-zero exit code: exit status ${exitCode}`;

@@ -1,0 +1,126 @@
+/** The overlay in this machine's kernel: read whole, changed by difference. */
+import type { Exec } from '../../base/exec.ts';
+import type { NetworkNames } from '../rules.ts';
+import { networkOf, type Underlay } from './plan.ts';
+import { renderChange, vni, vxlanPort } from './render.ts';
+import { change, type OverlayState, type VxlanLink } from './state.ts';
+
+interface LinkJson {
+  readonly ifname?: string;
+  readonly address?: string;
+  readonly mtu?: number;
+  readonly flags?: readonly string[];
+  readonly linkinfo?: {
+    readonly info_data?: {
+      readonly local?: string;
+      readonly link?: string;
+      readonly id?: number;
+      readonly port?: number;
+    };
+  };
+  readonly addr_info?: readonly { readonly local?: string; readonly prefixlen?: number }[];
+}
+
+interface RouteJson {
+  readonly type?: string;
+  readonly dst?: string;
+  readonly gateway?: string;
+  readonly dev?: string;
+}
+
+interface NeighbourJson {
+  readonly dst?: string;
+  readonly lladdr?: string;
+}
+
+interface ForwardingJson {
+  readonly mac?: string;
+  readonly dst?: string;
+}
+
+/** The link that has the address; undefined when none has. */
+export async function readUnderlay(exec: Exec, nodeIP: string): Promise<Underlay | undefined> {
+  const links = await json<LinkJson>(exec, 'ip', ['-family', 'inet', 'address', 'show', 'to', nodeIP]);
+  for (const { ifname, mtu, addr_info = [] } of links) {
+    const found = addr_info.find(({ local }) => local === nodeIP);
+    if (ifname === undefined || mtu === undefined || found === undefined) continue;
+    return { dev: ifname, mtu, network: networkOf(`${nodeIP}/${found.prefixlen ?? 32}`) };
+  }
+  return undefined;
+}
+
+export interface KernelOverlay {
+  readonly state: OverlayState;
+  /** A link that is not ours and takes the packets that ours would be for. */
+  readonly rival: string | undefined;
+}
+
+/** Everything of the overlay that there is, of whichever run. */
+export async function readOverlay(exec: Exec, names: NetworkNames): Promise<KernelOverlay> {
+  const { vxlanLink, routeProtocol } = names;
+  const [links, routes] = await Promise.all([
+    json<LinkJson>(exec, 'ip', ['-details', 'address', 'show', 'type', 'vxlan']),
+    json<RouteJson>(exec, 'ip', ['route', 'show', 'proto', String(routeProtocol)]),
+  ]);
+  const link = links.find(({ ifname }) => ifname === vxlanLink);
+  const [neighbours, forwarding] = link
+    ? await Promise.all([
+        json<NeighbourJson>(exec, 'ip', ['neighbour', 'show', 'dev', vxlanLink, 'nud', 'permanent']),
+        json<ForwardingJson>(exec, 'bridge', ['fdb', 'show', 'dev', vxlanLink]),
+      ])
+    : [[], []];
+  const state = {
+    vxlan: link && linkOf(link),
+    routes: new Map(routes.map((route) => [route.dst ?? '', wayOf(route, vxlanLink)])),
+    neighbours: new Map(neighbours.map(({ dst = '', lladdr = '' }) => [dst, lladdr])),
+    forwarding: new Map(forwarding.map(({ mac = '', dst = '' }) => [mac, dst])),
+    // Not worth a reading: they are written again.
+    senders: undefined,
+  };
+  return { state, rival: links.find((other) => other !== link && isRival(other))?.ifname };
+}
+
+/** The kernel has one link for a VNI on a port. */
+function isRival({ linkinfo }: LinkJson): boolean {
+  const { id, port } = linkinfo?.info_data ?? {};
+  return id === vni && port === vxlanPort;
+}
+
+/** Turns the one into the other. When it rejects, the kernel has something between the two: read it again. */
+export async function applyOverlay(
+  exec: Exec,
+  from: OverlayState,
+  to: OverlayState,
+  names: NetworkNames,
+): Promise<boolean> {
+  const difference = change(from, to, (way) => way.includes(` dev ${names.vxlanLink}`));
+  if (!difference) return false;
+  for (const { program, args, input } of renderChange(difference, names)) {
+    await exec(program, args, { input });
+  }
+  return true;
+}
+
+/** What does not match any plan makes the link anew: a link that is down, or was made by another hand. */
+function linkOf({ linkinfo, address, mtu, flags, addr_info = [] }: LinkJson): VxlanLink {
+  const { local = '', link: dev = '' } = linkinfo?.info_data ?? {};
+  const addresses = addr_info.filter(({ prefixlen }) => prefixlen === 32).map(({ local: ip }) => ip);
+  const up = flags?.includes('UP') ?? false;
+  return { local, dev, mac: address ?? '', mtu: mtu ?? 0, address: up ? addresses.join() : '' };
+}
+
+function wayOf({ type, gateway, dev }: RouteJson, vxlanLink: string): string {
+  if (type !== undefined && type !== 'unicast') return type;
+  return `via ${gateway} dev ${dev}${dev === vxlanLink ? ' onlink' : ''}`;
+}
+
+async function json<T>(exec: Exec, program: 'ip' | 'bridge', args: readonly string[]): Promise<readonly T[]> {
+  const { stdout } = await exec(program, ['-json', ...args]);
+  // Nothing is printed as an empty list, or not at all.
+  const value: unknown = stdout.trim() === '' ? [] : JSON.parse(withoutFanMap(stdout));
+  if (!Array.isArray(value)) throw new Error(`${program} ${args.join(' ')} printed no list`);
+  return value as readonly T[];
+}
+
+/** Ubuntu's ip(8) writes the addresses of its fan networks into the details of a vxlan link, and not as JSON. */
+const withoutFanMap = (text: string) => text.replaceAll(/(?<="id":\d+)fan-map [^,"}]*/g, '');

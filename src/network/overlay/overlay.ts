@@ -1,0 +1,143 @@
+/**
+ * Keeps the way to other nodes' pods in step with Nodes. An event only says that something changed: a round plans
+ * from all Nodes there are and applies the difference to what the kernel is known to have. The kernel is read after
+ * a start, after a failure, and now and then, since others may have been at it. What is there stays when the agent
+ * ends, so pods reach one another while it is away.
+ */
+import { nodeResource } from '../../api/core/v1/node.ts';
+import { aborted, isAbort, onAbort } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Exec } from '../../base/exec.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import type { Client } from '../../client/client.ts';
+import type { InformerFactory } from '../../client/informer.ts';
+import { WorkQueue } from '../../controller-runtime/workqueue.ts';
+import { defaultNames, type NetworkNames } from '../rules.ts';
+import { applyOverlay, readOverlay, readUnderlay } from './kernel.ts';
+import { type OverlayMode, type OverlayPlan, planOverlay, relevance, type Underlay } from './plan.ts';
+import { vni, vxlanPort } from './render.ts';
+import type { OverlayState } from './state.ts';
+
+export interface OverlayOptions {
+  /** This node's agent: it writes what others have to know on its own Node. */
+  readonly client: Client;
+  /** Not started yet, and nobody else's. */
+  readonly informers: InformerFactory;
+  readonly exec: Exec;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly nodeName: string;
+  readonly nodeIP: string;
+  readonly clusterCIDR: string;
+  readonly mode: OverlayMode;
+  readonly names?: NetworkNames;
+}
+
+const rereadMs = 60_000;
+const retry = { baseMs: 100, maxMs: 30_000 };
+
+/** Runs until the signal aborts; never rejects for what goes wrong meanwhile. */
+export async function runOverlay(options: OverlayOptions, signal: AbortSignal): Promise<void> {
+  const { informers, clock, log } = options;
+  const nodes = informers.informerFor(nodeResource);
+  const queue = new WorkQueue<'nodes'>(clock, retry);
+  const wake = () => queue.add('nodes');
+  nodes.addEventHandler({
+    onAdd: wake,
+    onUpdate: (node, old) => {
+      if (relevance(node) !== relevance(old)) wake();
+    },
+    onDelete: wake,
+  });
+  const forget = onAbort(signal, () => queue.shutDown());
+  try {
+    // Without knowing the nodes, nothing that is there may be taken away.
+    await informers.start(signal);
+    const overlay = new Overlay(options, () => nodes.lister.list());
+    wake();
+    for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+      try {
+        await overlay.sync();
+        queue.forget(key);
+        queue.addAfter(key, rereadMs);
+      } catch (error) {
+        const retryMs = queue.addRateLimited(key);
+        if (!signal.aborted) {
+          log.warn('the way to other nodes is not as it should be; trying again', {
+            error: errorMessage(error),
+            retryMs,
+          });
+        }
+      }
+      queue.done(key);
+    }
+  } catch (error) {
+    if (!signal.aborted || !(isAbort(error) || error === signal.reason)) throw error;
+  } finally {
+    forget();
+    await aborted(signal);
+    await informers.stopped();
+  }
+}
+
+class Overlay {
+  readonly #options: OverlayOptions;
+  readonly #nodes: () => Parameters<typeof planOverlay>[1];
+  readonly #names: NetworkNames;
+  /** What the kernel has, as far as is known. */
+  #kernel: OverlayState | undefined;
+  #rival: string | undefined;
+  #underlay: Underlay | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #problems: ReadonlySet<string> = new Set();
+
+  constructor(options: OverlayOptions, nodes: () => Parameters<typeof planOverlay>[1]) {
+    this.#options = options;
+    this.#nodes = nodes;
+    this.#names = options.names ?? defaultNames;
+  }
+
+  async sync(): Promise<void> {
+    const { exec, clock, log, nodeIP } = this.#options;
+    const now = clock.now();
+    if (!this.#kernel || now - this.#readAt >= rereadMs) {
+      this.#underlay = await readUnderlay(exec, nodeIP);
+      const { state, rival } = await readOverlay(exec, this.#names);
+      this.#kernel = state;
+      this.#rival = rival;
+      this.#readAt = now;
+    }
+    const plan = planOverlay({ ...this.#options, underlay: this.#underlay }, this.#nodes(), this.#names);
+    this.#tell(plan.problems);
+    const from = this.#kernel;
+    // Until it has worked, nobody knows.
+    this.#kernel = undefined;
+    if (plan.state.vxlan && this.#rival !== undefined) {
+      throw new Error(
+        `link ${this.#rival} of this machine takes VXLAN packets with VNI ${vni} on UDP port ${vxlanPort}; remove it (ip link delete ${this.#rival}) or give --overlay host-routes`,
+      );
+    }
+    await applyOverlay(exec, from, plan.state, this.#names);
+    this.#kernel = plan.state;
+    const [before, after] = [from, plan.state].map(({ routes }) => routes.size);
+    if (before !== after) log.info('the ways to other nodes changed', { networks: after });
+    await this.#announce(plan);
+  }
+
+  /** Others send packets here only when this node has said how. */
+  async #announce({ annotations }: OverlayPlan): Promise<void> {
+    const { client, nodeName } = this.#options;
+    const own = this.#nodes().find(({ metadata }) => metadata.name === nodeName);
+    if (!annotations || !own) return;
+    const said = own.metadata.annotations ?? {};
+    if (Object.entries(annotations).every(([key, value]) => (said[key] ?? null) === value)) return;
+    await client.resource(nodeResource).patch(nodeName, '', 'merge', { metadata: { annotations } });
+  }
+
+  #tell(problems: readonly string[]): void {
+    for (const problem of problems) {
+      if (!this.#problems.has(problem)) this.#options.log.warn(problem);
+    }
+    this.#problems = new Set(problems);
+  }
+}

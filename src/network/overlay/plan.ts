@@ -1,0 +1,232 @@
+/**
+ * Where packets for other nodes' pods go: from Nodes to what the kernel should have. Everything in a Node but its
+ * podCIDR and its creation time is written by that node itself, so nothing of it reaches the kernel unchecked.
+ */
+import type { Node } from '../../api/core/v1/node.ts';
+import { formatAddress, parseAddress, parseCidr } from '../ipam.ts';
+import type { NetworkNames } from '../rules.ts';
+import { contains, Ranges } from './ranges.ts';
+import type { OverlayState, VxlanLink } from './state.ts';
+
+/** `host-routes` sends packets as they are to nodes on the same link; `vxlan` wraps them and needs no such link. */
+export type OverlayMode = 'vxlan' | 'host-routes';
+
+/** Written by a node's agent on its own Node once it can receive packets of that kind. */
+export const modeAnnotation = 'minik8s.io/overlay';
+export const macAnnotation = 'minik8s.io/vxlan-mac';
+
+/** What VXLAN puts around a packet of IPv4: an outer IP, UDP and VXLAN header and the inner Ethernet one. */
+export const vxlanOverhead = 50;
+
+/** The link of this machine that has the node's address. */
+export interface Underlay {
+  readonly dev: string;
+  readonly mtu: number;
+  /** The network on that link, such as `192.0.2.0/24`. */
+  readonly network: string;
+}
+
+export interface OverlayFacts {
+  readonly nodeName: string;
+  readonly nodeIP: string;
+  readonly clusterCIDR: string;
+  readonly mode: OverlayMode;
+  /** Undefined while no link has the node's address. */
+  readonly underlay: Underlay | undefined;
+}
+
+export interface OverlayPlan {
+  readonly state: OverlayState;
+  /** What this node's own Node should say, null for nothing; undefined when there is none or nobody to read it. */
+  readonly annotations: Readonly<Record<string, string | null>> | undefined;
+  /** One line for each node that can not be reached, and why. */
+  readonly problems: readonly string[];
+}
+
+/** What matters here of a Node; two Nodes that give the same text give the same plan. */
+export function relevance({ metadata, spec, status }: Node): string {
+  const { uid, creationTimestamp, annotations = {} } = metadata;
+  const told = [annotations[modeAnnotation], annotations[macAnnotation]];
+  return JSON.stringify([uid, creationTimestamp, spec.podCIDR, told, addressOf(status)]);
+}
+
+/** The MTU of pods' links: what fits through the underlay, wrapped or not. */
+export const podMtu = (mode: OverlayMode, underlayMtu: number) =>
+  mode === 'vxlan' ? underlayMtu - vxlanOverhead : underlayMtu;
+
+/** The overlay's MAC of the node with that range: survives restarts, and no two nodes have the same. */
+export function macOf(podCIDR: string): string {
+  const hex = parseAddressParts(podCIDR).map((part) => part.toString(16).padStart(2, '0'));
+  return ['0a', '58', ...hex].join(':');
+}
+
+/**
+ * With no other node there is nothing but the refusal of pod addresses that nobody has. When this node's own Node
+ * is not there (taken out), or has no range yet, the kernel should have nothing at all.
+ */
+export function planOverlay(
+  facts: OverlayFacts,
+  nodes: readonly Node[],
+  { vxlanLink: linkName }: NetworkNames,
+): OverlayPlan {
+  const own = nodes.find(({ metadata }) => metadata.name === facts.nodeName);
+  const podCIDR = own && rangeOf(own);
+  if (!podCIDR) return { state: noOverlay, annotations: undefined, problems: [] };
+  // Pod addresses that lead nowhere are refused here: the default route would carry them out of the cluster.
+  const routes = new Map([[networkOf(facts.clusterCIDR), 'unreachable']]);
+  const others = nodes.filter(({ metadata }) => metadata.name !== facts.nodeName);
+  if (others.length === 0 || !facts.underlay) {
+    const problems = facts.underlay ? [] : [`no link of this machine has the node's address ${facts.nodeIP}`];
+    return { state: bare(routes), annotations: undefined, problems };
+  }
+  const { underlay } = facts;
+  const link = facts.mode === 'vxlan' ? vxlanLink(facts.nodeIP, underlay, podCIDR) : undefined;
+  const { peers, problems } = peersOf(facts, podCIDR, others);
+  const neighbours = new Map<string, string>();
+  const forwarding = new Map<string, string>();
+  const senders = new Set<string>();
+  for (const peer of peers) {
+    if (link && peer.mac !== undefined) {
+      const address = firstOf(peer.podCIDR);
+      routes.set(peer.podCIDR, `via ${address} dev ${linkName} onlink`);
+      neighbours.set(address, peer.mac);
+      forwarding.set(peer.mac, peer.ip);
+      senders.add(peer.ip);
+    } else if (contains(underlay.network, `${peer.ip}/32`)) {
+      routes.set(peer.podCIDR, `via ${peer.ip} dev ${underlay.dev}`);
+    } else {
+      problems.push(
+        `node ${peer.name} at ${peer.ip} is not on the link of this node (${underlay.network} on ${underlay.dev}), and one of the two has --overlay host-routes: give both --overlay vxlan`,
+      );
+    }
+  }
+  const annotations = { [modeAnnotation]: facts.mode, [macAnnotation]: link?.mac ?? null };
+  return { state: { vxlan: link, routes, neighbours, forwarding, senders }, annotations, problems };
+}
+
+const bare = (routes: ReadonlyMap<string, string>): OverlayState => ({
+  vxlan: undefined,
+  routes,
+  neighbours: new Map(),
+  forwarding: new Map(),
+  senders: new Set(),
+});
+
+/** What a machine that is no node has. */
+export const noOverlay = bare(new Map());
+
+function vxlanLink(local: string, { dev, mtu }: Underlay, podCIDR: string): VxlanLink {
+  return { local, dev, mac: macOf(podCIDR), mtu: mtu - vxlanOverhead, address: firstOf(podCIDR) };
+}
+
+interface Peer {
+  readonly name: string;
+  readonly podCIDR: string;
+  readonly ip: string;
+  /** Undefined for one that receives packets as they are. */
+  readonly mac: string | undefined;
+}
+
+/**
+ * The nodes that have said that they are ready for packets. Where two want the same range, address or MAC the older
+ * one has it: a node that joins takes nothing from those that are there.
+ */
+function peersOf(facts: OverlayFacts, podCIDR: string, others: readonly Node[]) {
+  const taken = new Map([
+    [facts.nodeIP, facts.nodeName],
+    [macOf(podCIDR), facts.nodeName],
+  ]);
+  const ranges = new Ranges();
+  ranges.claim(podCIDR, facts.nodeName);
+  const peers: Peer[] = [];
+  const problems: string[] = [];
+  for (const node of others.toSorted(olderFirst)) {
+    const peer = readPeer(node);
+    if (!peer) continue;
+    if (typeof peer === 'string') {
+      problems.push(`node ${node.metadata.name}: ${peer}`);
+      continue;
+    }
+    const { name, ip, mac } = peer;
+    const owner = taken.get(ip) ?? (mac === undefined ? undefined : taken.get(mac));
+    if (!contains(facts.clusterCIDR, peer.podCIDR)) {
+      problems.push(
+        `node ${name}: its pods' range ${peer.podCIDR} is not in the cluster's ${facts.clusterCIDR}; make the node again with one that is`,
+      );
+      continue;
+    }
+    if (owner !== undefined) {
+      problems.push(`node ${name}: node ${owner} has its address ${ip} or its MAC already`);
+      continue;
+    }
+    const clash = ranges.claim(peer.podCIDR, name);
+    if (clash) {
+      problems.push(
+        `node ${name}: its pods' range ${peer.podCIDR} overlaps that of node ${clash.owner} (${clash.cidr}); make the node again with another`,
+      );
+      continue;
+    }
+    taken.set(ip, name);
+    if (mac !== undefined) taken.set(mac, name);
+    peers.push(peer);
+  }
+  return { peers, problems };
+}
+
+/** Undefined for a node that is not ready for packets; a text says why one that is can not be used. */
+function readPeer(node: Node): Peer | string | undefined {
+  const { name, annotations = {} } = node.metadata;
+  const mode = annotations[modeAnnotation];
+  const podCIDR = rangeOf(node);
+  const address = addressOf(node.status);
+  if (mode === undefined || podCIDR === undefined || address === undefined) return undefined;
+  const ip = unicast(address);
+  if (ip === undefined)
+    return `its address ${JSON.stringify(address)} is not one that packets can be sent to`;
+  if (mode === 'host-routes') return { name, podCIDR, ip, mac: undefined };
+  if (mode !== 'vxlan')
+    return `its ${modeAnnotation} is ${JSON.stringify(mode)}; expected vxlan or host-routes`;
+  const mac = annotations[macAnnotation];
+  if (mac === undefined) return undefined;
+  // Not of a group: the second digit is even.
+  if (!/^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$/.test(mac)) {
+    return `its ${macAnnotation} is ${JSON.stringify(mac)}, which is no MAC address such as 0a:58:0a:f4:01:00`;
+  }
+  return { name, podCIDR, ip, mac };
+}
+
+function olderFirst(a: Node, b: Node): number {
+  const [first, second] = [a, b].map(({ metadata }) => `${metadata.creationTimestamp} ${metadata.name}`);
+  return first === second ? 0 : (first ?? '') < (second ?? '') ? -1 : 1;
+}
+
+const addressOf = (status: Node['status']) =>
+  status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
+
+/** As the kernel writes it; undefined for none, and for one that is no IPv4 network of at least eight addresses. */
+function rangeOf({ spec }: Node): string | undefined {
+  try {
+    return spec.podCIDR && parseCidr(spec.podCIDR).bits <= 29 ? networkOf(spec.podCIDR) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function unicast(text: string): string | undefined {
+  try {
+    const address = parseAddress(text);
+    const first = Math.floor(address / 2 ** 24);
+    return first === 0 || first === 127 || first >= 224 ? undefined : formatAddress(address);
+  } catch {
+    return undefined;
+  }
+}
+
+export function networkOf(cidr: string): string {
+  const { base, bits } = parseCidr(cidr);
+  return `${formatAddress(base)}/${bits}`;
+}
+
+const firstOf = (cidr: string) => formatAddress(parseCidr(cidr).base);
+
+const parseAddressParts = (cidr: string) => firstOf(cidr).split('.').map(Number);

@@ -1,0 +1,104 @@
+/** A change of the overlay as text for nft(8), ip(8) and bridge(8). Data to data. */
+import type { NetworkNames } from '../rules.ts';
+import type { OverlayChange, VxlanLink } from './state.ts';
+
+export const vni = 1;
+/** The port the kernel's VXLAN used before it was given 4789; flannel has it too. */
+export const vxlanPort = 8472;
+
+/** One program to run, and what it reads. */
+export interface Step {
+  readonly program: 'nft' | 'ip' | 'bridge';
+  readonly args: readonly string[];
+  readonly input: string;
+}
+
+/**
+ * In order: the firewall knows who may send before there is a link to send to, and until there is none; what leads
+ * to a node comes last, so that no packet finds half a way.
+ */
+export function renderChange(change: OverlayChange, names: NetworkNames): readonly Step[] {
+  const { vxlanLink: link, routeProtocol } = names;
+  const { removedLink, addedLink, mtu, routes, neighbours, forwarding, senders } = change;
+  const protocol = `proto ${routeProtocol}`;
+  const firewall: Step = { program: 'nft', args: ['-f', '-'], input: renderSenders(senders, names) };
+  const closed = senders !== undefined && 'whole' in senders && !senders.whole;
+  const steps: Step[] = [
+    ...(closed ? [] : [firewall]),
+    batch('ip', [
+      ...routes.removed.map((network) => `route delete ${network} ${protocol}`),
+      ...neighbours.removed.map((address) => `neighbour delete ${address} dev ${link}`),
+      ...(removedLink ? [`link delete dev ${link}`] : []),
+      ...(addedLink ? renderLink(link, addedLink) : []),
+      ...(mtu === undefined ? [] : [`link set dev ${link} mtu ${mtu}`]),
+    ]),
+    batch('bridge', [
+      ...forwarding.removed.map((mac) => `fdb delete ${mac} dev ${link} self`),
+      ...[...forwarding.set].map(([mac, ip]) => `fdb replace ${mac} dev ${link} dst ${ip} self permanent`),
+    ]),
+    batch('ip', [
+      ...[...neighbours.set].map(
+        ([ip, mac]) => `neighbour replace ${ip} lladdr ${mac} dev ${link} nud permanent`,
+      ),
+      ...[...routes.set].map(([network, way]) => {
+        const route = way === 'unreachable' ? `unreachable ${network}` : `${network} ${way}`;
+        return `route replace ${route} ${protocol}`;
+      }),
+    ]),
+    ...(closed ? [firewall] : []),
+  ];
+  return steps.filter(({ input }) => input !== '');
+}
+
+const batch = (program: 'ip' | 'bridge', all: readonly string[]): Step => ({
+  program,
+  args: ['-batch', '-'],
+  input: lines(all),
+});
+
+function renderLink(name: string, { local, dev, mac, mtu, address }: VxlanLink): string[] {
+  return [
+    `link add name ${name} address ${mac} mtu ${mtu} type vxlan id ${vni} local ${local} dev ${dev} dstport ${vxlanPort} nolearning`,
+    // The kernel would give it an address of IPv6, by which nobody is to be reached.
+    `link set dev ${name} addrgenmode none`,
+    `address add ${address}/32 dev ${name}`,
+    `link set dev ${name} up`,
+  ];
+}
+
+/**
+ * Packets for our port are dropped before anything looks at them unless another node sent them. They are not
+ * tracked: every flow inside has a sending port of its own and no answer ever comes back to it.
+ */
+function renderSenders(senders: OverlayChange['senders'], { vxlanTable: table }: NetworkNames): string {
+  if (senders === undefined) return '';
+  if (!('whole' in senders)) {
+    return lines([
+      ...(senders.removed.length > 0
+        ? [`delete element ip ${table} nodes { ${senders.removed.join(', ')} }`]
+        : []),
+      ...(senders.added.length > 0 ? [`add element ip ${table} nodes { ${senders.added.join(', ')} }`] : []),
+    ]);
+  }
+  if (!senders.whole) return removalOf(table);
+  const elements = [...senders.whole].sort().join(', ');
+  return `${removalOf(table)}table ip ${table} {
+  set nodes {
+    type ipv4_addr
+${elements === '' ? '' : `    elements = { ${elements} }\n`}  }
+  chain prerouting {
+    type filter hook prerouting priority raw; policy accept;
+    udp dport ${vxlanPort} fib daddr type local ip saddr != @nodes drop
+    udp dport ${vxlanPort} notrack
+  }
+  chain output {
+    type filter hook output priority raw; policy accept;
+    udp dport ${vxlanPort} notrack
+  }
+}
+`;
+}
+
+const removalOf = (table: string) => `add table ip ${table}\ndelete table ip ${table}\n`;
+
+const lines = (all: readonly string[]) => all.map((line) => `${line}\n`).join('');

@@ -1,0 +1,164 @@
+/** One certificate by way of the API: asked for, waited for until somebody has approved and signed it, checked. */
+import { createHash, createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
+import {
+  type CertificateSigningRequest,
+  certificateSigningRequestResource,
+} from '../api/certificates/v1/certificate-signing-request.ts';
+import { isAlreadyExists, isNotFound, StatusError } from '../apimachinery/status-error.ts';
+import { type Clock, sleep } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+import { Backoff } from '../client/backoff.ts';
+import type { Client } from '../client/client.ts';
+import { isTransportError } from '../client/transport-error.ts';
+import { makeRequest, type RequestedSubject } from '../pki/new-request.ts';
+
+export interface CertificateOrder {
+  readonly signerName: string;
+  /** Kubernetes' words, such as `client auth`. */
+  readonly usages: readonly string[];
+  readonly subject: RequestedSubject;
+  /** PKCS #8, PEM. */
+  readonly key: string;
+  /** Whose request it is: the same key asked for by another is another request. */
+  readonly requester: string;
+  /** How long it shall be good for; the signer's own term when absent. */
+  readonly expirationSeconds?: number;
+}
+
+export interface RequestContext {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** PEM: who must have signed the answer. */
+  readonly authority: string;
+}
+
+/** The request came to an end without a certificate: with the same key it would again. */
+export class RequestRefusedError extends Error {
+  override readonly name = 'RequestRefusedError';
+}
+
+/**
+ * Resolves to the certificate, PEM, however long that takes, through lost connections; asked again with the same
+ * order it goes on where it was. Rejects with RequestRefusedError when it was denied, failed or removed, and with
+ * the server's StatusError when it does not know or let in the client.
+ */
+export async function requestCertificate(
+  context: RequestContext,
+  order: CertificateOrder,
+  signal: AbortSignal,
+): Promise<string> {
+  const { clock, log } = context;
+  const name = nameOf(order);
+  const request = await makeRequest(order.key, order.subject);
+  const backoff = new Backoff({ initialMs: 500, maxMs: 10_000 }, context.random);
+  let exists = false;
+  for (;;) {
+    const since = clock.now();
+    try {
+      if (!exists) await create(context.client, name, request, order);
+      exists = true;
+      const certificate = await issued(context.client, name, signal);
+      if (certificate !== undefined) return checked(certificate, order, context.authority);
+      // A watch ends after minutes; one that ends at once would be asked for again and again.
+      if (clock.now() - since >= shortWatchMs) backoff.reset();
+      else await sleep(clock, backoff.next(), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!mayPass(error)) throw error;
+      const retryMs = Math.round(backoff.next());
+      log.warn('asking for a certificate failed; trying again', { error: errorMessage(error), retryMs });
+      await sleep(clock, retryMs, signal);
+    }
+  }
+}
+
+const shortWatchMs = 1_000;
+
+/** As upstream's: told from what is asked, so that a second start finds the request of the first. */
+function nameOf({
+  key,
+  subject,
+  signerName,
+  usages,
+  requester,
+  expirationSeconds,
+}: CertificateOrder): string {
+  const publicKey = createPublicKey(createPrivateKey(key)).export({ type: 'spki', format: 'der' });
+  const asked = JSON.stringify([subject, signerName, usages, requester, expirationSeconds]);
+  return `node-csr-${createHash('sha256').update(publicKey).update(asked).digest('hex').slice(0, 40)}`;
+}
+
+async function create(client: Client, name: string, request: string, order: CertificateOrder): Promise<void> {
+  const { signerName, usages, expirationSeconds } = order;
+  try {
+    await client.resource(certificateSigningRequestResource).create({
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'CertificateSigningRequest',
+      metadata: { name },
+      spec: {
+        request: Buffer.from(request).toString('base64'),
+        signerName,
+        usages: [...usages],
+        ...(expirationSeconds !== undefined && { expirationSeconds }),
+      },
+    });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+/** Waits as long as one watch lasts; undefined when it must be looked at again. */
+async function issued(client: Client, name: string, signal: AbortSignal): Promise<string | undefined> {
+  const requests = client.resource(certificateSigningRequestResource);
+  const current = await requests.get(name).catch((error: unknown) => {
+    throw isNotFound(error) ? removed(name) : error;
+  });
+  const certificate = answerOf(current);
+  if (certificate !== undefined) return certificate;
+  const { resourceVersion } = current.metadata;
+  const fieldSelector = `metadata.name=${name}`;
+  for await (const event of requests.watch({
+    fieldSelector,
+    resourceVersion,
+    timeoutSeconds: 300,
+    signal,
+  })) {
+    if (event.type === 'BOOKMARK') continue;
+    if (event.type === 'DELETED') throw removed(name);
+    const answer = answerOf(event.object);
+    if (answer !== undefined) return answer;
+  }
+  signal.throwIfAborted();
+  return undefined;
+}
+
+const removed = (name: string) =>
+  new RequestRefusedError(`the request ${name} was removed before it was answered`);
+
+function answerOf({ status }: CertificateSigningRequest): string | undefined {
+  const refusal = status?.conditions?.find(({ type }) => type === 'Denied' || type === 'Failed');
+  if (refusal) throw new RequestRefusedError(refusal.message || refusal.reason || refusal.type);
+  return status?.certificate ? Buffer.from(status.certificate, 'base64').toString('utf8') : undefined;
+}
+
+/** What waiting may mend: a server that is away or overloaded, not one that says no. */
+function mayPass(error: unknown): boolean {
+  if (error instanceof RequestRefusedError) return false;
+  if (isTransportError(error)) return error.failure !== 'tls';
+  if (!(error instanceof StatusError)) return true;
+  const { code } = error.status;
+  return code === 410 || code === 429 || code >= 500;
+}
+
+function checked(certificate: string, { key, subject }: CertificateOrder, authority: string): string {
+  const parsed = new X509Certificate(certificate);
+  const rightly =
+    parsed.verify(new X509Certificate(authority).publicKey) &&
+    parsed.checkPrivateKey(createPrivateKey(key)) &&
+    parsed.subject.split('\n').includes(`CN=${subject.commonName}`);
+  if (!rightly) throw new RequestRefusedError('the certificate that was issued is not what was asked for');
+  return certificate;
+}

@@ -1,0 +1,132 @@
+/**
+ * How a machine becomes a node: it finds the authority by its hash, asks for a client certificate with the bootstrap
+ * token and keeps it. A start that is interrupted at any point is taken up by the next; once the certificate is
+ * there, token and hash are not needed any more.
+ */
+import { X509Certificate } from 'node:crypto';
+import { StatusError } from '../apimachinery/status-error.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+import { UsageError } from '../base/usage-error.ts';
+import { createClient } from '../client/rest-client.ts';
+import type { Transport } from '../client/transport.ts';
+import { authorityHash } from '../pki/credentials.ts';
+import { makeKey } from '../pki/new-request.ts';
+import type { KeyAndCertificate } from '../pki/x509.ts';
+import { discoverAuthority } from './authority-discovery.ts';
+import { RequestRefusedError, requestCertificate } from './certificate-request.ts';
+import { clientOrder, nodeUser } from './node-certificates.ts';
+import type { NodeFiles } from './node-files.ts';
+
+export interface JoinOptions {
+  readonly servers: readonly string[];
+  readonly token: string | undefined;
+  /** `sha256:` and 64 digits. */
+  readonly hash: string | undefined;
+  readonly nodeName: string;
+  readonly files: NodeFiles;
+  /** A transport to any of the servers, which shows the token and trusts the authority (PEM). */
+  readonly connect: (authority: string, token: string) => Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly warn: (message: string) => void;
+  /** Called once when the request has not been answered soon: somebody may have to approve it. */
+  readonly onWaiting: () => void;
+  /** How soon that is; default 3 s. */
+  readonly soonMs?: number;
+}
+
+export interface Membership {
+  /** PEM of the cluster's authority. */
+  readonly authority: string;
+  readonly client: KeyAndCertificate;
+}
+
+/** Resolves when this machine is a node; rejects, in one line, with why it can not become one. */
+export async function joinCluster(options: JoinOptions, signal: AbortSignal): Promise<Membership> {
+  const { files, log, nodeName } = options;
+  await files.prepare();
+  const member = await existing(options);
+  if (member) return member;
+  const { token, hash } = options;
+  if (token === undefined || hash === undefined) {
+    const missing = token === undefined ? 'token' : 'ca-cert-hash';
+    throw new UsageError(
+      `this machine has not joined yet and no ${missing} is given; run minik8s token create on a master and put what it prints into the node's file`,
+    );
+  }
+  const authority = await discoverAuthority({ ...options, hash }, signal);
+  await files.writeAuthority(authority);
+  const client = await firstCertificate(options, authority, token, signal);
+  await files.writePair('client', client);
+  await files.removeRequestKey();
+  log.info('this machine has joined the cluster', { node: nodeName });
+  return { authority, client };
+}
+
+/** Undefined when this machine has not joined, or its certificate is over and a token lets it join again. */
+async function existing({
+  files,
+  hash,
+  nodeName,
+  token,
+  clock,
+}: JoinOptions): Promise<Membership | undefined> {
+  const [authority, client] = await Promise.all([files.authority(), files.pair('client')]);
+  if (authority === undefined || client === undefined) return undefined;
+  const leave = `run minik8s reset to leave it, or correct`;
+  const known = authorityHash(authority);
+  if (hash !== undefined && known !== hash) {
+    throw new Error(`this machine belongs to the cluster with ca-cert-hash ${known}; ${leave} ca-cert-hash`);
+  }
+  const certificate = new X509Certificate(client.certificate);
+  const user = /^CN=(.*)$/m.exec(certificate.subject)?.[1] ?? '';
+  if (user !== nodeUser(nodeName)) {
+    const joined = user.slice(nodeUser('').length);
+    throw new Error(`this machine joined its cluster as ${joined}, not ${nodeName}; ${leave} node-name`);
+  }
+  if (!certificate.verify(new X509Certificate(authority).publicKey)) return undefined;
+  if (certificate.validToDate.getTime() > clock.now()) return { authority, client };
+  if (token !== undefined) return undefined;
+  const end = certificate.validToDate.toISOString();
+  throw new Error(
+    `the certificate of this node ended ${end}; put a new token into its file (minik8s token create), or correct the clock`,
+  );
+}
+
+async function firstCertificate(
+  options: JoinOptions,
+  authority: string,
+  token: string,
+  signal: AbortSignal,
+): Promise<KeyAndCertificate> {
+  const { files, nodeName, clock, random, log, onWaiting, soonMs = 3_000 } = options;
+  const key = (await files.requestKey()) ?? (await makeKey());
+  await files.writeRequestKey(key);
+  const transport = options.connect(authority, token);
+  const timer = clock.after(soonMs, onWaiting);
+  const context = { client: createClient(transport, { clock }), clock, random, log, authority };
+  try {
+    // Another token is another user, who may not read what this one has asked for.
+    const order = { ...clientOrder(nodeName, key), requester: token.slice(0, 6) };
+    return { key, certificate: await requestCertificate(context, order, signal) };
+  } catch (error) {
+    if (error instanceof RequestRefusedError) {
+      await files.removeRequestKey();
+      throw new Error(`the cluster does not take this machine as node ${nodeName}: ${error.message}`);
+    }
+    throw refusedToken(error);
+  } finally {
+    timer.cancel();
+    transport.close();
+  }
+}
+
+function refusedToken(error: unknown): unknown {
+  if (!(error instanceof StatusError) || error.status.code !== 401) return error;
+  return new Error(
+    "the token is wrong or has expired; put a new one into the node's file (minik8s token create prints it)",
+  );
+}

@@ -1,0 +1,41 @@
+/** The two certificates of a node: as whom it speaks to the API server, and as whom it answers. */
+import { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { kubeletClientSigner, kubeletServingSigner } from '../api/certificates/v1/conditions.ts';
+import type { KeyAndCertificate } from '../pki/x509.ts';
+import type { CertificateOrder } from './certificate-request.ts';
+
+export const nodeUser = (nodeName: string) => `system:node:${nodeName}`;
+
+type Order = Omit<CertificateOrder, 'requester'>;
+
+export const clientOrder = (nodeName: string, key: string): Order => ({
+  signerName: kubeletClientSigner,
+  usages: ['digital signature', 'client auth'],
+  subject: { commonName: nodeUser(nodeName), organizations: ['system:nodes'] },
+  key,
+});
+
+/** Hosts: the node's own name and addresses, no others. */
+export const servingOrder = (nodeName: string, hosts: readonly string[], key: string): Order => ({
+  signerName: kubeletServingSigner,
+  usages: ['digital signature', 'server auth'],
+  subject: { commonName: nodeUser(nodeName), organizations: ['system:nodes'], hosts },
+  key,
+});
+
+/** Whether the pair can be served with: by that authority, for those hosts, and not over. */
+export function serves(
+  { certificate: text }: KeyAndCertificate,
+  authority: string,
+  hosts: readonly string[],
+  now: number,
+): boolean {
+  const certificate = new X509Certificate(text);
+  const named = (host: string) => (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host));
+  return (
+    certificate.verify(new X509Certificate(authority).publicKey) &&
+    certificate.validToDate.getTime() > now &&
+    hosts.every((host) => named(host) !== undefined)
+  );
+}

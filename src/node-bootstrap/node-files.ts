@@ -1,0 +1,92 @@
+/**
+ * What a node keeps of its membership, `<data-dir>/node`, its owner's alone:
+ *
+ *   ca.crt        the cluster's authority
+ *   request.key   the key of the first request, until it is answered: a start that was interrupted goes on with it
+ *   client.pem    key and certificate with which the node speaks to the API server; once it is there, it has joined
+ *   serving.pem   key and certificate of the node's own server
+ *
+ * Each is replaced in one step, so that whoever starts again finds the old one or the new one.
+ */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { KeyAndCertificate } from '../pki/x509.ts';
+
+export class NodeFiles {
+  readonly directory: string;
+
+  constructor(directory: string) {
+    this.directory = directory;
+  }
+
+  async prepare(): Promise<void> {
+    await mkdir(this.directory, { recursive: true, mode: 0o700 });
+  }
+
+  authority(): Promise<string | undefined> {
+    return this.#read('ca.crt');
+  }
+
+  writeAuthority(certificate: string): Promise<void> {
+    return this.#write('ca.crt', certificate);
+  }
+
+  requestKey(): Promise<string | undefined> {
+    return this.#read('request.key');
+  }
+
+  writeRequestKey(key: string): Promise<void> {
+    return this.#write('request.key', key);
+  }
+
+  async removeRequestKey(): Promise<void> {
+    await rm(join(this.directory, 'request.key'), { force: true });
+  }
+
+  /** Undefined when there is none, or none that can be used: another is asked for then. */
+  async pair(name: 'client' | 'serving'): Promise<KeyAndCertificate | undefined> {
+    const text = await this.#read(`${name}.pem`);
+    const key = /-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----/.exec(text ?? '')?.[0];
+    const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.exec(text ?? '')?.[0];
+    if (key === undefined || certificate === undefined) return undefined;
+    return belongTogether(key, certificate) ? { key, certificate } : undefined;
+  }
+
+  writePair(name: 'client' | 'serving', { key, certificate }: KeyAndCertificate): Promise<void> {
+    return this.#write(`${name}.pem`, `${key.trim()}\n${certificate.trim()}\n`);
+  }
+
+  async #read(name: string): Promise<string | undefined> {
+    try {
+      return await readFile(join(this.directory, name), 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  /** Acknowledged means durable: the directory's entry too. */
+  async #write(name: string, content: string): Promise<void> {
+    const path = join(this.directory, name);
+    const file = await open(`${path}.new`, 'w', 0o600);
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(`${path}.new`, path);
+    const directory = await open(dirname(path));
+    await directory.sync().finally(() => directory.close());
+  }
+}
+
+/** A file that was damaged must not end a node that could ask for another certificate. */
+function belongTogether(key: string, certificate: string): boolean {
+  try {
+    return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
+}

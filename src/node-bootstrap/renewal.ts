@@ -1,0 +1,73 @@
+/** Certificates that are renewed while they are in use, well before they end and not all nodes' at once. */
+import { X509Certificate } from 'node:crypto';
+import { type Clock, sleep } from '../base/clock.ts';
+import type { Replaceable } from '../base/current.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+import { Backoff } from '../client/backoff.ts';
+import type { KeyAndCertificate } from '../pki/x509.ts';
+
+export interface RenewalOptions {
+  /** Renewed at once while it holds none. */
+  readonly identity: Replaceable<KeyAndCertificate> | Replaceable<KeyAndCertificate | undefined>;
+  /** Resolves to the next one, which then replaces the one in use. */
+  readonly renew: (signal: AbortSignal) => Promise<KeyAndCertificate>;
+  /** Such as `client certificate`, for the log. */
+  readonly what: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+const day = 24 * 3600 * 1000;
+/** By a clock that is far ahead every new certificate is due at once: no more often than this one is asked for. */
+const leastMs = 60_000;
+
+/** When a certificate is due, milliseconds since the epoch: at 70 to 90 % of its life, as the kubelet has it. */
+export function renewalTime({ certificate }: KeyAndCertificate, random: Random): number {
+  const { validFromDate, validToDate } = new X509Certificate(certificate);
+  const [from, to] = [validFromDate.getTime(), validToDate.getTime()];
+  return from + (to - from) * (0.7 + 0.2 * random.next());
+}
+
+/** Resolves when the signal aborts; a renewal that fails is tried again for as long as it takes. */
+export async function keepRenewed(options: RenewalOptions, signal: AbortSignal): Promise<void> {
+  const { identity, clock, random } = options;
+  try {
+    let earliest = clock.now();
+    while (!signal.aborted) {
+      const due = identity.value ? renewalTime(identity.value, random) : earliest;
+      await sleepUntil(clock, Math.max(due, earliest), signal);
+      await replace(options, signal);
+      earliest = clock.now() + leastMs;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+/** A day at a time: timers can not wait for months, and the clock may be set meanwhile. */
+async function sleepUntil(clock: Clock, time: number, signal: AbortSignal): Promise<void> {
+  for (let left = time - clock.now(); left > 0; left = time - clock.now()) {
+    await sleep(clock, Math.min(left, day), signal);
+  }
+}
+
+async function replace(options: RenewalOptions, signal: AbortSignal): Promise<void> {
+  const { identity, renew, what, clock, random, log } = options;
+  const backoff = new Backoff({ initialMs: 1_000, maxMs: 300_000 }, random);
+  for (;;) {
+    try {
+      const next = await renew(signal);
+      const until = new X509Certificate(next.certificate).validToDate.toISOString();
+      log.info(`the ${what} was ${identity.value ? 'renewed' : 'issued'}`, { until });
+      identity.replace(next);
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      const retryMs = Math.round(backoff.next());
+      log.warn(`the ${what} could not be renewed; trying again`, { error: errorMessage(error), retryMs });
+      await sleep(clock, retryMs, signal);
+    }
+  }
+}

@@ -1,0 +1,63 @@
+/** Whether this machine already uses addresses that the cluster takes for pods or Services. Data in, one line out. */
+import { contains } from '../network/overlay/ranges.ts';
+import { defaultNames } from '../network/rules.ts';
+
+/** As `ip -json -4 route show` has it, the part that matters. */
+export interface KernelRoute {
+  /** `default`, an address or a range. */
+  readonly dst: string;
+  readonly dev?: string;
+  readonly gateway?: string;
+  readonly protocol?: string;
+}
+
+/** As `ip -json -4 address show` has it. */
+export interface KernelLink {
+  readonly ifname: string;
+  readonly addr_info: readonly { readonly local?: string; readonly prefixlen?: number }[];
+}
+
+export interface MachineAddresses {
+  readonly routes: readonly KernelRoute[];
+  readonly links: readonly KernelLink[];
+}
+
+/** The setting's name, and its range. */
+export type ClusterRange = readonly [name: 'cluster-cidr' | 'service-cidr', cidr: string];
+
+/** What is in the way, and what to do; undefined when nothing is. What minik8s itself made does not count. */
+export function overlap(
+  { routes, links }: MachineAddresses,
+  ranges: readonly ClusterRange[],
+): string | undefined {
+  const [first, second] = ranges;
+  if (first && second && (contains(first[1], second[1]) || contains(second[1], first[1]))) {
+    return `${first[0]} ${first[1]} and ${second[0]} ${second[1]} overlap; give one of them another range`;
+  }
+  for (const [name, cidr] of ranges) {
+    const used = addressIn(cidr, links) ?? routeIn(cidr, routes);
+    if (used) return `${used} lies in ${name} ${cidr}; give the master and all nodes another ${name}`;
+  }
+  return undefined;
+}
+
+function addressIn(cidr: string, links: readonly KernelLink[]): string | undefined {
+  for (const { ifname, addr_info } of links.filter(({ ifname }) => !isOurs(ifname))) {
+    const found = addr_info.find(({ local }) => local !== undefined && contains(cidr, `${local}/32`));
+    if (found) return `address ${found.local} of this machine's ${ifname}`;
+  }
+  return undefined;
+}
+
+function routeIn(cidr: string, routes: readonly KernelRoute[]): string | undefined {
+  const found = routes.find(
+    ({ dst, dev = '', protocol }) =>
+      dst !== 'default' &&
+      !isOurs(dev) &&
+      protocol !== String(defaultNames.routeProtocol) &&
+      contains(cidr, dst.includes('/') ? dst : `${dst}/32`),
+  );
+  return found && `this machine's route to ${found.dst}${found.dev ? ` by ${found.dev}` : ''}`;
+}
+
+const isOurs = (link: string) => link.startsWith(defaultNames.linkPrefix) || link.startsWith('minik8s.');

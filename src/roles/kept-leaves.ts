@@ -1,0 +1,43 @@
+/** Certificates of this process's own authority, kept current for as long as it runs. */
+import { type Clock, sleep } from '../base/clock.ts';
+import { type Current, type Replaceable, replaceable } from '../base/current.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import type { Credentials, LeafRequest } from '../pki/credentials.ts';
+import type { KeyAndCertificate } from '../pki/x509.ts';
+
+/** Leaves are replaced two months before they end, so a day more or less is no matter. */
+const lookMs = 24 * 3600 * 1000;
+
+export class KeptLeaves {
+  readonly #credentials: Credentials;
+  readonly #leaves: { readonly request: LeafRequest; readonly leaf: Replaceable<KeyAndCertificate> }[] = [];
+
+  constructor(credentials: Credentials) {
+    this.#credentials = credentials;
+  }
+
+  async leaf(request: LeafRequest): Promise<Current<KeyAndCertificate>> {
+    const leaf = replaceable(await this.#credentials.leaf(request));
+    this.#leaves.push({ request, leaf });
+    return leaf;
+  }
+
+  /** Looks once a day which leaves are due. Resolves when the signal aborts. */
+  async run({ clock, log }: { readonly clock: Clock; readonly log: Logger }, signal: AbortSignal) {
+    for (;;) {
+      await sleep(clock, lookMs, signal).catch(() => undefined);
+      if (signal.aborted) return;
+      for (const { request, leaf } of this.#leaves) {
+        try {
+          const next = await this.#credentials.leaf(request);
+          if (next.certificate === leaf.value.certificate) continue;
+          leaf.replace(next);
+          log.info('a certificate was renewed', { file: request.file });
+        } catch (error) {
+          const fields = { file: request.file, error: errorMessage(error) };
+          log.error('a certificate could not be renewed; it is tried again tomorrow', fields);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/** `minik8s node`: a machine that joins a cluster and runs its pods. */
+import { hostname } from 'node:os';
+import { defineCommand } from 'citty';
+import { checkDns1123Subdomain } from '../apimachinery/names.ts';
+import { isAbort, stopSignal } from '../base/abort.ts';
+import { systemExec } from '../base/exec.ts';
+import { UsageError } from '../base/usage-error.ts';
+import { contains } from '../network/overlay/ranges.ts';
+import { openDataDirectory } from './data-directory.ts';
+import { addressTowards } from './host-address.ts';
+import { type NodeSettings, nodeConfigFile, nodeSettings, readNodeConfig } from './node-config.ts';
+import { runMember } from './node-member.ts';
+import { claimNode } from './one-node.ts';
+import {
+  clusterRanges,
+  requireDocker,
+  requireFreePort,
+  requireFreeRanges,
+  requireKernelNetwork,
+  requireOwnAddress,
+  requireReserved,
+  requireRoot,
+} from './preflight.ts';
+import { processContext } from './process-context.ts';
+import { settingArgs } from './settings.ts';
+
+export const command = defineCommand({
+  meta: { description: 'join a cluster and run its pods; a token stands in the file or in MINIK8S_TOKEN' },
+  args: settingArgs(nodeSettings, nodeConfigFile),
+  async run({ args }) {
+    const warn = (message: string) => process.stderr.write(`warning: ${message}\n`);
+    const settings = readNodeConfig({ flags: args, environment: process.env, warn });
+    await node(settings, warn, stopSignal());
+  },
+});
+
+/** Runs until the signal aborts; rejects when the machine can not join or work. */
+async function node(
+  settings: NodeSettings,
+  warn: (message: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const [server] = settings.server ?? [];
+  if (settings.server === undefined || server === undefined) {
+    throw new UsageError(
+      `no server is given: run minik8s token create on a master and put what it prints into ${nodeConfigFile} (or --config FILE)`,
+    );
+  }
+  const nodeName = settings['node-name'] ?? hostname().toLowerCase();
+  const [badName] = checkDns1123Subdomain(nodeName);
+  if (badName) throw new UsageError(`node-name "${nodeName}": ${badName}`);
+  const nodeIP = settings['node-ip'] ?? (await addressTowards(new URL(server).hostname));
+  const podCIDR = settings['pod-cidr'];
+  if (podCIDR !== undefined && !contains(settings['cluster-cidr'], podCIDR)) {
+    throw new UsageError(`pod-cidr ${podCIDR} does not lie in cluster-cidr ${settings['cluster-cidr']}`);
+  }
+  requireRoot();
+  requireOwnAddress(nodeIP);
+  await requireDocker(settings['docker-socket']);
+  await requireKernelNetwork(systemExec, settings.overlay);
+  await requireFreeRanges(systemExec, clusterRanges(settings));
+  const directory = await openDataDirectory(settings['data-dir']);
+  let release: (() => Promise<void>) | undefined;
+  try {
+    release = await claimNode();
+    await requireReserved(directory.path, settings['max-pods'], settings['system-reserved']);
+    await requireFreePort(nodeIP, settings['kubelet-port'], 'kubelet-port');
+    const context = processContext(settings['log-level']);
+    const options = { ...context, settings, servers: settings.server, nodeName, nodeIP, warn };
+    await runMember(options, signal);
+  } catch (error) {
+    // Asked to stop before it was ready, it has stopped: that is no failure.
+    if (!signal.aborted || !isAbort(error)) throw error;
+  } finally {
+    await release?.();
+    await directory.release();
+  }
+}

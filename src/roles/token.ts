@@ -1,0 +1,178 @@
+/**
+ * `minik8s token`: the tokens by which machines join. They are Secrets (upstream's bootstrap tokens), written through
+ * the API as whoever the kubeconfig names; the secret half of a token is printed once, when it is made.
+ */
+import { randomInt } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import { humanDuration } from '../apimachinery/age.ts';
+import type { JsonObject } from '../apimachinery/equality.ts';
+import { isAlreadyExists, isNotFound } from '../apimachinery/status-error.ts';
+import { rfc3339 } from '../base/time.ts';
+import { UsageError } from '../base/usage-error.ts';
+import { type Cluster, findKubeconfig } from '../cli/cluster.ts';
+import { processIo } from '../cli/ctl.ts';
+import type { FlagTable } from '../cli/flags.ts';
+import type { Io } from '../cli/io.ts';
+import { metadataOf, numberAt, recordsAt, textAt } from '../cli/objects.ts';
+import { TableWriter } from '../cli/printers/table-writer.ts';
+import { type AnyCommand, toCommand, type Verb, type VerbContext } from '../cli/verb.ts';
+import { resolveContext } from '../client/kubeconfig.ts';
+import { authorityHash } from '../pki/credentials.ts';
+
+const secrets = '/api/v1/namespaces/kube-system/secrets';
+const apiEndpoints =
+  '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?labelSelector=kubernetes.io/service-name%3Dkubernetes';
+const secretPrefix = 'bootstrap-token-';
+const tokenType = 'bootstrap.kubernetes.io/token';
+const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
+const defaultTtl = 24 * 3600 * 1000;
+const leastTtl = 60 * 1000;
+
+const createFlags = {
+  ttl: {
+    type: 'string',
+    hint: 'TIME',
+    about: 'how long it is good for, such as 30m or 24h; 0: for ever (default 24h)',
+  },
+  description: { type: 'string', hint: 'TEXT', about: 'what it is for' },
+  'print-join-command': { type: 'boolean', about: 'print a command instead of the lines of a node file' },
+} as const satisfies FlagTable;
+
+const create: Verb = {
+  about: 'make a token; prints what a node is told to join: server, token and hash of the authority',
+  flags: createFlags,
+  async run({ flags, io, cluster }) {
+    const ttl = flags.duration('ttl') ?? defaultTtl;
+    if (ttl !== 0 && ttl < leastTtl) throw new UsageError('--ttl: expected at least 1m, or 0 for ever');
+    const hash = hashOf(io, flags);
+    const server = (await serversOf(cluster())).join(',');
+    const token = await makeToken(cluster(), {
+      ...(ttl > 0 && { expiration: rfc3339(io.clock.now() + ttl) }),
+      description: flags.text('description') ?? '',
+    });
+    io.out(
+      flags.on('print-join-command')
+        ? `MINIK8S_TOKEN=${token} minik8s node --server ${server} --ca-cert-hash ${hash}\n`
+        : `server: ${server}\ntoken: ${token}\nca-cert-hash: ${hash}\n`,
+    );
+  },
+};
+
+const list: Verb = {
+  about: 'list the tokens; none is shown whole',
+  async run({ io, cluster }) {
+    const query = new URLSearchParams({ fieldSelector: `type=${tokenType}` });
+    const found = recordsAt(await cluster().get(`${secrets}?${query}`), 'items').filter((secret) =>
+      metadataOf(secret).name.startsWith(secretPrefix),
+    );
+    if (found.length === 0) {
+      io.err('no tokens found\n');
+      return;
+    }
+    const rows = found.map((secret) => rowOf(secret, io.clock.now()));
+    io.out(new TableWriter().format([['ID', 'TTL', 'EXPIRES', 'DESCRIPTION'], ...rows]));
+  },
+};
+
+const remove: Verb = {
+  about: 'delete tokens: nobody joins with them any more; nodes that have joined stay',
+  words: 'TOKEN',
+  async run(context) {
+    const { words } = context.flags;
+    if (words.length === 0)
+      throw new UsageError('minik8s token delete: say which; minik8s token list has them');
+    const ids = words.map(idOf);
+    for (const id of ids) await removeOne(context, id);
+  },
+};
+
+export const tokenCommand = (io: Io): AnyCommand =>
+  toCommand(
+    {
+      about: 'make, list and delete the tokens by which machines join',
+      verbs: { create, list, delete: remove },
+    },
+    io,
+  );
+
+/** The command of this process. Call it once. */
+export const processCommand = (): AnyCommand => tokenCommand(processIo());
+
+/** Either half's owner may name it: the id alone, or the token as it was printed. */
+function idOf(word: string): string {
+  const [, id] = /^([a-z0-9]{6})(?:\.[a-z0-9]{16})?$/.exec(word) ?? [];
+  // The word is not repeated: it may be a secret with a slip in it.
+  if (id === undefined)
+    throw new UsageError('minik8s token delete: expected the id of a token, 6 letters or digits');
+  return id;
+}
+
+async function removeOne({ cluster, io, report }: VerbContext, id: string): Promise<void> {
+  try {
+    await cluster().send('DELETE', `${secrets}/${secretPrefix}${id}`, undefined);
+    io.out(`token ${id} deleted\n`);
+  } catch (error) {
+    report(isNotFound(error) ? new Error(`there is no token ${id}; minik8s token list has them`) : error);
+  }
+}
+
+/** The key of the authority that this kubeconfig trusts, which is the one the servers' certificates are signed by. */
+function hashOf(io: Io, flags: VerbContext['flags']): string {
+  const { ca } = resolveContext(findKubeconfig(io, flags.text('kubeconfig')), flags.text('context'));
+  if (!ca)
+    throw new UsageError('the kubeconfig has no certificate-authority, so nodes could not tell the server');
+  return authorityHash(ca);
+}
+
+/** All masters that live, as pods and nodes reach them. */
+async function serversOf(cluster: Cluster): Promise<readonly string[]> {
+  // One slice for each port that masters have.
+  const servers = recordsAt(await cluster.get(apiEndpoints), 'items').flatMap((slice) => {
+    const port = numberAt(recordsAt(slice, 'ports')[0], 'port');
+    return recordsAt(slice, 'endpoints').flatMap(({ addresses }) =>
+      Array.isArray(addresses) ? addresses.map((address) => serverAt(String(address), port)) : [],
+    );
+  });
+  if (servers.length === 0) throw new Error('no master has told its address yet; try again');
+  return servers.sort();
+}
+
+const serverAt = (address: string, port: number) =>
+  `https://${isIPv6(address) ? `[${address}]` : address}:${port}`;
+
+const draw = (length: number) => Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
+
+async function makeToken(
+  cluster: Cluster,
+  terms: { readonly expiration?: string; readonly description: string },
+): Promise<string> {
+  for (;;) {
+    const [id, secret] = [draw(6), draw(16)];
+    try {
+      await cluster.send('POST', secrets, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: `${secretPrefix}${id}`, namespace: 'kube-system' },
+        type: tokenType,
+        stringData: {
+          'token-id': id,
+          'token-secret': secret,
+          'usage-bootstrap-authentication': 'true',
+          ...terms,
+        },
+      });
+      return `${id}.${secret}`;
+    } catch (error) {
+      // Two draws in two thousand million are the same.
+      if (!isAlreadyExists(error)) throw error;
+    }
+  }
+}
+
+function rowOf(secret: JsonObject, now: number): string[] {
+  const text = (key: string) => Buffer.from(textAt(secret, 'data', key), 'base64').toString('utf8');
+  const expiration = text('expiration');
+  const left = Date.parse(expiration) - now;
+  const ttl = expiration === '' ? '<forever>' : left > 0 ? humanDuration(left) : '<expired>';
+  return [text('token-id'), ttl, expiration || '<never>', text('description') || '<none>'];
+}

@@ -1,0 +1,125 @@
+/**
+ * Dns objects on one node: a web server that leads their paths to Services, and their names, for pods by cluster DNS
+ * and for the node itself by /etc/hosts. The server runs only while there is an object for it.
+ */
+import type { Node } from '../api/core/v1/node.ts';
+import { serviceResource } from '../api/core/v1/service.ts';
+import { dnsResource } from '../api/minik8s/v1/dns.ts';
+import { isOwnName } from '../api/minik8s/v1/dns-target.ts';
+import { onAbort } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import type { InformerFactory } from '../client/informer.ts';
+import type { EventRecorder } from '../controller-runtime/events.ts';
+import { type HostsBlock, writeHostsBlock } from './hosts-file.ts';
+import type { Nginx } from './nginx.ts';
+import { routesOf } from './routes.ts';
+
+export interface DnsRoutingOptions {
+  /** Not started yet: the routing asks for the informers it reads. */
+  readonly informers: InformerFactory;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly nginx: Nginx;
+  readonly hosts: HostsBlock;
+  readonly nodeName: string;
+  /** Whose names nobody may take: they stay what cluster DNS says, whatever a Dns names. */
+  readonly clusterDomain: string;
+}
+
+export interface DnsRouting {
+  /** Where pods of this node find a host of a Dns; undefined when there is no such host. */
+  hostAddresses(name: string): readonly string[] | undefined;
+  /** Works until the signal aborts; start it when the informers have synced. Leaves the web server running. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** The engine starts the container again by itself; whoever removes it does not tell. */
+const lookAgainMs = 60_000;
+const retryMs = [500, 1000, 2000, 5000, 10_000, 30_000];
+
+export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
+  const { informers, events, clock, log, nginx, nodeName, clusterDomain } = options;
+  const dnses = informers.informerFor(dnsResource);
+  const services = informers.informerFor(serviceResource);
+  const addresses = [options.hosts.address];
+  let names: ReadonlySet<string> = new Set();
+  let dirty = true;
+  let wake = () => {};
+  const changed = () => {
+    dirty = true;
+    wake();
+  };
+  const dnsChanged = () => {
+    const hosts = dnses.lister.list().map(({ spec }) => spec.host);
+    names = new Set(hosts.filter((host) => !isOwnName(host, clusterDomain)));
+    changed();
+  };
+  dnses.addEventHandler({ onAdd: dnsChanged, onUpdate: dnsChanged, onDelete: dnsChanged });
+  const serviceChanged = () => {
+    if (dnses.lister.list().length > 0) changed();
+  };
+  services.addEventHandler({ onAdd: serviceChanged, onUpdate: serviceChanged, onDelete: serviceChanged });
+
+  /** A node may report about itself, not about others' objects. */
+  const node: Pick<Node, 'apiVersion' | 'kind' | 'metadata'> = {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: nodeName, uid: nodeName, resourceVersion: '', creationTimestamp: '' },
+  };
+  let told = '';
+  function tell(error: unknown): void {
+    const message = errorMessage(error);
+    if (message === told) return;
+    told = message;
+    log.error('Dns objects are not served as they should be; tried again', { error: message });
+    events.event(node, 'Warning', 'RoutingFailed', `Dns objects are not served: ${message}`);
+  }
+
+  async function reconcile(): Promise<void> {
+    const hosts = routesOf(dnses.lister.list(), (namespace, name) =>
+      services.lister.get(`${namespace}/${name}`),
+    );
+    await writeHostsBlock(options.hosts, [...names].sort());
+    if (hosts.length === 0) await nginx.remove();
+    else await nginx.serve(hosts);
+    if (told) log.info('Dns objects are served again');
+    told = '';
+  }
+
+  /** Until something changed, the time is over or the signal aborts. */
+  async function rest(ms: number, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    wake = resolve;
+    const timer = clock.after(ms, resolve);
+    const forget = onAbort(signal, resolve);
+    await promise;
+    timer.cancel();
+    forget();
+    wake = () => {};
+  }
+
+  return {
+    hostAddresses: (name) => (names.has(name) ? addresses : undefined),
+
+    async run(signal) {
+      let failures = 0;
+      while (!signal.aborted) {
+        dirty = false;
+        try {
+          await reconcile();
+          failures = 0;
+        } catch (error) {
+          tell(error);
+          await rest(retryMs[Math.min(failures++, retryMs.length - 1)] ?? lookAgainMs, signal);
+          continue;
+        }
+        if (!dirty) await rest(lookAgainMs, signal);
+      }
+      await writeHostsBlock(options.hosts, []).catch((error) =>
+        log.warn('the names of Dns objects are left in the hosts file', { error: errorMessage(error) }),
+      );
+    },
+  };
+}

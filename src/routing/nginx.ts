@@ -1,0 +1,117 @@
+/** The web server of this node: one container, whose configuration is tested before it is used. */
+import { createHash } from 'node:crypto';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { get } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { type Clock, sleep } from '../base/clock.ts';
+import type { Engine } from './engine.ts';
+import { renderNginx, statusHost } from './render-nginx.ts';
+import type { HostRoutes } from './routes.ts';
+
+export interface NginxOptions {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  /** What the container is called, on an engine that others use too. */
+  readonly container: string;
+  /** It has a program `nginx` in its path. */
+  readonly image: string;
+  /** On this machine; the container sees it, and may not write to it. */
+  readonly directory: string;
+  readonly port: number;
+  /** Rejects, in one line, when something else on this machine listens there. */
+  readonly requireFreePort: (port: number) => Promise<void>;
+}
+
+const mountPoint = '/minik8s';
+const file = 'nginx.conf';
+const candidate = 'nginx.conf.new';
+const imageLabel = 'minik8s.io/nginx-image';
+const startMs = 15_000;
+const reloadMs = 15_000;
+const lookMs = 50;
+
+export class Nginx {
+  readonly #options: NginxOptions;
+
+  constructor(options: NginxOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the server answers by these routes; connections that are open are served to their end. */
+  async serve(hosts: readonly HostRoutes[]): Promise<void> {
+    await this.#requireRunning();
+    const { config, generation } = this.#render(hosts);
+    if ((await this.#generation()) === generation) return;
+    const { engine, container, directory } = this.#options;
+    await writeFile(join(directory, candidate), config);
+    const run = async (what: string, ...args: string[]) => {
+      const { code, output } = await engine.exec(container, ['nginx', ...args]);
+      if (code !== 0) throw new Error(`nginx ${what}: ${firstProblem(output)}`);
+    };
+    await run('refuses its configuration', '-t', '-c', `${mountPoint}/${candidate}`);
+    await rename(join(directory, candidate), join(directory, file));
+    // Not by the engine's own signal: Docker takes any for a stop, and starts the container no more when it ends.
+    await run('does not load its configuration', '-s', 'reload', '-c', `${mountPoint}/${file}`);
+    await this.#until(generation, reloadMs);
+  }
+
+  async remove(): Promise<void> {
+    await this.#options.engine.remove(this.#options.container);
+  }
+
+  async #requireRunning(): Promise<void> {
+    const { engine, container, image, directory, port } = this.#options;
+    const state = await engine.inspect(container);
+    if (state?.running && state.labels[imageLabel] === image) return;
+    if (state) await engine.remove(container);
+    await this.#options.requireFreePort(port);
+    const { config, generation } = this.#render([]);
+    await mkdir(directory, { recursive: true, mode: 0o755 });
+    await writeFile(join(directory, file), config);
+    await engine.start(container, {
+      image,
+      entrypoint: ['nginx', '-c', `${mountPoint}/${file}`, '-g', 'daemon off;'],
+      labels: { [imageLabel]: image },
+      binds: [`${directory}:${mountPoint}:ro`],
+    });
+    await this.#until(generation, startMs);
+  }
+
+  /** The generation is told by the configuration's own text, so that equal ones need no reload. */
+  #render(hosts: readonly HostRoutes[]): { readonly config: string; readonly generation: string } {
+    const { port } = this.#options;
+    const hash = createHash('sha256').update(renderNginx(hosts, { port, generation: '' }));
+    const generation = hash.digest('hex').slice(0, 16);
+    return { config: renderNginx(hosts, { port, generation }), generation };
+  }
+
+  async #until(generation: string, limitMs: number): Promise<void> {
+    const { clock, engine, container } = this.#options;
+    const deadline = clock.now() + limitMs;
+    while ((await this.#generation()) !== generation) {
+      if (clock.now() >= deadline) {
+        const said = firstProblem(await engine.logs(container));
+        throw new Error(`nginx does not take its configuration${said && `: ${said}`}`);
+      }
+      await sleep(clock, lookMs);
+    }
+  }
+
+  /** What the server that runs was configured with; undefined when none answers. */
+  #generation(): Promise<string | undefined> {
+    const { port } = this.#options;
+    return new Promise((resolve) => {
+      const headers = { host: statusHost, connection: 'close' };
+      const options = { host: '127.0.0.1', port, path: '/generation', headers, agent: false, timeout: 2000 };
+      const call = get(options, (response) => text(response).then(resolve, () => resolve(undefined)));
+      call.once('timeout', () => call.destroy());
+      call.once('error', () => resolve(undefined));
+    });
+  }
+}
+
+const firstProblem = (output: string) => {
+  const lines = output.split(/\r?\n/).map((line) => line.trim());
+  return lines.find((line) => /\[emerg\]|\[alert\]/.test(line)) ?? lines.at(-1) ?? '';
+};

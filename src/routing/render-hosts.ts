@@ -1,0 +1,22 @@
+/** A block of a node's own in /etc/hosts, between two lines that mark it: data to data. */
+
+/** The file with the names in the block of `owner`; without any name the block is gone. Other lines stay as they are. */
+export function renderHostsFile(
+  text: string,
+  owner: string,
+  address: string,
+  names: readonly string[],
+): string {
+  const [begin, end] = [`# minik8s begin ${owner}`, `# minik8s end ${owner}`];
+  const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
+  const kept: string[] = [];
+  let inside = false;
+  for (const line of lines) {
+    if (line === begin) inside = lines.includes(end);
+    if (!inside && line !== begin && line !== end) kept.push(line);
+    if (line === end) inside = false;
+  }
+  const block = names.length === 0 ? [] : [begin, ...names.map((name) => `${address}\t${name}`), end];
+  const all = [...kept, ...block];
+  return all.length === 0 ? '' : `${all.join('\n')}\n`;
+}

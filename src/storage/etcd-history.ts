@@ -1,0 +1,91 @@
+/** What became of a write whose answer was lost, read from etcd's history (see etcd-write.ts). */
+import type { Clock } from '../base/clock.ts';
+import { type EtcdRpc, markerKey, RpcError, type WatchResponse } from './etcd-rpc.ts';
+import type { Claims } from './store.ts';
+
+export interface Write {
+  readonly key: string;
+  /** The bytes to put; undefined deletes the key. */
+  readonly value: Buffer | undefined;
+  /** The mod_revision the key must have; 0 when it must not exist. */
+  readonly expected: number;
+  readonly claims: Claims;
+}
+
+/** A write, and what its deletion is known by. */
+export interface MarkedWrite extends Write {
+  readonly mark: Buffer;
+}
+
+/**
+ * The revision at which `write` was applied in (before, fence], or undefined when it was not. The one watch spans
+ * the fence and the key, and events of one watch come in order, so the fence's event ends the history.
+ */
+export async function findInHistory(
+  { rpc, clock }: { readonly rpc: EtcdRpc; readonly clock: Clock },
+  write: MarkedWrite,
+  before: number,
+  fence: number,
+  deadline: number,
+): Promise<number | undefined> {
+  // A fence earlier than what had been seen before: this database is another one, wiped or restored.
+  if (fence <= before) throw new RpcError('compacted', 'etcd lost the history to read back');
+  const judge = judgeOf(write, fence);
+  const stream = await rpc.openWatch();
+  const timer = clock.after(Math.max(deadline - clock.now(), 1), () => stream.cancel());
+  try {
+    stream.send({
+      create_request: {
+        key: markerKey(write.key, 'fence'),
+        range_end: Buffer.from(`${write.key}\0`),
+        start_revision: Math.max(before, write.expected) + 1,
+        progress_notify: false,
+        fragment: true,
+        watch_id: 1,
+      },
+    });
+    for await (const response of stream.responses) {
+      if (response.canceled) throw historyGone(response);
+      for (const event of response.events) {
+        const verdict = judge(event);
+        if (verdict !== 'unclear') return verdict === 'ours' ? Number(event.kv.mod_revision) : undefined;
+      }
+    }
+    throw new RpcError('unanswered', 'the connection ended while reading back a write');
+  } finally {
+    timer.cancel();
+    stream.cancel();
+  }
+}
+
+function historyGone(response: WatchResponse): RpcError {
+  if (Number(response.compact_revision) > 0)
+    return new RpcError('compacted', 'the history to read back was compacted');
+  return new RpcError('refused', `etcd canceled the read-back: ${response.cancel_reason}`);
+}
+
+type HistoryEvent = WatchResponse['events'][number];
+
+/** Says of each event up to the fence, in order, whether it is the write, or shows that the write never was. */
+function judgeOf(write: MarkedWrite, fence: number): (event: HistoryEvent) => 'ours' | 'never' | 'unclear' {
+  const key = Buffer.from(write.key);
+  const goneKey = markerKey(write.key, 'gone');
+  /** The revision of our deletion, once its mark was seen. */
+  let marked = 0;
+  return (event) => {
+    const { kv } = event;
+    const revision = Number(kv.mod_revision);
+    if (revision >= fence) return 'never';
+    if (kv.key.equals(goneKey) && kv.value.equals(write.mark)) marked = revision;
+    if (!kv.key.equals(key)) return 'unclear';
+    if (write.value === undefined ? revision === marked : isPut(write.value, write.expected, event))
+      return 'ours';
+    // The first change after the expected revision was someone else's, so ours found it gone.
+    return write.expected === 0 ? 'unclear' : 'never';
+  };
+}
+
+function isPut(value: Buffer, expected: number, { type, kv }: HistoryEvent): boolean {
+  if (type.toUpperCase() === 'DELETE' || !kv.value.equals(value)) return false;
+  return (Number(kv.version) === 1) === (expected === 0);
+}

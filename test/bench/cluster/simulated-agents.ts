@@ -1,0 +1,292 @@
+/**
+ * What the agents of many nodes do on the wire when nothing happens: each with a certificate and a connection of its
+ * own, a Lease every ten seconds, a status every five minutes, and the watches that a node's process holds open.
+ * Run as a program of its own: its processor time is not the master's. It is told what to do in one line of JSON on
+ * its standard input, answers `{"ready": …}` and, to a second line, what it has measured since the line before.
+ */
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { systemClock } from '../../../src/base/clock.ts';
+import { createHttp2Transport } from '../../../src/client/http2-transport.ts';
+import type { ApiRequest, Transport } from '../../../src/client/transport.ts';
+import { issueCertificate, type KeyAndCertificate } from '../../../src/pki/x509.ts';
+
+export interface AgentsTask {
+  readonly server: string;
+  readonly authority: KeyAndCertificate;
+  readonly nodes: number;
+  readonly heartbeatMs: number;
+  readonly statusMs: number;
+}
+
+export interface AgentsReport {
+  readonly renewals: number;
+  readonly statuses: number;
+  /** Bytes that the watches were sent. */
+  readonly watched: number;
+  readonly failures: readonly string[];
+  /** Milliseconds from a renewal to its answer, sorted. */
+  readonly latencies: readonly number[];
+}
+
+const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+const watches = (name: string): readonly string[] => [
+  `/api/v1/pods?fieldSelector=spec.nodeName%3D${name}`,
+  `/api/v1/nodes?fieldSelector=metadata.name%3D${name}`,
+  '/api/v1/nodes?',
+  '/api/v1/services?',
+  '/apis/discovery.k8s.io/v1/endpointslices?',
+  '/api/v1/namespaces?',
+];
+
+let renewals = 0;
+let statuses = 0;
+let watched = 0;
+let latencies: number[] = [];
+const failures = new Set<string>();
+
+class SimulatedAgent {
+  readonly #name: string;
+  readonly #transport: Transport;
+  #lease: { metadata: object; spec: object } | undefined;
+
+  constructor(name: string, task: AgentsTask, identity: KeyAndCertificate) {
+    this.#name = name;
+    this.#transport = createHttp2Transport({
+      server: task.server,
+      ca: task.authority.certificate,
+      cert: identity.certificate,
+      key: identity.key,
+      userAgent: 'minik8s-node/bench',
+      clock: systemClock,
+    });
+  }
+
+  async register(): Promise<void> {
+    const { name, uid } = (
+      await this.#call<{ metadata: { name: string; uid: string } }>('POST', '/api/v1/nodes', {
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: { name: this.#name, labels: { 'kubernetes.io/hostname': this.#name } },
+      })
+    ).metadata;
+    await this.postStatus();
+    this.#lease = await this.#call('POST', leases, {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }] },
+      spec: this.#claim(),
+    });
+  }
+
+  #claim() {
+    const renewTime = new Date().toISOString().replace('Z', '000Z');
+    return { holderIdentity: this.#name, leaseDurationSeconds: 40, renewTime };
+  }
+
+  async postStatus(): Promise<void> {
+    await this.#call('PATCH', `/api/v1/nodes/${this.#name}/status`, { status: statusOf(this.#name) });
+    statuses++;
+  }
+
+  async renew(): Promise<void> {
+    const start = performance.now();
+    this.#lease = await this.#call('PUT', `${leases}/${this.#name}`, {
+      ...this.#lease,
+      spec: { ...this.#lease?.spec, ...this.#claim() },
+    });
+    latencies.push(performance.now() - start);
+    renewals++;
+  }
+
+  async watch(): Promise<void> {
+    for (const path of watches(this.#name)) {
+      let version = await again(() => this.#list(path));
+      void (async () => {
+        for (;;) version = await this.#follow(path, version).catch(noted(version));
+      })();
+    }
+  }
+
+  /** As a reflector lists at first: whatever the server has at hand. Resolves to the version from which it watches. */
+  async #list(path: string): Promise<string> {
+    const text = await this.#text('GET', `${path}&limit=500&resourceVersion=0`);
+    // The list's own metadata; reading all of it a thousand times over would be the work of a thousand machines.
+    const version = /"resourceVersion":"(\d+)"/.exec(text)?.[1];
+    if (version === undefined) throw new Error(`${path}: a list without a version`);
+    return version;
+  }
+
+  /** Resolves to the last version seen when the server ends the watch. */
+  async #follow(path: string, from: string): Promise<string> {
+    const timeout = Math.floor(300 + 300 * Math.random());
+    const query = `&watch=true&allowWatchBookmarks=true&resourceVersion=${from}&timeoutSeconds=${timeout}`;
+    const { status, body } = await this.#transport.request({ method: 'GET', path: path + query });
+    if (status !== 200) throw new Error(`${path}: ${status}`);
+    let version = from;
+    for await (const chunk of body) {
+      watched += chunk.length;
+      version = lastVersion(Buffer.from(chunk).toString('latin1')) ?? version;
+    }
+    return version;
+  }
+
+  async #call<T>(method: ApiRequest['method'], path: string, body: unknown): Promise<T> {
+    return JSON.parse(await this.#text(method, path, JSON.stringify(body))) as T;
+  }
+
+  async #text(method: ApiRequest['method'], path: string, text?: string): Promise<string> {
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    const { status, body } = await this.#transport.request({
+      method,
+      path,
+      headers: { 'content-type': type },
+      ...(text !== undefined && { body: text }),
+    });
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    const answer = Buffer.concat(chunks).toString('utf8');
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${answer.slice(0, 200)}`);
+    return answer;
+  }
+}
+
+/** As reflectors do: what fails is tried again a moment later. */
+async function again<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      process.stderr.write(`${String(error)}\n`);
+      await pause(1000);
+    }
+  }
+}
+
+const versions = /"resourceVersion":"(\d+)"/g;
+const lastVersion = (text: string) => [...text.matchAll(versions)].at(-1)?.[1];
+
+const noted =
+  <T>(instead: T) =>
+  (error: unknown): T => {
+    failures.add(String(error));
+    return instead;
+  };
+
+/** As large as a real node's: twenty images, all of its facts. */
+function statusOf(name: string) {
+  const now = new Date().toISOString().replace(/\.\d+Z/, 'Z');
+  const number = Number(name.split('-').at(-1));
+  const amounts = { cpu: '8', memory: '32Gi', 'ephemeral-storage': '200Gi', pods: '110' };
+  const condition = (type: string, status: string, reason: string) => ({
+    type,
+    status,
+    reason,
+    message: `kubelet says ${reason}`,
+    lastHeartbeatTime: now,
+    lastTransitionTime: now,
+  });
+  return {
+    capacity: amounts,
+    allocatable: amounts,
+    addresses: [
+      { type: 'InternalIP', address: `172.16.${number >> 8}.${number & 255}` },
+      { type: 'Hostname', address: name },
+    ],
+    daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
+    nodeInfo: {
+      machineID: '5d2c9a3f0b2e4c1c9f0a7f3f8a3e5d11',
+      systemUUID: '5d2c9a3f-0b2e-4c1c-9f0a-7f3f8a3e5d11',
+      bootID: '0f0e0d0c-0b0a-0908-0706-050403020100',
+      kernelVersion: '6.1.0-18-amd64',
+      osImage: 'Debian GNU/Linux 12 (bookworm)',
+      containerRuntimeVersion: 'docker://20.10.24',
+      kubeletVersion: 'v1.32.0-minik8s.0.1.0',
+      kubeProxyVersion: 'v1.32.0-minik8s.0.1.0',
+      operatingSystem: 'linux',
+      architecture: 'amd64',
+    },
+    images: Array.from({ length: 20 }, (_, image) => ({
+      names: [`registry.example/team/service-${image}:1.${image}.0`],
+      sizeBytes: 100_000_000 + image,
+    })),
+    conditions: [
+      condition('MemoryPressure', 'False', 'KubeletHasSufficientMemory'),
+      condition('DiskPressure', 'False', 'KubeletHasNoDiskPressure'),
+      condition('PIDPressure', 'False', 'KubeletHasSufficientPID'),
+      condition('Ready', 'True', 'KubeletReady'),
+    ],
+  };
+}
+
+/** Calls `work` for every agent once in each period, spread over it as agents that started at any time are. */
+function keep(
+  agents: readonly SimulatedAgent[],
+  periodMs: number,
+  work: (agent: SimulatedAgent) => Promise<void>,
+) {
+  agents.forEach((agent, index) => {
+    const once = () => void work(agent).catch(noted(undefined));
+    const begin = () => {
+      once();
+      setInterval(once, periodMs);
+    };
+    setTimeout(begin, (index / agents.length) * periodMs);
+  });
+}
+
+async function inBatches(
+  agents: readonly SimulatedAgent[],
+  size: number,
+  work: (agent: SimulatedAgent) => Promise<void>,
+) {
+  for (let at = 0; at < agents.length; at += size) await Promise.all(agents.slice(at, at + size).map(work));
+}
+
+const say = (line: unknown) => process.stdout.write(`${JSON.stringify(line)}\n`);
+
+async function begin(task: AgentsTask): Promise<void> {
+  const now = Date.now();
+  const agents: SimulatedAgent[] = [];
+  for (let number = 0; number < task.nodes; number++) {
+    const name = `simulated-${number}`;
+    const identity = await issueCertificate(task.authority, {
+      commonName: `system:node:${name}`,
+      organizations: ['system:nodes'],
+      usages: ['client'],
+      notBefore: now - 60_000,
+      notAfter: now + 24 * 3_600_000,
+    });
+    agents.push(new SimulatedAgent(name, task, identity));
+  }
+  await inBatches(agents, 20, (agent) => agent.register());
+  keep(agents, task.heartbeatMs, (agent) => agent.renew());
+  keep(agents, task.statusMs, (agent) => agent.postStatus());
+  // The controllers have written what they have to say of the nodes before a thousand listen to it.
+  await pause(5_000);
+  await inBatches(agents, 10, (agent) => agent.watch());
+  say({ ready: task.nodes });
+}
+
+function report(): void {
+  const answer: AgentsReport = {
+    renewals,
+    statuses,
+    watched,
+    failures: [...failures].slice(0, 5),
+    latencies: latencies.sort((a, b) => a - b),
+  };
+  say(answer);
+  renewals = statuses = watched = 0;
+  latencies = [];
+}
+
+if (import.meta.main) {
+  let begun = false;
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (begun) report();
+    else await begin(JSON.parse(line) as AgentsTask);
+    begun = true;
+  }
+  process.exit(0);
+}

@@ -1,0 +1,25 @@
+/** Runs those benchmarks that are named, all when none is: a table, and as the last line the same as JSON. */
+import { type Benchmark, printTable, type Row } from './report.ts';
+
+/** Ends the process: with 2 when a name is unknown, else with 0, whether or not targets were met. */
+export async function runBenchmarks(
+  benchmarks: readonly Benchmark[],
+  wanted: readonly string[],
+): Promise<never> {
+  const unknown = wanted.filter((name) => !benchmarks.some((benchmark) => benchmark.name === name));
+  if (unknown.length > 0) {
+    process.stderr.write(
+      `error: no benchmark ${unknown.join(', ')}; known: ${benchmarks.map((b) => b.name).join(', ')}\n`,
+    );
+    process.exit(2);
+  }
+  const rows: (Row & { readonly benchmark: string })[] = [];
+  for (const benchmark of benchmarks) {
+    if (wanted.length > 0 && !wanted.includes(benchmark.name)) continue;
+    process.stderr.write(`${benchmark.name} …\n`);
+    for (const row of await benchmark.run()) rows.push({ benchmark: benchmark.name, ...row });
+  }
+  printTable(rows);
+  process.stdout.write(`${JSON.stringify(rows)}\n`);
+  process.exit(0);
+}

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { get } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { systemExec } from '../../src/base/exec.ts';
+import { makeNginxImage } from '../fixtures/nginx-image.ts';
+import { Cluster, executable } from './harness/cluster.ts';
+import { docker } from './harness/docker.ts';
+import { deployHello, readyPods } from './harness/hello.ts';
+import { Host } from './harness/host.ts';
+import { waitFor } from './harness/wait-for.ts';
+
+/** Unlike any other run's: the hosts file is the whole machine's. */
+const shop = `shop-${process.pid}.example`;
+const other = `other-${process.pid}.example`;
+const image = `minik8s-test/nginx:${process.pid}`;
+
+/** Paths as `/api=api:80`. */
+const dnsObject = (name: string, host: string, ...paths: string[]) => ({
+  apiVersion: 'minik8s.io/v1',
+  kind: 'Dns',
+  metadata: { name },
+  spec: {
+    host,
+    paths: paths.map((entry) => {
+      const [path, serviceName, port] = entry.split(/[=:]/);
+      return { path, serviceName, servicePort: Number(port) };
+    }),
+  },
+});
+
+test('domain and path routing', async (context) => {
+  /** Each builds on those before it. */
+  let failed = false;
+  const step = (name: string, work: () => Promise<void>) =>
+    context.test(name, async () => {
+      if (failed) throw new Error('a step before it failed');
+      failed = true;
+      await work();
+      failed = false;
+    });
+  context.after(() => docker('image', 'rm', '-f', image).then(() => undefined));
+  await makeNginxImage(image);
+  const host = await Host.start(context, { images: ['minik8s/hello:1', image] });
+  const cluster = await Cluster.start(context, { host, flags: [`--nginx-image=${image}`] });
+  const { kubectl } = cluster;
+  const apply = (...objects: object[]) =>
+    kubectl.attempt(['apply', '-f', '-'], {
+      input: objects.map((one) => JSON.stringify(one)).join('\n---\n'),
+    });
+  const applied = async (...objects: object[]) => {
+    const { code, stderr } = await apply(...objects);
+    assert.equal(code, 0, stderr);
+  };
+  const curl = (url: string) =>
+    host.run('curl', '-sS', '--max-time', '3', '-o', '-', '-w', ' %{http_code}', `http://${url}`);
+  const answers = (url: string, pattern: RegExp) =>
+    waitFor(`${url} answers ${pattern}`, async () => {
+      const answer = await curl(url);
+      if (!pattern.test(answer)) throw new Error(answer);
+      return true;
+    });
+  const routingContainers = () => host.docker('ps', '-aq', '--filter', 'name=minik8s-routing');
+  const hosts = () => readFileSync('/etc/hosts', 'utf8');
+  const events = (reason: string) => kubectl('get', 'events', '-A', '--field-selector', `reason=${reason}`);
+  /** One request over a connection of its own; its status. */
+  const request = (name: string, path: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const options = { host: host.address, port: 80, path, headers: { host: name }, agent: false };
+      const call = get(options, (response) =>
+        text(response).then(() => resolve(response.statusCode), reject),
+      );
+      call.once('error', reject);
+    });
+
+  await deployHello(cluster);
+  await kubectl('create', 'deployment', 'api', '--image=minik8s/hello:1');
+  await kubectl('expose', 'deployment', 'api', '--port=8000', '--target-port=8080');
+  await readyPods(cluster, 3);
+  await kubectl('rollout', 'status', 'deployment/api', '--timeout=30s');
+  const before = hosts();
+
+  await step('there is no web server while there is no Dns', async () => {
+    assert.equal(await routingContainers(), '');
+    await assert.rejects(request(shop, '/'), /ECONNREFUSED/);
+  });
+
+  await step('a port that is taken is told, and used once it is free', async () => {
+    const release = await host.take('80');
+    await applied(dnsObject('shop', shop, '/=hello:80', '/api=api:8000'));
+    await waitFor('the event', async () =>
+      /node\/e2e .*port 80 of this node is taken by another process; free it/.test(
+        await events('RoutingFailed'),
+      ),
+    );
+    await release();
+    await answers(`${shop}/`, /^hello from hello-.* 200$/s);
+  });
+
+  await step('names and paths lead to Services, from the node and from pods', async () => {
+    await applied(dnsObject('other', other, '/=api:8000'));
+    await answers(`${shop}/api`, /^hello from api-.* 200$/s);
+    await answers(`${shop}/api/`, /^hello from api-.* 200$/s);
+    await answers(`${other}/`, /^hello from api-.* 200$/s);
+    assert.match(
+      await kubectl('get', 'dns'),
+      new RegExp(`^shop +${shop} +/=hello:80,/api=api:8000 +True `, 'm'),
+    );
+    const [pod] = await readyPods(cluster, 3);
+    const filters = [`io.kubernetes.pod.name=${pod?.metadata?.name}`, 'io.kubernetes.container.name=hello'];
+    const id = await host.docker('ps', '-q', ...filters.flatMap((label) => ['--filter', `label=${label}`]));
+    assert.match(
+      await host.docker('exec', id, 'wget', '-q', '-O', '-', `http://${shop}/`),
+      /^hello from hello-/,
+    );
+    assert.match(
+      await host.docker('exec', id, 'wget', '-q', '-O', '-', `http://${other}/`),
+      /^hello from api-/,
+    );
+    assert.match(hosts(), new RegExp(`^${host.address}\\t${shop}$`, 'm'));
+    assert.equal(await host.run('dig', '+short', '@10.96.0.10', shop), host.address);
+    assert.match(await curl(`${host.address}/`), / 404$/);
+  });
+
+  await step('a path that somebody serves is refused to others', async () => {
+    const { code, stderr } = await apply(dnsObject('copy', shop, '/api=hello:80'));
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`another Dns serves ${shop}/api`));
+    await applied(dnsObject('copy', shop, '/copy=hello:80'));
+    await answers(`${shop}/copy`, /^hello from hello-.* 200$/s);
+    await kubectl('delete', 'dns', 'copy');
+    await answers(`${shop}/copy/x`, /^(?!hello from hello-.* 200$)/s);
+  });
+
+  await step('a change drops no request', async () => {
+    let stop = false;
+    const statuses = new Map<unknown, number>();
+    const client = async () => {
+      while (!stop) {
+        const status = await request(shop, '/').catch((error: Error) => error.message);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    };
+    const clients = Array.from({ length: 4 }, client);
+    for (let round = 0; round < 8; round++) {
+      await applied(dnsObject('shop', shop, '/=hello:80', '/api=api:8000', `/round-${round}=api:8000`));
+      await answers(`${shop}/round-${round}`, /^hello from api-.* 200$/s);
+    }
+    stop = true;
+    await Promise.all(clients);
+    assert.deepEqual([...statuses.keys()], [200]);
+    assert.ok((statuses.get(200) ?? 0) > 100, `${statuses.get(200)} requests`);
+  });
+
+  await step('a Service that is not there is said, and answers 503', async () => {
+    await applied(dnsObject('shop', shop, '/=hello:80', '/late=late:80'));
+    await answers(`${shop}/late`, /not available\s+503$/);
+    await answers(`${shop}/`, /^hello from hello-.* 200$/s);
+    await kubectl('wait', '--for=condition=Ready=false', 'dns/shop', '--timeout=10s');
+    await waitFor('the event', async () =>
+      /dns\/shop .*"late" not found/.test(await events('ServiceNotFound')),
+    );
+    await kubectl('expose', 'deployment', 'api', '--name=late', '--port=80', '--target-port=8080');
+    await kubectl('wait', '--for=condition=Ready', 'dns/shop', '--timeout=10s');
+    await answers(`${shop}/late`, /^hello from api-.* 200$/s);
+    await kubectl('scale', 'deployment', 'api', '--replicas=0');
+    await answers(`${shop}/late`, /not available\s+503$/);
+  });
+
+  await step('a web server that ends comes back', async () => {
+    const [id] = (await routingContainers()).split('\n');
+    assert.ok(id);
+    const pid = await host.docker('inspect', '--format', '{{.State.Pid}}', id);
+    process.kill(Number(pid), 'SIGKILL');
+    await answers(`${shop}/`, /^hello from hello-.* 200$/s);
+  });
+
+  await step('a restart finds the server at work, and its names again', async () => {
+    const id = await routingContainers();
+    await cluster.end('SIGTERM');
+    assert.equal(hosts(), before);
+    assert.equal(await request(shop, '/'), 200);
+    await cluster.up();
+    await answers(`${shop}/`, /^hello from hello-.* 200$/s);
+    assert.equal(await routingContainers(), id);
+  });
+
+  await step('the last Dns takes the server and the names with it', async () => {
+    await kubectl('delete', 'dns', '--all');
+    await waitFor('no container', async () => (await routingContainers()) === '');
+    await waitFor('no names', () => hosts() === before);
+    await assert.rejects(request(shop, '/'), /ECONNREFUSED/);
+  });
+
+  await step('a reset leaves nothing', async () => {
+    await applied(dnsObject('shop', shop, '/=hello:80'));
+    await answers(`${shop}/`, /^hello from hello-.* 200$/s);
+    await cluster.end('SIGKILL');
+    const flags = ['--data-dir', cluster.dataDir, '--docker-socket', host.dockerSocket, '--yes'];
+    await systemExec(...host.command(executable, ['reset', ...flags]), { timeoutMs: 60_000 });
+    assert.equal(await routingContainers(), '');
+    assert.equal(hosts(), before);
+  });
+});

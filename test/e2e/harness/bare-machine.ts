@@ -1,0 +1,104 @@
+/**
+ * A host as a machine that has only Docker: to what runs on it, the usual places (/etc, /var, /run) are its own, under
+ * their usual names, and so is its host name. For what people are told to type, which names those places.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ExecOptions, type ExecResult, systemExec } from '../../../src/base/exec.ts';
+import { executable } from './cluster.ts';
+import { end, type Host } from './host.ts';
+import { killIfThere } from './processes.ts';
+import { waitFor } from './wait-for.ts';
+
+/** Everything of the repository that a user has copied to each machine. */
+const repository = join(import.meta.dirname, '../../..');
+
+/** What is over the machine's own places: the lower layers stay as they are, whatever is written. */
+const mounts = (directory: string, name: string) => `
+  set -e
+  hostname ${name}
+  for place in etc var; do
+    mount -t overlay overlay -o lowerdir=/$place,upperdir=${directory}/$place,workdir=${directory}/$place.work /$place
+  done
+  mount -t tmpfs tmpfs /run
+  # An engine can not keep its images on an overlay.
+  for place in docker containerd minik8s; do
+    mkdir -p /var/lib/$place
+    mount --bind ${directory}/$place /var/lib/$place
+  done
+  rm -rf /etc/minik8s
+  ln -s ${executable} ${directory}/bin/minik8s
+  mount --bind ${directory}/bin /usr/local/bin
+  echo mounted
+  exec sleep infinity
+`;
+
+export class BareMachine {
+  readonly name: string;
+  readonly #host: Host;
+  #holder: ChildProcess | undefined;
+
+  private constructor(name: string, host: Host) {
+    this.name = name;
+    this.#host = host;
+  }
+
+  /** On a host that was made without an engine; resolves when Docker answers. It ends before the host does. */
+  static async start(name: string, host: Host): Promise<BareMachine> {
+    const machine = new BareMachine(name, host);
+    host.after(() => machine.#end());
+    const directory = join(host.directory, 'places');
+    for (const place of ['etc', 'etc.work', 'var', 'var.work', 'docker', 'containerd', 'minik8s', 'bin'])
+      mkdirSync(join(directory, place), { recursive: true });
+    await machine.#hold(mounts(directory, name));
+    await machine.run('setsid dockerd >/var/log/dockerd.log 2>&1 </dev/null &');
+    await waitFor(`dockerd of ${name}`, () => machine.run('docker version').then(() => true), {
+      timeoutMs: 60_000,
+    });
+    return machine;
+  }
+
+  /** What somebody types there, in the folder with the repository's files; rejects when bash ends with a failure. */
+  run(script: string, options: ExecOptions = {}): Promise<ExecResult> {
+    const pid = this.#holder?.pid;
+    if (pid === undefined) throw new Error(`${this.name} does not run`);
+    const place = ['--target', String(pid), '--mount', '--uts', '--net', `--wd=${repository}`];
+    return systemExec('nsenter', [...place, 'bash', '-euo', 'pipefail', '-c', script], {
+      timeoutMs: 60_000,
+      env: { PATH: '/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root' },
+      ...options,
+    });
+  }
+
+  /** A process that keeps the places while others come and go. */
+  async #hold(script: string): Promise<void> {
+    const unshare = ['unshare', '--mount', '--propagation', 'private', '--uts', 'bash', '-c', script];
+    const [program, args] = this.#host.command('env', unshare);
+    const holder = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#holder = holder;
+    let output = '';
+    holder.stdout.on('data', (chunk: Buffer) => {
+      output += chunk;
+    });
+    await waitFor(`the places of ${this.name}`, () => {
+      if (holder.exitCode !== null) throw new Error(`the places of ${this.name} could not be made`);
+      return output.includes('mounted');
+    });
+  }
+
+  async #end(): Promise<void> {
+    try {
+      await this.run('docker ps --all --quiet | xargs --no-run-if-empty docker rm --force --volumes');
+    } finally {
+      await waitFor(`the end of ${this.name}`, async () => {
+        const { stdout } = await systemExec('ip', ['netns', 'pids', this.#host.name]);
+        const pids = stdout.split('\n').filter(Boolean).map(Number);
+        const others = pids.filter((pid) => pid !== this.#holder?.pid);
+        for (const pid of others) killIfThere(pid);
+        return others.length === 0;
+      });
+      await end(this.#holder, 'SIGKILL');
+    }
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * Several hosts on one link, as machines in one rack. The link is a bridge in a namespace of its own: on this machine
+ * Docker's firewall would drop what passes a bridge. This machine is on the link too, but is no host: it is the outside.
+ */
+import { randomInt } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { ExecError, systemExec } from '../../../src/base/exec.ts';
+import type { Cleanup } from './cluster.ts';
+import { Host, type HostOptions } from './host.ts';
+import { mountsBelow, processesNaming } from './processes.ts';
+
+/** Of the range for tests between networks (RFC 2544), the half that single hosts do not use. */
+const range = '198.19';
+
+export class Hosts {
+  readonly #switch: Switch;
+  readonly #hosts: readonly Host[];
+
+  private constructor(link: Switch, hosts: readonly Host[]) {
+    this.#switch = link;
+    this.#hosts = hosts;
+  }
+
+  /**
+   * Resolves when every host's engine answers. Everything is taken away when the test is over; what should resist that
+   * fails the test.
+   */
+  static async start(
+    cleanup: Cleanup,
+    count: number,
+    options: Omit<HostOptions, 'port'> = {},
+  ): Promise<Hosts> {
+    const link = await claimSwitch();
+    const closers: (() => Promise<void>)[] = [];
+    const directories: string[] = [];
+    cleanup.after(async () => {
+      const ends = await Promise.allSettled([...closers, () => link.remove()].map((close) => close()));
+      const failures = ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []));
+      const left = leftBehind(link, directories);
+      if (failures.length + left.length > 0) throw new Error([...failures, ...left].join('\n'));
+    });
+    await link.make();
+    const scope: Cleanup = { after: (fn) => closers.push(fn) };
+    const numbers = Array.from({ length: count }, (_, index) => index);
+    const starts = numbers.map((index) => Host.start(scope, { ...options, port: link.port(index) }));
+    const ends = await Promise.allSettled(starts);
+    for (const end of ends) {
+      if (end.status === 'rejected') throw end.reason;
+      directories.push(end.value.directory);
+    }
+    return new Hosts(
+      link,
+      ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : [])),
+    );
+  }
+
+  get all(): readonly Host[] {
+    return this.#hosts;
+  }
+
+  at(index: number): Host {
+    const host = this.#hosts[index];
+    if (!host) throw new Error(`there is no host ${index}: there are ${this.#hosts.length}`);
+    return host;
+  }
+
+  /** This machine's address on the link. */
+  get outside(): string {
+    return this.#switch.gateway;
+  }
+
+  /** Pulls the host's plug: from now on nobody reaches it, and it nobody. */
+  async cut(host: Host): Promise<void> {
+    await this.#switch.set(this.#hosts.indexOf(host), 'down');
+  }
+
+  async heal(host: Host): Promise<void> {
+    await this.#switch.set(this.#hosts.indexOf(host), 'up');
+  }
+}
+
+class Switch {
+  readonly #octet: number;
+  readonly namespace: string;
+  /** This machine's own plug. */
+  readonly link: string;
+
+  constructor(octet: number) {
+    this.#octet = octet;
+    this.namespace = `mk8s-e2e-link-${octet}`;
+    this.link = `e2elink${octet}`;
+  }
+
+  get gateway(): string {
+    return `${range}.${this.#octet}.1`;
+  }
+
+  async make(): Promise<void> {
+    await this.#ip('link', 'add', 'bridge', 'type', 'bridge');
+    await this.#ip('link', 'set', 'bridge', 'up');
+    await this.#ip('link', 'add', 'machine', 'type', 'veth', 'peer', 'name', this.link, 'netns', '1');
+    await this.#ip('link', 'set', 'machine', 'master', 'bridge', 'up');
+    await systemExec('ip', ['address', 'add', `${this.gateway}/24`, 'dev', this.link]);
+    await systemExec('ip', ['link', 'set', this.link, 'up']);
+  }
+
+  port(index: number) {
+    return {
+      address: `${range}.${this.#octet}.${10 + index}`,
+      prefix: 24,
+      gateway: this.gateway,
+      plug: async (namespace: string) => {
+        const port = portName(index);
+        await this.#ip('link', 'add', port, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace);
+        await this.#ip('link', 'set', port, 'master', 'bridge', 'up');
+      },
+    };
+  }
+
+  async set(index: number, state: 'up' | 'down'): Promise<void> {
+    await this.#ip('link', 'set', 'dev', portName(index), state);
+  }
+
+  async remove(): Promise<void> {
+    if (existsSync(`/run/netns/${this.namespace}`)) {
+      await systemExec('ip', ['netns', 'delete', this.namespace]);
+    }
+    // It goes with the namespace of its other end, a moment later.
+    if (existsSync(`/sys/class/net/${this.link}`)) {
+      await systemExec('ip', ['link', 'delete', 'dev', this.link]).catch((error: Error) => {
+        if (!error.message.includes('Cannot find device')) throw error;
+      });
+    }
+  }
+
+  async #ip(...args: string[]): Promise<void> {
+    await systemExec('ip', ['-netns', this.namespace, ...args]);
+  }
+}
+
+const portName = (index: number) => `host${index}`;
+
+/** A network that no other run of this machine has: whose namespace could be made. */
+async function claimSwitch(): Promise<Switch> {
+  for (;;) {
+    const claimed = new Switch(randomInt(0, 256));
+    try {
+      await systemExec('ip', ['netns', 'add', claimed.namespace]);
+      return claimed;
+    } catch (error) {
+      if (!(error instanceof ExecError && error.failure.stderr.includes('File exists'))) throw error;
+    }
+  }
+}
+
+/** One line for everything of a run that is still there. */
+function leftBehind({ namespace, link }: Switch, directories: readonly string[]): string[] {
+  return [
+    ...readdirSync('/run/netns').filter((name) => name === namespace),
+    ...readdirSync('/sys/class/net').filter((name) => name === link),
+    ...directories.filter((path) => existsSync(path)),
+    ...directories.flatMap(mountsBelow),
+    ...directories.flatMap((path) => processesNaming(path).map((pid) => `process ${pid} on ${path}`)),
+  ].map((what) => `left behind: ${what}`);
+}

@@ -1,0 +1,83 @@
+/** One running role of the built file on a host: `master`, or `node`. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { executable } from './cluster.ts';
+import { end, type Host } from './host.ts';
+import { waitFor } from './wait-for.ts';
+
+export class Role {
+  readonly host: Host;
+  readonly #args: readonly string[];
+  #process: ChildProcess | undefined;
+  #log = '';
+
+  /** `args` are those of the built file, the role's name first. It ends before its host does. */
+  constructor(host: Host, args: readonly string[]) {
+    this.host = host;
+    this.#args = args;
+    host.after(async () => {
+      await this.end('SIGTERM');
+    });
+  }
+
+  get pid(): number {
+    const pid = this.#process?.pid;
+    if (pid === undefined) throw new Error(`minik8s ${this.#args[0]} is not running on ${this.host.name}`);
+    return pid;
+  }
+
+  get running(): boolean {
+    return (
+      this.#process !== undefined && this.#process.exitCode === null && this.#process.signalCode === null
+    );
+  }
+
+  /** Everything it has written so far, over all its starts. */
+  get log(): string {
+    return this.#log;
+  }
+
+  /** Starts the process and resolves when it has written a line that matches, at once when none is asked for. */
+  async start(line?: RegExp, timeoutMs = 60_000): Promise<void> {
+    if (this.running) throw new Error(`minik8s ${this.#args[0]} runs already on ${this.host.name}`);
+    const [program, args] = this.host.command(executable, this.#args);
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: tmpdir() });
+    this.#process = child;
+    const from = this.#log.length;
+    const collect = (chunk: Buffer) => {
+      this.#log += chunk;
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    if (!line) return;
+    const written = () => this.#log.slice(from);
+    await waitFor(`minik8s ${this.#args[0]}`, () => line.test(written()) || !this.running, {
+      timeoutMs,
+      intervalMs: 10,
+    }).catch((error: Error) => {
+      throw new Error(`${error.message}\n${lastLines(written())}`);
+    });
+    if (!this.running) throw new Error(`minik8s ${this.#args[0]} ended\n${lastLines(written())}`);
+  }
+
+  /** Ends the process with a signal, frozen or not, and resolves when it is gone; its exit status. */
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
+    const child = this.#process;
+    if (!child) return null;
+    child.kill('SIGCONT');
+    await end(child, signal);
+    this.#process = undefined;
+    return child.exitCode;
+  }
+
+  /** The machine stands still as far as this role goes: nothing is answered, no connection ends. */
+  freeze(): void {
+    process.kill(this.pid, 'SIGSTOP');
+  }
+
+  thaw(): void {
+    process.kill(this.pid, 'SIGCONT');
+  }
+}
+
+const lastLines = (text: string) => text.split('\n').slice(-20).join('\n');

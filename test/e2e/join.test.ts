@@ -1,0 +1,303 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { V1CertificateSigningRequestList, V1Node, V1Pod, V1Taint } from '@kubernetes/client-node';
+import { executable } from './harness/cluster.ts';
+import { type End, endOf } from './harness/end-of.ts';
+import type { Host } from './harness/host.ts';
+import { type ClusterNode, MultiCluster } from './harness/multi-cluster.ts';
+import { waitFor } from './harness/wait-for.ts';
+
+/** What minik8s has put on a host, beside its data directory. */
+async function tracesOn(host: Host): Promise<string[]> {
+  const [containers, tables, links, rules, routes] = await Promise.all([
+    host.docker('ps', '--all', '--quiet', '--filter', 'label=minik8s.io/node'),
+    host.run('nft', 'list', 'tables'),
+    host.run('ip', '-brief', 'link'),
+    host.run('iptables', '-w', '-S'),
+    host.run('ip', 'route', 'show', 'proto', '107'),
+  ]);
+  return [
+    ...containers.split('\n'),
+    ...tables.split('\n').filter((line) => line.includes('minik8s')),
+    ...links.split('\n').filter((line) => /^(mk8s|minik8s)/.test(line)),
+    ...rules.split('\n').filter((line) => line.includes('MINIK8S')),
+    ...routes.split('\n'),
+  ].filter((line) => line !== '');
+}
+
+/** The control plane's taints come and go. */
+const isOwn = ({ key }: V1Taint) => !key.startsWith('node.kubernetes.io/');
+
+/** A pod that runs on that node until it is deleted. */
+async function runPod({ kubectl }: MultiCluster, { name, host }: ClusterNode): Promise<void> {
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'hello' },
+    spec: {
+      nodeName: name,
+      tolerations: [{ operator: 'Exists' }],
+      terminationGracePeriodSeconds: 2,
+      containers: [
+        { name: 'hello', image: 'minik8s/hello:1', command: ['sh', '-c', 'echo here I am; sleep 1000'] },
+      ],
+    },
+  };
+  const file = join(host.directory, 'pod.json');
+  writeFileSync(file, JSON.stringify(pod));
+  await kubectl('create', '-f', file);
+  await waitFor('the pod running', async () => {
+    const { status } = await kubectl.json<V1Pod>('get', 'pod', 'hello');
+    return status?.phase === 'Running';
+  });
+}
+
+test('a machine joins with one file, works, is taken out and forgotten', async (context) => {
+  const cluster = await MultiCluster.start(context, { hosts: 2, nodes: [] });
+  const { kubectl } = cluster;
+  const node = await cluster.prepare(1, {
+    labels: { disk: 'ssd', 'node.kubernetes.io/pool': 'a' },
+    taints: ['only=mine:NoSchedule'],
+    'system-reserved': { cpu: '100m', memory: '256Mi' },
+    'pod-cidr': '10.244.77.0/24',
+  });
+  const own = () => kubectl.json<V1Node>('get', 'node', 'node-1');
+
+  await context.test('killed again and again while it joins, it joins in the end', async () => {
+    for (const ms of [100, 300, 500, 700, 900, 1100]) {
+      await node.role.start();
+      await pause(ms);
+      await node.role.end('SIGKILL');
+    }
+    await node.role.start(/^minik8s is ready: node node-1 of https:/m);
+    await cluster.untilReady(node);
+    const files = readdirSync(join(node.dataDir, 'node')).sort();
+    assert.deepEqual(files, ['ca.crt', 'client.pem', 'serving.pem']);
+    for (const file of ['client.pem', 'serving.pem']) {
+      assert.equal(statSync(join(node.dataDir, 'node', file)).mode & 0o777, 0o600);
+    }
+  });
+
+  await context.test('its Node says what the file says', async () => {
+    const { metadata, spec, status } = await own();
+    assert.equal(metadata?.labels?.disk, 'ssd');
+    assert.equal(metadata?.labels?.['node.kubernetes.io/pool'], 'a');
+    assert.deepEqual(
+      spec?.taints?.filter(isOwn).map(({ key, value, effect }) => `${key}=${value}:${effect}`),
+      ['only=mine:NoSchedule'],
+    );
+    assert.equal(spec?.podCIDR, '10.244.77.0/24');
+    const cpus = Number(status?.capacity?.cpu);
+    assert.equal(status?.allocatable?.cpu, `${cpus * 1000 - 100}m`);
+    assert.notEqual(status?.allocatable?.memory, status?.capacity?.memory);
+  });
+
+  await context.test('its log and its arguments do not have the token', () => {
+    const [token = ''] =
+      /[a-z0-9]{6}\.[a-z0-9]{16}/.exec(readFileSync(join(node.host.directory, 'node-1.yaml'), 'utf8')) ?? [];
+    assert.ok(token);
+    assert.equal(node.role.log.includes(token.slice(7)), false);
+    assert.equal(readFileSync(`/proc/${node.role.pid}/cmdline`, 'utf8').includes(token.slice(7)), false);
+  });
+
+  await context.test('the master reaches its agent by the certificate it asked for', async () => {
+    await runPod(cluster, node);
+    assert.equal(await kubectl('logs', 'hello'), 'here I am\n');
+  });
+
+  await context.test('without its token it starts again as the same node', async () => {
+    const before = await kubectl.json<V1CertificateSigningRequestList>('get', 'csr');
+    await node.role.end('SIGTERM');
+    const file = join(node.host.directory, 'node-1.yaml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^token: .*\n/m, ''));
+    const { uid } = (await own()).metadata ?? {};
+    await node.role.start(/^minik8s is ready: node node-1/m);
+    await cluster.untilReady(node);
+    assert.equal((await own()).metadata?.uid, uid);
+    const after = await kubectl.json<V1CertificateSigningRequestList>('get', 'csr');
+    assert.equal(after.items.length, before.items.length);
+  });
+
+  await context.test('deleted while it was away, it begins anew', async () => {
+    const container = ['ps', '--all', '--quiet', '--filter', 'label=minik8s.io/role=container'] as const;
+    assert.notEqual(await node.host.docker(...container), '');
+    await node.role.end('SIGTERM');
+    await kubectl('delete', 'node', 'node-1');
+    await kubectl('delete', 'pod', 'hello', '--force', '--grace-period=0');
+    const before = node.role.log.length;
+    await node.role.start(/^minik8s is ready: node node-1/m);
+    const log = node.role.log.slice(before);
+    assert.match(log, /the Node of this machine was deleted; its pods are ended/);
+    assert.equal(await node.host.docker(...container), '');
+    await cluster.untilReady(node);
+    await runPod(cluster, node);
+  });
+
+  await context.test('when its Node is deleted its pods end, its rules go, and it says so', async () => {
+    await kubectl('delete', 'node', 'node-1');
+    await waitFor('the machine to say so', async () =>
+      /^node node-1 was taken out of the cluster: .* ctl add node node-1 /m.test(node.role.log),
+    );
+    assert.deepEqual(await tracesOn(node.host), []);
+    assert.equal((await kubectl.attempt(['get', 'node', 'node-1'])).code, 1);
+    assert.ok(node.role.running);
+  });
+
+  await context.test('made again by an administrator it works again', async () => {
+    const again = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } };
+    const file = join(node.host.directory, 'again.json');
+    writeFileSync(file, JSON.stringify(again));
+    await kubectl('create', '-f', file);
+    await cluster.untilReady(node);
+    const { metadata, spec } = await own();
+    assert.equal(metadata?.labels?.disk, 'ssd');
+    assert.deepEqual(
+      spec?.taints?.filter(isOwn).map(({ key }) => key),
+      ['only'],
+    );
+  });
+
+  await context.test('reset leaves nothing of it', async () => {
+    await kubectl.attempt(['delete', 'pod', 'hello', '--force', '--grace-period=0']);
+    await runPod(cluster, node);
+    await node.role.end('SIGKILL');
+    const config = join(node.host.directory, 'node-1.yaml');
+    const { code, stderr } = await endOf(
+      node.host.command(executable, ['reset', '--yes', '--config', config]),
+    );
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.deepEqual(await tracesOn(node.host), []);
+    assert.equal(existsSync(node.dataDir), false);
+  });
+});
+
+test('why a machine can not join is said in one line, and nothing is left', async (context) => {
+  const cluster = await MultiCluster.start(context, { hosts: 2, nodes: [0] });
+  const host = cluster.hosts.at(1);
+  const dataDir = join(host.directory, 'node');
+  const good: Record<string, string> = Object.fromEntries(
+    (await cluster.token())
+      .split('\n')
+      .map((line) => /^([a-z-]+): (.*)$/.exec(line)?.slice(1) ?? [])
+      .filter(([key]) => key !== undefined),
+  );
+  assert.deepEqual(Object.keys(good).sort(), ['ca-cert-hash', 'server', 'token']);
+
+  const attempt = (config: Readonly<Record<string, unknown>>, program: readonly string[] = [executable]) => {
+    const all = {
+      ...good,
+      'node-name': 'x',
+      'data-dir': dataDir,
+      'docker-socket': host.dockerSocket,
+      ...config,
+    };
+    const lines = Object.entries(all).map(([key, value]) =>
+      typeof value === 'string' && value.startsWith('[')
+        ? `${key}: ${value}\n`
+        : `${key}: ${JSON.stringify(value)}\n`,
+    );
+    const file = join(host.directory, 'x.yaml');
+    writeFileSync(file, lines.join(''), { mode: 0o600 });
+    const [first = '', ...rest] = program;
+    return endOf(host.command(first, [...rest, 'node', '--config', file]));
+  };
+  const oneLine = ({ code, stdout, stderr }: End, ...says: RegExp[]) => {
+    const errors = stderr.split('\n').filter((line) => line.startsWith('error: '));
+    assert.equal(errors.length, 1, stderr);
+    for (const expected of says) assert.match(errors[0] ?? '', expected);
+    assert.doesNotMatch(stderr, /\n\s+at /);
+    assert.equal(stdout, '');
+    assert.ok(code === 1 || code === 2, String(code));
+    const joined = join(dataDir, 'node/client.pem');
+    assert.equal(existsSync(joined), false, 'half joined');
+  };
+
+  const [id = ''] = (good.token ?? '').split('.');
+  const cases: readonly [string, Readonly<Record<string, unknown>>, ...RegExp[]][] = [
+    [
+      'a token nobody made',
+      { token: 'zzzzzz.0123456789abcdef' },
+      /the token is wrong or has expired; put a new one/,
+    ],
+    ['a wrong secret', { token: `${id}.0123456789abcdef` }, /the token is wrong or has expired/],
+    [
+      'another authority',
+      { 'ca-cert-hash': `sha256:${'0'.repeat(64)}` },
+      /shows an authority with the hash sha256:/,
+    ],
+    [
+      'no master there',
+      { server: [`https://${host.address}:6443`, 'https://127.0.0.1:1'] },
+      /no API server answers: https:\/\/198\.19\.\d+\.11:6443 \(connection refused\), https:\/\/127\.0\.0\.1:1/,
+    ],
+    [
+      'the name of a living node',
+      { 'node-name': 'node-0' },
+      /duplicate node name: .*node-0.* choose another/,
+    ],
+    [
+      'an address of another machine',
+      { 'node-ip': '192.0.2.99' },
+      /node-ip 192\.0\.2\.99 is not an address of/,
+    ],
+    ['no Docker', { 'docker-socket': '/nowhere/docker.sock' }, /no Docker engine answers at \/nowhere/],
+    [
+      'pods where the machine is',
+      { 'cluster-cidr': '198.19.0.0/16' },
+      /address 198\.19\.\d+\.11 of this machine's eth0 lies in cluster-cidr 198\.19\.0\.0\/16; give the master/,
+    ],
+    [
+      'a range of its own elsewhere',
+      { 'pod-cidr': '10.9.0.0/24' },
+      /pod-cidr 10\.9\.0\.0\/24 does not lie in cluster-cidr 10\.244/,
+    ],
+    ['no token', { token: '' }, /token: expected what `minik8s token create` printed/],
+    ['a bad name', { 'node-name': 'Not A Name' }, /node-name "Not A Name": /],
+    ['a misspelt key', { lables: {} }, /x\.yaml: lables: no such setting/],
+  ];
+  for (const [what, config, ...says] of cases) {
+    await context.test(what, async () => {
+      oneLine(await attempt(config), ...says);
+      assert.deepEqual(await tracesOn(host), []);
+    });
+  }
+
+  await context.test('a token that has expired', async () => {
+    const [, token = ''] = /^token: (\S+)$/m.exec(await cluster.token()) ?? [];
+    assert.ok(token);
+    const over = JSON.stringify({ stringData: { expiration: '2026-01-01T00:00:00Z' } });
+    const name = `bootstrap-token-${token.slice(0, 6)}`;
+    await cluster.kubectl('patch', 'secret', name, '-n', 'kube-system', '-p', over);
+    oneLine(await attempt({ token }), /the token is wrong or has expired/);
+  });
+
+  await context.test('no nft', async () => {
+    const bare = ['env', `PATH=${host.directory}`, executable];
+    oneLine(
+      await attempt({}, bare),
+      /nft is not there on this machine .* install it \(apt-get install nftables\)/,
+    );
+  });
+
+  await context.test('a clock that is wrong', async () => {
+    // Time can not be set for one process; its start in the past can: the master's authority begins later than that.
+    const past = ['faketime', '-f', '-2y', executable];
+    oneLine(
+      await attempt({}, past),
+      /the clock of this machine is \d+ d .* behind that of https/,
+      /timedatectl/,
+    );
+  });
+
+  await context.test('none of them is a node, and the machine can still join', async () => {
+    const { items } = await cluster.kubectl.json<{ items: V1Node[] }>('get', 'nodes');
+    assert.deepEqual(
+      items.map(({ metadata }) => metadata?.name),
+      ['node-0'],
+    );
+    await cluster.join(1, { 'data-dir': dataDir });
+  });
+});

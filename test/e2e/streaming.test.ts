@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { Exec, PortForward, type V1Pod, type V1Status } from '@kubernetes/client-node';
+import { systemExec } from '../../src/base/exec.ts';
+import { kubectlsOf } from '../fixtures/kubectls.ts';
+import { Cluster, executable } from './harness/cluster.ts';
+import { isReady } from './harness/hello.ts';
+import { Host } from './harness/host.ts';
+import { waitFor } from './harness/wait-for.ts';
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+interface Finished {
+  readonly code: number | null;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+/** Runs a program with input, and gives what it wrote. */
+async function run(
+  file: string,
+  args: readonly string[],
+  input: Uint8Array | string = '',
+): Promise<Finished> {
+  const child = spawn(file, args, { stdio: 'pipe', timeout: 60_000 });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  const [stdout, stderr] = [buffer(child.stdout), buffer(child.stderr)];
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout: await stdout, stderr: (await stderr).toString() };
+}
+
+/** The port of this machine that kubectl forwards, once it says so. */
+function forwardedPort(child: ChildProcess): Promise<number> {
+  let text = '';
+  child.stdout?.on('data', (chunk) => (text += chunk));
+  child.stderr?.on('data', (chunk) => (text += chunk));
+  return waitFor('kubectl port-forward', () => {
+    if (child.exitCode !== null) throw new Error(`kubectl ended: ${text}`);
+    const port = /127\.0\.0\.1:(\d+) ->/.exec(text)?.[1];
+    return port !== undefined && Number(port);
+  });
+}
+
+test('exec, attach, cp and port-forward, as every client speaks them', async (context) => {
+  const host = await Host.start(context);
+  const cluster = await Cluster.start(context, { host });
+  const directory = mkdtempSync(join(tmpdir(), 'minik8s-e2e-streams-'));
+  context.after(() => rmSync(directory, { recursive: true }));
+  const megabytes = randomBytes(3_000_000);
+  const file = join(directory, 'megabytes');
+  writeFileSync(file, megabytes);
+  // It listens on its loopback address alone.
+  const script = `echo page > /www/index.html; head -c 2000000 /dev/urandom > /www/big
+    httpd -p 127.0.0.1:8080 -h /www; exec sleep 100000`;
+  const tools = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'tools' },
+    spec: {
+      terminationGracePeriodSeconds: 0,
+      containers: [
+        {
+          name: 'main',
+          image: 'minik8s/hello:1',
+          imagePullPolicy: 'IfNotPresent',
+          command: ['sh', '-c', script],
+        },
+        {
+          name: 'typist',
+          image: 'minik8s/hello:1',
+          imagePullPolicy: 'IfNotPresent',
+          command: ['sh', '-c', 'while read line; do echo "got $line"; done; sleep 100000'],
+          stdin: true,
+        },
+      ],
+    },
+  };
+  await cluster.kubectl.attempt(['create', '-f', '-'], { input: JSON.stringify(tools) });
+  await waitFor('pod tools', async () => isReady(await cluster.kubectl.json<V1Pod>('get', 'pod', 'tools')));
+  const big = Buffer.from(await cluster.kubectl('exec', 'tools', '-c', 'main', '--', 'sha256sum', '/www/big'))
+    .toString()
+    .slice(0, 64);
+
+  const kubectls = kubectlsOf(['1.20', '1.27', '1.29', '1.30', '1.32']);
+  for (const { client, path, first } of [
+    ...kubectls.map(({ version, path }) => ({ client: `kubectl ${version}`, path, first: [] })),
+    { client: 'ctl', path: executable, first: ['ctl'] },
+  ]) {
+    const kubeconfig = [...first, '--kubeconfig', cluster.kubeconfig];
+    const kubectl = (args: readonly string[], input?: Uint8Array | string) =>
+      run(path, [...kubeconfig, ...args], input);
+    const exec = (args: readonly string[], input?: Uint8Array | string) =>
+      kubectl(['exec', ...(input === undefined ? [] : ['-i']), 'tools', '-c', 'main', '--', ...args], input);
+    const inTerminal = (args: readonly string[], input = '') => {
+      const command = [path, ...kubeconfig, ...args].map((word) => `'${word}'`).join(' ');
+      return run('script', ['-qec', `stty rows 33 cols 77; ${command}`, '/dev/null'], input);
+    };
+
+    await context.test(`${client}: outputs and exit status`, async () => {
+      const { code, stdout, stderr } = await exec(['sh', '-c', 'echo out; echo err >&2; exit 3']);
+      assert.equal(stdout.toString(), 'out\n');
+      assert.equal(stderr, 'err\ncommand terminated with exit code 3\n');
+      assert.equal(code, 3);
+    });
+
+    await context.test(`${client}: megabytes both ways, and the end of input`, async () => {
+      const { code, stdout } = await exec(['cat'], megabytes);
+      assert.equal(code, 0);
+      assert.equal(sha256(stdout), sha256(megabytes));
+      assert.equal((await exec(['sha256sum'], megabytes)).stdout.toString().slice(0, 64), sha256(megabytes));
+    });
+
+    await context.test(`${client}: a terminal of the client's size`, async () => {
+      // The size comes a moment after the command has started.
+      const sized = 'until [ "$(stty size 2>/dev/null)" = "33 77" ]; do sleep 0.05; done; stty size; exit 4';
+      const { code, stdout } = await inTerminal([
+        'exec',
+        '-it',
+        'tools',
+        '-c',
+        'main',
+        '--',
+        'sh',
+        '-c',
+        sized,
+      ]);
+      assert.match(stdout.toString(), /33 77\r?$/m);
+      assert.equal(code, 4);
+    });
+
+    await context.test(`${client}: what can not be run says why`, async () => {
+      const absent = await exec(['absent']);
+      assert.notEqual(absent.code, 0);
+      assert.match(absent.stdout.toString() + absent.stderr, /"absent": executable file not found/);
+      const none = await kubectl(['exec', 'tools', '-c', 'none', '--', 'true']);
+      assert.equal(
+        none.stderr,
+        'Error from server (BadRequest): container none is not valid for pod tools\n',
+      );
+    });
+
+    await context.test(`${client}: cp there and back`, async () => {
+      const [there, back] = [`/tmp/${client.replaceAll(' ', '-')}`, join(directory, `back-${client}`)];
+      const copied = await kubectl(['cp', '-c', 'main', file, `tools:${there}`]);
+      assert.deepEqual([copied.code, copied.stderr], [0, '']);
+      assert.equal((await kubectl(['cp', '-c', 'main', `tools:${there}`, back])).code, 0);
+      assert.equal(sha256(readFileSync(back)), sha256(megabytes));
+    });
+
+    await context.test(`${client}: port-forward, several connections at once`, async () => {
+      const args = [...kubeconfig, 'port-forward', 'pod/tools', ':8080'];
+      const child = spawn(path, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+      try {
+        const port = await forwardedPort(child);
+        const get = async (page: string) =>
+          buffer((await fetch(`http://127.0.0.1:${port}/${page}`)).body ?? new ReadableStream());
+        const pages = await Promise.all(['big', '', 'big', '', 'big', 'big'].map(get));
+        assert.equal(pages[1]?.toString(), 'page\n');
+        assert.equal(pages[3]?.toString(), 'page\n');
+        for (const index of [0, 2, 4, 5]) assert.equal(sha256(pages[index] ?? Buffer.alloc(0)), big);
+      } finally {
+        child.kill();
+        if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      }
+    });
+
+    // ctl makes pods by apply and create.
+    if (path === executable) continue;
+    await context.test(`${client}: run with input and a terminal, and away with it`, async () => {
+      const name = `once-${client.replaceAll(/[^0-9]/g, '-')}x`;
+      const pod = ['run', name, '--image=minik8s/hello:1', '--image-pull-policy=IfNotPresent'];
+      const piped = await kubectl([...pod, '-i', '--rm', '--restart=Never', '--', 'cat'], 'hello\n');
+      assert.match(piped.stdout.toString(), /^hello$/m);
+      assert.match(piped.stdout.toString(), new RegExp(`pod "${name}" deleted`));
+      const asked = 'read answer; echo "you said $answer"; exit 5';
+      const typed = await inTerminal(
+        [...pod, '-it', '--rm', '--restart=Never', '--', 'sh', '-c', asked],
+        'well\n',
+      );
+      assert.match(typed.stdout.toString(), /you said well/);
+      assert.equal(typed.code, 5);
+    });
+  }
+
+  await context.test('attach joins a container that runs, and leaves it running', async () => {
+    const path = kubectlsOf(['1.32'])[0]?.path ?? 'kubectl';
+    const args = ['--kubeconfig', cluster.kubeconfig, 'attach', '-i', 'tools', '-c', 'typist'];
+    const child = spawn(path, args, { stdio: 'pipe' });
+    let said = '';
+    child.stdout.on('data', (chunk) => (said += chunk));
+    child.stdin.write('a word\n');
+    await waitFor('an answer', () => said.includes('got a word\n'));
+    child.kill();
+    await once(child, 'exit');
+    const { status } = await cluster.kubectl.json<V1Pod>('get', 'pod', 'tools');
+    const typist = status?.containerStatuses?.find(({ name }) => name === 'typist');
+    assert.ok(typist?.state?.running);
+    assert.equal(typist.restartCount, 0);
+  });
+
+  await context.test('client-node: exec and port-forward', async () => {
+    const config = cluster.kubeConfig();
+    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+    const status = Promise.withResolvers<V1Status>();
+    const output = buffer(stdout);
+    stdin.end(megabytes);
+    const command = ['sh', '-c', 'cat; exit 6'];
+    await new Exec(config).exec('default', 'tools', 'main', command, stdout, stderr, stdin, false, (told) => {
+      stdout.end();
+      status.resolve(told);
+    });
+    const causes = (await status.promise).details?.causes;
+    assert.equal(causes?.find(({ reason }) => reason === 'ExitCode')?.message, '6');
+    assert.equal(sha256(await output), sha256(megabytes));
+
+    const [input, page] = [new PassThrough(), new PassThrough()];
+    const socket = await new PortForward(config).portForward('default', 'tools', [8080], page, null, input);
+    input.write('GET / HTTP/1.0\r\n\r\n');
+    let answer = '';
+    page.on('data', (chunk) => (answer += chunk));
+    await waitFor('the page', () => answer.endsWith('page\n'));
+    (typeof socket === 'function' ? socket() : socket)?.close();
+  });
+
+  await context.test('a client that is killed leaves nothing behind on the node', async () => {
+    const args = ['--kubeconfig', cluster.kubeconfig, 'port-forward', 'pod/tools', ':8080'];
+    const child = spawn(kubectlsOf(['1.32'])[0]?.path ?? 'kubectl', args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const port = await forwardedPort(child);
+    const idle = spawn('curl', ['-sN', `telnet://127.0.0.1:${port}`], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    const bridges = () => cluster.processes('pause').length;
+    await waitFor('a connection into the pod', () => bridges() === 1);
+    child.kill('SIGKILL');
+    await waitFor('its end', () => bridges() === 0);
+    idle.kill();
+  });
+
+  await context.test('minik8s ends at once while streams are open', async () => {
+    const path = kubectlsOf(['1.32'])[0]?.path ?? 'kubectl';
+    const args = ['--kubeconfig', cluster.kubeconfig, 'exec', 'tools', '-c', 'main', '--', 'sleep', '1000'];
+    const child = spawn(path, args, { stdio: 'ignore' });
+    const ended = once(child, 'exit').then(([code]) => code as number | null);
+    const sleeping = async () => {
+      const { stdout } = await systemExec('pgrep', ['-x', 'sleep', '-a']).catch(() => ({ stdout: '' }));
+      return /sleep 1000$/m.test(stdout);
+    };
+    await waitFor('the command', sleeping);
+    const start = performance.now();
+    assert.equal(await cluster.end('SIGTERM'), 0);
+    assert.ok(performance.now() - start < 10_000);
+    assert.notEqual(await ended, 0);
+  });
+});

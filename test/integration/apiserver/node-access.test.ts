@@ -1,0 +1,194 @@
+/** Everything a node could try on every kind the server has, with the certificate of a node, over HTTPS. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { registry } from '../../../src/api/registry.ts';
+import type { KubeObject } from '../../../src/apimachinery/meta.ts';
+import { apiVersionOf, type ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
+import { subresourcesOf } from '../../../src/apiserver/subresources/subresources.ts';
+import { container, core, inDefault, type NodeWorld, startNodeWorld } from './node-world.ts';
+
+let world: NodeWorld;
+const ask: NodeWorld['ask'] = (...args) => world.ask(...args);
+const make: NodeWorld['make'] = (...args) => world.make(...args);
+before(async () => {
+  world = await startNodeWorld();
+});
+after(() => world.stop());
+
+/** Names of the objects that are the node's and somebody else's; kinds without a row belong to nobody. */
+const names: Readonly<Record<string, readonly [string, string]>> = {
+  nodes: ['n1', 'n2'],
+  leases: ['n1', 'n2'],
+  namespaces: ['default', 'kube-system'],
+};
+
+const namespaceOf = ({ plural, namespaced }: ResourceDefinition) =>
+  namespaced ? (plural === 'leases' ? 'kube-node-lease' : 'default') : '';
+
+function collectionOf(kind: ResourceDefinition): string {
+  const root = kind.group ? `/apis/${apiVersionOf(kind)}` : `/api/${kind.version}`;
+  const namespace = namespaceOf(kind);
+  return `${root}${namespace && `/namespaces/${namespace}`}/${kind.plural}`;
+}
+
+/** What the server would store back unchanged, or as little as it takes. */
+async function bodyOf(kind: ResourceDefinition, path: string, name: string): Promise<object> {
+  const existing = await world.server.call('GET', path);
+  if (existing.status === 200) return existing.json<KubeObject>();
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: { name } };
+}
+
+type Attempt = readonly [title: string, method: string, path: string, body?: object];
+
+async function attemptsOn(kind: ResourceDefinition): Promise<Attempt[]> {
+  const collection = collectionOf(kind);
+  const attempts: Attempt[] = [
+    ['list', 'GET', collection],
+    ['watch', 'GET', `${collection}?watch=true&timeoutSeconds=1`],
+    ['deletecollection', 'DELETE', `${collection}?dryRun=All`],
+  ];
+  const targets = [
+    ['own', (names[kind.plural] ?? ['own', 'other'])[0]],
+    ['other', (names[kind.plural] ?? ['own', 'other'])[1]],
+  ] as const;
+  for (const [whose, name] of targets) {
+    const path = `${collection}/${name}`;
+    const body = await bodyOf(kind, path, name);
+    const only = `fieldSelector=metadata.name%3D${name}`;
+    attempts.push(
+      [`get ${whose}`, 'GET', path],
+      [`list ${whose} by name`, 'GET', `${collection}?${only}`],
+      [`watch ${whose} by name`, 'GET', `${collection}?${only}&watch=true&timeoutSeconds=1`],
+      [`create ${whose}`, 'POST', `${collection}?dryRun=All`, { ...body, ...withoutVersion(body) }],
+      [`update ${whose}`, 'PUT', `${path}?dryRun=All`, body],
+      [`patch ${whose}`, 'PATCH', `${path}?dryRun=All`, { metadata: { annotations: { a: 'b' } } }],
+      [`delete ${whose}`, 'DELETE', `${path}?dryRun=All`],
+    );
+    attempts.push(...subresourceAttempts(kind, path, whose, body));
+  }
+  return attempts;
+}
+
+function subresourceAttempts(
+  kind: ResourceDefinition,
+  path: string,
+  whose: string,
+  body: object,
+): readonly Attempt[] {
+  return Object.entries(subresourcesOf(kind)).flatMap(([subresource, { methods }]) =>
+    Object.keys(methods).map((method): Attempt => {
+      const title = `${method} ${subresource} of ${whose}`;
+      if (method === 'GET') return [title, method, `${path}/${subresource}`];
+      const content = subresource === 'status' && method === 'PUT' ? body : { metadata: {} };
+      return [title, method, `${path}/${subresource}?dryRun=All`, content];
+    }),
+  );
+}
+
+function withoutVersion(body: object): object {
+  const { resourceVersion: _, uid: __, ...metadata } = (body as KubeObject).metadata;
+  return { metadata };
+}
+
+const everyone = ['get own', 'get other', 'list own by name', 'list other by name', 'list', 'watch'];
+const readAll = [...everyone, 'watch own by name', 'watch other by name'];
+
+/** All that is not forbidden. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  services: readAll,
+  namespaces: readAll,
+  endpointslices: readAll,
+  dnses: readAll,
+  nodes: [...readAll, 'create own', 'update own', 'patch own', 'PUT status of own', 'PATCH status of own'],
+  pods: ['get own', 'delete own', 'PUT status of own', 'PATCH status of own', 'POST eviction of own'],
+  secrets: ['get own'],
+  configmaps: ['get own'],
+  events: ['create own', 'update own', 'patch own'],
+  leases: ['get own', 'create own', 'update own', 'patch own', 'delete own'],
+  certificatesigningrequests: [
+    'get own',
+    'list own by name',
+    'watch own by name',
+    // Who asks is written by the server, so no request it makes is somebody else's.
+    'create own',
+  ],
+};
+
+describe('a node', () => {
+  for (const kind of registry) {
+    it(`may do with ${kind.plural} what it needs, and nothing else`, async () => {
+      const passed: string[] = [];
+      for (const [title, method, path, body] of await attemptsOn(kind)) {
+        const { status, text } = await ask(method, path, body);
+        if (status === 403) continue;
+        assert.ok(status < 300 || status === 404 || status === 409, `${title}: ${status} ${text}`);
+        passed.push(title);
+      }
+      assert.deepEqual(passed.sort(), [...(allowed[kind.plural] ?? [])].sort());
+    });
+  }
+
+  const own = encodeURIComponent('spec.nodeName=n1');
+  const other = encodeURIComponent('spec.nodeName=n2');
+  const not = encodeURIComponent('spec.nodeName!=n2');
+  for (const [path, status] of [
+    [`${core}/pods?fieldSelector=${own}`, 200],
+    [`${core}/pods?fieldSelector=${own}&watch=true&timeoutSeconds=1`, 200],
+    [`${inDefault}/pods?fieldSelector=${own}%2Cstatus.phase%3DPending`, 200],
+    [`${core}/pods?fieldSelector=${other}`, 403],
+    [`${core}/pods?fieldSelector=${not}`, 403],
+    [`${core}/pods?fieldSelector=${own}&fieldSelector=${other}`, 200],
+    [`${core}/pods?fieldSelector=${other}&fieldSelector=${own}`, 403],
+    [`${core}/pods?fieldSelector==`, 403],
+    [`${core}/secrets?fieldSelector=metadata.name%3Down`, 403],
+    [`${inDefault}/secrets?fieldSelector=metadata.name%3Down&watch=true`, 403],
+    ['/api/v1/namespaces/kube-system/secrets/own', 403],
+    ['/metrics', 403],
+    ['/apis', 200],
+  ] as const) {
+    it(`gets ${status} for ${path}`, async () => {
+      const answer = await ask('GET', path);
+      assert.equal(answer.status, status, answer.text);
+      // One that is selected twice over is selected by the first.
+      if (status === 200 && path.includes('fieldSelector') && !path.includes('watch')) {
+        const { items } = JSON.parse(answer.text) as { items: { spec: { nodeName: string } }[] };
+        assert.deepEqual([...new Set(items.map(({ spec }) => spec.nodeName))], ['n1']);
+      }
+    });
+  }
+
+  it('reads a Secret no longer when the pod that needs it is gone', async () => {
+    const pod = { metadata: { name: 'brief' }, spec: { containers: [container('c', 'brief')] } };
+    await make(`${inDefault}/secrets`, { metadata: { name: 'brief' } });
+    const read = async () => (await ask('GET', `${inDefault}/secrets/brief`)).status;
+    assert.equal(await read(), 403);
+    await make(`${inDefault}/pods`, pod);
+    assert.equal(await read(), 403);
+    await make(`${inDefault}/pods/brief/binding`, { target: { name: 'n1' } });
+    assert.equal(await read(), 200);
+    await world.server.call('DELETE', `${inDefault}/pods/brief?gracePeriodSeconds=0`);
+    assert.equal(await read(), 403);
+  });
+
+  for (const [title, spec] of [
+    ['a Secret volume', { volumes: [{ name: 'v', secret: { secretName: 'needed' } }] }],
+    [
+      'a projected volume',
+      { volumes: [{ name: 'v', projected: { sources: [{ secret: { name: 'needed' } }] } }] },
+    ],
+    ['the pull of its image', { imagePullSecrets: [{ name: 'needed' }] }],
+    ['an init container', { initContainers: [container('i', 'needed')] }],
+  ] as const) {
+    it(`reads the Secret that ${title} of its pod names`, async () => {
+      await make(`${inDefault}/secrets`, { metadata: { name: 'needed' } });
+      const read = async () => (await ask('GET', `${inDefault}/secrets/needed`)).status;
+      assert.equal(await read(), 403);
+      const containers = [{ name: 'c', image: 'i' }];
+      await make(`${inDefault}/pods`, { metadata: { name: 'needs' }, spec: { containers, ...spec } });
+      await make(`${inDefault}/pods/needs/binding`, { target: { name: 'n1' } });
+      assert.equal(await read(), 200);
+      await world.server.call('DELETE', `${inDefault}/pods/needs?gracePeriodSeconds=0`);
+      await world.server.call('DELETE', `${inDefault}/secrets/needed`);
+    });
+  }
+});

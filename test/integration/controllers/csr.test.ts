@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import {
+  type CertificateSigningRequest,
+  certificateSigningRequestResource as requests,
+} from '../../../src/api/certificates/v1/certificate-signing-request.ts';
+import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
+import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import type { Draft } from '../../../src/apimachinery/meta.ts';
+import type { UserInfo } from '../../../src/apiserver/user.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { rfc3339Micro } from '../../../src/base/time.ts';
+import type { Client } from '../../../src/client/client.ts';
+import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
+import { createClient } from '../../../src/client/rest-client.ts';
+import type { NodeApproval } from '../../../src/controllers/csr-approving-plan.ts';
+import { makeKey, makeRequest, type RequestedSubject } from '../../../src/pki/new-request.ts';
+import type { KeyAndCertificate } from '../../../src/pki/x509.ts';
+import { startTestServer } from '../../fixtures/api-server.ts';
+import { testAuthority } from '../../fixtures/certificates.ts';
+import { type Cluster, eventually, startCluster } from './cluster.ts';
+
+const client = ['digital signature', 'client auth'];
+const server = ['digital signature', 'server auth'];
+const clientSigner = 'kubernetes.io/kube-apiserver-client-kubelet';
+const servingSigner = 'kubernetes.io/kubelet-serving';
+const joiner: UserInfo = {
+  name: 'system:bootstrap:abcdef',
+  groups: ['system:bootstrappers', 'system:authenticated'],
+};
+const nodeUser = (name: string): UserInfo => ({
+  name: `system:node:${name}`,
+  groups: ['system:nodes', 'system:authenticated'],
+});
+const nodeSubject = (name: string, hosts: readonly string[] = []): RequestedSubject => ({
+  commonName: `system:node:${name}`,
+  organizations: ['system:nodes'],
+  hosts,
+});
+
+interface Rig {
+  readonly cluster: Cluster;
+  readonly authority: KeyAndCertificate;
+  clientOf(user: UserInfo): Client;
+}
+
+async function startRig(nodeApproval: NodeApproval): Promise<Rig> {
+  const authority = await testAuthority();
+  const apiServer = await startTestServer({ clock: systemClock });
+  const cluster = await startCluster({ server: apiServer, authority, nodeApproval });
+  return {
+    cluster,
+    authority,
+    clientOf: (user) => createClient(inProcessTransport(apiServer.handlerFor(user))),
+  };
+}
+
+let count = 0;
+
+async function ask(
+  { clientOf }: Rig,
+  user: UserInfo,
+  subject: RequestedSubject,
+  spec: Partial<CertificateSigningRequest['spec']> = {},
+): Promise<string> {
+  const pem = await makeRequest(await makeKey(), subject);
+  const created = await clientOf(user)
+    .resource(requests)
+    .create({
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'CertificateSigningRequest',
+      metadata: { name: `request-${count++}` },
+      spec: {
+        request: Buffer.from(pem).toString('base64'),
+        signerName: clientSigner,
+        usages: client,
+        ...spec,
+      },
+    });
+  return created.metadata.name;
+}
+
+const conditionOf = (request: CertificateSigningRequest, type: string) =>
+  request.status?.conditions?.find((condition) => condition.type === type);
+
+function certificateOf(rig: Rig, name: string): Promise<X509Certificate> {
+  return eventually(`the certificate of ${name}`, async () => {
+    const { status } = await rig.cluster.client.resource(requests).get(name);
+    if (status?.conditions?.some(({ type }) => type === 'Denied' || type === 'Failed'))
+      throw new Error(JSON.stringify(status.conditions));
+    return status?.certificate ? new X509Certificate(Buffer.from(status.certificate, 'base64')) : undefined;
+  });
+}
+
+function refusalOf(rig: Rig, name: string): Promise<{ reason?: string; message?: string }> {
+  return eventually(`the refusal of ${name}`, async () => {
+    const request = await rig.cluster.client.resource(requests).get(name);
+    assert.equal(request.status?.certificate, undefined);
+    return conditionOf(request, 'Denied') ?? conditionOf(request, 'Failed');
+  });
+}
+
+const lifeOf = (certificate: X509Certificate) => (Date.parse(certificate.validTo) - Date.now()) / 1000;
+
+describe('joining at once', () => {
+  let rig: Rig;
+  before(async () => {
+    rig = await startRig('auto');
+  });
+  after(() => rig.cluster.stop());
+
+  it('gives a machine with a token the certificate of its node, for a year', async () => {
+    const name = await ask(rig, joiner, nodeSubject('a'));
+    const certificate = await certificateOf(rig, name);
+    assert.equal(certificate.subject, 'O=system:nodes\nCN=system:node:a');
+    assert.ok(certificate.verify(new X509Certificate(rig.authority.certificate).publicKey));
+    assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.2']);
+    assert.equal(certificate.subjectAltName, undefined);
+    assert.equal(certificate.ca, false);
+    assert.ok(Math.abs(lifeOf(certificate) - 365 * 24 * 3600) < 60, `${lifeOf(certificate)} s`);
+    const stored = await rig.cluster.client.resource(requests).get(name);
+    assert.equal(stored.spec.username, joiner.name);
+    assert.equal(conditionOf(stored, 'Approved')?.reason, 'AutoApproved');
+    assert.match(conditionOf(stored, 'Approved')?.lastUpdateTime ?? '', /^\d{4}-.*Z$/);
+  });
+
+  it('signs for as long as was asked, when that is less', async () => {
+    const name = await ask(rig, joiner, nodeSubject('b'), { expirationSeconds: 600 });
+    assert.ok(Math.abs(lifeOf(await certificateOf(rig, name)) - 600) < 60);
+  });
+
+  it('gives a node a serving certificate for its own names and addresses', async () => {
+    const hosts = ['c', '192.0.2.3'];
+    const name = await ask(rig, nodeUser('c'), nodeSubject('c', hosts), {
+      signerName: servingSigner,
+      usages: server,
+    });
+    const certificate = await certificateOf(rig, name);
+    assert.equal(certificate.subjectAltName, 'DNS:c, IP Address:192.0.2.3');
+    assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.1']);
+  });
+
+  it('renews the client certificate of a node', async () => {
+    const certificate = await certificateOf(rig, await ask(rig, nodeUser('d'), nodeSubject('d')));
+    assert.match(certificate.subject, /CN=system:node:d$/);
+  });
+
+  it('forgets what a node asked for when the node is deleted', async () => {
+    const name = await ask(rig, joiner, nodeSubject('brief'));
+    await certificateOf(rig, name);
+    await rig.cluster.addNode('brief');
+    await eventually('the request to be the node’s', async () => {
+      const { metadata } = await rig.cluster.client.resource(requests).get(name);
+      return metadata.ownerReferences?.[0]?.name === 'brief';
+    });
+    await rig.cluster.client.resource(nodeResource).delete('brief');
+    await eventually('the request to go', async () => (await rig.cluster.get(requests, name)) === undefined);
+  });
+
+  it('refuses the name of a node that is alive, until it is not', async () => {
+    const { client: api } = rig.cluster;
+    const lease = (renewTime: string) => ({ holderIdentity: 'twin', leaseDurationSeconds: 40, renewTime });
+    const created = await api.resource(leaseResource).create({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'twin', namespace: 'kube-node-lease' },
+      spec: lease(rfc3339Micro(Date.now())),
+    });
+    const refusal = await eventually('a refusal', async () => {
+      const name = await ask(rig, joiner, nodeSubject('twin'));
+      const request = await eventually('a decision', async () => {
+        const found = await api.resource(requests).get(name);
+        return found.status?.conditions && found;
+      });
+      return conditionOf(request, 'Denied');
+    });
+    assert.equal(refusal.reason, 'DuplicateNodeName');
+    assert.match(refusal.message ?? '', /^duplicate node name: a node "twin" is alive .* choose another/);
+    created.spec = lease(rfc3339Micro(Date.now() - 41_000));
+    await api.resource(leaseResource).update(created);
+    await eventually('an approval', async () => {
+      const name = await ask(rig, joiner, nodeSubject('twin'));
+      const request = await eventually('a decision', async () => {
+        const found = await api.resource(requests).get(name);
+        return found.status?.conditions && found;
+      });
+      return conditionOf(request, 'Approved');
+    });
+  });
+});
+
+describe('joining by a person’s word', () => {
+  let rig: Rig;
+  before(async () => {
+    rig = await startRig('manual');
+  });
+  after(() => rig.cluster.stop());
+
+  const pending = (name: string) =>
+    eventually(`the pending node ${name}`, async () => {
+      const node = await rig.cluster.get(nodeResource, name);
+      return node?.status?.phase === 'Pending' && node;
+    });
+  const gone = (name: string) =>
+    eventually(`${name} to go`, async () => (await rig.cluster.get(nodeResource, name)) === undefined);
+
+  async function decide(name: string, type: 'Approved' | 'Denied') {
+    const api = rig.cluster.client.resource(requests);
+    const request = await eventually('its owner', async () => {
+      const found = await api.get(name);
+      return found.metadata.ownerReferences && found;
+    });
+    request.status = { conditions: [{ type, status: 'True', reason: 'Test' }] };
+    await api.updateSubresource(request, 'approval');
+  }
+
+  it('shows the machine as a pending node, and lets it in when it is approved', async () => {
+    const name = await ask(rig, joiner, nodeSubject('a'));
+    await pending('a');
+    assert.equal((await rig.cluster.client.resource(requests).get(name)).status?.conditions, undefined);
+    const pod = {
+      metadata: { name: 'p', namespace: 'default' },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    };
+    await rig.cluster.client
+      .resource(podResource)
+      .create({ apiVersion: 'v1', kind: 'Pod', ...pod } as Draft<Pod>);
+    await eventually('the scheduler to find no node', async () => {
+      const found = await rig.cluster.get(podResource, 'p');
+      assert.equal(found?.spec.nodeName, undefined);
+      return found?.status?.conditions?.some(({ reason }) => reason === 'Unschedulable');
+    });
+    await decide(name, 'Approved');
+    await certificateOf(rig, name);
+    const node = await eventually('a node that waits no more', async () => {
+      const found = await rig.cluster.get(nodeResource, 'a');
+      return found?.status?.phase === undefined && found;
+    });
+    assert.deepEqual((node as Node).metadata.ownerReferences ?? [], []);
+  });
+
+  it('takes the pending node away when the machine is refused', async () => {
+    const name = await ask(rig, joiner, nodeSubject('b'));
+    await pending('b');
+    await decide(name, 'Denied');
+    await gone('b');
+  });
+
+  it('forgets the request when the pending node is deleted, and the node with its request', async () => {
+    const first = await ask(rig, joiner, nodeSubject('c'));
+    await pending('c');
+    await eventually('an owner', async () => {
+      const { metadata } = await rig.cluster.client.resource(requests).get(first);
+      return metadata.ownerReferences?.length === 1;
+    });
+    await rig.cluster.client.resource(nodeResource).delete('c');
+    await eventually('the request to go', async () => (await rig.cluster.get(requests, first)) === undefined);
+    assert.equal(await rig.cluster.get(nodeResource, 'c'), undefined);
+    const second = await ask(rig, joiner, nodeSubject('c'));
+    await pending('c');
+    await rig.cluster.client.resource(requests).delete(second);
+    await gone('c');
+  });
+
+  it('renews for a node that was let in, and for one that was taken out only when it is added again', async () => {
+    await rig.cluster.addNode('old');
+    await certificateOf(rig, await ask(rig, nodeUser('old'), nodeSubject('old')));
+    const name = await ask(rig, nodeUser('out'), nodeSubject('out'));
+    const refused = await ask(rig, nodeUser('out'), nodeSubject('out', ['kubernetes.default.svc']), {
+      signerName: servingSigner,
+      usages: server,
+    });
+    assert.equal((await refusalOf(rig, refused)).reason, 'NotItsName');
+    assert.equal((await rig.cluster.client.resource(requests).get(name)).status, undefined);
+    await rig.cluster.addNode('out');
+    await certificateOf(rig, name);
+  });
+});

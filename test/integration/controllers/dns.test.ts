@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { eventResource } from '../../../src/api/core/v1/event.ts';
+import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
+import { type Dns, dnsResource } from '../../../src/api/minik8s/v1/dns.ts';
+import type { Draft } from '../../../src/apimachinery/meta.ts';
+import { type Cluster, eventually, startCluster } from './cluster.ts';
+
+let cluster: Cluster;
+before(async () => {
+  cluster = await startCluster();
+});
+after(() => cluster.stop());
+
+const dns: Draft<Dns> = {
+  apiVersion: 'minik8s.io/v1',
+  kind: 'Dns',
+  metadata: { name: 'shop', namespace: 'default' },
+  spec: { host: 'shop.example', paths: [{ path: '/', serviceName: 'web', servicePort: 80 }] },
+};
+const service = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'web', namespace: 'default' },
+  spec: { ports: [{ port: 80 }] },
+} as unknown as Draft<Service>;
+
+const ready = async () => {
+  const found = await cluster.get(dnsResource, 'shop');
+  const condition = found?.status?.conditions?.find(({ type }) => type === 'Ready');
+  return `${condition?.status} ${condition?.reason}`;
+};
+const turns = (state: string) => eventually(`Ready: ${state}`, async () => (await ready()) === state);
+
+it('a Dns says whether its Services are there, as they come and go', async () => {
+  await cluster.client.resource(dnsResource).create(dns);
+  await turns('False ServiceNotFound');
+  await cluster.client.resource(serviceResource).create(service);
+  await turns('True Routed');
+  await cluster.client.resource(serviceResource).delete('web', 'default');
+  await turns('False ServiceNotFound');
+  await eventually('an event of it', async () => {
+    const events = await cluster.list(eventResource, 'default');
+    return events.some(
+      ({ involvedObject, reason, message }) =>
+        involvedObject.kind === 'Dns' &&
+        reason === 'ServiceNotFound' &&
+        /"web" not found/.test(message ?? ''),
+    );
+  });
+  assert.deepEqual(cluster.log.of('error'), []);
+});

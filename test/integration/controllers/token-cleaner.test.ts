@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { certificateSigningRequestResource } from '../../../src/api/certificates/v1/certificate-signing-request.ts';
+import { secretResource } from '../../../src/api/core/v1/secret.ts';
+import { isNotFound } from '../../../src/apimachinery/status-error.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import type { Client } from '../../../src/client/client.ts';
+import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
+import { createClient } from '../../../src/client/rest-client.ts';
+import { createInformerFactory } from '../../../src/client/shared-informer.ts';
+import { createManager } from '../../../src/controller-runtime/manager.ts';
+import { csrCleaner } from '../../../src/controllers/csr-cleaner.ts';
+import { tokenCleaner } from '../../../src/controllers/token-cleaner.ts';
+import { makeKey, makeRequest } from '../../../src/pki/new-request.ts';
+import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { eventually } from './cluster.ts';
+
+const hour = 3600 * 1000;
+let server: TestServer;
+let client: Client;
+const clock = new FakeClock();
+const stopping = new AbortController();
+let running: Promise<void>;
+
+before(async () => {
+  server = await startTestServer();
+  client = createClient(inProcessTransport(server.handlerFor(admin)));
+  const base = { client, random: new SeededRandom(5), log: silentLogger };
+  // Only the controllers' own timers are on the clock that the test moves.
+  const informers = createInformerFactory({ ...base, clock: systemClock });
+  const manager = createManager({ ...base, clock, events: { event: () => undefined }, informers });
+  manager.add(tokenCleaner);
+  manager.add(csrCleaner);
+  running = manager.run(stopping.signal);
+});
+after(async () => {
+  stopping.abort();
+  await running;
+  await server.stop();
+});
+
+const token = (id: string, data: Record<string, string>, type = 'bootstrap.kubernetes.io/token') =>
+  client.resource(secretResource).create({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: `bootstrap-token-${id}`, namespace: 'kube-system' },
+    type,
+    stringData: data,
+  });
+const there = (id: string) =>
+  client
+    .resource(secretResource)
+    .get(`bootstrap-token-${id}`, 'kube-system')
+    .then(
+      () => true,
+      (error) => {
+        if (isNotFound(error)) return false;
+        throw error;
+      },
+    );
+const at = (ms: number) => new Date(clock.now() + ms).toISOString();
+/** Until a timer waits for that moment: the controller has seen what there is. */
+const armed = (ms: number) => eventually(`a timer in ${ms} ms`, async () => clock.nextIn === ms);
+
+it('deletes a token when its time is over, and no other', async () => {
+  await token('forevr', {});
+  await token('opaque', { expiration: at(-hour) }, 'Opaque');
+  await token('inhour', { expiration: at(hour) });
+  await armed(hour);
+  await clock.advance(hour - 1);
+  assert.equal(await there('inhour'), true);
+  await clock.advance(1);
+  await eventually('the token to go', async () => !(await there('inhour')));
+  assert.equal(await there('forevr'), true);
+  assert.equal(await there('opaque'), true);
+});
+
+it('deletes at once what is over already, or has a time that nobody can read', async () => {
+  await token('isover', { expiration: at(-1) });
+  await token('noread', { expiration: 'tomorrow' });
+  await eventually('both to go', async () => !(await there('isover')) && !(await there('noread')));
+});
+
+it('leaves a token that was given more time in the meantime', async () => {
+  const secret = await token('longer', { expiration: at(hour) });
+  await armed(hour);
+  const expiration = Buffer.from(at(2 * hour)).toString('base64');
+  await client.resource(secretResource).update({ ...secret, data: { ...secret.data, expiration } });
+  await clock.advance(hour);
+  await armed(hour);
+  assert.equal(await there('longer'), true);
+  await clock.advance(hour);
+  await eventually('the token to go', async () => !(await there('longer')));
+});
+
+it('deletes a request for a certificate a day after it was made, when nobody decided', async () => {
+  const pem = await makeRequest(await makeKey(), { commonName: 'alice' });
+  const requests = client.resource(certificateSigningRequestResource);
+  const { metadata } = await requests.create({
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name: 'alice' },
+    spec: {
+      request: Buffer.from(pem).toString('base64'),
+      signerName: 'kubernetes.io/kube-apiserver-client',
+      usages: ['client auth'],
+    },
+  });
+  const left = Date.parse(metadata.creationTimestamp) + 24 * hour - clock.now();
+  await armed(left);
+  await clock.advance(left - 1);
+  assert.equal((await requests.list()).items.length, 1);
+  await clock.advance(1);
+  await eventually('the request to go', async () => (await requests.list()).items.length === 0);
+});

@@ -1,0 +1,163 @@
+/** What a node does by itself: takes no more than fits, gives up pods when it is short, ends them when it goes down. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { Lease } from '../../../src/api/coordination/v1/lease.ts';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import { eventually, isReady } from './node-harness.ts';
+import { nodeName, plenty, type SimulatedNode, startSimulatedNode } from './simulated-node.ts';
+
+const requesting = (requests: object) => ({
+  containers: [{ name: 'main', image: 'app:1', resources: { requests } }],
+});
+const failed = (reason: string) => (pod: Pod) =>
+  pod.status?.phase === 'Failed' && pod.status.reason === reason;
+const short = { ...plenty, memory: { size: 2 ** 33, available: 2 ** 20 } };
+
+describe('the life of a node', () => {
+  let node: SimulatedNode;
+  const stubborn = new Set<string>();
+
+  beforeEach(async () => {
+    stubborn.clear();
+    node = await startSimulatedNode((pod) => (stubborn.has(pod) ? 'ignore' : 'exit'));
+  });
+  afterEach(() => node.close());
+
+  const ready = async () =>
+    eventually(async () => assert.equal((await node.condition('Ready')).status, 'True'), 10_000);
+
+  it('reserves what it is told, and its lease says how often it is heard of', async () => {
+    node.start({ systemReserved: { cpu: '500m', memory: '1Gi' }, heartbeatMs: 1500 });
+    await ready();
+    const { status } = await node.node();
+    assert.equal(status?.capacity?.cpu, '2');
+    assert.equal(status?.allocatable?.cpu, '1500m');
+    assert.equal(status?.allocatable?.memory, '7Gi');
+    await eventually(async () => {
+      const path = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${nodeName}`;
+      const { spec } = (await node.server.call('GET', path)).json<Lease>();
+      assert.equal(spec?.leaseDurationSeconds, 6);
+    }, 5000);
+  });
+
+  it('does not start with more reserved than there is', async () => {
+    const kubelet = node.start({ systemReserved: { cpu: '3' } });
+    await assert.rejects(kubelet.run(AbortSignal.timeout(5000)), {
+      message: 'system-reserved: cpu=3 is more than this machine has (2)',
+    });
+  });
+
+  it('refuses a pod that does not fit, and takes it when it is made anew with room for it', async () => {
+    node.start();
+    await ready();
+    await node.createPod('large', requesting({ cpu: '1500m' }));
+    await node.waitFor('large', isReady);
+    await node.createPod('late', requesting({ cpu: '600m' }));
+    const late = await node.waitFor('late', failed('OutOfcpu'));
+    assert.match(late.status?.message ?? '', /requested: 600, used: 1500, capacity: 2000$/);
+    assert.equal(late.status?.containerStatuses, undefined);
+    assert.ok(node.events.some((event) => event.startsWith('OutOfcpu ')));
+    assert.deepEqual(await node.running('late'), []);
+    await node.server.call('DELETE', '/api/v1/namespaces/default/pods/large?gracePeriodSeconds=1');
+    await eventually(async () => {
+      const { status } = await node.server.call('GET', '/api/v1/namespaces/default/pods/large');
+      assert.equal(status, 404);
+    }, 10_000);
+    await node.createPod('again', requesting({ cpu: '600m' }));
+    await node.waitFor('again', isReady);
+  });
+
+  it('keeps a pod across its own restart that would not fit if it were new', async () => {
+    node.start();
+    await ready();
+    await node.createPod('old', requesting({ cpu: '2' }));
+    await node.waitFor('old', isReady);
+    const [container] = await node.running('old');
+    await node.stop();
+    node.start({ systemReserved: { cpu: '1' } });
+    await eventually(async () => assert.equal((await node.node()).status?.allocatable?.cpu, '1'), 10_000);
+    await node.createPod('new', requesting({ cpu: '100m' }));
+    await node.waitFor('new', failed('OutOfcpu'));
+    assert.deepEqual(await node.running('old'), [container]);
+  });
+
+  it('evicts one pod after the other until there is enough, and says so', async () => {
+    const names = ['a', 'b', 'c'];
+    const running = async () => (await Promise.all(names.map((name) => node.running(name)))).flat().length;
+    let enough = names.length;
+    node.start({ readUsage: async () => ((await running()) > enough ? short : plenty) });
+    await ready();
+    for (const name of names) await node.createPod(name);
+    await node.createPod('needed', { priorityClassName: 'system-node-critical' });
+    for (const name of [...names, 'needed']) await node.waitFor(name, isReady);
+    const evicted = (count: number) =>
+      eventually(async () => {
+        const pods = (await Promise.all(names.map((name) => node.pod(name)))).filter(failed('Evicted'));
+        assert.equal(pods.length, count);
+        return pods;
+      }, 10_000);
+    enough = 2;
+    const [first] = await evicted(1);
+    assert.match(
+      first?.status?.message ?? '',
+      /^The node was low on resource: memory. Threshold quantity: 100Mi, available: 1Mi\./,
+    );
+    const target = first?.status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+    assert.equal(target?.reason, 'TerminationByKubelet');
+    assert.deepEqual(await node.running(first?.metadata.name ?? ''), []);
+    await eventually(async () => assert.equal((await node.condition('MemoryPressure')).status, 'True'), 5000);
+    assert.equal((await node.condition('DiskPressure')).status, 'False');
+    assert.equal(await running(), 2, 'one was enough');
+    enough = 0;
+    await evicted(3);
+    assert.ok(isReady(await node.pod('needed')), 'what the system needs stays');
+    assert.equal((await node.condition('MemoryPressure')).status, 'True', 'for five minutes more');
+    assert.ok(node.events.some((event) => event.startsWith('NodeHasInsufficientMemory ')));
+  });
+
+  it('goes on evicting while no API server answers, and reports it afterwards', async () => {
+    node.start();
+    await ready();
+    await node.createPod('lonely');
+    await node.waitFor('lonely', isReady);
+    node.cutOff();
+    node.usage = short;
+    await eventually(async () => assert.deepEqual(await node.running('lonely'), []), 10_000);
+    node.usage = plenty;
+    node.reconnect();
+    await node.waitFor('lonely', failed('Evicted'));
+  });
+
+  it('ends its pods when the machine goes down: ordinary ones first, none is taken any more', async () => {
+    const kubelet = node.start();
+    await ready();
+    stubborn.add('slow');
+    await node.createPod('plain');
+    await node.createPod('slow', { terminationGracePeriodSeconds: 600 });
+    await node.createPod('system', { priorityClassName: 'system-cluster-critical' });
+    for (const name of ['plain', 'slow', 'system']) await node.waitFor(name, isReady);
+    const down = kubelet.shutDown({ totalMs: 3000, criticalMs: 2000 });
+    await node.waitFor('plain', failed('Terminated'));
+    assert.equal(isReady(await node.pod('slow')), false, 'Services send it nothing more');
+    assert.equal((await node.running('system')).length, 1, 'the system comes last');
+    await node.createPod('late');
+    assert.match(
+      (await node.waitFor('late', failed('NodeShutdown'))).status?.message ?? '',
+      /shutting down$/,
+    );
+    const condition = await node.condition('Ready');
+    assert.deepEqual([condition.status, condition.message], ['False', 'node is shutting down']);
+    await down;
+    for (const name of ['plain', 'slow', 'system']) {
+      const pod = await node.waitFor(name, failed('Terminated'));
+      assert.equal(pod.status?.message, 'Pod was terminated in response to imminent node shutdown.');
+      assert.deepEqual(await node.running(name), []);
+    }
+    // What has ended stays so, also for the next agent.
+    await node.stop();
+    node.start();
+    await ready();
+    assert.deepEqual(await node.running('plain'), []);
+    assert.ok(failed('Terminated')(await node.pod('plain')));
+  });
+});

@@ -1,0 +1,204 @@
+/** A node agent over the simulated engine against the real API server in this process, which can be cut off from it. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Node } from '../../../src/api/core/v1/node.ts';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
+import { createClient } from '../../../src/client/rest-client.ts';
+import { createInformerFactory } from '../../../src/client/shared-informer.ts';
+import { createKubelet, type Kubelet, type KubeletOptions } from '../../../src/kubelet/kubelet.ts';
+import type { NodeUsage } from '../../../src/kubelet/plan/eviction-thresholds.ts';
+import type { NodeFacts } from '../../../src/kubelet/plan/node-status.ts';
+import type { PodNetwork } from '../../../src/kubelet/pod-network.ts';
+import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
+import { AddressPool } from '../../../src/network/ipam.ts';
+import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { eventually } from './node-harness.ts';
+
+export const facts: NodeFacts = {
+  hostname: 'host',
+  architecture: 'amd64',
+  kernelVersion: '6.1',
+  osImage: 'Debian',
+  machineID: 'm',
+  systemUUID: 's',
+  bootID: 'b',
+  cpus: 2,
+  memoryBytes: 8 * 2 ** 30,
+  storageBytes: 2 ** 40,
+  kubeletVersion: 'v1.32.0',
+};
+
+const disk = { size: 2 ** 40, available: 2 ** 39, inodes: 1000, inodesFree: 900 };
+export const plenty: NodeUsage = {
+  memory: { size: 2 ** 33, available: 2 ** 32 },
+  nodefs: disk,
+  pids: { size: 32_768, available: 30_000 },
+};
+
+/** Addresses and nothing behind them. */
+export function paperNetwork(): PodNetwork {
+  const pool = new AddressPool('10.9.0.0/24');
+  const done = async () => {};
+  return {
+    setUp: done,
+    allocate: () => pool.allocate(),
+    adopt: (ip) => pool.adopt(ip),
+    release: (ip) => pool.release(ip),
+    attach: done,
+    detach: done,
+    setHostPorts: done,
+  };
+}
+
+export interface SimulatedNode {
+  readonly server: TestServer;
+  readonly runtime: SimulatedRuntime;
+  /** `reason message` of everything the agent recorded, of this and earlier runs. */
+  readonly events: readonly string[];
+  /** What the machine has left. */
+  usage: NodeUsage;
+  /** Starts an agent; one at a time. */
+  start(more?: Partial<KubeletOptions>): Kubelet;
+  /** Stops it, as SIGTERM does. */
+  stop(): Promise<void>;
+  /** Breaks every connection of the agent and refuses new ones. */
+  cutOff(): void;
+  reconnect(): void;
+  node(): Promise<Node>;
+  condition(
+    type: string,
+  ): Promise<{ status: string; reason?: string | undefined; message?: string | undefined }>;
+  createPod(name: string, spec?: object): Promise<void>;
+  pod(name: string): Promise<Pod>;
+  waitFor(name: string, test: (pod: Pod) => boolean): Promise<Pod>;
+  /** Containers of a pod that run now. */
+  running(name: string): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+export const nodeName = 'node-1';
+
+export async function startSimulatedNode(
+  onTerminate?: (name: string) => 'exit' | 'ignore',
+): Promise<SimulatedNode> {
+  const server = await startTestServer({ clock: systemClock });
+  const dataDir = await mkdtemp(join(tmpdir(), 'minik8s-node-'));
+  const runtime = new SimulatedRuntime({
+    clock: systemClock,
+    random: new SeededRandom(1),
+    images: new Map([['app:1', { present: true }]]),
+    ...(onTerminate && { onTerminate: ({ pod }) => onTerminate(pod.name) }),
+  });
+  const events: string[] = [];
+  let agent: { readonly stop: AbortController; readonly running: Promise<void> } | undefined;
+  let connection: AbortController | undefined = new AbortController();
+  // As the node itself, so that what it does is what it may do.
+  const handler = server.handlerFor({
+    name: `system:node:${nodeName}`,
+    groups: ['system:nodes', 'system:authenticated'],
+  });
+  const client = createClient(
+    inProcessTransport(async (request) => {
+      if (!connection)
+        return new Response('{}', { status: 503, headers: { 'content-type': 'application/json' } });
+      const signal = AbortSignal.any([request.signal, connection.signal]);
+      return handler(new Request(request, { signal }));
+    }),
+    { clock: systemClock },
+  );
+  const get = async <T>(path: string) => {
+    const { status, text, json } = await server.call('GET', path);
+    assert.equal(status, 200, text);
+    return json<T>();
+  };
+  const harness: SimulatedNode = {
+    server,
+    runtime,
+    events,
+    usage: plenty,
+    start(more = {}) {
+      assert.equal(agent, undefined);
+      const stop = new AbortController();
+      const kubelet = createKubelet({
+        client,
+        informers: createInformerFactory({
+          client,
+          clock: systemClock,
+          random: new SeededRandom(2),
+          log: silentLogger,
+        }),
+        events: { event: (_about, _type, reason, message) => void events.push(`${reason} ${message}`) },
+        runtime,
+        network: paperNetwork(),
+        exec: async () => ({ stdout: '', stderr: '' }),
+        clock: systemClock,
+        log: silentLogger,
+        nodeName,
+        nodeIP: '192.0.2.7',
+        dataDir,
+        facts,
+        readPauseArchive: async () => new Uint8Array(),
+        podCIDR: '10.9.0.0/24',
+        heartbeatMs: 50,
+        readUsage: async () => harness.usage,
+        ...more,
+      });
+      agent = { stop, running: kubelet.run(stop.signal) };
+      agent.running.catch(() => undefined);
+      return kubelet;
+    },
+    async stop() {
+      agent?.stop.abort();
+      await agent?.running;
+      agent = undefined;
+    },
+    cutOff() {
+      connection?.abort();
+      connection = undefined;
+    },
+    reconnect() {
+      connection = new AbortController();
+    },
+    node: () => get<Node>(`/api/v1/nodes/${nodeName}`),
+    async condition(type) {
+      const { status } = await harness.node();
+      return status?.conditions?.find((condition) => condition.type === type) ?? assert.fail(`no ${type}`);
+    },
+    async createPod(name, spec = {}) {
+      const answer = await server.call('POST', '/api/v1/namespaces/default/pods', {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name },
+        spec: { nodeName, containers: [{ name: 'main', image: 'app:1' }], ...spec },
+      });
+      assert.equal(answer.status, 201, answer.text);
+    },
+    pod: (name) => get<Pod>(`/api/v1/namespaces/default/pods/${name}`),
+    waitFor: (name, test) =>
+      eventually(async () => {
+        const pod = await harness.pod(name);
+        assert.ok(test(pod), `pod ${name}: ${JSON.stringify(pod.status)}`);
+        return pod;
+      }, 10_000),
+    async running(name) {
+      const states = await Promise.all((await runtime.list()).map(({ id }) => runtime.inspect(id)));
+      return states.flatMap((object) =>
+        object?.kind === 'container' && object.state === 'running' && object.pod.name === name
+          ? [object.id]
+          : [],
+      );
+    },
+    async close() {
+      await harness.stop().catch(() => undefined);
+      await rm(dataDir, { recursive: true, force: true });
+      await server.stop();
+    },
+  };
+  return harness;
+}

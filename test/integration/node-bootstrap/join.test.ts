@@ -1,0 +1,384 @@
+/** Joining over the real HTTPS API server, with the controllers that approve and sign. */
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { certificateSigningRequestResource as requests } from '../../../src/api/certificates/v1/certificate-signing-request.ts';
+import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
+import { nodeResource } from '../../../src/api/core/v1/node.ts';
+import { secretResource } from '../../../src/api/core/v1/secret.ts';
+import { unionAuthenticator } from '../../../src/apiserver/authentication/authenticator.ts';
+import { bootstrapTokenAuthenticator } from '../../../src/apiserver/authentication/bootstrap-token.ts';
+import { clientCertificateAuthenticator } from '../../../src/apiserver/authentication/client-certificate.ts';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
+import { replaceable } from '../../../src/base/current.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import { rfc3339Micro } from '../../../src/base/time.ts';
+import type { Client } from '../../../src/client/client.ts';
+import { createHttpsTransport } from '../../../src/client/https-transport.ts';
+import { createClient } from '../../../src/client/rest-client.ts';
+import type { NodeApproval } from '../../../src/controllers/csr-approving-plan.ts';
+import { discoverAuthority } from '../../../src/node-bootstrap/authority-discovery.ts';
+import { requestCertificate } from '../../../src/node-bootstrap/certificate-request.ts';
+import { type JoinOptions, joinCluster } from '../../../src/node-bootstrap/join.ts';
+import { clientOrder } from '../../../src/node-bootstrap/node-certificates.ts';
+import { NodeFiles } from '../../../src/node-bootstrap/node-files.ts';
+import { keepRenewed } from '../../../src/node-bootstrap/renewal.ts';
+import { authorityHash } from '../../../src/pki/credentials.ts';
+import { makeKey } from '../../../src/pki/new-request.ts';
+import type { Cache } from '../../../src/storage/cache.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { type Cluster, eventually, startCluster } from '../controllers/cluster.ts';
+
+const secret = '0123456789abcdef';
+
+interface Rig {
+  readonly server: HttpsTestServer;
+  readonly cluster: Cluster;
+  readonly url: string;
+  readonly hash: string;
+}
+
+async function startRig(nodeApproval: NodeApproval): Promise<Rig> {
+  let cache: Cache | undefined;
+  const server = await startHttpsTestServer({
+    authenticate: unionAuthenticator([
+      clientCertificateAuthenticator,
+      (credentials) =>
+        cache && bootstrapTokenAuthenticator({ cache, now: () => systemClock.now() })(credentials),
+    ]),
+  });
+  cache = server.cache;
+  const cluster = await startCluster({ server, authority: server.authority, nodeApproval });
+  const url = `https://127.0.0.1:${server.port}`;
+  return { server, cluster, url, hash: authorityHash(server.authority.certificate) };
+}
+
+/** The token, for the id given; good for an hour unless told. */
+async function makeToken({ cluster }: Rig, id: string, expiration = Date.now() + 3_600_000): Promise<string> {
+  await cluster.client.resource(secretResource).create({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: `bootstrap-token-${id}`, namespace: 'kube-system' },
+    type: 'bootstrap.kubernetes.io/token',
+    stringData: {
+      'token-id': id,
+      'token-secret': secret,
+      expiration: new Date(expiration).toISOString(),
+      'usage-bootstrap-authentication': 'true',
+    },
+  });
+  return `${id}.${secret}`;
+}
+
+let directory: string;
+let waits = 0;
+const warnings: string[] = [];
+const never = new AbortController().signal;
+
+beforeEach(async (context) => {
+  directory = await mkdtemp(join(tmpdir(), 'minik8s-join-'));
+  waits = 0;
+  warnings.length = 0;
+  (context as { after(fn: () => Promise<void>): void }).after(() => rm(directory, { recursive: true }));
+});
+
+function options({ url, hash }: Rig, more: Partial<JoinOptions>): JoinOptions {
+  return {
+    servers: [url],
+    token: undefined,
+    hash,
+    nodeName: 'a',
+    files: new NodeFiles(join(directory, 'node')),
+    connect: (ca, token) => createHttpsTransport({ server: url, ca, token, clock: systemClock }),
+    clock: systemClock,
+    random: new SeededRandom(1),
+    log: silentLogger,
+    warn: (message) => warnings.push(message),
+    onWaiting: () => waits++,
+    ...more,
+  };
+}
+
+/** What holders of the token with that id have asked for. */
+const requestsBy = async ({ cluster }: Rig, id: string) =>
+  (await cluster.list(requests)).filter(({ spec }) => spec.username === `system:bootstrap:${id}`);
+
+function clientOf({ url }: Rig, ca: string, key: string, cert: string) {
+  const transport = createHttpsTransport({ server: url, ca, key, cert, clock: systemClock });
+  return { client: createClient(transport), close: () => transport.close() };
+}
+
+const rejectsInOneLine = (joining: Promise<unknown>, ...says: RegExp[]) =>
+  assert.rejects(joining, (error: Error) => {
+    for (const expected of says) assert.match(error.message, expected);
+    assert.doesNotMatch(error.message, /\n|0123456789abcdef/);
+    return true;
+  });
+
+describe('finding the authority', () => {
+  let rig: Rig;
+  before(async () => {
+    rig = await startRig('auto');
+  });
+  after(() => rig.cluster.stop());
+
+  const discover = (more: { servers?: string[]; hash?: string; clock?: Clock }) =>
+    discoverAuthority(
+      {
+        servers: [rig.url],
+        hash: rig.hash,
+        clock: systemClock,
+        warn: (line) => warnings.push(line),
+        ...more,
+      },
+      never,
+    );
+
+  it('takes the authority with the hash, from the first server that answers', async () => {
+    const { certificate } = rig.server.authority;
+    for (const servers of [[rig.url], ['https://127.0.0.1:1', rig.url]]) {
+      const found = await discover({ servers });
+      assert.equal(
+        new X509Certificate(found).fingerprint256,
+        new X509Certificate(certificate).fingerprint256,
+      );
+    }
+    assert.deepEqual(warnings, []);
+  });
+
+  it('says what a server with another authority shows', async () => {
+    const hash = `sha256:${'0'.repeat(64)}`;
+    await rejectsInOneLine(
+      discover({ hash }),
+      new RegExp(`^${rig.url} shows an authority with the hash ${rig.hash}, not ${hash}`),
+      /ca-cert-hash is wrong; copy it from minik8s token create$/,
+    );
+  });
+
+  it('names every server that does not answer, and why', async () => {
+    await rejectsInOneLine(
+      discover({ servers: ['https://127.0.0.1:1', 'https://nowhere.invalid:6443'] }),
+      /^no API server answers: https:\/\/127\.0\.0\.1:1 \(connection refused\), https:\/\/nowhere\.invalid:6443 \(/,
+    );
+  });
+
+  it('says by how much the clock is wrong when certificates can not be trusted by it', async () => {
+    const clock = new FakeClock(Date.now() - 5 * 3_600_000);
+    await rejectsInOneLine(
+      discover({ clock }),
+      /^the clock of this machine is (4 h 59 min|5 h( \d+ s)?) behind that of https/,
+      /its certificate is not valid before 20.*; set it \(timedatectl set-ntp true\)$/,
+    );
+    const ahead = new FakeClock(Date.now() + 3 * 24 * 3_600_000);
+    await rejectsInOneLine(
+      discover({ clock: ahead }),
+      /is (3 d|2 d 23 h).* ahead of that of https.*valid until/,
+    );
+  });
+
+  it('warns of a clock that is a little wrong', async () => {
+    await discover({ clock: new FakeClock(Date.now() + 10 * 60_000) });
+    assert.match(warnings.join(), /^the clock of this machine is (9 min 59 s|10 min( \d+ s)?) ahead of that/);
+  });
+});
+
+describe('joining at once', () => {
+  let rig: Rig;
+  let token: string;
+  before(async () => {
+    rig = await startRig('auto');
+    token = await makeToken(rig, 'aaaaaa');
+  });
+  after(() => rig.cluster.stop());
+
+  it('keeps an identity that the API server knows, and needs no token any more', async () => {
+    const { authority, client } = await joinCluster(options(rig, { token }), never);
+    const connection = clientOf(rig, authority, client.key, client.certificate);
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' } as const;
+    const metadata = { name: 'a', namespace: 'kube-node-lease' };
+    await connection.client.resource(leaseResource).create({ ...lease, metadata, spec: {} });
+    connection.close();
+    const node = join(directory, 'node');
+    assert.deepEqual((await readdir(node)).sort(), ['ca.crt', 'client.pem']);
+    assert.equal((await stat(node)).mode & 0o777, 0o700);
+    assert.equal((await stat(join(node, 'client.pem'))).mode & 0o777, 0o600);
+    const again = await joinCluster(
+      options(rig, { servers: ['https://127.0.0.1:1'], hash: undefined }),
+      never,
+    );
+    assert.deepEqual(again.client, client);
+    assert.equal(waits, 0);
+    await rejectsInOneLine(
+      joinCluster(options(rig, { nodeName: 'other', token }), never),
+      /^this machine joined its cluster as a, not other; run minik8s reset to leave it, or correct node-name$/,
+    );
+    await rejectsInOneLine(
+      joinCluster(options(rig, { hash: `sha256:${'0'.repeat(64)}`, token }), never),
+      new RegExp(
+        `^this machine belongs to the cluster with ca-cert-hash ${rig.hash}; .*correct ca-cert-hash$`,
+      ),
+    );
+  });
+
+  it('joins again with a token when the certificate is over, and says so without one', async () => {
+    const files = new NodeFiles(join(directory, 'node'));
+    const first = await joinCluster(options(rig, { token, files, nodeName: 'b' }), never);
+    const later = new FakeClock(Date.now() + 400 * 24 * 3_600_000);
+    await rejectsInOneLine(
+      joinCluster(options(rig, { files, nodeName: 'b', clock: later }), never),
+      /^the certificate of this node ended 20.*; put a new token into its file/,
+    );
+    // By that clock the server's certificate is over as well, which is the next thing to say.
+    await rejectsInOneLine(
+      joinCluster(options(rig, { files, nodeName: 'b', token, clock: later }), never),
+      /^the clock of this machine is .* ahead/,
+    );
+    assert.deepEqual(await files.pair('client'), first.client);
+  });
+
+  it('refuses a token that is wrong, and one that is over, in one line without the token', async () => {
+    const over = await makeToken(rig, 'bbbbbb', Date.now() - 1000);
+    for (const bad of [over, `cccccc.${secret}`, 'aaaaaa.fedcba9876543210']) {
+      await rejectsInOneLine(
+        joinCluster(options(rig, { token: bad, nodeName: 'c' }), never),
+        /^the token is wrong or has expired; put a new one into the node's file/,
+      );
+    }
+    // And a good one then does.
+    await joinCluster(options(rig, { token, nodeName: 'c' }), never);
+  });
+
+  it('says what is missing', async () => {
+    await rejectsInOneLine(joinCluster(options(rig, {}), never), /has not joined yet and no token is given/);
+    await rejectsInOneLine(
+      joinCluster(options(rig, { token, hash: undefined }), never),
+      /no ca-cert-hash is given; run minik8s token create/,
+    );
+  });
+
+  it('refuses the name of a node that is alive', async () => {
+    await rig.cluster.client.resource(leaseResource).create({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'taken', namespace: 'kube-node-lease' },
+      spec: { holderIdentity: 'taken', leaseDurationSeconds: 40, renewTime: rfc3339Micro(Date.now()) },
+    });
+    await rejectsInOneLine(
+      joinCluster(options(rig, { token, nodeName: 'taken' }), never),
+      /^the cluster does not take this machine as node taken: duplicate node name: .*choose another node-name/,
+    );
+    assert.deepEqual(await readdir(join(directory, 'node')), ['ca.crt']);
+    await joinCluster(options(rig, { token, nodeName: 'free' }), never);
+  });
+
+  it('asks for another certificate when what it kept is damaged', async () => {
+    const files = new NodeFiles(join(directory, 'node'));
+    const first = await joinCluster(options(rig, { token, files, nodeName: 'd' }), never);
+    await writeFile(join(directory, 'node/client.pem'), first.client.certificate);
+    const second = await joinCluster(options(rig, { token, files, nodeName: 'd' }), never);
+    assert.notEqual(second.client.certificate, first.client.certificate);
+  });
+
+  it('renews a certificate of ten minutes while it is in use, with a key of its own each time', async () => {
+    const { authority, client } = await joinCluster(options(rig, { token, nodeName: 'e' }), never);
+    const identity = replaceable(client);
+    const transport = createHttpsTransport({ server: rig.url, ca: authority, identity, clock: systemClock });
+    const api = createClient(transport);
+    const renew = async (signal: AbortSignal) => {
+      const key = await makeKey();
+      const order = { ...clientOrder('e', key), requester: 'e', expirationSeconds: 600 };
+      return { key, certificate: await requestCertificate(context(api, authority), order, signal) };
+    };
+    identity.replace(await renew(never));
+    const clock = new FakeClock(Date.now());
+    const stop = new AbortController();
+    const timing = { clock, random: new SeededRandom(3), log: silentLogger };
+    const renewing = keepRenewed({ ...timing, identity, renew, what: 'certificate' }, stop.signal);
+    const first = identity.value;
+    await clock.advance(5 * 60_000);
+    assert.equal(identity.value, first);
+    await clock.advance(4.5 * 60_000);
+    const second = await eventually('another certificate', async () =>
+      identity.value === first ? undefined : identity.value,
+    );
+    assert.notEqual(second.key, first.key);
+    await api.resource(nodeResource).list({ fieldSelector: 'metadata.name=e' });
+    stop.abort();
+    await renewing;
+    transport.close();
+    assert.equal(clock.pending, 0);
+  });
+});
+
+const context = (client: Client, authority: string) => ({
+  client,
+  clock: systemClock,
+  random: new SeededRandom(2),
+  log: silentLogger,
+  authority,
+});
+
+describe('joining by approval', () => {
+  let rig: Rig;
+  before(async () => {
+    rig = await startRig('manual');
+  });
+  after(() => rig.cluster.stop());
+
+  async function approve(name: string): Promise<void> {
+    const api = rig.cluster.client.resource(requests);
+    const request = await api.get(name);
+    const condition = { type: 'Approved', status: 'True' as const, reason: 'Test', message: 'it may' };
+    await api.updateSubresource({ ...request, status: { conditions: [condition] } }, 'approval');
+  }
+
+  it('waits, and goes on with the same request when it was interrupted', async () => {
+    const token = await makeToken(rig, 'dddddd');
+    const first = new AbortController();
+    const waiting = joinCluster(options(rig, { token, soonMs: 10 }), first.signal);
+    const [asked] = await eventually('the request', async () => {
+      const all = await requestsBy(rig, 'dddddd');
+      return all.length > 0 && waits > 0 ? all : undefined;
+    });
+    assert.ok(asked);
+    first.abort(new DOMException('stopped', 'AbortError'));
+    await assert.rejects(waiting, { name: 'AbortError' });
+    assert.deepEqual((await readdir(join(directory, 'node'))).sort(), ['ca.crt', 'request.key']);
+    assert.equal((await stat(join(directory, 'node/request.key'))).mode & 0o777, 0o600);
+    const second = joinCluster(options(rig, { token }), never);
+    await approve(asked.metadata.name);
+    const { client } = await second;
+    assert.match(new X509Certificate(client.certificate).subject, /CN=system:node:a/);
+    assert.equal((await requestsBy(rig, 'dddddd')).length, 1);
+  });
+
+  it('says that it was refused, and asks anew the next time', async () => {
+    const token = await makeToken(rig, 'eeeeee');
+    const joining = joinCluster(options(rig, { token, nodeName: 'r' }), never);
+    const refused = rejectsInOneLine(
+      joining,
+      /^the cluster does not take this machine as node r: .* was removed/,
+    );
+    const [newest] = await eventually('the request', async () => {
+      const found = await requestsBy(rig, 'eeeeee');
+      return found.length > 0 ? found : undefined;
+    });
+    assert.ok(newest);
+    // Whoever refuses a machine deletes what shows of it.
+    await rig.cluster.client.resource(requests).delete(newest.metadata.name);
+    await refused;
+    const stop = new AbortController();
+    const again = joinCluster(options(rig, { token, nodeName: 'r' }), stop.signal);
+    await eventually('another request', async () => {
+      const uids = (await requestsBy(rig, 'eeeeee')).map(({ metadata }) => metadata.uid);
+      return uids.some((uid) => uid !== newest.metadata.uid) || undefined;
+    });
+    stop.abort(new DOMException('stopped', 'AbortError'));
+    await assert.rejects(again, { name: 'AbortError' });
+  });
+});

@@ -1,0 +1,134 @@
+/** UDP through the proxier in a real kernel: a client that keeps its socket follows when its endpoint goes away. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { after, before, test } from 'node:test';
+import type { Service } from '../../../src/api/core/v1/service.ts';
+import { serviceResource } from '../../../src/api/core/v1/service.ts';
+import { type EndpointSlice, endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { type Exec, systemExec } from '../../../src/base/exec.ts';
+import { createProxier } from '../../../src/proxy/proxier.ts';
+import { waitFor } from '../../e2e/harness/wait-for.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
+
+const namespace = `minik8s-udp-test-${process.pid}`;
+const inside: Exec = (program, args, options) =>
+  systemExec('nsenter', [`--net=/run/netns/${namespace}`, program, ...args], {
+    timeoutMs: 20_000,
+    ...options,
+  });
+const endpoints = ['10.244.0.2', '10.244.0.3'];
+const serviceIP = '10.96.0.53';
+
+/** Answers with the address that was reached. */
+const serverProgram = `
+  const dgram = require('node:dgram');
+  for (const ip of ${JSON.stringify(endpoints)}) {
+    const socket = dgram.createSocket('udp4');
+    socket.on('message', (_, { address, port }) => socket.send(ip, port, address)).bind(5353, ip);
+  }
+  console.log('listening');
+`;
+
+/** Asks every 20 ms from one port for all its life, and prints every answer. */
+const clientProgram = `
+  const socket = require('node:dgram').createSocket('udp4');
+  socket.on('message', (answer) => console.log(String(answer))).on('error', () => {});
+  socket.bind(40000, () => setInterval(() => socket.send('?', 53, '${serviceIP}'), 20));
+`;
+
+const service = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'names', namespace: 'default', uid: 'u1', resourceVersion: '1' },
+  spec: {
+    type: 'ClusterIP',
+    clusterIP: serviceIP,
+    clusterIPs: [serviceIP],
+    ports: [{ name: 'dns', protocol: 'UDP', port: 53, targetPort: 5353 }],
+  },
+} as unknown as Service;
+
+const slice = (addresses: readonly string[]) =>
+  ({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      name: 'names-1',
+      namespace: 'default',
+      uid: 'u2',
+      resourceVersion: '2',
+      labels: { 'kubernetes.io/service-name': 'names' },
+    },
+    addressType: 'IPv4',
+    endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
+    ports: [{ name: 'dns', protocol: 'UDP', port: 5353 }],
+  }) as unknown as EndpointSlice;
+
+const children: ChildProcess[] = [];
+
+function start(program: string, onOutput: (text: string) => void): void {
+  const child = spawn('nsenter', [`--net=/run/netns/${namespace}`, process.execPath, '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  child.stdout?.on('data', (chunk: Buffer) => onOutput(String(chunk)));
+}
+
+before(async () => {
+  await systemExec('ip', ['netns', 'add', namespace]);
+  await inside('ip', ['link', 'set', 'lo', 'up']);
+  for (const ip of [...endpoints, '192.0.2.1'])
+    await inside('ip', ['address', 'add', `${ip}/32`, 'dev', 'lo']);
+  await inside('ip', ['route', 'add', '10.96.0.0/16', 'dev', 'lo', 'src', '192.0.2.1']);
+  let output = '';
+  start(serverProgram, (text) => {
+    output += text;
+  });
+  await waitFor('the servers', () => output.includes('listening'));
+});
+
+after(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await systemExec('ip', ['netns', 'delete', namespace]);
+});
+
+test('a flow ends with its endpoint, and one that began before there was any finds the first', async () => {
+  const informers = new ScriptedInformers();
+  const proxier = createProxier({
+    informers,
+    exec: inside,
+    nodeName: 'here',
+    serviceCIDR: '10.96.0.0/16',
+    clock: systemClock,
+    log: new RecordingLogger(),
+  });
+  const stop = new AbortController();
+  const running = proxier.run(stop.signal);
+  let last = '';
+  const reached = (ip: string) => {
+    last = '';
+    return waitFor(`an answer of ${ip}`, () => last === ip, { timeoutMs: 10_000, intervalMs: 20 });
+  };
+  try {
+    start(clientProgram, (text) => {
+      last = text.trim().split('\n').at(-1) ?? '';
+    });
+    informers.put(serviceResource, service);
+    for (const ip of [endpoints[0], endpoints[1], endpoints[0]] as string[]) {
+      informers.put(endpointSliceResource, slice([ip]));
+      await reached(ip);
+    }
+    informers.put(endpointSliceResource, slice([]));
+    await waitFor('silence', async () => {
+      last = '';
+      await inside('sleep', ['0.2']);
+      return last === '';
+    });
+    informers.put(endpointSliceResource, slice(endpoints.slice(1)));
+    await reached(endpoints[1] as string);
+  } finally {
+    stop.abort();
+    await running;
+  }
+});

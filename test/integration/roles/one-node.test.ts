@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { systemExec } from '../../../src/base/exec.ts';
+import { claimNode } from '../../../src/roles/one-node.ts';
+
+test('a machine is one node at a time, and whoever wants to be the second is told where to look', async () => {
+  const name = `@minik8s-node-${randomUUID()}`;
+  const release = await claimNode(name);
+  await assert.rejects(claimNode(name), (error: Error) => {
+    assert.match(error.message, /^another minik8s works as a node on this machine .*; stop it first$/);
+    return true;
+  });
+  const { stdout } = await systemExec('ss', ['-Hlxp', 'src', name]);
+  assert.match(stdout, new RegExp(`pid=${process.pid}\\b`));
+  await release();
+  const again = await claimNode(name);
+  await again();
+});

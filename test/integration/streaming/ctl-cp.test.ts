@@ -1,0 +1,126 @@
+/** `ctl cp` beside kubectl 1.32's, both ways through a real tar. */
+import assert from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { kubectlOf } from '../../fixtures/kubectls.ts';
+import { type StreamCluster, startStreamCluster } from './stream-cluster.ts';
+
+const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+const kubectl = kubectlOf('1.32')?.path;
+
+interface Finished {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Names, types, sizes, permissions and sums of all that is in a directory. */
+const contents = (directory: string) =>
+  execFileSync(
+    'sh',
+    ['-c', "find . -printf '%P %y %s %m %l\\n' | sort; find . -type f -exec sha256sum {} + | sort"],
+    {
+      cwd: directory,
+    },
+  ).toString();
+
+describe('ctl cp', { timeout: 60_000 }, () => {
+  let cluster: StreamCluster;
+  let env: Record<string, string>;
+  let from: string;
+
+  before(async () => {
+    cluster = await startStreamCluster();
+    const KUBECONFIG = await cluster.server.kubeconfigFor('admin', ['system:masters']);
+    env = { KUBECONFIG, HOME: '/nonexistent', PATH: process.env.PATH ?? '' };
+    from = join(cluster.server.directory, 'from');
+    mkdirSync(join(from, 'empty'), { recursive: true });
+    mkdirSync(join(from, 'in/it'), { recursive: true });
+    writeFileSync(join(from, 'megabytes'), randomBytes(3_000_000));
+    writeFileSync(join(from, 'in/it/script'), '#!/bin/sh\n', { mode: 0o755 });
+    writeFileSync(join(from, 'in', 'x'.repeat(180)), 'long');
+    writeFileSync(join(from, 'nothing'), '');
+  });
+  after(() => cluster.stop());
+
+  const run = (file: string, args: readonly string[]) =>
+    new Promise<Finished>((resolve) =>
+      execFile(file, [...args], { env, timeout: 20_000 }, (error, stdout, stderr) =>
+        resolve({ code: error ? Number(error.code ?? 255) : 0, stdout, stderr }),
+      ),
+    );
+  const ctl = (...args: string[]) => run(process.execPath, [main, 'ctl', 'cp', ...args]);
+  const fresh = (name: string) => {
+    const directory = join(cluster.server.directory, name);
+    mkdirSync(directory);
+    return directory;
+  };
+  const done = { code: 0, stdout: '', stderr: '' };
+
+  it('a directory and a file go there', async () => {
+    const to = fresh('there');
+    assert.deepEqual(await ctl(from, `web:${to}/new`), done);
+    assert.equal(contents(join(to, 'new')), contents(from));
+    // Into a directory that is there.
+    assert.deepEqual(await ctl(join(from, 'megabytes'), `default/web:${to}`, '-c', 'main'), done);
+    assert.deepEqual(await ctl(join(from, 'megabytes'), `web:${to}/other`, '--no-preserve'), done);
+    for (const name of ['megabytes', 'other']) {
+      assert.equal(execFileSync('cmp', [join(from, 'megabytes'), join(to, name)]).toString(), '');
+    }
+  });
+
+  it('a directory and a file come back', async () => {
+    const to = fresh('back');
+    const told = await ctl(`web:${from}`, join(to, 'new'));
+    assert.equal(told.code, 0, told.stderr);
+    assert.equal(contents(join(to, 'new')), contents(from));
+    assert.equal((await ctl(`web:${from}/megabytes`, join(to, 'other'))).code, 0);
+    assert.equal((await ctl(`web:${from}/megabytes`, to)).code, 0);
+    for (const name of ['megabytes', 'other']) {
+      assert.equal(execFileSync('cmp', [join(from, 'megabytes'), join(to, name)]).toString(), '');
+    }
+  });
+
+  it('links are not followed to where they should not lead', async () => {
+    const [source, to] = [fresh('links'), fresh('links-back')];
+    symlinkSync('/etc', join(source, 'etc'));
+    const { code, stderr } = await ctl(`web:${source}`, join(to, 'new'));
+    assert.equal(code, 0);
+    assert.match(stderr, /^warning: skipping symlink: ".*\/etc" -> "\/etc"$/m);
+    assert.doesNotMatch(contents(to), /etc/);
+  });
+
+  const skip = kubectl === undefined && 'kubectl 1.32 is not on this machine (KUBECTL_DIR names its folder)';
+  it('says and leaves the same as kubectl 1.32', { skip }, async () => {
+    const [ours, theirs] = [fresh('ours'), fresh('theirs')];
+    for (const args of [
+      [from, 'web:DIR/all'],
+      [join(from, 'megabytes'), 'web:DIR/one'],
+      [join(from, 'megabytes'), 'web:DIR'],
+      [from, 'web:DIR'],
+      [join(from, 'nothing'), 'web:DIR/none/such'],
+      [`web:${from}/megabytes`, 'DIR/copied'],
+      [`web:${from}/in`, 'DIR/in'],
+      ['web:/nonexistent', 'DIR/never'],
+      [`nosuch:${from}`, 'DIR/never'],
+      ['/nonexistent', 'web:DIR'],
+      [from, 'two:DIR'],
+    ]) {
+      const inside = (directory: string) => args.map((word) => word.replace('DIR', directory));
+      const [our, their] = [await ctl(...inside(ours)), await run(kubectl ?? '', ['cp', ...inside(theirs)])];
+      // What tar says kubectl prints as output, ctl as errors.
+      assert.deepEqual(
+        [our.code, (our.stdout + our.stderr).replaceAll(ours, theirs)],
+        [their.code, their.stdout + their.stderr],
+        args.join(' '),
+      );
+    }
+    // kubectl makes what it fetches anew, with permissions of its own.
+    const withoutModes = (text: string) => text.replaceAll(/^(.* [fdl] \d+) \d+/gm, '$1');
+    assert.equal(withoutModes(contents(ours)), withoutModes(contents(theirs)));
+  });
+});

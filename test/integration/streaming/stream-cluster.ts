@@ -1,0 +1,261 @@
+/** The API server and a node agent's server, both on TLS, with a simulated engine: what streams pass, without Docker. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { Node } from '../../../src/api/core/v1/node.ts';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { NodeConnection } from '../../../src/apiserver/server-context.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { replaceable } from '../../../src/base/current.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import type { ContainerConfig, ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
+import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
+import { copyInput, type Program } from '../../../src/kubelet/runtime/simulated-streams.ts';
+import { serveKubelet } from '../../../src/kubelet/server.ts';
+import { issueCertificate } from '../../../src/pki/x509.ts';
+import { createNodeConnection } from '../../../src/roles/node-connection.ts';
+import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+
+export interface StreamCluster {
+  readonly server: HttpsTestServer;
+  readonly runtime: SimulatedRuntime;
+  /** The only container of pod `web` in namespace `default`. */
+  readonly containerId: string;
+  /** The sizes that program `size` saw. */
+  readonly sizes: string[];
+  /** How many programs run. */
+  running(): number;
+  /** Ends the node agent. */
+  stopAgent(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const token = { name: 'tok', groups: ['system:masters'] };
+
+export async function startStreamCluster(): Promise<StreamCluster> {
+  let node: NodeConnection | undefined;
+  const connection = () => node ?? reject();
+  const nodeConnection: NodeConnection = Object.assign(
+    (...args: Parameters<NodeConnection>) => connection()(...args),
+    {
+      upgrade: (...args: Parameters<NonNullable<NodeConnection['upgrade']>>) =>
+        connection().upgrade?.(...args) ?? reject(),
+    },
+  );
+  const server = await startHttpsTestServer({
+    nodeConnection,
+    authenticate: ({ authorization, peer }) => {
+      if (authorization === 'Bearer s3cret') return token;
+      return peer && { name: peer.commonName, groups: peer.organizations };
+    },
+  });
+  let running = 0;
+  const sizes: string[] = [];
+  const program: Program = async (command, streams, signal) => {
+    running++;
+    try {
+      return await programOf(command[0] ?? '', sizes)(command, streams, signal);
+    } finally {
+      running--;
+    }
+  };
+  const runtime = new SimulatedRuntime({
+    clock: systemClock,
+    random: new SeededRandom(5),
+    images: new Map([['test:1', { present: true }]]),
+    onExec: program,
+    onConnect: (port) =>
+      port === 8080
+        ? async (stream) => {
+            for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+              if (!stream.write(chunk)) await new Promise((resolve) => stream.once('drain', resolve));
+            }
+          }
+        : undefined,
+  });
+  const pod = await createPod(server);
+  const reference = { uid: pod.metadata.uid, name: 'web', namespace: 'default' };
+  const sandbox = await runtime.runSandbox({ ip: '10.0.0.1', hostname: 'web' });
+  const config = { pod: reference, name: 'main', sandboxId: sandbox.id, attempt: 0, stdin: true };
+  const containerId = await runtime.createContainer(config as ContainerConfig);
+  await runtime.startContainer(containerId);
+  const container = (await runtime.inspect(containerId)) as ContainerState;
+
+  const certificate = await issueCertificate(server.authority, {
+    commonName: 'system:node:n1',
+    organizations: ['system:nodes'],
+    hosts: ['n1', '127.0.0.1'],
+    usages: ['server'],
+    notBefore: Date.now() - 3_600_000,
+    notAfter: Date.now() + 86_400_000,
+  });
+  const { promise: listening, resolve } = Promise.withResolvers<number>();
+  const stopping = new AbortController();
+  const agent = serveKubelet(
+    {
+      host: '127.0.0.1',
+      port: 0,
+      tls: {
+        identity: replaceable(certificate),
+        clientCA: server.authority.certificate,
+        authorize: ({ groups }) => groups.includes('system:masters'),
+      },
+      runtime,
+      clock: systemClock,
+      log: silentLogger,
+      pods: () => [pod],
+      observe: () => ({ sandboxes: [sandbox], containers: [container] }),
+      onListening: resolve,
+    },
+    stopping.signal,
+  );
+  await createNode(server, await listening);
+  node = createNodeConnection({
+    cache: server.cache,
+    authority: server.authority.certificate,
+    client: replaceable(await server.clientCertificate('kube-apiserver-kubelet-client', ['system:masters'])),
+  });
+  const stopAgent = async () => {
+    stopping.abort();
+    await agent;
+  };
+  return {
+    server,
+    runtime,
+    containerId,
+    sizes,
+    running: () => running,
+    stopAgent,
+    async stop() {
+      await stopAgent();
+      await server.stop();
+    },
+  };
+}
+
+function reject(): never {
+  throw new Error('there is no node yet');
+}
+
+function programOf(name: string, sizes: string[]): Program {
+  if (name === 'copy') return copyInput;
+  if (name === 'fail') {
+    return async (_command, { stdout, stderr }) => {
+      stdout?.write('out\n');
+      stderr?.write('err\n');
+      return 3;
+    };
+  }
+  if (name === 'size') {
+    return async (_command, streams) => {
+      for await (const { width, height } of streams.sizes) {
+        sizes.push(`${width}x${height}`);
+        return 0;
+      }
+      return 1;
+    };
+  }
+  if (name === 'resized') {
+    return async (_command, streams) => {
+      for await (const { width, height } of streams.sizes) {
+        sizes.push(`${width}x${height}`);
+        if (width === 90) return 5;
+      }
+      return 1;
+    };
+  }
+  if (name === 'tar' || name === 'test') return runHere;
+  if (name === 'keys') {
+    return async (_command, { stdin, stdout }) => {
+      for await (const chunk of stdin ?? []) {
+        stdout?.write(`<${chunk}>`);
+        if (String(chunk).includes('q')) return 6;
+      }
+      return 1;
+    };
+  }
+  if (name === 'wait') {
+    return (_command, _streams, signal) =>
+      new Promise((_, rejected) => signal.addEventListener('abort', () => rejected(signal.reason)));
+  }
+  return async () => {
+    throw new Error(`no program ${name}`);
+  };
+}
+
+/** A real program, on the files of this machine. */
+const runHere: Program = async ([file = '', ...args], { stdin, stdout, stderr }) => {
+  const child = spawn(file, args, { stdio: 'pipe' });
+  child.stdin.on('error', () => undefined);
+  if (stdin) stdin.pipe(child.stdin);
+  else child.stdin.end();
+  if (stdout) child.stdout.pipe(stdout, { end: false });
+  if (stderr) child.stderr.pipe(stderr, { end: false });
+  const [code] = (await once(child, 'close')) as [number];
+  return code;
+};
+
+async function createPod(server: HttpsTestServer): Promise<Pod> {
+  const pods = '/api/v1/namespaces/default/pods';
+  const containers = [{ name: 'main', image: 'test:1', stdin: true }];
+  const body = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web' },
+    spec: { nodeName: 'n1', containers },
+  };
+  const made = await server.call('POST', pods, body);
+  if (made.status !== 201) throw new Error(made.text);
+  const pod = made.json<Pod>();
+  const status = {
+    phase: 'Running',
+    conditions: [{ type: 'Ready', status: 'True' }],
+    containerStatuses: [
+      { name: 'main', image: 'test:1', imageID: '', ready: true, restartCount: 0, state: { running: {} } },
+    ],
+  };
+  const told = await server.call('PUT', `${pods}/web/status`, { ...pod, status });
+  if (told.status !== 200) throw new Error(told.text);
+  for (const [name, spec] of [
+    ['unbound', { containers: [{ name: 'main', image: 'test:1' }] }],
+    [
+      'two',
+      {
+        nodeName: 'n1',
+        containers: [
+          { name: 'a', image: 'test:1' },
+          { name: 'b', image: 'test:1' },
+        ],
+      },
+    ],
+  ] as const) {
+    await server.call('POST', pods, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec });
+  }
+  return told.json<Pod>();
+}
+
+async function createNode(server: HttpsTestServer, port: number): Promise<void> {
+  const made = await server.call('POST', '/api/v1/nodes', {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'n1' },
+  });
+  const status = {
+    addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+    daemonEndpoints: { kubeletEndpoint: { Port: port } },
+  };
+  const told = await server.call('PUT', '/api/v1/nodes/n1/status', { ...made.json<Node>(), status });
+  if (told.status !== 200) throw new Error(told.text);
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, rejected) => {
+    const listener = createServer();
+    listener.once('error', rejected);
+    listener.listen(0, '127.0.0.1', () => {
+      const address = listener.address();
+      listener.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}

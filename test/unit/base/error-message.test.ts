@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { errorMessage } from '../../../src/base/log.ts';
+
+const refused = new Error('connect ENOENT\n/run/docker.sock');
+
+for (const [what, thrown, expected] of [
+  ['what was thrown and is no error', 'no', 'no'],
+  ['lines become one', refused, 'connect ENOENT /run/docker.sock'],
+  ['causes follow', new Error('no engine', { cause: refused }), 'no engine: connect ENOENT /run/docker.sock'],
+  [
+    'a cause that the message tells is not told twice',
+    new Error(`no engine: ${refused.message}`, { cause: refused }),
+    'no engine: connect ENOENT /run/docker.sock',
+  ],
+] as const) {
+  test(what, () => assert.equal(errorMessage(thrown), expected));
+}

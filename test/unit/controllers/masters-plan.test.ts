@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Lease } from '../../../src/api/coordination/v1/lease.ts';
+import type { EndpointSlice } from '../../../src/api/discovery/v1/endpoint-slice.ts';
+import { mastersOf, planSlices } from '../../../src/controllers/masters-plan.ts';
+
+const lease = (holderIdentity: string | undefined) => ({ spec: { holderIdentity } }) as Lease;
+const at = (text: string) => mastersOf([lease(text)])[0] ?? assert.fail(text);
+const stored = (slices: ReturnType<typeof planSlices>['create']) =>
+  slices.map((slice) => ({
+    ...slice,
+    metadata: { ...slice.metadata, uid: slice.metadata.name ?? '', resourceVersion: '1' },
+  })) as EndpointSlice[];
+const brief = ({ metadata, endpoints, ports }: EndpointSlice) =>
+  `${metadata.name} ${endpoints.map(({ addresses }) => addresses.join()).join()}:${ports[0]?.port}`;
+const briefly = ({ create, update, remove }: ReturnType<typeof planSlices>) => ({
+  create: stored(create).map(brief),
+  update: update.map(brief),
+  remove: remove.map(({ metadata }) => metadata.name),
+});
+
+test('the addresses that leases name, each once and in order; what names none is left out', () => {
+  const leases = [
+    '192.0.2.11:6443',
+    '192.0.2.10:6443',
+    '192.0.2.11:6443',
+    '127.0.0.1:6443',
+    '',
+    'me',
+    '1.2.3.4',
+    undefined,
+  ];
+  assert.deepEqual(mastersOf(leases.map(lease)), [
+    { address: '192.0.2.10', port: 6443 },
+    { address: '192.0.2.11', port: 6443 },
+  ]);
+});
+
+test('one slice lists all masters on one port, and is left alone once it does', () => {
+  const masters = [at('192.0.2.10:6443'), at('192.0.2.11:6443')];
+  const plan = planSlices(masters, []);
+  assert.deepEqual(briefly(plan), {
+    create: ['kubernetes 192.0.2.10,192.0.2.11:6443'],
+    update: [],
+    remove: [],
+  });
+  const existing = stored(plan.create);
+  assert.deepEqual(briefly(planSlices(masters, existing)), { create: [], update: [], remove: [] });
+  assert.deepEqual(briefly(planSlices(masters.slice(1), existing)), {
+    create: [],
+    update: ['kubernetes 192.0.2.11:6443'],
+    remove: [],
+  });
+});
+
+test('masters on several ports: a slice each, and the known name stays where it is', () => {
+  const [a, b, c] = [at('192.0.2.1:7001'), at('192.0.2.1:7002'), at('192.0.2.1:6001')];
+  const first = planSlices([a, b], []);
+  assert.deepEqual(briefly(first).create, ['kubernetes 192.0.2.1:7001', 'kubernetes-7002 192.0.2.1:7002']);
+  const existing = stored(first.create);
+  assert.deepEqual(briefly(planSlices([a, b, c], existing)), {
+    create: ['kubernetes-6001 192.0.2.1:6001'],
+    update: [],
+    remove: [],
+  });
+  assert.deepEqual(briefly(planSlices([b], existing)), {
+    create: [],
+    update: ['kubernetes 192.0.2.1:7002'],
+    remove: ['kubernetes-7002'],
+  });
+});
+
+test('no master that others reach: no slice', () => {
+  assert.deepEqual(briefly(planSlices([], [])), { create: [], update: [], remove: [] });
+  const existing = stored(planSlices([at('192.0.2.10:6443')], []).create);
+  assert.deepEqual(briefly(planSlices([], existing)).remove, ['kubernetes']);
+});
+
+test('a slice that somebody else made for the Service is theirs; what they changed in ours is put back', () => {
+  const [slice] = stored(planSlices([at('192.0.2.10:6443')], []).create);
+  assert.ok(slice);
+  const other = { ...slice, metadata: { ...slice.metadata, name: 'kubernetes-custom' } };
+  const changed = {
+    ...slice,
+    endpoints: [...slice.endpoints, { addresses: ['203.0.113.9'], conditions: {} }],
+  };
+  assert.deepEqual(briefly(planSlices([at('192.0.2.10:6443')], [changed as EndpointSlice, other])), {
+    create: [],
+    update: ['kubernetes 192.0.2.10:6443'],
+    remove: [],
+  });
+});

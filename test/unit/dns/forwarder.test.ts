@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { AnswerCache } from '../../../src/dns/cache.ts';
+import type { Exchange, Server } from '../../../src/dns/exchange.ts';
+import { createForwarder, type Forwarder, type ForwarderLimits } from '../../../src/dns/forwarder.ts';
+import {
+  type DnsRecord,
+  questionAbout,
+  type Rcode,
+  type Reply,
+  type UpstreamReply,
+} from '../../../src/dns/packet.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+
+const addressIn = Buffer.from([0, 0, 1, 0, 1]);
+const asking = (name: string) => ({
+  question: questionAbout(name, addressIn),
+  checkingDisabled: false,
+  edns: undefined,
+});
+const a = (ttl: number, data = '192.0.2.1'): DnsRecord => ({ type: 'A', name: 'x.example', ttl, data });
+const soa = (ttl: number, minimum: number): DnsRecord => ({
+  type: 'SOA',
+  name: 'example',
+  ttl,
+  data: { mname: 'ns.example', rname: 'mail.example', minimum },
+});
+const reply = (rcode: Rcode, answers: DnsRecord[] = [], authorities: DnsRecord[] = []): UpstreamReply => ({
+  rcode,
+  authoritative: false,
+  truncated: false,
+  answers,
+  authorities,
+  additionals: [],
+});
+
+const [first, second]: readonly Server[] = [
+  { address: '192.0.2.53', port: 53 },
+  { address: '192.0.2.54', port: 53 },
+];
+
+/** What each server does with a question, and which were asked. */
+class Upstream {
+  readonly asked: string[] = [];
+  readonly clock = new FakeClock();
+  readonly log = new RecordingLogger();
+  servers: readonly (Server | undefined)[] = [first, second];
+  answers: Record<string, UpstreamReply | 'silent' | 'refuses'> = {};
+  readonly #exchange: Exchange = (server, _request, signal) => {
+    this.asked.push(server.address);
+    const answer = this.answers[server.address] ?? 'silent';
+    if (answer === 'refuses') return Promise.reject(new Error('connection refused'));
+    if (answer !== 'silent') return Promise.resolve(answer);
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  };
+
+  forwarder(limits: Partial<ForwarderLimits> = {}): Forwarder {
+    let id = 0;
+    return createForwarder({
+      servers: async () => this.servers.filter((server) => server !== undefined),
+      exchange: this.#exchange,
+      messageId: () => id++ % 65_536,
+      clock: this.clock,
+      log: this.log,
+      limits,
+    });
+  }
+}
+
+describe('the forwarder', () => {
+  it('asks once for what is kept, until its time is over', async () => {
+    const upstream = new Upstream();
+    upstream.answers['192.0.2.53'] = reply('NOERROR', [a(10), a(30)]);
+    const forwarder = upstream.forwarder();
+    await forwarder.resolve(asking('x.example'));
+    await upstream.clock.advance(4_000);
+    const { answers } = await forwarder.resolve(asking('X.example'));
+    assert.deepEqual(
+      answers.map(({ ttl }) => ttl),
+      [6, 26],
+    );
+    assert.equal(upstream.asked.length, 1);
+    await upstream.clock.advance(6_000);
+    await forwarder.resolve(asking('x.example'));
+    assert.equal(upstream.asked.length, 2);
+  });
+
+  it('asks once however many want to know', async () => {
+    const upstream = new Upstream();
+    upstream.answers['192.0.2.53'] = reply('NOERROR', [a(0)]);
+    const forwarder = upstream.forwarder();
+    const all = await Promise.all(Array.from({ length: 50 }, () => forwarder.resolve(asking('x.example'))));
+    assert.ok(all.every(({ answers }) => answers.length === 1));
+    assert.equal(upstream.asked.length, 1);
+    await forwarder.resolve(asking('x.example'));
+    assert.equal(upstream.asked.length, 2, 'what has no time to live is not kept');
+  });
+
+  it('goes on to the next server, and comes back to one that failed later', async () => {
+    const upstream = new Upstream();
+    upstream.answers = { '192.0.2.53': 'refuses', '192.0.2.54': reply('NOERROR', [a(0)]) };
+    const forwarder = upstream.forwarder();
+    assert.equal((await forwarder.resolve(asking('x.example'))).rcode, 'NOERROR');
+    await forwarder.resolve(asking('x.example'));
+    assert.deepEqual(upstream.asked, ['192.0.2.53', '192.0.2.54', '192.0.2.54']);
+    await upstream.clock.advance(10_000);
+    await forwarder.resolve(asking('x.example'));
+    assert.deepEqual(upstream.asked.slice(3), ['192.0.2.53', '192.0.2.54']);
+  });
+
+  it('answers failure before the client gives up when nobody answers, and says so once', async () => {
+    const upstream = new Upstream();
+    const forwarder = upstream.forwarder();
+    const started = upstream.clock.now();
+    let ended = 0;
+    const asked = Promise.all(
+      ['x.example', 'y.example'].map(async (name) => {
+        const { rcode } = await forwarder.resolve(asking(name));
+        ended = upstream.clock.now();
+        return rcode;
+      }),
+    );
+    await upstream.clock.advance(10_000);
+    assert.deepEqual(await asked, ['SERVFAIL', 'SERVFAIL']);
+    assert.ok(ended - started < 5_000, `${ended - started} ms`);
+    assert.equal(upstream.log.of('warn').length, 1);
+    assert.match(String(upstream.log.of('warn')[0]?.fields.servers), /192\.0\.2\.53:53, 192\.0\.2\.54:53/);
+  });
+
+  it('passes on that all refuse', async () => {
+    const upstream = new Upstream();
+    upstream.answers = { '192.0.2.53': reply('REFUSED'), '192.0.2.54': reply('REFUSED') };
+    assert.equal((await upstream.forwarder().resolve(asking('x.example'))).rcode, 'REFUSED');
+  });
+
+  it('says that there is no server to ask', async () => {
+    const upstream = new Upstream();
+    upstream.servers = [];
+    assert.equal((await upstream.forwarder().resolve(asking('x.example'))).rcode, 'SERVFAIL');
+    assert.match(upstream.log.of('warn')[0]?.message ?? '', /--dns-upstream/);
+  });
+
+  it('keeps no more in flight than it may', async () => {
+    const upstream = new Upstream();
+    const forwarder = upstream.forwarder({ inFlight: 2, waiting: 4 });
+    const names = ['a', 'b', 'c', 'a', 'b', 'a'];
+    const asked = names.map((name) => forwarder.resolve(asking(`${name}.example`)));
+    await upstream.clock.settle();
+    assert.equal(upstream.asked.length, 2);
+    assert.equal((await asked[2])?.rcode, 'SERVFAIL');
+    assert.equal((await asked[5])?.rcode, 'SERVFAIL');
+    await upstream.clock.advance(5_000);
+    await Promise.all(asked);
+    upstream.answers['192.0.2.53'] = reply('NOERROR', [a(1)]);
+    assert.equal((await forwarder.resolve(asking('c.example'))).rcode, 'NOERROR');
+  });
+});
+
+describe('the cache', () => {
+  const limits = { entries: 3, bytes: 1000 };
+  const kept = (answer: Reply) => {
+    const clock = new FakeClock();
+    const cache = new AnswerCache(clock, limits);
+    cache.set('x', answer);
+    return { clock, cache };
+  };
+  for (const [what, answer, seconds] of [
+    ['an answer for the shortest time in it', reply('NOERROR', [a(30), a(10)]), 10],
+    ['no answer for longer than an hour', reply('NOERROR', [a(1_000_000)]), 3600],
+    ['that there is no name for as long as its zone says', reply('NXDOMAIN', [], [soa(60, 20)]), 20],
+    ['that there is no record no longer than the SOA lives', reply('NOERROR', [], [soa(15, 20)]), 15],
+    ['no denial for longer than five minutes', reply('NXDOMAIN', [], [soa(86_400, 86_400)]), 300],
+    ['no denial without SOA', reply('NXDOMAIN'), 0],
+    ['no failure', reply('SERVFAIL', [a(60)]), 0],
+    ['nothing that lives no time', reply('NOERROR', [a(0), a(60)]), 0],
+  ] as const) {
+    it(`keeps ${what}`, async () => {
+      const { clock, cache } = kept(answer);
+      if (seconds === 0) return assert.equal(cache.get('x'), undefined);
+      await clock.advance(seconds * 1000 - 1);
+      assert.equal(cache.get('x')?.rcode, answer.rcode);
+      await clock.advance(1);
+      assert.equal(cache.get('x'), undefined);
+      assert.equal(cache.size, 0);
+    });
+  }
+
+  it('forgets what was not asked for longest when it is full', () => {
+    const cache = new AnswerCache(new FakeClock(), limits);
+    for (const key of ['a', 'b', 'c']) cache.set(key, reply('NOERROR', [a(60)]));
+    cache.get('a');
+    cache.set('d', reply('NOERROR', [a(60)]));
+    assert.deepEqual(
+      ['a', 'b', 'c', 'd'].filter((key) => cache.get(key)),
+      ['a', 'c', 'd'],
+    );
+  });
+
+  it('holds no more bytes than it may', () => {
+    const cache = new AnswerCache(new FakeClock(), { entries: 100, bytes: 1000 });
+    const long = (size: number) =>
+      reply('NOERROR', [{ type: 'TXT', name: 'x', ttl: 60, data: Buffer.alloc(size) }]);
+    for (let n = 0; n < 50; n++) cache.set(`${n}`, long(200));
+    assert.equal(cache.size, 4);
+    cache.set(
+      'big',
+      reply(
+        'NOERROR',
+        Array.from({ length: 50 }, () => a(60)),
+      ),
+    );
+    assert.equal(cache.get('big'), undefined);
+    assert.equal(cache.size, 4);
+  });
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { decode, encode } from 'dns-packet';
+import { createClusterZone } from '../../../src/dns/cluster-zone.ts';
+import type { Forwarder } from '../../../src/dns/forwarder.ts';
+import type { Reply } from '../../../src/dns/packet.ts';
+import { createResponder } from '../../../src/dns/responder.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { makeShop } from './objects.ts';
+
+const forwarded: Reply = {
+  rcode: 'NOERROR',
+  authoritative: false,
+  answers: [{ type: 'A', name: 'www.example', ttl: 60, data: '192.0.2.80' }],
+  authorities: [],
+  additionals: [],
+};
+
+function responderOf({ complete = true, answer = forwarded } = {}) {
+  const zone = createClusterZone({
+    informers: makeShop(),
+    domain: 'cluster.local',
+    nameServer: '10.96.0.10',
+    networks: [],
+    hostAddresses: () => undefined,
+  });
+  const forwarder: Forwarder = { resolve: async () => answer };
+  const random = new SeededRandom(3);
+  const partly = Object.defineProperty(zone, 'complete', { get: () => complete });
+  return createResponder({ zone: partly, forwarder, random: () => random.next() });
+}
+
+const question = (name: string) =>
+  encode({ type: 'query', id: 1, flags: 256, questions: [{ name, type: 'A' }] });
+
+async function ask(respond: ReturnType<typeof responderOf>, name: string) {
+  const bytes = await respond(question(name), 'udp');
+  assert(bytes);
+  const { rcode, flag_aa, answers = [] } = decode(bytes) as ReturnType<typeof decode> & { rcode: string };
+  return { rcode, flag_aa, addresses: answers.map((record) => 'data' in record && record.data) };
+}
+
+describe('the responder', () => {
+  const db = 'db.shop.svc.cluster.local';
+  it('gives another address first, time after time', async () => {
+    const respond = responderOf();
+    const firsts = new Set();
+    for (let n = 0; n < 50; n++) {
+      const { addresses, flag_aa } = await ask(respond, db);
+      assert.deepEqual(addresses.toSorted(), ['10.244.0.5', '10.244.0.6', '10.244.0.7']);
+      assert.equal(flag_aa, true);
+      firsts.add(addresses[0]);
+    }
+    assert.equal(firsts.size, 3);
+  });
+
+  it('does not say that a name is not there before it knows all names', async () => {
+    const respond = responderOf({ complete: false });
+    for (const name of [db, 'none.shop.svc.cluster.local', 'cluster.local']) {
+      assert.equal((await ask(respond, name)).rcode, 'SERVFAIL', name);
+    }
+    assert.deepEqual((await ask(respond, 'www.example')).addresses, ['192.0.2.80']);
+  });
+
+  it('completes a name that stands for one outside', async () => {
+    const { addresses, flag_aa } = await ask(responderOf(), 'away.shop.svc.cluster.local');
+    assert.deepEqual(addresses, ['www.example', '192.0.2.80']);
+    assert.equal(flag_aa, false);
+  });
+
+  it('answers failure for a record that can not be written', async () => {
+    const answer = { ...forwarded, answers: [{ type: 'TXT', name: 'x', ttl: 1, data: [1] } as never] };
+    assert.equal((await ask(responderOf({ answer }), 'www.example')).rcode, 'SERVFAIL');
+  });
+});

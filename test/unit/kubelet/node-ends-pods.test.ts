@@ -1,0 +1,250 @@
+/** Which pods a node does not take, which it gives up first, and in which order it ends them when it goes down. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { amounts } from '../../../src/api/core/v1/pod-requests.ts';
+import type { PodEnd } from '../../../src/kubelet/plan/actions.ts';
+import { refusalOf } from '../../../src/kubelet/plan/admit-pod.ts';
+import { computePodActions } from '../../../src/kubelet/plan/compute-pod-actions.ts';
+import { evictable, evictionOf, evictionOrder } from '../../../src/kubelet/plan/eviction-order.ts';
+import type { Shortage } from '../../../src/kubelet/plan/eviction-thresholds.ts';
+import { allocatableOf, capacityOf, type NodeFacts } from '../../../src/kubelet/plan/node-status.ts';
+import { computePodStatus } from '../../../src/kubelet/plan/pod-status.ts';
+import { shutdownPhases } from '../../../src/kubelet/plan/shutdown-phases.ts';
+import {
+  exited,
+  makeContainer,
+  makeMemory,
+  makePod,
+  makeSandbox,
+  now,
+  observed,
+  seconds,
+} from './builders.ts';
+
+const Mi = 2 ** 20;
+
+function podOf(name: string, requests: Record<string, string> = {}, more: object = {}, status?: object) {
+  const containers = [{ name: 'main', image: 'app:1', resources: { requests } }];
+  return makePod({ containers, ...more }, { name, uid: name }, status);
+}
+
+describe('allocatable', () => {
+  const facts = { cpus: 2, memoryBytes: 8 * 2 ** 30, storageBytes: 2 ** 40 } as NodeFacts;
+  const capacity = capacityOf({ facts, maxPods: 110 });
+
+  it('is what is not reserved', () => {
+    assert.deepEqual(allocatableOf(capacity), capacity);
+    assert.deepEqual(allocatableOf(capacity, { cpu: '500m', memory: '1Gi', 'ephemeral-storage': '24Gi' }), {
+      cpu: '1500m',
+      memory: '7Gi',
+      'ephemeral-storage': '1000Gi',
+      pods: '110',
+    });
+  });
+
+  it('is not less than nothing', () => {
+    assert.throws(() => allocatableOf(capacity, { memory: '9Gi' }), {
+      message: 'system-reserved: memory=9Gi is more than this machine has (8Gi)',
+    });
+  });
+});
+
+describe('a pod that is new to a node', () => {
+  const allocatable = amounts({ cpu: '1', memory: '1Gi', pods: '3' });
+  const refused = (pod: ReturnType<typeof podOf>, ...others: ReturnType<typeof podOf>[]) =>
+    refusalOf(pod, others, allocatable);
+
+  it('is taken when it fits', () => {
+    const other = podOf('other', { cpu: '400m', memory: '512Mi' });
+    assert.equal(refused(podOf('new', { cpu: '600m', memory: '512Mi' }), other), undefined);
+    assert.equal(refused(podOf('new'), other), undefined);
+  });
+
+  it('is refused for what is short, in upstream words', () => {
+    assert.deepEqual(refused(podOf('new', { cpu: '601m' }), podOf('other', { cpu: '400m' })), {
+      reason: 'OutOfcpu',
+      message:
+        "Pod was rejected: Node didn't have enough resource: cpu, requested: 601, used: 400, capacity: 1000",
+      gracePeriodSeconds: 0,
+      disruption: false,
+    });
+    assert.equal(refused(podOf('new', { memory: '2Gi' }))?.reason, 'OutOfmemory');
+    assert.equal(refused(podOf('new', { 'example.com/gpu': '1' }))?.reason, 'OutOfexample.com/gpu');
+    assert.equal(refused(podOf('new'), podOf('a'), podOf('b'), podOf('c'))?.reason, 'OutOfpods');
+  });
+
+  it('need not leave room for those that have ended, nor for itself', () => {
+    const done = podOf('done', { cpu: '1' }, {}, { phase: 'Succeeded' });
+    const itself = podOf('new', { cpu: '600m' });
+    assert.equal(refused(podOf('new', { cpu: '600m' }), done, itself), undefined);
+  });
+
+  it('has failed once it is refused, and nothing is said of its containers', () => {
+    const end = refused(podOf('new', { cpu: '2' })) as PodEnd;
+    const pod = podOf('new', { cpu: '2' });
+    const status = computePodStatus({
+      pod,
+      observed: observed(),
+      memory: makeMemory({ end }),
+      nodeIP: '192.0.2.1',
+      now,
+    });
+    assert.deepEqual(
+      [status.phase, status.reason, status.message, status.containerStatuses],
+      ['Failed', 'OutOfcpu', end.message, undefined],
+    );
+    assert.ok(!status.conditions?.some(({ type }) => type === 'DisruptionTarget'));
+    // Also after the agent has forgotten why.
+    const later = computePodStatus({
+      pod: { ...pod, status },
+      observed: observed(),
+      memory: makeMemory(),
+      nodeIP: '192.0.2.1',
+      now: now + seconds(1),
+    });
+    assert.deepEqual(later, status);
+  });
+});
+
+describe('a pod that is ended', () => {
+  const end: PodEnd = {
+    reason: 'Evicted',
+    message: 'low on memory',
+    gracePeriodSeconds: 2,
+    disruption: true,
+  };
+  const memory = makeMemory({ end });
+  const nodeIP = '192.0.2.1';
+  const conditionsOf = (status: ReturnType<typeof computePodStatus>) =>
+    Object.fromEntries((status.conditions ?? []).map(({ type, ...rest }) => [type, rest]));
+
+  it('is not ready at once, and has failed when nothing of it runs any more', () => {
+    const pod = makePod();
+    const running = { pod, observed: observed(makeSandbox(), makeContainer()), memory, now };
+    const leaving = computePodStatus({ ...running, nodeIP });
+    assert.equal(leaving.phase, 'Running');
+    assert.equal(conditionsOf(leaving).Ready?.status, 'False');
+    assert.deepEqual(
+      { ...conditionsOf(leaving).DisruptionTarget, lastTransitionTime: undefined },
+      {
+        status: 'True',
+        reason: 'TerminationByKubelet',
+        message: 'low on memory',
+        lastTransitionTime: undefined,
+      },
+    );
+    assert.deepEqual(computePodActions(running).actions, [
+      { type: 'terminateContainer', id: 'main-0', name: 'main', why: 'low on memory' },
+    ]);
+    const stopped = { ...running, observed: observed(makeSandbox(), exited(143)) };
+    const failed = computePodStatus({ ...stopped, nodeIP });
+    assert.deepEqual([failed.phase, failed.reason, failed.message], ['Failed', 'Evicted', 'low on memory']);
+    assert.equal(failed.containerStatuses?.[0]?.state?.terminated?.exitCode, 143);
+    assert.deepEqual(computePodActions(stopped).actions, [{ type: 'removeSandbox', id: 'sandbox-0' }]);
+  });
+
+  it('is killed when its grace period is over: the shorter one', () => {
+    const pod = makePod({ terminationGracePeriodSeconds: 600 });
+    const stopping = makeMemory({ end, stopping: new Map([['main-0', now - seconds(2)]]) });
+    const plan = computePodActions({
+      pod,
+      observed: observed(makeSandbox(), makeContainer()),
+      memory: stopping,
+      now,
+    });
+    assert.deepEqual(plan.actions, [{ type: 'killContainer', id: 'main-0', name: 'main' }]);
+  });
+
+  it('keeps its end when it had one already', () => {
+    const pod = makePod({}, {}, { phase: 'Succeeded' });
+    const status = computePodStatus({ pod, observed: observed(exited(0)), memory, nodeIP, now });
+    assert.deepEqual([status.phase, status.reason], ['Succeeded', undefined]);
+  });
+});
+
+describe('eviction', () => {
+  const shortage: Shortage = {
+    pressure: 'MemoryPressure',
+    signal: 'memory.available',
+    resource: 'memory',
+    threshold: 100 * Mi,
+    available: 80 * Mi,
+  };
+  const using = (pod: ReturnType<typeof podOf>, mebibytes?: number) => ({
+    pod,
+    usage: mebibytes === undefined ? undefined : new Map([['main', mebibytes * Mi]]),
+  });
+
+  it('takes first who uses more than it asked for, the lowest priority, then the most beyond', () => {
+    const order = evictionOrder(
+      [
+        using(podOf('within', { memory: '1Gi' }), 900),
+        using(podOf('beyond', { memory: '100Mi' }), 300),
+        using(podOf('best-effort-small'), 50),
+        using(podOf('best-effort-large'), 250),
+        using(podOf('important', {}, { priority: 1000 }), 700),
+        using(podOf('unknown', { memory: '1Gi' })),
+      ],
+      shortage,
+    );
+    assert.deepEqual(
+      order.map(({ pod }) => pod.metadata.name),
+      ['unknown', 'best-effort-large', 'beyond', 'best-effort-small', 'important', 'within'],
+    );
+  });
+
+  it('leaves who has ended, who leaves already, and whom the system needs', () => {
+    const target = { type: 'DisruptionTarget', status: 'True' };
+    const pods = [
+      podOf('plain'),
+      podOf('done', {}, {}, { phase: 'Failed' }),
+      podOf('leaving', {}, {}, { conditions: [target] }),
+      podOf('system', {}, { priority: 2_000_000_000 }),
+      podOf('cluster', {}, { priorityClassName: 'system-cluster-critical' }),
+      {
+        ...podOf('deleted'),
+        metadata: { ...podOf('deleted').metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+      },
+    ];
+    assert.deepEqual(
+      evictable(pods).map(({ metadata }) => metadata.name),
+      ['plain'],
+    );
+  });
+
+  it('says why in upstream words, and gives no time', () => {
+    assert.deepEqual(evictionOf(using(podOf('web', { memory: '100Mi' }), 300), shortage), {
+      reason: 'Evicted',
+      message:
+        'The node was low on resource: memory. Threshold quantity: 100Mi, available: 80Mi. Container main was using 300Mi, request is 100Mi, has larger consumption of memory.',
+      gracePeriodSeconds: 0,
+      disruption: true,
+    });
+  });
+});
+
+describe('shutdown', () => {
+  const periods = { totalMs: 30_000, criticalMs: 10_000 };
+  const phases = (...pods: ReturnType<typeof podOf>[]) =>
+    shutdownPhases(pods, periods).map(({ periodMs, pods: ending }) => ({
+      periodMs,
+      pods: ending.map(({ uid, end }) => `${uid} ${end.gracePeriodSeconds}`),
+    }));
+
+  it('ends ordinary pods first, each with its own grace period or what there is', () => {
+    const critical = { priorityClassName: 'system-node-critical' };
+    assert.deepEqual(
+      phases(
+        podOf('system', {}, critical),
+        podOf('quick', {}, { terminationGracePeriodSeconds: 5 }),
+        podOf('slow', {}, { terminationGracePeriodSeconds: 600 }),
+      ),
+      [
+        { periodMs: 20_000, pods: ['quick 5', 'slow 20'] },
+        { periodMs: 10_000, pods: ['system 10'] },
+      ],
+    );
+  });
+
+  it('waits for no phase without pods', () => assert.deepEqual(phases(), []));
+});

@@ -1,0 +1,164 @@
+/** When a node says that it is short of something, for how long, and in which words. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { silentLogger } from '../../../src/base/log.ts';
+import {
+  defaultEvictionHard,
+  type NodeUsage,
+  parseThresholds,
+  type Shortage,
+  shortagesOf,
+  shortageText,
+} from '../../../src/kubelet/plan/eviction-thresholds.ts';
+import { nodeConditions, pressureEvent } from '../../../src/kubelet/plan/node-conditions.ts';
+import { PressureMonitor } from '../../../src/kubelet/pressure-monitor.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+
+const Mi = 2 ** 20;
+const Gi = 2 ** 30;
+const disk = { size: 100 * Gi, available: 50 * Gi, inodes: 1000, inodesFree: 500 };
+const plenty: NodeUsage = {
+  memory: { size: 8 * Gi, available: 4 * Gi },
+  nodefs: disk,
+  pids: { size: 32_768, available: 30_000 },
+};
+
+describe('thresholds', () => {
+  const defaults = parseThresholds(defaultEvictionHard);
+  const cases: { what: string; usage: Partial<NodeUsage>; signals: string[] }[] = [
+    { what: 'plenty of everything', usage: {}, signals: [] },
+    { what: '100Mi of memory', usage: { memory: { size: Gi, available: 100 * Mi } }, signals: [] },
+    {
+      what: 'a byte less',
+      usage: { memory: { size: Gi, available: 100 * Mi - 1 } },
+      signals: ['memory.available'],
+    },
+    { what: 'a tenth of the disk', usage: { nodefs: { ...disk, available: 10 * Gi } }, signals: [] },
+    {
+      what: 'less than a tenth',
+      usage: { nodefs: { ...disk, available: 10 * Gi - 1 } },
+      signals: ['nodefs.available'],
+    },
+    { what: 'few inodes', usage: { nodefs: { ...disk, inodesFree: 49 } }, signals: ['nodefs.inodesFree'] },
+    {
+      what: 'a file system that has no inodes',
+      usage: { nodefs: { ...disk, inodes: 0, inodesFree: 0 } },
+      signals: [],
+    },
+    {
+      what: "the engine's own file system",
+      usage: { imagefs: { ...disk, available: Gi, inodesFree: 1 } },
+      signals: ['imagefs.available', 'imagefs.inodesFree'],
+    },
+    { what: 'few processes', usage: { pids: { size: 1000, available: 49 } }, signals: ['pid.available'] },
+  ];
+  for (const { what, usage, signals } of cases) {
+    it(what, () => {
+      const found = shortagesOf({ ...plenty, ...usage }, defaults);
+      assert.deepEqual(
+        found.map(({ signal }) => signal),
+        signals,
+      );
+    });
+  }
+
+  it('are read as the kubelet writes them', () => {
+    assert.deepEqual(parseThresholds(' memory.available<1Gi, nodefs.available<7.5%'), [
+      { signal: 'memory.available', amount: Gi },
+      { signal: 'nodefs.available', fraction: 0.075 },
+    ]);
+    assert.deepEqual(parseThresholds(''), []);
+    for (const bad of [
+      'memory.available',
+      'memory<1Gi',
+      'nodefs.available<x',
+      'pid.available<100%',
+      'a<b<c',
+    ]) {
+      assert.throws(() => parseThresholds(bad), Error, bad);
+    }
+  });
+
+  it('are told in upstream words', () => {
+    const [shortage] = shortagesOf({ ...plenty, memory: { size: Gi, available: 80 * Mi } }, defaults);
+    assert.equal(
+      shortage && shortageText(shortage),
+      'The node was low on resource: memory. Threshold quantity: 100Mi, available: 80Mi. ',
+    );
+  });
+});
+
+describe('pressure', () => {
+  function scene() {
+    const clock = new FakeClock();
+    let usage: NodeUsage | Error | Promise<NodeUsage> = plenty;
+    const told: (readonly Shortage[])[] = [];
+    const monitor = new PressureMonitor({
+      readUsage: async () => {
+        if (usage instanceof Error) throw usage;
+        return usage;
+      },
+      thresholds: parseThresholds(defaultEvictionHard),
+      onShortages: (shortages) => void told.push(shortages),
+      clock,
+      log: silentLogger,
+    });
+    const look = async (now: typeof usage) => {
+      usage = now;
+      const measured = monitor.measure();
+      if (now instanceof Promise) await clock.advance(2000);
+      await measured;
+      const conditions = nodeConditions(
+        { problem: undefined, ...monitor.health(clock.now()), now: clock.now() },
+        [],
+      );
+      return Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
+    };
+    return { clock, look, told };
+  }
+  const short = { ...plenty, memory: { size: Gi, available: 10 * Mi } };
+
+  it('is said at once, and for five minutes after it was last seen', async () => {
+    const { clock, look, told } = scene();
+    assert.equal((await look(plenty)).MemoryPressure, 'False KubeletHasSufficientMemory');
+    const under = await look(short);
+    assert.equal(under.MemoryPressure, 'True KubeletHasInsufficientMemory');
+    assert.equal(under.DiskPressure, 'False KubeletHasNoDiskPressure');
+    assert.equal(under.Ready, 'True KubeletReady');
+    await clock.advance(60_000);
+    await look(short);
+    await clock.advance(299_999);
+    assert.equal((await look(plenty)).MemoryPressure, 'True KubeletHasInsufficientMemory');
+    await clock.advance(1);
+    assert.equal((await look(plenty)).MemoryPressure, 'False KubeletHasSufficientMemory');
+    assert.equal(told.length, 2, 'pods are evicted only while the node is short');
+  });
+
+  it('is unknown when it can not be measured, and known again afterwards', async () => {
+    const { look } = scene();
+    assert.equal((await look(new Error('no /proc'))).PIDPressure, 'Unknown KubeletCannotMeasure');
+    assert.equal((await look(plenty)).PIDPressure, 'False KubeletHasSufficientPID');
+  });
+
+  it('is unknown while the kernel does not answer, which holds nothing up', async () => {
+    const { look, clock } = scene();
+    const { promise, resolve } = Promise.withResolvers<NodeUsage>();
+    assert.equal((await look(promise)).DiskPressure, 'Unknown KubeletCannotMeasure');
+    // It is not asked again while it has not answered.
+    assert.equal((await look(promise)).DiskPressure, 'Unknown KubeletCannotMeasure');
+    resolve(plenty);
+    await clock.settle();
+    assert.equal((await look(plenty)).DiskPressure, 'False KubeletHasNoDiskPressure');
+    assert.equal(clock.pending, 0);
+  });
+
+  it('that comes and goes is an event', () => {
+    const at = (status: 'True' | 'False' | 'Unknown') => [{ type: 'DiskPressure', status }];
+    assert.equal(pressureEvent('DiskPressure', at('False'), at('True')), 'NodeHasDiskPressure');
+    assert.equal(pressureEvent('DiskPressure', at('True'), at('False')), 'NodeHasNoDiskPressure');
+    assert.equal(pressureEvent('DiskPressure', [], at('True')), 'NodeHasDiskPressure');
+    assert.equal(pressureEvent('DiskPressure', [], at('False')), undefined);
+    assert.equal(pressureEvent('DiskPressure', at('True'), at('True')), undefined);
+    assert.equal(pressureEvent('DiskPressure', at('True'), at('Unknown')), undefined);
+  });
+});

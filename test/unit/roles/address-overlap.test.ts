@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type ClusterRange, type MachineAddresses, overlap } from '../../../src/roles/address-overlap.ts';
+
+const ranges: readonly ClusterRange[] = [
+  ['cluster-cidr', '10.244.0.0/16'],
+  ['service-cidr', '10.96.0.0/16'],
+];
+
+/** A usual machine with Docker, with more routes and addresses. */
+const machine = ({ routes = [], links = [] }: Partial<MachineAddresses>): MachineAddresses => ({
+  routes: [
+    { dst: 'default', gateway: '192.0.2.1', dev: 'eth0' },
+    { dst: '192.0.2.0/24', dev: 'eth0', protocol: 'kernel' },
+    { dst: '172.17.0.0/16', dev: 'docker0', protocol: 'kernel' },
+    ...routes,
+  ],
+  links: [
+    { ifname: 'lo', addr_info: [{ local: '127.0.0.1', prefixlen: 8 }] },
+    { ifname: 'eth0', addr_info: [{ local: '192.0.2.2', prefixlen: 24 }] },
+    { ifname: 'dummy0', addr_info: [{}] },
+    ...links,
+  ],
+});
+
+describe('addresses of the cluster on this machine', () => {
+  test('nothing is in the way of a usual machine', () => {
+    assert.equal(overlap(machine({}), ranges), undefined);
+  });
+
+  test('what minik8s made itself is not in the way', () => {
+    const own = machine({
+      routes: [
+        { dst: '10.244.1.5', dev: 'mk8s0af40105' },
+        { dst: '10.244.2.0/24', dev: 'minik8s.vxlan', protocol: '107' },
+        { dst: '10.244.3.0/24', gateway: '192.0.2.3', dev: 'eth0', protocol: '107' },
+      ],
+      links: [
+        { ifname: 'minik8s.vxlan', addr_info: [{ local: '10.244.1.0', prefixlen: 32 }] },
+        { ifname: 'minik8s.dns', addr_info: [{ local: '10.96.0.10', prefixlen: 32 }] },
+      ],
+    });
+    assert.equal(overlap(own, ranges), undefined);
+  });
+
+  test('a wider range around the cluster’s is not: packets for pods take the narrower way', () => {
+    assert.equal(overlap(machine({ routes: [{ dst: '10.0.0.0/8', dev: 'tun0' }] }), ranges), undefined);
+  });
+
+  const refused: readonly [string, Partial<MachineAddresses>, string][] = [
+    [
+      'an address among the pods',
+      { links: [{ ifname: 'eth1', addr_info: [{ local: '10.244.9.1', prefixlen: 24 }] }] },
+      "address 10.244.9.1 of this machine's eth1 lies in cluster-cidr 10.244.0.0/16; give the master and all nodes another cluster-cidr",
+    ],
+    [
+      'a network among the Services',
+      { routes: [{ dst: '10.96.8.0/24', dev: 'br-1', protocol: 'kernel' }] },
+      "this machine's route to 10.96.8.0/24 by br-1 lies in service-cidr 10.96.0.0/16; give the master and all nodes another service-cidr",
+    ],
+    [
+      'a single address',
+      { routes: [{ dst: '10.244.0.7', gateway: '192.0.2.9', dev: 'eth0' }] },
+      "this machine's route to 10.244.0.7 by eth0 lies in cluster-cidr 10.244.0.0/16; give the master and all nodes another cluster-cidr",
+    ],
+    [
+      'the same range',
+      { routes: [{ dst: '10.244.0.0/16' }] },
+      "this machine's route to 10.244.0.0/16 lies in cluster-cidr 10.244.0.0/16; give the master and all nodes another cluster-cidr",
+    ],
+  ];
+  for (const [what, more, message] of refused) {
+    test(`${what} is in the way`, () => assert.equal(overlap(machine(more), ranges), message));
+  }
+
+  test('pods and Services can not share addresses', () => {
+    const shared: readonly ClusterRange[] = [
+      ['cluster-cidr', '10.0.0.0/8'],
+      ['service-cidr', '10.96.0.0/16'],
+    ];
+    assert.equal(
+      overlap(machine({}), shared),
+      'cluster-cidr 10.0.0.0/8 and service-cidr 10.96.0.0/16 overlap; give one of them another range',
+    );
+  });
+});

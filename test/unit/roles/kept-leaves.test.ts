@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { silentLogger } from '../../../src/base/log.ts';
+import { openCredentials } from '../../../src/pki/credentials.ts';
+import { writeAdminKubeconfig } from '../../../src/roles/admin-kubeconfig.ts';
+import { KeptLeaves } from '../../../src/roles/kept-leaves.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+
+const day = 24 * 3600 * 1000;
+const directory = mkdtempSync(join(tmpdir(), 'minik8s-leaves-'));
+after(() => rmSync(directory, { recursive: true }));
+
+/** Files and keys take more than a few turns. */
+async function rest(clock: FakeClock, ready: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 10_000 && !ready(); turn++) await clock.settle();
+  assert.ok(ready());
+}
+
+test('certificates are renewed while the process runs, and whoever uses them has the new ones', async () => {
+  const clock = new FakeClock();
+  const credentials = await openCredentials(join(directory, 'pki'), () => clock.now());
+  const leaves = new KeptLeaves(credentials);
+  const serving = await leaves.leaf({
+    file: 'server',
+    commonName: 'server',
+    hosts: ['127.0.0.1'],
+    usages: ['server'],
+  });
+  const path = await writeAdminKubeconfig({
+    settings: { 'data-dir': directory },
+    leaves,
+    authority: credentials.authority.certificate,
+    server: 'https://127.0.0.1:6443',
+    log: silentLogger,
+  });
+  const [first, file] = [serving.value, readFileSync(path, 'utf8')];
+  const stop = new AbortController();
+  const running = leaves.run({ clock, log: silentLogger }, stop.signal);
+  const looked = () => rest(clock, () => clock.pending === 1);
+  for (let days = 0; days < 304; days++) {
+    await clock.advance(day);
+    await looked();
+  }
+  assert.equal(serving.value, first);
+  await clock.advance(2 * day);
+  await rest(clock, () => serving.value !== first && readFileSync(path, 'utf8') !== file);
+  assert.equal(readFileSync(join(directory, 'pki/server.crt'), 'utf8'), serving.value.certificate);
+  stop.abort();
+  await running;
+  assert.equal(clock.pending, 0);
+});

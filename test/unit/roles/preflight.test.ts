@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Exec, ExecError } from '../../../src/base/exec.ts';
+import { requireKernelNetwork, requireOwnAddress } from '../../../src/roles/preflight.ts';
+
+/** A machine where that program fails as told. */
+const machine =
+  (broken: string, code: number | undefined, stderr = ''): Exec =>
+  async (file, args) => {
+    if (file !== broken) return { stdout: '', stderr: '' };
+    const how = code === undefined ? 'not found; install it or correct PATH' : `exit status ${code}`;
+    throw new ExecError({ file, args, stdout: '', stderr, ...(code !== undefined && { code }) }, how);
+  };
+
+describe('what a node needs of its machine', () => {
+  const lacking: readonly [string, Exec, RegExp][] = [
+    [
+      'no nft',
+      machine('nft', undefined),
+      /^nft is not there on this machine .*; install it \(apt-get install nftables\)$/,
+    ],
+    [
+      'a kernel without nf_tables',
+      machine('nft', 1, 'Error: Could not process rule: Operation not supported'),
+      /^nft can not be used on this machine .*Operation not supported.*; load its kernel module \(modprobe nf_tables\)$/,
+    ],
+    ['no iptables', machine('iptables', undefined), /; install it \(apt-get install iptables\)$/],
+    [
+      'a kernel without VXLAN',
+      machine('unshare', 2, 'Error: Unknown device type.'),
+      /^a vxlan link can not be used on this machine .*Unknown device type.*modprobe vxlan\), or set overlay: host-routes on all nodes$/,
+    ],
+  ];
+  for (const [what, exec, message] of lacking) {
+    test(`${what} is said in one line`, async () => {
+      await assert.rejects(requireKernelNetwork(exec, 'vxlan'), (error: Error) => {
+        assert.match(error.message, message);
+        assert.doesNotMatch(error.message, /\n/);
+        return true;
+      });
+    });
+  }
+
+  test('who has routes of the hosts needs no VXLAN', async () => {
+    await requireKernelNetwork(machine('unshare', 2), 'host-routes');
+  });
+
+  test('the address is one of this machine', () => {
+    requireOwnAddress('127.0.0.1');
+    assert.throws(
+      () => requireOwnAddress('192.0.2.123'),
+      /^Error: node-ip 192\.0\.2\.123 is not an address of/,
+    );
+  });
+});

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EndpointChoice } from '../../../src/storage/endpoint-choice.ts';
+
+test('clients begin all over the endpoints', () => {
+  assert.deepEqual(
+    [0, 0.3, 0.34, 0.66, 0.67, 0.999].map((start) => new EndpointChoice(3, start).current),
+    [0, 0, 1, 1, 2, 2],
+  );
+});
+
+test('it stays where calls are answered, and moves on once for all calls that fail together', () => {
+  const choice = new EndpointChoice(3, 0);
+  assert.equal(choice.failed(0), true);
+  for (let late = 0; late < 10; late++) choice.failed(0);
+  assert.equal(choice.current, 1);
+  choice.failed(1);
+  choice.failed(2);
+  assert.equal(choice.current, 0, 'and comes round');
+});
+
+test('one endpoint is all there is', () => {
+  const choice = new EndpointChoice(1, 0.9);
+  assert.equal(choice.failed(0), false);
+  assert.equal(choice.current, 0);
+});

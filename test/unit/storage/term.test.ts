@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMemoryStore } from '../../../src/storage/memory.ts';
+import { ClaimLostError } from '../../../src/storage/store.ts';
+import { beginTerm, duringTerm } from '../../../src/storage/term.ts';
+
+const bytes = (text: string) => Buffer.from(text);
+
+test('a leader writes during its term, and not one write more after the next has begun', async () => {
+  const store = createMemoryStore();
+  const over: string[] = [];
+  const first = duringTerm(store, await beginTerm(store, 'lock', 7), (why) => over.push(why));
+  const revision = await first.create('/registry/pods/a', bytes('1'));
+  const second = duringTerm(store, await beginTerm(store, 'lock', 9), (why) => over.push(why));
+  assert.deepEqual(over, []);
+  for (const late of [
+    () => first.create('/registry/pods/b', bytes('late')),
+    () => first.update('/registry/pods/a', bytes('late'), revision),
+    () => first.delete('/registry/pods/a', revision),
+  ]) {
+    await assert.rejects(late(), ClaimLostError);
+  }
+  assert.deepEqual(over, Array(3).fill('/claims/terms/lock is held by 9, not by 7'));
+  assert.equal((await store.list('/registry/')).items.length, 1);
+  await second.update('/registry/pods/a', bytes('2'), revision);
+  assert.equal((await first.get('/registry/pods/a'))?.value.toString(), '2', 'it may read');
+});
+
+test('a term that is late to begin is refused, whatever the order', async () => {
+  const store = createMemoryStore();
+  await beginTerm(store, 'lock', 9);
+  await assert.rejects(beginTerm(store, 'lock', 7), ClaimLostError);
+  await beginTerm(store, 'lock', 9);
+  await beginTerm(store, 'other', 1);
+  const both = await Promise.allSettled([beginTerm(store, 'lock', 11), beginTerm(store, 'lock', 10)]);
+  assert.equal(both[0].status, 'fulfilled');
+  await assert.rejects(beginTerm(store, 'lock', 10), ClaimLostError);
+});
+
+test('a term whose key was removed is over: nothing is written until another begins', async () => {
+  const store = createMemoryStore();
+  let over = 0;
+  const leader = duringTerm(store, await beginTerm(store, 'lock', 7), () => over++);
+  const key = await store.get('/claims/terms/lock');
+  assert.ok(key);
+  await store.delete(key.key, key.revision);
+  await assert.rejects(leader.create('/registry/pods/a', bytes('1')), ClaimLostError);
+  assert.equal(over, 1);
+  const next = duringTerm(store, await beginTerm(store, 'lock', 12), () => over++);
+  await next.create('/registry/pods/a', bytes('1'));
+});
+
+test('the leader’s own claims are kept beside the term', async () => {
+  const store = createMemoryStore();
+  const leader = duringTerm(store, await beginTerm(store, 'lock', 7), () => undefined);
+  const ip = (owner: string) => ({ acquire: [{ key: '/claims/cluster-ips/10.96.0.9', owner }] });
+  await leader.create('/registry/services/a', bytes('a'), ip('a'));
+  await assert.rejects(leader.create('/registry/services/b', bytes('b'), ip('b')), {
+    name: 'ClaimTakenError',
+  });
+});
