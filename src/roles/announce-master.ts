@@ -1,5 +1,6 @@
 /** Keeps this master among the endpoints of the API's Service, and takes it out again when it stops. */
 import { leaseResource } from '../api/coordination/v1/lease.ts';
+import { isNotFound } from '../apimachinery/status-error.ts';
 import { aborted } from '../base/abort.ts';
 import { errorMessage } from '../base/log.ts';
 import type { Client } from '../client/client.ts';
@@ -31,6 +32,8 @@ export async function announceMaster(options: AnnounceMasterOptions, signal: Abo
   try {
     await client.resource(leaseResource).delete(leaseNameOf(master), 'kube-system');
   } catch (error) {
+    // One that stops before it was announced has nothing to take back.
+    if (isNotFound(error)) return;
     log.warn('this master could not be taken out of the Service kubernetes; others do it within 15 s', {
       error: errorMessage(error),
     });

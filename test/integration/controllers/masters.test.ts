@@ -114,6 +114,17 @@ async function firstServer(store: Store): Promise<void> {
   await server.stop();
 }
 
+test('a master that stops before it was announced takes nothing back, and says nothing', async () => {
+  const { server, client, transport } = await startServer(createMemoryStore());
+  const log = new RecordingLogger();
+  const master = { address: '192.0.2.11', port: 6443 };
+  const deps = { clock: new FakeClock(), random: new SeededRandom(++seed), log };
+  await announceMaster({ client, ...deps, master, onPublished: () => undefined }, AbortSignal.abort());
+  assert.deepEqual([...log.of('warn'), ...log.of('error')], []);
+  transport.close();
+  await server.stop();
+});
+
 test('the Service lists the masters that are alive, and no other', async () => {
   const store = sharedStore();
   await firstServer(store);
