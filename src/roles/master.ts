@@ -1,12 +1,12 @@
 /** `minik8s master`: the control plane alone. */
 import { defineCommand } from 'citty';
 import { isAbort, stopSignal } from '../base/abort.ts';
-import { controlPlaneSettings, startControlPlane } from './control-plane.ts';
+import { controlPlaneSettings, startControlPlane } from './control-plane/control-plane.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { hostAddress } from './host-address.ts';
 import { clusterRanges, requireDisjointRanges, requireFreePort } from './preflight.ts';
 import { processContext } from './process-context.ts';
-import { readSettings, type Settings, settingArgs } from './settings.ts';
+import { readSettings, type Settings, settingArgs } from './settings/settings.ts';
 
 const names = [...controlPlaneSettings, 'node-ip'] as const;
 const configFile = '/etc/minik8s/master.yaml';

@@ -8,9 +8,6 @@ import { UsageError } from '../base/usage-error.ts';
 import { contains } from '../network/overlay/ranges.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { addressTowards } from './host-address.ts';
-import { type NodeSettings, nodeConfigFile, nodeSettings, readNodeConfig } from './node-config.ts';
-import { runMember } from './node-member.ts';
-import { claimNode } from './one-node.ts';
 import {
   clusterRanges,
   requireDocker,
@@ -22,7 +19,10 @@ import {
   requireRoot,
 } from './preflight.ts';
 import { processContext } from './process-context.ts';
-import { settingArgs } from './settings.ts';
+import { type NodeSettings, nodeConfigFile, nodeSettings, readNodeConfig } from './settings/node-config.ts';
+import { settingArgs } from './settings/settings.ts';
+import { runMember } from './worker/node-member.ts';
+import { claimNode } from './worker/one-node.ts';
 
 export const command = defineCommand({
   meta: { description: 'join a cluster and run its pods; a token stands in the file or in MINIK8S_TOKEN' },

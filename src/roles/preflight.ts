@@ -12,7 +12,7 @@ import { requireApi } from '../kubelet/engine-connection.ts';
 import { readNodeFacts } from '../kubelet/node-facts.ts';
 import { allocatableOf, capacityOf, type ReservedResources } from '../kubelet/plan/node-status.ts';
 import { type ClusterRange, type MachineAddresses, overlap } from './address-overlap.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from './settings/settings.ts';
 
 /** Rejects when the port is taken or may not be listened on. */
 export async function requireFreePort(address: string, port: number, flag: string): Promise<void> {

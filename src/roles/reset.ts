@@ -8,12 +8,12 @@ import { systemClock } from '../base/clock.ts';
 import { systemExec } from '../base/exec.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { holderOf } from './data-directory.ts';
-import { isNodeSpelling, nodeConfigFile } from './node-config.ts';
-import { removeNodeTraces } from './node-traces.ts';
-import { claimNode } from './one-node.ts';
 import { requireDocker, requireRoot } from './preflight.ts';
-import { type ConfigFile, readSettings, settingArgs, settingTable } from './settings.ts';
-import { workerRuntime } from './worker.ts';
+import { isNodeSpelling, nodeConfigFile } from './settings/node-config.ts';
+import { type ConfigFile, readSettings, settingArgs, settingTable } from './settings/settings.ts';
+import { removeNodeTraces } from './worker/node-traces.ts';
+import { claimNode } from './worker/one-node.ts';
+import { workerRuntime } from './worker/worker.ts';
 
 const names = ['data-dir', 'docker-socket'] as const;
 const masterConfigFile = '/etc/minik8s/master.yaml';

@@ -3,11 +3,9 @@ import { hostname } from 'node:os';
 import { defineCommand } from 'citty';
 import { isAbort, onAbort, stopSignal, unlessAborted } from '../base/abort.ts';
 import { systemExec } from '../base/exec.ts';
-import { controlPlaneSettings, startControlPlane } from './control-plane.ts';
+import { controlPlaneSettings, startControlPlane } from './control-plane/control-plane.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { hostAddress } from './host-address.ts';
-import { nodeTransport } from './node-transport.ts';
-import { claimNode } from './one-node.ts';
 import {
   clusterRanges,
   requireDisjointRanges,
@@ -18,8 +16,10 @@ import {
   requireRoot,
 } from './preflight.ts';
 import { processContext } from './process-context.ts';
-import { readSettings, type Settings, settingArgs } from './settings.ts';
-import { runWorker, workerSettings } from './worker.ts';
+import { readSettings, type Settings, settingArgs } from './settings/settings.ts';
+import { nodeTransport } from './worker/node-transport.ts';
+import { claimNode } from './worker/one-node.ts';
+import { runWorker, workerSettings } from './worker/worker.ts';
 
 const names = [...new Set([...controlPlaneSettings, ...workerSettings])];
 const configFile = '/etc/minik8s/master.yaml';

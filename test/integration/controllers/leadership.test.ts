@@ -10,7 +10,7 @@ import { systemUser } from '../../../src/apiserver/user.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
-import { runControllers } from '../../../src/roles/run-controllers.ts';
+import { runControllers } from '../../../src/roles/control-plane/run-controllers.ts';
 import { decodeObject } from '../../../src/storage/codec.ts';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
 import type { Store } from '../../../src/storage/store.ts';

@@ -11,7 +11,7 @@ import { inProcessTransport } from '../../../src/client/in-process-transport.ts'
 import { createClient } from '../../../src/client/rest-client.ts';
 import { leaseMs } from '../../../src/controllers/masters.ts';
 import { planSlices } from '../../../src/controllers/masters-plan.ts';
-import { announceMaster } from '../../../src/roles/announce-master.ts';
+import { announceMaster } from '../../../src/roles/control-plane/announce-master.ts';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { beginTerm, duringTerm } from '../../../src/storage/term.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { systemExec } from '../../../src/base/exec.ts';
-import { claimNode } from '../../../src/roles/one-node.ts';
+import { claimNode } from '../../../src/roles/worker/one-node.ts';
 
 test('a machine is one node at a time, and whoever wants to be the second is told where to look', async () => {
   const name = `@minik8s-node-${randomUUID()}`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseResolvConf } from '../../../src/base/resolv-conf.ts';
 import { renderAddresses } from '../../../src/dns/rules.ts';
-import { domain, nameServers } from '../../../src/roles/dns-values.ts';
+import { domain, nameServers } from '../../../src/roles/settings/dns-values.ts';
 
 describe('resolv.conf', () => {
   it('is read as the resolver does', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { openCredentials } from '../../../src/pki/credentials.ts';
-import { writeAdminKubeconfig } from '../../../src/roles/admin-kubeconfig.ts';
+import { writeAdminKubeconfig } from '../../../src/roles/control-plane/admin-kubeconfig.ts';
 import { KeptLeaves } from '../../../src/roles/kept-leaves.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 

@@ -1,0 +1,41 @@
+/** Keeps this master among the endpoints of the API's Service, and takes it out again when it stops. */
+import { leaseResource } from '../../api/coordination/v1/lease.ts';
+import { isNotFound } from '../../apimachinery/status-error.ts';
+import { aborted } from '../../base/abort.ts';
+import { errorMessage } from '../../base/log.ts';
+import type { Client } from '../../client/client.ts';
+import { createInformerFactory } from '../../client/shared-informer.ts';
+import { createManager } from '../../controller-runtime/manager.ts';
+import { mastersController } from '../../controllers/masters.ts';
+import { leaseNameOf, type MasterAddress } from '../../controllers/masters-plan.ts';
+import type { ProcessContext } from '../process-context.ts';
+
+export interface AnnounceMasterOptions extends ProcessContext {
+  readonly client: Client;
+  readonly master: MasterAddress;
+  /** Called when the Service lists this master. */
+  readonly onPublished: () => void;
+}
+
+/** An API that was away answers again within this; a lease lasts longer. */
+const retry = { maxMs: 1_000 };
+
+/** Resolves when the signal has aborted and the other masters can know that this one has gone. */
+export async function announceMaster(options: AnnounceMasterOptions, signal: AbortSignal): Promise<void> {
+  const { client, clock, random, log, master, onPublished } = options;
+  const informers = createInformerFactory({ client, clock, random, log });
+  const events = { event: () => undefined };
+  const manager = createManager({ client, informers, events, clock, random, log, controller: { retry } });
+  manager.add(mastersController({ ...master, onPublished }));
+  await manager.run(signal);
+  await aborted(signal);
+  try {
+    await client.resource(leaseResource).delete(leaseNameOf(master), 'kube-system');
+  } catch (error) {
+    // One that stops before it was announced has nothing to take back.
+    if (isNotFound(error)) return;
+    log.warn('this master could not be taken out of the Service kubernetes; others do it within 15 s', {
+      error: errorMessage(error),
+    });
+  }
+}

@@ -1,0 +1,17 @@
+/** The cluster's authority as the API server and the controllers know it: something that reads and signs requests. */
+import type { ReadCertificateRequest, SignCertificateRequest } from '../../base/certificate-request.ts';
+import type { KeyAndCertificate } from '../../pki/x509.ts';
+
+export interface CertificateRequests {
+  readonly read: ReadCertificateRequest;
+  readonly sign: SignCertificateRequest;
+}
+
+/** The library is loaded when the first request comes: most starts need it for nothing. */
+export function certificateRequests(authority: KeyAndCertificate): CertificateRequests {
+  const load = () => import('../../pki/certificate-requests.ts');
+  return {
+    read: async (pem) => (await load()).readCertificateRequest(pem),
+    sign: async (pem, terms) => (await load()).signCertificateRequest(authority, pem, terms),
+  };
+}

@@ -1,0 +1,110 @@
+/** How the API server reaches a node's agent: HTTPS to the address in its Node object, with our own certificate. */
+import type { IncomingMessage } from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { storageKey } from '../../apimachinery/resource-definition.ts';
+import { newNotFound, newStatusError } from '../../apimachinery/status-error.ts';
+import type { NodeConnection, UpgradedConnection } from '../../apiserver/server-context.ts';
+import type { Current } from '../../base/current.ts';
+import { errorMessage } from '../../base/log.ts';
+import type { KeyAndCertificate } from '../../pki/x509.ts';
+import type { Cache } from '../../storage/cache.ts';
+
+export interface NodeConnectionOptions {
+  readonly cache: Cache;
+  /** PEM of the cluster's authority, which signed the agents' certificates. */
+  readonly authority: string;
+  readonly client: Current<KeyAndCertificate>;
+  /** The node of this very process, whose agent listens at another address than its Node object says. */
+  readonly own?: { readonly node: string; readonly address: string };
+}
+
+/** Milliseconds until an agent that takes no connection is given up. */
+const connectTimeout = 5_000;
+/** After so much silence an agent is asked whether it is still there. */
+const keepAliveMs = 15_000;
+
+export function createNodeConnection(options: NodeConnectionOptions): NodeConnection {
+  const { authority: ca, client } = options;
+  const tls = () => ({ ca, key: client.value.key, cert: client.value.certificate });
+  let agent = new https.Agent({ keepAlive: true, ...tls() });
+  client.onChange(() => {
+    // Idle connections of the old one are closed by the agents in time, like all that idle.
+    agent = new https.Agent({ keepAlive: true, ...tls() });
+  });
+  const get = (name: string, path: string, signal: AbortSignal) =>
+    request(name, endpointOf(name, options), { agent, path, signal }, answerOf);
+  const upgrade: NodeConnection['upgrade'] = (name, { method, path, headers }, signal) => {
+    // Its connection is never given back.
+    const asked = { agent: false, ...tls(), method, path, headers, signal } as const;
+    return request<UpgradedConnection | Response>(
+      name,
+      endpointOf(name, options),
+      asked,
+      answerOf,
+      upgradedOf,
+    );
+  };
+  return Object.assign(get, { upgrade });
+}
+
+interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+function request<T>(
+  node: string,
+  { host, port }: Endpoint,
+  options: https.RequestOptions,
+  onResponse: (answer: IncomingMessage) => T,
+  onUpgrade?: (answer: IncomingMessage, socket: Socket, head: Buffer) => T,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const sent = https.request({ ...options, host, port, servername: node, timeout: connectTimeout });
+    sent.on('socket', (socket) => {
+      // The limit is for connecting; a stream may be silent for as long as it likes.
+      socket.once('secureConnect', () => socket.setTimeout(0));
+    });
+    sent.on('timeout', () => sent.destroy(new Error(`no connection within ${connectTimeout} ms`)));
+    sent.on('error', (error) => {
+      const what = `the agent of node ${node} at ${host}:${port} does not answer: ${errorMessage(error)}`;
+      reject(newStatusError('ServiceUnavailable', what));
+    });
+    sent.on('response', (answer) => resolve(onResponse(answer)));
+    if (onUpgrade) {
+      sent.on('upgrade', (answer, socket, head) => resolve(onUpgrade(answer, socket as Socket, head)));
+    }
+    sent.end();
+  });
+}
+
+function answerOf(answer: IncomingMessage): Response {
+  const headers = { 'content-type': answer.headers['content-type'] ?? 'text/plain' };
+  const body = Readable.toWeb(answer) as ReadableStream<Uint8Array>;
+  return new Response(body, { status: answer.statusCode ?? 502, headers });
+}
+
+function upgradedOf({ headers }: IncomingMessage, socket: Socket, head: Buffer): UpgradedConnection {
+  socket.on('error', () => undefined);
+  socket.setKeepAlive(true, keepAliveMs);
+  if (head.length > 0) socket.unshift(head);
+  const plain = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, [value].flat().join(', ')]],
+  );
+  return { headers: Object.fromEntries(plain), socket };
+}
+
+function endpointOf(name: string, { cache, own }: NodeConnectionOptions): Endpoint {
+  const node = cache.get(storageKey(nodeResource, '', name))?.object as Node | undefined;
+  if (!node) throw newNotFound(nodeResource, name);
+  const told = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
+  const host = own?.node === name ? own.address : told;
+  const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port;
+  if (!host || !port) {
+    throw newStatusError('ServiceUnavailable', `node ${name} has not said yet where its agent listens`);
+  }
+  return { host, port };
+}

@@ -1,0 +1,40 @@
+/** The certificates the API server shows: to its clients, and to the agents it calls. */
+import { hostname } from 'node:os';
+import type { KeptLeaves } from '../kept-leaves.ts';
+import type { Settings } from '../settings/settings.ts';
+
+export interface ServingCertificateOptions {
+  readonly settings: Settings<'service-cidr' | 'bind-address' | 'cluster-domain'>;
+  readonly leaves: KeptLeaves;
+  /** The address under which nodes and pods reach this server. */
+  readonly advertiseAddress: string;
+}
+
+export async function servingCertificates({ leaves, settings, advertiseAddress }: ServingCertificateOptions) {
+  const firstServiceIP = settings['service-cidr'].replace(/(\d+)\/.*$/, (_, last) =>
+    String(Number(last) + 1),
+  );
+  const names = [
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    `kubernetes.default.svc.${settings['cluster-domain']}`,
+  ];
+  const hosts = new Set([...names, 'localhost', hostname(), '127.0.0.1', firstServiceIP, advertiseAddress]);
+  if (settings['bind-address'] !== '0.0.0.0') hosts.add(settings['bind-address']);
+  const [serving, kubeletClient] = await Promise.all([
+    leaves.leaf({
+      file: 'apiserver',
+      commonName: 'kube-apiserver',
+      hosts: [...hosts],
+      usages: ['server'],
+    }),
+    leaves.leaf({
+      file: 'apiserver-kubelet-client',
+      commonName: 'kube-apiserver-kubelet-client',
+      organizations: ['system:masters'],
+      usages: ['client'],
+    }),
+  ]);
+  return { serving, kubeletClient };
+}

@@ -1,0 +1,59 @@
+/**
+ * The authority of a cluster whose masters share an etcd. The first master to write one there decides; the others
+ * take it. It lies outside `/registry/`, so that no request to the API reaches it; whoever may read that etcd could
+ * already read every Secret (docs/decisions/0007-several-masters.md).
+ */
+import type { AgreeOnAuthority } from '../../pki/credentials.ts';
+import { authorityHash } from '../../pki/credentials.ts';
+import type { KeyAndCertificate } from '../../pki/x509.ts';
+import { KeyExistsError, type Store } from '../../storage/store.ts';
+
+export const authorityKey = '/pki/authority';
+
+/** `directory` is only named in the message for a master whose own authority is another one. */
+export function authorityIn(store: Store, directory: string): AgreeOnAuthority {
+  return async (own, make) => {
+    const authority = (await read(store)) ?? (await offer(store, own ?? (await make())));
+    if (own && (own.certificate !== authority.certificate || own.key !== authority.key)) {
+      throw new Error(
+        `${directory} holds the authority ${authorityHash(own.certificate)}, but the masters on this etcd share ${authorityHash(authority.certificate)}: move ${directory} away to join them, or correct --etcd-endpoints or --data-dir`,
+      );
+    }
+    return authority;
+  };
+}
+
+/** Resolves to what is there afterwards: another master may have been faster. */
+async function offer(store: Store, authority: KeyAndCertificate): Promise<KeyAndCertificate> {
+  try {
+    await store.create(authorityKey, Buffer.from(JSON.stringify(authority)));
+    return authority;
+  } catch (error) {
+    if (!(error instanceof KeyExistsError)) throw error;
+    const theirs = await read(store);
+    if (!theirs) throw new Error(`${authorityKey} was removed from etcd meanwhile; start again`);
+    return theirs;
+  }
+}
+
+async function read(store: Store): Promise<KeyAndCertificate | undefined> {
+  const stored = await store.get(authorityKey);
+  if (!stored) return undefined;
+  const value = parse(stored.value.toString());
+  if (typeof value === 'object' && value !== null && 'key' in value && 'certificate' in value) {
+    const { key, certificate } = value;
+    if (typeof key === 'string' && typeof certificate === 'string') return { key, certificate };
+  }
+  throw new Error(
+    `${authorityKey} in etcd holds no authority: delete the key there, and a master that has one in <data-dir>/pki writes it anew`,
+  );
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,102 @@
+/** The store of a control plane: an etcd of its own, run as a child, or one that is given. */
+import { access, constants } from 'node:fs/promises';
+import { join } from 'node:path';
+import { unlessAborted } from '../../base/abort.ts';
+import { extractAsset } from '../../base/assets.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { runCompactor } from '../../storage/compactor.ts';
+import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../storage/embedded-etcd.ts';
+import { connectEtcd, type EtcdOptions } from '../../storage/etcd.ts';
+import { type Store, StoreUnavailableError } from '../../storage/store.ts';
+import { inBackground } from '../in-background.ts';
+import type { ProcessContext } from '../process-context.ts';
+import type { Settings } from '../settings/settings.ts';
+
+export interface StorageOptions extends ProcessContext {
+  readonly settings: Settings<'data-dir' | 'etcd-endpoints' | 'etcd-ca' | 'etcd-cert' | 'etcd-key'>;
+}
+
+/** The store, which answers; what it needs is closed with the stack. */
+export async function openStorage(
+  options: StorageOptions,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<Store> {
+  const { settings, log, clock, random } = options;
+  if (settings['etcd-endpoints'] === undefined) {
+    const { endpoints, keepaliveMs } = await startEtcd(options, stack, signal);
+    return connect({ endpoints, keepaliveMs, log, clock, random }, stack, signal);
+  }
+  const endpoints = settings['etcd-endpoints'];
+  const tls = await etcdTls(settings);
+  const store = await connect({ endpoints, ...(tls && { tls }), log, clock, random }, stack, signal).catch(
+    (error) => {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      // gRPC says everything twice; the last failure is what helps.
+      const [, why = error.message] =
+        /Last error: (?:Error: )?(.+?)\. Resolution note/.exec(error.message) ?? [];
+      const advice = `start it, or correct --etcd-endpoints${tls ? ', --etcd-ca, --etcd-cert and --etcd-key' : ''}`;
+      throw new Error(`no etcd answers at ${endpoints.join(', ')} (${why}); ${advice}`);
+    },
+  );
+  void inBackground(stack, (until) => runCompactor({ store, clock, log }, until));
+  return store;
+}
+
+/** An etcd of this process, which forgets old history by itself. */
+async function startEtcd(
+  { settings, log, clock }: StorageOptions,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<EmbeddedEtcd> {
+  const dataDir = join(settings['data-dir'], 'etcd');
+  const binary = join(settings['data-dir'], 'bin/etcd');
+  await extractAsset('etcd', binary, 0o755);
+  signal.throwIfAborted();
+  // Not the signal that stops everything: etcd ends after whoever writes to it.
+  const etcd = await startEmbeddedEtcd({ binary, dataDir, log, clock, signal: new AbortController().signal });
+  stack.defer(() => etcd.stop());
+  return etcd;
+}
+
+async function connect(
+  options: EtcdOptions,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<Store> {
+  const connecting = connectEtcd(options);
+  try {
+    const store = await unlessAborted(signal, connecting);
+    stack.defer(() => store.close());
+    return store;
+  } catch (error) {
+    // It may still answer after nobody waits for it.
+    connecting.then(
+      (store) => store.close(),
+      () => undefined,
+    );
+    throw error;
+  }
+}
+
+type EtcdFiles = Settings<'etcd-endpoints' | 'etcd-ca' | 'etcd-cert' | 'etcd-key'>;
+
+async function etcdTls(settings: EtcdFiles): Promise<EtcdOptions['tls']> {
+  const { 'etcd-ca': ca, 'etcd-cert': cert, 'etcd-key': key } = settings;
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new UsageError('--etcd-cert and --etcd-key belong together: give both or neither');
+  }
+  if (ca === undefined && cert !== undefined) {
+    throw new UsageError('--etcd-cert needs --etcd-ca, the authority that signed the certificates of etcd');
+  }
+  for (const name of ['etcd-ca', 'etcd-cert', 'etcd-key'] as const) {
+    const path = settings[name];
+    if (path === undefined) continue;
+    await access(path, constants.R_OK).catch((error) => {
+      throw new UsageError(
+        `--${name}: "${path}" can not be read (${error.code}); give the path of a PEM file`,
+      );
+    });
+  }
+  return ca === undefined ? undefined : { ca, ...(cert && key && { cert, key }) };
+}

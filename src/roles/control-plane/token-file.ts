@@ -1,0 +1,55 @@
+/**
+ * Bearer tokens from a file, in the form of kube-apiserver's --token-auth-file: a line each,
+ * `token,user,uid[,"group1,group2"]`. The file holds secrets, so it must be its owner's alone.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import type { TokenEntry } from '../../apiserver/authentication/bearer-token.ts';
+import { errorMessage } from '../../base/log.ts';
+import { UsageError } from '../../base/usage-error.ts';
+
+/** Throws UsageError naming the line that can not be used; never shows a token. */
+export async function readTokenFile(path: string): Promise<readonly TokenEntry[]> {
+  let text: string;
+  try {
+    const { mode } = await stat(path);
+    if ((mode & 0o077) !== 0) {
+      throw new UsageError(
+        `--token-auth-file: others than its owner may read ${path}; run chmod 600 ${path}`,
+      );
+    }
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`--token-auth-file: cannot read ${path} (${errorMessage(error)})`);
+  }
+  return parseTokens(text, path);
+}
+
+export function parseTokens(text: string, path: string): readonly TokenEntry[] {
+  const entries: TokenEntry[] = [];
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (line.trim() === '' || line.startsWith('#')) continue;
+    const fields = fieldsOf(line);
+    const [token, name, uid, groups = ''] = fields ?? [];
+    if (!fields || fields.length > 4 || !token || !name || !uid) {
+      throw new UsageError(`${path}:${index + 1}: expected token,user,uid or token,user,uid,"group1,group2"`);
+    }
+    if (entries.some((entry) => entry.token === token)) {
+      throw new UsageError(`${path}:${index + 1}: the token of ${name} stands in an earlier line too`);
+    }
+    entries.push({ token, user: { name, uid, groups: groups.split(',').filter((group) => group !== '') } });
+  }
+  return entries;
+}
+
+/** Comma-separated values, of which any may stand in double quotes; undefined when the quotes do not match. */
+function fieldsOf(line: string): readonly string[] | undefined {
+  const fields: string[] = [];
+  const field = /\s*(?:"((?:[^"]|"")*)"|([^",]*))\s*(,|$)/y;
+  for (;;) {
+    const match = field.exec(line);
+    if (!match) return undefined;
+    fields.push((match[1]?.replaceAll('""', '"') ?? match[2] ?? '').trim());
+    if (match[3] === '') return fields;
+  }
+}

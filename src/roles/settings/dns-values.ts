@@ -1,0 +1,26 @@
+/** How settings about names are written: each reads a text and throws an Error that says what is expected. */
+import { isIPv4 } from 'node:net';
+import { checkDns1123Subdomain } from '../../apimachinery/names.ts';
+import type { Server } from '../../dns/exchange.ts';
+
+/** `cluster.local`, in lower case. */
+export function domain(value: string): string {
+  const name = value.replace(/\.$/, '').toLowerCase();
+  const labels = name.split('.');
+  if (checkDns1123Subdomain(name).length > 0 || labels.some((label) => label.length > 63)) {
+    throw new Error('expected a domain such as cluster.local');
+  }
+  return name;
+}
+
+/** `192.0.2.53,192.0.2.54:5353`. */
+export function nameServers(value: string): readonly Server[] {
+  return value.split(',').map((one) => {
+    const [address = '', port = '53', ...more] = one.trim().split(':');
+    const number = Number(port);
+    if (!isIPv4(address) || !/^\d+$/.test(port) || number < 1 || number > 65_535 || more.length > 0) {
+      throw new Error('expected IPv4 addresses such as 192.0.2.53,192.0.2.54:5353');
+    }
+    return { address, port: number };
+  });
+}

@@ -1,0 +1,15 @@
+/** Durations in settings, as Kubernetes writes them: `40s`, `5m`, `1m30s`, `500ms`. */
+import { parseDuration } from '../../base/time.ts';
+
+/** Reads a duration as milliseconds; the bounds are written as durations too, and are told when they are broken. */
+export function duration(least: string, most: string) {
+  const [low, high] = [parseDuration(least), parseDuration(most)];
+  if (low === undefined || high === undefined) throw new Error(`${least} to ${most} are no durations`);
+  return (value: string): number => {
+    const read = parseDuration(value);
+    if (read === undefined || read < low || read > high) {
+      throw new Error(`expected a duration from ${least} to ${most}, such as 10s or 1m30s`);
+    }
+    return read;
+  };
+}

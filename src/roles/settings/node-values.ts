@@ -1,0 +1,127 @@
+/** How the settings that only nodes have are read; each throws an Error whose message says what is expected. */
+import { isIPv4 } from 'node:net';
+import { mayLabelItself } from '../../api/core/v1/node-labels.ts';
+import { checkLabelValue, checkQualifiedName } from '../../apimachinery/names.ts';
+import { parseQuantity } from '../../apimachinery/quantity.ts';
+
+const listed = (value: string): string[] =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+/** Addresses of masters, in the order they are tried; `https://` may be left out. */
+export function servers(value: string): readonly string[] {
+  const all = listed(value).map((word) => (word.includes('://') ? word : `https://${word}`));
+  if (all.length === 0 || !all.every(isServer)) {
+    throw new Error('expected addresses such as https://192.0.2.10:6443, with commas between them');
+  }
+  return [...new Set(all.map((word) => new URL(word).origin))];
+}
+
+function isServer(word: string): boolean {
+  if (!URL.canParse(word)) return false;
+  const { protocol, pathname, search, hash, username, password } = new URL(word);
+  return (
+    protocol === 'https:' && pathname === '/' && search + hash + username + password === '' && hasPort(word)
+  );
+}
+
+/** The URL's own `port` is empty for 443, also where it was written. */
+const hasPort = (word: string) => /:\d+\/?$/.test(word);
+
+export function token(value: string): string {
+  if (!/^[a-z0-9]{6}\.[a-z0-9]{16}$/.test(value)) {
+    throw new Error('expected what `minik8s token create` printed: 6 and 16 letters or digits around a dot');
+  }
+  return value;
+}
+
+export function authorityHash(value: string): string {
+  if (!/^sha256:[0-9a-f]{64}$/i.test(value)) {
+    throw new Error('expected sha256: and 64 hexadecimal digits, as `minik8s token create` printed');
+  }
+  return value.toLowerCase();
+}
+
+export function labels(value: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(listed(value).map(label));
+}
+
+function label(word: string): [string, string] {
+  const [name = '', content = '', ...rest] = word.split('=');
+  const wrong = rest.length > 0 || !word.includes('=') || checkQualifiedName(name).length > 0;
+  if (wrong || checkLabelValue(content).length > 0) {
+    throw new Error(`${word} is no label; expected labels such as disk=ssd,zone=b`);
+  }
+  if (!mayLabelItself(name)) {
+    throw new Error(`a node may not give itself ${name}; run ctl label node NAME ${word} instead`);
+  }
+  return [name, content];
+}
+
+export interface TaintValue {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+}
+
+export function taints(value: string): readonly TaintValue[] {
+  const all = listed(value).map(taint);
+  const twice = all.find(({ key, effect }, index) =>
+    all.slice(0, index).some((other) => other.key === key && other.effect === effect),
+  );
+  if (twice) throw new Error(`${twice.key}:${twice.effect} stands there twice`);
+  return all;
+}
+
+function taint(word: string): TaintValue {
+  const [, key = '', , value = '', effect] =
+    /^([^=:]+)(=([^=:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)$/.exec(word) ?? [];
+  if (!effect || checkQualifiedName(key).length > 0 || checkLabelValue(value).length > 0) {
+    throw new Error(
+      `${word} is no taint; expected taints such as gpu=yes:NoSchedule (or PreferNoSchedule, NoExecute)`,
+    );
+  }
+  return { key, ...(value && { value }), effect: effect as TaintValue['effect'] };
+}
+
+export interface ReservedResources {
+  readonly cpu?: string;
+  readonly memory?: string;
+  readonly 'ephemeral-storage'?: string;
+}
+
+export function reserved(value: string): ReservedResources {
+  return Object.fromEntries(listed(value).map(reservedResource));
+}
+
+function reservedResource(word: string): [string, string] {
+  const [, name = '', amount = ''] = /^(cpu|memory|ephemeral-storage)=(.+)$/.exec(word) ?? [];
+  if (name === '' || !isAmount(amount)) {
+    throw new Error(
+      `${word} reserves nothing; expected cpu, memory and ephemeral-storage as in cpu=500m,memory=1Gi`,
+    );
+  }
+  return [name, amount];
+}
+
+function isAmount(text: string): boolean {
+  try {
+    return parseQuantity(text).nano >= 0n;
+  } catch {
+    // Whatever is wrong with it, the reader of the setting says what would be right.
+    return false;
+  }
+}
+
+/** The range of one node's pods. */
+export function podRange(value: string): string {
+  const [ip = '', bits = ''] = value.split('/');
+  const number = ip.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+  const fits = isIPv4(ip) && /^\d+$/.test(bits) && Number(bits) >= 16 && Number(bits) <= 28;
+  if (!fits || number % 2 ** (32 - Number(bits)) !== 0) {
+    throw new Error('expected an IPv4 range with 16 to 28 bits, such as 10.244.7.0/24');
+  }
+  return value;
+}

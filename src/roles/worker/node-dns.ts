@@ -1,0 +1,59 @@
+/** Cluster DNS as the settings of a node have it. */
+import { randomInt } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { clusterDnsIP } from '../../apiserver/bootstrap.ts';
+import { systemExec } from '../../base/exec.ts';
+import { parseResolvConf } from '../../base/resolv-conf.ts';
+import type { InformerFactory } from '../../client/informer.ts';
+import { type ClusterDns, type ClusterDnsOptions, createClusterDns } from '../../dns/cluster-dns.ts';
+import { defaultNames } from '../../network/rules.ts';
+import type { ProcessContext } from '../process-context.ts';
+import type { Settings } from '../settings/settings.ts';
+
+export const dnsSettings = ['cluster-dns', 'cluster-domain', 'dns-upstream'] as const;
+
+type DnsSettings = Settings<(typeof dnsSettings)[number] | 'service-cidr' | 'cluster-cidr'>;
+
+/** What the node agent writes into the files of pods. */
+export function podDns(settings: Settings<'cluster-dns' | 'cluster-domain' | 'service-cidr'>) {
+  return {
+    clusterDNS: settings['cluster-dns'] ?? clusterDnsIP(settings['service-cidr']),
+    clusterDomain: settings['cluster-domain'],
+    resolvConf: hostResolvConf(),
+  };
+}
+
+/** The informers are not started yet. */
+export function createNodeDns(
+  { clock, random, log }: ProcessContext,
+  settings: DnsSettings,
+  informers: InformerFactory,
+  hostAddresses: ClusterDnsOptions['hostAddresses'],
+): ClusterDns {
+  const { clusterDNS, clusterDomain, resolvConf } = podDns(settings);
+  return createClusterDns({
+    informers,
+    exec: systemExec,
+    clock,
+    log: log.named('dns'),
+    random: () => random.next(),
+    messageId: () => randomInt(2 ** 16),
+    domain: clusterDomain,
+    address: clusterDNS,
+    networks: [settings['service-cidr'], settings['cluster-cidr']],
+    podLinks: `${defaultNames.linkPrefix}*`,
+    resolvConf,
+    upstream: settings['dns-upstream'] ?? [],
+    hostAddresses,
+  });
+}
+
+const resolvedFile = '/run/systemd/resolve/resolv.conf';
+
+/** systemd-resolved gives programs of this machine a loopback address, which in a pod is another; beside it lie the servers it asks. */
+function hostResolvConf(): string {
+  const usual = '/etc/resolv.conf';
+  if (!existsSync(usual) || !existsSync(resolvedFile)) return usual;
+  const { nameservers } = parseResolvConf(readFileSync(usual, 'utf8'));
+  return nameservers.length > 0 && nameservers.every((one) => one.startsWith('127.')) ? resolvedFile : usual;
+}

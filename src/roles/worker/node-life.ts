@@ -1,0 +1,106 @@
+/** How a node lives as its settings have it: how often it is looked at, when it gives up pods, how it goes down. */
+import { existsSync } from 'node:fs';
+import { onAbort } from '../../base/abort.ts';
+import { type Exec, ExecError } from '../../base/exec.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import type { Kubelet } from '../../kubelet/kubelet.ts';
+import type { ShutdownPeriods } from '../../kubelet/plan/shutdown-phases.ts';
+import type { Settings } from '../settings/settings.ts';
+
+export const nodeLifeSettings = [
+  'heartbeat-interval',
+  'eviction-hard',
+  'shutdown-grace-period',
+  'shutdown-grace-period-critical-pods',
+] as const;
+
+type NodeLifeSettings = Settings<(typeof nodeLifeSettings)[number]>;
+
+/** What the node agent is told. */
+export const agentLife = (settings: NodeLifeSettings) => ({
+  heartbeatMs: settings['heartbeat-interval'],
+  evictionHard: settings['eviction-hard'],
+});
+
+/** Undefined: pods stay when the machine goes down. Throws UsageError. */
+export function shutdownPeriods(settings: NodeLifeSettings): ShutdownPeriods | undefined {
+  const totalMs = settings['shutdown-grace-period'];
+  // A third of it, as in the kubelet's usual 30 and 10 seconds.
+  const criticalMs = settings['shutdown-grace-period-critical-pods'] ?? Math.floor(totalMs / 3);
+  if (criticalMs > totalMs) {
+    throw new UsageError(
+      '--shutdown-grace-period-critical-pods is part of --shutdown-grace-period: give it less than that',
+    );
+  }
+  return totalMs > 0 ? { totalMs, criticalMs } : undefined;
+}
+
+/** The part of `process` that is needed to be told of a shutdown, and to stop. */
+export interface PowerSource {
+  on(event: 'SIGPWR', listener: () => void): unknown;
+  off(event: 'SIGPWR', listener: () => void): unknown;
+  /** Stops this process in good order. */
+  stop(): void;
+}
+
+export const processPower: PowerSource = {
+  on: (event, listener) => process.on(event, listener),
+  off: (event, listener) => process.off(event, listener),
+  stop: () => process.kill(process.pid, 'SIGTERM'),
+};
+
+export interface GoingDown {
+  readonly kubelet: Pick<Kubelet, 'shutDown'>;
+  /** Undefined: `signal` is all that counts. */
+  readonly periods: ShutdownPeriods | undefined;
+  readonly exec: Exec;
+  readonly log: Logger;
+  readonly source?: PowerSource;
+  readonly isStopping?: (exec: Exec) => Promise<boolean>;
+}
+
+/**
+ * A signal for the node's parts that aborts after `signal`: at once when the process alone is stopped, and when the
+ * machine goes down only when the pods have ended. SIGPWR ends the pods too, and then the process.
+ */
+export function afterPods(
+  { kubelet, periods, exec, log, source = processPower, isStopping = machineIsStopping }: GoingDown,
+  signal: AbortSignal,
+): AbortSignal {
+  if (!periods) return signal;
+  const ended = new AbortController();
+  let down: Promise<void> | undefined;
+  const endPods = () => {
+    down ??= kubelet
+      .shutDown(periods)
+      .catch((error) => log.error('cannot end the pods of this node', { error: errorMessage(error) }));
+    return down;
+  };
+  const onPower = () => {
+    log.info('the machine goes down (SIGPWR)');
+    void endPods().then(() => {
+      if (!signal.aborted) source.stop();
+    });
+  };
+  source.on('SIGPWR', onPower);
+  const stopped = async () => {
+    if (down || (await isStopping(exec))) await endPods();
+    source.off('SIGPWR', onPower);
+    ended.abort(signal.reason);
+  };
+  onAbort(signal, () => void stopped());
+  return ended.signal;
+}
+
+/** Whether systemd, where that runs (sd_booted(3)), takes the whole machine down, and not only this service. */
+export async function machineIsStopping(exec: Exec, booted = '/run/systemd/system'): Promise<boolean> {
+  if (!existsSync(booted)) return false;
+  try {
+    const { stdout } = await exec('systemctl', ['is-system-running'], { timeoutMs: 5000 });
+    return stdout.trim() === 'stopping';
+  } catch (error) {
+    // It ends with a status for every state but `running`.
+    return error instanceof ExecError && error.failure.stdout.trim() === 'stopping';
+  }
+}

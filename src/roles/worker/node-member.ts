@@ -1,0 +1,243 @@
+/**
+ * A machine's life in a cluster: it joins, works, renews its certificates meanwhile, and is taken out when its Node is
+ * deleted. Then its pods are ended and its rules removed, and it waits until somebody makes the Node again.
+ */
+import { join } from 'node:path';
+import { nodeResource } from '../../api/core/v1/node.ts';
+import { isNotFound } from '../../apimachinery/status-error.ts';
+import { unlessAborted } from '../../base/abort.ts';
+import { sleep } from '../../base/clock.ts';
+import { type Replaceable, replaceable } from '../../base/current.ts';
+import { systemExec } from '../../base/exec.ts';
+import { errorMessage } from '../../base/log.ts';
+import type { Client } from '../../client/client.ts';
+import { createClient } from '../../client/rest-client.ts';
+import { createInformerFactory } from '../../client/shared-informer.ts';
+import type { Transport } from '../../client/transport.ts';
+import { requestCertificate } from '../../node-bootstrap/certificate-request.ts';
+import { joinCluster, type Membership } from '../../node-bootstrap/join.ts';
+import { clientOrder, nodeUser, serves, servingOrder } from '../../node-bootstrap/node-certificates.ts';
+import { NodeFiles } from '../../node-bootstrap/node-files.ts';
+import { keepRenewed } from '../../node-bootstrap/renewal.ts';
+import { makeKey } from '../../pki/new-request.ts';
+import type { KeyAndCertificate } from '../../pki/x509.ts';
+import type { ProcessContext } from '../process-context.ts';
+import type { NodeSettings } from '../settings/node-config.ts';
+import { areOutdated, endNode } from './node-traces.ts';
+import { nodeTransport } from './node-transport.ts';
+import { runWorker, workerRuntime } from './worker.ts';
+
+export interface MemberOptions extends ProcessContext {
+  readonly settings: NodeSettings;
+  readonly servers: readonly string[];
+  readonly nodeName: string;
+  readonly nodeIP: string;
+  readonly warn: (message: string) => void;
+}
+
+/** How long a Node stays deleted before that is meant: one that is replaced is there again at once. */
+const removalMs = 2_000;
+
+const say = (message: string) => process.stdout.write(`${message}\n`);
+
+/** Resolves when the signal has aborted and everything has ended; rejects when this machine can not join or work. */
+export async function runMember(options: MemberOptions, signal: AbortSignal): Promise<void> {
+  const { settings, servers, nodeName, clock, log } = options;
+  const files = new NodeFiles(join(settings['data-dir'], 'node'));
+  const membership = await joinCluster(
+    {
+      ...options,
+      files,
+      token: settings.token,
+      hash: settings['ca-cert-hash'],
+      connect: (authority, token) => nodeTransport({ servers, authority, token, clock, log }),
+      onWaiting: () =>
+        say(`waiting until this machine is let in: on a master, run minik8s ctl add node ${nodeName}`),
+    },
+    signal,
+  );
+  const stop = new AbortController();
+  const ended = AbortSignal.any([signal, stop.signal]);
+  const member = await Member.of(options, files, membership);
+  const parts = [member.work(ended), ...member.renewals(ended)];
+  try {
+    await Promise.all(parts);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    stop.abort();
+    await Promise.allSettled(parts);
+    member.close();
+  }
+}
+
+class Member {
+  readonly #options: MemberOptions;
+  readonly #files: NodeFiles;
+  readonly #authority: string;
+  readonly #identity: Replaceable<KeyAndCertificate>;
+  readonly #serving: Replaceable<KeyAndCertificate | undefined>;
+  readonly #transport: Transport;
+  readonly #client: Client;
+
+  private constructor(
+    options: MemberOptions,
+    files: NodeFiles,
+    { authority, client }: Membership,
+    serving: KeyAndCertificate | undefined,
+  ) {
+    const { servers, clock, log } = options;
+    this.#options = options;
+    this.#files = files;
+    this.#authority = authority;
+    this.#identity = replaceable(client);
+    this.#serving = replaceable(serving);
+    this.#transport = nodeTransport({ servers, authority, identity: this.#identity, clock, log });
+    this.#client = createClient(this.#transport, { clock });
+  }
+
+  static async of(options: MemberOptions, files: NodeFiles, membership: Membership): Promise<Member> {
+    const { clock, nodeName, nodeIP } = options;
+    const stored = await files.pair('serving');
+    const usable = stored && serves(stored, membership.authority, [nodeName, nodeIP], clock.now());
+    return new Member(options, files, membership, usable ? stored : undefined);
+  }
+
+  close(): void {
+    this.#transport.close();
+  }
+
+  /** Until the signal aborts. */
+  renewals(signal: AbortSignal): Promise<void>[] {
+    const { nodeName, nodeIP, clock, random, log } = this.#options;
+    const order = {
+      client: (key: string) => clientOrder(nodeName, key),
+      serving: (key: string) => servingOrder(nodeName, [nodeName, nodeIP], key),
+    };
+    const context = { client: this.#client, clock, random, log, authority: this.#authority };
+    const renew = (name: 'client' | 'serving') => async (until: AbortSignal) => {
+      const key = await makeKey();
+      const asked = { ...order[name](key), requester: nodeUser(nodeName) };
+      const pair = { key, certificate: await requestCertificate(context, asked, until) };
+      await this.#files.writePair(name, pair);
+      return pair;
+    };
+    const timing = { clock, random, log };
+    return [
+      keepRenewed(
+        { ...timing, identity: this.#identity, renew: renew('client'), what: 'client certificate' },
+        signal,
+      ),
+      keepRenewed(
+        { ...timing, identity: this.#serving, renew: renew('serving'), what: 'serving certificate' },
+        signal,
+      ),
+    ];
+  }
+
+  /** Until the signal aborts, through being taken out and let in again. */
+  async work(signal: AbortSignal): Promise<void> {
+    const { settings, clock, nodeName } = this.#options;
+    const former = { client: this.#client, clock, nodeName, dataDir: settings['data-dir'] };
+    if (await areOutdated(former)) await this.#leave(signal);
+    while (!signal.aborted) {
+      const removed = await this.#workUntilRemoved(signal);
+      if (!removed) return;
+      await this.#leave(signal);
+      if (signal.aborted) return;
+      say(
+        `node ${nodeName} was taken out of the cluster: its pods are ended and its rules removed; ` +
+          `to let it in again run minik8s ctl add node ${nodeName} on a master (or, where nodes need no approval, start this again)`,
+      );
+      await this.#untilBack(signal);
+      say(`node ${nodeName} was let in again`);
+    }
+  }
+
+  async #leave(signal: AbortSignal): Promise<void> {
+    const { settings, clock, log, nodeName } = this.#options;
+    log.info('the Node of this machine was deleted; its pods are ended', { node: nodeName });
+    const runtime = workerRuntime(settings, clock);
+    const dockerSocket = settings['docker-socket'];
+    const traces = { runtime, exec: systemExec, dataDir: settings['data-dir'], dockerSocket };
+    await endNode(traces, this.#options, signal);
+  }
+
+  /** Resolves to true when the Node was deleted and has stayed so, to false when the signal aborted. */
+  async #workUntilRemoved(signal: AbortSignal): Promise<boolean> {
+    const { settings, nodeName } = this.#options;
+    const stop = new AbortController();
+    const ended = AbortSignal.any([signal, stop.signal]);
+    let removed = false;
+    let confirming: Promise<void> | undefined;
+    const confirm = async () => {
+      removed = await this.#isRemoved(ended);
+      if (removed) stop.abort();
+    };
+    let announced = false;
+    const onReady = () => {
+      if (announced) return;
+      announced = true;
+      say(`minik8s is ready: node ${nodeName} of ${this.#options.servers.join(', ')}`);
+    };
+    try {
+      await runWorker(
+        {
+          ...this.#options,
+          transport: this.#transport,
+          authority: this.#authority,
+          serving: this.#serving,
+          listenAddress: this.#options.nodeIP,
+          onReady,
+          onRemoved: () => {
+            confirming ??= confirm().finally(() => {
+              confirming = undefined;
+            });
+          },
+          ...(settings.labels && { labels: settings.labels }),
+          ...(settings.taints && { taints: settings.taints }),
+          ...(settings['pod-cidr'] && { podCIDR: settings['pod-cidr'] }),
+        },
+        ended,
+      );
+    } finally {
+      stop.abort();
+      await confirming;
+    }
+    return removed && !signal.aborted;
+  }
+
+  async #isRemoved(signal: AbortSignal): Promise<boolean> {
+    const { clock, log, nodeName } = this.#options;
+    while (!signal.aborted) {
+      await sleep(clock, removalMs, signal).catch(() => undefined);
+      if (signal.aborted) return false;
+      try {
+        await this.#client.resource(nodeResource).get(nodeName);
+        return false;
+      } catch (error) {
+        if (isNotFound(error)) return true;
+        log.warn('cannot tell whether this node was taken out; asking again', { error: errorMessage(error) });
+      }
+    }
+    return false;
+  }
+
+  /** Resolves when there is a Node of this name again; rejects when the signal aborts. */
+  async #untilBack(signal: AbortSignal): Promise<void> {
+    const { clock, random, log, nodeName } = this.#options;
+    const informers = createInformerFactory({ client: this.#client, clock, random, log });
+    const stop = new AbortController();
+    const { promise: back, resolve } = Promise.withResolvers<void>();
+    const own = { fieldSelector: `metadata.name=${nodeName}` };
+    informers.informerFor(nodeResource, own).addEventHandler({ onAdd: () => resolve() });
+    const starting = informers.start(AbortSignal.any([signal, stop.signal]));
+    starting.catch(() => undefined);
+    try {
+      await unlessAborted(signal, back);
+    } finally {
+      stop.abort();
+      await informers.stopped();
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/** The routing of Dns objects as the settings of a node have it. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { InformerFactory } from '../../client/informer.ts';
+import type { EventRecorder } from '../../controller-runtime/events.ts';
+import { createDnsRouting, type DnsRouting } from '../../routing/dns-routing.ts';
+import { dockerEngine } from '../../routing/engine.ts';
+import { writeHostsBlock } from '../../routing/hosts-file.ts';
+import { Nginx } from '../../routing/nginx.ts';
+import { portProblem } from '../preflight.ts';
+import type { ProcessContext } from '../process-context.ts';
+import type { Settings } from '../settings/settings.ts';
+
+type RoutingSettings = Settings<'data-dir' | 'docker-socket' | 'nginx-image' | 'cluster-domain'>;
+
+interface RoutingNode {
+  readonly nodeName: string;
+  readonly nodeIP: string;
+  /** Not started yet. */
+  readonly informers: InformerFactory;
+  readonly events: EventRecorder;
+}
+
+const httpPort = 80;
+const hostsFile = '/etc/hosts';
+
+/** Two clusters may share an engine. */
+const containerOf = (dataDir: string) =>
+  `minik8s-routing-${createHash('sha256').update(dataDir).digest('hex').slice(0, 8)}`;
+
+export function createNodeRouting(
+  { clock, log }: ProcessContext,
+  settings: RoutingSettings,
+  { nodeName, nodeIP, informers, events }: RoutingNode,
+): DnsRouting {
+  const dataDir = settings['data-dir'];
+  const nginx = new Nginx({
+    engine: dockerEngine(settings['docker-socket']),
+    clock,
+    container: containerOf(dataDir),
+    image: settings['nginx-image'],
+    directory: join(dataDir, 'kubelet/routing'),
+    port: httpPort,
+    requireFreePort: async (port) => {
+      const why = await portProblem('TCP', '0.0.0.0', port);
+      if (why)
+        throw new Error(
+          `port ${port} of this node ${why}; free it, as hosts of Dns objects are served there`,
+        );
+    },
+  });
+  return createDnsRouting({
+    informers,
+    events,
+    clock,
+    log: log.named('routing'),
+    nginx,
+    hosts: { path: hostsFile, owner: dataDir, address: nodeIP },
+    nodeName,
+    clusterDomain: settings['cluster-domain'],
+  });
+}
+
+/** Takes away what the routing of a node left, of whichever run; fine when there is nothing. */
+export async function removeNodeRouting(dataDir: string, dockerSocket: string): Promise<void> {
+  await dockerEngine(dockerSocket).remove(containerOf(dataDir));
+  await writeHostsBlock({ path: hostsFile, owner: dataDir, address: '' }, []);
+}

@@ -1,0 +1,111 @@
+/** What a node leaves on its machine beside its data directory, and how it is taken away. */
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { nodeResource } from '../../api/core/v1/node.ts';
+import { isNotFound } from '../../apimachinery/status-error.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import type { Exec } from '../../base/exec.ts';
+import { errorMessage } from '../../base/log.ts';
+import { Backoff } from '../../client/backoff.ts';
+import type { Client } from '../../client/client.ts';
+import { leavePlace } from '../../dns/place.ts';
+import { readCheckpoint } from '../../kubelet/checkpoint.ts';
+import { stopContainers } from '../../kubelet/cleanup.ts';
+import type { ContainerRuntime } from '../../kubelet/runtime/runtime.ts';
+import { cleanupNetwork } from '../../network/pod-network.ts';
+import { removeServiceRules } from '../../proxy/proxier.ts';
+import type { ProcessContext } from '../process-context.ts';
+import { removeNodeRouting } from './node-routing.ts';
+
+export interface NodeTraces {
+  readonly runtime: ContainerRuntime;
+  readonly exec: Exec;
+  readonly dataDir: string;
+  readonly dockerSocket: string;
+}
+
+/** Removes containers, rules, links and what the node agent has on disk. Returns how many containers there were. */
+export async function removeNodeTraces({
+  runtime,
+  exec,
+  dataDir,
+  dockerSocket,
+}: NodeTraces): Promise<number> {
+  const all = await runtime.list();
+  // The pods' containers before their sandboxes, whose namespaces they use.
+  for (const kind of ['container', 'sandbox'] as const) {
+    const ids = all.filter((object) => object.kind === kind).map(({ id }) => id);
+    await Promise.all(ids.map((id) => runtime.remove(id)));
+  }
+  await removeNodeRouting(dataDir, dockerSocket);
+  await removeServiceRules(exec);
+  await leavePlace(exec);
+  await cleanupNetwork(exec);
+  await unmountBelow(dataDir, exec);
+  await rm(join(dataDir, 'kubelet'), { recursive: true, force: true });
+  return all.length;
+}
+
+/** How long a start waits for an API server to say whether the node is still known. */
+const patienceMs = 5_000;
+
+/**
+ * Whether the Node was deleted while this machine was away: what is here of the time before has addresses that may be
+ * another node's by now. While no API server answers nothing is outdated.
+ */
+export async function areOutdated(former: {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly nodeName: string;
+  readonly dataDir: string;
+}): Promise<boolean> {
+  const { client, clock, nodeName, dataDir } = former;
+  const checkpoint = await readCheckpoint(join(dataDir, 'kubelet/checkpoint.json'));
+  if (checkpoint?.podCIDR === undefined) return false;
+  const answered = new AbortController();
+  const known = client
+    .resource(nodeResource)
+    .get(nodeName)
+    .then(
+      ({ spec }) => spec?.podCIDR === checkpoint.podCIDR,
+      (error) => !isNotFound(error),
+    )
+    .finally(() => answered.abort());
+  const late = sleep(clock, patienceMs, answered.signal).then(
+    () => true,
+    () => known,
+  );
+  return !(await Promise.race([known, late]));
+}
+
+/** Lets the pods end as they wish, then removes everything, however long that takes: the engine may be away. */
+export async function endNode(
+  traces: NodeTraces,
+  { clock, random, log }: ProcessContext,
+  signal: AbortSignal,
+): Promise<void> {
+  await stopContainers(traces.runtime, clock).catch((error) =>
+    log.warn('pods could not be stopped gracefully; they are removed', { error: errorMessage(error) }),
+  );
+  const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000 }, random);
+  while (!signal.aborted) {
+    try {
+      await removeNodeTraces(traces);
+      return;
+    } catch (error) {
+      const retryMs = Math.round(backoff.next());
+      log.warn('what this node made can not be removed yet', { error: errorMessage(error), retryMs });
+      await sleep(clock, retryMs, signal).catch(() => undefined);
+    }
+  }
+}
+
+/** Volumes in memory are mounts; removing a directory would empty what is mounted there and then fail. */
+async function unmountBelow(path: string, exec: Exec): Promise<void> {
+  const mounts = (await readFile('/proc/self/mounts', 'utf8'))
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '');
+  for (const mount of mounts.filter((target) => target.startsWith(`${path}/`)).reverse()) {
+    await exec('umount', [mount]);
+  }
+}

@@ -1,0 +1,31 @@
+/** How a node reaches its API servers. */
+import type { Clock } from '../../base/clock.ts';
+import type { Current } from '../../base/current.ts';
+import type { Logger } from '../../base/log.ts';
+import { version } from '../../base/version.ts';
+import { createFailoverTransport } from '../../client/failover-transport.ts';
+import { createHttp2Transport } from '../../client/http2-transport.ts';
+import type { Transport } from '../../client/transport.ts';
+import type { KeyAndCertificate } from '../../pki/x509.ts';
+
+export interface NodeTransportOptions {
+  /** Such as `https://127.0.0.1:6443`; at least one. */
+  readonly servers: readonly string[];
+  /** PEM of the cluster's authority. */
+  readonly authority: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** As whom: by certificate, or, before there is one, by bootstrap token. */
+  readonly identity?: Current<KeyAndCertificate>;
+  readonly token?: string;
+}
+
+export function nodeTransport({ servers, authority, clock, log, ...who }: NodeTransportOptions): Transport {
+  const userAgent = `minik8s-node/${version()}`;
+  const connect = (server: string) =>
+    createHttp2Transport({ server, ca: authority, userAgent, clock, ...who });
+  const [only = '', ...others] = servers;
+  // With nowhere else to go there is nothing to look after.
+  if (others.length === 0) return connect(only);
+  return createFailoverTransport({ servers, connect, clock, log: log.named('api') });
+}

@@ -1,0 +1,181 @@
+/** The node's part of a process: the agent, the pod network and the service proxy. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readAsset } from '../../base/assets.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Current } from '../../base/current.ts';
+import { systemExec } from '../../base/exec.ts';
+import { version } from '../../base/version.ts';
+import { createClient } from '../../client/rest-client.ts';
+import { createInformerFactory } from '../../client/shared-informer.ts';
+import type { Transport } from '../../client/transport.ts';
+import { createEventRecorder } from '../../controller-runtime/event-recorder.ts';
+import { createKubelet } from '../../kubelet/kubelet.ts';
+import { readNodeFacts } from '../../kubelet/node-facts.ts';
+import { DockerRuntime } from '../../kubelet/runtime/docker.ts';
+import { runOverlay } from '../../network/overlay/overlay.ts';
+import { RoutedPodNetwork } from '../../network/pod-network.ts';
+import type { KeyAndCertificate } from '../../pki/x509.ts';
+import { createProxier } from '../../proxy/proxier.ts';
+import { requireFreeHostPort } from '../preflight.ts';
+import type { ProcessContext } from '../process-context.ts';
+import type { TaintValue } from '../settings/node-values.ts';
+import type { Settings } from '../settings/settings.ts';
+import { createNodeDns, dnsSettings, podDns } from './node-dns.ts';
+import { afterPods, agentLife, nodeLifeSettings, shutdownPeriods } from './node-life.ts';
+import { createNodeRouting } from './node-routing.ts';
+
+export const workerSettings = [
+  'data-dir',
+  'service-cidr',
+  'cluster-cidr',
+  ...dnsSettings,
+  'node-name',
+  'node-ip',
+  'overlay',
+  'kubelet-port',
+  'docker-socket',
+  'max-pods',
+  'system-reserved',
+  ...nodeLifeSettings,
+  'nginx-image',
+  'sandbox-pool',
+  'log-level',
+] as const;
+
+export interface WorkerOptions extends ProcessContext {
+  readonly settings: Settings<(typeof workerSettings)[number]>;
+  /** To the API server, as this node; the caller closes it. */
+  readonly transport: Transport;
+  /** PEM of the cluster's authority. */
+  readonly authority: string;
+  /** The certificate of the agent's own server. */
+  readonly serving: Current<KeyAndCertificate | undefined>;
+  readonly nodeName: string;
+  readonly nodeIP: string;
+  /** Where the agent's own server listens. */
+  readonly listenAddress: string;
+  /** Called when the API server has been told that pods can run here, the first time and perhaps again. */
+  readonly onReady?: () => void;
+  /** Called when this node's Node was deleted; absent: it registers again. */
+  readonly onRemoved?: () => void;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly taints?: readonly TaintValue[];
+  readonly podCIDR?: string;
+}
+
+/** Written on every container made here, so that two clusters on one Docker engine keep out of each other's way. */
+export const ownerOf = (dataDir: string) => `minik8s:${dataDir}`;
+
+export function workerRuntime(settings: Settings<'data-dir' | 'docker-socket'>, clock: Clock): DockerRuntime {
+  return new DockerRuntime({
+    socketPath: settings['docker-socket'],
+    owner: ownerOf(settings['data-dir']),
+    pauseImage: readAsset('pause.reference').toString('utf8').trim(),
+    initPath: join(settings['data-dir'], 'kubelet/pause'),
+    clock,
+    exec: systemExec,
+  });
+}
+
+/** Works until the signal aborts; rejects when the node can not work here. */
+export async function runWorker(options: WorkerOptions, signal: AbortSignal): Promise<void> {
+  const { settings, clock, random, log, nodeName, nodeIP, serving, authority, transport } = options;
+  const periods = shutdownPeriods(settings);
+  const dataDir = join(settings['data-dir'], 'kubelet');
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const client = createClient(transport, { clock });
+  const events = createEventRecorder({ client, clock, random, log, component: 'kubelet', host: nodeName });
+  const informersOf = () => createInformerFactory({ client, clock, random, log });
+  const runtime = workerRuntime(settings, clock);
+  const network = new RoutedPodNetwork({
+    exec: systemExec,
+    log: log.named('network'),
+    nodeIP: undefined,
+    clusterCIDR: settings['cluster-cidr'],
+    overlay: { mode: settings.overlay, nodeIP },
+  });
+  const kubelet = createKubelet({
+    client,
+    informers: informersOf(),
+    events,
+    runtime,
+    network,
+    exec: systemExec,
+    clock,
+    log: log.named('kubelet'),
+    nodeName,
+    nodeIP,
+    dataDir,
+    facts: await readNodeFacts(dataDir, `v1.32.0-minik8s.${version()}`),
+    readPauseArchive: async () => readAsset('pause.tar'),
+    ...podDns(settings),
+    maxPods: settings['max-pods'],
+    ...agentLife(settings),
+    ...(settings['system-reserved'] && { systemReserved: settings['system-reserved'] }),
+    sandboxPool: settings['sandbox-pool'],
+    requireFreePort: requireFreeHostPort,
+    ...(options.onReady && { onReady: options.onReady }),
+    ...(options.onRemoved && { onRemoved: options.onRemoved }),
+    ...(options.labels && { labels: options.labels }),
+    ...(options.taints && { taints: [...options.taints] }),
+    ...(options.podCIDR && { podCIDR: options.podCIDR }),
+    server: {
+      host: options.listenAddress,
+      port: settings['kubelet-port'],
+      tls: {
+        identity: serving,
+        clientCA: authority,
+        authorize: ({ groups }) => groups.includes('system:masters'),
+      },
+    },
+  });
+  const proxyInformers = informersOf();
+  const proxier = createProxier({
+    informers: proxyInformers,
+    exec: systemExec,
+    nodeName,
+    serviceCIDR: settings['service-cidr'],
+    clock,
+    log: log.named('proxy'),
+  });
+  const overlay = {
+    client,
+    informers: informersOf(),
+    exec: systemExec,
+    clock,
+    log: log.named('overlay'),
+    nodeName,
+    nodeIP,
+    clusterCIDR: settings['cluster-cidr'],
+    mode: settings.overlay,
+  };
+  const routing = createNodeRouting(options, settings, {
+    nodeName,
+    nodeIP,
+    events,
+    informers: proxyInformers,
+  });
+  const dns = createNodeDns(options, settings, proxyInformers, routing.hostAddresses);
+  const stop = new AbortController();
+  const going = afterPods({ kubelet, periods, exec: systemExec, log }, signal);
+  const ended = AbortSignal.any([going, stop.signal]);
+  const proxy = async () => {
+    try {
+      await proxyInformers.start(ended);
+    } catch (error) {
+      if (ended.aborted) return;
+      throw error;
+    }
+    await Promise.all([proxier.run(ended), routing.run(ended)]);
+  };
+  const parts = [kubelet.run(ended), proxy(), runOverlay(overlay, ended), dns.run(ended)];
+  try {
+    await Promise.all(parts);
+  } finally {
+    stop.abort();
+    await Promise.allSettled(parts);
+    await proxyInformers.stopped();
+    await events.stop();
+  }
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  agreeOnSettings,
+  type SharedSettings,
+  settingsKey,
+} from '../../../../src/roles/control-plane/shared-settings.ts';
+import { createMemoryStore } from '../../../../src/storage/memory.ts';
+
+const settings = (over: Partial<SharedSettings> = {}): SharedSettings => ({
+  'service-cidr': '10.96.0.0/16',
+  'cluster-cidr': '10.244.0.0/16',
+  'node-ports': [30_000, 32_767],
+  'cluster-dns': undefined,
+  'cluster-domain': 'cluster.local',
+  ...over,
+});
+
+test('masters that have the same settings get along, whoever comes first', async () => {
+  const store = createMemoryStore();
+  await Promise.all([1, 2, 3].map(() => agreeOnSettings(store, settings())));
+  await agreeOnSettings(store, settings());
+  assert.equal((await store.list('/cluster/')).items.length, 1);
+});
+
+test('one that differs is told where, in one line, and changes nothing', async () => {
+  const store = createMemoryStore();
+  await agreeOnSettings(store, settings());
+  const other = settings({ 'service-cidr': '10.97.0.0/16', 'node-ports': [31_000, 32_000] });
+  await assert.rejects(agreeOnSettings(store, other), {
+    message: `the masters on this etcd have --service-cidr 10.96.0.0/16 (here 10.97.0.0/16), --node-ports 30000-32767 (here 31000-32000): give the same; to change it for all, stop them and delete ${settingsKey} from etcd`,
+  });
+  await assert.rejects(
+    agreeOnSettings(store, settings({ 'cluster-dns': '10.96.0.53' })),
+    /--cluster-dns unset \(here 10/,
+  );
+  await agreeOnSettings(store, settings());
+});
+
+test('what can not be read there is told', async () => {
+  const store = createMemoryStore();
+  await store.create(settingsKey, Buffer.from('{'));
+  await assert.rejects(
+    agreeOnSettings(store, settings()),
+    /\/cluster\/settings in etcd can not be read: delete it/,
+  );
+});

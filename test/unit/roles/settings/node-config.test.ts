@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { UsageError } from '../../../../src/base/usage-error.ts';
+import { nodeSettings, readNodeConfig } from '../../../../src/roles/settings/node-config.ts';
+import { settingArgs } from '../../../../src/roles/settings/settings.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'minik8s-node-config-'));
+after(() => rmSync(directory, { recursive: true }));
+
+const secret = 'abcdef.0123456789abcdef';
+
+interface Sources {
+  readonly file?: string;
+  readonly mode?: number;
+  readonly flags?: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+function read({ file = '', mode = 0o600, flags = {}, environment = {} }: Sources) {
+  const configFile = join(directory, 'node.yaml');
+  writeFileSync(configFile, file);
+  chmodSync(configFile, mode);
+  const warnings: string[] = [];
+  const settings = readNodeConfig({
+    flags,
+    environment,
+    configFile,
+    warn: (message) => warnings.push(message.replaceAll(`${directory}/`, '')),
+  });
+  return { settings, warnings };
+}
+
+describe('node.yaml', () => {
+  test('says everything with lists and maps', () => {
+    const { settings, warnings } = read({
+      file: `
+        name: worker-1
+        server: [https://192.0.2.10:6443, '192.0.2.11:6443']
+        token: ${secret}
+        ca-cert-hash: sha256:${'AB'.repeat(32)}
+        labels: { disk: ssd, zone: 1, node.kubernetes.io/pool: a, empty: '' }
+        taints:
+          - gpu=yes:NoSchedule
+          - { key: old, effect: NoExecute }
+        system-reserved: { cpu: 500m, memory: 1Gi }
+        pod-cidr: 10.244.7.0/24
+        max-pods: 20`,
+    });
+    assert.deepEqual(warnings, []);
+    assert.equal(settings['node-name'], 'worker-1');
+    assert.deepEqual(settings.server, ['https://192.0.2.10:6443', 'https://192.0.2.11:6443']);
+    assert.equal(settings.token, secret);
+    assert.equal(settings['ca-cert-hash'], `sha256:${'ab'.repeat(32)}`);
+    assert.deepEqual(settings.labels, { disk: 'ssd', zone: '1', 'node.kubernetes.io/pool': 'a', empty: '' });
+    assert.deepEqual(settings.taints, [
+      { key: 'gpu', value: 'yes', effect: 'NoSchedule' },
+      { key: 'old', effect: 'NoExecute' },
+    ]);
+    assert.deepEqual(settings['system-reserved'], { cpu: '500m', memory: '1Gi' });
+    assert.equal(settings['pod-cidr'], '10.244.7.0/24');
+    assert.equal(settings['max-pods'], 20);
+  });
+
+  test('the same as flags and variables; a key without a value says nothing', () => {
+    const { settings } = read({
+      file: 'labels:\ntaints:\n',
+      flags: { server: 'm1:6443,m2:6443', labels: 'a=b,c=', 'system-reserved': 'ephemeral-storage=1Gi' },
+      environment: { MINIK8S_TOKEN: secret, MINIK8S_TAINTS: 'a:NoSchedule,a:NoExecute' },
+    });
+    assert.deepEqual(settings.server, ['https://m1:6443', 'https://m2:6443']);
+    assert.deepEqual(settings.labels, { a: 'b', c: '' });
+    assert.deepEqual(settings['system-reserved'], { 'ephemeral-storage': '1Gi' });
+    assert.equal(settings.token, secret);
+    assert.deepEqual(
+      settings.taints?.map(({ effect }) => effect),
+      ['NoSchedule', 'NoExecute'],
+    );
+  });
+
+  test('the older form is read, with a line that says what to write', () => {
+    const { settings, warnings } = read({
+      file: 'Name: master\nLabels :\n  hostName: master\n  os: linux\n',
+    });
+    assert.equal(settings['node-name'], 'master');
+    assert.deepEqual(settings.labels, { hostName: 'master', os: 'linux' });
+    assert.deepEqual(warnings, [
+      'node.yaml: Name: is an older spelling; write node-name:',
+      'node.yaml: Labels: is an older spelling; write labels:',
+    ]);
+  });
+
+  test('a token that others may read is warned of', () => {
+    const { warnings } = read({ file: `token: ${secret}`, mode: 0o644 });
+    assert.deepEqual(
+      warnings.map((line) => line.replaceAll(`${directory}/`, '')),
+      ['node.yaml holds a token and others than its owner may read it; run chmod 600 node.yaml'],
+    );
+    assert.deepEqual(read({ file: 'name: a', mode: 0o644 }).warnings, []);
+  });
+
+  test('there is no flag for the token: everybody would see it', () => {
+    const args = settingArgs(nodeSettings, '/etc/minik8s/node.yaml');
+    assert.equal(Object.hasOwn(args, 'token'), false);
+    assert.equal(Object.hasOwn(args, 'ca-cert-hash'), true);
+    assert.equal(read({ flags: { token: secret } }).settings.token, undefined);
+  });
+
+  const refused: readonly [string, Sources, RegExp][] = [
+    [
+      'a server in the clear',
+      { flags: { server: 'http://m:6443' } },
+      /^--server: .* expected addresses such/,
+    ],
+    ['a server without a port', { file: 'server: https://m' }, /node\.yaml: server: .* expected addresses/],
+    ['a server with a path', { file: 'server: https://m:1/x' }, /server: .* expected addresses/],
+    ['no server in a list', { file: 'server: []' }, /server: "": expected addresses/],
+    ['a token cut short', { file: 'token: abcdef.0123' }, /node\.yaml: token: expected what `minik8s token/],
+    ['a hash cut short', { file: 'ca-cert-hash: sha256:ab' }, /ca-cert-hash: .* 64 hexadecimal digits/],
+    ['a label without a value', { flags: { labels: 'a' } }, /--labels: "a": a is no label; expected labels/],
+    ['a label with a bad name', { flags: { labels: '-a=b' } }, /-a=b is no label/],
+    ['a label in a label', { file: 'labels: {a: {b: c}}' }, /labels: .* is no label/],
+    [
+      "a label of Kubernetes' own",
+      { flags: { labels: 'node-role.kubernetes.io/master=' } },
+      /a node may not give itself node-role\.kubernetes\.io\/master; run ctl label node NAME/,
+    ],
+    ['a taint without effect', { flags: { taints: 'a=b' } }, /--taints: .* expected taints such as/],
+    ['an unknown effect', { file: 'taints: [a:Never]' }, /taints: .* a:Never is no taint/],
+    [
+      'a taint twice',
+      { flags: { taints: 'a=1:NoSchedule,a=2:NoSchedule' } },
+      /a:NoSchedule stands there twice/,
+    ],
+    [
+      'an unknown resource',
+      { flags: { 'system-reserved': 'gpu=1' } },
+      /gpu=1 reserves nothing; expected cpu/,
+    ],
+    ['a negative amount', { flags: { 'system-reserved': 'cpu=-1' } }, /cpu=-1 reserves nothing/],
+    ['a bad amount', { file: 'system-reserved: {memory: lots}' }, /memory=lots reserves nothing/],
+    ['a wide pod range', { flags: { 'pod-cidr': '10.0.0.0/8' } }, /--pod-cidr: .* with 16 to 28 bits/],
+    ['a pod range off its beginning', { flags: { 'pod-cidr': '10.0.0.1/24' } }, /such as 10\.244\.7\.0\/24/],
+    [
+      'two names',
+      { file: 'Name: a\nnode-name: b\n' },
+      /node\.yaml: Name: says the same as another node-name:; keep one/,
+    ],
+    [
+      'two old names',
+      { file: 'Name: a\nname: b\n' },
+      /node\.yaml: Name: says the same as another node-name:; keep one/,
+    ],
+    ['a misspelt key', { file: 'lables: {}' }, /node\.yaml: lables: no such setting; known: .*labels/],
+    ["a master's key", { file: 'etcd-endpoints: http://a:1' }, /etcd-endpoints: no such setting/],
+  ];
+  for (const [what, sources, message] of refused) {
+    test(`${what} is refused in one line`, () => {
+      assert.throws(
+        () => read(sources),
+        (error) => {
+          assert.ok(error instanceof UsageError, String(error));
+          assert.match(error.message, message);
+          assert.doesNotMatch(error.message, /\n/);
+          return true;
+        },
+      );
+    });
+  }
+
+  test('no message repeats what may be a token', () => {
+    assert.throws(
+      () => read({ file: 'token: abcdef.0123456789abcdeF' }),
+      (error: Error) => !error.message.includes('abcdef.0'),
+    );
+  });
+});

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { UsageError } from '../../../../src/base/usage-error.ts';
+import { readSettings, type SettingName } from '../../../../src/roles/settings/settings.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'minik8s-settings-'));
+after(() => rmSync(directory, { recursive: true }));
+
+const names = [
+  'port',
+  'service-cidr',
+  'etcd-endpoints',
+  'node-ports',
+  'scheduler-policy',
+  'node-ip',
+  'data-dir',
+] as const;
+
+function read(sources: { flags?: object; environment?: object; file?: string }) {
+  const configFile = join(directory, 'config.yaml');
+  writeFileSync(configFile, sources.file ?? '');
+  return readSettings<(typeof names)[number] & SettingName>(names, {
+    flags: { ...sources.flags },
+    environment: { ...sources.environment },
+    configFile,
+  });
+}
+
+describe('settings', () => {
+  test('defaults stand where nothing is said', () => {
+    const settings = read({});
+    assert.equal(settings.port, 6443);
+    assert.deepEqual(settings['node-ports'], [30000, 32767]);
+    assert.equal(settings['node-ip'], undefined);
+  });
+
+  test('a flag wins over a variable, a variable over the file', () => {
+    const file = 'port: 1111';
+    const environment = { MINIK8S_PORT: '2222' };
+    assert.equal(read({ file }).port, 1111);
+    assert.equal(read({ file, environment }).port, 2222);
+    assert.equal(read({ file, environment, flags: { port: '3333' } }).port, 3333);
+  });
+
+  test('a list may be written as YAML or with commas', () => {
+    const expected = ['https://a:2379', 'https://b:2379'];
+    assert.deepEqual(read({ file: `etcd-endpoints: [${expected.join(', ')}]` })['etcd-endpoints'], expected);
+    assert.deepEqual(read({ flags: { 'etcd-endpoints': expected.join(',') } })['etcd-endpoints'], expected);
+  });
+
+  const refused: readonly [string, Parameters<typeof read>[0], RegExp][] = [
+    ['a port that is a word', { flags: { port: 'http' } }, /^--port: "http": expected a whole number/],
+    ['a port out of range', { environment: { MINIK8S_PORT: '70000' } }, /^MINIK8S_PORT: .* from 1 to 65535/],
+    [
+      'a range that does not begin where it says',
+      { flags: { 'service-cidr': '10.96.0.1/16' } },
+      /first address/,
+    ],
+    ['ports the wrong way round', { flags: { 'node-ports': '32767-30000' } }, /expected ports such as/],
+    ['an unknown policy', { flags: { 'scheduler-policy': 'best' } }, /expected one of Default, RoundRobin/],
+    ['an address with a name', { flags: { 'node-ip': 'localhost' } }, /expected an IPv4 address/],
+    ['an etcd without a port', { flags: { 'etcd-endpoints': 'http://etcd' } }, /expected addresses such as/],
+    [
+      'an etcd half in the clear',
+      { flags: { 'etcd-endpoints': 'http://a:2379,https://b:2379' } },
+      /expected http or https for all/,
+    ],
+    ['a misspelt key', { file: 'prot: 1' }, /config\.yaml: prot: no such setting; known: port/],
+    ['a file that is not YAML', { file: 'a: [' }, /config\.yaml: not YAML: [^:]* at line 1, column \d+$/],
+    ['a file that is a list', { file: '- port' }, /expected lines such as/],
+    [
+      'a file that is not there',
+      { flags: { config: '/nowhere/minik8s.yaml' } },
+      /cannot read the configuration file \/nowhere\/minik8s\.yaml: there is no such file$/,
+    ],
+    [
+      'a file that is a directory',
+      { flags: { config: '/' } },
+      /cannot read the configuration file \/: it is a directory$/,
+    ],
+    [
+      'a data directory that depends on the folder',
+      { flags: { 'data-dir': 'data' } },
+      /expected a path from the root/,
+    ],
+  ];
+  for (const [what, sources, message] of refused) {
+    test(`${what} is refused in one line`, () => {
+      assert.throws(
+        () => read(sources),
+        (error) =>
+          error instanceof UsageError && message.test(error.message) && !error.message.includes('\n'),
+      );
+    });
+  }
+});

@@ -1,0 +1,175 @@
+/** What a node's process makes of the signals that stop it, and of settings about its life. */
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, it } from 'node:test';
+import { type Exec, ExecError, systemExec } from '../../../../src/base/exec.ts';
+import { silentLogger } from '../../../../src/base/log.ts';
+import type { ShutdownPeriods } from '../../../../src/kubelet/plan/shutdown-phases.ts';
+import { readSettings } from '../../../../src/roles/settings/settings.ts';
+import { afterPods, machineIsStopping, shutdownPeriods } from '../../../../src/roles/worker/node-life.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+
+const settle = () => new FakeClock().settle();
+
+function scene({ periods = { totalMs: 30_000, criticalMs: 10_000 }, machineStops = false } = {}) {
+  const power = Object.assign(new EventEmitter(), { stop: () => void stopped.push('process') });
+  const stopped: string[] = [];
+  const pods = Promise.withResolvers<void>();
+  const asked: ShutdownPeriods[] = [];
+  const process = new AbortController();
+  const ended = afterPods(
+    {
+      kubelet: {
+        shutDown: (given) => {
+          asked.push(given);
+          return pods.promise;
+        },
+      },
+      periods: periods.totalMs > 0 ? periods : undefined,
+      exec: async () => ({ stdout: '', stderr: '' }),
+      log: silentLogger,
+      source: power,
+      isStopping: async () => machineStops,
+    },
+    process.signal,
+  );
+  return { power, stopped, pods, asked, process, ended };
+}
+
+describe('a node that is stopped', () => {
+  it('leaves its pods running', async () => {
+    const { process, ended, asked, power } = scene();
+    process.abort();
+    await settle();
+    assert.equal(ended.aborted, true);
+    assert.deepEqual(asked, []);
+    assert.equal(power.listenerCount('SIGPWR'), 0);
+  });
+
+  it('ends them first when its machine goes down', async () => {
+    const { process, ended, asked, pods } = scene({ machineStops: true });
+    process.abort();
+    await settle();
+    assert.equal(ended.aborted, false);
+    assert.deepEqual(asked, [{ totalMs: 30_000, criticalMs: 10_000 }]);
+    pods.resolve();
+    await settle();
+    assert.equal(ended.aborted, true);
+  });
+
+  it('ends them at SIGPWR, once, and then stops itself', async () => {
+    const { power, ended, asked, pods, stopped, process } = scene();
+    power.emit('SIGPWR');
+    power.emit('SIGPWR');
+    await settle();
+    assert.equal(asked.length, 1);
+    assert.deepEqual(stopped, []);
+    pods.resolve();
+    await settle();
+    assert.ok(stopped.length > 0);
+    process.abort();
+    await settle();
+    assert.equal(ended.aborted, true);
+  });
+
+  it('waits for them when it is stopped while they end', async () => {
+    const { power, ended, pods, stopped, process } = scene();
+    power.emit('SIGPWR');
+    process.abort();
+    await settle();
+    assert.equal(ended.aborted, false);
+    pods.resolve();
+    await settle();
+    assert.equal(ended.aborted, true);
+    assert.deepEqual(stopped, [], 'a second request would not be in good order');
+  });
+
+  it('goes on to its end when they can not be ended', async () => {
+    const { process, ended, pods } = scene({ machineStops: true });
+    process.abort();
+    pods.reject(new Error('no'));
+    await settle();
+    assert.equal(ended.aborted, true);
+  });
+
+  it('does not listen for SIGPWR unless it was given a grace period', () => {
+    const { power, ended, process } = scene({ periods: { totalMs: 0, criticalMs: 0 } });
+    assert.equal(power.listenerCount('SIGPWR'), 0);
+    assert.equal(ended, process.signal);
+  });
+});
+
+describe('whether the machine goes down', () => {
+  /** `systemctl` in that state: it ends with a status for every state but `running`. */
+  const systemctl =
+    (state: string): Exec =>
+    async (file, args) => {
+      assert.deepEqual([file, ...args], ['systemctl', 'is-system-running']);
+      const result = { stdout: `${state}\n`, stderr: '' };
+      if (state === 'running') return result;
+      throw new ExecError({ ...result, file, args, code: 1 }, 'exit status 1');
+    };
+
+  it('is what systemd says of itself', async () => {
+    for (const [state, stopping] of [
+      ['running', false],
+      ['degraded', false],
+      ['offline', false],
+      ['stopping', true],
+    ] as const) {
+      assert.equal(await machineIsStopping(systemctl(state), '/'), stopping, state);
+    }
+  });
+
+  it('is not known without systemd, nor when it does not answer', async () => {
+    assert.equal(await machineIsStopping(systemctl('stopping'), '/nonexistent/systemd'), false);
+    const silent: Exec = async () => {
+      throw new Error('timed out');
+    };
+    assert.equal(await machineIsStopping(silent, '/'), false);
+  });
+
+  it('is no, of the machine that tests run on', async () => {
+    assert.equal(await machineIsStopping(systemExec), false);
+  });
+});
+
+describe('settings of a node’s life', () => {
+  const names = [
+    'heartbeat-interval',
+    'eviction-hard',
+    'shutdown-grace-period',
+    'shutdown-grace-period-critical-pods',
+  ] as const;
+  const read = (flags: Record<string, string> = {}) =>
+    readSettings(names, { flags, environment: {}, configFile: '/nonexistent/node.yaml' });
+
+  it('have upstream defaults', () => {
+    const settings = read();
+    assert.equal(settings['heartbeat-interval'], 10_000);
+    assert.deepEqual(settings['eviction-hard'][0], { signal: 'memory.available', amount: 100 * 2 ** 20 });
+    assert.equal(shutdownPeriods(settings), undefined);
+  });
+
+  it('keep a third for pods that the system needs, unless told otherwise', () => {
+    assert.deepEqual(shutdownPeriods(read({ 'shutdown-grace-period': '30s' })), {
+      totalMs: 30_000,
+      criticalMs: 10_000,
+    });
+    const more = { 'shutdown-grace-period': '30s', 'shutdown-grace-period-critical-pods': '0s' };
+    assert.deepEqual(shutdownPeriods(read(more)), { totalMs: 30_000, criticalMs: 0 });
+  });
+
+  const refused: [Record<string, string>, RegExp][] = [
+    [{ 'heartbeat-interval': '500ms' }, /^--heartbeat-interval: "500ms": expected a duration from 1s/],
+    [{ 'eviction-hard': 'memory<1Gi' }, /^--eviction-hard: "memory<1Gi": expected SIGNAL<AMOUNT/],
+    [
+      { 'shutdown-grace-period': '10s', 'shutdown-grace-period-critical-pods': '11s' },
+      /^--shutdown-grace-period-critical-pods is part of --shutdown-grace-period/,
+    ],
+  ];
+  for (const [flags, message] of refused) {
+    it(`refuses ${JSON.stringify(flags)}`, () =>
+      assert.throws(() => shutdownPeriods(read(flags)), { name: 'UsageError', message }));
+  }
+});
