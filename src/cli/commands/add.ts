@@ -9,7 +9,10 @@ import { waitingNodes } from '../waiting-nodes-plan.ts';
 import { writer } from '../write-options.ts';
 
 const node: Verb = {
-  about: 'let a machine in that waits or was taken out; without a name: all that wait',
+  about:
+    'let a machine in that waits or was taken out; without a name: all that wait. ' +
+    'A machine that was taken out cannot be told from one that never was: for a name that nobody waits under the Node ' +
+    'is made (status 0), with a warning that says how to take it back',
   words: 'NODE',
   async run(context) {
     const { flags, io } = context;
@@ -24,8 +27,10 @@ const node: Verb = {
         const asked = waiting.get(name) ?? [];
         for (const request of asked)
           await decide(cluster, io, { resource: requests, namespace: '', name: request }, 'approve');
-        const made = asked.length > 0 || (await makeNode(context, name));
-        io.out(`node/${name} ${made ? 'added' : 'is in the cluster already'}\n`);
+        const unasked = asked.length === 0;
+        const added = !unasked || (await makeNode(context, name));
+        io.out(`node/${name} ${added ? 'added' : 'is in the cluster already'}\n`);
+        if (unasked && added) io.err(nobodyWaits(name));
       } catch (error) {
         if (io.signal.aborted) throw error;
         context.report(error);
@@ -33,6 +38,10 @@ const node: Verb = {
     }
   },
 };
+
+const nobodyWaits = (name: string) =>
+  `Warning: no machine named ${name} waits to be let in or has asked to join: unless one was taken out under this name, ` +
+  `node/${name} stays NotReady until one joins; to take it back: minik8s ctl delete node ${name}\n`;
 
 /** A machine that was taken out waits for its Node to be there again. False when there is one. */
 async function makeNode({ cluster }: VerbContext, name: string): Promise<boolean> {

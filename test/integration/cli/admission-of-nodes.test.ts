@@ -156,6 +156,20 @@ describe('ctl add node', { timeout: 60_000 }, () => {
     assert.ok(await node('one'));
   });
 
+  it('says of a name that nobody waits under that nobody does, and how to take the Node back', async () => {
+    const { status, out, err } = await ctl(['add', 'node', 'ghost']);
+    assert.deepEqual([status, out], [0, 'node/ghost added\n']);
+    assert.match(err, /^Warning: no machine named ghost waits .* node\/ghost stays NotReady .*\n$/);
+    const [, command = ''] = /: minik8s ctl (delete node ghost)\n$/.exec(err) ?? [];
+    assert.equal((await ctl(command.split(' '))).out, 'node "ghost" deleted\n');
+    // One that is there already is nothing to warn of.
+    assert.deepEqual(await ctl(['add', 'node', 'one']), {
+      status: 0,
+      out: 'node/one is in the cluster already\n',
+      err: '',
+    });
+  });
+
   it('is refused by deleting the Node: its request goes too', async () => {
     await knock('four');
     await ctl(['delete', 'node', 'four']);
