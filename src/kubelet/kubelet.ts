@@ -82,6 +82,8 @@ export interface KubeletOptions {
   readonly server?: { readonly host: string; readonly port: number; readonly tls: KubeletTls };
   /** Rejects, in one line, when something on this machine listens on the port. Absent: not looked for. */
   readonly requireFreePort?: (port: WantedPort) => Promise<void>;
+  /** Called when this node's Node is there: until then it may read little else. */
+  readonly onRegistered?: () => void;
   /** Called when the API server has been told that pods can run here, the first time and perhaps again. */
   readonly onReady?: () => void;
   readonly labels?: Readonly<Record<string, string>>;
@@ -157,6 +159,7 @@ class KubeletRun {
       clusterDNS: options.clusterDNS,
       clusterDomain: options.clusterDomain ?? 'cluster.local',
       resolvConf: options.resolvConf ?? '/etc/resolv.conf',
+      hosts: '/etc/hosts',
     });
     this.#workers = new PodWorkers({
       runtime,

@@ -43,6 +43,8 @@ export interface NodeAgentOptions {
   readonly heartbeatMs: number;
   readonly podCIDR?: string;
   readonly server?: { readonly port: number };
+  /** Called when its Node is there and its own, each time it has made sure of that. */
+  readonly onRegistered?: () => void;
   /** Called when the API server has been told that pods can run here, the first time and perhaps again. */
   readonly onReady?: () => void;
   readonly labels?: Readonly<Record<string, string>>;
@@ -180,6 +182,7 @@ export class NodeAgent {
     }
     this.#registered = true;
     this.#reportedAt = 0;
+    this.#options.onRegistered?.();
     return this.#node;
   }
 

@@ -3,7 +3,11 @@
  * write its own Node, its own Lease, the status of pods bound to it, and events. As upstream's node authorizer it
  * reads a Secret or ConfigMap only while a pod that needs it is bound to the node. What a body may say is
  * admission's business (admission/node-restriction.ts); certificates are node-bootstrapper.ts's.
+ *
+ * A certificate outlives the Node it is for: the machine may have been taken out. So what is not its own it reads only
+ * while its Node is there and not Pending; without one it can register, wait to be let in, and end the pods it has.
  */
+import { nodeResource } from '../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { podReferences } from '../../api/core/v1/pod-references.ts';
 import { requiredFieldValue } from '../../apimachinery/field-selector.ts';
@@ -28,17 +32,22 @@ interface NodeRule {
 const read: readonly Verb[] = ['get', 'list', 'watch'];
 
 const rules: readonly NodeRule[] = [
-  { group: '', resources: ['services', 'nodes', 'namespaces'], verbs: read, when: 'always' },
-  { group: 'discovery.k8s.io', resources: ['endpointslices'], verbs: read, when: 'always' },
-  { group: 'minik8s.io', resources: ['dnses'], verbs: read, when: 'always' },
   { group: '', resources: ['pods'], verbs: ['list', 'watch'], when: 'own pods' },
   { group: '', resources: ['pods'], verbs: ['get', 'delete'], when: 'bound pod' },
   { group: '', resources: ['pods/status'], verbs: ['update', 'patch'], when: 'bound pod' },
   { group: '', resources: ['pods/eviction'], verbs: ['create'], when: 'bound pod' },
-  { group: '', resources: ['secrets', 'configmaps'], verbs: ['get'], when: 'needed here' },
   { group: '', resources: ['nodes'], verbs: ['create'], when: 'always' },
+  { group: '', resources: ['nodes'], verbs: read, when: 'own name' },
   { group: '', resources: ['nodes', 'nodes/status'], verbs: ['update', 'patch'], when: 'own name' },
   { group: '', resources: ['events'], verbs: ['create', 'update', 'patch'], when: 'always' },
+];
+
+/** In force while its Node is there. */
+const memberRules: readonly NodeRule[] = [
+  { group: '', resources: ['services', 'nodes', 'namespaces'], verbs: read, when: 'always' },
+  { group: 'discovery.k8s.io', resources: ['endpointslices'], verbs: read, when: 'always' },
+  { group: 'minik8s.io', resources: ['dnses'], verbs: read, when: 'always' },
+  { group: '', resources: ['secrets', 'configmaps'], verbs: ['get'], when: 'needed here' },
   {
     group: 'coordination.k8s.io',
     resources: ['leases'],
@@ -51,15 +60,30 @@ export function nodeAuthorizer(server: ServerContext): Authorizer {
   return async (request) => {
     const node = nodeNameOf(request.user);
     if (node === undefined || request.type !== 'resource') return false;
-    for (const rule of rules) {
-      const matches =
-        rule.group === request.group &&
-        rule.resources.includes(request.resource) &&
-        rule.verbs.includes(request.verb);
-      if (matches && (await holds(rule.when, server, request, node))) return true;
-    }
-    return false;
+    if (await anyAllows(rules, server, request, node)) return true;
+    return (await anyAllows(memberRules, server, request, node)) && isMember(server, node);
   };
+}
+
+async function anyAllows(
+  table: readonly NodeRule[],
+  server: ServerContext,
+  request: ResourceAccess,
+  node: string,
+): Promise<boolean> {
+  for (const rule of table) {
+    const matches =
+      rule.group === request.group &&
+      rule.resources.includes(request.resource) &&
+      rule.verbs.includes(request.verb);
+    if (matches && (await holds(rule.when, server, request, node))) return true;
+  }
+  return false;
+}
+
+async function isMember(server: ServerContext, name: string): Promise<boolean> {
+  const node = await findObject(server, nodeResource, '', name);
+  return node !== undefined && node.status?.phase !== 'Pending';
 }
 
 function holds(

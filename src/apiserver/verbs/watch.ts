@@ -6,12 +6,18 @@ import type { RequestScope } from '../request-scope.ts';
 import { jsonType, respond } from '../respond.ts';
 import { selectionOf } from '../selection.ts';
 import { parseIncludeObject } from '../table.ts';
+import { nodeNameOf } from '../user.ts';
 import { matchingObjects } from './page.ts';
 import { createFraming } from './watch-frames.ts';
 import { openWatch } from './watch-stream.ts';
 
 /** Without `timeoutSeconds` a watch ends after 30 to 60 minutes (kube-apiserver --min-request-timeout). */
 const minTimeoutMs = 30 * 60_000;
+/**
+ * A node's watch lasts no longer than its own reflectors ask for: what it may read is decided when a watch begins, and
+ * the node may have been taken out since.
+ */
+const nodeTimeoutMs = 10 * 60_000;
 
 export async function watchCollection(scope: RequestScope, query: ListQuery): Promise<Response> {
   const { server, definition, info, signal, shutdown } = scope;
@@ -32,7 +38,7 @@ export async function watchCollection(scope: RequestScope, query: ListQuery): Pr
     initial,
     marksInitialEnd: query.sendInitialEvents === true && query.allowWatchBookmarks,
     bookmarks: query.allowWatchBookmarks,
-    timeoutMs: timeoutOf(query, () => server.random.next()),
+    timeoutMs: timeoutOf(scope, query),
     signals: shutdown ? [signal, shutdown] : [signal],
   });
   return respond(200, body, { ...scope.headers, ...jsonType });
@@ -49,7 +55,7 @@ async function prepareStart(scope: RequestScope, query: ListQuery): Promise<numb
   return query.sendInitialEvents === false ? server.cache.revision : 'current';
 }
 
-function timeoutOf(query: ListQuery, random: () => number): number {
-  const seconds = query.timeoutSeconds ?? 0;
-  return seconds > 0 ? seconds * 1000 : minTimeoutMs * (1 + random());
+function timeoutOf({ server, user }: RequestScope, { timeoutSeconds = 0 }: ListQuery): number {
+  const ms = timeoutSeconds > 0 ? timeoutSeconds * 1000 : minTimeoutMs * (1 + server.random.next());
+  return nodeNameOf(user) === undefined ? ms : Math.min(ms, nodeTimeoutMs);
 }

@@ -1,6 +1,7 @@
 /** The node's part of a process: the agent, the pod network and the service proxy. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { unlessAborted } from '../../base/abort.ts';
 import { readAsset } from '../../base/assets.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Current } from '../../base/current.ts';
@@ -95,6 +96,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     clusterCIDR: settings['cluster-cidr'],
     overlay: { mode: settings.overlay, nodeIP },
   });
+  const registered = Promise.withResolvers<void>();
   const kubelet = createKubelet({
     client,
     informers: informersOf(),
@@ -115,6 +117,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     ...(settings['system-reserved'] && { systemReserved: settings['system-reserved'] }),
     sandboxPool: settings['sandbox-pool'],
     requireFreePort: requireFreeHostPort,
+    onRegistered: registered.resolve,
     ...(options.onReady && { onReady: options.onReady }),
     ...(options.onRemoved && { onRemoved: options.onRemoved }),
     ...(options.labels && { labels: options.labels }),
@@ -160,16 +163,20 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
   const stop = new AbortController();
   const going = afterPods({ kubelet, periods, exec: systemExec, log }, signal);
   const ended = AbortSignal.any([going, stop.signal]);
-  const proxy = async () => {
+  /** What all nodes share is read once this is one: before, the API server would refuse. */
+  const member = async (work: () => Promise<unknown>) => {
     try {
-      await proxyInformers.start(ended);
+      await unlessAborted(ended, registered.promise);
+      await work();
     } catch (error) {
-      if (ended.aborted) return;
-      throw error;
+      if (!ended.aborted) throw error;
     }
+  };
+  const proxy = async () => {
+    await proxyInformers.start(ended);
     await Promise.all([proxier.run(ended), routing.run(ended)]);
   };
-  const parts = [kubelet.run(ended), proxy(), runOverlay(overlay, ended), dns.run(ended)];
+  const parts = [kubelet.run(ended), member(proxy), member(() => runOverlay(overlay, ended)), dns.run(ended)];
   try {
     await Promise.all(parts);
   } finally {

@@ -93,8 +93,10 @@ function withoutVersion(body: object): object {
 const everyone = ['get own', 'get other', 'list own by name', 'list other by name', 'list', 'watch'];
 const readAll = [...everyone, 'watch own by name', 'watch other by name'];
 
+type Passed = Readonly<Record<string, readonly string[]>>;
+
 /** All that is not forbidden. */
-const allowed: Readonly<Record<string, readonly string[]>> = {
+const allowed: Passed = {
   services: readAll,
   namespaces: readAll,
   endpointslices: readAll,
@@ -114,17 +116,33 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** The same without its Node. */
+const allowedWithoutNode: Passed = {
+  nodes: [
+    ...['get own', 'list own by name', 'watch own by name', 'create own'],
+    // There is nothing to change: the answer is 404, which tells the agent that it was taken out.
+    ...['update own', 'patch own', 'PUT status of own', 'PATCH status of own'],
+  ],
+  pods: allowed.pods ?? [],
+  events: allowed.events ?? [],
+  certificatesigningrequests: allowed.certificatesigningrequests ?? [],
+};
+
+async function passedOn(kind: ResourceDefinition): Promise<string[]> {
+  const passed: string[] = [];
+  for (const [title, method, path, body] of await attemptsOn(kind)) {
+    const { status, text } = await ask(method, path, body);
+    if (status === 403) continue;
+    assert.ok(status < 300 || status === 404 || status === 409, `${title}: ${status} ${text}`);
+    passed.push(title);
+  }
+  return passed.sort();
+}
+
 describe('a node', () => {
   for (const kind of registry) {
     it(`may do with ${kind.plural} what it needs, and nothing else`, async () => {
-      const passed: string[] = [];
-      for (const [title, method, path, body] of await attemptsOn(kind)) {
-        const { status, text } = await ask(method, path, body);
-        if (status === 403) continue;
-        assert.ok(status < 300 || status === 404 || status === 409, `${title}: ${status} ${text}`);
-        passed.push(title);
-      }
-      assert.deepEqual(passed.sort(), [...(allowed[kind.plural] ?? [])].sort());
+      assert.deepEqual(await passedOn(kind), [...(allowed[kind.plural] ?? [])].sort());
     });
   }
 
@@ -191,4 +209,34 @@ describe('a node', () => {
       await world.server.call('DELETE', `${inDefault}/secrets/needed`);
     });
   }
+});
+
+describe('a node that was taken out', () => {
+  const own = `${core}/nodes/n1`;
+  const statusOf = async (path: string) => (await ask('GET', path)).status;
+  before(async () => {
+    assert.equal((await world.server.call('DELETE', own)).status, 200);
+  });
+
+  for (const kind of registry) {
+    it(`may do with ${kind.plural} what is its own, and nothing else`, async () => {
+      assert.deepEqual(await passedOn(kind), [...(allowedWithoutNode[kind.plural] ?? [])].sort());
+    });
+  }
+
+  it('sees the pods that are bound to it', async () => {
+    assert.equal(await statusOf(`${core}/pods?fieldSelector=spec.nodeName%3Dn1`), 200);
+  });
+
+  it('reads again what it did when its Node is made again, but not while that is Pending', async () => {
+    const reads = [`${core}/services`, `${core}/nodes`, `${inDefault}/secrets/own`];
+    const statuses = () => Promise.all(reads.map(statusOf));
+    assert.deepEqual(await statuses(), [403, 403, 403]);
+    await make(`${core}/nodes`, { metadata: { name: 'n1' }, status: { phase: 'Pending' } });
+    assert.deepEqual(await statuses(), [403, 403, 403]);
+    const node = (await world.server.call('GET', own)).json<KubeObject>();
+    const letIn = await world.server.call('PUT', `${own}/status`, { ...node, status: {} });
+    assert.equal(letIn.status, 200, letIn.text);
+    assert.deepEqual(await statuses(), [200, 200, 200]);
+  });
 });

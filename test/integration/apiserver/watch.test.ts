@@ -149,6 +149,31 @@ describe('watch', () => {
     await own.stop();
   });
 
+  it('of a node ends after ten minutes, whatever it asks for: it may have been taken out', async () => {
+    const own = await startTestServer();
+    const user = { name: 'system:node:n1', groups: ['system:nodes'] };
+    await own.call('POST', '/api/v1/nodes', { metadata: { name: 'n1' } });
+    for (const ask of ['', '&timeoutSeconds=86400']) {
+      const services = `/api/v1/services?watch=true${ask}`;
+      const watch = await openTestWatch(own, services, {}, user);
+      const rest = watch.rest();
+      let over = false;
+      void rest.then(() => {
+        over = true;
+      });
+      await own.clock.advance(599_000);
+      assert.equal(over, false);
+      await own.clock.advance(1_000);
+      assert.equal(over, true);
+      const others = await openTestWatch(own, services);
+      const events = others.rest();
+      await own.clock.advance(601_000);
+      others.abort();
+      assert.ok((await events).length > 0);
+    }
+    await own.stop();
+  });
+
   it('lists through a watch for clients that ask for initial events', async () => {
     const own = await startTestServer();
     await own.call('POST', configMaps, { metadata: { name: 'i1' } });
