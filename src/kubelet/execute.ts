@@ -64,7 +64,8 @@ const effects: Effects = {
     try {
       await context.requireHostPorts(pod);
       await context.files.prepareVolumes(pod);
-      const sandbox = await context.startInTurn(() => context.sandboxes.acquire(pod, attempt));
+      const hostname = context.files.hostname(pod);
+      const sandbox = await context.startInTurn(() => context.sandboxes.acquire(pod, attempt, hostname));
       await prepareNames(context, pod, sandbox.ip);
       await context.cache.refresh(sandbox.id);
       memory.prepared = true;
@@ -177,7 +178,7 @@ function known({ pod, uid }: Target): Pod {
 }
 
 async function prepareNames(context: ExecuteContext, pod: Pod, ip: string | undefined): Promise<void> {
-  for (const warning of await context.files.prepareNames(pod, ip ?? context.nodeIP)) {
+  for (const warning of await context.files.prepareNames(pod, ip)) {
     context.events.event(pod, 'Warning', 'DNSConfigForming', warning);
   }
 }

@@ -7,7 +7,8 @@ import { dirname, join } from 'node:path';
 import type { Pod } from '../api/core/v1/pod.ts';
 import { parseQuantity, quantityValue } from '../apimachinery/quantity.ts';
 import type { Exec } from '../base/exec.ts';
-import { podHostname, renderHosts, renderResolvConf } from './plan/pod-dns.ts';
+import { renderResolvConf } from './plan/pod-dns.ts';
+import { kernelHostname, renderHosts } from './plan/pod-hosts.ts';
 import { type HostPathType, VolumeError, type VolumePlan, volumePlan } from './plan/volumes.ts';
 import type { Mount } from './runtime/runtime.ts';
 
@@ -16,7 +17,9 @@ export interface PodFilesOptions {
   readonly exec: Exec;
   readonly clusterDNS: string | undefined;
   readonly clusterDomain: string;
+  /** The machine's own files, by which its programs resolve names. */
   readonly resolvConf: string;
+  readonly hosts: string;
 }
 
 /** Kubernetes keeps no more of a termination message. */
@@ -48,18 +51,23 @@ export class PodFiles {
     }
   }
 
-  /** Writes the files every container of the pod is given; resolves to what its user should know about them. */
-  async prepareNames(pod: Pod, podIP: string): Promise<readonly string[]> {
-    const { clusterDNS, clusterDomain, resolvConf } = this.#options;
+  /** What `hostname` says in the pod. Throws when it would be longer than the kernel takes. */
+  hostname(pod: Pod): string {
+    return kernelHostname(pod, this.#options.clusterDomain);
+  }
+
+  /**
+   * Writes the files every container of the pod is given; resolves to what its user should know about them. A pod in
+   * the host's network has no `podIP`.
+   */
+  async prepareNames(pod: Pod, podIP: string | undefined): Promise<readonly string[]> {
+    const { clusterDNS, clusterDomain, resolvConf, hosts } = this.#options;
     const directory = this.directory(pod.metadata.uid);
-    const hostResolvConf = await readFile(resolvConf, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return '';
-      throw error;
-    });
+    const [hostResolvConf, hostHosts] = await Promise.all([textOf(resolvConf), textOf(hosts)]);
     const { text, warnings } = renderResolvConf(pod, { clusterDNS, clusterDomain, hostResolvConf });
     await Promise.all([
-      writeFile(join(directory, 'hosts'), renderHosts(pod, podIP, clusterDomain)),
-      writeFile(join(directory, 'hostname'), `${podHostname(pod)}\n`),
+      writeFile(join(directory, 'hosts'), renderHosts(pod, { podIP, clusterDomain, hostHosts })),
+      writeFile(join(directory, 'hostname'), `${this.hostname(pod)}\n`),
       writeFile(join(directory, 'resolv.conf'), text),
     ]);
     return warnings;
@@ -68,7 +76,7 @@ export class PodFiles {
   nameMounts(pod: Pod, taken: readonly Mount[]): readonly Mount[] {
     const directory = this.directory(pod.metadata.uid);
     const files = pod.spec.hostNetwork
-      ? (['resolv.conf'] as const)
+      ? (['hosts', 'resolv.conf'] as const)
       : (['hosts', 'hostname', 'resolv.conf'] as const);
     return files
       .map((file) => ({ source: join(directory, file), target: `/etc/${file}`, readOnly: false }))
@@ -115,6 +123,16 @@ export class PodFiles {
       await this.#options.exec('mount', ['-t', 'tmpfs', '-o', `mode=0777${size}`, 'tmpfs', plan.path]);
     }
     await chmod(plan.path, 0o777);
+  }
+}
+
+/** '' when there is no such file. */
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
   }
 }
 

@@ -6,7 +6,6 @@
 
 import type { Pod } from '../api/core/v1/pod.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
-import { podHostname } from './plan/pod-dns.ts';
 import type { PodNetwork } from './pod-network.ts';
 import {
   type ContainerRuntime,
@@ -42,7 +41,7 @@ export class Sandboxes {
   }
 
   /** A sandbox with an address, by now the pod's. It may have ended since: the next look at it tells. */
-  async acquire(pod: Pod, attempt: number): Promise<Pick<SandboxState, 'id' | 'ip'>> {
+  async acquire(pod: Pod, attempt: number, hostname: string): Promise<Pick<SandboxState, 'id' | 'ip'>> {
     const { uid, name, namespace = '' } = pod.metadata;
     const reference = { uid, name, namespace };
     if (!pod.spec.hostNetwork) {
@@ -52,7 +51,7 @@ export class Sandboxes {
     }
     const made = pod.spec.hostNetwork
       ? await this.#options.runtime.runSandbox({ ip: undefined, hostname: undefined })
-      : await this.#make(podHostname(pod));
+      : await this.#make(hostname);
     try {
       await this.#options.runtime.assignSandbox(made.id, reference, attempt);
       return made;

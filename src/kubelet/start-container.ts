@@ -11,7 +11,6 @@ import type { EventRecorder } from '../controller-runtime/events.ts';
 import type { PodAction, StartFailureReason } from './plan/actions.ts';
 import { type ConfigSources, ContainerConfigError, expand, resolveEnv } from './plan/env.ts';
 import { containerArgv, isImageName, pullDecision } from './plan/image.ts';
-import { podHostname } from './plan/pod-dns.ts';
 import { containerResources, qosClass } from './plan/resources.ts';
 import { containerUser, securityOf } from './plan/security.ts';
 import { specHash } from './plan/spec-hash.ts';
@@ -140,7 +139,7 @@ async function containerConfig(
 ): Promise<ContainerConfig> {
   const { files, nodeMemoryBytes } = context;
   const { uid, name, namespace = '' } = pod.metadata;
-  const hostname = podHostname(pod);
+  const hostname = files.hostname(pod);
   const env = await environment(context, pod, wanted, sandbox);
   const own = containerMounts(pod, wanted, files.directory(uid));
   const terminationMessageFile = await files.makeTerminationFile(uid, wanted.name, action.attempt);

@@ -1,4 +1,4 @@
-/** The files by which a pod resolves names: /etc/hosts and /etc/resolv.conf (pkg/kubelet/network/dns). */
+/** A pod's /etc/resolv.conf (pkg/kubelet/network/dns). Pure. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { maxNameservers, maxSearchCharacters, maxSearches } from '../../api/core/v1/pod-dns-validation.ts';
 import { parseResolvConf, type ResolvConf } from '../../base/resolv-conf.ts';
@@ -10,29 +10,6 @@ export interface DnsFacts {
   readonly clusterDomain: string;
   /** The machine's own resolv.conf. */
   readonly hostResolvConf: string;
-}
-
-/** At most 63 characters, as the kernel and Kubernetes take it. */
-export function podHostname(pod: Pod): string {
-  return (pod.spec.hostname || pod.metadata.name).slice(0, 63).replace(/[-.]+$/, '');
-}
-
-/** With its name in full when a subdomain gives it one. */
-export function renderHosts(pod: Pod, podIP: string, clusterDomain: string): string {
-  const hostname = podHostname(pod);
-  const { subdomain } = pod.spec;
-  const full = subdomain && `${hostname}.${subdomain}.${pod.metadata.namespace}.svc.${clusterDomain}\t`;
-  const lines = [
-    '# Kubernetes-managed hosts file.',
-    '127.0.0.1\tlocalhost',
-    '::1\tlocalhost ip6-localhost ip6-loopback',
-    'fe00::0\tip6-localnet',
-    'fe00::0\tip6-mcastprefix',
-    'fe00::1\tip6-allnodes',
-    'fe00::2\tip6-allrouters',
-    `${podIP}\t${full ?? ''}${hostname}`,
-  ];
-  return `${lines.join('\n')}\n`;
 }
 
 export interface RenderedResolvConf {

@@ -162,6 +162,7 @@ export async function startNodeHarness({
         clusterDNS: undefined,
         clusterDomain: '',
         resolvConf: '',
+        hosts: '',
       });
       const steps = [
         stopAgent,

@@ -27,6 +27,21 @@ testCreate(podResource, pod, [
     { metadata: { labels: { a: 'b c' } } },
     'metadata.labels: Invalid value: "b c": a valid label',
   ],
+  [
+    'lines of /etc/hosts',
+    spec({ hostAliases: [{ ip: '192.0.2.7', hostnames: ['db', 'db.example'] }, { ip: '2001:db8::7' }] }),
+  ],
+  [
+    'wrong lines of /etc/hosts',
+    spec({
+      hostAliases: [
+        { ip: '192.0.2.7', hostnames: ['a'] },
+        { ip: '192.0.2', hostnames: ['b', 'B'] },
+      ],
+    }),
+    'spec.hostAliases[1].ip: Invalid value: "192.0.2": must be a valid IP address',
+    'spec.hostAliases[1].hostnames[1]: Invalid value: "B": a lowercase RFC 1123 subdomain',
+  ],
   ['no containers', spec({ containers: [] }), 'spec.containers: Required value'],
   ['container without a name', container({ name: '' }), `${c0}.name: Required value`],
   [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { containerArgv, isImageName, pullDecision } from '../../../src/kubelet/plan/image.ts';
-import { podHostname, renderHosts, renderResolvConf } from '../../../src/kubelet/plan/pod-dns.ts';
+import { renderResolvConf } from '../../../src/kubelet/plan/pod-dns.ts';
 import { containerResources, cpuShares, qosClass } from '../../../src/kubelet/plan/resources.ts';
 import { containerUser, securityOf } from '../../../src/kubelet/plan/security.ts';
 import { containerMounts, volumePlan } from '../../../src/kubelet/plan/volumes.ts';
@@ -205,20 +205,7 @@ describe('volumes', () => {
   });
 });
 
-describe('names', () => {
-  it('are the pod’s, cut to what the kernel takes', () => {
-    assert.equal(podHostname(makePod()), 'web');
-    assert.equal(podHostname(makePod({ hostname: 'own' })), 'own');
-    assert.equal(podHostname(makePod({}, { name: `${'a'.repeat(62)}-b` })), 'a'.repeat(62));
-    assert.match(renderHosts(makePod(), '10.244.0.2', 'cluster.local'), /^10\.244\.0\.2\tweb$/m);
-  });
-  it('are full ones below a subdomain', () => {
-    assert.match(
-      renderHosts(makePod({ hostname: 'own', subdomain: 'db' }), '10.244.0.2', 'cluster.local'),
-      /^10\.244\.0\.2\town\.db\.shop\.svc\.cluster\.local\town$/m,
-    );
-  });
-
+describe('names of others', () => {
   const facts = {
     clusterDNS: '10.96.0.10',
     clusterDomain: 'cluster.local',

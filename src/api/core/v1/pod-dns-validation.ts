@@ -1,4 +1,4 @@
-/** Rules of dnsPolicy and dnsConfig (upstream: validatePodDNSConfig). */
+/** Rules of dnsPolicy, dnsConfig and hostAliases (upstream: validatePodDNSConfig, ValidateHostAliases). */
 import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { checkDns1123Subdomain, nameCauses } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
@@ -43,4 +43,16 @@ export function validatePodDns({ dnsPolicy, dnsConfig = {} }: PodSpec, specPath:
     if (!name) causes.push(requiredCause(`${path}.options[${index}]`, 'must not be empty'));
   }
   return causes;
+}
+
+export function validateHostAliases(
+  aliases: NonNullable<PodSpec['hostAliases']>,
+  path: string,
+): StatusCause[] {
+  return aliases.flatMap(({ ip, hostnames = [] }, index) => [
+    ...nameCauses(`${path}[${index}].ip`, ip, checkIPAddress),
+    ...hostnames.flatMap((name, n) =>
+      nameCauses(`${path}[${index}].hostnames[${n}]`, name, checkDns1123Subdomain),
+    ),
+  ]);
 }

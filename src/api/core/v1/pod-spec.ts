@@ -86,6 +86,8 @@ const toleration = struct({
   tolerationSeconds: v.optional(int64()),
 });
 
+const hostAlias = struct({ ip: v.string(), hostnames: v.optional(v.array(v.string())) });
+
 const dnsConfig = struct({
   nameservers: v.optional(v.array(v.string())),
   searches: v.optional(v.array(v.string())),
@@ -107,6 +109,9 @@ export const podSpecSchema = struct({
   hostname: v.optional(v.string()),
   /** The headless Service below whose name the pod has its host name. */
   subdomain: v.optional(v.string()),
+  setHostnameAsFQDN: v.optional(v.boolean()),
+  /** More lines of the pod's /etc/hosts. */
+  hostAliases: v.optional(v.array(hostAlias)),
   serviceAccountName: v.optional(v.string()),
   securityContext: v.optional(
     struct({ runAsUser: v.optional(int64()), runAsGroup: v.optional(int64()) }),

@@ -10,7 +10,7 @@ import {
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateAnnotations, validateLabels } from '../../../apimachinery/validate-meta.ts';
 import { type PodRules, validateContainers, validateUserAndGroup } from './container-validation.ts';
-import { validatePodDns } from './pod-dns-validation.ts';
+import { validateHostAliases, validatePodDns } from './pod-dns-validation.ts';
 import type { PodSpec, PodTemplateSpec, Toleration } from './pod-spec.ts';
 import { validateVolumes } from './volume-validation.ts';
 
@@ -22,6 +22,7 @@ export function validatePodSpec(spec: PodSpec, path: string, rules: PodRules): S
     ...(spec.hostname ? nameCauses(`${path}.hostname`, spec.hostname, checkDns1123Label) : []),
     ...(spec.subdomain ? nameCauses(`${path}.subdomain`, spec.subdomain, checkDns1123Label) : []),
     ...validatePodDns(spec, path),
+    ...validateHostAliases(spec.hostAliases ?? [], `${path}.hostAliases`),
     ...(spec.nodeName ? nameCauses(`${path}.nodeName`, spec.nodeName, checkDns1123Subdomain) : []),
     ...(spec.serviceAccountName
       ? nameCauses(`${path}.serviceAccountName`, spec.serviceAccountName, checkDns1123Subdomain)
