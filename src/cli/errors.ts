@@ -25,3 +25,14 @@ export function inContext(error: unknown, doing: string): unknown {
 export class ReportedError extends Error {
   override readonly name = 'ReportedError';
 }
+
+/** Is told like any other; the command ends with a status of its own. */
+export class ExitError extends Error {
+  override readonly name = 'ExitError';
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}

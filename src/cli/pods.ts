@@ -14,6 +14,11 @@ export interface Pod {
   readonly object: JsonObject;
 }
 
+/** For commands that work with one container. */
+export const containerFlag = {
+  container: { type: 'string', short: 'c', hint: 'NAME', about: 'in this container' },
+} as const satisfies FlagTable;
+
 /** For commands that work with one pod. */
 export const runningTimeoutFlag = {
   'pod-running-timeout': {
@@ -23,15 +28,13 @@ export const runningTimeoutFlag = {
   },
 } as const satisfies FlagTable;
 
-/** For commands that work with one container. */
-export const containerFlags = {
-  container: { type: 'string', short: 'c', hint: 'NAME', about: 'in this container' },
+/** For commands that join a program in a container. */
+export const programFlags = {
+  ...containerFlag,
   quiet: { type: 'boolean', short: 'q', about: 'print only what the container prints' },
-} as const satisfies FlagTable;
-
-export const inputFlags = {
   stdin: { type: 'boolean', short: 'i', about: 'pass standard input on' },
   tty: { type: 'boolean', short: 't', about: 'standard input is a terminal' },
+  ...runningTimeoutFlag,
 } as const satisfies FlagTable;
 
 /** Those with the labels, running and ready ones first, then the oldest. */
@@ -123,9 +126,10 @@ export function defaultContainer(pod: JsonObject, io: Pick<Io, 'err'>, quiet = f
   return first;
 }
 
-/** Throws for a pod that has ended; `doing` is such as `exec into`. */
-export function requireUnfinished({ object }: Pod, doing: string): void {
+/** The name of the container that is meant. Throws for a pod that has ended; `doing` is such as `exec into`. */
+export function chooseContainer({ flags, io }: VerbContext, { object }: Pod, doing: string): string {
   const phase = textAt(object, 'status', 'phase');
   if (phase === 'Succeeded' || phase === 'Failed')
     throw new Error(`cannot ${doing} a container in a completed pod; current phase is ${phase}`);
+  return flags.text('container') ?? defaultContainer(object, io, flags.on('quiet'));
 }

@@ -2,7 +2,7 @@
 import { type CommandDef, defineCommand } from 'citty';
 import { UsageError } from '../base/usage-error.ts';
 import { type Cluster, connect } from './cluster.ts';
-import { errorLine, ReportedError } from './errors.ts';
+import { ExitError, errorLine, ReportedError } from './errors.ts';
 import { connectionFlags, Flags, type FlagTable, toArgs } from './flags.ts';
 import type { Io } from './io.ts';
 
@@ -71,7 +71,10 @@ async function runVerb(verb: Verb, flags: Flags, io: Io): Promise<void> {
     if (io.signal.aborted) io.exitWith(whenInterrupted);
     else if (error instanceof UsageError) throw error;
     else if (error instanceof ReportedError) io.exitWith(1);
-    else report(error);
+    else {
+      report(error);
+      if (error instanceof ExitError) io.exitWith(error.status);
+    }
   } finally {
     cluster?.close();
   }

@@ -7,13 +7,14 @@ import { type CopyPlan, memberPrefix, planCopy, splitRemote } from '../cp-plan.t
 import { findResource } from '../discovery.ts';
 import type { FlagTable } from '../flags.ts';
 import type { Stdio } from '../io.ts';
-import { containerFlags, defaultContainer, type Pod, requireUnfinished } from '../pods.ts';
-import { endWith, execPath, runProgram } from '../streaming/run-command.ts';
+import { chooseContainer, containerFlag, type Pod } from '../pods.ts';
+import { runExec } from '../streaming/exec.ts';
+import { endWith } from '../streaming/run-command.ts';
 import { targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
-  container: containerFlags.container,
+  ...containerFlag,
   'no-preserve': { type: 'boolean', about: 'owners and permissions are not those of the local files' },
 } as const satisfies FlagTable;
 
@@ -40,17 +41,12 @@ async function programIn(
   context: VerbContext,
   { namespace, pod: name }: CopyPlan['remote'],
 ): Promise<Program> {
-  const { flags, io } = context;
   const cluster = context.cluster();
   const resource = findResource(await cluster.resources(), 'pods');
   const target = { resource, namespace: namespace ?? cluster.namespace, name };
   const pod: Pod = { target, object: await cluster.get(targetPath(target)) };
-  requireUnfinished(pod, 'exec into');
-  const container = flags.text('container') ?? defaultContainer(pod.object, io);
-  return (command, stdio, stdin) => {
-    const input = { stdin };
-    return runProgram(context, execPath(target, { container, command, input }), stdio, input);
-  };
+  const container = chooseContainer(context, pod, 'exec into');
+  return (command, stdio, stdin) => runExec(context, target, { container, command, input: { stdin } }, stdio);
 }
 
 async function upload(

@@ -1,22 +1,14 @@
 /** `ctl exec`: runs a program in a container, as if it ran here. */
 import { UsageError } from '../../base/usage-error.ts';
 import { type FlagTable, fileFlags } from '../flags.ts';
-import {
-  containerFlags,
-  defaultContainer,
-  findPod,
-  inputFlags,
-  requireUnfinished,
-  runningTimeoutFlag,
-} from '../pods.ts';
-import { chooseInput, execPath, noTerminal, runCommand } from '../streaming/run-command.ts';
+import { chooseContainer, findPod, programFlags } from '../pods.ts';
+import { runExec } from '../streaming/exec.ts';
+import { inputOf, withStreams } from '../streaming/run-command.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {
-  ...containerFlags,
-  ...inputFlags,
+  ...programFlags,
   filename: fileFlags.filename,
-  ...runningTimeoutFlag,
 } as const satisfies FlagTable;
 
 export const exec: Verb = {
@@ -39,12 +31,10 @@ export const exec: Verb = {
     if (command.length === 0)
       throw new UsageError('ctl exec: you must specify at least one command for the container');
     const pod = await findPod(context, words[0]);
-    requireUnfinished(pod, 'exec into');
-    const quiet = flags.on('quiet');
-    const container = flags.text('container') ?? defaultContainer(pod.object, io, quiet);
-    const wanted = { stdin: flags.on('stdin'), tty: flags.on('tty') };
-    const { refused, ...input } = chooseInput(io.stdio(), wanted);
-    if (refused && !quiet) io.err(noTerminal);
-    await runCommand(context, execPath(pod.target, { container, command, input }), input);
+    const container = chooseContainer(context, pod, 'exec into');
+    const input = inputOf(context, flags.on('tty'));
+    await withStreams(io, input, (stdio) =>
+      runExec(context, pod.target, { container, command, input }, stdio),
+    );
   },
 };

@@ -1,10 +1,8 @@
 /** What exec and attach have in common: a program's streams joined to those of this process. */
 import { finished, pipeline } from 'node:stream/promises';
 import { errorMessage } from '../../base/log.ts';
-import { query } from '../../client/resource-path.ts';
 import { type ChannelSocket, ChannelStream, commandChannels } from '../../streams/channels.ts';
 import type { Io, Stdio, Terminal } from '../io.ts';
-import { type ObjectTarget, targetPath } from '../targets.ts';
 import type { VerbContext } from '../verb.ts';
 import { exitCodeOf } from './command-outcome.ts';
 import { openChannels } from './websocket.ts';
@@ -15,19 +13,15 @@ export interface Input {
   readonly terminal?: Terminal;
 }
 
-/** What -i and -t come to: a terminal only where standard input is one, as in kubectl. */
-export function chooseInput(
-  stdio: Stdio,
-  { stdin, tty }: { stdin: boolean; tty: boolean },
-): Input & {
-  /** A terminal was asked for and there is none. */
-  readonly refused: boolean;
-} {
-  const { terminal } = stdio;
-  return { stdin, refused: stdin && tty && !terminal, ...(stdin && tty && terminal && { terminal }) };
+/** What -i and -t come to: a terminal only where standard input is one, as in kubectl; says so where it is none. */
+export function inputOf({ io, flags }: VerbContext, tty: boolean): Input {
+  const stdin = flags.on('stdin');
+  const { terminal } = io.stdio();
+  if (!stdin || !tty) return { stdin };
+  if (terminal) return { stdin, terminal };
+  if (!flags.on('quiet')) io.err('Unable to use a TTY - input is not a terminal or the right kind of file\n');
+  return { stdin };
 }
-
-export const noTerminal = 'Unable to use a TTY - input is not a terminal or the right kind of file\n';
 
 /** The query of exec and attach: which streams are wanted. A terminal has one output. */
 export const streamsQuery = ({ stdin, terminal }: Input): Readonly<Record<string, boolean | undefined>> => ({
@@ -37,32 +31,21 @@ export const streamsQuery = ({ stdin, terminal }: Input): Readonly<Record<string
   tty: terminal !== undefined || undefined,
 });
 
-export interface ExecRequest {
-  readonly container: string;
-  readonly command: readonly string[];
-  readonly input: Input;
-}
-
-/** Path and query of an exec. */
-export function execPath(pod: ObjectTarget, { container, command, input }: ExecRequest): string {
-  const words = command.map((word) => `&command=${encodeURIComponent(word)}`).join('');
-  return `${targetPath(pod, 'exec')}${query({ container, ...streamsQuery(input) })}${words}`;
-}
-
-/** Runs a program with the streams of this process, and passes its exit code on. Rejects as `runProgram` does. */
-export async function runCommand(
-  context: VerbContext,
-  path: string,
-  input: Input,
-  options: { readonly redraw?: boolean } = {},
+/**
+ * Does with the streams of this process what `run` does with streams, the terminal in raw mode meanwhile, and passes the
+ * exit code on. Rejects as `run` does.
+ */
+export async function withStreams(
+  io: Io,
+  { terminal }: Input,
+  run: (stdio: Stdio) => Promise<number>,
 ): Promise<void> {
-  const { io } = context;
-  input.terminal?.setRaw(true);
+  terminal?.setRaw(true);
   let code: number;
   try {
-    code = await runProgram(context, path, io.stdio(), { ...input, ...options });
+    code = await run(io.stdio());
   } finally {
-    input.terminal?.setRaw(false);
+    terminal?.setRaw(false);
   }
   endWith(io, code);
 }

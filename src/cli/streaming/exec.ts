@@ -1,0 +1,48 @@
+/** Programs run in a container: what `exec` and `cp` have in common. */
+import { finished } from 'node:stream/promises';
+import { errorMessage } from '../../base/log.ts';
+import { query } from '../../client/resource-path.ts';
+import { ExitError } from '../errors.ts';
+import type { Stdio } from '../io.ts';
+import { type ObjectTarget, targetPath } from '../targets.ts';
+import type { VerbContext } from '../verb.ts';
+import { type Input, runProgram, streamsQuery } from './run-command.ts';
+import { HeldOutput, startFailure } from './start-failure.ts';
+
+export interface ExecRequest {
+  readonly container: string;
+  readonly command: readonly string[];
+  readonly input: Input;
+}
+
+/**
+ * Resolves with the program's exit code. Rejects as `runProgram` does, and with ExitError when the program could not be
+ * started: kubectl ends with the status that the engine gives, and so does this.
+ */
+export async function runExec(
+  context: VerbContext,
+  pod: ObjectTarget,
+  request: ExecRequest,
+  stdio: Stdio,
+): Promise<number> {
+  const { container, command, input } = request;
+  const words = command.map((word) => `&command=${encodeURIComponent(word)}`).join('');
+  const path = `${targetPath(pod, 'exec')}${query({ container, ...streamsQuery(input) })}${words}`;
+  const stdout = new HeldOutput(stdio.stdout);
+  const why = (said: string) => startFailure(said, { pod: pod.name, container });
+  const run = async () => {
+    const code = await runProgram(context, path, { ...stdio, stdout }, input);
+    await finished(stdout.end());
+    return code;
+  };
+  const code = await run().catch((error) => {
+    // Other engines say it as the failure of the request.
+    const failure = why(errorMessage(error));
+    throw failure === undefined ? error : new ExitError(failure, 1);
+  });
+  const failure = code === 126 || code === 127 ? why(stdout.held) : undefined;
+  if (failure !== undefined) throw new ExitError(failure, code);
+  // Words of a program that only sounds like the engine.
+  stdio.stdout.write(stdout.held, 'latin1');
+  return code;
+}
