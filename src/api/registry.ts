@@ -5,6 +5,7 @@ import { replicaSetResource } from './apps/v1/replica-set.ts';
 import { certificateSigningRequestResource } from './certificates/v1/certificate-signing-request.ts';
 import { leaseResource } from './coordination/v1/lease.ts';
 import { configMapResource } from './core/v1/config-map.ts';
+import { endpointsResource } from './core/v1/endpoints.ts';
 import { eventResource } from './core/v1/event.ts';
 import { namespaceResource } from './core/v1/namespace.ts';
 import { nodeResource } from './core/v1/node.ts';
@@ -19,6 +20,7 @@ export const registry: readonly ResourceDefinition[] = [
   namespaceResource,
   nodeResource,
   serviceResource,
+  endpointsResource,
   configMapResource,
   secretResource,
   eventResource,

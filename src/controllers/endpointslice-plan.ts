@@ -10,13 +10,13 @@ import {
   type Endpoint,
   type EndpointPort,
   type EndpointSlice,
+  managedByLabel,
   serviceNameLabel,
 } from '../api/discovery/v1/endpoint-slice.ts';
 import { deepCopy, deepEqual } from '../apimachinery/equality.ts';
 import type { Draft, OwnerReference } from '../apimachinery/meta.ts';
 import { isTerminating } from '../apimachinery/meta.ts';
 
-export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
 export const manager = 'endpointslice-controller.k8s.io';
 const headlessLabel = 'service.kubernetes.io/headless';
 export const maxEndpointsPerSlice = 100;
@@ -157,7 +157,9 @@ const isIPv4 = (address: string) => /^\d+\.\d+\.\d+\.\d+$/.test(address);
 export function portsOf(service: Service, pod: Pod): EndpointPort[] {
   return (service.spec.ports ?? []).flatMap((port) => {
     const number = targetPort(port.targetPort ?? port.port, port.protocol, pod);
-    return number === undefined ? [] : [{ name: port.name ?? '', protocol: port.protocol, port: number }];
+    if (number === undefined) return [];
+    const { name = '', protocol, appProtocol } = port;
+    return [{ name, protocol, port: number, ...(appProtocol && { appProtocol }) }];
   });
 }
 
@@ -210,6 +212,6 @@ const endpointKey = (endpoint: Endpoint) => endpoint.targetRef?.uid ?? endpoint.
 
 const portsKey = (ports: readonly EndpointPort[]) =>
   ports
-    .map(({ name, protocol, port }) => `${name}/${protocol}/${port ?? ''}`)
+    .map(({ name, protocol, port, appProtocol }) => `${name}/${protocol}/${port ?? ''}/${appProtocol ?? ''}`)
     .sort()
     .join(' ');

@@ -7,6 +7,7 @@ import { serviceResource } from '../api/core/v1/service.ts';
 import {
   type EndpointSlice,
   endpointSliceResource,
+  managedByLabel,
   serviceNameLabel,
 } from '../api/discovery/v1/endpoint-slice.ts';
 import { matches, selectorFromMap } from '../apimachinery/labels.ts';
@@ -18,7 +19,7 @@ import {
   watched,
 } from '../controller-runtime/definition.ts';
 import { controllerReference } from './claim.ts';
-import { managedByLabel, manager, planSlices } from './endpointslice-plan.ts';
+import { manager, planSlices } from './endpointslice-plan.ts';
 import { ifPresent } from './if-present.ts';
 import { ObservedWrites, verifyAfter } from './observed-writes.ts';
 

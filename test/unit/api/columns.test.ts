@@ -27,6 +27,7 @@ const layouts: Readonly<Record<string, string>> = {
   nodes:
     'Name|Status|Roles|Age|Version|Internal-IP*|External-IP*|OS-Image*|Kernel-Version*|Container-Runtime*',
   services: 'Name|Type|Cluster-IP|External-IP|Port(s)|Age|Selector*',
+  endpoints: 'Name|Endpoints|Age',
   configmaps: 'Name|Data|Age',
   secrets: 'Name|Type|Data|Age',
   events: 'Last Seen|Type|Reason|Object|Subobject*|Source*|Message|First Seen*|Count*|Name*',

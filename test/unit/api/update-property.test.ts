@@ -104,6 +104,11 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
     endpoints: draw.list(2, () => ({ addresses: ['10.0.0.1'] })),
     ports: draw.list(2, (i) => ({ port: draw.of(undefined, 80 + i) })),
   }),
+  Endpoints: (draw) => ({
+    subsets: draw.of(undefined, [
+      { addresses: [{ ip: '10.0.0.1' }], ports: draw.list(2, (i) => ({ name: `p${i}`, port: 80 + i })) },
+    ]),
+  }),
   Lease: (draw) => ({ spec: draw.of(undefined, { holderIdentity: 'a' }) }),
   ReplicaSet: (draw) => ({ spec: { ...workload(draw), strategy: undefined } }),
   Deployment: (draw) => ({ spec: workload(draw) }),

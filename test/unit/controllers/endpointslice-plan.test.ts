@@ -72,12 +72,12 @@ describe('portsOf', () => {
       { name: 'web', targetPort: 'http' },
       { name: 'udp', targetPort: 'http', protocol: 'UDP' },
       { name: 'num', targetPort: 9 },
-      { name: 'same', port: 81, targetPort: undefined },
+      { name: 'same', port: 81, targetPort: undefined, appProtocol: 'http' },
     ]);
     assert.deepEqual(portsOf(target, named), [
       { name: 'web', protocol: 'TCP', port: 8080 },
       { name: 'num', protocol: 'TCP', port: 9 },
-      { name: 'same', protocol: 'TCP', port: 81 },
+      { name: 'same', protocol: 'TCP', port: 81, appProtocol: 'http' },
     ]);
   });
 });
@@ -139,6 +139,14 @@ describe('planSlices', () => {
     assert.deepEqual(
       next.slices.map((slice) => [slice.ports[0]?.port, slice.endpoints.length]),
       [[9090, 3]],
+    );
+  });
+  it('moves when only what is spoken at a port changes', () => {
+    const { slices } = apply(service(), many(3), []);
+    const next = apply(service({}, [{ appProtocol: 'kubernetes.io/h2c' }]), many(3), slices);
+    assert.deepEqual(
+      next.slices.map(({ ports }) => ports[0]?.appProtocol),
+      ['kubernetes.io/h2c'],
     );
   });
   it('always holds exactly the pods there are, whatever came before', () => {

@@ -4,22 +4,13 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import { int32, objectMetaSchema, struct, time } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { eventColumns } from './event-columns.ts';
-
-const objectReference = struct({
-  kind: v.optional(v.string()),
-  namespace: v.optional(v.string()),
-  name: v.optional(v.string()),
-  uid: v.optional(v.string()),
-  apiVersion: v.optional(v.string()),
-  resourceVersion: v.optional(v.string()),
-  fieldPath: v.optional(v.string()),
-});
+import { objectReferenceSchema } from './object-reference.ts';
 
 const eventSchema = struct({
   apiVersion: v.literal('v1'),
   kind: v.literal('Event'),
   metadata: objectMetaSchema,
-  involvedObject: objectReference,
+  involvedObject: objectReferenceSchema,
   reason: v.optional(v.string()),
   message: v.optional(v.string()),
   type: v.optional(v.string()),

@@ -17,6 +17,7 @@ import {
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateLabels } from '../../../apimachinery/validate-meta.ts';
 import { checkIPAddress, checkNonSpecialIP } from '../../ip.ts';
+import { appProtocolCauses } from './endpoints-validation.ts';
 import type { Service, ServicePort } from './service.ts';
 import { hasNodePorts, isExternallyAccessible, isHeadless } from './service-defaults.ts';
 
@@ -68,6 +69,7 @@ function validatePorts(spec: Spec, path: string): StatusCause[] {
       ...validatePortNumbers(port, at),
       ...unique(numbers, `${protocol}/${port.port}`, duplicateCause(at, { protocol, port: port.port })),
       ...validateNodePort(spec, port, nodePorts, `${at}.nodePort`),
+      ...appProtocolCauses(port.appProtocol, `${at}.appProtocol`),
     ];
   });
 }

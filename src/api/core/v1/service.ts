@@ -20,6 +20,8 @@ const servicePort = struct({
   /** Defaults to `port`. */
   targetPort: v.optional(intOrString()),
   nodePort: v.optional(int32()),
+  /** What is spoken there; the endpoints repeat it. */
+  appProtocol: v.optional(v.string()),
 });
 
 const serviceSchema = struct({

@@ -13,6 +13,7 @@ import {
   nameCauses,
 } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { appProtocolCauses } from '../../core/v1/endpoints-validation.ts';
 import { checkIPv4, checkIPv6, checkNonSpecialIP } from '../../ip.ts';
 import type { Endpoint, EndpointPort, EndpointSlice } from './endpoint-slice.ts';
 
@@ -67,13 +68,14 @@ function validateEndpoint(endpoint: Endpoint, check: NameCheck, path: string): S
 function validatePorts(ports: readonly EndpointPort[]): StatusCause[] {
   if (ports.length > maxPorts) return [tooManyCause('ports', ports.length, maxPorts)];
   const names = new Set<string>();
-  return ports.flatMap(({ name, port }, index) => {
+  return ports.flatMap(({ name, port, appProtocol }, index) => {
     const at = `ports[${index}]`;
     const causes = name ? nameCauses(`${at}.name`, name, checkDns1123Label) : [];
     if (names.has(name)) causes.push(duplicateCause(`${at}.name`, name));
     names.add(name);
     if (port !== undefined)
       causes.push(...checkPortNumber(port).map((problem) => invalidCause(`${at}.port`, port, problem)));
+    causes.push(...appProtocolCauses(appProtocol, `${at}.appProtocol`));
     return causes;
   });
 }

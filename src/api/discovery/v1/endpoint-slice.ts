@@ -2,14 +2,8 @@ import * as v from 'valibot';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { int32, objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
 import { ageColumn, listWithMore, nameColumn } from '../../columns.ts';
+import { objectReferenceSchema } from '../../core/v1/object-reference.ts';
 import { validateEndpointSlice, validateEndpointSliceUpdate } from './endpoint-slice-validation.ts';
-
-const objectReference = struct({
-  kind: v.optional(v.string()),
-  namespace: v.optional(v.string()),
-  name: v.optional(v.string()),
-  uid: v.optional(v.string()),
-});
 
 const endpoint = struct({
   addresses: v.array(v.string()),
@@ -23,13 +17,14 @@ const endpoint = struct({
   ),
   hostname: v.optional(v.string()),
   nodeName: v.optional(v.string()),
-  targetRef: v.optional(objectReference),
+  targetRef: v.optional(objectReferenceSchema),
 });
 
 const endpointPort = struct({
   name: v.optional(v.string(), ''),
   protocol: v.optional(v.picklist(['TCP', 'UDP', 'SCTP']), 'TCP'),
   port: v.optional(int32()),
+  appProtocol: v.optional(v.string()),
 });
 
 const endpointSliceSchema = struct({
@@ -50,6 +45,8 @@ const unset = '<unset>';
 
 /** The label that ties a slice to its Service. */
 export const serviceNameLabel = 'kubernetes.io/service-name';
+/** Who writes a slice. */
+export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
 
 export const endpointSliceResource: ResourceDefinition<EndpointSlice> = {
   group: 'discovery.k8s.io',
