@@ -2,12 +2,11 @@
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { isConflict } from '../apimachinery/status-error.ts';
 import { rfc3339 } from '../base/time.ts';
-import { query } from '../client/resource-path.ts';
 import type { Cluster } from './cluster.ts';
 import type { Io } from './io.ts';
 import { recordAt, recordsAt } from './objects.ts';
 import { type ObjectTarget, targetPath } from './targets.ts';
-import { writer } from './write-options.ts';
+import { writeQuery } from './write-options.ts';
 
 export type CertificateDecision = 'approve' | 'deny';
 
@@ -49,7 +48,7 @@ export async function decide(
       conditions: decided ? conditions : [...conditions, condition],
     };
     try {
-      const path = targetPath(target, 'approval') + query({ fieldManager: writer });
+      const path = targetPath(target, 'approval') + writeQuery('none');
       await cluster.send('PUT', path, { ...request, status });
       return done;
     } catch (error) {

@@ -46,7 +46,12 @@ export const dryRunFlag = {
 } as const satisfies FlagTable;
 
 export const outputFlag = {
-  output: { type: 'string', short: 'o', hint: 'FORMAT', about: 'name, json, yaml, jsonpath=…' },
+  output: {
+    type: 'string',
+    short: 'o',
+    hint: 'FORMAT',
+    about: 'name, json, yaml, jsonpath=…, custom-columns=…',
+  },
 } as const satisfies FlagTable;
 
 /** The form in which the executable checks arguments and prints usage. */

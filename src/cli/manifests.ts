@@ -27,6 +27,9 @@ export type ManifestEntry = Manifest | { readonly error: Error };
 export async function readManifests(io: Io, flags: Flags): Promise<ManifestEntry[]> {
   const entries: ManifestEntry[] = [];
   const files = flags.texts('filename').flatMap((value) => value.split(','));
+  if (files.includes('')) throw new UsageError('-f: the name of a file is missing');
+  if (files.filter((file) => file === '-').length > 1)
+    throw new UsageError('standard input cannot be used for multiple arguments: keep one -f -');
   for (const file of files) {
     if (file === '-') entries.push(...parseManifests(await io.readStdin(), 'STDIN'));
     else if (/^https?:\/\//.test(file))

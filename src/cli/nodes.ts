@@ -2,12 +2,11 @@
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { patchTypes } from '../apimachinery/patch.ts';
 import { UsageError } from '../base/usage-error.ts';
-import { query } from '../client/resource-path.ts';
 import { type DryRun, dryRunFlag, dryRunOf, dryRunSuffix, type FlagTable, selectorFlag } from './flags.ts';
 import { valueAt } from './objects.ts';
 import { type ObjectTarget, resolveObjects, targetPath } from './targets.ts';
 import type { VerbContext } from './verb.ts';
-import { writer } from './write-options.ts';
+import { writeQuery } from './write-options.ts';
 
 export const nodeFlags = { ...selectorFlag, ...dryRunFlag } as const satisfies FlagTable;
 
@@ -63,7 +62,7 @@ async function patchSpec(
   unschedulable: boolean,
   dryRun: DryRun,
 ): Promise<void> {
-  const options = query({ fieldManager: writer, dryRun: dryRun === 'server' ? 'All' : undefined });
+  const options = writeQuery(dryRun);
   // False is the absence of the field, as kubectl leaves it.
   const body = { spec: { unschedulable: unschedulable || null } };
   await context.cluster().send('PATCH', targetPath(target) + options, body, patchTypes.merge);

@@ -57,6 +57,10 @@ export function recordsAt(value: unknown, ...path: readonly string[]): JsonObjec
   return Array.isArray(found) ? found.filter(isRecord) : [];
 }
 
+/** The items of a list, or the object itself. */
+export const itemsOf = (object: JsonObject): JsonObject[] =>
+  Array.isArray(object.items) ? recordsAt(object, 'items') : [object];
+
 function stringMap(value: unknown): Record<string, string> {
   const entries = isRecord(value) ? Object.entries(value) : [];
   return Object.fromEntries(entries.map(([key, item]) => [key, String(item)]));

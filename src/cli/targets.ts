@@ -86,6 +86,8 @@ async function membersOf(cluster: Cluster, target: CollectionTarget): Promise<Ob
 
 /** Refuses a type alone: every object of it must be asked for. */
 export function requireSelection(flags: Flags, words: readonly string[] = flags.words): void {
+  if (words.length === 0 && !flags.given('filename'))
+    throw new UsageError('say which objects: TYPE NAME, TYPE/NAME, or -f FILE');
   const named = flags.given('filename') || words.length > 1 || words[0]?.includes('/');
   if (!named && !flags.on('all') && !flags.given('selector') && !flags.given('field-selector'))
     throw new UsageError(
@@ -131,9 +133,17 @@ function expand(all: ApiResources, word: string): ApiResources {
   return category.length > 0 ? category : [findResource(all, word)];
 }
 
-/** The objects that manifests describe. What cannot be read or is of an unknown kind is reported and left out. */
-export async function manifestTargets(context: VerbContext, cluster: Cluster): Promise<ManifestTarget[]> {
+/**
+ * The objects that manifests describe. What cannot be read or is of an unknown kind is reported and left out. With `verb`
+ * files in which there is nothing at all are an error.
+ */
+export async function manifestTargets(
+  context: VerbContext,
+  cluster: Cluster,
+  verb?: 'apply' | 'create',
+): Promise<ManifestTarget[]> {
   const entries = await readManifests(context.io, context.flags);
+  if (verb && entries.length === 0) throw new Error(`no objects passed to ${verb}`);
   const all = await cluster.resources();
   const targets: ManifestTarget[] = [];
   for (const entry of entries) {

@@ -1,8 +1,17 @@
 /** What commands that write have in common. */
-import type { Flags, FlagTable } from './flags.ts';
+import { query } from '../client/resource-path.ts';
+import {
+  type DryRun,
+  dryRunFlag,
+  type Flags,
+  type FlagTable,
+  fileFlags,
+  outputFlag,
+  selectorFlag,
+} from './flags.ts';
 
 /** The name under which the server knows who set a field. */
-export const writer = 'minik8s-ctl';
+const writer = 'minik8s-ctl';
 
 export const validateFlag = {
   validate: {
@@ -11,6 +20,21 @@ export const validateFlag = {
     about: 'what to do about unknown or duplicate fields (default strict)',
   },
 } as const satisfies FlagTable;
+
+/** Of commands that write objects which files may name, and print them. */
+export const writeFlags = { ...fileFlags, ...dryRunFlag, ...outputFlag } as const satisfies FlagTable;
+
+/** Of commands that change objects which words, a selector or files name. */
+export const changeFlags = {
+  all: { type: 'boolean', about: 'all objects of the type in the namespace' },
+  ...selectorFlag,
+  ...fileFlags,
+  ...dryRunFlag,
+} as const satisfies FlagTable;
+
+/** The query of a request that writes; with `fieldValidation` when it is given. */
+export const writeQuery = (dryRun: DryRun, fieldValidation?: string): string =>
+  query({ fieldManager: writer, fieldValidation, dryRun: dryRun === 'server' ? 'All' : undefined });
 
 const validations = {
   strict: 'Strict',

@@ -1,12 +1,12 @@
 /** `ctl add node`: lets machines in that wait, or one that had been taken out. */
 import { isAlreadyExists } from '../../apimachinery/status-error.ts';
-import { collectionPath, query } from '../../client/resource-path.ts';
+import { collectionPath } from '../../client/resource-path.ts';
 import { decide } from '../certificate-decision.ts';
 import { findResource } from '../discovery.ts';
 import { recordsAt } from '../objects.ts';
 import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
 import { waitingNodes } from '../waiting-nodes-plan.ts';
-import { writer } from '../write-options.ts';
+import { writeQuery } from '../write-options.ts';
 
 const node: Verb = {
   about:
@@ -48,7 +48,7 @@ async function makeNode({ cluster }: VerbContext, name: string): Promise<boolean
   const resource = findResource(await cluster().resources(), 'nodes');
   const body = { apiVersion: 'v1', kind: 'Node', metadata: { name } };
   try {
-    await cluster().send('POST', collectionPath(resource) + query({ fieldManager: writer }), body);
+    await cluster().send('POST', collectionPath(resource) + writeQuery('none'), body);
     return true;
   } catch (error) {
     if (isAlreadyExists(error)) return false;

@@ -3,32 +3,32 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { collectionPath, query } from '../../client/resource-path.ts';
+import { collectionPath } from '../../client/resource-path.ts';
 import { lastAppliedAnnotation, readLastApplied, withLastApplied } from '../apply/last-applied.ts';
 import { type MergeSchema, mergeSchemaOf, openApiPath, plainSchema } from '../apply/merge-schema.ts';
 import { threeWayPatch } from '../apply/three-way.ts';
 import type { Cluster } from '../cluster.ts';
 import { kindName } from '../discovery.ts';
 import { inContext } from '../errors.ts';
-import { type DryRun, dryRunFlag, dryRunOf, dryRunSuffix, fileFlags, outputFlag } from '../flags.ts';
+import { type DryRun, dryRunOf, dryRunSuffix } from '../flags.ts';
 import { metadataOf } from '../objects.ts';
 import { type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import { type ManifestTarget, manifestTargets, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
-import { fieldValidationOf, validateFlag, writer } from '../write-options.ts';
+import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../write-options.ts';
 
 /** How often an object is read anew when somebody else changes it at the same moment. */
 const maxConflicts = 5;
 
 export const apply: Verb = {
   about: 'make objects what manifests say: create what is missing, change what differs',
-  flags: { ...fileFlags, ...dryRunFlag, ...validateFlag, ...outputFlag },
+  flags: { ...writeFlags, ...validateFlag },
   async run(context) {
     const { io, flags } = context;
     if (!flags.given('filename')) throw new UsageError('ctl apply: say what to apply: -f FILE');
     const cluster = context.cluster();
     const applier = new Applier(context, cluster);
-    const targets = await manifestTargets(context, cluster);
+    const targets = await manifestTargets(context, cluster, 'apply');
     for (const target of targets) {
       try {
         io.out(await applier.apply(target));
@@ -55,11 +55,7 @@ class Applier {
     this.#cluster = cluster;
     this.#dryRun = dryRunOf(context.flags);
     this.#format = objectFormat(context.flags.text('output'));
-    this.#query = query({
-      fieldManager: writer,
-      fieldValidation: fieldValidationOf(context.flags),
-      dryRun: this.#dryRun === 'server' ? 'All' : undefined,
-    });
+    this.#query = writeQuery(this.#dryRun, fieldValidationOf(context.flags));
   }
 
   /** What to print. */

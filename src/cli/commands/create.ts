@@ -1,30 +1,26 @@
 /** `ctl create -f`: creates what manifests describe; what exists already is an error. */
 import { UsageError } from '../../base/usage-error.ts';
-import { collectionPath, query } from '../../client/resource-path.ts';
+import { collectionPath } from '../../client/resource-path.ts';
 import { kindName } from '../discovery.ts';
 import { inContext } from '../errors.ts';
-import { dryRunFlag, dryRunOf, dryRunSuffix, fileFlags, outputFlag } from '../flags.ts';
+import { dryRunOf, dryRunSuffix } from '../flags.ts';
 import { metadataOf } from '../objects.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import { manifestTargets } from '../targets.ts';
 import type { Verb } from '../verb.ts';
-import { fieldValidationOf, validateFlag, writer } from '../write-options.ts';
+import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../write-options.ts';
 
 export const create: Verb = {
   about: 'create the objects that manifests describe',
-  flags: { ...fileFlags, ...dryRunFlag, ...validateFlag, ...outputFlag },
+  flags: { ...writeFlags, ...validateFlag },
   async run(context) {
     const { io, flags } = context;
     if (!flags.given('filename')) throw new UsageError('ctl create: say what to create: -f FILE');
     const cluster = context.cluster();
     const dryRun = dryRunOf(flags);
     const format = objectFormat(flags.text('output'));
-    const parameters = query({
-      fieldManager: writer,
-      fieldValidation: fieldValidationOf(flags),
-      dryRun: dryRun === 'server' ? 'All' : undefined,
-    });
-    const targets = await manifestTargets(context, cluster);
+    const parameters = writeQuery(dryRun, fieldValidationOf(flags));
+    const targets = await manifestTargets(context, cluster, 'create');
     for (const { resource, namespace, object, manifest } of targets) {
       try {
         const path = collectionPath(resource, namespace) + parameters;

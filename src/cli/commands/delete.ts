@@ -4,23 +4,16 @@ import { isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster } from '../cluster.ts';
 import { kindName } from '../discovery.ts';
-import {
-  dryRunFlag,
-  dryRunOf,
-  dryRunSuffix,
-  type Flags,
-  type FlagTable,
-  fileFlags,
-  outputFlag,
-  selectorFlag,
-} from '../flags.ts';
+import { inContext } from '../errors.ts';
+import { dryRunOf, dryRunSuffix, type Flags, type FlagTable, selectorFlag } from '../flags.ts';
 import { follow } from '../follow.ts';
 import { metadataOf, textAt } from '../objects.ts';
 import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
+import { writeFlags } from '../write-options.ts';
 
 const flagTable = {
-  ...fileFlags,
+  ...writeFlags,
   ...selectorFlag,
   'field-selector': { type: 'string', hint: 'SELECTOR', about: 'only objects whose fields match' },
   all: { type: 'boolean', about: 'all objects of the type in the namespace' },
@@ -32,8 +25,6 @@ const flagTable = {
   timeout: { type: 'string', hint: 'DURATION', about: 'how long to wait (default: without end)' },
   cascade: { type: 'string', hint: 'background|foreground|orphan', about: 'what becomes of what it owns' },
   'ignore-not-found': { type: 'boolean', about: 'what does not exist is no error' },
-  ...dryRunFlag,
-  ...outputFlag,
 } as const satisfies FlagTable;
 
 export const remove: Verb = {
@@ -45,8 +36,13 @@ export const remove: Verb = {
     const cluster = context.cluster();
     const options = readOptions(flags);
     requireSelection(flags);
-    const objects = await resolveObjects(context);
-    if (objects.length === 0 && !flags.given('filename')) io.out('No resources found\n');
+    let failed = false;
+    const report = (error: unknown) => {
+      failed = true;
+      context.report(error);
+    };
+    const objects = await resolveObjects({ ...context, report });
+    if (objects.length === 0 && !failed) io.out('No resources found\n');
     const deleted: Deleted[] = [];
     for (const target of objects) {
       try {
@@ -55,7 +51,10 @@ export const remove: Verb = {
         if (uid !== undefined) deleted.push({ target, uid });
       } catch (error) {
         if (io.signal.aborted) throw error;
-        context.report(error);
+        const file = target.manifest?.file;
+        context.report(
+          file === undefined ? error : inContext(error, `error when deleting ${JSON.stringify(file)}`),
+        );
       }
     }
     if (options.wait) await waitUntilGone(context, cluster, deleted);

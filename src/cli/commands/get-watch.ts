@@ -3,7 +3,7 @@ import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { isExpired } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster } from '../cluster.ts';
-import { metadataOf, recordsAt, textAt } from '../objects.ts';
+import { itemsOf, metadataOf, recordsAt, textAt } from '../objects.ts';
 import { type ObjectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import {
   type Column,
@@ -111,8 +111,7 @@ class WatchPrinter {
 
   print(answer: JsonObject, now: number): void {
     if (this.#format) {
-      const objects = Array.isArray(answer.items) ? recordsAt(answer, 'items') : [answer];
-      for (const object of objects) this.#out(this.#format(withoutManagedFields(object)));
+      for (const object of itemsOf(answer)) this.#out(this.#format(withoutManagedFields(object)));
       return;
     }
     const table = readTable(answer, now, this.#columns);

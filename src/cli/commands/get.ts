@@ -1,12 +1,11 @@
 /** `ctl get`: shows objects, as the server's tables or in full, once or for as long as they change. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
-import type { Cluster } from '../cluster.ts';
+import { UsageError } from '../../base/usage-error.ts';
 import { kindName } from '../discovery.ts';
 import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags.ts';
-import { evaluateTemplate } from '../jsonpath/evaluate.ts';
-import { parsePath } from '../jsonpath/parse.ts';
-import { recordsAt, textAt } from '../objects.ts';
+import { recordsAt } from '../objects.ts';
+import { chunkSizeFlag, chunkSizeOf, type PageOptions, pages } from '../pages.ts';
 import { listOf, type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import {
   type Column,
@@ -18,8 +17,9 @@ import {
   type TableView,
   tableAccept,
 } from '../printers/server-table.ts';
+import { sortBy } from '../printers/sort-by.ts';
 import { TableWriter } from '../printers/table-writer.ts';
-import { type CollectionTarget, listPath, resolveTargets, type Target, targetPath } from '../targets.ts';
+import { type CollectionTarget, resolveTargets, type Target, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 import { watchTargets } from './get-watch.ts';
 
@@ -38,6 +38,13 @@ const flagTable = {
   'no-headers': { type: 'boolean', about: 'without the line of headers' },
   'sort-by': { type: 'string', hint: 'JSONPATH', about: 'sorted by a field, such as .metadata.name' },
   'ignore-not-found': { type: 'boolean', about: 'what does not exist is no error' },
+  ...chunkSizeFlag,
+  subresource: { type: 'string', hint: 'NAME', about: 'this part of the objects, such as status or scale' },
+  'server-print': {
+    type: 'boolean',
+    on: true,
+    about: "the server's columns; --server-print=false: name and age",
+  },
   raw: { type: 'string', hint: 'PATH', about: 'the answer to a path of the API as it is' },
 } as const satisfies FlagTable;
 
@@ -46,124 +53,152 @@ export const get: Verb = {
   words: 'TYPE NAME',
   flags: flagTable,
   async run(context) {
-    const { flags, io } = context;
-    const format = objectFormat(flags.text('output'));
-    const raw = flags.text('raw');
-    if (raw !== undefined) {
-      const { body } = await context.cluster().open({ method: 'GET', path: raw });
-      const decoder = new TextDecoder();
-      for await (const chunk of body) io.out(decoder.decode(chunk, { stream: true }));
-      return;
-    }
-    const targets = await resolveTargets(context);
-    if (flags.on('watch') || flags.on('watch-only')) {
-      const [first] = targets;
-      if (first) await watchTargets(context, targets, { table: viewOf(flags, first, false), format });
-    } else if (format) await printObjects(context, targets, format);
-    else await printTables(context, targets);
+    const raw = context.flags.text('raw');
+    if (raw === undefined) await new Getter(context).get();
+    else await printRaw(context, raw);
   },
 };
 
-const pageSize = 500;
-
-/** All pages of a list, one after the other. */
-async function* pages(
-  cluster: Cluster,
-  target: CollectionTarget,
-  accept?: string,
-  extra: Readonly<Record<string, string>> = {},
-): AsyncGenerator<JsonObject> {
-  let next = '';
-  do {
-    const page = await cluster.get(listPath(target, { ...extra, limit: pageSize, continue: next }), accept);
-    yield page;
-    next = textAt(page, 'metadata', 'continue');
-  } while (next);
+async function printRaw({ flags, io, cluster }: VerbContext, path: string): Promise<void> {
+  if (flags.words.length > 0 || flags.given('filename'))
+    throw new UsageError('arguments may not be passed when --raw is specified');
+  if (!path.startsWith('/'))
+    throw new UsageError(
+      `--raw must be a path of the API such as /api/v1/nodes, got ${JSON.stringify(path)}`,
+    );
+  const { body } = await cluster().open({ method: 'GET', path });
+  const decoder = new TextDecoder();
+  for await (const chunk of body) io.out(decoder.decode(chunk, { stream: true }));
 }
 
-async function printObjects(
-  context: VerbContext,
-  targets: readonly Target[],
-  format: ObjectFormat,
-): Promise<void> {
-  const { io, flags } = context;
-  const cluster = context.cluster();
-  const items: JsonObject[] = [];
-  let missing = false;
-  for (const target of targets) {
+class Getter {
+  readonly #context: VerbContext;
+  readonly #format: ObjectFormat | undefined;
+  readonly #subresource: string | undefined;
+  readonly #paging: PageOptions;
+  readonly #sortBy: string | undefined;
+  /** Something was reported: then nothing found is no news. */
+  #failed = false;
+
+  constructor(context: VerbContext) {
+    const { flags } = context;
+    const report = (error: unknown) => {
+      this.#failed = true;
+      context.report(error);
+    };
+    this.#context = { ...context, report };
+    this.#format = objectFormat(flags.text('output'), { noHeaders: flags.on('no-headers') });
+    this.#subresource = flags.text('subresource');
+    this.#sortBy = flags.text('sort-by');
+    this.#paging = {
+      limit: chunkSizeOf(flags),
+      ...(!this.#format && {
+        ...(flags.on('server-print') && { accept: tableAccept }),
+        // Rows have only the metadata of their objects otherwise.
+        ...(this.#sortBy && { query: { includeObject: 'Object' } }),
+      }),
+    };
+  }
+
+  async get(): Promise<void> {
+    const { flags } = this.#context;
+    const targets = await resolveTargets(this.#context);
+    if (this.#subresource && targets.some(({ name }) => name === undefined))
+      throw new UsageError('--subresource needs the names of the objects: TYPE NAME or TYPE/NAME');
+    if (flags.on('watch') || flags.on('watch-only')) {
+      const [first] = targets;
+      const format = this.#format;
+      if (first) await watchTargets(this.#context, targets, { table: viewOf(flags, first, false), format });
+    } else if (this.#format) await this.#printObjects(targets, this.#format);
+    else await this.#printTables(targets);
+  }
+
+  async #printObjects(targets: readonly Target[], format: ObjectFormat): Promise<void> {
+    const { io, flags } = this.#context;
+    const items: JsonObject[] = [];
+    for (const target of targets)
+      await this.#read(target, (answer) =>
+        items.push(...(target.name === undefined ? typed(answer, target) : [answer])),
+      );
+    const shown = flags.on('show-managed-fields') ? items : items.map(withoutManagedFields);
+    if (this.#sortBy) sortBy(shown, this.#sortBy, (object) => object);
+    const [only] = shown;
+    const single = targets.length === 1 && targets[0]?.name !== undefined;
+    if (single && only) io.out(format(only));
+    else if (!single && !(this.#failed && shown.length === 0)) io.out(format(listOf(shown)));
+  }
+
+  async #printTables(targets: readonly Target[]): Promise<void> {
+    const { io, flags } = this.#context;
+    const tables: { readonly table: ServerTable; readonly first: Target }[] = [];
+    for (const group of consecutive(targets)) {
+      const table = await this.#readTables(group);
+      const [first] = group;
+      if (table && first) tables.push({ table, first });
+    }
+    const manyKinds = new Set(tables.map(({ first }) => first.resource)).size > 1;
+    let printed = 0;
+    for (const { table, first } of tables) {
+      if (table.rows.length === 0) continue;
+      const view = viewOf(flags, first, manyKinds);
+      const header = flags.on('no-headers') ? [] : [headerOf(table, view)];
+      const separator = printed > 0 && header.length > 0 ? '\n' : '';
+      io.out(separator + new TableWriter().format([...header, ...rowsOf(table, view)]));
+      printed++;
+    }
+    if (printed === 0 && !this.#failed && !flags.on('ignore-not-found')) io.err(this.#nothingFound(targets));
+  }
+
+  #nothingFound(targets: readonly Target[]): string {
+    const { flags, cluster } = this.#context;
+    const inNamespace = targets.every(({ resource }) => resource.namespaced) && !flags.on('all-namespaces');
+    return inNamespace ? `No resources found in ${cluster().namespace} namespace.\n` : 'No resources found\n';
+  }
+
+  /** One table of all of them; undefined when none could be read. */
+  async #readTables(targets: readonly Target[]): Promise<ServerTable | undefined> {
+    let columns: readonly Column[] = [];
+    const rows: Row[] = [];
+    for (const target of targets)
+      await this.#read(target, (answer) => {
+        const table = readTable(answer, this.#context.io.clock.now(), columns);
+        columns = table.columns;
+        rows.push(...table.rows);
+      });
+    if (this.#sortBy) sortBy(rows, this.#sortBy, ({ object }) => object);
+    return columns.length > 0 ? { columns, rows } : undefined;
+  }
+
+  /** Hands on what the server has, in one answer or several; what cannot be read is reported. */
+  async #read(target: Target, take: (answer: JsonObject) => void): Promise<void> {
+    const { io, flags, cluster, report } = this.#context;
     try {
-      if (target.name !== undefined) items.push(await cluster.get(targetPath(target)));
-      else for await (const page of pages(cluster, target)) items.push(...itemsOf(page, target));
+      if (target.name === undefined)
+        for await (const page of pages(cluster(), target, this.#paging)) take(page);
+      else take(await cluster().get(targetPath(target, this.#subresource), this.#paging.accept));
     } catch (error) {
-      missing = true;
-      reportMissing(context, error);
+      if (io.signal.aborted) throw error;
+      if (!(isNotFound(error) && flags.on('ignore-not-found'))) report(error);
     }
   }
-  const shown = flags.on('show-managed-fields') ? items : items.map(withoutManagedFields);
-  const sortBy = flags.text('sort-by');
-  if (sortBy) sortObjects(shown, sortBy, (object) => object);
-  const [only] = shown;
-  const single = targets.length === 1 && targets[0]?.name !== undefined;
-  if (single && only) io.out(format(only));
-  else if (!(missing && shown.length === 0)) io.out(format(listOf(shown)));
 }
 
 /** Items of a typed list need not say what they are. */
-const itemsOf = (page: JsonObject, { resource: { group, version, kind } }: CollectionTarget) =>
+const typed = (page: JsonObject, { resource: { group, version, kind } }: CollectionTarget) =>
   recordsAt(page, 'items').map((item) => ({
     apiVersion: group ? `${group}/${version}` : version,
     kind,
     ...item,
   }));
 
-function reportMissing(context: VerbContext, error: unknown): void {
-  if (context.io.signal.aborted) throw error;
-  if (isNotFound(error) && context.flags.on('ignore-not-found')) return;
-  context.report(error);
-}
-
-function sortObjects<T>(list: T[], path: string, objectOf: (item: T) => JsonObject): void {
-  const nodes = parsePath(path);
-  const key = (item: T) => evaluateTemplate(nodes, objectOf(item));
-  const collator = new Intl.Collator('en', { numeric: true });
-  list.sort((a, b) => collator.compare(key(a), key(b)));
-}
-
 function viewOf(flags: Flags, target: Target, manyKinds: boolean): TableView {
   return {
     wide: flags.text('output') === 'wide',
     withNamespace: flags.on('all-namespaces') && target.resource.namespaced,
     showLabels: flags.on('show-labels'),
-    labelColumns: flags.texts('label-columns').flatMap((keys) => keys.split(',')),
+    labelColumns: flags.texts('label-columns').flatMap((keys) => keys.split(',').filter(Boolean)),
     kindPrefix: manyKinds || flags.on('show-kind') ? kindName(target.resource) : '',
   };
-}
-
-async function printTables(context: VerbContext, targets: readonly Target[]): Promise<void> {
-  const { io, flags } = context;
-  const cluster = context.cluster();
-  const manyKinds = new Set(targets.map(({ resource }) => resource)).size > 1;
-  let printed = 0;
-  let failed = false;
-  for (const group of consecutive(targets)) {
-    const table = await readTables(context, cluster, group, () => {
-      failed = true;
-    });
-    const [first] = group;
-    if (!table || !first || table.rows.length === 0) continue;
-    const view = viewOf(flags, first, manyKinds);
-    const header = flags.on('no-headers') ? [] : [headerOf(table, view)];
-    const separator = printed > 0 && header.length > 0 ? '\n' : '';
-    io.out(separator + new TableWriter().format([...header, ...rowsOf(table, view)]));
-    printed++;
-  }
-  if (printed === 0 && !failed && !flags.on('ignore-not-found'))
-    io.err(`${nothingFound(flags, cluster, targets)}\n`);
-}
-
-function nothingFound(flags: Flags, cluster: Cluster, targets: readonly Target[]): string {
-  const inNamespace = targets.some(({ resource }) => resource.namespaced) && !flags.on('all-namespaces');
-  return inNamespace ? `No resources found in ${cluster.namespace} namespace.` : 'No resources found';
 }
 
 /** Targets of one kind that follow one another: they share a table. */
@@ -175,34 +210,4 @@ function consecutive(targets: readonly Target[]): Target[][] {
     else groups.push([target]);
   }
   return groups;
-}
-
-/** One table of all of them; what cannot be read is reported. */
-async function readTables(
-  context: VerbContext,
-  cluster: Cluster,
-  targets: readonly Target[],
-  onFailure: () => void,
-): Promise<ServerTable | undefined> {
-  const { flags, io } = context;
-  const sortBy = flags.text('sort-by');
-  const extra: Record<string, string> = sortBy ? { includeObject: 'Object' } : {};
-  let columns: readonly Column[] = [];
-  const rows: Row[] = [];
-  const add = (answer: JsonObject) => {
-    const table = readTable(answer, io.clock.now(), columns);
-    columns = table.columns;
-    rows.push(...table.rows);
-  };
-  for (const target of targets) {
-    try {
-      if (target.name !== undefined) add(await cluster.get(targetPath(target), tableAccept));
-      else for await (const page of pages(cluster, target, tableAccept, extra)) add(page);
-    } catch (error) {
-      onFailure();
-      reportMissing(context, error);
-    }
-  }
-  if (sortBy) sortObjects(rows, sortBy, ({ object }) => object);
-  return columns.length > 0 ? { columns, rows } : undefined;
 }

@@ -2,29 +2,17 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { query } from '../../client/resource-path.ts';
 import type { Cluster } from '../cluster.ts';
 import { kindName } from '../discovery.ts';
-import {
-  type DryRun,
-  dryRunFlag,
-  dryRunOf,
-  dryRunSuffix,
-  type FlagTable,
-  fileFlags,
-  selectorFlag,
-} from '../flags.ts';
+import { type DryRun, dryRunOf, dryRunSuffix, type FlagTable } from '../flags.ts';
 import { metadataOf } from '../objects.ts';
 import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb } from '../verb.ts';
-import { writer } from '../write-options.ts';
+import { changeFlags, writeQuery } from '../write-options.ts';
 
 const flagTable = {
   overwrite: { type: 'boolean', about: 'also change a value that is there' },
-  all: { type: 'boolean', about: 'all objects of the type in the namespace' },
-  ...selectorFlag,
-  ...fileFlags,
-  ...dryRunFlag,
+  ...changeFlags,
 } as const satisfies FlagTable;
 
 type Field = 'labels' | 'annotations';
@@ -93,7 +81,7 @@ function differences(
 async function send(cluster: Cluster, target: ObjectTarget, field: Field, changes: Changes, dryRun: DryRun) {
   if (dryRun === 'client') return;
   const body: JsonObject = { metadata: { [field]: changes } };
-  const options = query({ fieldManager: writer, dryRun: dryRun === 'server' ? 'All' : undefined });
+  const options = writeQuery(dryRun);
   await cluster.send('PATCH', targetPath(target) + options, body, patchTypes.merge);
 }
 

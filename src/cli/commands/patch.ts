@@ -4,22 +4,13 @@ import { TextError } from '../../apimachinery/json-decode.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { parseYaml } from '../../apimachinery/yaml.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { query } from '../../client/resource-path.ts';
 import { kindName } from '../discovery.ts';
-import {
-  dryRunFlag,
-  dryRunOf,
-  dryRunSuffix,
-  type Flags,
-  type FlagTable,
-  fileFlags,
-  outputFlag,
-} from '../flags.ts';
+import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags.ts';
 import { metadataOf } from '../objects.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import { requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb } from '../verb.ts';
-import { writer } from '../write-options.ts';
+import { writeFlags, writeQuery } from '../write-options.ts';
 
 const flagTable = {
   patch: { type: 'string', short: 'p', hint: 'PATCH', about: 'the patch, in JSON or YAML' },
@@ -30,9 +21,7 @@ const flagTable = {
     about: 'what kind of patch it is (default strategic)',
   },
   subresource: { type: 'string', hint: 'NAME', about: 'patch this part of the object, such as status' },
-  ...fileFlags,
-  ...dryRunFlag,
-  ...outputFlag,
+  ...writeFlags,
 } as const satisfies FlagTable;
 
 export const patch: Verb = {
@@ -46,7 +35,7 @@ export const patch: Verb = {
     const type = patchTypes[flags.oneOf('type', ['strategic', 'merge', 'json'] as const) ?? 'strategic'];
     const dryRun = dryRunOf(flags);
     const format = objectFormat(flags.text('output'));
-    const options = query({ fieldManager: writer, dryRun: dryRun === 'server' ? 'All' : undefined });
+    const options = writeQuery(dryRun);
     const cluster = context.cluster();
     for (const target of await resolveObjects(context)) {
       const before = await cluster.get(targetPath(target));

@@ -3,7 +3,6 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { query } from '../../client/resource-path.ts';
 import type { Cluster } from '../cluster.ts';
 import { findResource, kindName } from '../discovery.ts';
 import { inContext } from '../errors.ts';
@@ -14,7 +13,7 @@ import { TableWriter } from '../printers/table-writer.ts';
 import { rolloutState } from '../rollout-state.ts';
 import { listPath, type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
-import { writer } from '../write-options.ts';
+import { writeQuery } from '../write-options.ts';
 
 const common = { ...selectorFlag, ...fileFlags } as const satisfies FlagTable;
 
@@ -66,7 +65,7 @@ const restart: Verb = {
       const cluster = context.cluster();
       if (valueAt(await cluster.get(targetPath(target)), 'spec', 'template') === undefined)
         throw new Error(`${target.resource.plural} "${target.name}" restarting is not supported`);
-      const path = targetPath(target) + query({ fieldManager: writer });
+      const path = targetPath(target) + writeQuery('none');
       await cluster.send('PATCH', path, body, patchTypes.merge);
       io.out(`${kindName(target.resource)}/${target.name} restarted\n`);
     }
@@ -136,7 +135,7 @@ const undo: Verb = {
       const revision = chooseRevision(await revisionsOf(cluster, target, object), wanted);
       const body = [{ op: 'replace', path: '/spec/template', value: templateOf(revision.object) }];
       try {
-        const path = targetPath(target) + query({ fieldManager: writer });
+        const path = targetPath(target) + writeQuery('none');
         await cluster.send('PATCH', path, body, patchTypes.json);
       } catch (error) {
         throw inContext(error, `failed restoring revision ${revision.number}`);

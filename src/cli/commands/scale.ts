@@ -1,22 +1,18 @@
 /** `ctl scale`: sets how many replicas are wanted, of any kind that has a scale. */
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { query } from '../../client/resource-path.ts';
 import type { Cluster } from '../cluster.ts';
 import { kindName } from '../discovery.ts';
-import { dryRunFlag, dryRunOf, dryRunSuffix, type FlagTable, fileFlags, selectorFlag } from '../flags.ts';
+import { type DryRun, dryRunOf, dryRunSuffix, type FlagTable } from '../flags.ts';
 import { numberAt, recordAt } from '../objects.ts';
 import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb } from '../verb.ts';
-import { writer } from '../write-options.ts';
+import { changeFlags, writeQuery } from '../write-options.ts';
 
 const flagTable = {
   replicas: { type: 'string', hint: 'COUNT', about: 'how many are wanted' },
   'current-replicas': { type: 'string', hint: 'COUNT', about: 'only if so many are wanted now' },
-  all: { type: 'boolean', about: 'all objects of the type in the namespace' },
-  ...selectorFlag,
-  ...fileFlags,
-  ...dryRunFlag,
+  ...changeFlags,
 } as const satisfies FlagTable;
 
 export const scale: Verb = {
@@ -37,7 +33,7 @@ export const scale: Verb = {
       try {
         if (!resource.subresources.includes('scale'))
           throw new Error(`cannot scale ${resource.plural}: they have no replicas`);
-        if (dryRun !== 'client') await setReplicas(cluster, target, replicas, expected, dryRun === 'server');
+        if (dryRun !== 'client') await setReplicas(cluster, target, replicas, expected, dryRun);
         io.out(`${kindName(resource)}/${name} scaled${dryRunSuffix[dryRun]}\n`);
       } catch (error) {
         if (io.signal.aborted) throw error;
@@ -52,10 +48,10 @@ async function setReplicas(
   target: ObjectTarget,
   replicas: number,
   expected: number | undefined,
-  dryRun: boolean,
+  dryRun: DryRun,
 ): Promise<void> {
   const path = targetPath(target, 'scale');
-  const options = query({ fieldManager: writer, dryRun: dryRun ? 'All' : undefined });
+  const options = writeQuery(dryRun);
   if (expected === undefined || expected < 0) {
     await cluster.send('PATCH', path + options, { spec: { replicas } }, patchTypes.merge);
     return;

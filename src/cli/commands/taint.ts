@@ -2,7 +2,6 @@
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { query } from '../../client/resource-path.ts';
 import type { Cluster } from '../cluster.ts';
 import { findResource } from '../discovery.ts';
 import { type DryRun, dryRunFlag, dryRunOf, type Flags, type FlagTable, selectorFlag } from '../flags.ts';
@@ -10,7 +9,7 @@ import { metadataOf, recordsAt, textAt } from '../objects.ts';
 import { changeTaints, parseTaintWords, type TaintChanges, type TaintOutcome } from '../taint-plan.ts';
 import { type ObjectTarget, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb } from '../verb.ts';
-import { writer } from '../write-options.ts';
+import { writeQuery } from '../write-options.ts';
 
 const flagTable = {
   overwrite: { type: 'boolean', about: 'also change a taint that is there' },
@@ -63,7 +62,7 @@ async function taintNode(
   overwrite: boolean,
   dryRun: DryRun,
 ): Promise<TaintOutcome<TaintRecord>> {
-  const options = query({ fieldManager: writer, dryRun: dryRun === 'server' ? 'All' : undefined });
+  const options = writeQuery(dryRun);
   for (let tries = 1; ; tries++) {
     const node = await cluster.get(targetPath(target));
     const outcome = changeTaints(target.name, taintsOf(node), changes, overwrite);

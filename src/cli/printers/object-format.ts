@@ -1,55 +1,92 @@
-/** Objects as text: `-o json`, `yaml`, `name`, `jsonpath=…`, `custom-columns=…`. */
+/** Objects as text: `-o json`, `yaml`, `name`, `jsonpath=…`, `custom-columns=…`, and templates from files. */
+import { readFileSync } from 'node:fs';
 import { isRecord, type JsonObject, setOwn } from '../../apimachinery/equality.ts';
 import { formatYaml } from '../../apimachinery/yaml.ts';
+import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { evaluateTemplate, findAll, formatResults } from '../jsonpath/evaluate.ts';
-import { parsePath, parseTemplate } from '../jsonpath/parse.ts';
-import { metadataOf, recordsAt } from '../objects.ts';
-import { TableWriter } from './table-writer.ts';
+import { evaluateTemplate, findAll } from '../jsonpath/evaluate.ts';
+import { parseTemplate } from '../jsonpath/parse.ts';
+import { itemsOf, metadataOf } from '../objects.ts';
+import { columnsOfFile, columnsOfSpec, customColumns } from './custom-columns.ts';
 
 /** The text of one object or of a List of them. */
 export type ObjectFormat = (object: JsonObject) => string;
 
-/** The format that `-o` names; undefined when it is a table. Throws UsageError for one that is unknown. */
-export function objectFormat(output: string | undefined): ObjectFormat | undefined {
+export interface FormatOptions {
+  /** Custom columns without their line of headers. */
+  readonly noHeaders?: boolean;
+}
+
+/**
+ * The format that `-o` names; undefined when it is a table. Throws UsageError for one that is unknown, and for a template
+ * that is missing, can not be read or is none.
+ */
+export function objectFormat(
+  output: string | undefined,
+  { noHeaders = false }: FormatOptions = {},
+): ObjectFormat | undefined {
   if (output === undefined || output === '' || output === 'wide') return undefined;
   const equals = output.indexOf('=');
   const name = equals < 0 ? output : output.slice(0, equals);
-  const template = equals < 0 ? undefined : output.slice(equals + 1);
-  switch (name) {
-    case 'json':
-      return (object) => `${JSON.stringify(sortKeys(object), null, 4)}\n`;
-    case 'yaml':
-      return (object) => formatYaml(sortKeys(object));
-    case 'name':
-      return (object) =>
-        itemsOf(object)
-          .map((item) => `${qualifiedName(item)}\n`)
-          .join('');
-    case 'jsonpath': {
-      const nodes = parseTemplate(needed(name, template, '{.metadata.name}'));
-      return (object) => evaluateTemplate(nodes, object);
-    }
-    case 'jsonpath-as-json': {
-      const nodes = parseTemplate(needed(name, template, '{.metadata.name}'));
+  const plain = plainFormats[output];
+  if (plain) return plain;
+  const template = templateFormats[name];
+  if (!template)
+    throw new UsageError(
+      `unable to match a printer suitable for the output format ${JSON.stringify(output)}: ` +
+        `allowed formats are: ${[...Object.keys(plainFormats), ...Object.keys(templateFormats), 'wide'].sort().join(',')}`,
+    );
+  const given = equals < 0 ? '' : output.slice(equals + 1);
+  if (!given) throw new UsageError(`-o ${name} needs a template: -o ${name}='${template.example}'`);
+  return template.format(given, noHeaders);
+}
+
+const plainFormats: Readonly<Record<string, ObjectFormat>> = {
+  json: (object) => `${JSON.stringify(sortKeys(object), null, 4)}\n`,
+  yaml: (object) => formatYaml(sortKeys(object)),
+  name: (object) =>
+    itemsOf(object)
+      .map((item) => `${qualifiedName(item)}\n`)
+      .join(''),
+};
+
+interface TemplateFormat {
+  readonly example: string;
+  format(template: string, noHeaders: boolean): ObjectFormat;
+}
+
+const templateFormats: Readonly<Record<string, TemplateFormat>> = {
+  jsonpath: { example: '{.metadata.name}', format: jsonpath },
+  'jsonpath-file': { example: 'template.txt', format: (file) => jsonpath(templateIn(file)) },
+  'jsonpath-as-json': {
+    example: '{.metadata.name}',
+    format: (template) => {
+      const nodes = parseTemplate(template);
       return (object) => `${JSON.stringify(findAll(nodes, object).map(sortKeys), null, 4)}\n`;
-    }
-    case 'custom-columns':
-      return customColumns(needed(name, template, 'NAME:.metadata.name'));
-    default:
-      throw new UsageError(
-        `unable to match a printer suitable for the output format ${JSON.stringify(output)}: ` +
-          'allowed formats are: custom-columns,json,jsonpath,jsonpath-as-json,name,wide,yaml',
-      );
+    },
+  },
+  'custom-columns': {
+    example: 'NAME:.metadata.name',
+    format: (spec, noHeaders) => customColumns(columnsOfSpec(spec), noHeaders),
+  },
+  'custom-columns-file': {
+    example: 'columns.txt',
+    format: (file, noHeaders) => customColumns(columnsOfFile(templateIn(file), file), noHeaders),
+  },
+};
+
+function jsonpath(template: string): ObjectFormat {
+  const nodes = parseTemplate(template);
+  return (object) => evaluateTemplate(nodes, object);
+}
+
+function templateIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`error reading template ${file}: ${errorMessage(error)}`);
   }
 }
-
-function needed(name: string, template: string | undefined, example: string): string {
-  if (!template) throw new UsageError(`-o ${name} needs a template: -o ${name}='${example}'`);
-  return template;
-}
-
-const itemsOf = (object: JsonObject) => (Array.isArray(object.items) ? recordsAt(object, 'items') : [object]);
 
 /** `deployment.apps/web`. */
 export function qualifiedName(object: JsonObject): string {
@@ -81,21 +118,3 @@ export const listOf = (items: readonly JsonObject[]): JsonObject => ({
   metadata: { resourceVersion: '' },
   items: [...items],
 });
-
-function customColumns(spec: string): ObjectFormat {
-  const columns = spec.split(',').map((column) => {
-    const colon = column.indexOf(':');
-    if (colon < 1)
-      throw new UsageError(`-o custom-columns: expected HEADER:.field for ${JSON.stringify(column)}`);
-    return { header: column.slice(0, colon), nodes: parsePath(column.slice(colon + 1)) };
-  });
-  return (object) => {
-    const rows = itemsOf(object).map((item) =>
-      columns.map(({ nodes }) => {
-        const found = findAll(nodes, item);
-        return found.length > 0 ? found.map((value) => formatResults([value])).join(',') : '<none>';
-      }),
-    );
-    return new TableWriter().format([columns.map(({ header }) => header), ...rows]);
-  };
-}

@@ -1,7 +1,7 @@
 /** Tables that the server made (meta.k8s.io Table), and the same for objects of a server that makes none. */
 import { ageSince } from '../../apimachinery/age.ts';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
-import { formatLabels, metadataOf, recordsAt, textAt } from '../objects.ts';
+import { formatLabels, itemsOf, metadataOf, recordsAt, textAt } from '../objects.ts';
 import { cellText } from './table-writer.ts';
 
 export const tableAccept =
@@ -27,7 +27,7 @@ export interface ServerTable {
 
 /** Reads a Table, a list or one object. `columns` are those of an earlier Table, since a watch sends them once. */
 export function readTable(answer: JsonObject, now: number, columns: readonly Column[] = []): ServerTable {
-  if (answer.kind !== 'Table') return fromObjects(objectsOf(answer), now);
+  if (answer.kind !== 'Table') return fromObjects(itemsOf(answer), now);
   const defined = recordsAt(answer, 'columnDefinitions').map((column) => ({
     name: textAt(column, 'name'),
     priority: typeof column.priority === 'number' ? column.priority : 0,
@@ -39,9 +39,6 @@ export function readTable(answer: JsonObject, now: number, columns: readonly Col
   }));
   return { columns: defined.length > 0 ? defined : columns, rows };
 }
-
-const objectsOf = (answer: JsonObject) =>
-  Array.isArray(answer.items) ? recordsAt(answer, 'items') : [answer];
 
 function fromObjects(objects: readonly JsonObject[], now: number): ServerTable {
   const columns = [

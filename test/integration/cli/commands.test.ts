@@ -168,6 +168,34 @@ describe('ctl', { timeout: 120_000 }, () => {
     assert.match(out, /^NAME +DATA +AGE\nwatched +0 +\d+s\nwatched +0 +\d+s\n/);
   });
 
+  it('a field that nothing has, or that has no order, is no order to sort by', async () => {
+    const unsorted = (field: string) => ctl(['get', 'pods', '--sort-by', field]);
+    assert.deepEqual(await unsorted('.spec.nosuch'), {
+      status: 1,
+      out: '',
+      err: 'error: couldn\'t find any field with path "{.spec.nosuch}" in the list of objects\n',
+    });
+    assert.match((await unsorted('.metadata.labels')).err, /are objects, which have no order/);
+  });
+
+  it('custom columns of a watch have their headers once', async () => {
+    const stop = new AbortController();
+    const columns = 'custom-columns=NAME:.metadata.name,V:.data.v';
+    const watching = ctl(['get', 'cm', '-w', '-n', 'kube-public', '-o', columns], {
+      signal: stop.signal,
+      onOut: (out) => {
+        if (/^columns +2$/m.test(out)) stop.abort(new DOMException('stopped', 'AbortError'));
+        else if (/^columns +1$/m.test(out))
+          void ctl(['patch', 'cm', 'columns', '-n', 'kube-public', '-p', '{"data":{"v":"2"}}']);
+      },
+    });
+    await ctl(['create', '-n', 'kube-public', '-f', '-'], { stdin: configMap('columns', '{v: "1"}') });
+    const { out } = await watching;
+    assert.equal(out.match(/NAME/g)?.length, 1, out);
+    assert.match(out, /^NAME +V\n/);
+    await ctl(['delete', 'cm', 'columns', '-n', 'kube-public']);
+  });
+
   it('delete waits for finalizers, and gives up after --timeout', async () => {
     const stdin = configMap('held').replace('{name: held}', '{name: held, finalizers: [example.com/x]}');
     await ctl(['create', '-f', '-'], { stdin });
@@ -334,6 +362,20 @@ describe('ctl', { timeout: 120_000 }, () => {
     [['get', 'pods', 'pod/x'], /must be TYPE\/NAME each/],
     [['get', 'pods', 'x', '-l', 'a=b'], /cannot be combined with a selector/],
     [['get', 'pods,svc', '-w'], /single resource type or object with --watch/],
+    [['get', 'pods', '-z'], /unknown option '-z'/],
+    [['get', 'pods', '--sort-by'], /option '--sort-by <value>' argument missing/],
+    [['get', 'pods', '--watch=maybe'], /'-w, --watch' does not take an argument/],
+    [['get', 'pods', '-o', 'json=x'], /unable to match a printer .* "json=x"/],
+    [['get', 'pods', '-o', 'jsonpath-file=/nonexistent'], /error reading template \/nonexistent/],
+    [['get', 'pods', '--subresource=status'], /needs the names of the objects/],
+    [['get', 'pods', '--raw', '/readyz'], /arguments may not be passed when --raw is specified/],
+    [['get', '--raw', 'readyz'], /must be a path of the API/],
+    [['get', 'pods', '--chunk-size=-1'], /--chunk-size must be 0 or more, got -1/],
+    [['get', '-f', 'a.yaml', 'pods'], /-f says which objects: leave out the resource type/],
+    [['apply', '-f', '-', '-f', '-'], /standard input cannot be used for multiple arguments/],
+    [['apply', '-f', ''], /-f: the name of a file is missing/],
+    [['apply', '-f', 'https://example.com/web.yaml'], /-f https:\S+: only files; fetch it first/],
+    [['delete'], /say which objects: TYPE NAME, TYPE\/NAME, or -f FILE/],
     [['apply'], /say what to apply: -f FILE/],
     [['delete', 'pods'], /no name was specified/],
     [['delete', 'pod', 'x', '--grace-period=0'], /needs --force/],

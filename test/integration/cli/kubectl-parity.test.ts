@@ -1,6 +1,6 @@
 /** The same arguments to `ctl` and to kubectl 1.32, on one server: the same output, and the same objects. */
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
@@ -173,6 +173,27 @@ const reads: string[][] = [
   ['get', 'svc', '-o', 'custom-columns=NAME:.metadata.name,PORTS:.spec.ports[*].port,X:.spec.none'],
   ['get', 'ns', '--no-headers', '--field-selector', 'metadata.name=default'],
   ['get', 'ns', '--sort-by', '.metadata.name'],
+  ['get', 'ns', '--sort-by', 'metadata.name', '--no-headers'],
+  ['get', 'cm,ns', '--sort-by', '.metadata.name', '-o', 'name'],
+  ['get', 'cm', '-A', '--sort-by', '.metadata.labels.nosuch', '-o', 'name'],
+  ['get', 'deploy/web', 'svc/nosuch'],
+  ['get', 'deploy,cm', 'web'],
+  ['get', 'deploy', '--label-columns='],
+  ['get', 'deploy', '-L', 'app', '-L', 'nosuch', '--show-kind'],
+  [
+    'get',
+    'deploy',
+    '-o',
+    'custom-columns=NAME:metadata.name,LABELS:.metadata.labels,ALL:.spec.template.spec',
+  ],
+  ['get', 'deploy', 'web', '-o', 'custom-columns=:.metadata.name,B:{.spec.replicas},NONE:', '--no-headers'],
+  ['get', 'cm,deploy', '-o', 'custom-columns=KIND:.kind,NAME:.metadata.name'],
+  ['get', 'ns', '--chunk-size=1', '-o', 'name'],
+  ['get', 'ns', '--chunk-size=2', '--sort-by=.metadata.name'],
+  ['get', 'deploy', 'web', '--subresource=status'],
+  ['get', 'deploy', 'web', '--subresource=scale', '-o', 'jsonpath={.spec.replicas}'],
+  ['get', 'deploy', 'web', '--subresource=nosuch'],
+  ['get', 'deploy', '--server-print=false'],
   ['get', 'pod', 'nosuch'],
   ['get', 'pod', 'nosuch', '--ignore-not-found'],
   ['get', 'pod', 'nosuch', '-o', 'json'],
@@ -295,6 +316,68 @@ describe('ctl beside kubectl 1.32', { timeout: 120_000, skip: unlessKubectl('1.3
       assert.equal(ours.err, theirs.err);
     });
   }
+
+  describe('files', () => {
+    const place = (name: string) => join(server.directory, 'files', name);
+
+    before(async () => {
+      await mkdir(place('below/more'), { recursive: true });
+      await mkdir(place('none'));
+      const named = (name: string) => formatYaml(configMap({}, { name }));
+      for (const [name, text] of [
+        ['empty.yaml', ''],
+        ['comments.yaml', '---\n# nothing\n---\n'],
+        ['below/one.yaml', named('one')],
+        ['below/more/two.yml', named('two')],
+        ['below/readme.txt', 'no manifest'],
+        ['unusual.conf', named('unusual')],
+        ['columns.txt', 'NAME          KIND\nmetadata.name kind\n'],
+        ['names.txt', '{range .items[*]}{.metadata.name}{"\\n"}{end}'],
+      ] as const)
+        await writeFile(place(name), text);
+      assert.equal((await ctl(['apply', '-R', '-f', place('below'), '-f', place('unusual.conf')])).status, 0);
+    });
+
+    for (const args of [
+      'get -f missing.yaml',
+      'get -f empty.yaml',
+      'get -f comments.yaml',
+      'get -f below -o name',
+      'get -R -f below -o name',
+      'get -f below -f unusual.conf',
+      'get -f below,unusual.conf -o name',
+      'apply -f missing.yaml',
+      'apply -f empty.yaml',
+      'apply -f comments.yaml',
+      'apply -f none',
+      'apply -f below',
+      'apply -R -f below',
+      'apply -f -',
+      'create -f empty.yaml',
+      'create -f -',
+      'create -f missing.yaml',
+      'delete -f empty.yaml',
+      'delete -f missing.yaml',
+      'get cm -o custom-columns-file=columns.txt',
+      'get cm -o jsonpath-file=names.txt',
+    ]) {
+      it(args, async () => {
+        const words = args
+          .split(' ')
+          .map((word) => word.replaceAll(/[a-z]+\.(yaml|conf|txt)|^below|^none/g, place));
+        const { ours, theirs } = await both(words);
+        assert.deepEqual(ours, theirs);
+      });
+    }
+
+    it('what was deleted already is told by its file', async () => {
+      const args = ['delete', '-R', '-f', place('below')];
+      assert.equal((await ctl(args)).status, 0);
+      const { ours, theirs } = await both(args);
+      assert.deepEqual(ours, theirs);
+      assert.match(ours.err, /error when deleting ".*one\.yaml": configmaps "one" not found/);
+    });
+  });
 
   it('delete says the same and waits', async () => {
     const file = join(server.directory, 'all.yaml');

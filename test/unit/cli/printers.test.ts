@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isRecord, type JsonObject } from '../../../src/apimachinery/equality.ts';
+import { columnsOfFile } from '../../../src/cli/printers/custom-columns.ts';
 import { describeObject } from '../../../src/cli/printers/description.ts';
 import { objectFormat } from '../../../src/cli/printers/object-format.ts';
 import { headerOf, readTable, rowsOf, type TableView } from '../../../src/cli/printers/server-table.ts';
+import { sortBy } from '../../../src/cli/printers/sort-by.ts';
 import { cellText, TableWriter } from '../../../src/cli/printers/table-writer.ts';
 
 test('columns are three apart and at least six wide; the last one is as it is', () => {
@@ -108,7 +111,74 @@ test('-o json is indented by four, keys in order', () => {
   assert.deepEqual(JSON.parse(text), object);
   assert.match(text, /^\{\n {4}"apiVersion": "apps\/v1",\n {4}"kind"[\s\S]*"a": "yes",\n {8}"b": 1/);
 });
-for (const output of ['xml', 'jsonpath', 'custom-columns=NAME']) {
+test('custom columns: one line of headers, and what comes later below it', () => {
+  const columns = objectFormat('custom-columns=NAME:.metadata.name,SPEC:.spec,X:');
+  assert.equal(
+    columns?.({ items: [object, { metadata: { name: 'other' }, spec: [1, null, 'a b', { c: true }] }] }),
+    'NAME    SPEC                        X\n' +
+      'web     map[a:yes b:1]              <none>\n' +
+      'other   [1 <nil> a b map[c:true]]   <none>\n',
+  );
+  assert.equal(columns?.(object), 'web     map[a:yes b:1]              <none>\n');
+  const bare = objectFormat('custom-columns=:.metadata.name', { noHeaders: true });
+  assert.equal(bare?.(object), 'web\n');
+});
+
+for (const [text, columns] of [
+  [
+    'A  B\n.a\t{.b}\n',
+    [
+      { header: 'A', field: '.a' },
+      { header: 'B', field: '{.b}' },
+    ],
+  ],
+  ['', undefined],
+  ['A B\n.a\n', undefined],
+] as const)
+  test(`columns of a file with ${JSON.stringify(text)}`, () => {
+    const read = () => columnsOfFile(text, 'f');
+    if (columns) assert.deepEqual(read(), columns);
+    else assert.throws(read, { name: 'UsageError', message: /^f: expected one line/ });
+  });
+
+for (const [values, sorted] of [
+  [
+    ['c10', 'c9', 'b'],
+    ['b', 'c10', 'c9'],
+  ],
+  [
+    ['2Gi', '100Mi', '1Gi'],
+    ['100Mi', '1Gi', '2Gi'],
+  ],
+  [
+    [10, 9, -1, undefined],
+    [undefined, -1, 9, 10],
+  ],
+  [
+    [true, false],
+    [false, true],
+  ],
+  [
+    [['b'], ['a', 'z'], ['a']],
+    [['a'], ['a', 'z'], ['b']],
+  ],
+] as const)
+  test(`sorted by ${JSON.stringify(values)}`, () => {
+    const list: JsonObject[] = values.map((value) => (value === undefined ? {} : { at: { value } }));
+    sortBy(list, '.at.value', (item) => item);
+    assert.deepEqual(
+      list.map(({ at }) => (isRecord(at) ? at.value : undefined)),
+      sorted,
+    );
+  });
+
+for (const output of [
+  'xml',
+  'json=x',
+  'jsonpath',
+  'custom-columns=NAME',
+  'custom-columns-file=/nonexistent',
+]) {
   test(`-o ${output} is refused`, () => assert.throws(() => objectFormat(output), { name: 'UsageError' }));
 }
 

@@ -1,0 +1,64 @@
+/** `-o custom-columns=HEADER:.field,…`, and the same from a file: a line of headers above a line of fields. */
+import { isRecord } from '../../apimachinery/equality.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { findAll } from '../jsonpath/evaluate.ts';
+import { type Node, parsePath } from '../jsonpath/parse.ts';
+import { itemsOf } from '../objects.ts';
+import type { ObjectFormat } from './object-format.ts';
+import { TableWriter } from './table-writer.ts';
+
+export interface CustomColumn {
+  readonly header: string;
+  /** A path, with or without braces; '' for a column of nothing. */
+  readonly field: string;
+}
+
+/** Throws UsageError for what is no `HEADER:.field`. */
+export function columnsOfSpec(spec: string): CustomColumn[] {
+  return spec.split(',').map((column) => {
+    const colon = column.indexOf(':');
+    if (colon < 0)
+      throw new UsageError(
+        `unexpected custom-columns spec: ${JSON.stringify(column)}, expected <header>:<json-path-expr>`,
+      );
+    return { header: column.slice(0, colon), field: column.slice(colon + 1) };
+  });
+}
+
+/** Throws UsageError unless the text has a line of headers and one of as many fields. */
+export function columnsOfFile(text: string, file: string): CustomColumn[] {
+  const [headers = [], fields = []] = text.split('\n').map((line) => line.split(/\s+/).filter(Boolean));
+  if (headers.length === 0 || headers.length !== fields.length)
+    throw new UsageError(
+      `${file}: expected one line of space separated headers, and one line of as many column specs; ` +
+        `got ${headers.length} and ${fields.length}`,
+    );
+  return headers.map((header, index) => ({ header, field: fields[index] ?? '' }));
+}
+
+/** A table of the objects; headers stand above the first one only, and what comes later stays below them. */
+export function customColumns(columns: readonly CustomColumn[], noHeaders: boolean): ObjectFormat {
+  const paths = columns.map(({ field }) => (field === '' ? [] : parsePath(field)));
+  const writer = new TableWriter();
+  let headerDue = !noHeaders;
+  return (object) => {
+    const header = headerDue ? [columns.map(({ header }) => header)] : [];
+    headerDue = false;
+    const rows = itemsOf(object).map((item) => paths.map((path) => cellOf(path, item)));
+    return writer.format([...header, ...rows]);
+  };
+}
+
+function cellOf(path: readonly Node[], item: unknown): string {
+  const found = findAll(path, item);
+  return found.length > 0 ? found.map(goText).join(',') : '<none>';
+}
+
+/** As Go prints values (`%v`): `map[app:web]`, `[a b]`. */
+function goText(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>';
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
+  if (!isRecord(value)) return String(value);
+  const entries = Object.keys(value).sort();
+  return `map[${entries.map((key) => `${key}:${goText(value[key])}`).join(' ')}]`;
+}
