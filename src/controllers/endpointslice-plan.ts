@@ -16,16 +16,12 @@ import {
 import { deepCopy, deepEqual } from '../apimachinery/equality.ts';
 import type { Draft, OwnerReference } from '../apimachinery/meta.ts';
 import { isTerminating } from '../apimachinery/meta.ts';
+import { portsKey, type SlicePlan, slicesManagedBy } from './managed-slices.ts';
 
-export const manager = 'endpointslice-controller.k8s.io';
+/** The slices that are made from pods. */
+export const podSlices = slicesManagedBy('endpointslice-controller.k8s.io');
 const headlessLabel = 'service.kubernetes.io/headless';
 export const maxEndpointsPerSlice = 100;
-
-export interface SlicePlan {
-  readonly create: readonly Draft<EndpointSlice>[];
-  readonly update: readonly EndpointSlice[];
-  readonly remove: readonly EndpointSlice[];
-}
 
 /** `pods` match the Service's selector; `existing` are the slices that this controller made for the Service. */
 export function planSlices(
@@ -34,7 +30,11 @@ export function planSlices(
   pods: readonly Pod[],
   existing: readonly EndpointSlice[],
 ): SlicePlan {
-  const labels = sliceLabels(service);
+  const labels = {
+    ...inheritedLabels(service),
+    [serviceNameLabel]: service.metadata.name,
+    [managedByLabel]: podSlices.manager,
+  };
   const desired = desiredGroups(service, pods);
   const slices = existing.filter((slice) => slice.addressType === 'IPv4' && !isTerminating(slice));
   const wrongType = existing.filter((slice) => slice.addressType !== 'IPv4');
@@ -171,15 +171,10 @@ function targetPort(target: number | string, protocol: string, pod: Pod): number
   return undefined;
 }
 
-function sliceLabels(service: Service): Record<string, string> {
-  const headless = service.spec.clusterIP === 'None';
-  const { [headlessLabel]: _headless, ...own } = service.metadata.labels ?? {};
-  return {
-    ...own,
-    ...(headless && { [headlessLabel]: '' }),
-    [serviceNameLabel]: service.metadata.name,
-    [managedByLabel]: manager,
-  };
+/** The labels that a Service hands down to what publishes its endpoints. */
+export function inheritedLabels({ metadata, spec }: Service): Record<string, string> {
+  const { [headlessLabel]: _headless, ...own } = metadata.labels ?? {};
+  return spec.clusterIP === 'None' ? { ...own, [headlessLabel]: '' } : own;
 }
 
 function newSlice(
@@ -209,9 +204,3 @@ const byName = (a: { metadata: { name: string } }, b: { metadata: { name: string
 
 /** A pod that was replaced under the same name is another endpoint. */
 const endpointKey = (endpoint: Endpoint) => endpoint.targetRef?.uid ?? endpoint.addresses.join(',');
-
-const portsKey = (ports: readonly EndpointPort[]) =>
-  ports
-    .map(({ name, protocol, port, appProtocol }) => `${name}/${protocol}/${port ?? ''}/${appProtocol ?? ''}`)
-    .sort()
-    .join(' ');

@@ -4,12 +4,7 @@
  */
 import { type Pod, podResource } from '../api/core/v1/pod.ts';
 import { serviceResource } from '../api/core/v1/service.ts';
-import {
-  type EndpointSlice,
-  endpointSliceResource,
-  managedByLabel,
-  serviceNameLabel,
-} from '../api/discovery/v1/endpoint-slice.ts';
+import { endpointSliceResource } from '../api/discovery/v1/endpoint-slice.ts';
 import { matches, selectorFromMap } from '../apimachinery/labels.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import {
@@ -19,58 +14,39 @@ import {
   watched,
 } from '../controller-runtime/definition.ts';
 import { controllerReference } from './claim.ts';
-import { manager, planSlices } from './endpointslice-plan.ts';
-import { ifPresent } from './if-present.ts';
-import { ObservedWrites, verifyAfter } from './observed-writes.ts';
-
-/** Slices by `namespace/service`. */
-const byService = 'endpointslice.service';
+import { planSlices, podSlices } from './endpointslice-plan.ts';
+import { hasSelector } from './managed-slices.ts';
+import { verifyAfter } from './observed-writes.ts';
+import { SliceWriter, sliceReader } from './slice-writer.ts';
 
 export function endpointSliceController(context: ControllerContext): ControllerDefinition {
-  const { client, clock, informers } = context;
+  const { informers } = context;
   const services = informers.informerFor(serviceResource).lister;
   const pods = informers.informerFor(podResource).lister;
-  const sliceInformer = informers.informerFor(endpointSliceResource);
-  const slices = sliceInformer.lister;
-  sliceInformer.addIndex(byService, serviceOf);
-  const writes = new ObservedWrites(client, endpointSliceResource, sliceInformer);
-  const api = client.resource(endpointSliceResource);
+  const slicesOf = sliceReader(context, podSlices);
+  const writer = new SliceWriter(context);
 
   const servicesOf = (pod: Pod): readonly ObjectKey[] =>
     services
       .list(pod.metadata.namespace)
       .filter(
-        ({ spec }) =>
-          hasSelector(spec.selector) && matches(selectorFromMap(spec.selector), pod.metadata.labels),
+        (service) =>
+          hasSelector(service) && matches(selectorFromMap(service.spec.selector ?? {}), pod.metadata.labels),
       )
       .map(objectKey);
 
   async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
     const service = services.get(key);
-    if (!service || isTerminating(service) || !hasSelector(service.spec.selector)) return undefined;
+    if (!service || isTerminating(service) || !hasSelector(service)) return undefined;
     if (service.spec.type === 'ExternalName') return undefined;
-    if (!(await writes.settled(key, clock.now()))) return { requeueAfter: verifyAfter };
-    const selector = selectorFromMap(service.spec.selector);
+    if (!(await writer.settled(key))) return { requeueAfter: verifyAfter };
+    const selector = selectorFromMap(service.spec.selector ?? {});
     const backing = pods
       .list(service.metadata.namespace)
       .filter((pod) => matches(selector, pod.metadata.labels));
-    const plan = planSlices(
-      service,
-      controllerReference(serviceResource, service),
-      backing,
-      slices.byIndex(byService, key),
-    );
-    // Endpoints that went must be gone even when a creation fails, so what is there is put right first.
-    for (const slice of plan.update) writes.written(key, await api.update(slice), clock.now());
-    for (const slice of plan.remove) await remove(key, slice);
-    for (const slice of plan.create) writes.written(key, await api.create(slice), clock.now());
+    const owner = controllerReference(serviceResource, service);
+    await writer.carryOut(key, planSlices(service, owner, backing, slicesOf(key)));
     return undefined;
-  }
-
-  async function remove(key: ObjectKey, slice: EndpointSlice): Promise<void> {
-    const { name, namespace, uid } = slice.metadata;
-    await ifPresent(api.delete(name, namespace, { preconditions: { uid } }));
-    writes.removed(key, slice, clock.now());
   }
 
   return {
@@ -78,19 +54,8 @@ export function endpointSliceController(context: ControllerContext): ControllerD
     watches: [
       watched(serviceResource, (service) => [objectKey(service)]),
       watched(podResource, servicesOf),
-      watched(endpointSliceResource, serviceOf),
+      watched(endpointSliceResource, podSlices.serviceOf),
     ],
     reconcile,
   };
-}
-
-function hasSelector(selector: Record<string, string> | undefined): selector is Record<string, string> {
-  return selector !== undefined && Object.keys(selector).length > 0;
-}
-
-/** The Service of a slice that this controller made. */
-function serviceOf(slice: EndpointSlice): readonly ObjectKey[] {
-  const labels = slice.metadata.labels ?? {};
-  const service = labels[serviceNameLabel];
-  return service && labels[managedByLabel] === manager ? [`${slice.metadata.namespace}/${service}`] : [];
 }

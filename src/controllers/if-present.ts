@@ -1,4 +1,4 @@
-import { isNotFound } from '../apimachinery/status-error.ts';
+import { isNotFound, StatusError } from '../apimachinery/status-error.ts';
 
 /** For writes to objects that may be gone by now, which is as good: resolves to undefined when they are. */
 export async function ifPresent<T>(write: Promise<T>): Promise<T | undefined> {
@@ -9,3 +9,17 @@ export async function ifPresent<T>(write: Promise<T>): Promise<T | undefined> {
     throw error;
   }
 }
+
+/** For creations: resolves to undefined in a namespace that is going, where nothing can be made any more. */
+export async function unlessNamespaceEnds<T>(creation: Promise<T>): Promise<T | undefined> {
+  try {
+    return await creation;
+  } catch (error) {
+    if (inTerminatingNamespace(error)) return undefined;
+    throw error;
+  }
+}
+
+export const inTerminatingNamespace = (error: unknown) =>
+  error instanceof StatusError &&
+  error.status.details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') === true;

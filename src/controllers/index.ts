@@ -7,7 +7,9 @@ import { csrCleaner } from './csr-cleaner.ts';
 import { csrSigning } from './csr-signing.ts';
 import { deploymentController } from './deployment.ts';
 import { dnsController } from './dns.ts';
+import { endpointsController } from './endpoints.ts';
 import { endpointSliceController } from './endpointslice.ts';
+import { endpointSliceMirroringController } from './endpointslicemirroring.ts';
 import { garbageCollector } from './garbage-collector.ts';
 import { namespaceController } from './namespace.ts';
 import { nodeIpam } from './node-ipam.ts';
@@ -33,6 +35,8 @@ export const controllers = (options: ControllersOptions): readonly ControllerFac
   deploymentController,
   replicaSetController,
   endpointSliceController,
+  endpointsController,
+  endpointSliceMirroringController,
   dnsController(options),
   namespaceController,
   garbageCollector,

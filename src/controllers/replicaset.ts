@@ -8,7 +8,7 @@ import { isPodActive } from '../api/core/v1/pod-conditions.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
 import { matches, selectorFromLabelSelector } from '../apimachinery/labels.ts';
 import { controllerOf, type Draft, isTerminating, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
-import { isNotFound, StatusError } from '../apimachinery/status-error.ts';
+import { isNotFound } from '../apimachinery/status-error.ts';
 import { errorMessage } from '../base/log.ts';
 import { rfc3339 } from '../base/time.ts';
 import {
@@ -19,7 +19,7 @@ import {
 } from '../controller-runtime/definition.ts';
 import { byControllerUid, controllerUidIndex } from '../controller-runtime/owner.ts';
 import { carryOutClaims, controllerReference, planClaims } from './claim.ts';
-import { ifPresent } from './if-present.ts';
+import { ifPresent, inTerminatingNamespace } from './if-present.ts';
 import { ObservedWrites, verifyAfter } from './observed-writes.ts';
 import { type Failure, planReplicas, planStatus, slowStartBatches } from './replicaset-plan.ts';
 
@@ -127,11 +127,7 @@ export function replicaSetController(context: ControllerContext): ControllerDefi
   };
 }
 
-/** Nothing can be made there any more and retrying will not help: the set itself is about to go. */
-const inTerminatingNamespace = (error: unknown) =>
-  error instanceof StatusError &&
-  error.status.details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') === true;
-
+/** Where a namespace ends, retrying will not help: the set itself is about to go. */
 function failure(reason: Failure['reason'], error: unknown): { failure: Failure; error: unknown } {
   const hopeless = inTerminatingNamespace(error);
   return { failure: { reason, message: errorMessage(error) }, error: hopeless ? undefined : error };

@@ -1,0 +1,63 @@
+/**
+ * Mirrors Endpoints that a person wrote for a Service without a selector as EndpointSlices, which is what the
+ * Service's rules and names are made from. The slices belong to the Endpoints and follow them.
+ */
+import { endpointsResource } from '../api/core/v1/endpoints.ts';
+import { serviceResource } from '../api/core/v1/service.ts';
+import { endpointSliceResource } from '../api/discovery/v1/endpoint-slice.ts';
+import { isTerminating, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ReconcileResult,
+  watched,
+} from '../controller-runtime/definition.ts';
+import { controllerReference } from './claim.ts';
+import {
+  isMirrored,
+  maxAddressesPerSubset,
+  mirroredSlices,
+  planMirror,
+} from './endpointslicemirroring-plan.ts';
+import { verifyAfter } from './observed-writes.ts';
+import { SliceWriter, sliceReader } from './slice-writer.ts';
+
+export function endpointSliceMirroringController(context: ControllerContext): ControllerDefinition {
+  const { informers, events } = context;
+  const services = informers.informerFor(serviceResource).lister;
+  const endpointsLister = informers.informerFor(endpointsResource).lister;
+  const slicesOf = sliceReader(context, mirroredSlices);
+  const writer = new SliceWriter(context);
+
+  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    if (!(await writer.settled(key))) return { requeueAfter: verifyAfter };
+    const endpoints = endpointsLister.get(key);
+    const service = services.get(key);
+    const existing = slicesOf(key).filter((slice) => !isTerminating(slice));
+    if (!endpoints || isTerminating(endpoints) || !service || !isMirrored(endpoints, service)) {
+      await writer.carryOut(key, { create: [], update: [], remove: existing });
+      return undefined;
+    }
+    const plan = planMirror(endpoints, controllerReference(endpointsResource, endpoints), existing);
+    await writer.carryOut(key, plan);
+    if (plan.skipped > 0)
+      events.event(
+        endpoints,
+        'Warning',
+        'TooManyAddressesToMirror',
+        `A max of ${maxAddressesPerSubset} addresses can be mirrored to EndpointSlices per Endpoints subset. ` +
+          `${plan.skipped} addresses were skipped`,
+      );
+    return undefined;
+  }
+
+  return {
+    name: 'endpointslicemirroring',
+    watches: [
+      watched(serviceResource, (service) => [objectKey(service)]),
+      watched(endpointsResource, (endpoints) => [objectKey(endpoints)]),
+      watched(endpointSliceResource, mirroredSlices.serviceOf),
+    ],
+    reconcile,
+  };
+}
