@@ -6,6 +6,8 @@ export interface DrainOptions {
   readonly force: boolean;
   readonly ignoreDaemonSets: boolean;
   readonly deleteEmptyDirData: boolean;
+  /** Pods that are left because they should have ended long ago; absent: none is. */
+  readonly isOverdue?: (pod: JsonObject) => boolean;
 }
 
 /** What the server said of the daemon set that a pod says it is of: '' when there is one, else the error. */
@@ -50,8 +52,20 @@ export const isOfDaemonSet = (pod: JsonObject): boolean => controllerOf(pod)?.ki
 const isFinished = (pod: JsonObject): boolean =>
   ['Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase'));
 
+/**
+ * When a pod is overdue that should have ended `afterSeconds` ago, by the time its deletion gave it; undefined for one that
+ * is not deleted. kubectl counts whole seconds, and more of them than it was told.
+ */
+export function overdueAt(pod: JsonObject, afterSeconds: number): number | undefined {
+  const { deletionTimestamp } = metadataOf(pod);
+  return deletionTimestamp === undefined
+    ? undefined
+    : Date.parse(deletionTimestamp) + (afterSeconds + 1) * 1000;
+}
+
 /** The filters in kubectl's order; a later one overrides what an earlier one only warned about. */
 function judge(pod: JsonObject, options: DrainOptions, daemonSetOf: DaemonSetLookup): Verdict {
+  if (options.isOverdue?.(pod)) return { verdict: 'skip' };
   let verdict: Verdict = { verdict: 'take' };
   if (isOfDaemonSet(pod) && !isFinished(pod)) {
     verdict = judgeDaemonSet(options, daemonSetOf(pod));

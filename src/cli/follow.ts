@@ -1,6 +1,7 @@
 /** Objects, watched: as they are now, then after every change. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { isExpired } from '../apimachinery/status-error.ts';
+import { onAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Cluster, WatchedEvent } from './cluster.ts';
 import { metadataOf, recordsAt, textAt } from './objects.ts';
@@ -10,6 +11,8 @@ export interface FollowOptions {
   readonly clock: Clock;
   /** Absent or 0: without end. */
   readonly timeoutMs: number | undefined;
+  /** Ends it as its time does. */
+  readonly signal?: AbortSignal;
 }
 
 /** Yields the object, or undefined when there is none, now and after every change, until the time is over. */
@@ -29,17 +32,19 @@ export async function* follow(
 export async function* followAll(
   cluster: Cluster,
   collection: CollectionTarget,
-  { clock, timeoutMs }: FollowOptions,
+  { clock, timeoutMs, signal }: FollowOptions,
 ): AsyncGenerator<ReadonlyMap<string, JsonObject>> {
   // By this clock, not the server's, which may have stopped answering.
   const over = new AbortController();
   const timer = timeoutMs ? clock.after(timeoutMs, () => over.abort()) : undefined;
+  const unlink = signal && onAbort(signal, () => over.abort());
   try {
     yield* followUntil(cluster, collection, over.signal);
   } catch (error) {
     if (!over.signal.aborted) throw error;
   } finally {
     timer?.cancel();
+    unlink?.();
   }
 }
 

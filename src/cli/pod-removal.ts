@@ -1,11 +1,12 @@
 /** Takes pods away, all at once: by eviction, which disruption budgets may hold up, or by deletion. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { isNotFound, StatusError } from '../apimachinery/status-error.ts';
-import { sleep } from '../base/clock.ts';
+import { type Clock, sleep, type Timer } from '../base/clock.ts';
 import { errorMessage } from '../base/log.ts';
 import { goDuration } from '../base/time.ts';
 import { objectPath } from '../client/resource-path.ts';
 import type { Cluster } from './cluster.ts';
+import { overdueAt } from './drain-plan.ts';
 import { type DryRun, dryRunSuffix } from './flags.ts';
 import { followAll } from './follow.ts';
 import type { Io } from './io.ts';
@@ -18,6 +19,8 @@ export interface RemovalSettings {
   readonly gracePeriodSeconds: number | undefined;
   /** Undefined: without end. */
   readonly timeoutMs: number | undefined;
+  /** So long after a pod should have ended it is waited for no more; undefined: it always is. */
+  readonly overdueSeconds: number | undefined;
   readonly dryRun: DryRun;
 }
 
@@ -50,7 +53,11 @@ export async function removePods(
   const deadline = settings.timeoutMs ? io.clock.now() + settings.timeoutMs : Number.POSITIVE_INFINITY;
   const { clock } = io;
   const left = () => (settings.timeoutMs ? Math.max(1, deadline - clock.now()) : undefined);
-  const presence = new Presence(() => followAll(cluster, collection, { clock, timeoutMs: left() }));
+  const presence = new Presence(
+    (signal) => followAll(cluster, collection, { clock, timeoutMs: left(), signal }),
+    clock,
+    settings.overdueSeconds,
+  );
   const pathOf = ({ name, namespace }: Metadata, subresource?: string) =>
     objectPath(collection.resource, name, namespace, subresource);
   const removal: Removal = { cluster, io, settings, deadline, presence, pathOf };
@@ -87,11 +94,15 @@ async function evict(removal: Removal, pod: Metadata): Promise<string | undefine
     }
   }
   if (settings.dryRun === 'server') return undefined;
-  if (!(await removal.presence.gone(pod.uid)))
+  const end = await removal.presence.end(pod.uid);
+  if (end === 'late')
     return `error when waiting for pod ${JSON.stringify(name)} in namespace ${JSON.stringify(namespace)} to terminate: ${outOfTime}`;
-  io.out(`pod/${name} evicted\n`);
+  io.out(end === 'gone' ? `pod/${name} evicted\n` : skipping(name, settings));
   return undefined;
 }
+
+const skipping = (name: string, { overdueSeconds }: RemovalSettings) =>
+  `pod ${JSON.stringify(name)} has DeletionTimestamp older than ${overdueSeconds} seconds, skipping\n`;
 
 async function deleteAll(
   { cluster, io, settings, presence, pathOf }: Removal,
@@ -108,8 +119,9 @@ async function deleteAll(
   }
   if (settings.dryRun === 'server') return [];
   for (const pod of pods) {
-    if (!(await presence.gone(pod.uid))) return [outOfTime];
-    io.out(`pod/${pod.name} deleted\n`);
+    const end = await presence.end(pod.uid);
+    if (end === 'late') return [outOfTime];
+    io.out(end === 'gone' ? `pod/${pod.name} deleted\n` : skipping(pod.name, settings));
   }
   return [];
 }
@@ -128,20 +140,36 @@ const isGone = (error: unknown) =>
 const isTooManyRequests = (error: unknown) =>
   error instanceof StatusError && error.status.reason === 'TooManyRequests';
 
+/** What becomes of a pod that is waited for: the time may be over before, for it alone or for all. */
+type End = 'gone' | 'overdue' | 'late';
+
+/** The pods of a collection by uid, now and after every change, until the signal aborts or the time is over. */
+type States = (signal: AbortSignal) => AsyncGenerator<ReadonlyMap<string, JsonObject>>;
+
 /** Which pods of a collection are there, by one watch that lasts as long as somebody waits. */
 class Presence {
-  readonly #states: () => AsyncGenerator<ReadonlyMap<string, JsonObject>>;
-  readonly #waiting = new Map<string, (gone: boolean) => void>();
+  readonly #states: States;
+  readonly #clock: Clock;
+  readonly #overdueSeconds: number | undefined;
+  readonly #waiting = new Map<string, (end: End) => void>();
+  readonly #timers = new Map<string, Timer>();
+  /** As it was last seen. */
+  #present: ReadonlyMap<string, JsonObject> | undefined;
   #reading: Promise<void> | undefined;
+  #nobodyWaits = new AbortController();
 
-  constructor(states: () => AsyncGenerator<ReadonlyMap<string, JsonObject>>) {
+  constructor(states: States, clock: Clock, overdueSeconds: number | undefined) {
     this.#states = states;
+    this.#clock = clock;
+    this.#overdueSeconds = overdueSeconds;
   }
 
-  /** Resolves with true once it is gone, with false when the time is over first; rejects when it can not be known. */
-  async gone(uid: string): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
+  /** What becomes of a pod that was in the collection; rejects when it can not be known. */
+  async end(uid: string): Promise<End> {
+    const { promise, resolve } = Promise.withResolvers<End>();
     this.#waiting.set(uid, resolve);
+    // Its end may have been seen before anybody waited for it.
+    if (this.#present) this.#look(this.#present);
     this.#reading ??= this.#read();
     return Promise.race([promise, this.#reading.then(() => promise)]);
   }
@@ -151,19 +179,46 @@ class Presence {
       while (this.#waiting.size > 0) await this.#readOnce();
     } finally {
       this.#reading = undefined;
+      this.#present = undefined;
     }
   }
 
   async #readOnce(): Promise<void> {
-    for await (const present of this.#states()) {
-      for (const uid of this.#waiting.keys()) if (!present.has(uid)) this.#settle(uid, true);
-      if (this.#waiting.size === 0) return;
+    this.#nobodyWaits = new AbortController();
+    const { signal } = this.#nobodyWaits;
+    for await (const present of this.#states(signal)) {
+      this.#present = present;
+      this.#look(present);
+      if (signal.aborted) return;
     }
-    for (const uid of this.#waiting.keys()) this.#settle(uid, false);
+    if (signal.aborted) return;
+    for (const uid of this.#waiting.keys()) this.#settle(uid, 'late');
   }
 
-  #settle(uid: string, gone: boolean): void {
-    this.#waiting.get(uid)?.(gone);
+  #look(present: ReadonlyMap<string, JsonObject>): void {
+    for (const uid of this.#waiting.keys()) {
+      const pod = present.get(uid);
+      if (pod) this.#settleWhenOverdue(uid, pod);
+      else this.#settle(uid, 'gone');
+    }
+  }
+
+  #settleWhenOverdue(uid: string, pod: JsonObject): void {
+    this.#timers.get(uid)?.cancel();
+    if (this.#overdueSeconds === undefined) return;
+    const at = overdueAt(pod, this.#overdueSeconds);
+    if (at === undefined) return;
+    const leftMs = Math.max(0, at - this.#clock.now());
+    this.#timers.set(
+      uid,
+      this.#clock.after(leftMs, () => this.#settle(uid, 'overdue')),
+    );
+  }
+
+  #settle(uid: string, end: End): void {
+    this.#timers.get(uid)?.cancel();
+    this.#waiting.get(uid)?.(end);
     this.#waiting.delete(uid);
+    if (this.#waiting.size === 0) this.#nobodyWaits.abort();
   }
 }

@@ -6,13 +6,14 @@ import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { objectPath } from '../../client/resource-path.ts';
 import { findResource } from '../discovery.ts';
-import { controllerOf, type DrainPlan, isOfDaemonSet, joined, planDrain } from '../drain-plan.ts';
+import { controllerOf, type DrainPlan, isOfDaemonSet, joined, overdueAt, planDrain } from '../drain-plan.ts';
 import { ReportedError } from '../errors.ts';
 import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags.ts';
 import { nodeFlags, nodesOf, setUnschedulable } from '../nodes.ts';
 import { metadataOf, recordsAt, textAt } from '../objects.ts';
+import { chunkSizeFlag, chunkSizeOf, pages } from '../pages.ts';
 import { type RemovalSettings, removePods } from '../pod-removal.ts';
-import { listPath } from '../targets.ts';
+import type { CollectionTarget } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
@@ -27,6 +28,12 @@ const flagTable = {
     hint: 'SECONDS',
     about: 'how long a pod may take to stop (default: its own)',
   },
+  'skip-wait-for-delete-timeout': {
+    type: 'string',
+    hint: 'SECONDS',
+    about: 'leave pods that should have ended more than so long ago (default: wait for all)',
+  },
+  ...chunkSizeFlag,
   timeout: { type: 'string', hint: 'DURATION', about: 'how long to try (default: without end)' },
 } as const satisfies FlagTable;
 
@@ -85,10 +92,12 @@ function lastWords(failed: readonly Failure[]): string {
 
 function readSettings(flags: Flags): RemovalSettings {
   const grace = flags.whole('grace-period') ?? -1;
+  const overdue = flags.whole('skip-wait-for-delete-timeout') ?? 0;
   return {
     evict: !flags.on('disable-eviction'),
     gracePeriodSeconds: grace < 0 ? undefined : grace,
     timeoutMs: flags.duration('timeout') || undefined,
+    overdueSeconds: overdue > 0 ? overdue : undefined,
     dryRun: dryRunOf(flags),
   };
 }
@@ -115,12 +124,12 @@ async function drainNode(
     labelSelector: flags.text('pod-selector'),
     fieldSelector: `spec.nodeName=${node}`,
   };
-  const plan = await planFor(context, listPath(collection));
+  const plan = await planFor(context, collection, settings);
   if (plan.errors.length > 0) return { node, errors: plan.errors, each: true };
   if (plan.warnings) io.err(`Warning: ${plan.warnings}\n`);
   const errors = await removePods(cluster, io, collection, plan.pods, settings);
   if (errors.length === 0) return undefined;
-  const left = await planFor(context, listPath(collection));
+  const left = await planFor(context, collection, settings);
   if (left.pods.length > 0) {
     const names = left.pods.map((pod) => `pod/${metadataOf(pod).name}\n`).join('');
     io.err(
@@ -130,8 +139,14 @@ async function drainNode(
   return { node, errors, each: settings.evict };
 }
 
-async function planFor({ flags, cluster }: VerbContext, path: string): Promise<DrainPlan> {
-  const pods = recordsAt(await cluster().get(path), 'items');
+async function planFor(
+  { flags, cluster, io }: VerbContext,
+  collection: CollectionTarget,
+  { overdueSeconds }: RemovalSettings,
+): Promise<DrainPlan> {
+  const pods: JsonObject[] = [];
+  for await (const page of pages(cluster(), collection, { limit: chunkSizeOf(flags) }))
+    pods.push(...recordsAt(page, 'items'));
   const answers = new Map<JsonObject, { readonly missing: boolean; readonly error: string }>();
   for (const pod of pods) {
     if (!isOfDaemonSet(pod)) continue;
@@ -149,6 +164,10 @@ async function planFor({ flags, cluster }: VerbContext, path: string): Promise<D
     force: flags.on('force'),
     ignoreDaemonSets: flags.on('ignore-daemonsets'),
     deleteEmptyDirData: flags.on('delete-emptydir-data'),
+    isOverdue: (pod: JsonObject) => {
+      const at = overdueSeconds && overdueAt(pod, overdueSeconds);
+      return at !== undefined && at <= io.clock.now();
+    },
   };
   return planDrain(pods, options, (pod) => answers.get(pod) ?? { missing: false, error: '' });
 }

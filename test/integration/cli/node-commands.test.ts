@@ -113,6 +113,20 @@ const scenarios: Scenario[] = [
     commands: ['drain A --timeout=1s', 'drain A --timeout=1s --disable-eviction'],
   },
   {
+    what: 'pods that should have ended long ago',
+    pods: [{ ...slow, grace: 1 }, web],
+    commands: [
+      'drain A --skip-wait-for-delete-timeout=1 --chunk-size=1',
+      'drain A --skip-wait-for-delete-timeout=1',
+      'drain A --timeout=1s --disable-eviction',
+    ],
+  },
+  {
+    what: 'pods that should have ended long ago, deleted',
+    pods: [{ ...slow, grace: 1 }, web],
+    commands: ['drain A --skip-wait-for-delete-timeout=1 --disable-eviction'],
+  },
+  {
     what: 'deletion in place of eviction',
     pods: [web, bare],
     commands: ['drain A --force --disable-eviction'],

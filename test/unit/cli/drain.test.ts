@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import { newNotFound, newStatusError } from '../../../src/apimachinery/status-error.ts';
 import type { Cluster } from '../../../src/cli/cluster.ts';
-import { planDrain } from '../../../src/cli/drain-plan.ts';
+import { overdueAt, planDrain } from '../../../src/cli/drain-plan.ts';
 import type { Io } from '../../../src/cli/io.ts';
 import { removePods } from '../../../src/cli/pod-removal.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -50,6 +50,18 @@ describe('drain plan', () => {
     assert.deepEqual(plan(pods, { force: true }, gone).taken, ['a']);
   });
 
+  it('leaves what should have ended long ago, whatever it is', () => {
+    const pods = [pod('a'), pod('b', {}, owned('ReplicaSet'))];
+    const isOverdue = (each: JsonObject) => each === pods[0];
+    assert.deepEqual(plan(pods, { isOverdue }), { taken: ['b'], warnings: '', errors: [] });
+  });
+
+  it('knows since when a pod is overdue by what its deletion gave it', () => {
+    assert.equal(overdueAt(pod('a'), 5), undefined);
+    const deletionTimestamp = '2026-01-01T00:00:10Z';
+    assert.equal(overdueAt(pod('a', {}, { deletionTimestamp }), 5), Date.UTC(2026, 0, 1, 0, 0, 16));
+  });
+
   it('never takes a mirror pod, always a finished one', () => {
     const mirror = pod('mirror', {}, { annotations: { 'kubernetes.io/config.mirror': 'x' } });
     const done = pod('done', { status: { phase: 'Failed' }, ...emptyDir });
@@ -86,7 +98,14 @@ describe('evictions', () => {
   const collection = { resource, namespace: '', labelSelector: undefined, fieldSelector: 'spec.nodeName=n' };
 
   /** A server that answers each eviction by the next of `answers`; pods are gone once evicted. */
-  function scene(answers: readonly (unknown | undefined)[], timeoutMs?: number) {
+  function scene(
+    answers: readonly (unknown | undefined)[],
+    {
+      timeoutMs,
+      overdueSeconds,
+      stays,
+    }: { timeoutMs?: number; overdueSeconds?: number; stays?: JsonObject } = {},
+  ) {
     const clock = new FakeClock();
     let text = '';
     let left = [pod('a')];
@@ -100,16 +119,24 @@ describe('evictions', () => {
         bodies.push({ path, body });
         const error = waiting.shift();
         if (error) throw error;
-        left = [];
+        left = stays ? [stays] : [];
         return {};
       },
-      async *watch() {},
+      async *watch(_path: string, { until }: { until: AbortSignal }) {
+        await new Promise((resolve) => until.addEventListener('abort', resolve));
+      },
     } as object as Cluster;
     const add = (more: string) => {
       text += more;
     };
     const io = { clock, out: add, err: add, signal: new AbortController().signal } as object as Io;
-    const settings = { evict: true, gracePeriodSeconds: 3, timeoutMs, dryRun: 'none' } as const;
+    const settings = {
+      evict: true,
+      gracePeriodSeconds: 3,
+      timeoutMs,
+      overdueSeconds,
+      dryRun: 'none',
+    } as const;
     const done = removePods(cluster, io, collection, left, settings);
     return { clock, done, bodies, text: () => text };
   }
@@ -143,8 +170,58 @@ describe('evictions', () => {
     assert.equal(text(), `${asked}${refused}${asked}${refused}${asked}pod/a evicted\n`);
   });
 
+  it('wait no longer for a pod that should have ended so long ago', async () => {
+    const at = (ms: number) => new Date(ms).toISOString().replace(/\.\d+/, '');
+    const started = new FakeClock().now();
+    const stays = pod('a', {}, { deletionTimestamp: at(started + 10_000) });
+    const { clock, done, text } = scene([undefined], { overdueSeconds: 5, stays });
+    await clock.advance(15_999);
+    assert.equal(text(), 'evicting pod default/a\n');
+    await clock.advance(1);
+    assert.deepEqual(await done, []);
+    const skipped = 'pod "a" has DeletionTimestamp older than 5 seconds, skipping\n';
+    assert.equal(text(), `evicting pod default/a\n${skipped}`);
+  });
+
+  it('see the end of a pod that went before its eviction was answered', async () => {
+    const clock = new FakeClock();
+    const [a, b] = [pod('a'), pod('b')];
+    const answerB = Promise.withResolvers<object>();
+    const endOfA = Promise.withResolvers<void>();
+    const cluster = {
+      get: async () => ({ metadata: { resourceVersion: '1' }, items: [a] }),
+      send: async (_method: string, path: string) => (path.includes('/b/') ? answerB.promise : {}),
+      async *watch() {
+        await endOfA.promise;
+        yield { type: 'DELETED', object: a };
+      },
+    } as object as Cluster;
+    let text = '';
+    const out = (more: string) => {
+      text += more;
+    };
+    const io = { clock, out, err: out, signal: new AbortController().signal } as object as Io;
+    const settings = { evict: true, gracePeriodSeconds: 3, dryRun: 'none' } as const;
+    const rest = { timeoutMs: undefined, overdueSeconds: undefined };
+    const done = removePods(cluster, io, collection, [a, b], { ...settings, ...rest });
+    await clock.settle();
+    answerB.resolve({});
+    await clock.settle();
+    assert.match(text, /pod\/b evicted\n$/);
+    endOfA.resolve();
+    assert.deepEqual(await done, []);
+  });
+
+  it('end when the time is over while a pod stays', async () => {
+    const { clock, done } = scene([undefined], { timeoutMs: 7000, stays: pod('a') });
+    await clock.advance(7000);
+    assert.deepEqual(await done, [
+      'error when waiting for pod "a" in namespace "default" to terminate: context deadline exceeded',
+    ]);
+  });
+
   it('end when the time is over', async () => {
-    const { clock, done } = scene([budget, budget, budget], 7000);
+    const { clock, done } = scene([budget, budget, budget], { timeoutMs: 7000 });
     await clock.advance(10_000);
     assert.deepEqual(await done, ['error when evicting pods/"a" -n "default": global timeout reached: 7s']);
   });
