@@ -1,8 +1,10 @@
-/** Which EndpointSlices the Service of the API needs, from the Leases of the masters that are alive. Pure. */
+/** Which EndpointSlices and Endpoints the Service of the API needs, from the Leases of the masters that are alive. Pure. */
 import type { Lease } from '../api/coordination/v1/lease.ts';
+import { type Endpoints, skipMirrorLabel } from '../api/core/v1/endpoints.ts';
 import type { EndpointSlice } from '../api/discovery/v1/endpoint-slice.ts';
 import { deepEqual } from '../apimachinery/equality.ts';
 import type { Draft } from '../apimachinery/meta.ts';
+import type { SlicePlan } from './managed-slices.ts';
 
 /** Where a master is reached. */
 export interface MasterAddress {
@@ -13,7 +15,7 @@ export interface MasterAddress {
 /** Upstream labels its API servers' Leases so (kube-apiserver's identity leases). */
 export const masterLabel = 'apiserver.kubernetes.io/identity';
 export const masterLabels = { [masterLabel]: 'minik8s' };
-const serviceName = 'kubernetes';
+export const serviceName = 'kubernetes';
 export const sliceLabels = { 'kubernetes.io/service-name': serviceName };
 
 export const leaseNameOf = ({ address, port }: MasterAddress) => `apiserver-${address}-${port}`;
@@ -29,12 +31,6 @@ export function mastersOf(leases: readonly Lease[]): MasterAddress[] {
     const [, address, port] = /^(\d+\.\d+\.\d+\.\d+):(\d+)$/.exec(identity) ?? [];
     return address && port && !address.startsWith('127.') ? [{ address, port: Number(port) }] : [];
   });
-}
-
-export interface SlicePlan {
-  readonly create: readonly Draft<EndpointSlice>[];
-  readonly update: readonly EndpointSlice[];
-  readonly remove: readonly EndpointSlice[];
 }
 
 /**
@@ -90,4 +86,30 @@ function isLike(slice: EndpointSlice, wanted: Draft<EndpointSlice>): boolean {
     ports,
   });
   return deepEqual(part(slice), part(wanted as EndpointSlice));
+}
+
+export interface EndpointsPlan {
+  readonly create?: Draft<Endpoints>;
+  readonly update?: Endpoints;
+  readonly remove?: Endpoints;
+}
+
+/** All masters in one object, a subset for each port; not mirrored, since the masters write the slices themselves. */
+export function planEndpoints(
+  masters: readonly MasterAddress[],
+  existing: Endpoints | undefined,
+): EndpointsPlan {
+  const byPort = Map.groupBy(masters, ({ port }) => port);
+  const subsets = [...byPort].map(([port, of]) => ({
+    addresses: of.map(({ address }) => ({ ip: address })),
+    ports: [{ name: 'https', protocol: 'TCP' as const, port }],
+  }));
+  if (subsets.length === 0) return existing ? { remove: existing } : {};
+  const labels = { ...existing?.metadata.labels, [skipMirrorLabel]: 'true' };
+  if (!existing) {
+    const metadata = { name: serviceName, namespace: 'default', labels };
+    return { create: { apiVersion: 'v1', kind: 'Endpoints', metadata, subsets } };
+  }
+  if (deepEqual(existing.subsets, subsets) && deepEqual(existing.metadata.labels, labels)) return {};
+  return { update: { ...existing, metadata: { ...existing.metadata, labels }, subsets } };
 }

@@ -8,6 +8,7 @@
  * Lease again. Invariant: who was itself away (frozen, or without a store) for long judges nobody by that time.
  */
 import { type Lease, leaseResource } from '../api/coordination/v1/lease.ts';
+import { endpointsResource } from '../api/core/v1/endpoints.ts';
 import { serviceResource } from '../api/core/v1/service.ts';
 import { endpointSliceResource } from '../api/discovery/v1/endpoint-slice.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../apimachinery/status-error.ts';
@@ -26,7 +27,9 @@ import {
   masterLabel,
   masterLabels,
   mastersOf,
+  planEndpoints,
   planSlices,
+  serviceName,
   sliceLabels,
 } from './masters-plan.ts';
 
@@ -47,7 +50,8 @@ const sliceScope = {
     .map(([key, value]) => `${key}=${value}`)
     .join(),
 };
-const serviceScope = { namespace: 'default', fieldSelector: 'metadata.name=kubernetes' };
+/** Of the Service, and of its Endpoints. */
+const nameScope = { namespace: 'default', fieldSelector: `metadata.name=${serviceName}` };
 
 export function mastersController(options: MastersOptions): ControllerFactory {
   return (context) => new Masters(options, context).definition();
@@ -75,8 +79,9 @@ class Masters {
       watches: [
         watched(leaseResource, key, leaseScope),
         watched(endpointSliceResource, key, sliceScope),
+        watched(endpointsResource, key, nameScope),
         // Where there is no Lease yet, that of this master has to be made for the Service.
-        watched(serviceResource, key, serviceScope),
+        watched(serviceResource, key, nameScope),
       ],
       reconcile: () => this.#reconcile(),
     };
@@ -167,7 +172,18 @@ class Masters {
     for (const { metadata } of plan.remove) {
       await tolerate(slices.delete(metadata.name, 'default'), isNotFound);
     }
+    await this.#publishEndpoints(masters);
     this.#options.onPublished?.();
+  }
+
+  async #publishEndpoints(masters: readonly MasterAddress[]): Promise<void> {
+    const { client, informers } = this.#context;
+    const { lister } = informers.informerFor(endpointsResource, nameScope);
+    const { create, update, remove } = planEndpoints(masters, lister.get(`default/${serviceName}`));
+    const endpoints = client.resource(endpointsResource);
+    if (create) await tolerate(endpoints.create(create), isAlreadyExists);
+    if (update) await tolerate(endpoints.update(update), isConflict, isNotFound);
+    if (remove) await tolerate(endpoints.delete(serviceName, 'default'), isNotFound);
   }
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Lease } from '../../../src/api/coordination/v1/lease.ts';
+import type { Endpoints } from '../../../src/api/core/v1/endpoints.ts';
 import type { EndpointSlice } from '../../../src/api/discovery/v1/endpoint-slice.ts';
-import { mastersOf, planSlices } from '../../../src/controllers/masters-plan.ts';
+import { mastersOf, planEndpoints, planSlices } from '../../../src/controllers/masters-plan.ts';
 
 const lease = (holderIdentity: string | undefined) => ({ spec: { holderIdentity } }) as Lease;
 const at = (text: string) => mastersOf([lease(text)])[0] ?? assert.fail(text);
@@ -89,4 +90,31 @@ test('a slice that somebody else made for the Service is theirs; what they chang
     update: ['kubernetes 192.0.2.10:6443'],
     remove: [],
   });
+});
+
+test('Endpoints list the same masters, a subset for each port, and are left alone once they do', () => {
+  const masters = [at('192.0.2.1:7001'), at('192.0.2.2:7001'), at('192.0.2.1:7002')];
+  const { create } = planEndpoints(masters, undefined);
+  assert.ok(create);
+  const port = (number: number) => [{ name: 'https', protocol: 'TCP', port: number }];
+  assert.deepEqual(create.subsets, [
+    { addresses: [{ ip: '192.0.2.1' }, { ip: '192.0.2.2' }], ports: port(7001) },
+    { addresses: [{ ip: '192.0.2.1' }], ports: port(7002) },
+  ]);
+  assert.equal(create.metadata.name, 'kubernetes');
+  const labels = { 'endpointslice.kubernetes.io/skip-mirror': 'true' };
+  assert.deepEqual(create.metadata.labels, labels);
+  const stored = { ...create, metadata: { ...create.metadata, uid: 'u', resourceVersion: '1' } } as Endpoints;
+  assert.deepEqual(planEndpoints(masters, stored), {});
+  assert.deepEqual(planEndpoints(masters.slice(1, 2), stored).update?.subsets, [
+    { addresses: [{ ip: '192.0.2.2' }], ports: port(7001) },
+  ]);
+  const bare = { ...stored, metadata: { ...stored.metadata, labels: { theirs: 'a' } } };
+  assert.deepEqual(planEndpoints(masters, bare).update?.metadata.labels, { theirs: 'a', ...labels });
+});
+
+test('no master that others reach: no Endpoints', () => {
+  assert.deepEqual(planEndpoints([], undefined), {});
+  const { create } = planEndpoints([at('192.0.2.1:7001')], undefined);
+  assert.deepEqual(planEndpoints([], create as Endpoints), { remove: create });
 });
