@@ -1,0 +1,256 @@
+/** Endpoints that are made from slices, and slices that are made from Endpoints. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
+import { type Endpoints, endpointsResource } from '../../../src/api/core/v1/endpoints.ts';
+import { eventResource } from '../../../src/api/core/v1/event.ts';
+import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
+import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
+import { type EndpointSlice, endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
+import type { Draft, KubeObject } from '../../../src/apimachinery/meta.ts';
+import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
+import { ifPresent } from '../../../src/controllers/if-present.ts';
+import { startTestServer } from '../../fixtures/api-server.ts';
+import { type Cluster, eventually, startCluster } from './cluster.ts';
+
+const labels = { app: 'web' };
+
+function service(spec: object = { selector: labels }, namespace = 'default'): Draft<Service> {
+  const ports = [{ name: 'http', port: 80, targetPort: 8080 }];
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'web', namespace, labels: { team: 'a' } },
+    spec: { ports, ...spec },
+  } as unknown as Draft<Service>;
+}
+
+const deployment = (replicas: number) =>
+  ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web', namespace: 'default' },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'app', image: 'app:1' }] } },
+    },
+  }) as unknown as Draft<Deployment>;
+
+const custom = (ip: string, over: object = {}, name = 'web'): Draft<Endpoints> => ({
+  apiVersion: 'v1',
+  kind: 'Endpoints',
+  metadata: { name, namespace: 'default', ...over },
+  subsets: [{ addresses: [{ ip }], ports: [{ name: 'http', protocol: 'TCP', port: 8080 }] }],
+});
+
+describe('endpoints', () => {
+  let cluster: Cluster;
+  before(async () => {
+    cluster = await startCluster();
+    await cluster.addNode('n1');
+  });
+  after(() => cluster.stop());
+  afterEach(async () => {
+    cluster.agent.mayBeReady = () => true;
+    await clear(deploymentResource);
+    await clear(serviceResource);
+    await clear(endpointsResource);
+    await eventually('everything is gone', async () => {
+      const left = [...(await slices()), ...(await cluster.list(podResource, 'default'))];
+      return left.length === 0 && (await endpoints()) === undefined;
+    });
+  });
+
+  async function clear<T extends KubeObject>(kind: ResourceRef<T>): Promise<void> {
+    for (const { metadata } of await cluster.list(kind, 'default')) {
+      if (metadata.name !== 'kubernetes')
+        await ifPresent(cluster.client.resource(kind).delete(metadata.name, 'default'));
+    }
+  }
+
+  const services = () => cluster.client.resource(serviceResource);
+  const api = () => cluster.client.resource(endpointsResource);
+  const endpoints = () => cluster.get(endpointsResource, 'web');
+  const slices = async (): Promise<EndpointSlice[]> =>
+    (await cluster.list(endpointSliceResource, 'default')).filter(
+      ({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === 'web',
+    );
+  const addressesOf = (of: Endpoints | undefined) =>
+    (of?.subsets ?? []).flatMap(({ addresses = [] }) => addresses.map(({ ip }) => ip));
+  const mirrored = async () =>
+    (await slices()).filter(({ metadata }) =>
+      metadata.labels?.['endpointslice.kubernetes.io/managed-by']?.includes('mirroring'),
+    );
+  const ready = (count: number) =>
+    eventually(`${count} addresses`, async () => {
+      const current = await endpoints();
+      return current && addressesOf(current).length === count && current;
+    });
+  const shows = (...ips: readonly string[]) =>
+    eventually(`slices with ${ips.join()}`, async () => {
+      const found = (await slices()).flatMap((slice) => slice.endpoints.flatMap((one) => one.addresses));
+      return found.join() === ips.join() && slices();
+    });
+
+  it('follow the pods of a Service, and go with it', async () => {
+    await services().create(service());
+    const empty = await eventually('empty Endpoints', endpoints);
+    assert.deepEqual(empty.subsets ?? [], []);
+    assert.equal(empty.metadata.labels?.team, 'a');
+    await cluster.client.resource(deploymentResource).create(deployment(3));
+    const full = await ready(3);
+    const pods = await cluster.list(podResource, 'default');
+    assert.deepEqual(addressesOf(full).sort(), pods.map(({ status }) => status?.podIP).sort());
+    assert.deepEqual(full.subsets?.[0]?.ports, [{ name: 'http', protocol: 'TCP', port: 8080 }]);
+    assert.deepEqual(await mirrored(), [], 'what is made from slices is not made into slices again');
+    cluster.agent.mayBeReady = () => false;
+    await cluster.client.resource(podResource).delete(pods[0]?.metadata.name ?? '', 'default');
+    const [gone] = [pods[0]?.status?.podIP ?? ''];
+    await eventually('the pod that ends is out', async () => !addressesOf(await endpoints()).includes(gone));
+    await services().delete('web', 'default');
+    await eventually('they are gone', async () => (await endpoints()) === undefined);
+  });
+
+  it('are written only when something changes in them, and put right when somebody else writes', async () => {
+    await services().create(service());
+    await cluster.client.resource(deploymentResource).create(deployment(1));
+    const stored = await ready(1);
+    const [pod] = await cluster.list(podResource, 'default');
+    await cluster.edit(podResource, pod?.metadata.name ?? '', (one) => {
+      one.metadata.annotations = { note: 'x' };
+    });
+    await cluster.edit(serviceResource, 'web', (one) => {
+      one.metadata.annotations = { note: 'x' };
+    });
+    // By the time another Service has its Endpoints, the controller has looked at this one.
+    const other = service();
+    await services().create({ ...other, metadata: { ...other.metadata, name: 'other' } });
+    await eventually(
+      'the other',
+      async () => addressesOf(await cluster.get(endpointsResource, 'other')).length === 1,
+    );
+    assert.deepEqual(await endpoints(), stored);
+    await api().patch('web', 'default', 'merge', { subsets: [] });
+    const restored = await ready(1);
+    assert.deepEqual(restored.subsets, stored.subsets);
+    await api().delete('web', 'default');
+    await eventually('they are made again', async () => {
+      const again = await endpoints();
+      return again && again.metadata.uid !== stored.metadata.uid && addressesOf(again).length === 1;
+    });
+  });
+
+  it('that a person writes become slices, follow every change and go', async () => {
+    await services().create(service({}));
+    const made = await api().create(custom('192.0.2.1', { labels: { mine: 'yes' } }));
+    const [slice] = await shows('192.0.2.1');
+    assert.equal(slice?.metadata.labels?.mine, 'yes');
+    assert.equal(
+      slice?.metadata.labels?.['endpointslice.kubernetes.io/managed-by'],
+      'endpointslicemirroring-controller.k8s.io',
+    );
+    assert.deepEqual(
+      slice?.metadata.ownerReferences?.map(({ kind, uid, controller }) => [kind, uid, controller]),
+      [['Endpoints', made.metadata.uid, true]],
+    );
+    const { resourceVersion: _, ...metadata } = made.metadata;
+    await api().update({ ...custom('192.0.2.2'), metadata: { ...metadata, resourceVersion: '' } });
+    const [changed] = await shows('192.0.2.2');
+    assert.equal(changed?.metadata.uid, slice?.metadata.uid);
+    await cluster.client.resource(endpointSliceResource).delete(changed?.metadata.name ?? '', 'default');
+    await shows('192.0.2.2');
+    await api().delete('web', 'default');
+    await shows();
+  });
+
+  it('that a person writes are mirrored whichever comes first, and go with the Service', async () => {
+    await api().create(custom('192.0.2.1'));
+    await services().create(service({}));
+    await shows('192.0.2.1');
+    await services().delete('web', 'default');
+    await shows();
+    await eventually('they are gone', async () => (await endpoints()) === undefined);
+  });
+
+  it('that say so are not mirrored, and no longer once they do', async () => {
+    await services().create(service({}));
+    const skip = { labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } };
+    await api().create(custom('192.0.2.1', skip));
+    await api().patch('web', 'default', 'merge', { metadata: { labels: null } });
+    await shows('192.0.2.1');
+    await api().patch('web', 'default', 'merge', { metadata: skip });
+    await shows();
+    assert.deepEqual(addressesOf(await endpoints()), ['192.0.2.1']);
+  });
+
+  it('of a Service that gets a selector are made from its pods from then on', async () => {
+    await services().create(service({}));
+    await api().create(custom('192.0.2.1'));
+    await shows('192.0.2.1');
+    await cluster.client.resource(deploymentResource).create(deployment(1));
+    await cluster.edit(serviceResource, 'web', ({ spec }) => {
+      spec.selector = labels;
+    });
+    const pod = await eventually(
+      'a pod with an address',
+      async () => (await cluster.list(podResource, 'default'))[0]?.status?.podIP,
+    );
+    await shows(pod);
+    await eventually('its Endpoints', async () => addressesOf(await endpoints()).join() === pod);
+    assert.deepEqual(await mirrored(), []);
+  });
+
+  it('with more addresses than a slice holds are mirrored in part, and an event says so', async () => {
+    await services().create(service({}));
+    const addresses = Array.from({ length: 1001 }, (_, i) => ({ ip: `10.1.${i >> 8}.${i & 255}` }));
+    const [subset] = custom('192.0.2.1').subsets ?? [];
+    await api().create({ ...custom('192.0.2.1'), subsets: [{ ...subset, addresses }] });
+    await eventually('a full slice', async () => (await slices())[0]?.endpoints.length === 1000);
+    await eventually('an event', async () =>
+      (await cluster.list(eventResource, 'default')).find(
+        ({ reason, message }) =>
+          reason === 'TooManyAddressesToMirror' && message?.endsWith(' 1 addresses were skipped'),
+      ),
+    );
+  });
+
+  it('of a namespace that ends go with it', async () => {
+    const namespaces = cluster.client.resource(namespaceResource);
+    await namespaces.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'brief' } });
+    for (let i = 0; i < 20; i++) {
+      const draft = service({ selector: labels }, 'brief');
+      await services().create({ ...draft, metadata: { ...draft.metadata, name: `web-${i}` } });
+    }
+    await eventually('Endpoints', async () => (await cluster.list(endpointsResource, 'brief')).length === 20);
+    await namespaces.delete('brief');
+    await eventually(
+      'no namespace',
+      async () => (await cluster.get(namespaceResource, 'brief')) === undefined,
+    );
+    assert.deepEqual(await cluster.list(endpointsResource, 'brief'), []);
+  });
+
+  it('logs no error and no warning', () => {
+    assert.deepEqual([...cluster.log.of('error'), ...cluster.log.of('warn')], []);
+  });
+});
+
+it('what is left of a Service that went while nobody looked goes; what never had one stays', async () => {
+  const server = await startTestServer();
+  const put = async (path: string, body: object) => {
+    const { status, text } = await server.call('POST', `/api/v1/namespaces/default/${path}`, body);
+    assert.equal(status, 201, text);
+  };
+  const managed = { labels: { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' } };
+  await put('endpoints', custom('192.0.2.1', managed, 'left'));
+  await put('endpoints', custom('192.0.2.1', {}, 'mine'));
+  const cluster = await startCluster({ server });
+  try {
+    await eventually('it is gone', async () => (await cluster.get(endpointsResource, 'left')) === undefined);
+    assert.ok(await cluster.get(endpointsResource, 'mine'));
+  } finally {
+    await cluster.stop();
+  }
+});
