@@ -7,6 +7,8 @@ import type { Server } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import { getRequestListener } from '@hono/node-server';
 import { agentProtocol } from '../base/agent-protocol.ts';
+import type { Clock } from '../base/clock.ts';
+import { Http2Liveness } from '../base/http2-liveness.ts';
 import type { Logger } from '../base/log.ts';
 
 export interface AgentConnections {
@@ -19,10 +21,12 @@ export interface AgentConnections {
 /** The answer to a request that came over that connection. */
 export type Answer = (request: Request, socket: TLSSocket) => Promise<Response>;
 
-/** TCP probes a connection on which nothing was heard for this long. */
+/** TCP probes a connection on which nothing was heard for this long: also one that ends with its last stream. */
 const keepAliveMs = 15_000;
 /** A connection that carries no request is closed after this. */
 const idleMs = 180_000;
+/** How long its other side may take to close it too. */
+const goodbyeMs = 30_000;
 
 /** For the server's `ALPNCallback`: HTTP/2 is for those who say that they are agents. */
 export function chooseProtocol({ protocols }: { readonly protocols: readonly string[] }): string | undefined {
@@ -31,7 +35,11 @@ export function chooseProtocol({ protocols }: { readonly protocols: readonly str
 }
 
 /** Takes over the connections of agents of a server that chooses its protocol so. */
-export function serveAgents(server: Server, answer: Answer, log: Logger): AgentConnections {
+export function serveAgents(
+  server: Server,
+  answer: Answer,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): AgentConnections {
   const sessions = new Set<ServerHttp2Session>();
   const listener = getRequestListener(
     async (request, { incoming }) => {
@@ -44,24 +52,31 @@ export function serveAgents(server: Server, answer: Answer, log: Logger): AgentC
     { overrideGlobalObjects: false },
   );
   const http2 = createSecureServer({}, (incoming, outgoing) => void listener(incoming, outgoing));
-  http2.on('session', (session) => {
+  const lookAfter = (session: ServerHttp2Session, socket: TLSSocket) => {
     sessions.add(session);
-    let streams = 0;
-    session.on('stream', (stream) => {
-      streams++;
-      stream.once('close', () => streams--);
+    const liveness = new Http2Liveness(session, {
+      clock,
+      onLost: () => {
+        log.debug('an agent does not answer, its connection is ended');
+        session.destroy();
+      },
+      idleMs,
+      onIdle: () => {
+        session.close();
+        const late = clock.after(goodbyeMs, () => socket.destroy());
+        socket.once('close', () => late.cancel());
+      },
     });
-    session.setTimeout(idleMs, () => {
-      if (streams === 0) session.close();
-    });
+    session.on('stream', (stream) => liveness.carries(stream));
     session.on('error', (error) => log.debug('a connection of an agent failed', { error: error.message }));
     session.once('close', () => sessions.delete(session));
-  });
+  };
   const others = server.listeners('secureConnection');
   server.removeAllListeners('secureConnection');
   server.on('secureConnection', (socket: TLSSocket) => {
     if (socket.alpnProtocol === 'h2') {
       socket.setKeepAlive(true, keepAliveMs);
+      http2.once('session', (session) => lookAfter(session, socket));
       http2.emit('secureConnection', socket);
     } else for (const listen of others) Reflect.apply(listen, server, [socket]);
   });

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import type { PeerCertificate as NodeCertificate, SecureContextOptions, TLSSocket } from 'node:tls';
 import { getRequestListener } from '@hono/node-server';
 import { onAbort } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Current } from '../base/current.ts';
 import type { Logger } from '../base/log.ts';
 import { type AgentConnections, chooseProtocol, serveAgents } from './agent-connections.ts';
@@ -31,6 +32,7 @@ export interface ListenOptions {
   };
   /** Ends the server: watches at once, other requests when they are answered. */
   readonly signal: AbortSignal;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -83,7 +85,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
       void listener(incoming, outgoing);
     },
   );
-  const agents = serveAgents(server, answer, options.log);
+  const agents = serveAgents(server, answer, options);
   server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, head: Buffer) => {
     void serveUpgrade({ app, signal, log: options.log }, incoming, socket, head, peerOf(socket));
   });

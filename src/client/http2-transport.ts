@@ -8,6 +8,7 @@ import { connect } from 'node:tls';
 import { onAbort } from '../base/abort.ts';
 import { agentProtocol } from '../base/agent-protocol.ts';
 import type { Clock } from '../base/clock.ts';
+import { Http2Liveness } from '../base/http2-liveness.ts';
 import {
   type HttpsTransportOptions,
   headersOf,
@@ -20,14 +21,20 @@ import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
 
 const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM, NGHTTP2_NO_ERROR } = http2.constants;
 
+export interface Http2TransportOptions extends HttpsTransportOptions {
+  /** How often the server is asked whether it is still there while requests wait; default 15 s. */
+  readonly pingMs?: number;
+}
+
 /** `server` must be https. */
-export function createHttp2Transport(options: HttpsTransportOptions): Transport {
+export function createHttp2Transport(options: Http2TransportOptions): Transport {
   return new Http2Transport(options);
 }
 
 /** One connection, while it is made and while it lasts. */
 interface Connection {
   readonly session: http2.ClientHttp2Session;
+  readonly liveness: Http2Liveness;
   /** Until the server's certificate was looked at nothing of any request leaves this machine. */
   established: boolean;
   /** Why it ended, where that is known. */
@@ -37,14 +44,14 @@ interface Connection {
 }
 
 class Http2Transport implements Transport {
-  readonly #options: HttpsTransportOptions;
+  readonly #options: Http2TransportOptions;
   readonly #server: URL;
   readonly #connections = new Set<Connection>();
   readonly #forget: (() => void) | undefined;
   #current: Connection | undefined;
   #closed = false;
 
-  constructor(options: HttpsTransportOptions) {
+  constructor(options: Http2TransportOptions) {
     this.#options = options;
     this.#server = parseServer(options.server);
     this.#forget = options.identity?.onChange(() => {
@@ -63,6 +70,7 @@ class Http2Transport implements Transport {
     const path = `${this.#server.pathname.replace(/\/$/, '')}${request.path}`;
     const headers = { ':method': request.method, ':path': path, ...headersOf(request, this.#options) };
     const stream = connection.session.request(headers, { endStream: request.body === undefined });
+    connection.liveness.carries(stream);
     if (request.body !== undefined) stream.end(request.body);
     return new Exchange(stream, connection, request, this.#server, this.#options).answer();
   }
@@ -82,7 +90,7 @@ class Http2Transport implements Transport {
   }
 
   #open(): Connection {
-    const { keepAliveMs = 15_000 } = this.#options;
+    const { clock, pingMs, keepAliveMs = 15_000 } = this.#options;
     const host = this.#server.hostname.replace(/^\[(.*)\]$/, '$1');
     const socket = connect({
       ...tlsOptions(this.#options),
@@ -90,10 +98,25 @@ class Http2Transport implements Transport {
       port: Number(this.#server.port || 443),
       ALPNProtocols: ['h2', agentProtocol],
     });
-    // libuv probes every second, ten times, after this.
+    // For a connection that ends with its last stream: no pings go out on it any more.
     socket.setKeepAlive(true, keepAliveMs);
     const session = http2.connect(this.#server.origin, { createConnection: () => socket });
-    const connection: Connection = { session, established: false, failure: undefined, heard: 0 };
+    const lost = () => {
+      const why = 'the connection went silent';
+      end(connection, unreachable(this.#server, why, 'timeout', { unsent: !connection.established }));
+    };
+    const liveness = new Http2Liveness(session, {
+      clock,
+      onLost: lost,
+      ...(pingMs !== undefined && { pingMs }),
+    });
+    const connection: Connection = {
+      session,
+      liveness,
+      established: false,
+      failure: undefined,
+      heard: 0,
+    };
     this.#connections.add(connection);
     socket.once('secureConnect', () => {
       connection.established = true;
@@ -131,7 +154,7 @@ class Exchange {
     connection: Connection,
     request: ApiRequest,
     server: URL,
-    { clock, answerTimeoutMs = 65_000 }: HttpsTransportOptions,
+    { clock, answerTimeoutMs = 65_000 }: Http2TransportOptions,
   ) {
     this.#stream = stream;
     this.#connection = connection;

@@ -292,12 +292,27 @@ test('why a machine can not join is said in one line, and nothing is left', asyn
     );
   });
 
-  await context.test('none of them is a node, and the machine can still join', async () => {
+  await context.test('none of them is a node', async () => {
     const { items } = await cluster.kubectl.json<{ items: V1Node[] }>('get', 'nodes');
     assert.deepEqual(
       items.map(({ metadata }) => metadata?.name),
       ['node-0'],
     );
-    await cluster.join(1, { 'data-dir': dataDir });
+  });
+
+  await context.test('the machine can still join, by an older file, and says how to write it', async () => {
+    const node = await cluster.prepare(1, { 'data-dir': dataDir });
+    const file = join(host.directory, 'node-1.yaml');
+    const settings = readFileSync(file, 'utf8').replace(/^node-name: .*\n/m, '');
+    writeFileSync(file, `Name: older\nLabels:\n  disk: ssd\n  zone: b\n${settings}`);
+    await node.role.start(/^minik8s is ready: node older of https:/m);
+    assert.deepEqual(node.role.log.match(/^warning: .*$/gm), [
+      `warning: ${file}: Name: is an older spelling; write node-name:`,
+      `warning: ${file}: Labels: is an older spelling; write labels:`,
+    ]);
+    // Nothing is read before this machine may.
+    assert.doesNotMatch(node.role.log, /forbidden|list and watch failed/);
+    const { metadata } = await cluster.kubectl.json<V1Node>('get', 'node', 'older');
+    assert.deepEqual([metadata?.labels?.disk, metadata?.labels?.zone], ['ssd', 'b']);
   });
 });

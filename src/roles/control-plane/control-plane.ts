@@ -145,6 +145,7 @@ export async function startControlPlane(
     port: settings.port,
     tls: { identity: certificates.serving, clientCA: authority },
     signal: serving.signal,
+    clock,
     log,
   });
   started.defer(() => {

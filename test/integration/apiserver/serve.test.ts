@@ -178,6 +178,7 @@ describe('the HTTPS listener', () => {
       port: 0,
       tls: { identity, clientCA: server.authority.certificate },
       signal: stopping.signal,
+      clock: systemClock,
       log: silentLogger,
     });
     const shown = async () => {
@@ -202,6 +203,7 @@ describe('the HTTPS listener', () => {
       port: server.port,
       tls: { identity, clientCA: server.authority.certificate },
       signal: new AbortController().signal,
+      clock: systemClock,
       log: silentLogger,
     });
     await assert.rejects(listening, {
