@@ -85,6 +85,22 @@ export class EtcdCluster {
     }
   }
 
+  /** The other members hear nothing of it, and it nothing of them; its clients reach it. Each must have its own host. */
+  async isolate(member: number): Promise<void> {
+    const { host, port } = this.#place(member);
+    if (this.#places.some((other) => other.host === host && other.port !== port))
+      throw new Error('members on one host can not be parted');
+    for (const chain of ['INPUT', 'OUTPUT']) {
+      for (const end of ['--sport', '--dport'])
+        await host.run('iptables', '-w', '-I', chain, '-p', 'tcp', end, String(port + 1), '-j', 'DROP');
+    }
+  }
+
+  /** Where its clients reach a member. */
+  endpoint(member: number): string {
+    return endpointOf(this.#place(member));
+  }
+
   /** The member that a process on the one host is connected to. */
   async memberOf(pid: number): Promise<number> {
     const connections = await this.#place(0).host.run('ss', '-Htnp', 'state', 'established');
