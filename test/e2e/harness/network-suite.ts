@@ -8,6 +8,8 @@ import {
   DiscoveryV1Api,
   Exec,
   type KubeConfig,
+  type V1Container,
+  type V1ContainerPort,
   type V1Pod,
   type V1PodSpec,
   type V1Service,
@@ -36,20 +38,26 @@ export interface PodOptions {
   readonly labels?: Record<string, string>;
   /** Arguments of `netexec serve`, such as `tcp:80`; without any the pod does nothing. */
   readonly serves?: readonly string[];
+  readonly ports?: readonly V1ContainerPort[];
   readonly spec?: Partial<V1PodSpec>;
 }
 
-const container = (name: string, serves: readonly string[]) => ({
+const container = (
+  name: string,
+  serves: readonly string[],
+  ports: readonly V1ContainerPort[] = [],
+): V1Container => ({
   name,
   image,
   imagePullPolicy: 'IfNotPresent',
+  ports: [...ports],
   ...(serves.length > 0 && { command: ['netexec', 'serve', ...serves] }),
 });
 
 /** A pod of one container, `main`. */
-export const podSpec = ({ serves = [], spec }: PodOptions): V1PodSpec => ({
+const podSpec = ({ serves = [], ports, spec }: PodOptions): V1PodSpec => ({
   terminationGracePeriodSeconds: 0,
-  containers: [container('main', serves)],
+  containers: [container('main', serves, ports)],
   ...spec,
 });
 
@@ -179,6 +187,6 @@ export class TestNamespace {
 
 export const nameOf = ({ metadata }: V1Pod): string => metadata?.name ?? '';
 export const addressOf = ({ status }: V1Pod): string => status?.podIP ?? '';
-export const containersServing = (serves: Readonly<Record<string, readonly string[]>>) => ({
-  containers: Object.entries(serves).map(([name, ports]) => container(name, ports)),
-});
+/** Containers by name, with the arguments of `netexec serve` of each. */
+export const containersServing = (serves: Readonly<Record<string, readonly string[]>>): V1Container[] =>
+  Object.entries(serves).map(([name, ports]) => container(name, ports));

@@ -81,6 +81,9 @@ export const serviceResource: ResourceDefinition<Service> = {
   schema: serviceSchema,
   strategy: {
     setDefaults: setServiceDefaults,
+    prepareForCreate: (service) => {
+      service.status = { loadBalancer: {} };
+    },
     prepareForUpdate: keepAllocations,
     validate: validateService,
     validateUpdate: validateServiceUpdate,
