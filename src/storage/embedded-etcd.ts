@@ -4,13 +4,15 @@
  *
  * - It is started again, with growing delay, whenever it ends while it should run.
  * - A process left over by a master that was killed (found by its command line naming our data directory) is
- *   ended before a new one starts; the data directory of a killed etcd is used as it is.
+ *   ended before a new one starts; the data of a killed etcd are used as they are, but for those of one that never
+ *   served (first-data.ts).
  */
 import { spawn } from 'node:child_process';
-import { access, chmod, constants, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { access, chmod, constants, type FileHandle, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
+import { dataOf, isUnfinished, keepData, prepareData, untilServing } from './first-data.ts';
 import { endProcess, parentLikeUs, processesWithArguments } from './leftover-process.ts';
 
 export interface EmbeddedEtcdOptions {
@@ -42,12 +44,18 @@ const longestDelayMs = 5000;
 /** A run this long was a good one: the next start is not delayed. */
 const goodRunMs = 10_000;
 const stopMs = 5000;
+/** A disk that is busy makes the first start take seconds. */
+const firstStartMs = 30_000;
 /** The kernel's limit for a socket's path, its closing zero included. */
 const longestSocketPath = 107;
 /** etcd names a unix socket after its URL's host and port, in the directory it runs in. */
 const clientSocket = 'client:0';
 
-/** Resolves once the first process is started, or rejects when `binary` is not there or a living master uses `dataDir`; etcd answers some 300 ms later, which connectEtcd waits for. */
+/**
+ * Resolves once the first process is started; etcd answers some 300 ms later, which connectEtcd waits for. The very first
+ * time it resolves when etcd has answered. Rejects when `binary` is not there, when a living master uses `dataDir`, and
+ * with the signal's reason when that aborts before.
+ */
 export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<EmbeddedEtcd> {
   const { clock, signal } = options;
   const log = options.log.named('etcd');
@@ -75,7 +83,7 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
   const directory = await open(dataDir, 'r');
   const run: Run = { pid: undefined };
   const first = Promise.withResolvers<void>();
-  const supervised = supervise({ ...options, dataDir, log }, run, ended, first).finally(() =>
+  const supervised = supervise({ ...options, dataDir, directory, log }, run, ended, first).finally(() =>
     directory.close(),
   );
   await Promise.race([first.promise, supervised]);
@@ -84,6 +92,17 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
   // A path too long for a socket's address is reached through the open directory.
   const address =
     socket.length > longestSocketPath ? `/proc/self/fd/${directory.fd}/${clientSocket}` : socket;
+  if (!ended.aborted && (await isUnfinished(dataDir))) {
+    try {
+      await untilServing({ socketPath: address, clock, limitMs: firstStartMs, signal: ended });
+      await keepData(dataDir, directory);
+    } catch (error) {
+      stopping.abort();
+      await supervised;
+      signal.throwIfAborted();
+      throw new Error(`${errorMessage(error)}; see ${logFile(dataDir)}`);
+    }
+  }
   return {
     endpoints: [`unix:${address}`],
     keepaliveMs: 2000,
@@ -99,8 +118,13 @@ interface Run {
   pid: number | undefined;
 }
 
+interface RunOptions extends EmbeddedEtcdOptions {
+  /** `dataDir`, open. */
+  readonly directory: FileHandle;
+}
+
 async function supervise(
-  options: EmbeddedEtcdOptions,
+  options: RunOptions,
   run: Run,
   signal: AbortSignal,
   first: PromiseWithResolvers<void>,
@@ -122,12 +146,13 @@ async function supervise(
 
 /** Runs etcd until it ends or the signal aborts; tells how it ended. */
 async function runOnce(
-  options: EmbeddedEtcdOptions,
+  options: RunOptions,
   run: Run,
   signal: AbortSignal,
   onStarted: () => void,
 ): Promise<string> {
-  const { dataDir, clock } = options;
+  const { dataDir, directory, clock } = options;
+  await prepareData(dataDir, directory);
   // A socket file that a killed etcd left makes the next one fail to listen.
   for (const name of [clientSocket, 'peer:0']) await rm(path.join(dataDir, name), { force: true });
   const output = await open(logFile(dataDir), 'w', 0o600);
@@ -175,7 +200,7 @@ function etcdArguments(
   const peer = 'unix://peer:0';
   return [
     '--name=minik8s',
-    `--data-dir=${path.join(dataDir, 'data')}`,
+    `--data-dir=${dataOf(dataDir)}`,
     `--listen-client-urls=${client}`,
     `--advertise-client-urls=${client}`,
     `--listen-peer-urls=${peer}`,

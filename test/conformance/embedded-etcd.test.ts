@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, readlink, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
@@ -16,8 +18,7 @@ import { etcdBinary, requireEtcd, startTestEtcd } from './etcd-server.ts';
 const limit = { timeout: 60_000 };
 const bytes = Buffer.from('x');
 
-function start(dataDir: string): Promise<EmbeddedEtcd> {
-  const signal = new AbortController().signal;
+function start(dataDir: string, signal = new AbortController().signal): Promise<EmbeddedEtcd> {
   return startEmbeddedEtcd({ binary: etcdBinary, dataDir, log: silentLogger, clock: systemClock, signal });
 }
 
@@ -166,5 +167,32 @@ test('a data directory that a living master uses is left to it', limit, async ()
     await store.close();
   } finally {
     await stop();
+  }
+});
+
+test('killed in its first start it begins anew, and later it keeps what it has', limit, async () => {
+  for (let round = 0; round < 5; round++) {
+    const dataDir = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
+    const abort = new AbortController();
+    const starting = start(dataDir, abort.signal);
+    // Its log is there, itself not yet in it.
+    while (!existsSync(path.join(dataDir, 'data/member/wal'))) await nextTurn();
+    abort.abort();
+    await starting.then(
+      (etcd) => etcd.stop(),
+      (error) => assert.equal(error, abort.signal.reason),
+    );
+    for (const written of [false, true]) {
+      const etcd = await start(dataDir);
+      try {
+        const store = await connect(etcd);
+        if (written) assert.ok(await store.get('/t/a'));
+        else await store.create('/t/a', bytes);
+        await store.close();
+      } finally {
+        await etcd.stop();
+      }
+    }
+    await rm(dataDir, { recursive: true });
   }
 });

@@ -1,7 +1,7 @@
 /** The store of a control plane: an etcd of its own, run as a child, or one that is given. */
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
-import { unlessAborted } from '../../base/abort.ts';
+import { onAbort, unlessAborted } from '../../base/abort.ts';
 import { extractAsset } from '../../base/assets.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { runCompactor } from '../../storage/compactor.ts';
@@ -53,8 +53,11 @@ async function startEtcd(
   const binary = join(settings['data-dir'], 'bin/etcd');
   await extractAsset('etcd', binary, 0o755);
   signal.throwIfAborted();
-  // Not the signal that stops everything: etcd ends after whoever writes to it.
-  const etcd = await startEmbeddedEtcd({ binary, dataDir, log, clock, signal: new AbortController().signal });
+  // The signal that stops everything does until there is one; from then on etcd ends after whoever writes to it.
+  const abandoned = new AbortController();
+  const forget = onAbort(signal, () => abandoned.abort(signal.reason));
+  const etcd = await startEmbeddedEtcd({ binary, dataDir, log, clock, signal: abandoned.signal });
+  forget();
   stack.defer(() => etcd.stop());
   return etcd;
 }
