@@ -15,7 +15,7 @@ export interface DataDirectory {
  * A process is known by its id and the kernel's count of ticks at its start (proc(5), field 22 of stat): an id
  * alone may since belong to somebody else. Undefined when it does not run.
  */
-function identityOf(pid: number): string | undefined {
+export function identityOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

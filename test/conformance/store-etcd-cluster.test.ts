@@ -13,6 +13,7 @@ import { systemRandom } from '../../src/base/random.ts';
 import { createAuthority, issueCertificate } from '../../src/pki/x509.ts';
 import { connectEtcd, type EtcdOptions } from '../../src/storage/etcd.ts';
 import { RevisionMismatchError, StoreUnavailableError } from '../../src/storage/store.ts';
+import { freePort } from '../fixtures/free-port.ts';
 import { etcdBinary, requireEtcd } from './etcd-server.ts';
 import { Collector, freshTree } from './store.ts';
 
@@ -23,16 +24,6 @@ let endpoints: string[];
 let tls: { ca: string; cert: string; key: string };
 let start: (member: string, state: 'new' | 'existing') => ChildProcess;
 const running = new Map<string, ChildProcess>();
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  assert.ok(address && typeof address === 'object');
-  return address.port;
-}
 
 async function makeCertificates(): Promise<typeof tls> {
   const now = Date.now();

@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { AppsV1Api, CoreV1Api, type V1Pod, Watch } from '@kubernetes/client-node';
+import { lockMachine } from '../fixtures/machine-lock.ts';
+import { makeDirectory } from './harness/belongings.ts';
 import { Cluster } from './harness/cluster.ts';
 import { deployHello, readyPods } from './harness/hello.ts';
 import { waitFor } from './harness/wait-for.ts';
 
+await lockMachine();
+
 test('clients nobody changed for it: kubectl and @kubernetes/client-node', async (context) => {
-  const tokens = join(mkdtempSync(join(tmpdir(), 'minik8s-e2e-tokens-')), 'tokens.csv');
+  const tokens = join(makeDirectory('minik8s-e2e-tokens-'), 'tokens.csv');
   context.after(() => rmSync(dirname(tokens), { recursive: true }));
   writeFileSync(tokens, 'k33p-out,robot,u1,system:masters\nn0-rights,guest,u2\n', { mode: 0o600 });
   const cluster = await Cluster.start(context, { flags: [`--token-auth-file=${tokens}`] });

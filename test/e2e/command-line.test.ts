@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { makeDirectory } from './harness/belongings.ts';
 
 const built = join(import.meta.dirname, '../../dist/minik8s');
 
@@ -14,7 +14,7 @@ function run(file: string, args: readonly string[], env: Readonly<Record<string,
 }
 
 test('one file alone answers, without PATH, home or network, whatever NODE_OPTIONS says', (context) => {
-  const directory = mkdtempSync(join(tmpdir(), 'minik8s-alone-'));
+  const directory = makeDirectory('minik8s-alone-');
   context.after(() => rmSync(directory, { recursive: true }));
   const alone = join(directory, 'renamed');
   copyFileSync(built, alone);

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { lockMachine } from '../fixtures/machine-lock.ts';
 import { Cluster } from './harness/cluster.ts';
+
+await lockMachine();
 
 /** These send protobuf where `apply` sends JSON. */
 test('kubectl create makes what it names', async (context) => {

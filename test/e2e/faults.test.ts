@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
+import { lockMachine } from '../fixtures/machine-lock.ts';
 import { Cluster } from './harness/cluster.ts';
 import { containerOf, containersWith, docker } from './harness/docker.ts';
 import {
@@ -17,6 +18,8 @@ import { waitFor } from './harness/wait-for.ts';
 async function containersOf(pods: readonly V1Pod[]): Promise<string[]> {
   return (await Promise.all(pods.map((pod) => containerOf(nameOf(pod), 'hello')))).sort();
 }
+
+await lockMachine();
 
 test('what is killed comes back, and what is not goes on', async (context) => {
   const cluster = await Cluster.start(context);

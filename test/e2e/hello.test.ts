@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import type { V1NodeList, V1Pod } from '@kubernetes/client-node';
+import { lockMachine } from '../fixtures/machine-lock.ts';
 import { Cluster } from './harness/cluster.ts';
 import { containerOf, containersWith, docker } from './harness/docker.ts';
 import {
@@ -15,6 +16,8 @@ import {
   service,
 } from './harness/hello.ts';
 import { waitFor } from './harness/wait-for.ts';
+
+await lockMachine();
 
 test('a Deployment behind a Service, from apply to delete', async (context) => {
   const cluster = await Cluster.start(context);

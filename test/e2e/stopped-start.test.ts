@@ -44,7 +44,9 @@ test('Ctrl-C in the middle of a start', async (context) => {
 
   await context.test('a second one ends it at once', async () => {
     const child = start();
-    await once(child.stdout, 'data');
+    const said = text(child.stderr);
+    const first = await Promise.race([once(child.stdout, 'data'), said]);
+    assert.ok(Array.isArray(first), `it ended: ${first}`);
     child.kill('SIGINT');
     child.kill('SIGTERM');
     const [code, signal] = await endsWithin(child, 2_000);

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -11,6 +10,7 @@ import { test } from 'node:test';
 import { Exec, PortForward, type V1Pod, type V1Status } from '@kubernetes/client-node';
 import { systemExec } from '../../src/base/exec.ts';
 import { kubectlsOf } from '../fixtures/kubectls.ts';
+import { makeDirectory } from './harness/belongings.ts';
 import { Cluster, executable } from './harness/cluster.ts';
 import { isReady } from './harness/hello.ts';
 import { Host } from './harness/host.ts';
@@ -53,7 +53,7 @@ function forwardedPort(child: ChildProcess): Promise<number> {
 test('exec, attach, cp and port-forward, as every client speaks them', async (context) => {
   const host = await Host.start(context);
   const cluster = await Cluster.start(context, { host });
-  const directory = mkdtempSync(join(tmpdir(), 'minik8s-e2e-streams-'));
+  const directory = makeDirectory('minik8s-e2e-streams-');
   context.after(() => rmSync(directory, { recursive: true }));
   const megabytes = randomBytes(3_000_000);
   const file = join(directory, 'megabytes');

@@ -1,15 +1,19 @@
 /** The built file running as `minik8s up`, on a data directory of its own, taken away again whatever happens. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { systemExec } from '../../../src/base/exec.ts';
+import { freePort } from '../../fixtures/free-port.ts';
+import { lockMachine } from '../../fixtures/machine-lock.ts';
+import { keep, makeDirectory, sweep } from './belongings.ts';
 import type { Host } from './host.ts';
+import { makeImages } from './images.ts';
 import { type Kubectl, kubectlFor } from './kubectl.ts';
 import { leftovers, type MachineState, machineState, remove } from './machine.ts';
-import { killIfThere, processesNaming, programOf, unmountBelow } from './processes.ts';
+import { processesNaming, programOf } from './processes.ts';
+import { endProcesses, takeAway } from './take-away.ts';
 import { waitFor } from './wait-for.ts';
 
 export const executable = join(import.meta.dirname, '../../../dist/minik8s');
@@ -17,7 +21,10 @@ export const executable = join(import.meta.dirname, '../../../dist/minik8s');
 export interface ClusterOptions {
   /** More flags for `up`. */
   readonly flags?: readonly string[];
-  /** Runs it there, on the ports it has by itself, and removes it when that host goes; else on this machine. */
+  /**
+   * Runs it there, on the ports it has by itself, and removes it when that host goes; else on this machine, which the
+   * process then has to itself (`lockMachine`).
+   */
   readonly host?: Host;
   /** Makes the data directory and leaves the start to the test. */
   readonly stopped?: boolean;
@@ -60,7 +67,13 @@ export class Cluster {
   static async start(cleanup: Cleanup, options: ClusterOptions = {}): Promise<Cluster> {
     if (!existsSync(executable)) throw new Error(`${executable} is missing; run npm run build`);
     const { host, stopped = false } = options;
-    const dataDir = mkdtempSync(join(host?.directory ?? tmpdir(), 'minik8s-e2e-'));
+    if (!host) {
+      await lockMachine();
+      sweep();
+      await makeImages();
+    }
+    const dataDir = makeDirectory('minik8s-e2e-', host?.directory);
+    if (!host) keep({ kind: 'cluster', path: dataDir, executable });
     const ports = host ? ([6443, 10250] as const) : ([await freePort(), await freePort()] as const);
     const cluster = new Cluster(dataDir, ports, options, host ? undefined : await machineState());
     (host ?? cleanup).after(() => cluster.destroy());
@@ -165,25 +178,9 @@ export class Cluster {
   /** Ends it and everything of it, however broken it is. */
   async destroy(): Promise<void> {
     await this.end('SIGTERM');
-    for (const pid of processesNaming(this.dataDir)) killIfThere(pid);
+    const directory = { kind: 'directory', path: this.dataDir } as const;
+    endProcesses([directory]);
     if (this.#before) await remove(await this.leftovers());
-    await unmountBelow(this.dataDir);
-    rmSync(this.dataDir, { recursive: true, force: true });
+    takeAway([directory]);
   }
-}
-
-/** A TCP port of loopback that nobody listens on at this moment. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() =>
-        typeof address === 'object' && address !== null
-          ? resolve(address.port)
-          : reject(new Error('no free port')),
-      );
-    });
-  });
 }

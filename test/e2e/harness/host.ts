@@ -4,14 +4,16 @@
  * may be killed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { systemExec } from '../../../src/base/exec.ts';
+import { makeDirectory } from './belongings.ts';
 import type { Cleanup } from './cluster.ts';
-import { killIfThere, processesInGroups, processesNaming, unmountBelow } from './processes.ts';
+import { helloImage, makeImages } from './images.ts';
+import { claimNamespace } from './namespace.ts';
+import { processesNaming } from './processes.ts';
+import { takeAway } from './take-away.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface HostOptions {
@@ -36,8 +38,6 @@ export interface HostPort {
   plug(namespace: string): Promise<void>;
 }
 
-const helloImage = 'minik8s/hello:1';
-
 export class Host implements Cleanup {
   readonly name: string;
   readonly directory: string;
@@ -52,10 +52,10 @@ export class Host implements Cleanup {
   #dockerd: ChildProcess | undefined;
 
   private constructor({ dockerFlags = [], port }: HostOptions) {
-    const id = randomInt(0, 2 ** 14);
-    this.name = `mk8s-e2e-${id}`;
-    this.directory = mkdtempSync(join(tmpdir(), 'minik8s-host-'));
-    this.#port = port ?? ownLink(id);
+    const { name, number } = claimNamespace('mk8s-e2e-', 2 ** 14);
+    this.name = name;
+    this.directory = makeDirectory('minik8s-host-');
+    this.#port = port ?? ownLink(number);
     this.address = this.#port.address;
     this.gateway = this.#port.gateway;
     this.dockerSocket = join(this.directory, 'docker.sock');
@@ -65,6 +65,7 @@ export class Host implements Cleanup {
   /** Resolves when its engine answers and has the images; everything is taken away when the test is over. */
   static async start(cleanup: Cleanup, options: HostOptions = {}): Promise<Host> {
     const { images = [helloImage], docker = true } = options;
+    if (docker && images.includes(helloImage)) await makeImages();
     const host = new Host(options);
     cleanup.after(() => host.#destroy());
     await host.#join();
@@ -151,7 +152,6 @@ export class Host implements Cleanup {
 
   async #join(): Promise<void> {
     const { address, prefix } = this.#port;
-    await systemExec('ip', ['netns', 'add', this.name]);
     await this.#port.plug(this.name);
     await this.run('ip', 'link', 'set', 'lo', 'up');
     await this.run('ip', 'address', 'add', `${address}/${prefix}`, 'dev', 'eth0');
@@ -169,25 +169,17 @@ export class Host implements Cleanup {
       }
     };
     for (const close of this.#closers.reverse()) await attempt(close);
-    const containers = this.#containers();
     await attempt(() => this.#removeContainers());
     await attempt(() => end(this.#dockerd, 'SIGTERM'));
     await attempt(() => end(this.#containerd, 'SIGTERM'));
     // What a killed engine left is no child of anything here.
-    for (const pid of this.processes()) await attempt(() => killIfThere(pid));
-    for (const pid of processesInGroups(containers)) await attempt(() => killIfThere(pid));
-    await attempt(() => unmountBelow(this.directory));
-    if (existsSync(`/run/netns/${this.name}`)) {
-      await attempt(() => systemExec('ip', ['netns', 'delete', this.name]));
-    }
-    await attempt(() => rmSync(this.directory, { recursive: true, force: true }));
+    await attempt(() =>
+      takeAway([
+        { kind: 'directory', path: this.directory },
+        { kind: 'namespace', name: this.name },
+      ]),
+    );
     if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('\n'));
-  }
-
-  /** The IDs of all containers there are, whether or not the engine runs. */
-  #containers(): string[] {
-    const directory = join(this.directory, 'data/containers');
-    return existsSync(directory) ? readdirSync(directory) : [];
   }
 
   async #removeContainers(): Promise<void> {

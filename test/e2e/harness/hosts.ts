@@ -2,11 +2,11 @@
  * Several hosts on one link, as machines in one rack. The link is a bridge in a namespace of its own: on this machine
  * Docker's firewall would drop what passes a bridge. This machine is on the link too, but is no host: it is the outside.
  */
-import { randomInt } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
-import { ExecError, systemExec } from '../../../src/base/exec.ts';
+import { systemExec } from '../../../src/base/exec.ts';
 import type { Cleanup } from './cluster.ts';
 import { Host, type HostOptions } from './host.ts';
+import { claimNamespace, type Namespace } from './namespace.ts';
 import { mountsBelow, processesNaming } from './processes.ts';
 
 /** Of the range for tests between networks (RFC 2544), the half that single hosts do not use. */
@@ -30,7 +30,7 @@ export class Hosts {
     count: number,
     options: Omit<HostOptions, 'port'> = {},
   ): Promise<Hosts> {
-    const link = await claimSwitch();
+    const link = new Switch(claimNamespace('mk8s-e2e-link-', 256));
     const closers: (() => Promise<void>)[] = [];
     const directories: string[] = [];
     cleanup.after(async () => {
@@ -85,10 +85,10 @@ class Switch {
   /** This machine's own plug. */
   readonly link: string;
 
-  constructor(octet: number) {
-    this.#octet = octet;
-    this.namespace = `mk8s-e2e-link-${octet}`;
-    this.link = `e2elink${octet}`;
+  constructor({ name, number }: Namespace) {
+    this.namespace = name;
+    this.link = `e2elink${number}`;
+    this.#octet = number;
   }
 
   get gateway(): string {
@@ -139,19 +139,6 @@ class Switch {
 }
 
 const portName = (index: number) => `host${index}`;
-
-/** A network that no other run of this machine has: whose namespace could be made. */
-async function claimSwitch(): Promise<Switch> {
-  for (;;) {
-    const claimed = new Switch(randomInt(0, 256));
-    try {
-      await systemExec('ip', ['netns', 'add', claimed.namespace]);
-      return claimed;
-    } catch (error) {
-      if (!(error instanceof ExecError && error.failure.stderr.includes('File exists'))) throw error;
-    }
-  }
-}
 
 /** One line for everything of a run that is still there. */
 function leftBehind({ namespace, link }: Switch, directories: readonly string[]): string[] {

@@ -1,6 +1,5 @@
 /** Processes and mounts of this machine, found by what they name. */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { systemExec } from '../../../src/base/exec.ts';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 
 /** The processes whose arguments contain the text, but this one. */
 export function processesNaming(text: string): number[] {
@@ -9,13 +8,27 @@ export function processesNaming(text: string): number[] {
 
 /** The processes in a control group that is named after one of the containers. */
 export function processesInGroups(containers: readonly string[]): number[] {
+  if (containers.length === 0) return [];
   return processesWhere('cgroup', (content) => containers.some((id) => content.includes(id)));
 }
 
+/** The processes whose network is the namespace at a path such as `/run/netns/NAME`. */
+export function processesIn(namespace: string): number[] {
+  const wanted = gone(() => `net:[${statSync(namespace).ino}]`);
+  return wanted === undefined
+    ? []
+    : running().filter((pid) => gone(() => readlinkSync(`/proc/${pid}/ns/net`)) === wanted);
+}
+
 function processesWhere(file: string, matches: (content: string) => boolean): number[] {
+  return running().filter((pid) => matches(gone(() => readFileSync(`/proc/${pid}/${file}`, 'utf8')) ?? ''));
+}
+
+/** All processes but this one, and those that have ended and wait for their parent to notice. */
+function running(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((name) => matches(gone(() => readFileSync(`/proc/${name}/${file}`, 'utf8')) ?? ''))
+    .filter((name) => gone(() => readFileSync(`/proc/${name}/cmdline`, 'latin1')) !== '')
     .map(Number);
 }
 
@@ -33,10 +46,6 @@ export function killIfThere(pid: number): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
-}
-
-export async function unmountBelow(directory: string): Promise<void> {
-  for (const point of mountsBelow(directory).reverse()) await systemExec('umount', ['--lazy', point]);
 }
 
 /** Where something is mounted below a directory, in the order of mounting. */

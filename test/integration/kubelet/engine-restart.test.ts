@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { systemExec } from '../../../src/base/exec.ts';
+import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { eventually, isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';
 
 /** As distributions set it up: containerd is a service of its own, so containers outlive dockerd. */
@@ -71,6 +72,8 @@ async function end(child: ChildProcess | undefined, signal: 'SIGKILL' | 'SIGTERM
   child.kill(signal);
   await ended;
 }
+
+await lockMachine();
 
 describe('a node whose Docker engine is killed', () => {
   let docker: OwnDocker;

@@ -10,9 +10,12 @@ import {
   readNodeUsage,
   readWritableLayer,
 } from '../../../src/kubelet/node-usage.ts';
+import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { eventually, isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';
 
 const Mi = 2 ** 20;
+
+await lockMachine();
 
 describe('what the kernel says', () => {
   let root: string;

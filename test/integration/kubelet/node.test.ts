@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { systemExec } from '../../../src/base/exec.ts';
+import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { eventually, isReady, type NodeHarness, nodeIP, podCIDR, startNodeHarness } from './node-harness.ts';
+
+await lockMachine();
 
 describe('node agent on Docker', () => {
   let node: NodeHarness;

@@ -11,8 +11,9 @@ import { after, before, describe, it } from 'node:test';
 import { systemExec } from '../../../src/base/exec.ts';
 import { renderNginx } from '../../../src/routing/render-nginx.ts';
 import type { HostRoutes } from '../../../src/routing/routes.ts';
+import { freePort } from '../../fixtures/free-port.ts';
 
-const port = 20_000 + (process.pid % 20_000);
+const port = await freePort();
 const longHost = Array.from({ length: 4 }, () => 'a'.repeat(62)).join('.');
 
 describe('the web server', () => {

@@ -1,0 +1,37 @@
+/**
+ * `npm run e2e`: every test file, several at a time, those that take longest first. Most of their time they wait (for a
+ * lease that ends, an engine that starts). With files named, `npm run e2e -- FILE…`, those.
+ */
+import { globSync } from 'node:fs';
+import { constants } from 'node:os';
+import { basename, join } from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+
+const concurrency = 3;
+const timeoutMs = 300_000;
+/** Those of a minute and more, the longest first. */
+const long = ['masters-killed', 'overlay', 'join', 'streaming', 'node-life', 'renewal', 'masters'];
+
+const rank = (file: string) => {
+  const index = long.indexOf(basename(file, '.test.ts'));
+  return index < 0 ? long.length : index;
+};
+
+const all = globSync(join(import.meta.dirname, '*.test.ts')).sort();
+const named = process.argv.slice(2);
+const files = named.length > 0 ? named : all.sort((one, other) => rank(one) - rank(other));
+
+const stopping = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  // The files are told, and this process ends when they have taken away what they made (harness/belongings.ts).
+  process.on(signal, () => {
+    process.exitCode = 128 + constants.signals[signal];
+    stopping.abort();
+  });
+}
+const events = run({ files, concurrency, timeout: timeoutMs, signal: stopping.signal });
+events.on('test:fail', () => {
+  process.exitCode ??= 1;
+});
+events.compose(spec).pipe(process.stdout);
