@@ -55,7 +55,7 @@ interface Waiter {
 export function createWatchCache(options: WatchCacheOptions): WatchCache {
   const { store, prefix, clock } = options;
   const log = options.log.named('watch-cache');
-  const budget = new DecodedBudget(options.decodedBytes ?? 32 << 20);
+  const budget = new DecodedBudget(options.decodedBytes ?? 8 << 20);
   const index = new ObjectIndex();
   const history = new EventHistory(options.history ?? defaultHistoryLimits);
   const watchers = new Watchers(clock, log);
