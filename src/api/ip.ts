@@ -71,3 +71,20 @@ export function checkNonSpecialIP(text: string): string[] {
     problems.push('may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)');
   return problems;
 }
+
+/** What an IPv6 address that stands for an IPv4 address stands for (RFC 4291 §2.5.5.2); any other text as it is. */
+function unmapped(text: string): string {
+  const groups = parseIPv6(text);
+  const [high = 0, low = 0] = groups?.slice(6) ?? [];
+  if (groups?.slice(0, 6).join() !== '0,0,0,0,0,65535') return text;
+  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
+}
+
+/** An address of one machine that means the same everywhere, private ones included (Go's IsGlobalUnicast). */
+export function isGlobalUnicast(address: string): boolean {
+  const text = unmapped(address);
+  if (checkNonSpecialIP(text).length > 0) return false;
+  const v4 = parseIPv4(text);
+  if (v4) return ((v4[0] ?? 0) & 0xf0) !== 224 && v4.some((byte) => byte !== 255);
+  return ((parseIPv6(text)?.[0] ?? 0) & 0xff00) !== 0xff00;
+}

@@ -167,7 +167,7 @@ async function serveResource(
   const { searchParams: query } = new URL(request.url);
   const watch = isTrue(query.get('watch'));
   const verb = verbOf(c.req.method, info, watch);
-  if (!verb) {
+  if (verb === undefined) {
     throw newStatusError(
       'MethodNotAllowed',
       'the server does not allow this method on the requested resource',
@@ -183,8 +183,9 @@ async function serveResource(
   const definition = server.resources.find(group, info.version, info.plural);
   if (!definition) return c.notFound();
 
-  const { shutdown, upgrade } = c.env ?? {};
-  const scope = createScope({ server, definition, info, request, query, user, shutdown, upgrade });
+  const { shutdown, upgrade, remoteAddress, hangUp } = c.env ?? {};
+  const connection = { shutdown, upgrade, remoteAddress, hangUp };
+  const scope = createScope({ server, definition, info, request, query, user, ...connection });
   const response = await handlerOf(c.req.method, definition, info)(scope);
   // Nobody will read the body of an answer to HEAD; a stream must not wait for it.
   if (c.req.method === 'HEAD') await response.body?.cancel();

@@ -1,5 +1,6 @@
 /** Request bodies, bounded: what is larger is refused and not kept. */
 import { newBadRequest, newStatusError } from '../apimachinery/status-error.ts';
+import type { RequestScope } from './request-scope.ts';
 
 /** k8s.io/apiserver's MaxRequestBodyBytes. */
 export const maxBodyBytes = 3 * 1024 * 1024;
@@ -12,7 +13,25 @@ const maxDrainedBytes = 32 * 1024 * 1024;
 const tooLarge = () =>
   newStatusError('RequestEntityTooLarge', `Request entity too large: limit is ${maxBodyBytes}`);
 
-export async function readBody(request: Request): Promise<Buffer> {
+/** Milliseconds a client gets to send all of it. What /proxy passes on takes the time it takes. */
+const patienceMs = 60_000;
+
+export async function readBody({
+  request,
+  server,
+}: Pick<RequestScope, 'request' | 'server'>): Promise<Buffer> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = server.clock.after(patienceMs, () =>
+    reject(newStatusError('Timeout', `the request body did not arrive within ${patienceMs / 1000} s`)),
+  );
+  try {
+    return await Promise.race([late, readAll(request)]);
+  } finally {
+    timer.cancel();
+  }
+}
+
+async function readAll(request: Request): Promise<Buffer> {
   if (!request.body) return Buffer.alloc(0);
   if (Number(request.headers.get('content-length') ?? 0) > maxDrainedBytes) throw tooLarge();
   let chunks: Uint8Array[] = [];

@@ -50,6 +50,8 @@ export interface RequestEnv {
   readonly peer?: PeerCertificate;
   /** The other end of the connection, an IP address. */
   readonly remoteAddress?: string;
+  /** Ends the client's connection: what tells it that an answer which has begun is not whole. */
+  readonly hangUp?: () => void;
   /** Aborts when the server stops: watches end, others finish. */
   readonly shutdown?: AbortSignal;
   /** What a request asks for that wants its connection to leave HTTP; absent for every other one. */

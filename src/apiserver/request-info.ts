@@ -14,8 +14,8 @@ export interface ResourceRequest {
   /** '' for the collection. */
   readonly name: string;
   readonly subresource: string;
-  /** What follows the subresource, as it stands in the URL (`proxy` paths). */
-  readonly rest: readonly string[];
+  /** What follows the subresource, as it stands in the URL: '' or with the slash it begins with (`proxy` paths). */
+  readonly rest: string;
 }
 
 export interface PathRequest {
@@ -36,24 +36,37 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** The segments after the version, `['namespaces', 'default', 'pods', …]`, as a request for a resource. */
-function resourceRequest(group: string, version: string, parts: readonly string[]): ResourceRequest {
-  const inNamespace =
-    parts[0] === 'namespaces' && parts.length > 2 && !namespaceSubresources.has(parts[2] ?? '');
-  const namespace = inNamespace ? (parts[1] ?? '') : '';
-  const [plural = '', name = '', subresource = '', ...rest] = inNamespace ? parts.slice(2) : parts;
-  return { type: 'resource', group, version, namespace, plural, name, subresource, rest };
+/** Whether the segments after the version, as they stand in the URL, address something in a namespace. */
+function addressesNamespace([first = '', , third = '']: readonly string[]): boolean {
+  return (
+    decodeSegment(first) === 'namespaces' && third !== '' && !namespaceSubresources.has(decodeSegment(third))
+  );
 }
+
+/** Of the segments of a path, how many there are before the version. */
+const roots: Readonly<Record<string, number>> = { api: 1, apis: 2 };
 
 /** Reads the path of a URL (still percent-encoded). Throws a 400 for broken percent-encoding. */
 export function parseRequestInfo(path: string): RequestInfo {
-  const encoded = path.split('/').slice(1);
-  if (encoded.at(-1) === '') encoded.pop();
+  const segments = path.split('/').slice(1);
+  const root = decodeSegment(segments[0] ?? '');
+  const before = Object.hasOwn(roots, root) ? roots[root] : undefined;
+  if (before === undefined) return { type: 'path', path };
+  const inNamespace = addressesNamespace(segments.slice(before + 1));
+  const end = before + (inNamespace ? 6 : 4);
+  const encoded = segments.slice(0, end);
+  const rest = segments
+    .slice(end)
+    .map((segment) => `/${segment}`)
+    .join('');
+  if (rest === '' && encoded.at(-1) === '') encoded.pop();
   // An empty namespace must not turn into all namespaces.
   if (encoded.includes('')) return { type: 'path', path };
-  const [root, ...parts] = encoded.map(decodeSegment);
-  const [first = '', second = '', ...rest] = parts;
-  if (root === 'api' && parts.length > 1 && second) return resourceRequest('', first, parts.slice(1));
-  if (root === 'apis' && rest.length > 0 && rest[0]) return resourceRequest(first, second, rest);
-  return { type: 'path', path };
+  const decoded = encoded.map(decodeSegment);
+  const [group = '', version = ''] = before === 1 ? ['', decoded[1]] : decoded.slice(1, 3);
+  const parts = decoded.slice(before + 1);
+  if (parts.length === 0) return { type: 'path', path };
+  const namespace = inNamespace ? (parts[1] ?? '') : '';
+  const [plural = '', name = '', subresource = ''] = inNamespace ? parts.slice(2) : parts;
+  return { type: 'resource', group, version, namespace, plural, name, subresource, rest };
 }

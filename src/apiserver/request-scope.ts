@@ -23,6 +23,10 @@ export interface RequestScope {
   readonly signal: AbortSignal;
   /** Aborts when the server stops. It outlives the request: whoever listens must stop listening. */
   readonly shutdown: AbortSignal | undefined;
+  /** The client's, an IP address; undefined for callers in this process. */
+  readonly remoteAddress: string | undefined;
+  /** Ends the client's connection; undefined where it has none of its own. */
+  readonly hangUp: (() => void) | undefined;
   /** Present when the client wants to leave HTTP on this connection. */
   readonly upgrade: WantedUpgrade | undefined;
 }

@@ -55,14 +55,15 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
     if (!certificates.has(socket)) certificates.set(socket, readPeer(socket));
     return certificates.get(socket);
   };
-  const answer = async (request: Request, socket: TLSSocket) => {
+  const clientOf = (socket: TLSSocket) => {
     const peer = peerOf(socket);
     const { remoteAddress } = socket;
-    const from = remoteAddress && { remoteAddress: plainAddress(remoteAddress) };
-    return app.fetch(request, { shutdown: signal, ...(peer && { peer }), ...from });
+    return { ...(peer && { peer }), ...(remoteAddress && { remoteAddress: plainAddress(remoteAddress) }) };
   };
+  const answer = async (request: Request, socket: TLSSocket, hangUp?: () => void) =>
+    app.fetch(request, { shutdown: signal, ...clientOf(socket), ...(hangUp && { hangUp }) });
   const listener = getRequestListener(
-    (request, { incoming }) => answer(request, incoming.socket as TLSSocket),
+    (request, { incoming }) => answer(request, incoming.socket as TLSSocket, () => incoming.socket.destroy()),
     { overrideGlobalObjects: false },
   );
   const server = createServer(
@@ -72,8 +73,8 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
       rejectUnauthorized: false,
       ALPNCallback: chooseProtocol,
       keepAliveTimeout: keepAliveMs,
-      // A large manifest on a slow line takes its time; its size is bounded elsewhere.
-      requestTimeout: 60_000,
+      // How long a body may take depends on what it is for (body.ts).
+      requestTimeout: 0,
       headersTimeout: 30_000,
       shouldUpgradeCallback: wantsUpgrade,
     },
@@ -87,7 +88,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
   );
   const agents = serveAgents(server, answer, options);
   server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, head: Buffer) => {
-    void serveUpgrade({ app, signal, log: options.log }, incoming, socket, head, peerOf(socket));
+    void serveUpgrade({ app, signal, log: options.log }, incoming, socket, head, clientOf(socket));
   });
   server.on('tlsClientError', (error) =>
     options.log.debug('a TLS handshake failed', { error: error.message }),

@@ -19,6 +19,8 @@ export interface NodeConnection {
     request: UpgradeRequest,
     signal: AbortSignal,
   ) => Promise<UpgradedConnection | Response>;
+  /** A connection to the agent's server, on which nothing has been said yet. */
+  readonly dial?: (node: string, signal: AbortSignal) => Promise<Duplex>;
 }
 
 export interface UpgradeRequest {

@@ -246,11 +246,11 @@ class KubeletRun {
   }
 
   async #serve(signal: AbortSignal): Promise<void> {
-    const { server, runtime, clock, log } = this.#options;
+    const { server, runtime, clock, log, nodeIP } = this.#options;
     if (!server) return aborted(signal);
     const pods = () => this.#workers.pods();
     const observe = (uid: string) => this.#cache.observe(uid);
-    await serveKubelet({ ...server, runtime, clock, log, pods, observe }, signal);
+    await serveKubelet({ ...server, runtime, clock, log, pods, observe, nodeIP }, signal);
   }
 
   /** A rule for a port would take it away from whatever of this machine listens there, without a word. */

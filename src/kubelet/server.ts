@@ -35,6 +35,7 @@ export interface KubeletServerOptions {
   readonly log: Logger;
   readonly pods: () => readonly Pod[];
   readonly observe: (uid: string) => ObservedPod;
+  readonly nodeIP: string;
   /** Told the port once it listens: of use when `port` is 0. */
   readonly onListening?: (port: number) => void;
 }
@@ -52,7 +53,7 @@ export async function serveKubelet(options: KubeletServerOptions, signal: AbortS
       requestCert: true,
       rejectUnauthorized: true,
       // Everything else is answered as if nobody had asked for another protocol.
-      shouldUpgradeCallback: ({ url = '' }) => /^\/(exec|attach|portForward)\//.test(url),
+      shouldUpgradeCallback: ({ url = '' }) => /^\/(exec|attach|portForward|connect)\//.test(url),
     },
     (request, response) => {
       answer(options, request, response, signal).catch((error) => fail(response, error, log));

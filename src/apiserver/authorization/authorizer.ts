@@ -13,6 +13,8 @@ export type Verb =
   | 'delete'
   | 'deletecollection'
   | 'approve'
+  /** OPTIONS of a proxy has no verb: it is for those who may do everything. */
+  | ''
   | 'sign';
 
 export type AccessRequest =

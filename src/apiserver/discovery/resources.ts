@@ -19,11 +19,19 @@ export const resourceVerbs = [
   'watch',
 ] as const;
 
-const verbOfMethod = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' } as const;
+/** OPTIONS has none. */
+const verbOfMethod = {
+  GET: ['get'],
+  POST: ['create'],
+  PUT: ['update'],
+  PATCH: ['patch'],
+  DELETE: ['delete'],
+  OPTIONS: [],
+} as const;
 
 export function subresourceVerbs(subresource: Subresource): string[] {
   const methods = Object.keys(subresource.methods) as (keyof typeof verbOfMethod)[];
-  return methods.map((method) => verbOfMethod[method]).sort();
+  return methods.flatMap((method) => verbOfMethod[method]).sort();
 }
 
 export const sortedSubresources = (definition: ResourceDefinition) =>

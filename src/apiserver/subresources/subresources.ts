@@ -8,11 +8,16 @@ import { podExec } from './exec.ts';
 import { finalizeNamespace } from './finalize.ts';
 import { podLog } from './log.ts';
 import { podPortForward } from './port-forward.ts';
+import { nodeProxy, podProxy, serviceProxy } from './proxy.ts';
 import { getScale, patchScale, putScale } from './scale.ts';
 import { getStatus, patchStatus, putStatus } from './status.ts';
 
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
+/** GET serves HEAD too. */
+export type MethodTable = Readonly<Partial<Record<Method, Handler>>>;
+
 export interface Subresource {
-  readonly methods: Readonly<Partial<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', Handler>>>;
+  readonly methods: MethodTable;
   /** What it answers when that is not the parent's kind. */
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string };
   /** More path may follow its name. */
@@ -41,6 +46,19 @@ const stream = (handler: Handler, kind: string): Subresource => ({
   kind: { group: '', version: 'v1', kind },
 });
 
+const proxy = (handler: Handler, kind: string): Subresource => ({
+  methods: {
+    GET: handler,
+    POST: handler,
+    PUT: handler,
+    PATCH: handler,
+    DELETE: handler,
+    OPTIONS: handler,
+  },
+  kind: { group: '', version: 'v1', kind },
+  takesPath: true,
+});
+
 const special: Readonly<Record<string, Subresources>> = {
   '/pods': {
     binding: { methods: { POST: bindPod }, kind: { group: '', version: 'v1', kind: 'Binding' } },
@@ -49,7 +67,10 @@ const special: Readonly<Record<string, Subresources>> = {
     exec: stream(podExec, 'PodExecOptions'),
     attach: stream(podAttach, 'PodAttachOptions'),
     portforward: stream(podPortForward, 'PodPortForwardOptions'),
+    proxy: proxy(podProxy, 'PodProxyOptions'),
   },
+  '/services': { proxy: proxy(serviceProxy, 'ServiceProxyOptions') },
+  '/nodes': { proxy: proxy(nodeProxy, 'NodeProxyOptions') },
   'certificates.k8s.io/certificatesigningrequests': { approval: status },
   '/namespaces': { finalize: { methods: { PUT: finalizeNamespace } } },
 };

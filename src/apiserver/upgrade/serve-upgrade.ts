@@ -8,11 +8,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { errorMessage, type Logger } from '../../base/log.ts';
+import { joinConnections } from '../../streams/join-connections.ts';
 import type { ApiServer } from '../app.ts';
-import type { PeerCertificate } from '../authentication/authenticator.ts';
 import { bearerAmongProtocols } from '../authentication/websocket-bearer.ts';
+import type { RequestEnv } from '../options.ts';
 import type { UpgradedConnection } from '../server-context.ts';
-import { joinConnections } from './join-connections.ts';
 
 export interface UpgradeOptions {
   readonly app: ApiServer['app'];
@@ -33,9 +33,17 @@ const passedOn = [
   'x-stream-protocol-version',
 ] as const;
 
-/** Requests that ask for any other protocol are served as if they had not asked. */
-export const wantsUpgrade = ({ headers }: IncomingMessage): boolean =>
-  ['websocket', 'spdy/3.1'].includes(headers.upgrade?.toLowerCase() ?? '');
+const proxied = /^\/api\/v1\/(namespaces\/[^/]+\/(pods|services)|nodes)\/[^/]+\/proxy(?![^/?])/;
+
+/**
+ * The protocols this server speaks, and any other for what /proxy leads to, unless a body comes first. Other requests are
+ * served as if they had not asked.
+ */
+export function wantsUpgrade({ headers, url = '' }: IncomingMessage): boolean {
+  if (['websocket', 'spdy/3.1'].includes(headers.upgrade?.toLowerCase() ?? '')) return true;
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  return proxied.test(url) && !hasBody;
+}
 
 /** Resolves when the connection is closed. */
 export async function serveUpgrade(
@@ -43,7 +51,7 @@ export async function serveUpgrade(
   incoming: IncomingMessage,
   socket: Socket,
   head: Buffer,
-  peer: PeerCertificate | undefined,
+  client: Pick<RequestEnv, 'peer' | 'remoteAddress'>,
 ): Promise<void> {
   const gone = new AbortController();
   socket.on('error', () => undefined);
@@ -66,7 +74,7 @@ export async function serveUpgrade(
       headers,
       signal: gone.signal,
     });
-    const response = await app.fetch(request, { shutdown: signal, upgrade, ...(peer && { peer }) });
+    const response = await app.fetch(request, { shutdown: signal, upgrade, ...client });
     if (!joined) return await answer(incoming, socket, response);
     if (head.length > 0) socket.unshift(head);
     agree(socket, joined);
@@ -107,7 +115,8 @@ async function answer(incoming: IncomingMessage, socket: Socket, response: Respo
   const outgoing = new ServerResponse(incoming);
   outgoing.shouldKeepAlive = false;
   outgoing.assignSocket(socket);
-  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  outgoing.setHeaders(response.headers);
+  outgoing.writeHead(response.status);
   if (response.body) await pipeline(Readable.fromWeb(response.body as WebStream<Uint8Array>), outgoing);
   else outgoing.end();
   socket.end();

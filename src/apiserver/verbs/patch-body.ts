@@ -20,7 +20,7 @@ export async function readPatchBody(scope: RequestScope, strategic = true): Prom
   const accepted = merges ? [...general, patchTypes.strategic] : general;
   const type = mediaType(scope.request);
   // The body of a kind of patch that is not accepted is not worth reading.
-  const text = accepted.includes(type) ? (await readBody(scope.request)).toString() : '';
+  const text = accepted.includes(type) ? (await readBody(scope)).toString() : '';
   return readPatch(text, type, accepted);
 }
 

@@ -50,7 +50,7 @@ export async function readObjectBody(
   const validation = fieldValidation(scope, options);
   const message = kubernetesMessages.typeOf(scope.definition.fieldsOf);
   const type = bodyType(scope.request, message !== undefined);
-  const body = await readBody(scope.request);
+  const body = await readBody(scope);
   const decoded = decodeBody(scope.definition, body, type, message, validation);
   scope.warnings.push(...decoded.warnings);
   return decoded.object;
@@ -73,7 +73,7 @@ function decodeBody(
 export async function readKind(scope: RequestScope, kind: string): Promise<JsonObject> {
   const message = kubernetesMessages.typeOf(`V1${kind}`);
   const type = bodyType(scope.request, message !== undefined);
-  const body = await readBody(scope.request);
+  const body = await readBody(scope);
   if (body.length === 0) return {};
   if (type === protobufType && message) return asKind(parseProtobuf(body, { kind, type: message }), kind);
   return asKind(parseBody(body.toString(), type, false).value, kind);

@@ -5,7 +5,7 @@ import { newNotFound } from '../../apimachinery/status-error.ts';
 import type { Verb } from '../authorization/authorizer.ts';
 import type { ResourceRequest } from '../request-info.ts';
 import { type Handler, methodNotAllowed } from '../request-scope.ts';
-import { findSubresource } from '../subresources/subresources.ts';
+import { findSubresource, type MethodTable } from '../subresources/subresources.ts';
 import { create } from './create.ts';
 import { remove } from './delete.ts';
 import { removeCollection } from './delete-collection.ts';
@@ -29,20 +29,19 @@ export function verbOf(method: string, info: ResourceRequest, watch: boolean): V
       return 'patch';
     case 'DELETE':
       return info.name ? 'delete' : 'deletecollection';
+    case 'OPTIONS':
+      return info.subresource === 'proxy' ? '' : undefined;
     default:
       return undefined;
   }
 }
-
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-export type MethodTable = Readonly<Partial<Record<Method, Handler>>>;
 
 const onObject: MethodTable = { GET: get, PUT: update, PATCH: patch, DELETE: remove };
 const onCollection: MethodTable = { GET: list, POST: create, DELETE: removeCollection };
 
 /** Throws 404 for an address that does not exist and 405 for a method it does not have. */
 export function handlerOf(method: string, definition: ResourceDefinition, info: ResourceRequest): Handler {
-  const handler = tableOf(definition, info)[(method === 'HEAD' ? 'GET' : method) as Method];
+  const handler = tableOf(definition, info)[(method === 'HEAD' ? 'GET' : method) as keyof MethodTable];
   if (!handler) throw methodNotAllowed();
   return handler;
 }
@@ -54,7 +53,7 @@ function tableOf(definition: ResourceDefinition, info: ResourceRequest): MethodT
     return inNamespace(definition, info) ? onCollection : { GET: list };
   }
   const found = inNamespace(definition, info) ? findSubresource(definition, info.subresource) : undefined;
-  if (!found || (info.rest.length > 0 && !found.takesPath)) {
+  if (!found || (info.rest.length > 1 && !found.takesPath)) {
     throw newNotFound({ ...definition, plural: `${definition.plural}/${info.subresource}` }, info.name);
   }
   return found.methods;

@@ -1,12 +1,14 @@
-/** The agent's side of exec, attach and port-forward: from a request to be upgraded to the end of its streams. */
+/** The agent's side of exec, attach, port-forward and connections to pods: from a request to be upgraded to the end of its streams. */
 import type { IncomingMessage } from 'node:http';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
+import { joinConnections } from '../../streams/join-connections.ts';
 import type { ObservedPod } from '../plan/actions.ts';
 import { RequestError } from '../plan/log-request.ts';
 import type { ContainerRuntime } from '../runtime/runtime.ts';
 import type { CommandSession } from './command-session.ts';
+import { connectTo } from './connect-to.ts';
 import {
   spdyCommandProtocol,
   spdyPortForwardProtocol,
@@ -31,6 +33,8 @@ export interface StreamServerOptions {
   readonly clock: Clock;
   readonly pods: () => readonly Pod[];
   readonly observe: (uid: string) => ObservedPod;
+  /** Where pods in the host's network listen. */
+  readonly nodeIP: string;
 }
 
 type Command = Extract<StreamRequest, { readonly container: string }>;
@@ -52,11 +56,26 @@ export async function serveStream(
   const stop = () => socket.destroy();
   signal.addEventListener('abort', stop, { once: true });
   try {
-    if (wanted.kind === 'portForward') await servePortForward(options, upgrade, wanted, pod, signal);
+    if (wanted.kind === 'connect') await serveConnection(options, upgrade, wanted, pod);
+    else if (wanted.kind === 'portForward') await servePortForward(options, upgrade, wanted, pod, signal);
     else await serveCommand(options, upgrade, wanted, pod, signal);
   } finally {
     signal.removeEventListener('abort', stop);
   }
+}
+
+/** The bytes of one connection to the pod's address, for an API server that has no way there (pods/NAME/proxy). */
+async function serveConnection(
+  { clock, observe, nodeIP }: StreamServerOptions,
+  { socket, head }: Upgrade,
+  { port }: Extract<StreamRequest, { readonly kind: 'connect' }>,
+  pod: Pod,
+): Promise<void> {
+  const { ip } = runningSandbox(observe(pod.metadata.uid), pod);
+  const connection = await connectTo(ip ?? nodeIP, port, clock);
+  socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n');
+  if (head.length > 0) socket.unshift(head);
+  await joinConnections(socket, connection);
 }
 
 async function serveCommand(
@@ -109,7 +128,7 @@ async function servePortForward(
   signal: AbortSignal,
 ): Promise<void> {
   const { request, socket } = upgrade;
-  const sandbox = runningSandbox(observe(pod.metadata.uid), pod);
+  const { id: sandbox } = runningSandbox(observe(pod.metadata.uid), pod);
   const forward: Forward = async (port, stream, ended) => {
     try {
       await runtime.portForward(sandbox, port, stream, ended);

@@ -1,7 +1,11 @@
-/** exec, attach and portForward requests as the API server sends them to a node agent (pkg/kubelet/server). Pure. */
+/**
+ * exec, attach and portForward requests as the API server sends them to a node agent (pkg/kubelet/server), and its own
+ * for a connection to a port. Pure.
+ */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { ObservedPod } from '../plan/actions.ts';
 import { RequestError } from '../plan/log-request.ts';
+import type { SandboxState } from '../runtime/runtime.ts';
 import type { WantedStreams } from './command-session.ts';
 
 interface PodPath {
@@ -17,7 +21,8 @@ export type StreamRequest =
       readonly wanted: WantedStreams;
     })
   | (PodPath & { readonly kind: 'attach'; readonly container: string; readonly wanted: WantedStreams })
-  | (PodPath & { readonly kind: 'portForward'; readonly ports: readonly number[] });
+  | (PodPath & { readonly kind: 'portForward'; readonly ports: readonly number[] })
+  | (PodPath & { readonly kind: 'connect'; readonly port: number });
 
 /** Undefined for a path that is none of them; throws RequestError (400) for a query that cannot be meant. */
 export function parseStreamRequest(url: URL): StreamRequest | undefined {
@@ -28,6 +33,7 @@ export function parseStreamRequest(url: URL): StreamRequest | undefined {
     return container === undefined ? { kind, namespace, pod, ports: portsOf(query) } : undefined;
   }
   if (!container) return undefined;
+  if (kind === 'connect') return { kind, namespace, pod, port: portOf(container) };
   if (kind === 'attach') return { kind, namespace, pod, container, wanted: wantedOf(query) };
   if (kind !== 'exec') return undefined;
   const command = query.getAll('command');
@@ -48,11 +54,13 @@ function wantedOf(query: URLSearchParams): WantedStreams {
 
 function portsOf(query: URLSearchParams): number[] {
   const texts = query.getAll('port').flatMap((list) => list.split(','));
-  return texts.map((text) => {
-    const port = Number(text);
-    if (Number.isInteger(port) && port > 0 && port <= 0xffff) return port;
-    throw new RequestError(400, `${JSON.stringify(text)} is not a port`);
-  });
+  return texts.map(portOf);
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port > 0 && port <= 0xffff) return port;
+  throw new RequestError(400, `${JSON.stringify(text)} is not a port`);
 }
 
 /** Throws RequestError (404) when it is not here. */
@@ -71,9 +79,9 @@ export function runningContainer(observed: ObservedPod, name: string): string {
   throw new RequestError(404, `container not found ("${name}")`);
 }
 
-/** The id of the pod's sandbox; throws RequestError (404) when none runs. */
-export function runningSandbox(observed: ObservedPod, pod: Pod): string {
+/** The pod's sandbox; throws RequestError (404) when none runs. */
+export function runningSandbox(observed: ObservedPod, pod: Pod): SandboxState {
   const found = observed.sandboxes.find(({ state }) => state === 'running');
-  if (found) return found.id;
+  if (found) return found;
   throw new RequestError(404, `pod "${pod.metadata.name}" is not running`);
 }

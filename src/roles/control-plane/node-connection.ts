@@ -1,12 +1,15 @@
 /** How the API server reaches a node's agent: HTTPS to the address in its Node object, with our own certificate. */
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { storageKey } from '../../apimachinery/resource-definition.ts';
 import { newNotFound, newStatusError } from '../../apimachinery/status-error.ts';
 import type { NodeConnection, UpgradedConnection } from '../../apiserver/server-context.ts';
+import { upgradedOf } from '../../apiserver/upgrade/upgraded.ts';
 import type { Current } from '../../base/current.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
@@ -23,8 +26,6 @@ export interface NodeConnectionOptions {
 
 /** Milliseconds until an agent that takes no connection is given up. */
 const connectTimeout = 5_000;
-/** After so much silence an agent is asked whether it is still there. */
-const keepAliveMs = 15_000;
 
 export function createNodeConnection(options: NodeConnectionOptions): NodeConnection {
   const { authority: ca, client } = options;
@@ -47,7 +48,9 @@ export function createNodeConnection(options: NodeConnectionOptions): NodeConnec
       upgradedOf,
     );
   };
-  return Object.assign(get, { upgrade });
+  const dial: NodeConnection['dial'] = (name, signal) =>
+    connectTo(name, endpointOf(name, options), tls(), signal);
+  return Object.assign(get, { upgrade, dial });
 }
 
 interface Endpoint {
@@ -70,8 +73,7 @@ function request<T>(
     });
     sent.on('timeout', () => sent.destroy(new Error(`no connection within ${connectTimeout} ms`)));
     sent.on('error', (error) => {
-      const what = `the agent of node ${node} at ${host}:${port} does not answer: ${errorMessage(error)}`;
-      reject(newStatusError('ServiceUnavailable', what));
+      reject(silent(node, { host, port }, error));
     });
     sent.on('response', (answer) => resolve(onResponse(answer)));
     if (onUpgrade) {
@@ -81,20 +83,36 @@ function request<T>(
   });
 }
 
+/** The connection itself, for whoever speaks HTTP on it. */
+async function connectTo(
+  node: string,
+  { host, port }: Endpoint,
+  tls: ConnectionOptions,
+  signal: AbortSignal,
+): Promise<TLSSocket> {
+  const socket = connect({ ...tls, host, port, servername: node, timeout: connectTimeout });
+  socket.on('timeout', () => socket.destroy(new Error(`no connection within ${connectTimeout} ms`)));
+  try {
+    await once(socket, 'secureConnect', { signal });
+  } catch (error) {
+    socket.on('error', () => undefined);
+    socket.destroy();
+    throw silent(node, { host, port }, error);
+  }
+  socket.setTimeout(0);
+  return socket;
+}
+
+const silent = (node: string, { host, port }: Endpoint, error: unknown) =>
+  newStatusError(
+    'ServiceUnavailable',
+    `the agent of node ${node} at ${host}:${port} does not answer: ${errorMessage(error)}`,
+  );
+
 function answerOf(answer: IncomingMessage): Response {
   const headers = { 'content-type': answer.headers['content-type'] ?? 'text/plain' };
   const body = Readable.toWeb(answer) as ReadableStream<Uint8Array>;
   return new Response(body, { status: answer.statusCode ?? 502, headers });
-}
-
-function upgradedOf({ headers }: IncomingMessage, socket: Socket, head: Buffer): UpgradedConnection {
-  socket.on('error', () => undefined);
-  socket.setKeepAlive(true, keepAliveMs);
-  if (head.length > 0) socket.unshift(head);
-  const plain = Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, [value].flat().join(', ')]],
-  );
-  return { headers: Object.fromEntries(plain), socket };
 }
 
 function endpointOf(name: string, { cache, own }: NodeConnectionOptions): Endpoint {

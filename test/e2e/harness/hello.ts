@@ -7,7 +7,7 @@ import { waitFor } from './wait-for.ts';
 
 const samples = join(import.meta.dirname, '../../../samples/hello');
 
-export async function deployHello({ kubectl }: Cluster): Promise<void> {
+export async function deployHello({ kubectl }: Pick<Cluster, 'kubectl'>): Promise<void> {
   await kubectl('apply', '-f', samples);
 }
 
@@ -16,7 +16,11 @@ export async function deleteHello({ kubectl }: Cluster): Promise<void> {
 }
 
 /** The pods of hello that are not being deleted, once exactly so many of them are ready and none is not. */
-export function readyPods({ kubectl }: Cluster, count: number, timeoutMs = 30_000): Promise<V1Pod[]> {
+export function readyPods(
+  { kubectl }: Pick<Cluster, 'kubectl'>,
+  count: number,
+  timeoutMs = 30_000,
+): Promise<V1Pod[]> {
   return waitFor(
     `${count} ready pods of hello`,
     async () => {

@@ -98,7 +98,9 @@ function ask(
 ): Promise<NodeAnswer> {
   return new Promise((resolve, reject) => {
     const type = method === 'PATCH' ? merge : 'application/json';
-    const headers = { 'content-type': type };
+    const sent = body === undefined ? '' : JSON.stringify(body);
+    // Node tells it by itself only of methods that usually have one.
+    const headers = { 'content-type': type, 'content-length': Buffer.byteLength(sent) };
     const request = httpsRequest({ ...to, host: '127.0.0.1', method, path, headers }, async (incoming) => {
       const status = incoming.statusCode ?? 0;
       if (path.includes('watch=true') && status === 200) {
@@ -110,6 +112,6 @@ function ask(
       resolve({ status, text });
     });
     request.on('error', reject);
-    request.end(body === undefined ? undefined : JSON.stringify(body));
+    request.end(sent);
   });
 }

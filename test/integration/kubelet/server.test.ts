@@ -86,6 +86,7 @@ describe('node agent server', () => {
         clock: systemClock,
         log: silentLogger,
         pods: () => [pod],
+        nodeIP: '127.0.0.1',
         observe: () => ({ sandboxes: [sandbox], containers: seen }),
         onListening: resolve,
       },

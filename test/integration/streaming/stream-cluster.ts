@@ -41,6 +41,8 @@ export async function startStreamCluster(): Promise<StreamCluster> {
     {
       upgrade: (...args: Parameters<NonNullable<NodeConnection['upgrade']>>) =>
         connection().upgrade?.(...args) ?? reject(),
+      dial: (...args: Parameters<NonNullable<NodeConnection['dial']>>) =>
+        connection().dial?.(...args) ?? reject(),
     },
   );
   const server = await startHttpsTestServer({
@@ -76,7 +78,8 @@ export async function startStreamCluster(): Promise<StreamCluster> {
   });
   const pod = await createPod(server);
   const reference = { uid: pod.metadata.uid, name: 'web', namespace: 'default' };
-  const sandbox = await runtime.runSandbox({ ip: '10.0.0.1', hostname: 'web' });
+  // The agent connects to what listens on this machine; the API server knows the pod by its address in the cluster.
+  const sandbox = await runtime.runSandbox({ ip: '127.0.0.1', hostname: 'web' });
   const config = { pod: reference, name: 'main', sandboxId: sandbox.id, attempt: 0, stdin: true };
   const containerId = await runtime.createContainer(config as ContainerConfig);
   await runtime.startContainer(containerId);
@@ -105,6 +108,7 @@ export async function startStreamCluster(): Promise<StreamCluster> {
       clock: systemClock,
       log: silentLogger,
       pods: () => [pod],
+      nodeIP: '127.0.0.1',
       observe: () => ({ sandboxes: [sandbox], containers: [container] }),
       onListening: resolve,
     },
@@ -210,6 +214,8 @@ async function createPod(server: HttpsTestServer): Promise<Pod> {
   const pod = made.json<Pod>();
   const status = {
     phase: 'Running',
+    podIP: '10.0.0.1',
+    podIPs: [{ ip: '10.0.0.1' }],
     conditions: [{ type: 'Ready', status: 'True' }],
     containerStatuses: [
       { name: 'main', image: 'test:1', imageID: '', ready: true, restartCount: 0, state: { running: {} } },

@@ -11,7 +11,7 @@ describe('parseRequestInfo', () => {
     plural: '',
     name: '',
     subresource: '',
-    rest: [],
+    rest: '',
     ...fields,
   });
   const cases: readonly [string, object][] = [
@@ -26,7 +26,13 @@ describe('parseRequestInfo', () => {
     ['/api/v1/namespaces/a/pods/b/log', { namespace: 'a', plural: 'pods', name: 'b', subresource: 'log' }],
     [
       '/api/v1/namespaces/a/services/b/proxy/x/y',
-      { namespace: 'a', plural: 'services', name: 'b', subresource: 'proxy', rest: ['x', 'y'] },
+      { namespace: 'a', plural: 'services', name: 'b', subresource: 'proxy', rest: '/x/y' },
+    ],
+    ['/api/v1/nodes/n:10250/proxy', { plural: 'nodes', name: 'n:10250', subresource: 'proxy' }],
+    ['/api/v1/nodes/n/proxy/', { plural: 'nodes', name: 'n', subresource: 'proxy', rest: '/' }],
+    [
+      '/api/v1/nodes/n/proxy//a%2Fb/%zz/',
+      { plural: 'nodes', name: 'n', subresource: 'proxy', rest: '//a%2Fb/%zz/' },
     ],
     ['/apis/apps/v1/deployments', { group: 'apps', plural: 'deployments' }],
     [
@@ -49,6 +55,8 @@ describe('parseRequestInfo', () => {
     '/livez',
     '/api/v1/namespaces//pods',
     '//',
+    '/api/v1/namespaces/a//pods',
+    '/api/v1/namespaces/a/pods//log',
   ]) {
     it(`${path} is no resource`, () => assert.deepEqual(parseRequestInfo(path), { type: 'path', path }));
   }

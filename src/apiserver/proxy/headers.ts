@@ -1,0 +1,90 @@
+/** Which headers pass the proxy, and how they are changed. Pure. */
+import { type ProxiedPage, throughProxy } from './links.ts';
+
+/** Of one connection, not of the request (RFC 9110 §7.6.1); this server has answered `Expect` by itself. */
+const ofConnection = [
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+/** Who the client is to this server is nothing a backend may learn, or pretend to be. */
+const credentials = /^(authorization|impersonate-.*|x-remote-(user|uid|group|extra-.*))$/;
+
+/** Sites of other origins may not read through the proxy what the backend shows them (upstream's corsRemovingTransport). */
+const crossOrigin = /^access-control-allow-(credentials|headers|methods|origin)$/;
+
+export interface ForwardedRequest {
+  readonly headers: Headers;
+  /** The path as the client wrote it. */
+  readonly path: string;
+  /** The host of its URL, for a request that names none. */
+  readonly host: string;
+  /** An IP address. */
+  readonly remoteAddress: string | undefined;
+  /** The connection is to leave HTTP if the backend agrees. */
+  readonly upgrade: boolean;
+}
+
+export function requestHeaders(request: ForwardedRequest): Record<string, string> {
+  const { headers, path, host, remoteAddress, upgrade } = request;
+  const dropped = namedBy(headers.get('connection'));
+  const kept = [...headers].filter(([name]) => !dropped.has(name) && !credentials.test(name));
+  const before = headers.get('x-forwarded-for');
+  const forwardedFor = [before, remoteAddress].filter(Boolean).join(', ');
+  return {
+    ...Object.fromEntries(kept),
+    host: headers.get('host') ?? host,
+    'x-forwarded-uri': path,
+    ...(forwardedFor && { 'x-forwarded-for': forwardedFor }),
+    ...(upgrade
+      ? { connection: 'Upgrade', upgrade: headers.get('upgrade') ?? '' }
+      : headers.has('transfer-encoding') && { 'transfer-encoding': 'chunked' }),
+  };
+}
+
+export interface AnsweredHeaders {
+  readonly headers: Headers;
+  /** How an HTML document is encoded whose links have to be changed, '' for not at all; undefined for any other body. */
+  readonly html: string | undefined;
+}
+
+/** Encodings of documents that can be read. */
+const readable: readonly string[] = ['', 'gzip', 'x-gzip', 'deflate', 'br'];
+
+/** `raw` holds names and values in turn, as they came; `own` is what this server adds where the backend says nothing. */
+export function responseHeaders(
+  raw: readonly string[],
+  page: ProxiedPage,
+  own: Readonly<Record<string, string>>,
+): AnsweredHeaders {
+  const all = new Headers();
+  for (let i = 0; i + 1 < raw.length; i += 2) all.append(raw[i] ?? '', raw[i + 1] ?? '');
+  for (const name of namedBy(all.get('connection'))) all.delete(name);
+  for (const name of [...all.keys()]) if (crossOrigin.test(name)) all.delete(name);
+  for (const [name, value] of Object.entries(own)) if (!all.has(name)) all.set(name, value);
+  const location = all.get('location');
+  if (location) {
+    all.set('location', throughProxy(location, page));
+    return { headers: all, html: undefined };
+  }
+  const type = all.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+  const encoding = all.get('content-encoding')?.trim().toLowerCase() ?? '';
+  if (type !== 'text/html' || !readable.includes(encoding)) return { headers: all, html: undefined };
+  // Its links become longer, and it is sent as it is read.
+  all.delete('content-length');
+  all.delete('content-encoding');
+  return { headers: all, html: encoding };
+}
+
+function namedBy(connection: string | null): ReadonlySet<string> {
+  const named = (connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+  return new Set([...ofConnection, ...named.filter(Boolean)]);
+}

@@ -1,0 +1,27 @@
+/** Addresses in what a backend answers, made to lead through the proxy again. Pure. */
+
+export interface ProxiedPage {
+  /** The path under which the client reaches the backend's `/`, such as `/api/v1/namespaces/a/pods/web/proxy`. */
+  readonly prefix: string;
+  /** The host (and port) the client asked; '' when unknown. */
+  readonly requestHost: string;
+  /** Names and ports under which the backend may speak of itself. */
+  readonly backendHosts: readonly string[];
+}
+
+/** RFC 3986 appendix B: scheme, authority, path, and the rest. */
+const reference = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(.*)$/s;
+
+/**
+ * Absolute paths of the backend get the prefix. What leads elsewhere, is relative or has the prefix already keeps its path.
+ * A host stays only if it is the client's own name for the server.
+ */
+export function throughProxy(link: string, { prefix, requestHost, backendHosts }: ProxiedPage): string {
+  const [, scheme, host, path = '', more = ''] = reference.exec(link) ?? [];
+  if (!path.startsWith('/') || (scheme !== undefined && host === undefined)) return link;
+  const isOwn = host !== undefined && host !== '' && host === requestHost;
+  if (host && !isOwn && !backendHosts.includes(host)) return link;
+  const origin = isOwn ? `${scheme === undefined ? '' : `${scheme}:`}//${host}` : '';
+  const isThere = path === prefix || path.startsWith(`${prefix}/`);
+  return `${origin}${isThere ? '' : prefix}${path}${more}`;
+}

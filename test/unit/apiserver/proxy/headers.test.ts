@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { requestHeaders, responseHeaders } from '../../../../src/apiserver/proxy/headers.ts';
+
+const request = (headers: Record<string, string>, more: object = {}) =>
+  requestHeaders({
+    headers: new Headers(headers),
+    path: '/api/v1/nodes/n/proxy/x',
+    host: 'apiserver',
+    remoteAddress: '192.0.2.1',
+    upgrade: false,
+    ...more,
+  });
+
+describe('headers to a backend', () => {
+  it('says where the request came from', () => {
+    assert.deepEqual(request({ host: 'cluster:6443', accept: 'text/html', cookie: 'a=b' }), {
+      accept: 'text/html',
+      cookie: 'a=b',
+      host: 'cluster:6443',
+      'x-forwarded-for': '192.0.2.1',
+      'x-forwarded-uri': '/api/v1/nodes/n/proxy/x',
+    });
+  });
+
+  it('adds itself to the proxies before it', () => {
+    assert.equal(
+      request({ 'x-forwarded-for': '198.51.100.7' })['x-forwarded-for'],
+      '198.51.100.7, 192.0.2.1',
+    );
+  });
+
+  it('has a host, and no address, for a caller in this process', () => {
+    const headers = request({}, { remoteAddress: undefined });
+    assert.equal(headers.host, 'apiserver');
+    assert.equal(headers['x-forwarded-for'], undefined);
+  });
+
+  it('keeps back who the client is to this server', () => {
+    const headers = request({
+      authorization: 'Bearer s3cret',
+      'proxy-authorization': 'Basic eA==',
+      'impersonate-user': 'bob',
+      'impersonate-extra-scopes': 'x',
+      'x-remote-user': 'bob',
+      'x-remote-extra-a': 'b',
+      'x-remote-control': 'stays',
+    });
+    assert.deepEqual(Object.keys(headers).sort(), [
+      'host',
+      'x-forwarded-for',
+      'x-forwarded-uri',
+      'x-remote-control',
+    ]);
+  });
+
+  it('leaves out what is of one connection', () => {
+    const headers = request({
+      connection: 'keep-alive, X-Hop, Upgrade',
+      'x-hop': '1',
+      'keep-alive': 'timeout=5',
+      upgrade: 'h2c',
+      te: 'trailers',
+      expect: '100-continue',
+      'transfer-encoding': 'gzip, chunked',
+    });
+    assert.deepEqual(Object.keys(headers).sort(), [
+      'host',
+      'transfer-encoding',
+      'x-forwarded-for',
+      'x-forwarded-uri',
+    ]);
+    assert.equal(headers['transfer-encoding'], 'chunked');
+  });
+
+  it('asks for the protocol the client asks for', () => {
+    const headers = request(
+      { connection: 'keep-alive, Upgrade', upgrade: 'websocket', 'sec-websocket-key': 'k' },
+      { upgrade: true },
+    );
+    assert.equal(headers.connection, 'Upgrade');
+    assert.equal(headers.upgrade, 'websocket');
+    assert.equal(headers['sec-websocket-key'], 'k');
+  });
+});
+
+describe('headers of a backend', () => {
+  const page = { prefix: '/P', requestHost: 'cluster', backendHosts: ['10.0.0.1:80'] };
+  const response = (raw: readonly string[]) =>
+    responseHeaders(raw, page, { 'cache-control': 'no-cache', 'audit-id': '7' });
+
+  it('pass as they are, each cookie for itself', () => {
+    const { headers, html } = response([
+      'Content-Type',
+      'text/css',
+      'Set-Cookie',
+      'a=1',
+      'Set-Cookie',
+      'b=2',
+      'ETag',
+      '"x"',
+    ]);
+    assert.deepEqual(headers.getSetCookie(), ['a=1', 'b=2']);
+    assert.equal(headers.get('etag'), '"x"');
+    assert.equal(headers.get('audit-id'), '7');
+    assert.equal(html, undefined);
+  });
+
+  it('count more than those of this server', () => {
+    assert.equal(response(['Cache-Control', 'max-age=60']).headers.get('cache-control'), 'max-age=60');
+    assert.equal(response([]).headers.get('cache-control'), 'no-cache');
+  });
+
+  it('lose what is of one connection, and what lets other sites in', () => {
+    const { headers } = response([
+      ...['Connection', 'close, X-Hop', 'X-Hop', '1', 'Transfer-Encoding', 'chunked', 'Keep-Alive', 'x'],
+      ...[
+        'Access-Control-Allow-Origin',
+        '*',
+        'Access-Control-Allow-Credentials',
+        'true',
+        'Access-Control-Max-Age',
+        '5',
+      ],
+    ]);
+    assert.deepEqual([...headers.keys()], ['access-control-max-age', 'audit-id', 'cache-control']);
+  });
+
+  it('lead back through the proxy', () => {
+    const { headers, html } = response([
+      'Location',
+      'http://10.0.0.1:80/login',
+      'Content-Type',
+      'text/html',
+      'Content-Length',
+      '5',
+    ]);
+    assert.equal(headers.get('location'), '/P/login');
+    assert.equal(headers.get('content-length'), '5');
+    assert.equal(html, undefined, 'the body of a redirection stays as it is');
+  });
+
+  for (const [encoding, expected] of [
+    ['', ''],
+    ['gzip', 'gzip'],
+    ['BR', 'br'],
+    ['zstd', undefined],
+  ] as const) {
+    it(`of a document encoded by ${encoding || 'nothing'}`, () => {
+      const raw = ['Content-Type', 'Text/HTML; charset=utf-8', 'Content-Length', '9'];
+      const { headers, html } = response(encoding ? [...raw, 'Content-Encoding', encoding] : raw);
+      assert.equal(html, expected);
+      assert.equal(headers.get('content-length'), expected === undefined ? '9' : null);
+      assert.equal(headers.get('content-encoding'), expected === undefined ? encoding : null);
+    });
+  }
+});

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { HtmlRewriter } from '../../../../src/apiserver/proxy/rewrite-html.ts';
+import { SeededRandom } from '../../../fixtures/seeded-random.ts';
+
+const change = (link: string) => (link.startsWith('/') ? `/P${link}` : link);
+
+function rewrite(pieces: readonly string[]): string {
+  const rewriter = new HtmlRewriter(change);
+  return pieces.map((piece) => rewriter.push(piece)).join('') + rewriter.end();
+}
+
+describe('links in HTML', () => {
+  const cases: readonly [string, string, string][] = [
+    ['a link', '<a href="/x">t</a>', '<a href="/P/x">t</a>'],
+    ['other quotes', "<a href='/x'>t</a>", "<a href='/P/x'>t</a>"],
+    ['no quotes', '<a href=/x>t</a>', '<a href=/P/x>t</a>'],
+    [
+      'a quote in a value without quotes',
+      `<a href=/it's title=/y><a href='/z'>`,
+      `<a href=/P/it's title=/y><a href='/P/z'>`,
+    ],
+    ['capitals', '<A HREF="/x">', '<A HREF="/P/x">'],
+    ['spaces', '<a\n href = "/x" >', '<a\n href = "/P/x" >'],
+    [
+      'several attributes',
+      '<img class="/c" src=/s alt longdesc="/l"/>',
+      '<img class="/c" src=/P/s alt longdesc="/P/l"/>',
+    ],
+    ['an attribute that holds no link', '<a data-href="/x" title="/y">', '<a data-href="/x" title="/y">'],
+    ['an element that has no links', '<p href="/x">', '<p href="/x">'],
+    ['a form', '<form action="/go" method=post>', '<form action="/P/go" method=post>'],
+    ['a > in a value', '<a title="a>b" href="/x">', '<a title="a>b" href="/P/x">'],
+    ['a link that leads elsewhere', '<a href="https://example.org/">', '<a href="https://example.org/">'],
+    [
+      'a script',
+      '<script src="/s">if (a <b) "<a href=/x>"</script><a href=/y>',
+      '<script src="/P/s">if (a <b) "<a href=/x>"</script><a href=/P/y>',
+    ],
+    ['a style', '<style>a<a href="/x"></STYLE ><a href=/y>', '<style>a<a href="/x"></STYLE ><a href=/P/y>'],
+    [
+      'what only begins like an end tag',
+      '<title></titles><a href=/x></title><a href=/y>',
+      '<title></titles><a href=/x></title><a href=/P/y>',
+    ],
+    ['a comment', '<!-- <a href="/x"> --><a href=/y>', '<!-- <a href="/x"> --><a href=/P/y>'],
+    ['an empty comment', '<!--><a href=/y>', '<!--><a href=/P/y>'],
+    ['a document type', '<!DOCTYPE html><link href=/y>', '<!DOCTYPE html><link href=/P/y>'],
+    ['no tag at all', 'a < b && c > d <3', 'a < b && c > d <3'],
+    ['an = for a name', '<a ="/x" href=/y>', '<a ="/x" href=/P/y>'],
+    ['an attribute without a value', '<a href><a href=/y>', '<a href><a href=/P/y>'],
+    ['a tag that does not end', '<a href="/x', '<a href="/x'],
+    ['bytes that are no ASCII', '\xc3\xa4<a href="/\xc3\xa4">\xff', '\xc3\xa4<a href="/P/\xc3\xa4">\xff'],
+    ['nothing', '', ''],
+  ];
+  for (const [what, html, expected] of cases) {
+    it(what, () => {
+      assert.equal(rewrite([html]), expected);
+      assert.equal(rewrite([...html]), expected, 'one byte at a time');
+    });
+  }
+
+  it('comes out the same however the document was cut', () => {
+    const random = new SeededRandom(3);
+    const html = cases
+      .map(([, text]) => text)
+      .slice(0, 18)
+      .join('\n');
+    const whole = rewrite([html]);
+    for (let round = 0; round < 200; round++) {
+      const pieces: string[] = [];
+      for (let at = 0; at < html.length; ) {
+        const length = 1 + Math.floor(random.next() * 12);
+        pieces.push(html.slice(at, at + length));
+        at += length;
+      }
+      assert.equal(rewrite(pieces), whole);
+    }
+  });
+
+  it('tells text at once', () => {
+    const rewriter = new HtmlRewriter(change);
+    assert.equal(rewriter.push('<p>hello <b'), '<p>hello ');
+    assert.equal(rewriter.push('>you'), '<b>you');
+  });
+
+  it('does not keep a tag without an end for ever', () => {
+    const rewriter = new HtmlRewriter(change);
+    const long = `<a href="/${'x'.repeat(70_000)}`;
+    assert.equal(rewriter.push(long), long);
+    assert.equal(rewriter.push('<a href=/y>'), '<a href=/P/y>');
+  });
+});
