@@ -1,4 +1,4 @@
-/** A proxy between a client and etcd's unix socket that can fail in the ways networks do. */
+/** A proxy between a client and etcd that can fail in the ways networks do. */
 import { once } from 'node:events';
 import net from 'node:net';
 
@@ -10,10 +10,12 @@ interface Pair {
   frozen: boolean;
 }
 
+/** A unix socket, or a port. */
+type Place = { readonly path: string } | { readonly host: string; readonly port: number };
+
 export class FaultyProxy {
   readonly #server: net.Server;
   readonly #pairs = new Set<Pair>();
-  readonly #path: string;
   /** Cut each connection when so many bytes have come from the server. */
   cutAfterBytes = Number.POSITIVE_INFINITY;
   /** Swallow what the server says. */
@@ -22,25 +24,32 @@ export class FaultyProxy {
   holdClient = false;
   cuts = 0;
 
-  constructor(path: string, server: net.Server) {
-    this.#path = path;
+  private constructor(server: net.Server) {
     this.#server = server;
   }
 
-  static async listen(path: string, target: string): Promise<FaultyProxy> {
+  /** Port 0 lets the system choose. */
+  static async listen(place: Place, target: Place): Promise<FaultyProxy> {
     const server = net.createServer({ allowHalfOpen: false });
-    const proxy = new FaultyProxy(path, server);
+    const proxy = new FaultyProxy(server);
     server.on('connection', (client) => proxy.#connect(client, target));
-    server.listen(path);
+    server.listen(place);
     await once(server, 'listening');
     return proxy;
   }
 
   get endpoint(): string {
-    return `unix:${this.#path}`;
+    const place = this.#server.address();
+    if (place === null || typeof place === 'string') return `unix:${place}`;
+    return `http://${place.address}:${place.port}`;
   }
 
-  #connect(client: net.Socket, target: string): void {
+  /** Whether clients have said this, and the server has not been told. */
+  holds(text: string): boolean {
+    return [...this.#pairs].some(({ held }) => Buffer.concat(held).includes(text));
+  }
+
+  #connect(client: net.Socket, target: Place): void {
     const server = net.connect(target);
     const pair: Pair = { client, server, held: [], frozen: false };
     this.#pairs.add(pair);

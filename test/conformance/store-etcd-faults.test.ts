@@ -33,8 +33,10 @@ async function proxied(
   body: (store: Store, proxy: FaultyProxy, tree: string) => Promise<void>,
   options?: Parameters<TestEtcd['connect']>[1],
 ): Promise<void> {
-  const target = path.join(server.directory, 'etcd', 'client:0');
-  const proxy = await FaultyProxy.listen(path.join(server.directory, `proxy-${++proxies}`), target);
+  const proxy = await FaultyProxy.listen(
+    { path: path.join(server.directory, `proxy-${++proxies}`) },
+    { path: path.join(server.directory, 'etcd', 'client:0') },
+  );
   const store = await server.connect(proxy.endpoint, options);
   try {
     await body(store, proxy, freshTree());

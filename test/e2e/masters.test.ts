@@ -1,21 +1,12 @@
 /** Several masters on one etcd: what they share, and who leads. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { CoreV1Api } from '@kubernetes/client-node';
 import { openCredentials } from '../../src/pki/credentials.ts';
 import { executable } from './harness/cluster.ts';
 import { endOf } from './harness/end-of.ts';
-import {
-  endpoints,
-  holderAt,
-  leaderOf,
-  type Master,
-  podsOf,
-  prepareMasters,
-  ready,
-  type Scene,
-} from './harness/masters.ts';
+import { endpoints, leaderOf, type Master, podsOf, prepareMasters, ready } from './harness/masters.ts';
 import { waitFor } from './harness/wait-for.ts';
 
 test('several masters on one etcd', async (context) => {
@@ -97,70 +88,4 @@ test('several masters on one etcd', async (context) => {
       await waitFor('both endpoints', async () => (await endpoints(other)).length === 2);
     },
   );
-
-  await context.test('a leader that freezes and thaws makes nothing double', async (t) => {
-    await frozenLeader(scene, t);
-  });
 });
-
-const deployments = Array.from({ length: 8 }, (_, i) => `load-${i}`);
-
-/** Each has as many pods as it wants, and not one more. */
-async function counts(master: Master): Promise<ReadonlyMap<string, number>> {
-  const { items } = await master
-    .config()
-    .makeApiClient(CoreV1Api)
-    .listNamespacedPod({ namespace: 'default' });
-  return new Map(
-    deployments.map((name) => [name, items.filter(({ metadata }) => metadata?.labels?.app === name).length]),
-  );
-}
-
-async function frozenLeader(scene: Scene, t: TestContext): Promise<void> {
-  const [leader, other] = await leaderOf(scene);
-  for (const name of deployments)
-    await other.kubectl('create', 'deployment', name, '--image=none', '--replicas=5');
-  const scale = (replicas: number) =>
-    other.kubectl('scale', ...deployments.map((name) => `deployment/${name}`), `--replicas=${replicas}`);
-  const reached = async (replicas: number) => {
-    const all = await counts(other);
-    for (const [name, count] of all) assert.ok(count <= replicas, `${name} has ${count} pods of ${replicas}`);
-    return [...all.values()].every((count) => count === replicas);
-  };
-  await waitFor('the first pods', () => reached(5));
-
-  await scale(40);
-  // In the middle of making pods.
-  await waitFor(
-    'some pods more',
-    async () => [...(await counts(other)).values()].some((count) => count > 6),
-    {
-      intervalMs: 5,
-    },
-  );
-  leader.role.freeze();
-  const made = [...(await counts(other)).values()].reduce((sum, count) => sum + count, 0);
-  const since = performance.now();
-  await waitFor('the other to lead', async () => other.identity === (await holderAt(other)), {
-    timeoutMs: 40_000,
-  });
-  const took = Math.round((performance.now() - since) / 1000);
-  // It thaws while the other makes pods, with requests of its own half done.
-  leader.role.thaw();
-  await waitFor('all pods', () => reached(40), { timeoutMs: 60_000 });
-  for (let i = 0; i < 20; i++) assert.ok(await reached(40), 'and it stays so');
-  t.diagnostic(`frozen with ${made} of 320 pods made; the other led after ${took} s`);
-  assert.ok(made < 320, 'it was frozen before its work was done');
-  await waitFor('the thawed one to notice', () =>
-    /lost the leadership|giving up the leadership/.test(leader.role.log),
-  );
-  await scale(2);
-  await waitFor(
-    'the other goes on leading',
-    async () => {
-      const all = await counts(other);
-      return [...all.values()].every((count) => count === 2);
-    },
-    { timeoutMs: 60_000 },
-  );
-}
