@@ -2,6 +2,8 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
+import { sleep } from '../../base/clock.ts';
+import { TransportError } from '../../client/transport-error.ts';
 import { archiveOf, extract } from '../copy.ts';
 import { type CopyPlan, memberPrefix, planCopy, splitRemote } from '../cp-plan.ts';
 import { findResource } from '../discovery.ts';
@@ -9,12 +11,18 @@ import type { FlagTable } from '../flags.ts';
 import type { Stdio } from '../io.ts';
 import { chooseContainer, containerFlag, type Pod } from '../pods.ts';
 import { runExec } from '../streaming/exec.ts';
-import { endWith } from '../streaming/run-command.ts';
+import { endWith, LostConnection } from '../streaming/run-command.ts';
 import { targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
   ...containerFlag,
+  retries: {
+    type: 'string',
+    hint: 'COUNT',
+    about:
+      'how often a copy from a container goes on after its connection was lost (below 0: always); needs sh and tail there',
+  },
   'no-preserve': { type: 'boolean', about: 'owners and permissions are not those of the local files' },
 } as const satisfies FlagTable;
 
@@ -78,14 +86,13 @@ async function isDirectory(program: Program, path: string): Promise<boolean> {
 }
 
 async function download(
-  { io }: VerbContext,
+  context: VerbContext,
   { local, remote }: Extract<CopyPlan, { direction: 'from pod' }>,
   program: Program,
 ): Promise<number> {
+  const { io } = context;
   const archive = new PassThrough();
-  const { stderr } = io.stdio();
-  const stdio = { stdin: Readable.from([]), stdout: archive, stderr };
-  const packed = program(['tar', 'cf', '-', remote.path], stdio, false).finally(() => archive.end());
+  const packed = pack(context, remote.path, program, archive).finally(() => archive.end());
   const extraction = { prefix: memberPrefix(remote.path), destination: local, err: io.err };
   let gaveUp = false;
   const extracted = extract(archive, extraction).catch((error) => {
@@ -99,4 +106,39 @@ async function download(
   if (code.status === 'rejected') throw code.reason;
   if (code.value === 0 && result.status === 'rejected') throw result.reason;
   return code.value;
+}
+
+/** Milliseconds until a copy goes on: what cut its connection may cut the next one. */
+const retryMs = 1000;
+
+/** Writes the archive of a path, from as many connections as it takes and may take; resolves with tar's exit code. */
+async function pack(
+  { flags, io }: VerbContext,
+  path: string,
+  program: Program,
+  archive: Writable,
+): Promise<number> {
+  const retries = flags.whole('retries') ?? 0;
+  let received = 0;
+  const stdout = new Writable({
+    write(chunk: Uint8Array, _encoding, done) {
+      received += chunk.length;
+      archive.write(chunk, done);
+    },
+  });
+  const { stderr } = io.stdio();
+  for (let tries = 1; ; tries++) {
+    const command =
+      received === 0
+        ? ['tar', 'cf', '-', path]
+        : ['sh', '-c', 'tar cf - "$1" | tail -c "+$2"', 'sh', path, String(received + 1)];
+    try {
+      return await program(command, { stdin: Readable.from([]), stdout, stderr }, false);
+    } catch (error) {
+      const lost = error instanceof LostConnection || error instanceof TransportError;
+      if (!lost || io.signal.aborted || (retries >= 0 && tries > retries)) throw error;
+      io.err(`Resuming copy at ${received} bytes, retry ${tries}/${retries}\n`);
+      await sleep(io.clock, retryMs, io.signal);
+    }
+  }
 }

@@ -30,16 +30,15 @@ export async function runExec(
   const path = `${targetPath(pod, 'exec')}${query({ container, ...streamsQuery(input) })}${words}`;
   const stdout = new HeldOutput(stdio.stdout);
   const why = (said: string) => startFailure(said, { pod: pod.name, container });
-  const run = async () => {
-    const code = await runProgram(context, path, { ...stdio, stdout }, input);
-    await finished(stdout.end());
-    return code;
-  };
-  const code = await run().catch((error) => {
+  const passedOn = () => finished(stdout.end());
+  const code = await runProgram(context, path, { ...stdio, stdout }, input).catch(async (error) => {
+    // A stream that broke has nothing more to pass on; else what came before is there before the error is.
+    await passedOn().catch(() => undefined);
     // Other engines say it as the failure of the request.
     const failure = why(errorMessage(error));
     throw failure === undefined ? error : new ExitError(failure, 1);
   });
+  await passedOn();
   const failure = code === 126 || code === 127 ? why(stdout.held) : undefined;
   if (failure !== undefined) throw new ExitError(failure, code);
   // Words of a program that only sounds like the engine.

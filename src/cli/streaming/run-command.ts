@@ -72,6 +72,15 @@ export async function runProgram(
   return join(channels, stdio, joined);
 }
 
+/** The command may or may not have ended; what it printed until then has been passed on. */
+export class LostConnection extends Error {
+  override readonly name = 'LostConnection';
+
+  constructor() {
+    super('the connection was lost before the command ended');
+  }
+}
+
 /** With `redraw` a program that ran before is told another size first, so that it draws its screen again. */
 type Joined = Input & { readonly redraw?: boolean };
 
@@ -106,7 +115,7 @@ async function join(
     sending.abort();
     channels.terminate();
   }
-  if (outcome === '') throw new Error('the connection was lost before the command ended');
+  if (outcome === '') throw new LostConnection();
   return exitCodeOf(outcome);
 }
 

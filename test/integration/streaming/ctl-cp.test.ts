@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -28,7 +30,7 @@ const contents = (directory: string) =>
     },
   ).toString();
 
-describe('ctl cp', { timeout: 60_000 }, () => {
+describe('ctl cp', { timeout: 110_000 }, () => {
   let cluster: StreamCluster;
   let env: Record<string, string>;
   let from: string;
@@ -84,6 +86,50 @@ describe('ctl cp', { timeout: 60_000 }, () => {
       assert.equal(execFileSync('cmp', [join(from, 'megabytes'), join(to, name)]).toString(), '');
     }
   });
+
+  /** Where the API server can be had too, but its first connections break after a million bytes. */
+  async function unsteady(breaks: number): Promise<{ port: number; close(): void }> {
+    let left = breaks;
+    const proxy = createServer((client) => {
+      const server = connect(cluster.server.port, '127.0.0.1');
+      for (const socket of [client, server]) socket.on('error', () => undefined);
+      client.pipe(server).pipe(client);
+      client.on('close', () => server.destroy());
+      server.on('data', () => {
+        if (left === 0 || client.destroyed || server.bytesRead < 1_000_000) return;
+        left--;
+        client.destroy();
+      });
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    return { port: (proxy.address() as AddressInfo).port, close: () => proxy.close() };
+  }
+
+  for (const { breaks, retries, resumed, status } of [
+    { breaks: 1, retries: 0, resumed: 0, status: 1 },
+    { breaks: 2, retries: 2, resumed: 2, status: 0 },
+    { breaks: 2, retries: -1, resumed: 2, status: 0 },
+    { breaks: 2, retries: 1, resumed: 1, status: 1 },
+  ]) {
+    it(`with --retries=${retries} of connections that break ${breaks} times`, async () => {
+      const to = fresh(`retries-${breaks}-${retries}`);
+      const proxy = await unsteady(breaks);
+      try {
+        const kubeconfig = join(to, 'config');
+        const text = readFileSync(env.KUBECONFIG ?? '', 'utf8');
+        writeFileSync(kubeconfig, text.replace(`:${cluster.server.port}`, `:${proxy.port}`));
+        const args = [`web:${from}`, join(to, 'new'), `--retries=${retries}`, '--kubeconfig', kubeconfig];
+        const { code, stderr } = await ctl(...args);
+        assert.equal(code, status, stderr);
+        assert.equal(stderr.match(/^Resuming copy at \d+ bytes, retry \d\/-?\d$/gm)?.length ?? 0, resumed);
+        if (code === 0) assert.equal(contents(join(to, 'new')), contents(from));
+        else assert.match(stderr, /^error: the connection was lost before the command ended$/m);
+      } finally {
+        proxy.close();
+      }
+    });
+  }
 
   it('links are not followed to where they should not lead', async () => {
     const [source, to] = [fresh('links'), fresh('links-back')];

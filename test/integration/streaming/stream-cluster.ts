@@ -169,7 +169,7 @@ function programOf(name: string, sizes: string[]): Program {
       return 1;
     };
   }
-  if (name === 'tar' || name === 'test') return runHere;
+  if (['tar', 'test', 'sh'].includes(name)) return runHere;
   if (name === 'keys') {
     return async (_command, { stdin, stdout }) => {
       for await (const chunk of stdin ?? []) {
@@ -189,8 +189,13 @@ function programOf(name: string, sizes: string[]): Program {
 }
 
 /** A real program, on the files of this machine. */
-const runHere: Program = async ([file = '', ...args], { stdin, stdout, stderr }) => {
+const runHere: Program = async ([file = '', ...args], { stdin, stdout, stderr }, signal) => {
   const child = spawn(file, args, { stdio: 'pipe' });
+  // Nobody reads what it has left to say.
+  signal.addEventListener('abort', () => {
+    child.kill();
+    child.stdout.destroy();
+  });
   child.stdin.on('error', () => undefined);
   if (stdin) stdin.pipe(child.stdin);
   else child.stdin.end();
