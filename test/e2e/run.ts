@@ -9,7 +9,7 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 
 const concurrency = 3;
-const timeoutMs = 300_000;
+const timeoutMs = 480_000;
 /** Those of a minute and more, the longest first. */
 const long = ['masters-killed', 'overlay', 'join', 'streaming', 'node-life', 'renewal', 'masters'];
 
