@@ -27,7 +27,7 @@ export interface WatchCacheOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly history?: HistoryLimits;
-  /** Bytes of JSON whose decoded form may be kept; 32 MiB unless told. */
+  /** Bytes of JSON whose decoded form may be kept; 8 MiB unless told. */
   readonly decodedBytes?: number;
 }
 
