@@ -26,6 +26,10 @@ export interface ApiEndpoint {
 
 type Handle = (request: Request) => Promise<Response>;
 
+/** The API itself, and cluster DNS, as Services. */
+export const apiService = { namespace: 'default', name: 'kubernetes' };
+export const dnsService = { namespace: 'kube-system', name: 'kube-dns' };
+
 /** The first address of the range is the API's, as certificates and clients in pods expect. */
 export const apiServiceIP = (serviceCIDR: string) => addressAt(parseRange(serviceCIDR), 0);
 
@@ -46,7 +50,7 @@ export async function bootstrapObjects(
   const service: Draft<Service> = {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { name: 'kubernetes', labels: { component: 'apiserver', provider: 'kubernetes' } },
+    metadata: { name: apiService.name, labels: { component: 'apiserver', provider: 'kubernetes' } },
     spec: {
       type: 'ClusterIP',
       sessionAffinity: 'None',
@@ -54,19 +58,19 @@ export async function bootstrapObjects(
       ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: endpoint.port }],
     },
   };
-  await ensure(handle, serviceResource, 'default', service);
-  await ensure(handle, serviceResource, 'kube-system', dnsService(clusterDNS));
+  await ensure(handle, serviceResource, apiService.namespace, service);
+  await ensure(handle, serviceResource, dnsService.namespace, dnsAt(clusterDNS));
 }
 
 /**
  * Says at which address pods find cluster DNS. It has no endpoints: the server of each node answers at that address
  * itself.
  */
-const dnsService = (clusterIP: string): Draft<Service> => ({
+const dnsAt = (clusterIP: string): Draft<Service> => ({
   apiVersion: 'v1',
   kind: 'Service',
   metadata: {
-    name: 'kube-dns',
+    name: dnsService.name,
     labels: {
       'k8s-app': 'kube-dns',
       'kubernetes.io/cluster-service': 'true',

@@ -292,6 +292,20 @@ test('why a machine can not join is said in one line, and nothing is left', asyn
     );
   });
 
+  await context.test('other addresses of Services than the cluster has', async () => {
+    // Only a machine that has joined is told what the cluster has, so it has its certificate by then.
+    const own = { 'data-dir': join(host.directory, 'elsewhere') };
+    oneLine(
+      await attempt({ ...own, 'service-cidr': '10.97.0.0/16' }),
+      /service-cidr 10\.97\.0\.0\/16 is not the cluster's: the Service kubernetes has 10\.96\.0\.1, not 10\.97\.0\.1/,
+    );
+    oneLine(
+      await attempt({ ...own, 'cluster-dns': '10.96.0.53' }),
+      /cluster-dns 10\.96\.0\.53 is not the cluster's: .* give this node cluster-dns: 10\.96\.0\.10/,
+    );
+    assert.deepEqual(await tracesOn(host), []);
+  });
+
   await context.test('none of them is a node', async () => {
     const { items } = await cluster.kubectl.json<{ items: V1Node[] }>('get', 'nodes');
     assert.deepEqual(

@@ -6,12 +6,14 @@
  *
  * A certificate outlives the Node it is for: the machine may have been taken out. So what is not its own it reads only
  * while its Node is there and not Pending; without one it can register, wait to be let in, and end the pods it has.
+ * Two Services it always sees: by them a machine tells, before it registers, that it was set up for another cluster.
  */
 import { nodeResource } from '../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { podReferences } from '../../api/core/v1/pod-references.ts';
 import { requiredFieldValue } from '../../apimachinery/field-selector.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
+import { apiService, dnsService } from '../bootstrap.ts';
 import { waitForNow } from '../freshness.ts';
 import type { ServerContext } from '../server-context.ts';
 import { findObject } from '../stored-object.ts';
@@ -20,7 +22,14 @@ import type { AccessRequest, Authorizer, Verb } from './authorizer.ts';
 
 type ResourceAccess = Extract<AccessRequest, { type: 'resource' }>;
 
-type Condition = 'always' | 'own name' | 'own lease' | 'own pods' | 'bound pod' | 'needed here';
+type Condition =
+  | 'always'
+  | 'cluster service'
+  | 'own name'
+  | 'own lease'
+  | 'own pods'
+  | 'bound pod'
+  | 'needed here';
 
 interface NodeRule {
   readonly group: string;
@@ -40,6 +49,7 @@ const rules: readonly NodeRule[] = [
   { group: '', resources: ['nodes'], verbs: read, when: 'own name' },
   { group: '', resources: ['nodes', 'nodes/status'], verbs: ['update', 'patch'], when: 'own name' },
   { group: '', resources: ['events'], verbs: ['create', 'update', 'patch'], when: 'always' },
+  { group: '', resources: ['services'], verbs: ['get'], when: 'cluster service' },
 ];
 
 /** In force while its Node is there. */
@@ -96,6 +106,8 @@ function holds(
   switch (condition) {
     case 'always':
       return true;
+    case 'cluster service':
+      return [apiService, dnsService].some((own) => own.namespace === namespace && own.name === name);
     case 'own name':
       return name === node;
     case 'own lease':

@@ -23,6 +23,7 @@ import { makeKey } from '../../pki/new-request.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
 import type { ProcessContext } from '../process-context.ts';
 import type { NodeSettings } from '../settings/node-config.ts';
+import { requireClusterAddresses } from './cluster-addresses.ts';
 import { areOutdated, endNode } from './node-traces.ts';
 import { nodeTransport } from './node-transport.ts';
 import { runWorker, workerRuntime } from './worker.ts';
@@ -137,7 +138,8 @@ class Member {
 
   /** Until the signal aborts, through being taken out and let in again. */
   async work(signal: AbortSignal): Promise<void> {
-    const { settings, clock, nodeName } = this.#options;
+    const { settings, clock, log, nodeName } = this.#options;
+    await requireClusterAddresses({ client: this.#client, clock, log }, settings);
     const former = { client: this.#client, clock, nodeName, dataDir: settings['data-dir'] };
     if (await areOutdated(former)) await this.#leave(signal);
     while (!signal.aborted) {

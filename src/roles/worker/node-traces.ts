@@ -16,6 +16,7 @@ import { cleanupNetwork } from '../../network/pod-network.ts';
 import { removeServiceRules } from '../../proxy/proxier.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { removeNodeRouting } from './node-routing.ts';
+import { answerWithin } from './patience.ts';
 
 export interface NodeTraces {
   readonly runtime: ContainerRuntime;
@@ -62,20 +63,14 @@ export async function areOutdated(former: {
   const { client, clock, nodeName, dataDir } = former;
   const checkpoint = await readCheckpoint(join(dataDir, 'kubelet/checkpoint.json'));
   if (checkpoint?.podCIDR === undefined) return false;
-  const answered = new AbortController();
   const known = client
     .resource(nodeResource)
     .get(nodeName)
     .then(
       ({ spec }) => spec?.podCIDR === checkpoint.podCIDR,
       (error) => !isNotFound(error),
-    )
-    .finally(() => answered.abort());
-  const late = sleep(clock, patienceMs, answered.signal).then(
-    () => true,
-    () => known,
-  );
-  return !(await Promise.race([known, late]));
+    );
+  return (await answerWithin(clock, patienceMs, known)) === false;
 }
 
 /** Lets the pods end as they wish, then removes everything, however long that takes: the engine may be away. */

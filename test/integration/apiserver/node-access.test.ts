@@ -224,8 +224,11 @@ describe('a node that was taken out', () => {
     });
   }
 
-  it('sees the pods that are bound to it', async () => {
+  it('sees the pods that are bound to it, and the addresses that are the same on all nodes', async () => {
     assert.equal(await statusOf(`${core}/pods?fieldSelector=spec.nodeName%3Dn1`), 200);
+    assert.equal(await statusOf(`${inDefault}/services/kubernetes`), 200);
+    assert.equal(await statusOf(`${core}/namespaces/kube-system/services/kube-dns`), 200);
+    assert.equal(await statusOf(`${inDefault}/services/kube-dns`), 403);
   });
 
   it('reads again what it did when its Node is made again, but not while that is Pending', async () => {

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { serviceResource } from '../../../../src/api/core/v1/service.ts';
+import { silentLogger } from '../../../../src/base/log.ts';
+import type { Client } from '../../../../src/client/client.ts';
+import {
+  addressProblem,
+  type ClusterAddresses,
+  requireClusterAddresses,
+} from '../../../../src/roles/worker/cluster-addresses.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+
+const usual = { 'service-cidr': '10.96.0.0/16', 'cluster-dns': undefined };
+const cluster: ClusterAddresses = { api: '10.96.0.1', dns: '10.96.0.10' };
+
+describe("a node's addresses of Services", () => {
+  for (const [what, settings, addresses, problem] of [
+    ['fit', usual, cluster, undefined],
+    [
+      'fit when both are set otherwise',
+      { ...usual, 'cluster-dns': '10.96.0.53' },
+      { ...cluster, dns: '10.96.0.53' },
+    ],
+    ['are taken as they are when nobody tells', usual, { api: undefined, dns: undefined }],
+    [
+      'are of another range',
+      { ...usual, 'service-cidr': '10.97.0.0/16' },
+      cluster,
+      "service-cidr 10.97.0.0/16 is not the cluster's: the Service kubernetes has 10.96.0.1, not 10.97.0.1; give this node the masters' service-cidr",
+    ],
+    [
+      'are of a larger range',
+      { ...usual, 'service-cidr': '10.0.0.0/8' },
+      cluster,
+      "service-cidr 10.0.0.0/8 is not the cluster's: the Service kubernetes has 10.96.0.1, not 10.0.0.1; give this node the masters' service-cidr",
+    ],
+    [
+      'have another DNS than the masters set',
+      usual,
+      { ...cluster, dns: '10.96.0.53' },
+      "cluster-dns 10.96.0.10 is not the cluster's: the Service kube-dns has 10.96.0.53; give this node cluster-dns: 10.96.0.53",
+    ],
+    [
+      'have another DNS than the masters leave it',
+      { ...usual, 'cluster-dns': '10.96.0.53' },
+      cluster,
+      "cluster-dns 10.96.0.53 is not the cluster's: the Service kube-dns has 10.96.0.10; give this node cluster-dns: 10.96.0.10",
+    ],
+  ] as const) {
+    it(what, () => assert.equal(addressProblem(settings, addresses), problem));
+  }
+
+  const asking = (get: () => Promise<unknown>) => {
+    const clock = new FakeClock();
+    const resource = (ref: unknown) => {
+      assert.equal(ref, serviceResource);
+      return { get };
+    };
+    const client = { resource } as unknown as Client;
+    return { clock, done: requireClusterAddresses({ client, clock, log: silentLogger }, usual) };
+  };
+
+  it('are no reason not to start while no API server answers, or it does not say', async () => {
+    const { clock, done } = asking(() => new Promise(() => undefined));
+    await clock.advance(5_000);
+    await done;
+    await asking(() => Promise.reject(new Error('forbidden'))).done;
+  });
+
+  it('are a reason when they differ', async () => {
+    await assert.rejects(
+      asking(async () => ({ spec: { clusterIP: '10.1.0.1' } })).done,
+      /has 10\.1\.0\.1, not/,
+    );
+  });
+});
