@@ -75,3 +75,6 @@ export function controllerOf(object: KubeObject): OwnerReference | undefined {
 /** Was asked to go; stays until its finalizers, or the agent that runs it, have let go. */
 export const isTerminating = (object: { metadata: { deletionTimestamp?: string | undefined } }) =>
   object.metadata.deletionTimestamp !== undefined;
+
+export const isOwnedBy = (object: { metadata: Pick<ObjectMeta, 'ownerReferences'> }, owner: KubeObject) =>
+  object.metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid) ?? false;

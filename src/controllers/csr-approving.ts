@@ -18,7 +18,13 @@ import { type Node, nodeResource } from '../api/core/v1/node.ts';
 import { serviceResource } from '../api/core/v1/service.ts';
 import { endpointSliceResource } from '../api/discovery/v1/endpoint-slice.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
-import { isTerminating, type KubeObject, type ObjectKey, type OwnerReference } from '../apimachinery/meta.ts';
+import {
+  isOwnedBy,
+  isTerminating,
+  type KubeObject,
+  type ObjectKey,
+  type OwnerReference,
+} from '../apimachinery/meta.ts';
 import type { ResourceRef } from '../apimachinery/resource-definition.ts';
 import { apiVersionOf } from '../apimachinery/resource-definition.ts';
 import { isAlreadyExists } from '../apimachinery/status-error.ts';
@@ -231,8 +237,6 @@ const isOfNodes = ({ spec }: CertificateSigningRequest) =>
   spec.signerName === kubeletClientSigner || spec.signerName === kubeletServingSigner;
 const hasNode = ({ metadata }: KubeObject) =>
   metadata.ownerReferences?.some(({ kind }) => kind === nodeResource.kind) ?? false;
-const isOwnedBy = (object: KubeObject, { metadata }: KubeObject) =>
-  object.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) ?? false;
 
 const referenceTo = (ref: ResourceRef, { metadata: { name, uid } }: KubeObject): OwnerReference => ({
   apiVersion: apiVersionOf(ref),

@@ -1,13 +1,12 @@
 /**
  * Publishes what is behind a Service as Endpoints too, for clients that do not read EndpointSlices. Made from the
  * slices that the endpointslice controller keeps, so it is decided once which pods those are, and a pod that changes
- * in what no slice tells costs nothing here. Endpoints go when their Service goes, also those that a person wrote for
- * it; Endpoints that never had a Service are let be.
+ * in what no slice tells costs nothing here. They go when their Service has gone.
  */
 import { type Endpoints, endpointsResource } from '../api/core/v1/endpoints.ts';
-import { serviceResource } from '../api/core/v1/service.ts';
+import { type Service, serviceResource } from '../api/core/v1/service.ts';
 import { endpointSliceResource } from '../api/discovery/v1/endpoint-slice.ts';
-import { isTerminating, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
+import { isOwnedBy, isTerminating, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -34,21 +33,21 @@ export function endpointsController(context: ControllerContext): ControllerDefin
     if (!(await writes.settled(key, clock.now()))) return { requeueAfter: verifyAfter };
     const existing = informer.lister.get(key);
     if (existing && isTerminating(existing)) return undefined;
-    if (!service) return existing && remove(key, existing);
-    if (isTerminating(service) || !hasSelector(service) || service.spec.type === 'ExternalName')
-      return undefined;
-    const { uid } = service.metadata;
-    const slices = slicesOf(key).filter(({ metadata }) =>
-      metadata.ownerReferences?.some((owner) => owner.uid === uid),
-    );
+    if (!service) return existing && isManaged(existing) ? remove(key, existing) : undefined;
+    const published = hasSelector(service) && service.spec.type !== 'ExternalName';
+    if (published && !isTerminating(service)) await publish(key, service, existing);
+    return undefined;
+  }
+
+  async function publish(key: ObjectKey, service: Service, existing: Endpoints | undefined): Promise<void> {
+    const slices = slicesOf(key).filter((slice) => isOwnedBy(slice, service));
     // Every such Service has a slice soon, an empty one when there are no pods.
-    if (slices.length === 0) return undefined;
+    if (slices.length === 0) return;
     const plan = planEndpoints(service, slices, existing);
-    if (!plan) return undefined;
+    if (!plan) return;
     const write = 'create' in plan ? api.create(plan.create) : api.update(plan.update);
     const written = await unlessNamespaceEnds(write);
     if (written) writes.written(key, written, clock.now());
-    return undefined;
   }
 
   async function remove(key: ObjectKey, endpoints: Endpoints): Promise<undefined> {
@@ -57,20 +56,12 @@ export function endpointsController(context: ControllerContext): ControllerDefin
     writes.removed(key, endpoints, clock.now());
   }
 
-  /** Those that a person wrote are looked at for the sake of their Service alone. */
-  function keysOf(endpoints: Endpoints): readonly ObjectKey[] {
-    const key = objectKey(endpoints);
-    return isManaged(endpoints) || services.get(key) ? [key] : [];
-  }
-
   return {
     name: 'endpoints',
     watches: [
       watched(serviceResource, (service) => [objectKey(service)]),
-      watched(endpointSliceResource, (slice) =>
-        podSlices.serviceOf(slice).filter((key) => services.get(key) !== undefined),
-      ),
-      watched(endpointsResource, keysOf),
+      watched(endpointSliceResource, podSlices.serviceOf),
+      watched(endpointsResource, (endpoints) => [objectKey(endpoints)]),
     ],
     reconcile,
   };

@@ -1,11 +1,14 @@
 /**
  * Mirrors Endpoints that a person wrote for a Service without a selector as EndpointSlices, which is what the
  * Service's rules and names are made from. The slices belong to the Endpoints and follow them.
+ *
+ * Endpoints go with their Service, whoever wrote them (upstream's endpoints controller). That they had one is known by
+ * their slices: Endpoints that nothing was mirrored from are let be.
  */
-import { endpointsResource } from '../api/core/v1/endpoints.ts';
+import { type Endpoints, endpointsResource } from '../api/core/v1/endpoints.ts';
 import { serviceResource } from '../api/core/v1/service.ts';
 import { endpointSliceResource } from '../api/discovery/v1/endpoint-slice.ts';
-import { isTerminating, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
+import { isOwnedBy, isTerminating, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -19,11 +22,12 @@ import {
   mirroredSlices,
   planMirror,
 } from './endpointslicemirroring-plan.ts';
+import { ifPresent } from './if-present.ts';
 import { verifyAfter } from './observed-writes.ts';
 import { SliceWriter, sliceReader } from './slice-writer.ts';
 
 export function endpointSliceMirroringController(context: ControllerContext): ControllerDefinition {
-  const { informers, events } = context;
+  const { client, informers, events } = context;
   const services = informers.informerFor(serviceResource).lister;
   const endpointsLister = informers.informerFor(endpointsResource).lister;
   const slicesOf = sliceReader(context, mirroredSlices);
@@ -34,6 +38,11 @@ export function endpointSliceMirroringController(context: ControllerContext): Co
     const endpoints = endpointsLister.get(key);
     const service = services.get(key);
     const existing = slicesOf(key).filter((slice) => !isTerminating(slice));
+    if (!service && endpoints && existing.some((slice) => isOwnedBy(slice, endpoints))) {
+      // What a person wrote is not deleted because a cache lags: then the Service is about to be seen.
+      if (await isThere(endpoints)) return undefined;
+      await remove(endpoints);
+    }
     if (!endpoints || isTerminating(endpoints) || !service || !isMirrored(endpoints, service)) {
       await writer.carryOut(key, { create: [], update: [], remove: existing });
       return undefined;
@@ -50,6 +59,12 @@ export function endpointSliceMirroringController(context: ControllerContext): Co
       );
     return undefined;
   }
+
+  const isThere = async ({ metadata: { name, namespace } }: Endpoints) =>
+    (await ifPresent(client.resource(serviceResource).get(name, namespace))) !== undefined;
+
+  const remove = ({ metadata: { name, namespace, uid } }: Endpoints) =>
+    ifPresent(client.resource(endpointsResource).delete(name, namespace, { preconditions: { uid } }));
 
   return {
     name: 'endpointslicemirroring',

@@ -10,12 +10,12 @@ export async function ifPresent<T>(write: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** For creations: resolves to undefined in a namespace that is going, where nothing can be made any more. */
+/** For creations: resolves to undefined in a namespace that is going or gone, where nothing can be made any more. */
 export async function unlessNamespaceEnds<T>(creation: Promise<T>): Promise<T | undefined> {
   try {
     return await creation;
   } catch (error) {
-    if (inTerminatingNamespace(error)) return undefined;
+    if (inTerminatingNamespace(error) || isNotFound(error)) return undefined;
     throw error;
   }
 }

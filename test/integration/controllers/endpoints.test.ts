@@ -160,7 +160,10 @@ describe('endpoints', () => {
     const [changed] = await shows('192.0.2.2');
     assert.equal(changed?.metadata.uid, slice?.metadata.uid);
     await cluster.client.resource(endpointSliceResource).delete(changed?.metadata.name ?? '', 'default');
-    await shows('192.0.2.2');
+    await eventually('it is made again', async () => {
+      const [again] = await slices();
+      return again && again.metadata.uid !== changed?.metadata.uid && again.endpoints.length === 1;
+    });
     await api().delete('web', 'default');
     await shows();
   });
@@ -202,6 +205,21 @@ describe('endpoints', () => {
     assert.deepEqual(await mirrored(), []);
   });
 
+  it('of a Service that loses its selector are whoever’s writes them', async () => {
+    await services().create(service());
+    await cluster.client.resource(deploymentResource).create(deployment(1));
+    await ready(1);
+    await cluster.edit(serviceResource, 'web', ({ spec }) => {
+      delete spec.selector;
+    });
+    await eventually('they are mirrored', async () => (await mirrored()).length === 1);
+    await api().patch('web', 'default', 'merge', { subsets: custom('192.0.2.9').subsets });
+    await eventually('the slice follows', async () =>
+      (await mirrored()).some(({ endpoints: [one] }) => one?.addresses[0] === '192.0.2.9'),
+    );
+    assert.deepEqual(addressesOf(await endpoints()), ['192.0.2.9']);
+  });
+
   it('with more addresses than a slice holds are mirrored in part, and an event says so', async () => {
     await services().create(service({}));
     const addresses = Array.from({ length: 1001 }, (_, i) => ({ ip: `10.1.${i >> 8}.${i & 255}` }));
@@ -219,11 +237,12 @@ describe('endpoints', () => {
   it('of a namespace that ends go with it', async () => {
     const namespaces = cluster.client.resource(namespaceResource);
     await namespaces.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'brief' } });
-    for (let i = 0; i < 20; i++) {
-      const draft = service({ selector: labels }, 'brief');
-      await services().create({ ...draft, metadata: { ...draft.metadata, name: `web-${i}` } });
-    }
-    await eventually('Endpoints', async () => (await cluster.list(endpointsResource, 'brief')).length === 20);
+    const draft = service({ selector: labels }, 'brief');
+    const names = Array.from({ length: 20 }, (_, index) => `web-${index}`);
+    await Promise.all(
+      names.map((name) => services().create({ ...draft, metadata: { ...draft.metadata, name } })),
+    );
+    // Some of the Endpoints are on their way.
     await namespaces.delete('brief');
     await eventually(
       'no namespace',
@@ -240,16 +259,35 @@ describe('endpoints', () => {
 it('what is left of a Service that went while nobody looked goes; what never had one stays', async () => {
   const server = await startTestServer();
   const put = async (path: string, body: object) => {
-    const { status, text } = await server.call('POST', `/api/v1/namespaces/default/${path}`, body);
-    assert.equal(status, 201, text);
+    const answer = await server.call('POST', `${path}/namespaces/default/${kindOf(body)}`, body);
+    assert.equal(answer.status, 201, answer.text);
+    return answer.json().metadata;
   };
+  const kindOf = (body: object) => ('addressType' in body ? 'endpointslices' : 'endpoints');
   const managed = { labels: { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' } };
-  await put('endpoints', custom('192.0.2.1', managed, 'left'));
-  await put('endpoints', custom('192.0.2.1', {}, 'mine'));
+  await put('/api/v1', custom('192.0.2.1', managed, 'made'));
+  const { name, uid } = await put('/api/v1', custom('192.0.2.1', {}, 'mirrored'));
+  await put('/apis/discovery.k8s.io/v1', {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      name: 'mirrored-x',
+      labels: {
+        'kubernetes.io/service-name': name,
+        'endpointslice.kubernetes.io/managed-by': 'endpointslicemirroring-controller.k8s.io',
+      },
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Endpoints', name, uid }],
+    },
+    addressType: 'IPv4',
+  });
+  await put('/api/v1', custom('192.0.2.1', {}, 'mine'));
   const cluster = await startCluster({ server });
   try {
-    await eventually('it is gone', async () => (await cluster.get(endpointsResource, 'left')) === undefined);
-    assert.ok(await cluster.get(endpointsResource, 'mine'));
+    const names = async () =>
+      (await cluster.list(endpointsResource, 'default')).map(({ metadata }) => metadata.name).join();
+    await eventually('they are gone', async () => (await names()) === 'kubernetes,mine');
+    await eventually('the slice too', async () => !(await cluster.get(endpointSliceResource, 'mirrored-x')));
+    assert.equal(await names(), 'kubernetes,mine');
   } finally {
     await cluster.stop();
   }
