@@ -40,10 +40,18 @@ export function mergeSchemaOf(
       valueAt(operation, 'requestBody', 'content', patchTypes.strategic) !== undefined,
   );
   const schemas = recordAt(document, 'components', 'schemas');
-  const found = Object.values(schemas).find((schema) =>
-    recordsAt(schema, 'x-kubernetes-group-version-kind').some((gvk) => isKind(gvk, ref)),
-  );
-  return strategic && isRecord(found) ? new OpenApiSchema(schemas, found) : undefined;
+  const found = schemaOfKind(document, ref);
+  return strategic && found ? new OpenApiSchema(schemas, found) : undefined;
+}
+
+/** How the document describes a kind; undefined when it does not. */
+export function schemaOfKind(
+  document: JsonObject,
+  ref: Pick<ResourceRef, 'group' | 'version' | 'kind'>,
+): JsonObject | undefined {
+  return Object.values(recordAt(document, 'components', 'schemas'))
+    .filter(isRecord)
+    .find((schema) => recordsAt(schema, 'x-kubernetes-group-version-kind').some((gvk) => isKind(gvk, ref)));
 }
 
 function isKind(gvk: unknown, { group, version, kind }: Pick<ResourceRef, 'group' | 'version' | 'kind'>) {

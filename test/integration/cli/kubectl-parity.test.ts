@@ -194,6 +194,15 @@ const reads: string[][] = [
   ['get', 'deploy', 'web', '--subresource=scale', '-o', 'jsonpath={.spec.replicas}'],
   ['get', 'deploy', 'web', '--subresource=nosuch'],
   ['get', 'deploy', '--server-print=false'],
+  ['explain', 'pods'],
+  ['explain', 'pods.spec'],
+  ['explain', 'pod.spec.containers'],
+  ['explain', 'deploy.spec.replicas'],
+  ['explain', 'cm.data'],
+  ['explain', 'deployments.spec.template.spec.containers.ports.protocol'],
+  ['explain', 'deployments.spec.template.metadata.labels'],
+  ['explain', 'nodes', '--recursive'],
+  ['explain', 'csr.spec', '--api-version=certificates.k8s.io/v1'],
   ['get', 'pod', 'nosuch'],
   ['get', 'pod', 'nosuch', '--ignore-not-found'],
   ['get', 'pod', 'nosuch', '-o', 'json'],
@@ -377,6 +386,16 @@ describe('ctl beside kubectl 1.32', { timeout: 120_000, skip: unlessKubectl('1.3
       assert.deepEqual(ours, theirs);
       assert.match(ours.err, /error when deleting ".*one\.yaml": configmaps "one" not found/);
     });
+  });
+
+  it('explain of what there is not says so', async () => {
+    for (const word of ['pods.nosuch', 'pods.spec.containers.nosuch']) {
+      const { ours, theirs } = await both(['explain', word]);
+      assert.deepEqual([ours.status, ours.err], [theirs.status, theirs.err]);
+    }
+    const { status, err } = await ctl(['explain', 'nosuch']);
+    assert.deepEqual([status, err.includes(`doesn't have a resource type "nosuch"`)], [1, true]);
+    assert.equal((await ctl(['explain'])).status, 2);
   });
 
   it('delete says the same and waits', async () => {

@@ -1,0 +1,41 @@
+/** `ctl explain`: what a kind and its fields are for, as the server describes them. */
+import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { openApiPath, schemaOfKind } from '../apply/merge-schema.ts';
+import { findResource } from '../discovery.ts';
+import { explain as explained } from '../explain-plan.ts';
+import type { FlagTable } from '../flags.ts';
+import { recordAt } from '../objects.ts';
+import type { Verb } from '../verb.ts';
+
+const flagTable = {
+  recursive: { type: 'boolean', about: 'the fields of the fields too, one in a line' },
+  'api-version': { type: 'string', hint: 'GROUP/VERSION', about: 'as it is in this version' },
+} as const satisfies FlagTable;
+
+export const explain: Verb = {
+  about: 'say what a kind or a field is for: explain pods.spec.containers',
+  words: 'TYPE',
+  flags: flagTable,
+  async run({ io, flags, ...context }) {
+    const [word, ...more] = flags.words;
+    if (word === undefined || more.length > 0)
+      throw new UsageError(
+        'ctl explain: say one type, with fields of it or without: TYPE or TYPE.FIELD.FIELD',
+      );
+    const [type = '', ...path] = word.split('.').filter((part) => part !== '');
+    const cluster = context.cluster();
+    const all = await cluster.resources();
+    const apiVersion = flags.text('api-version');
+    const resource = findResource(
+      apiVersion === undefined ? all : all.filter((each) => apiVersionOf(each) === apiVersion),
+      type,
+    );
+    const document = await cluster.get(openApiPath(resource));
+    const schema = schemaOfKind(document, resource);
+    if (!schema)
+      throw new Error(`the server does not describe ${resource.kind} of ${apiVersionOf(resource)}`);
+    const schemas = recordAt(document, 'components', 'schemas');
+    io.out(explained({ schema, schemas, kind: resource, path, recursive: flags.on('recursive') }));
+  },
+};
