@@ -1,0 +1,106 @@
+/** How a node learns that its machine goes down: from a real systemd, started for the test as the first process of namespaces of its own. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type Exec, systemExec } from '../../../src/base/exec.ts';
+import { machineIsStopping } from '../../../src/roles/worker/node-life.ts';
+import { eventually } from '../controllers/cluster.ts';
+
+/** Where this machine has the second version of control groups: systemd wants a group of its own there. */
+function controlGroups(): string {
+  const mounts = readFileSync('/proc/self/mounts', 'utf8').split('\n');
+  const path = mounts.map((line) => line.split(' ')).find(([, , type]) => type === 'cgroup2')?.[1];
+  assert.ok(path, 'this kernel has no cgroup2 mounted: mount -t cgroup2 cgroup2 /sys/fs/cgroup/unified');
+  return path;
+}
+
+/** One service, which takes as long to stop as somebody lets it. */
+const boot = (directory: string) => `
+  set -e
+  mount --make-rprivate /
+  umount --lazy /sys/fs/cgroup
+  mount -t cgroup2 cgroup2 /sys/fs/cgroup
+  mount -t proc proc /proc
+  mount -t tmpfs tmpfs /run
+  mkdir -p /run/systemd/system
+  cd /run/systemd/system
+  echo '[Unit]
+DefaultDependencies=no
+Conflicts=shutdown.target
+Before=shutdown.target
+[Service]
+ExecStart=/bin/sleep infinity
+ExecStop=/bin/sh -c "while ! test -e ${directory}/enough; do sleep 0.1; done"' >slow.service
+  echo '[Unit]
+Requires=slow.service
+After=slow.service' >test.target
+  exec env container=test /lib/systemd/systemd --unit=test.target --show-status=0 --log-level=err
+`;
+
+let directory: string;
+let group: string;
+let unshare: ChildProcess;
+let booted: string;
+/** On the machine that systemd runs. */
+let exec: Exec;
+
+before(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'minik8s-systemd-'));
+  group = join(controlGroups(), `minik8s-test-${process.pid}`);
+  const spaces = ['--mount', '--pid', '--fork', '--kill-child', '--uts', '--ipc', '--net', '--cgroup'];
+  const script = `mkdir ${group} && echo $$ >${group}/cgroup.procs && exec unshare ${spaces.join(' ')} bash -c "$BOOT"`;
+  unshare = spawn('bash', ['-c', script], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { PATH: process.env.PATH, BOOT: boot(directory) },
+  });
+  const first = await eventually('the first process', async () => {
+    assert.equal(unshare.exitCode, null, 'systemd could not be started, see above');
+    const child = readFileSync(`/proc/${unshare.pid}/task/${unshare.pid}/children`, 'utf8').trim();
+    const program = await readFile(`/proc/${child}/comm`, 'utf8').catch(() => '');
+    return program === 'systemd\n' && child;
+  });
+  booted = `/proc/${first}/root/run/systemd/system`;
+  exec = (file, args, options) =>
+    systemExec('nsenter', ['--target', first, '--mount', '--pid', file, ...args], options);
+  await eventually('systemd to run', async () => (await stateOf()) === 'running', 30_000);
+});
+
+after(async () => {
+  if (unshare.exitCode === null && unshare.signalCode === null) {
+    unshare.kill('SIGKILL');
+    await once(unshare, 'exit');
+  }
+  await eventually('its control groups to go', () =>
+    systemExec('find', [group, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', ';']).then(
+      () => true,
+      () => undefined,
+    ),
+  );
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** In systemctl's own words, whatever it ends with. */
+async function stateOf(): Promise<string> {
+  const { stdout } = await exec('sh', ['-c', 'systemctl is-system-running; true']);
+  return stdout.trim();
+}
+
+test('a service that is stopped is no machine that goes down; a machine that is switched off is', async () => {
+  assert.equal(await machineIsStopping(exec, booted), false);
+  await exec('systemctl', ['stop', '--no-block', 'slow.service']);
+  await eventually('the stop of the service', async () => {
+    const { stdout } = await exec('systemctl', ['show', '--property=ActiveState', 'slow.service']);
+    return stdout.trim() === 'ActiveState=deactivating';
+  });
+  assert.equal(await machineIsStopping(exec, booted), false);
+  await exec('systemctl', ['poweroff']);
+  await eventually('the machine to go down', async () => (await stateOf()) === 'stopping');
+  assert.equal(await machineIsStopping(exec, booted), true);
+  await exec('touch', [join(directory, 'enough')]);
+  if (unshare.exitCode === null && unshare.signalCode === null) await once(unshare, 'exit');
+});
