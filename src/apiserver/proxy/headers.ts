@@ -77,7 +77,10 @@ export function responseHeaders(
   }
   const type = all.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
   const encoding = all.get('content-encoding')?.trim().toLowerCase() ?? '';
-  if (type !== 'text/html' || !readable.includes(encoding)) return { headers: all, html: undefined };
+  // A part of a document is counted in the bytes of the backend.
+  const isWhole = !all.has('content-range');
+  if (type !== 'text/html' || !isWhole || !readable.includes(encoding))
+    return { headers: all, html: undefined };
   // Its links become longer, and it is sent as it is read.
   all.delete('content-length');
   all.delete('content-encoding');

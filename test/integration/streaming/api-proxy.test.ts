@@ -415,6 +415,29 @@ describe('the proxy of the API server', () => {
       server.close();
     });
 
+    for (const answer of [
+      'HTTP/1.1 200 OK\r\nx: a\x01b\r\n\r\n',
+      'HTTP/1.1 777 What\r\ncontent-length: 0\r\n\r\n',
+    ]) {
+      it(`says that an answer can not be passed on: ${JSON.stringify(answer)}`, async () => {
+        const closed = Promise.withResolvers<void>();
+        const server = createTcpServer((socket) => {
+          socket.on('error', () => undefined);
+          socket.once('close', () => closed.resolve());
+          socket.resume();
+          socket.write(answer);
+        });
+        server.listen(0, '127.0.0.1');
+        await once(server, 'listening');
+        assert.match(
+          await refused(toPod('/', portOf(server))),
+          /^503 ServiceUnavailable: error trying to reach service: /,
+        );
+        await closed.promise;
+        server.close();
+      });
+    }
+
     it('says that a backend hung up', async () => {
       handle = (request) => void request.socket.destroy();
       assert.equal(

@@ -140,6 +140,13 @@ describe('headers of a backend', () => {
     assert.equal(html, undefined, 'the body of a redirection stays as it is');
   });
 
+  it('of a part of a document stay as they are', () => {
+    const raw = ['Content-Type', 'text/html', 'Content-Range', 'bytes 0-4/9', 'Content-Length', '5'];
+    const { headers, html } = response(raw);
+    assert.equal(html, undefined);
+    assert.equal(headers.get('content-length'), '5');
+  });
+
   for (const [encoding, expected] of [
     ['', ''],
     ['gzip', 'gzip'],
