@@ -133,9 +133,14 @@ export async function requireKernelNetwork(exec: Exec, overlay: 'vxlan' | 'host-
 
 function lacking(error: unknown, what: string, packageName: string, module: string, otherwise = ''): Error {
   const missing = error instanceof ExecError && error.failure.code === undefined;
+  const forbidden =
+    error instanceof ExecError && /not permitted|permission denied/i.test(error.failure.stderr);
+  const load = `load its kernel module (modprobe ${module})${otherwise && `, ${otherwise}`}`;
   const todo = missing
     ? `install it (apt-get install ${packageName})`
-    : `load its kernel module (modprobe ${module})${otherwise && `, ${otherwise}`}`;
+    : forbidden
+      ? 'root needs the capabilities NET_ADMIN and SYS_ADMIN here: in a container start it with --privileged'
+      : load;
   const how = missing ? 'is not there' : 'can not be used';
   return new Error(`${what} ${how} on this machine (${errorMessage(error)}); ${todo}`);
 }

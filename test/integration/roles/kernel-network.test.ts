@@ -1,0 +1,53 @@
+/**
+ * What a node needs of its machine, refused by the real kernel. The kernels that tests run on have VXLAN built in, and no
+ * program can take that away from one: so the one thing simulated is the kind of link that is asked for.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Exec, systemExec } from '../../../src/base/exec.ts';
+import { requireKernelNetwork } from '../../../src/roles/preflight.ts';
+
+/** A kind of link that no kernel has, asked for as vxlan is; ip(8) reads no options of a kind it does not know. */
+const withoutVxlan: Exec = (file, args, options) => {
+  const kind = args.indexOf('vxlan');
+  return systemExec(file, kind < 0 ? args : [...args.slice(0, kind), 'minik8s-none'], options);
+};
+
+const without =
+  (capability: string): Exec =>
+  (file, args, options) => {
+    const less = [`--bounding-set=-${capability}`, `--inh-caps=-${capability}`];
+    return systemExec('setpriv', [...less, file, ...args], options);
+  };
+
+const permission =
+  /Operation not permitted.*; root needs the capabilities NET_ADMIN and SYS_ADMIN here: in a container start it with --privileged$/;
+
+describe('what a node needs of its machine, by the real kernel', () => {
+  it('is there, and nothing is left of the question', async () => {
+    const state = async () => [
+      (await systemExec('nft', ['list', 'tables'])).stdout.includes('minik8s-try'),
+      (await systemExec('ip', ['-brief', 'link'])).stdout.split('\n').some((line) => line.startsWith('try')),
+    ];
+    await requireKernelNetwork(systemExec, 'vxlan');
+    assert.deepEqual(await state(), [false, false]);
+  });
+
+  for (const [what, exec, message] of [
+    [
+      'a kind of link it does not know',
+      withoutVxlan,
+      /^a vxlan link can not be used on this machine .*Error: Unknown device type\..*; load its kernel module \(modprobe vxlan\), or set overlay: host-routes on all nodes$/,
+    ],
+    ['no right to change the network', without('net_admin'), permission],
+    ['no right to make a network', without('sys_admin'), permission],
+  ] as const) {
+    it(`${what} is said in one line`, async () => {
+      await assert.rejects(requireKernelNetwork(exec, 'vxlan'), ({ message: said }: Error) => {
+        assert.match(said, message);
+        assert.doesNotMatch(said, /\n/);
+        return true;
+      });
+    });
+  }
+});
