@@ -7,6 +7,7 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
   explain: async () => (await import('./explain.ts')).explain,
   apply: async () => (await import('./apply.ts')).apply,
   create: async () => (await import('./create.ts')).create,
+  edit: async () => (await import('./edit.ts')).edit,
   delete: async () => (await import('./delete.ts')).remove,
   logs: async () => (await import('./logs.ts')).logs,
   exec: async () => (await import('./exec.ts')).exec,

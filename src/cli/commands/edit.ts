@@ -1,0 +1,145 @@
+/** `ctl edit`: objects in the user's editor; what is wrong with them is told there until they are right. */
+import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
+import { patchTypes } from '../../apimachinery/patch.ts';
+import { mergeSchemaOf, openApiPath, plainSchema } from '../apply/merge-schema.ts';
+import { threeWayPatch } from '../apply/three-way.ts';
+import { kindName } from '../discovery.ts';
+import { type EditReason, editFailure, headerText, isAnother, withoutComments } from '../edit-plan.ts';
+import { discard, type EditedFile, editText } from '../editor.ts';
+import { ReportedError } from '../errors.ts';
+import { type FlagTable, fileFlags } from '../flags.ts';
+import { parseManifests } from '../manifests.ts';
+import { metadataOf } from '../objects.ts';
+import { listOf, type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
+import type { Verb, VerbContext } from '../verb.ts';
+import { fieldValidationOf, validateFlag, writeQuery } from '../write-options.ts';
+
+const flagTable = {
+  output: { type: 'string', short: 'o', hint: 'yaml|json', about: 'in which format (default yaml)' },
+  ...fileFlags,
+  ...validateFlag,
+} as const satisfies FlagTable;
+
+export const edit: Verb = {
+  about: 'change objects in an editor ($KUBE_EDITOR, $EDITOR, vi)',
+  words: 'TYPE NAME',
+  flags: flagTable,
+  async run(context) {
+    requireSelection(context.flags);
+    const cluster = context.cluster();
+    const targets = await resolveObjects(context);
+    if (targets.length === 0) throw new Error('edit cancelled, no objects found');
+    const originals = await Promise.all(
+      targets.map(async (target) => ({
+        target,
+        object: withoutManagedFields(await cluster.get(targetPath(target))),
+      })),
+    );
+    await new EditSession(context, originals).run();
+  },
+};
+
+interface Original {
+  readonly target: ObjectTarget;
+  readonly object: JsonObject;
+}
+
+class EditSession {
+  readonly #context: VerbContext;
+  readonly #originals: readonly Original[];
+  readonly #format: 'yaml' | 'json';
+  /** Of what was changed, in place of a line. */
+  readonly #print: ObjectFormat | undefined;
+
+  constructor(context: VerbContext, originals: readonly Original[]) {
+    this.#context = context;
+    this.#originals = originals;
+    this.#format = context.flags.oneOf('output', ['yaml', 'json'] as const) ?? 'yaml';
+    this.#print = objectFormat(context.flags.text('output'));
+  }
+
+  /** Rejects with ReportedError when something was not changed as it was edited; the file then stays. */
+  async run(): Promise<void> {
+    const { io } = this.#context;
+    const original = this.#text();
+    let [text, reasons]: [string, readonly EditReason[]] = [original, []];
+    let before: EditedFile | undefined;
+    for (;;) {
+      // JSON has no comments.
+      const header = this.#format === 'json' ? '' : headerText(reasons);
+      const file = await editText(io, header + text, `.${this.#format}`);
+      const edited = withoutComments(file.text);
+      if (before) await discard(before);
+      if (before && edited === text) return this.#give(file, 'Edit cancelled, no valid changes were saved.');
+      if (edited === original) return cancel(this.#context, file, 'Edit cancelled, no changes made.');
+      if (edited.trim() === '') return cancel(this.#context, file, 'Edit cancelled, saved file was empty.');
+      reasons = await this.#apply(file);
+      if (reasons.length === 0) return discard(file);
+      [text, before] = [edited, file];
+    }
+  }
+
+  #text(): string {
+    const objects = this.#originals.map(({ object }) => object);
+    const [only] = objects;
+    const whole = only && objects.length === 1 ? only : { ...listOf(objects), metadata: {} };
+    return objectFormat(this.#format)?.(whole) ?? '';
+  }
+
+  /** Why it must be edited again; empty when all is done. */
+  async #apply(file: EditedFile): Promise<EditReason[]> {
+    const { io } = this.#context;
+    const entries = parseManifests(file.text, 'edited-file');
+    const wrong = entries.flatMap((entry) => ('error' in entry ? [entry.error.message] : []));
+    if (wrong.length > 0)
+      return wrong.map((why) => ({ head: `The edited file had a syntax error: ${why}`, details: [] }));
+    const reasons: EditReason[] = [];
+    for (const entry of entries) {
+      if ('error' in entry) continue;
+      const { uid } = metadataOf(entry.object);
+      const original = this.#originals.find(({ object }) => metadataOf(object).uid === uid);
+      if (!original || isAnother(original.object, entry.object))
+        return this.#give(file, 'At least one of apiVersion, kind, name and uid was changed');
+      const { resource, name } = original.target;
+      const plural = `${resource.plural}${resource.group && `.${resource.group}`}`;
+      try {
+        const result = await this.#patch(original, entry.object);
+        const line = `${kindName(resource)}/${name} ${result ? 'edited' : 'skipped'}\n`;
+        io.out(this.#print?.(withoutManagedFields(result ?? entry.object)) ?? line);
+      } catch (error) {
+        if (io.signal.aborted) throw error;
+        const failure = editFailure(error, `${plural} ${JSON.stringify(name)}`);
+        if (failure.kind === 'failed') return this.#give(file, failure.message);
+        io.err(`error: ${failure.message}\n`);
+        reasons.push(failure.reason);
+      }
+    }
+    return reasons;
+  }
+
+  /** The server's answer; undefined when nothing was changed. */
+  async #patch({ target, object }: Original, edited: JsonObject): Promise<JsonObject | undefined> {
+    if (deepEqual(object, edited)) return undefined;
+    const cluster = this.#context.cluster();
+    const strategic = mergeSchemaOf(await cluster.get(openApiPath(target.resource)), target.resource);
+    const states = { original: object, current: object, modified: edited };
+    const patch = threeWayPatch(states, strategic ?? plainSchema);
+    if (!patch) return undefined;
+    const query = writeQuery('none', fieldValidationOf(this.#context.flags));
+    const type = strategic ? patchTypes.strategic : patchTypes.merge;
+    return cluster.send('PATCH', targetPath(target) + query, patch, type);
+  }
+
+  #give({ path }: EditedFile, why: string): never {
+    const { io } = this.#context;
+    io.err(`error: ${why}\n`);
+    io.err(`A copy of your changes has been stored to ${JSON.stringify(path)}\n`);
+    throw new ReportedError();
+  }
+}
+
+async function cancel({ io }: VerbContext, file: EditedFile, why: string): Promise<void> {
+  await discard(file);
+  io.err(`${why}\n`);
+}
