@@ -13,13 +13,14 @@ export interface DataDirectory {
 
 /**
  * A process is known by its id and the kernel's count of ticks at its start (proc(5), field 22 of stat): an id
- * alone may since belong to somebody else. Undefined when it does not run.
+ * alone may since belong to somebody else. Undefined when it does not run; one that has ended and that its parent has
+ * not asked after yet does not.
  */
 export function identityOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return `${pid} ${afterName[19]}`;
+    return afterName[0] === 'Z' ? undefined : `${pid} ${afterName[19]}`;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return undefined;

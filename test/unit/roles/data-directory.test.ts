@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -61,4 +61,15 @@ test('what can not be used is said in one line', async () => {
   await assert.rejects(openDataDirectory(join(parent, 'file')), (error: Error) =>
     /can not be used .*; give another --data-dir$/.test(error.message),
   );
+});
+
+test('a holder that has ended, which its parent has not noticed yet, holds nothing', () => {
+  const path = join(parent, 'ended');
+  mkdirSync(path);
+  // This process learns of its end when it comes to its events, which is after this test.
+  const { pid } = spawn('true', { stdio: 'ignore' });
+  const fields = () => readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/.*\) /, '').split(' ');
+  while (fields()[0] !== 'Z');
+  writeFileSync(join(path, 'minik8s.pid'), `${pid} ${fields()[19]}\n`);
+  assert.equal(holderOf(path), undefined);
 });
