@@ -1,0 +1,37 @@
+/** The times by which a lost node is told, as they are shipped; the tests of the controllers use the same. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { defaultTolerations } from '../../../../src/apiserver/admission/default-toleration-seconds.ts';
+import { planNode } from '../../../../src/controllers/node-lifecycle-plan.ts';
+import { newLease } from '../../../../src/kubelet/plan/node-status.ts';
+import { readSettings } from '../../../../src/roles/settings/settings.ts';
+import { at, node } from '../../controllers/objects.ts';
+
+const shipped = readSettings(
+  [
+    'node-monitor-grace-period',
+    'heartbeat-interval',
+    'default-not-ready-toleration-seconds',
+    'default-unreachable-toleration-seconds',
+  ],
+  { flags: {}, environment: {}, configFile: '/no/such/node.yaml' },
+);
+const [grace, heartbeat] = [shipped['node-monitor-grace-period'], shipped['heartbeat-interval']];
+
+it('a node that says nothing is lost after 40 s, as upstream, and not before', () => {
+  const after = (silence: number) =>
+    planNode({ node: node('n1'), silence, grace, disruption: 'none', now: at(1000) });
+  assert.deepEqual([after(39_999).lost, after(39_999).lostIn], [false, 1]);
+  assert.deepEqual([after(40_000).lost, after(40_000).lostIn], [true, undefined]);
+});
+
+it('it may miss three heartbeats, and its lease is over when it is lost', () => {
+  assert.ok(3 * heartbeat < grace && 4 * heartbeat >= grace);
+  assert.equal(newLease(node('n1'), heartbeat, 0).spec.leaseDurationSeconds, grace / 1000);
+});
+
+it('pods stay five minutes more, as upstream', () => {
+  assert.deepEqual(defaultTolerations, { notReadySeconds: 300, unreachableSeconds: 300 });
+  assert.equal(shipped['default-not-ready-toleration-seconds'], 300);
+  assert.equal(shipped['default-unreachable-toleration-seconds'], 300);
+});
