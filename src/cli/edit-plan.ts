@@ -39,7 +39,10 @@ export type EditFailure =
 /** What an answer to a patch means; `what` is such as `deployments.apps "web"`. */
 export function editFailure(error: unknown, what: string): EditFailure {
   if (!(error instanceof StatusError))
-    return { kind: 'failed', message: `${what} could not be patched: ${String(error)}` };
+    return {
+      kind: 'failed',
+      message: `${what} could not be patched: ${error instanceof Error ? error.message : String(error)}`,
+    };
   const { reason, details } = error.status;
   if (reason === 'NotFound') return { kind: 'failed', message: `${what} could not be found on the server` };
   if (reason !== 'Invalid' && reason !== 'BadRequest')
