@@ -140,7 +140,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
     await context.test(`${client}: what can not be run says why`, async () => {
       const absent = await exec(['absent']);
       assert.notEqual(absent.code, 0);
-      assert.match(absent.stdout.toString() + absent.stderr, /"absent": executable file not found/);
+      assert.match(absent.stdout.toString() + absent.stderr, /"absent".*: executable file not found/);
       const none = await kubectl(['exec', 'tools', '-c', 'none', '--', 'true']);
       assert.equal(
         none.stderr,
