@@ -39,10 +39,11 @@ export class Http2Liveness {
 
   /** To be told of each stream as it is opened. */
   carries(stream: Http2Stream): void {
+    // Those that come and go beside others put nothing off.
     this.#streams++;
     stream.once('close', () => {
       this.#streams--;
-      if (!this.#asking) this.#rest();
+      if (this.#streams === 0 && !this.#asking) this.#rest();
     });
     if (this.#streams === 1 && !this.#asking) this.#rest();
   }

@@ -117,6 +117,13 @@ describe('an agent whose server is gone without a word', () => {
       await eventually('the answer', async () => clock.nextIn === 15_000);
     }
     assert.equal(watching.end, undefined);
+    await clock.advance(10_000);
+    const { body } = await line.transport.request({ method: 'GET', path: maps });
+    for await (const _ of body);
+    await clock.settle();
+    assert.equal(clock.nextIn, 5_000, 'a request that ends puts off no ping');
+    await clock.advance(5_000);
+    await eventually('the answer', async () => clock.nextIn === 15_000);
     line.wire.cut = true;
     await clock.advance(44_900);
     assert.equal(watching.end, undefined);
