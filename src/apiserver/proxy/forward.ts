@@ -60,7 +60,6 @@ type Sent =
 function send(scope: RequestScope, url: URL, connection: Duplex, signal: AbortSignal): Promise<Sent> {
   const { request, info, upgrade, remoteAddress } = scope;
   const { method, headers } = request;
-  const withBody = hasBody(request);
   const given = {
     headers,
     path: url.pathname,
@@ -74,10 +73,7 @@ function send(scope: RequestScope, url: URL, connection: Duplex, signal: AbortSi
       setHost: false,
       method,
       path: `${info.rest || '/'}${url.search}`,
-      headers: {
-        ...requestHeaders(given),
-        ...(!withBody && ['POST', 'PUT', 'PATCH'].includes(method) && { 'content-length': '0' }),
-      },
+      headers: requestHeaders(given),
       signal,
     });
     sent.on('error', (error) => reject(unreachable(errorMessage(error))));
@@ -87,7 +83,7 @@ function send(scope: RequestScope, url: URL, connection: Duplex, signal: AbortSi
         resolve({ upgraded: upgradedOf(answer, socket as Socket, head) }),
       );
     }
-    if (!withBody || !request.body) return void sent.end();
+    if (!hasBody(request) || !request.body) return void sent.end();
     // A backend may answer before anything of the body is there, and hang up before it has read all.
     sent.flushHeaders();
     pipeline(Readable.fromWeb(request.body as WebStream<Uint8Array>), sent, () => undefined);
@@ -120,7 +116,6 @@ function wholeOrCut(answer: Readable, hangUp: (() => void) | undefined): Readabl
     hangUp();
     told.end();
   });
-  told.once('close', () => answer.destroy());
   return answer.pipe(told);
 }
 

@@ -378,13 +378,15 @@ describe('the proxy of the API server', () => {
     await gone.promise;
   });
 
-  it('cuts an answer that the backend cuts', async () => {
-    handle = (_, response) => {
-      response.writeHead(200, { 'content-length': '100' });
-      response.write('beginning', () => response.destroy());
-    };
-    await assert.rejects(ask(toPod('/')), /aborted/);
-  });
+  for (const headers of [{ 'content-length': '100' }, { 'content-type': 'text/html' }] as const) {
+    it(`cuts an answer that the backend cuts: ${JSON.stringify(headers)}`, async () => {
+      handle = (_, response) => {
+        response.writeHead(200, headers);
+        response.write('beginning', () => response.destroy());
+      };
+      await assert.rejects(ask(toPod('/')), /aborted/);
+    });
+  }
 
   describe('when it can not', () => {
     const refused = async (path: string, asked?: Asked) => {
