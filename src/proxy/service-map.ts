@@ -14,7 +14,7 @@ export interface EndpointAddress {
 }
 
 export interface ServicePortRules {
-  /** The cluster IP and the external IPs. */
+  /** The cluster IP; or those that clients outside of the cluster call, which may be treated otherwise. */
   readonly addresses: readonly string[];
   readonly protocol: 'tcp' | 'udp' | 'sctp';
   readonly port: number;
@@ -43,18 +43,32 @@ export function serviceRules(
 ): readonly ServicePortRules[] {
   const { spec } = service;
   if (!spec.clusterIP || spec.clusterIP === 'None' || spec.type === 'ExternalName') return [];
-  const addresses = [spec.clusterIP, ...(spec.externalIPs ?? [])];
-  return (spec.ports ?? []).map((port) => {
+  const { clusterIP } = spec;
+  const external = externalAddresses(service);
+  return (spec.ports ?? []).flatMap((port) => {
     const all = endpointsOf(port, slices, nodeName);
-    return {
-      addresses,
+    const every = {
       protocol: protocolOf(port),
       port: port.port,
-      endpoints: localOnly(all, spec.internalTrafficPolicy === 'Local'),
       affinity: spec.sessionAffinity === 'ClientIP',
+    };
+    const internal = {
+      ...every,
+      addresses: [clusterIP],
+      endpoints: localOnly(all, spec.internalTrafficPolicy === 'Local'),
       nodePort: nodePortRules(service, port, all),
     };
+    if (external.length === 0) return [internal];
+    const endpoints = localOnly(all, spec.externalTrafficPolicy === 'Local');
+    return [internal, { ...every, addresses: external, endpoints, nodePort: undefined }];
   });
+}
+
+/** Its external IPs, and those that a load balancer has taken for it and delivers to nodes as they are (KEP-1860). */
+function externalAddresses({ spec, status }: Service): readonly string[] {
+  const taken = spec.type === 'LoadBalancer' ? (status?.loadBalancer.ingress ?? []) : [];
+  const delivered = taken.flatMap(({ ip, ipMode }) => (ip && ipMode !== 'Proxy' ? [ip] : []));
+  return [...new Set([...(spec.externalIPs ?? []), ...delivered])];
 }
 
 function nodePortRules(

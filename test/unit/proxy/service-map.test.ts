@@ -67,6 +67,36 @@ describe('the rules of a service', () => {
     test(`${what} has none`, () => assert.deepEqual(serviceRules(makeService(spec), [two], 'a'), []));
   }
 
+  const addresses = (spec: Partial<Service['spec']>, ingress: readonly object[]) => {
+    const service: Service = { ...makeService(spec), status: { loadBalancer: { ingress: [...ingress] } } };
+    return serviceRules(service, [two], 'a').map((rule) => [rule.addresses, ips(rule.endpoints)]);
+  };
+  const both = ['10.244.0.2', '10.244.0.3'];
+  const given = [
+    { ip: '192.0.2.5' },
+    { ip: '192.0.2.6', ipMode: 'VIP' },
+    { ip: '192.0.2.7', ipMode: 'Proxy' },
+    { hostname: 'a.example' },
+  ];
+  test('what a load balancer delivers to nodes is taken, beside external IPs', () => {
+    assert.deepEqual(addresses({ type: 'LoadBalancer', externalIPs: ['192.0.2.1'] }, given), [
+      [['10.96.0.7'], both],
+      [['192.0.2.1', '192.0.2.5', '192.0.2.6'], both],
+    ]);
+    assert.deepEqual(addresses({ type: 'NodePort' }, given), [[['10.96.0.7'], both]]);
+  });
+  test('each policy counts for the addresses that it is about', () => {
+    const external = ['192.0.2.5', '192.0.2.6'];
+    assert.deepEqual(addresses({ type: 'LoadBalancer', externalTrafficPolicy: 'Local' }, given), [
+      [['10.96.0.7'], both],
+      [external, ['10.244.0.2']],
+    ]);
+    assert.deepEqual(addresses({ type: 'LoadBalancer', internalTrafficPolicy: 'Local' }, given), [
+      [['10.96.0.7'], ['10.244.0.2']],
+      [external, both],
+    ]);
+  });
+
   test('an endpoint that is not ready is left out', () => {
     const slice = makeSlice([endpoint('10.244.0.2', 'a'), endpoint('10.244.0.3', 'a', { ready: false })]);
     assert.deepEqual(ips(serviceRules(makeService({}), [slice], 'a')[0]?.endpoints), ['10.244.0.2']);

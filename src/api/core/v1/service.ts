@@ -55,7 +55,14 @@ const serviceSchema = struct({
       loadBalancer: v.optional(
         struct({
           ingress: v.optional(
-            v.array(struct({ ip: v.optional(v.string()), hostname: v.optional(v.string()) })),
+            v.array(
+              struct({
+                ip: v.optional(v.string()),
+                hostname: v.optional(v.string()),
+                /** `Proxy`: what comes from there is addressed to a node, not to `ip`. */
+                ipMode: v.optional(v.picklist(['VIP', 'Proxy'])),
+              }),
+            ),
           ),
         }),
         {},
