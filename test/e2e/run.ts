@@ -11,7 +11,16 @@ import { spec } from 'node:test/reporters';
 const concurrency = 3;
 const timeoutMs = 480_000;
 /** Those of a minute and more, the longest first. */
-const long = ['masters-killed', 'overlay', 'join', 'streaming', 'node-life', 'renewal', 'masters'];
+const long = [
+  'masters-killed',
+  'conformance-network',
+  'overlay',
+  'join',
+  'streaming',
+  'node-life',
+  'renewal',
+  'masters',
+];
 
 const rank = (file: string) => {
   const index = long.indexOf(basename(file, '.test.ts'));
