@@ -2,14 +2,15 @@
  * The connections of node agents: HTTP/2, so that the half dozen watches of each share one. A thousand nodes' TLS
  * connections were most of what the server held in memory.
  */
-import { createSecureServer, type Http2ServerRequest, type ServerHttp2Session } from 'node:http2';
+import { createSecureServer, type ServerHttp2Session } from 'node:http2';
 import type { Server } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import { getRequestListener } from '@hono/node-server';
 import { agentProtocol } from '../base/agent-protocol.ts';
 import type { Clock } from '../base/clock.ts';
 import { Http2Liveness } from '../base/http2-liveness.ts';
-import type { Logger } from '../base/log.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import { serveAgentStream } from './agent-stream.ts';
+import type { RequestEnv } from './options.ts';
 
 export interface AgentConnections {
   /** No new requests; connections end with the requests that are under way. */
@@ -19,7 +20,11 @@ export interface AgentConnections {
 }
 
 /** The answer to a request that came over that connection. */
-export type Answer = (request: Request, socket: TLSSocket) => Promise<Response>;
+export type Answer = (
+  request: Request,
+  socket: TLSSocket,
+  way: Pick<RequestEnv, 'push'>,
+) => Promise<Response>;
 
 /** TCP probes a connection on which nothing was heard for this long: also one that ends with its last stream. */
 const keepAliveMs = 15_000;
@@ -41,17 +46,7 @@ export function serveAgents(
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
 ): AgentConnections {
   const sessions = new Set<ServerHttp2Session>();
-  const listener = getRequestListener(
-    async (request, { incoming }) => {
-      const { session } = (incoming as unknown as Http2ServerRequest).stream;
-      const response = await answer(request, session?.socket as TLSSocket);
-      // It speaks of one connection for one request, and HTTP/2 forbids it.
-      response.headers.delete('connection');
-      return response;
-    },
-    { overrideGlobalObjects: false },
-  );
-  const http2 = createSecureServer({}, (incoming, outgoing) => void listener(incoming, outgoing));
+  const http2 = createSecureServer();
   const lookAfter = (session: ServerHttp2Session, socket: TLSSocket) => {
     sessions.add(session);
     const liveness = new Http2Liveness(session, {
@@ -67,7 +62,15 @@ export function serveAgents(
         socket.once('close', () => late.cancel());
       },
     });
-    session.on('stream', (stream) => liveness.carries(stream));
+    session.on('stream', (stream, headers) => {
+      liveness.carries(stream);
+      serveAgentStream(stream, headers, (request, push) => answer(request, socket, { push })).catch(
+        (error) => {
+          log.error('a request of an agent was not answered', { error: errorMessage(error) });
+          stream.destroy();
+        },
+      );
+    });
     session.on('error', (error) => log.debug('a connection of an agent failed', { error: error.message }));
     session.once('close', () => sessions.delete(session));
   };

@@ -183,8 +183,8 @@ async function serveResource(
   const definition = server.resources.find(group, info.version, info.plural);
   if (!definition) return c.notFound();
 
-  const { shutdown, upgrade, remoteAddress, hangUp } = c.env ?? {};
-  const connection = { shutdown, upgrade, remoteAddress, hangUp };
+  const { shutdown, upgrade, remoteAddress, hangUp, push } = c.env ?? {};
+  const connection = { shutdown, upgrade, remoteAddress, hangUp, push };
   const scope = createScope({ server, definition, info, request, query, user, ...connection });
   const response = await handlerOf(c.req.method, definition, info)(scope);
   // Nobody will read the body of an answer to HEAD; a stream must not wait for it.

@@ -9,6 +9,7 @@ import type { Store } from '../storage/store.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { Authenticator, PeerCertificate } from './authentication/authenticator.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
+import type { Source } from './pushed-body.ts';
 import type { NodeConnection, UpgradedConnection } from './server-context.ts';
 import type { UserInfo } from './user.ts';
 
@@ -52,6 +53,8 @@ export interface RequestEnv {
   readonly remoteAddress?: string;
   /** Ends the client's connection: what tells it that an answer which has begun is not whole. */
   readonly hangUp?: () => void;
+  /** Takes what writes the body of the answer, whose own body is then empty; without it that is a web stream. */
+  readonly push?: (source: Source) => void;
   /** Aborts when the server stops: watches end, others finish. */
   readonly shutdown?: AbortSignal;
   /** What a request asks for that wants its connection to leave HTTP; absent for every other one. */

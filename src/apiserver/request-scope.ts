@@ -4,6 +4,7 @@ import { notSupportedCause } from '../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import { newInvalid, newStatusError } from '../apimachinery/status-error.ts';
 import type { WantedUpgrade } from './options.ts';
+import type { Source } from './pushed-body.ts';
 import type { ResourceRequest } from './request-info.ts';
 import type { ServerContext } from './server-context.ts';
 import type { UserInfo } from './user.ts';
@@ -27,6 +28,8 @@ export interface RequestScope {
   readonly remoteAddress: string | undefined;
   /** Ends the client's connection; undefined where it has none of its own. */
   readonly hangUp: (() => void) | undefined;
+  /** See RequestEnv. */
+  readonly push: ((source: Source) => void) | undefined;
   /** Present when the client wants to leave HTTP on this connection. */
   readonly upgrade: WantedUpgrade | undefined;
 }

@@ -14,6 +14,7 @@ import type { Logger } from '../base/log.ts';
 import { type AgentConnections, chooseProtocol, serveAgents } from './agent-connections.ts';
 import type { ApiServer } from './app.ts';
 import type { PeerCertificate } from './authentication/authenticator.ts';
+import type { RequestEnv } from './options.ts';
 import { serveUpgrade, wantsUpgrade } from './upgrade/serve-upgrade.ts';
 
 export interface ListenOptions {
@@ -60,10 +61,11 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
     const { remoteAddress } = socket;
     return { ...(peer && { peer }), ...(remoteAddress && { remoteAddress: plainAddress(remoteAddress) }) };
   };
-  const answer = async (request: Request, socket: TLSSocket, hangUp?: () => void) =>
-    app.fetch(request, { shutdown: signal, ...clientOf(socket), ...(hangUp && { hangUp }) });
+  const answer = async (request: Request, socket: TLSSocket, way: Pick<RequestEnv, 'hangUp' | 'push'>) =>
+    app.fetch(request, { shutdown: signal, ...clientOf(socket), ...way });
   const listener = getRequestListener(
-    (request, { incoming }) => answer(request, incoming.socket as TLSSocket, () => incoming.socket.destroy()),
+    (request, { incoming }) =>
+      answer(request, incoming.socket as TLSSocket, { hangUp: () => incoming.socket.destroy() }),
     { overrideGlobalObjects: false },
   );
   const server = createServer(

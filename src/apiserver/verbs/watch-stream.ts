@@ -1,14 +1,16 @@
 /**
  * The body of a watch. First the objects there are, in pieces, then events as they come; events that arrive
- * meanwhile wait. It ends once, and then holds nothing: no timer, no listener, no place in the cache.
+ * meanwhile wait. It ends once, and then holds nothing: no timer, no listener, no place in the cache. A server has
+ * several for each node there is, so one holds little while it waits.
  */
-import type { ReadableStreamDefaultController, UnderlyingDefaultSource } from 'node:stream/web';
 import { setImmediate } from 'node:timers/promises';
 import { newExpired } from '../../apimachinery/status-error.ts';
+import { onAbort } from '../../base/abort.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { Logger } from '../../base/log.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Cache, CachedObject } from '../../storage/cache.ts';
 import { CompactedError } from '../../storage/store.ts';
+import type { Sink, Source } from '../pushed-body.ts';
 import type { Selection } from '../selection.ts';
 import { errorFrame, type Framing, frameOf } from './watch-frames.ts';
 
@@ -20,14 +22,12 @@ export interface WatchPlan {
   readonly framing: Framing;
   /** Events after this revision are sent. */
   readonly after: number;
-  /** Sent as ADDED before any event; they are the state at `after`. */
-  readonly initial: readonly CachedObject[];
   /** Ends the initial objects with the bookmark that WatchList clients wait for. */
   readonly marksInitialEnd: boolean;
   readonly bookmarks: boolean;
   readonly timeoutMs: number;
-  /** Any of them ends the watch. */
-  readonly signals: readonly AbortSignal[];
+  /** Ends the watch; that its client went away the sink says. */
+  readonly shutdown: AbortSignal | undefined;
 }
 
 const bookmarkMs = 60_000;
@@ -46,68 +46,69 @@ const turnBytes = 64 * 1024;
 const maxBacklogBytes = 16 * 1024 * 1024;
 const initialEventsEnd = { 'k8s.io/initial-events-end': 'true' };
 
-export function openWatch(plan: WatchPlan): ReadableStream<Uint8Array> {
-  const source = new WatchSource(plan);
-  return new ReadableStream(source, new ByteLengthQueuingStrategy({ highWaterMark: 64 * 1024 }));
-}
+/** `initial` is sent as ADDED before any event: the state at `plan.after`. */
+export const watchSource = (plan: WatchPlan, initial: readonly CachedObject[]): Source =>
+  new WatchSource(plan, initial);
 
-class WatchSource implements UnderlyingDefaultSource<Uint8Array> {
+class WatchSource implements Source {
   readonly #plan: WatchPlan;
-  readonly #ended = new AbortController();
-  readonly #timers = new Set<Timer>();
+  /** Still to be sent; undefined once all have been. */
+  #initial: readonly CachedObject[] | undefined;
   /** Frames that came while the initial objects are still being sent. */
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
-  #initialSent = 0;
-  #live = false;
   /** Every event up to here has been sent or waits to be. */
   #delivered: number;
+  #sink: Sink | undefined;
   #unwatch = () => {};
-  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #unlink = () => {};
+  /** The next of the times at which something is due. */
+  #timer: Timer | undefined;
+  #endsAt = 0;
 
-  constructor(plan: WatchPlan) {
+  constructor(plan: WatchPlan, initial: readonly CachedObject[]) {
     this.#plan = plan;
+    this.#initial = initial;
     this.#delivered = plan.after;
   }
 
-  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    const { signals, bookmarks, timeoutMs } = this.#plan;
-    this.#controller = controller;
-    if (signals.some(({ aborted }) => aborted)) {
-      this.#end();
-      return;
-    }
-    for (const signal of signals) {
-      signal.addEventListener('abort', () => this.#end(), { signal: this.#ended.signal });
-    }
-    this.#subscribe();
-    if (this.#ended.signal.aborted) return;
-    this.#after(timeoutMs, () => this.#end());
-    if (bookmarks) {
-      this.#everyMinute();
-      if (timeoutMs > lastBookmarkMs) this.#after(timeoutMs - lastBookmarkMs, () => this.#bookmark());
-    }
-    if (this.#plan.initial.length === 0) this.#goLive();
-  }
-
-  /** Called while the client has room; sends the next piece of the initial objects. */
-  async pull(): Promise<void> {
-    if (this.#live || this.#ended.signal.aborted) return;
-    const { initial, framing } = this.#plan;
-    const frames: Buffer[] = [];
-    for (let size = 0; size < turnBytes && this.#initialSent < initial.length; this.#initialSent++) {
-      const object = initial[this.#initialSent];
-      if (!object) continue;
-      const frame = framing.frame('ADDED', object, object.revision);
-      frames.push(frame);
-      size += frame.length;
-    }
-    this.#enqueue(frames);
-    if (this.#initialSent === initial.length) this.#goLive();
-    else await setImmediate();
+  begin(sink: Sink): void {
+    const { shutdown, clock, timeoutMs } = this.#plan;
+    this.#sink = sink;
+    if (shutdown) this.#unlink = onAbort(shutdown, () => this.#end());
+    if (this.#sink) this.#subscribe();
+    if (!this.#sink) return;
+    this.#endsAt = clock.now() + timeoutMs;
+    this.#wait();
+    if (this.#initial?.length === 0) this.#goLive();
+    else this.#sendInitial(this.#initial ?? []).catch((error) => this.#fail(error));
   }
 
   cancel(): void {
+    this.#release();
+  }
+
+  async #sendInitial(initial: readonly CachedObject[]): Promise<void> {
+    const { framing } = this.#plan;
+    for (let sent = 0; sent < initial.length; ) {
+      await this.#sink?.room();
+      if (!this.#sink) return;
+      const frames: Buffer[] = [];
+      for (let size = 0; size < turnBytes && sent < initial.length; sent++) {
+        const object = initial[sent];
+        if (!object) continue;
+        const frame = framing.frame('ADDED', object, object.revision);
+        frames.push(frame);
+        size += frame.length;
+      }
+      this.#write(frames);
+      await setImmediate();
+    }
+    this.#goLive();
+  }
+
+  #fail(error: unknown): void {
+    this.#plan.log.error('a watch was ended: its objects could not be sent', { error: errorMessage(error) });
     this.#end();
   }
 
@@ -135,25 +136,25 @@ class WatchSource implements UnderlyingDefaultSource<Uint8Array> {
   /** The client can not be told what happened since `revision`: it must list again. */
   #expire(revision: number): void {
     const message = `too old resource version: ${revision} (${this.#plan.cache.revision})`;
-    this.#enqueue([errorFrame(newExpired(message).status)]);
+    this.#write([errorFrame(newExpired(message).status)]);
     this.#end();
   }
 
   #goLive(): void {
-    this.#live = true;
+    this.#initial = undefined;
     if (this.#plan.marksInitialEnd) {
-      this.#enqueue([this.#plan.framing.bookmark(this.#plan.after, initialEventsEnd)]);
+      this.#write([this.#plan.framing.bookmark(this.#plan.after, initialEventsEnd)]);
     }
     const waiting = this.#waiting;
     this.#waiting = [];
     this.#waitingBytes = 0;
-    this.#enqueue(waiting);
+    this.#write(waiting);
   }
 
   #send(frames: readonly Buffer[]): void {
     if (frames.length === 0 || this.#isTooSlow()) return;
-    if (this.#live) {
-      this.#enqueue(frames);
+    if (!this.#initial) {
+      this.#write(frames);
       return;
     }
     for (const frame of frames) {
@@ -162,14 +163,13 @@ class WatchSource implements UnderlyingDefaultSource<Uint8Array> {
     }
   }
 
-  #enqueue(frames: readonly Buffer[]): void {
-    if (this.#ended.signal.aborted) return;
-    for (const piece of piecesOf(frames)) this.#controller?.enqueue(piece);
+  #write(frames: readonly Buffer[]): void {
+    for (const piece of piecesOf(frames)) this.#sink?.write(piece);
   }
 
   /** Judged by what the client left unread before these events, so that one large burst is no fault of its own. */
   #isTooSlow(): boolean {
-    const backlog = this.#waitingBytes - (this.#controller?.desiredSize ?? 0);
+    const backlog = this.#waitingBytes + (this.#sink?.backlog ?? 0);
     if (backlog <= maxBacklogBytes) return false;
     this.#plan.log.warn('a watch was ended: its client reads too slowly', {
       prefix: this.#plan.selection.prefix,
@@ -179,46 +179,41 @@ class WatchSource implements UnderlyingDefaultSource<Uint8Array> {
     return true;
   }
 
+  /** Sleeps until a bookmark is due or the time is over. */
+  #wait(): void {
+    const { clock, bookmarks } = this.#plan;
+    const left = this.#endsAt - clock.now();
+    const last = left - lastBookmarkMs;
+    this.#timer =
+      bookmarks && last > 0
+        ? clock.after(Math.min(bookmarkMs, last), () => this.#bookmark())
+        : clock.after(left, () => this.#end());
+  }
+
   /** Events the cache has applied but not handed out yet come before the bookmark that covers them. */
   #bookmark(): void {
-    const { revision } = this.#plan.cache;
-    this.#after(settleMs, () => {
+    const { clock, cache, framing } = this.#plan;
+    const { revision } = cache;
+    this.#timer = clock.after(settleMs, () => {
       this.#delivered = Math.max(this.#delivered, revision);
-      if (this.#live) this.#enqueue([this.#plan.framing.bookmark(this.#delivered)]);
+      if (!this.#initial) this.#write([framing.bookmark(this.#delivered)]);
+      this.#wait();
     });
-  }
-
-  #everyMinute(): void {
-    this.#after(bookmarkMs, () => {
-      this.#bookmark();
-      this.#everyMinute();
-    });
-  }
-
-  #after(ms: number, fn: () => void): void {
-    if (this.#ended.signal.aborted) return;
-    const timer = this.#plan.clock.after(ms, () => {
-      this.#timers.delete(timer);
-      fn();
-    });
-    this.#timers.add(timer);
   }
 
   #end(): void {
-    if (this.#ended.signal.aborted) return;
-    this.#ended.abort();
+    const sink = this.#sink;
+    this.#release();
+    sink?.end();
+  }
+
+  #release(): void {
+    this.#sink = undefined;
     this.#unwatch();
-    for (const timer of this.#timers) timer.cancel();
-    this.#timers.clear();
+    this.#unlink();
+    this.#timer?.cancel();
     this.#waiting = [];
-    // A cancelled stream is closed already, and desiredSize says so.
-    if (this.#controller && this.#controller.desiredSize !== null) {
-      try {
-        this.#controller.close();
-      } catch (error) {
-        this.#plan.log.debug('the body of a watch was closed before its end', { error: String(error) });
-      }
-    }
+    this.#initial = undefined;
   }
 }
 

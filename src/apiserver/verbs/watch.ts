@@ -2,6 +2,7 @@
 import type { ListQuery } from '../../apimachinery/list-options.ts';
 import { waitForNow, waitForRevision } from '../freshness.ts';
 import { negotiateForm } from '../negotiation/accept.ts';
+import { streamOf } from '../pushed-body.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { jsonType, respond } from '../respond.ts';
 import { selectionOf } from '../selection.ts';
@@ -9,7 +10,7 @@ import { parseIncludeObject } from '../table.ts';
 import { nodeNameOf } from '../user.ts';
 import { matchingObjects } from './page.ts';
 import { createFraming } from './watch-frames.ts';
-import { openWatch } from './watch-stream.ts';
+import { watchSource } from './watch-stream.ts';
 
 /** Without `timeoutSeconds` a watch ends after 30 to 60 minutes (kube-apiserver --min-request-timeout). */
 const minTimeoutMs = 30 * 60_000;
@@ -20,7 +21,7 @@ const minTimeoutMs = 30 * 60_000;
 const nodeTimeoutMs = 10 * 60_000;
 
 export async function watchCollection(scope: RequestScope, query: ListQuery): Promise<Response> {
-  const { server, definition, info, signal, shutdown } = scope;
+  const { server, definition, info, shutdown, push } = scope;
   const form = negotiateForm(scope.request.headers.get('accept') ?? undefined);
   const include = parseIncludeObject(scope.query.get('includeObject'));
   const selection = selectionOf(definition, info.namespace, query);
@@ -28,20 +29,21 @@ export async function watchCollection(scope: RequestScope, query: ListQuery): Pr
   const start = await prepareStart(scope, query);
   const { items: initial, revision: after } =
     start === 'current' ? await matchingObjects(server, selection) : { items: [], revision: start };
-  const body = openWatch({
+  const plan = {
     cache: server.cache,
     clock: server.clock,
     log: server.log,
     selection,
     framing,
     after,
-    initial,
     marksInitialEnd: query.sendInitialEvents === true && query.allowWatchBookmarks,
     bookmarks: query.allowWatchBookmarks,
     timeoutMs: timeoutOf(scope, query),
-    signals: shutdown ? [signal, shutdown] : [signal],
-  });
-  return respond(200, body, { ...scope.headers, ...jsonType });
+    shutdown,
+  };
+  const source = watchSource(plan, initial);
+  push?.(source);
+  return respond(200, push ? null : streamOf(source, scope.signal), { ...scope.headers, ...jsonType });
 }
 
 /** `current`: with the objects there are. No version and version 0 mean that too, but for WatchList without them. */

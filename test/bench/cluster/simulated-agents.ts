@@ -37,6 +37,7 @@ const watches = (name: string): readonly string[] => [
   '/api/v1/services?',
   '/apis/discovery.k8s.io/v1/endpointslices?',
   '/api/v1/namespaces?',
+  '/apis/minik8s.io/v1/dnses?',
 ];
 
 let renewals = 0;

@@ -1,0 +1,129 @@
+/**
+ * One request of an agent and its answer, on an HTTP/2 stream. Written for the thousands of watches that wait: once an
+ * answer is under way nothing is kept of the request, and a watch writes to the stream itself.
+ */
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
+import type { RequestEnv } from './options.ts';
+import type { Sink, Source } from './pushed-body.ts';
+
+/** What TLS has to hold at once. It keeps a buffer as large as the most that ever waited, as long as the connection lasts. */
+const pieceBytes = 8 * 1024;
+
+export type Answer = (request: Request, push: NonNullable<RequestEnv['push']>) => Promise<Response>;
+
+/** Resolves when the answer is written or has begun to write itself; never rejects. */
+export async function serveAgentStream(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  answer: Answer,
+): Promise<void> {
+  const gone = new AbortController();
+  stream.on('error', ignore);
+  const leave = () => gone.abort(new DOMException('the client went away', 'AbortError'));
+  stream.once('close', leave);
+  let source: Source | undefined;
+  const push = (pushing: Source) => {
+    source = pushing;
+  };
+  const request = requestOf(stream, headers, gone.signal);
+  const response = request ? await answer(request, push) : new Response(null, { status: 400 });
+  if (stream.destroyed) {
+    await response.body?.cancel();
+    return;
+  }
+  stream.respond(responseHeaders(response));
+  // What is still to come of a request that was refused is not waited for (RFC 9113 §8.1).
+  if (!stream.endAfterHeaders) stream.once('finish', () => stopReading(stream));
+  if (source) {
+    stream.off('close', leave);
+    pushTo(stream, source);
+  } else await writeAll(stream, response.body);
+}
+
+/** Holds on to the stream and the source alone. */
+function pushTo(stream: ServerHttp2Stream, source: Source): void {
+  stream.once('close', () => source.cancel());
+  source.begin(new StreamSink(stream));
+}
+
+/** Made once: one made for each stream would hold on to its request. Whoever has to know is told of the close. */
+const ignore = () => undefined;
+
+function requestOf(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  signal: AbortSignal,
+): Request | undefined {
+  const { ':method': method = 'GET', ':path': path = '/', ':authority': authority = 'apiserver' } = headers;
+  const plain = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    name.startsWith(':') || value === undefined ? [] : [[name, [value].flat().join(', ')]],
+  );
+  const body = stream.endAfterHeaders ? null : stream.iterator({ destroyOnReturn: false });
+  try {
+    const init = { method, headers: plain, signal, ...(body && { body, duplex: 'half' }) };
+    return new Request(`https://${authority}${path}`, init as RequestInit);
+  } catch {
+    // No URL, method or header field that there is.
+    return undefined;
+  }
+}
+
+function responseHeaders({ status, headers }: Response): Record<string, string | number> {
+  const fields: Record<string, string | number> = { ':status': status };
+  for (const [name, value] of headers) {
+    // It speaks of one connection for one request, and HTTP/2 forbids it.
+    if (name !== 'connection') fields[name] = value;
+  }
+  return fields;
+}
+
+async function writeAll(stream: ServerHttp2Stream, body: Response['body']): Promise<void> {
+  try {
+    for await (const chunk of body ?? []) {
+      for (let at = 0; at < chunk.length; at += pieceBytes) {
+        if (stream.destroyed) return;
+        await write(stream, chunk.subarray(at, at + pieceBytes));
+      }
+    }
+    stream.end();
+  } catch {
+    stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  }
+}
+
+/** Resolves when the piece has left, or never will. */
+const write = (stream: ServerHttp2Stream, piece: Uint8Array) =>
+  new Promise<void>((resolve) => {
+    stream.write(piece, () => resolve());
+  });
+
+function stopReading(stream: ServerHttp2Stream): void {
+  if (!stream.readableEnded && !stream.destroyed) stream.close(constants.NGHTTP2_NO_ERROR);
+}
+
+class StreamSink implements Sink {
+  readonly #stream: ServerHttp2Stream;
+
+  constructor(stream: ServerHttp2Stream) {
+    this.#stream = stream;
+  }
+
+  write(piece: Uint8Array): void {
+    this.#stream.write(piece);
+  }
+
+  end(): void {
+    this.#stream.end();
+  }
+
+  get backlog(): number {
+    return this.#stream.writableLength;
+  }
+
+  async room(): Promise<void> {
+    if (!this.#stream.writableNeedDrain) return;
+    await new Promise<void>((resolve) => {
+      this.#stream.once('drain', resolve);
+    });
+  }
+}
