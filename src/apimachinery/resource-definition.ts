@@ -11,6 +11,8 @@ export interface ResourceRef<T extends KubeObject = KubeObject> {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
+  /** What a client asks for of each object; default all of it. */
+  readonly part?: 'metadata';
   /** Carries T; never set. */
   readonly type?: T;
 }

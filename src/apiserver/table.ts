@@ -4,6 +4,7 @@ import type { JsonObject } from '../apimachinery/equality.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
 import type { Column, ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import { newBadRequest } from '../apimachinery/status-error.ts';
+import { metadataBytes } from '../storage/codec.ts';
 import type { MetaVersion } from './negotiation/accept.ts';
 
 const includes = ['None', 'Metadata', 'Object'] as const;
@@ -102,10 +103,18 @@ export function table(
   };
 }
 
-export function metadataOf(object: KubeObject, version: MetaVersion): KubeObject {
-  return {
-    kind: 'PartialObjectMetadata',
-    apiVersion: `meta.k8s.io/${version}`,
-    metadata: object.metadata,
-  };
+export const partialHead = (version: MetaVersion) => ({
+  kind: 'PartialObjectMetadata',
+  apiVersion: `meta.k8s.io/${version}`,
+});
+
+export const metadataOf = ({ metadata }: KubeObject, version: MetaVersion): KubeObject => ({
+  ...partialHead(version),
+  metadata,
+});
+
+/** The same from an object's bytes, which are not decoded for it. */
+export function partialObject(bytes: Buffer, version: MetaVersion): Buffer {
+  const head = JSON.stringify(partialHead(version)).slice(0, -1);
+  return Buffer.concat([Buffer.from(`${head},"metadata":`), metadataBytes(bytes), Buffer.from('}')]);
 }

@@ -29,6 +29,9 @@ const patchContentTypes: Readonly<Record<PatchType, string>> = {
 };
 
 const accept = { accept: 'application/json' };
+/** PartialObjectMetadata, which every kind is served as. */
+const acceptMetadata = { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' };
+const acceptOf = ({ part }: ResourceRef) => (part === 'metadata' ? acceptMetadata : accept);
 
 const write = (method: ApiRequest['method'], path: string, body: unknown, type = 'application/json') => ({
   method,
@@ -45,11 +48,11 @@ function resourceClient<T extends KubeObject>(requester: Requester, ref: Resourc
   };
   return {
     get: async (name, namespace) =>
-      send({ method: 'GET', path: objectPath(ref, name, namespace), headers: accept }),
+      send({ method: 'GET', path: objectPath(ref, name, namespace), headers: acceptOf(ref) }),
 
     async list(options = {}) {
       const path = collectionPath(ref, options.namespace) + listQuery(options);
-      const list = await requester.json({ method: 'GET', path, headers: accept });
+      const list = await requester.json({ method: 'GET', path, headers: acceptOf(ref) });
       return withTypes(ref, list as KubeList<T>);
     },
 
@@ -115,7 +118,12 @@ async function* watch<T extends KubeObject>(
   const abort = new AbortController();
   const unlink = onAbort(signal, () => abort.abort(signal.reason));
   try {
-    const response = await requester.open({ method: 'GET', path, headers: accept, signal: abort.signal });
+    const response = await requester.open({
+      method: 'GET',
+      path,
+      headers: acceptOf(ref),
+      signal: abort.signal,
+    });
     yield* watchEvents<T>(response.body, `GET ${path}`);
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -38,6 +38,7 @@ export function createInformerFactory(options: InformerFactoryOptions): Informer
         ref.group,
         ref.version,
         ref.plural,
+        ref.part ?? '',
         scope.namespace ?? '',
         scope.labelSelector ?? '',
         scope.fieldSelector ?? '',
@@ -47,7 +48,7 @@ export function createInformerFactory(options: InformerFactoryOptions): Informer
         informer = new SharedInformer<KubeObject>(ref, scope, options);
         informers.set(id, informer);
       }
-      // The map is keyed by the kind, and a kind has one type.
+      // The map is keyed by the kind and what is asked of it, and that has one type.
       return informer as unknown as Informer<T>;
     },
 

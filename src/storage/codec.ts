@@ -9,7 +9,9 @@ const metadataMark = Buffer.from('"metadata":{');
 const revisionMark = Buffer.from('"resourceVersion":"');
 const quote = 0x22;
 const comma = 0x2c;
+const openingBrace = 0x7b;
 const closingBrace = 0x7d;
+const backslash = 0x5c;
 /** apiVersion and kind are short; a head longer than this is not ours and takes the slow way. */
 const longestHead = 512;
 
@@ -90,8 +92,23 @@ export function withRevision(bytes: Buffer, revision: number): Buffer {
   return join([head, version, tail]);
 }
 
+/** The part of an object's bytes, in the form this file writes them, that is `metadata`: a JSON object. */
+export function metadataBytes(bytes: Buffer): Buffer {
+  const start = bytes.indexOf(metadataMark) + metadataMark.length - 1;
+  let depth = 0;
+  let inString = false;
+  for (let at = start; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === quote) inString = !inString;
+    else if (inString && byte === backslash) at++;
+    else if (!inString && byte === openingBrace) depth++;
+    else if (!inString && byte === closingBrace && --depth === 0) return bytes.subarray(start, at + 1);
+  }
+  throw new SyntaxError('the bytes are no Kubernetes object: metadata has no end');
+}
+
 /** Like Buffer.concat, but never in Node's shared pool: one long-lived object would keep a whole pool alive. */
-function join(parts: readonly Buffer[]): Buffer {
+export function join(parts: readonly Buffer[]): Buffer {
   const whole = Buffer.allocUnsafeSlow(parts.reduce((size, part) => size + part.length, 0));
   let at = 0;
   for (const part of parts) at += part.copy(whole, at);

@@ -6,6 +6,7 @@
 import { leaseResource } from '../../api/coordination/v1/lease.ts';
 import { type Event, eventResource } from '../../api/core/v1/event.ts';
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { podCIDRAnnotation } from '../../api/core/v1/node-annotations.ts';
 import { mayLabelItself } from '../../api/core/v1/node-labels.ts';
 import { podResource } from '../../api/core/v1/pod.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
@@ -63,6 +64,11 @@ async function restrictNode(
   const refused = (what: string) => `node ${JSON.stringify(node)} is not allowed to modify ${what}`;
   const label = changedLabels(next, before).find((key) => !mayLabelItself(key));
   if (label !== undefined) return refused(`the label ${label}`);
+  const range = next.metadata.annotations?.[podCIDRAnnotation];
+  if (range !== undefined && range !== next.spec.podCIDR) {
+    if (range !== before?.metadata.annotations?.[podCIDRAnnotation])
+      return refused(`the annotation ${podCIDRAnnotation} to anything but its podCIDR`);
+  }
   if (!same(next.metadata.ownerReferences, before?.metadata.ownerReferences))
     return refused('ownerReferences');
   if (!same(next.metadata.finalizers, before?.metadata.finalizers)) return refused('finalizers');

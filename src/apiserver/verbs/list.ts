@@ -7,7 +7,7 @@ import { negotiateForm } from '../negotiation/accept.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { jsonType, respond, respondJson } from '../respond.ts';
 import { selectionOf } from '../selection.ts';
-import { metadataOf, parseIncludeObject, table } from '../table.ts';
+import { parseIncludeObject, partialHead, partialObject, table } from '../table.ts';
 import { type Page, type PageItem, readPage } from './page.ts';
 import { watchCollection } from './watch.ts';
 
@@ -38,10 +38,9 @@ async function listCollection(scope: RequestScope, query: ListQuery): Promise<Re
       return respondJson(200, table(tableForm, metadata, objects), scope.headers);
     }
     case 'metadata': {
-      const items = page.items.map((item) => metadataOf(item.object, form.version));
-      const apiVersion = `meta.k8s.io/${form.version}`;
-      const answer = { kind: 'PartialObjectMetadataList', apiVersion, metadata, items };
-      return respondJson(200, answer, scope.headers);
+      const items = page.items.map(({ bytes }) => ({ bytes: partialObject(bytes, form.version) }));
+      const { apiVersion, kind } = partialHead(form.version);
+      return respondItems(JSON.stringify({ kind: `${kind}List`, apiVersion, metadata }), items, scope);
     }
     case 'object': {
       const head = { kind: `${definition.kind}List`, apiVersion: apiVersionOf(definition), metadata };
@@ -59,7 +58,11 @@ function listMeta(page: Page): ListMeta {
 }
 
 /** `{…head…,"items":[…]}` around bytes that are already JSON. */
-function respondItems(head: string, items: readonly PageItem[], scope: RequestScope): Response {
+function respondItems(
+  head: string,
+  items: readonly Pick<PageItem, 'bytes'>[],
+  scope: RequestScope,
+): Response {
   const chunks = itemChunks(`${head.slice(0, -1)},"items":[`, items);
   const first = chunks.next();
   const second = first.done ? first : chunks.next();
@@ -80,7 +83,10 @@ function respondItems(head: string, items: readonly PageItem[], scope: RequestSc
 
 const comma = Buffer.from(',');
 
-function* itemChunks(opening: string, items: readonly PageItem[]): Generator<Buffer, undefined> {
+function* itemChunks(
+  opening: string,
+  items: readonly Pick<PageItem, 'bytes'>[],
+): Generator<Buffer, undefined> {
   let parts: Buffer[] = [Buffer.from(opening)];
   let size = 0;
   for (const [index, { bytes }] of items.entries()) {

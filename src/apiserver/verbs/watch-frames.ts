@@ -3,10 +3,10 @@ import type { KubeObject } from '../../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { Status } from '../../apimachinery/status-error.ts';
 import type { CachedObject, CacheEvent } from '../../storage/cache.ts';
-import { frameObject } from '../../storage/codec.ts';
-import type { ResponseForm } from '../negotiation/accept.ts';
+import { frameObject, join, withRevision } from '../../storage/codec.ts';
+import type { MetaVersion, ResponseForm } from '../negotiation/accept.ts';
 import type { Selection } from '../selection.ts';
-import { type IncludeObject, metadataOf, table } from '../table.ts';
+import { type IncludeObject, partialHead, partialObject, table } from '../table.ts';
 
 type EventType = CacheEvent['type'];
 
@@ -48,7 +48,7 @@ export function createFraming(
     case 'object':
       return objectFraming(definition);
     case 'metadata':
-      return renderedFraming((object) => metadataOf(object, form.version));
+      return metadataFraming(form.version);
     case 'table':
       return tableFraming({ definition, version: form.version, include }, now);
   }
@@ -78,20 +78,32 @@ function atRevision(object: KubeObject, revision: number): KubeObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion } };
 }
 
-function renderedFraming(render: (object: KubeObject) => { kind: string; apiVersion: string }): Framing {
-  const frame: Framing['frame'] = (type, shown, revision) =>
-    line(type, render(atRevision(shown.object, revision)));
+/** What every watch of metadata is sent of an event, made once. */
+const metadataFrames = {
+  v1: new WeakMap<CacheEvent, Buffer>(),
+  v1beta1: new WeakMap<CacheEvent, Buffer>(),
+};
+
+/**
+ * An event that changed no metadata but the resourceVersion is sent like any other, as upstream does: it is how a client
+ * learns that the object changed at all.
+ */
+function metadataFraming(version: MetaVersion): Framing {
+  const frames = metadataFrames[version];
+  const frame: Framing['frame'] = (type, { bytes, revision: own }, revision) => {
+    const object = partialObject(own === revision ? bytes : withRevision(bytes, revision), version);
+    return join([Buffer.from(`{"type":"${type}","object":`), object, Buffer.from('}\n')]);
+  };
   return {
     frame,
-    unchanged: ({ type, current, revision }) => frame(type, current, revision),
-    bookmark(revision, annotations) {
-      const { kind, apiVersion } = render({
-        kind: '',
-        apiVersion: '',
-        metadata: {} as KubeObject['metadata'],
-      });
-      return line('BOOKMARK', { kind, apiVersion, metadata: bookmarkMeta(revision, annotations) });
+    unchanged(event) {
+      const { type, current, revision } = event;
+      const made = frames.get(event) ?? frame(type, current, revision);
+      frames.set(event, made);
+      return made;
     },
+    bookmark: (revision, annotations) =>
+      line('BOOKMARK', { ...partialHead(version), metadata: bookmarkMeta(revision, annotations) }),
   };
 }
 

@@ -4,7 +4,8 @@
  * a start, after a failure, and now and then, since others may have been at it. What is there stays when the agent
  * ends, so pods reach one another while it is away.
  */
-import { nodeResource } from '../../api/core/v1/node.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
 import { aborted, isAbort, onAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Exec } from '../../base/exec.ts';
@@ -39,13 +40,14 @@ const retry = { baseMs: 100, maxMs: 30_000 };
 /** Runs until the signal aborts; never rejects for what goes wrong meanwhile. */
 export async function runOverlay(options: OverlayOptions, signal: AbortSignal): Promise<void> {
   const { informers, clock, log } = options;
-  const nodes = informers.informerFor(nodeResource);
+  const nodes = informers.informerFor<KubeObject>({ ...nodeResource, part: 'metadata' });
   const queue = new WorkQueue<'nodes'>(clock, retry);
   const wake = () => queue.add('nodes');
+  const overlay = new Overlay(options, () => nodes.lister.list());
   nodes.addEventHandler({
     onAdd: wake,
     onUpdate: (node, old) => {
-      if (relevance(node) !== relevance(old)) wake();
+      if (relevance(node) !== relevance(old) || overlay.waitsFor(node)) wake();
     },
     onDelete: wake,
   });
@@ -53,7 +55,6 @@ export async function runOverlay(options: OverlayOptions, signal: AbortSignal): 
   try {
     // Without knowing the nodes, nothing that is there may be taken away.
     await informers.start(signal);
-    const overlay = new Overlay(options, () => nodes.lister.list());
     wake();
     for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
       try {
@@ -82,7 +83,7 @@ export async function runOverlay(options: OverlayOptions, signal: AbortSignal): 
 
 class Overlay {
   readonly #options: OverlayOptions;
-  readonly #nodes: () => Parameters<typeof planOverlay>[1];
+  readonly #nodes: () => readonly KubeObject[];
   readonly #names: NetworkNames;
   /** What the kernel has, as far as is known. */
   #kernel: OverlayState | undefined;
@@ -90,8 +91,10 @@ class Overlay {
   #underlay: Underlay | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
   #problems: ReadonlySet<string> = new Set();
+  /** This node's Node as it was read last. */
+  #own: Node | undefined;
 
-  constructor(options: OverlayOptions, nodes: () => Parameters<typeof planOverlay>[1]) {
+  constructor(options: OverlayOptions, nodes: () => readonly KubeObject[]) {
     this.#options = options;
     this.#nodes = nodes;
     this.#names = options.names ?? defaultNames;
@@ -107,7 +110,9 @@ class Overlay {
       this.#rival = rival;
       this.#readAt = now;
     }
-    const plan = planOverlay({ ...this.#options, underlay: this.#underlay }, this.#nodes(), this.#names);
+    const nodes = this.#nodes();
+    const podCIDR = await this.#ownRange(nodes);
+    const plan = planOverlay({ ...this.#options, podCIDR, underlay: this.#underlay }, nodes, this.#names);
     this.#tell(plan.problems);
     const from = this.#kernel;
     // Until it has worked, nobody knows.
@@ -122,6 +127,20 @@ class Overlay {
     const [before, after] = [from, plan.state].map(({ routes }) => routes.size);
     if (before !== after) log.info('the ways to other nodes changed', { networks: after });
     await this.#announce(plan);
+  }
+
+  /** Whether what is not known yet of this node's own Node may be in this change of it. */
+  waitsFor({ metadata: { name, uid } }: KubeObject): boolean {
+    return name === this.#options.nodeName && rangeIn(this.#own, uid) === undefined;
+  }
+
+  /** The range is no part of the metadata. Once a Node has one it keeps it, so it is asked for once. */
+  async #ownRange(nodes: readonly KubeObject[]): Promise<string | undefined> {
+    const { client, nodeName } = this.#options;
+    const uid = nodes.find(({ metadata }) => metadata.name === nodeName)?.metadata.uid;
+    if (uid === undefined) return undefined;
+    if (rangeIn(this.#own, uid) === undefined) this.#own = await client.resource(nodeResource).get(nodeName);
+    return rangeIn(this.#own, uid);
   }
 
   /** Others send packets here only when this node has said how. */
@@ -141,3 +160,6 @@ class Overlay {
     this.#problems = new Set(problems);
   }
 }
+
+const rangeIn = (node: Node | undefined, uid: string): string | undefined =>
+  node?.metadata.uid === uid ? node.spec.podCIDR : undefined;

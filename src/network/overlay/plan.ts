@@ -1,8 +1,15 @@
 /**
- * Where packets for other nodes' pods go: from Nodes to what the kernel should have. Everything in a Node but its
- * podCIDR and its creation time is written by that node itself, so nothing of it reaches the kernel unchecked.
+ * Where packets for other nodes' pods go: from the metadata of Nodes to what the kernel should have. All that is read of
+ * one but its creation time is written by that node itself, so nothing of it reaches the kernel unchecked. That the range
+ * it names is the one it was given the API server has checked (apiserver/admission/node-restriction.ts).
  */
-import type { Node } from '../../api/core/v1/node.ts';
+import {
+  macAnnotation,
+  modeAnnotation,
+  nodeIPAnnotation,
+  podCIDRAnnotation,
+} from '../../api/core/v1/node-annotations.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
 import { formatAddress, parseAddress, parseCidr } from '../ipam.ts';
 import type { NetworkNames } from '../rules.ts';
 import { contains, Ranges } from './ranges.ts';
@@ -10,10 +17,6 @@ import type { OverlayState, VxlanLink } from './state.ts';
 
 /** `host-routes` sends packets as they are to nodes on the same link; `vxlan` wraps them and needs no such link. */
 export type OverlayMode = 'vxlan' | 'host-routes';
-
-/** Written by a node's agent on its own Node once it can receive packets of that kind. */
-export const modeAnnotation = 'minik8s.io/overlay';
-export const macAnnotation = 'minik8s.io/vxlan-mac';
 
 /** What VXLAN puts around a packet of IPv4: an outer IP, UDP and VXLAN header and the inner Ethernet one. */
 export const vxlanOverhead = 50;
@@ -29,6 +32,8 @@ export interface Underlay {
 export interface OverlayFacts {
   readonly nodeName: string;
   readonly nodeIP: string;
+  /** This node's `spec.podCIDR`; undefined while it has none. */
+  readonly podCIDR: string | undefined;
   readonly clusterCIDR: string;
   readonly mode: OverlayMode;
   /** Undefined while no link has the node's address. */
@@ -43,11 +48,12 @@ export interface OverlayPlan {
   readonly problems: readonly string[];
 }
 
+const told = [modeAnnotation, macAnnotation, podCIDRAnnotation, nodeIPAnnotation] as const;
+
 /** What matters here of a Node; two Nodes that give the same text give the same plan. */
-export function relevance({ metadata, spec, status }: Node): string {
+export function relevance({ metadata }: KubeObject): string {
   const { uid, creationTimestamp, annotations = {} } = metadata;
-  const told = [annotations[modeAnnotation], annotations[macAnnotation]];
-  return JSON.stringify([uid, creationTimestamp, spec.podCIDR, told, addressOf(status)]);
+  return JSON.stringify([uid, creationTimestamp, told.map((name) => annotations[name])]);
 }
 
 /** The MTU of pods' links: what fits through the underlay, wrapped or not. */
@@ -66,11 +72,11 @@ export function macOf(podCIDR: string): string {
  */
 export function planOverlay(
   facts: OverlayFacts,
-  nodes: readonly Node[],
+  nodes: readonly KubeObject[],
   { vxlanLink: linkName }: NetworkNames,
 ): OverlayPlan {
   const own = nodes.find(({ metadata }) => metadata.name === facts.nodeName);
-  const podCIDR = own && rangeOf(own);
+  const podCIDR = own && rangeOf(facts.podCIDR);
   if (!podCIDR) return { state: noOverlay, annotations: undefined, problems: [] };
   // Pod addresses that lead nowhere are refused here: the default route would carry them out of the cluster.
   const routes = new Map([[networkOf(facts.clusterCIDR), 'unreachable']]);
@@ -100,7 +106,12 @@ export function planOverlay(
       );
     }
   }
-  const annotations = { [modeAnnotation]: facts.mode, [macAnnotation]: link?.mac ?? null };
+  const annotations = {
+    [modeAnnotation]: facts.mode,
+    [macAnnotation]: link?.mac ?? null,
+    [podCIDRAnnotation]: facts.podCIDR ?? null,
+    [nodeIPAnnotation]: facts.nodeIP,
+  };
   return { state: { vxlan: link, routes, neighbours, forwarding, senders }, annotations, problems };
 }
 
@@ -131,7 +142,7 @@ interface Peer {
  * The nodes that have said that they are ready for packets. Where two want the same range, address or MAC the older
  * one has it: a node that joins takes nothing from those that are there.
  */
-function peersOf(facts: OverlayFacts, podCIDR: string, others: readonly Node[]) {
+function peersOf(facts: OverlayFacts, podCIDR: string, others: readonly KubeObject[]) {
   const taken = new Map([
     [facts.nodeIP, facts.nodeName],
     [macOf(podCIDR), facts.nodeName],
@@ -174,11 +185,11 @@ function peersOf(facts: OverlayFacts, podCIDR: string, others: readonly Node[]) 
 }
 
 /** Undefined for a node that is not ready for packets; a text says why one that is can not be used. */
-function readPeer(node: Node): Peer | string | undefined {
-  const { name, annotations = {} } = node.metadata;
+function readPeer({ metadata }: KubeObject): Peer | string | undefined {
+  const { name, annotations = {} } = metadata;
   const mode = annotations[modeAnnotation];
-  const podCIDR = rangeOf(node);
-  const address = addressOf(node.status);
+  const podCIDR = rangeOf(annotations[podCIDRAnnotation]);
+  const address = annotations[nodeIPAnnotation];
   if (mode === undefined || podCIDR === undefined || address === undefined) return undefined;
   const ip = unicast(address);
   if (ip === undefined)
@@ -195,18 +206,15 @@ function readPeer(node: Node): Peer | string | undefined {
   return { name, podCIDR, ip, mac };
 }
 
-function olderFirst(a: Node, b: Node): number {
+function olderFirst(a: KubeObject, b: KubeObject): number {
   const [first, second] = [a, b].map(({ metadata }) => `${metadata.creationTimestamp} ${metadata.name}`);
   return first === second ? 0 : (first ?? '') < (second ?? '') ? -1 : 1;
 }
 
-const addressOf = (status: Node['status']) =>
-  status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
-
 /** As the kernel writes it; undefined for none, and for one that is no IPv4 network of at least eight addresses. */
-function rangeOf({ spec }: Node): string | undefined {
+function rangeOf(podCIDR: string | undefined): string | undefined {
   try {
-    return spec.podCIDR && parseCidr(spec.podCIDR).bits <= 29 ? networkOf(spec.podCIDR) : undefined;
+    return podCIDR && parseCidr(podCIDR).bits <= 29 ? networkOf(podCIDR) : undefined;
   } catch {
     return undefined;
   }

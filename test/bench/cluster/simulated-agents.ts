@@ -30,15 +30,25 @@ export interface AgentsReport {
 }
 
 const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
-const watches = (name: string): readonly string[] => [
-  `/api/v1/pods?fieldSelector=spec.nodeName%3D${name}`,
-  `/api/v1/nodes?fieldSelector=metadata.name%3D${name}`,
-  '/api/v1/nodes?',
-  '/api/v1/services?',
-  '/apis/discovery.k8s.io/v1/endpointslices?',
-  '/api/v1/namespaces?',
-  '/apis/minik8s.io/v1/dnses?',
+
+interface Watch {
+  readonly path: string;
+  readonly metadataOnly?: true;
+}
+
+/** Those of the informers in src/kubelet/assigned-pods.ts, src/network/overlay, src/proxy, src/dns and src/routing. */
+const watches = (name: string): readonly Watch[] => [
+  { path: `/api/v1/pods?fieldSelector=spec.nodeName%3D${name}` },
+  { path: `/api/v1/nodes?fieldSelector=metadata.name%3D${name}` },
+  { path: '/api/v1/nodes?', metadataOnly: true },
+  { path: '/api/v1/services?' },
+  { path: '/apis/discovery.k8s.io/v1/endpointslices?' },
+  { path: '/api/v1/namespaces?' },
+  { path: '/apis/minik8s.io/v1/dnses?' },
 ];
+
+const acceptOf = ({ metadataOnly }: Watch) =>
+  metadataOnly ? 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' : 'application/json';
 
 let renewals = 0;
 let statuses = 0;
@@ -101,17 +111,33 @@ class SimulatedAgent {
   }
 
   async watch(): Promise<void> {
-    for (const path of watches(this.#name)) {
-      let version = await again(() => this.#list(path));
+    await again(() => this.#announce());
+    for (const watch of watches(this.#name)) {
+      let version = await again(() => this.#list(watch));
       void (async () => {
-        for (;;) version = await this.#follow(path, version).catch(noted(version));
+        for (;;) version = await this.#follow(watch, version).catch(noted(version));
       })();
     }
   }
 
+  /** What the overlay tells the other nodes, once this one has its range. */
+  async #announce(): Promise<void> {
+    const path = `/api/v1/nodes/${this.#name}`;
+    const { spec } = JSON.parse(await this.#text('GET', path)) as { spec: { podCIDR?: string } };
+    if (spec.podCIDR === undefined) throw new Error(`${this.#name} has no range yet`);
+    const annotations = {
+      'minik8s.io/overlay': 'vxlan',
+      'minik8s.io/vxlan-mac': '0a:58:0a:80:01:00',
+      'minik8s.io/pod-cidr': spec.podCIDR,
+      'minik8s.io/node-ip': addressOf(this.#name),
+    };
+    await this.#call('PATCH', path, { metadata: { annotations } });
+  }
+
   /** As a reflector lists at first: whatever the server has at hand. Resolves to the version from which it watches. */
-  async #list(path: string): Promise<string> {
-    const text = await this.#text('GET', `${path}&limit=500&resourceVersion=0`);
+  async #list(watch: Watch): Promise<string> {
+    const { path } = watch;
+    const text = await this.#text('GET', `${path}&limit=500&resourceVersion=0`, undefined, acceptOf(watch));
     // The list's own metadata; reading all of it a thousand times over would be the work of a thousand machines.
     const version = /"resourceVersion":"(\d+)"/.exec(text)?.[1];
     if (version === undefined) throw new Error(`${path}: a list without a version`);
@@ -119,10 +145,12 @@ class SimulatedAgent {
   }
 
   /** Resolves to the last version seen when the server ends the watch. */
-  async #follow(path: string, from: string): Promise<string> {
+  async #follow(watch: Watch, from: string): Promise<string> {
+    const { path } = watch;
     const timeout = Math.floor(300 + 300 * Math.random());
     const query = `&watch=true&allowWatchBookmarks=true&resourceVersion=${from}&timeoutSeconds=${timeout}`;
-    const { status, body } = await this.#transport.request({ method: 'GET', path: path + query });
+    const headers = { accept: acceptOf(watch) };
+    const { status, body } = await this.#transport.request({ method: 'GET', path: path + query, headers });
     if (status !== 200) throw new Error(`${path}: ${status}`);
     let version = from;
     for await (const chunk of body) {
@@ -136,12 +164,17 @@ class SimulatedAgent {
     return JSON.parse(await this.#text(method, path, JSON.stringify(body))) as T;
   }
 
-  async #text(method: ApiRequest['method'], path: string, text?: string): Promise<string> {
+  async #text(
+    method: ApiRequest['method'],
+    path: string,
+    text?: string,
+    accept = 'application/json',
+  ): Promise<string> {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
     const { status, body } = await this.#transport.request({
       method,
       path,
-      headers: { 'content-type': type },
+      headers: { accept, 'content-type': type },
       ...(text !== undefined && { body: text }),
     });
     const chunks: Uint8Array[] = [];
@@ -174,10 +207,14 @@ const noted =
     return instead;
   };
 
+function addressOf(name: string): string {
+  const number = Number(name.split('-').at(-1));
+  return `172.16.${number >> 8}.${number & 255}`;
+}
+
 /** As large as a real node's: twenty images, all of its facts. */
 function statusOf(name: string) {
   const now = new Date().toISOString().replace(/\.\d+Z/, 'Z');
-  const number = Number(name.split('-').at(-1));
   const amounts = { cpu: '8', memory: '32Gi', 'ephemeral-storage': '200Gi', pods: '110' };
   const condition = (type: string, status: string, reason: string) => ({
     type,
@@ -191,7 +228,7 @@ function statusOf(name: string) {
     capacity: amounts,
     allocatable: amounts,
     addresses: [
-      { type: 'InternalIP', address: `172.16.${number >> 8}.${number & 255}` },
+      { type: 'InternalIP', address: addressOf(name) },
       { type: 'Hostname', address: name },
     ],
     daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },

@@ -202,7 +202,14 @@ describe('list and get', () => {
       server.call('GET', path, undefined, { headers: { accept } });
     const list = await ask('application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1');
     assert.equal(list.json().kind, 'PartialObjectMetadataList');
-    assert.equal('data' in (list.json<KubeList>().items[0] ?? {}), false);
+    const whole = (await ask('application/json')).json<KubeList>();
+    const partial = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' };
+    assert.deepEqual(list.json<KubeList>(), {
+      kind: 'PartialObjectMetadataList',
+      apiVersion: 'meta.k8s.io/v1',
+      metadata: whole.metadata,
+      items: whole.items.map(({ metadata }) => ({ ...partial, metadata })),
+    });
     const one = await ask('application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1', `${configMaps}/a`);
     assert.equal(one.json().kind, 'PartialObjectMetadata');
     assert.equal((await ask('application/vnd.kubernetes.protobuf')).status, 406);

@@ -1,8 +1,13 @@
 /** VXLAN in the kernels of three hosts, with the real API server between them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  macAnnotation,
+  modeAnnotation,
+  nodeIPAnnotation,
+  podCIDRAnnotation,
+} from '../../../src/api/core/v1/node-annotations.ts';
 import { systemExec } from '../../../src/base/exec.ts';
-import { macAnnotation, modeAnnotation } from '../../../src/network/overlay/plan.ts';
 import { cleanupNetwork } from '../../../src/network/pod-network.ts';
 import { removeServiceRules } from '../../../src/proxy/proxier.ts';
 import { waitFor } from '../../e2e/harness/wait-for.ts';
@@ -225,9 +230,13 @@ test('three nodes over VXLAN', async (context) => {
     // Its agent would put right what it says.
     await node(2).stop();
     await node(2).register();
-    await node(2).patch({
-      metadata: { annotations: { [modeAnnotation]: 'vxlan', [macAnnotation]: '0a:58:0a:f4:01:00' } },
-    });
+    const annotations = {
+      [modeAnnotation]: 'vxlan',
+      [macAnnotation]: '0a:58:0a:f4:01:00',
+      [podCIDRAnnotation]: node(2).podCIDR,
+      [nodeIPAnnotation]: node(2).host.address,
+    };
+    await node(2).patch({ metadata: { annotations } });
     await waitFor('the line', () =>
       first.log
         .of('warn')

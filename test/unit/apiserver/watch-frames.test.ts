@@ -71,10 +71,22 @@ describe('what a watcher with a selector sees', () => {
     assert.equal(frameOf(made, selection, framing), made.frame);
   });
 
-  it('frames metadata alone', () => {
-    const metadata = createFraming(definition, { type: 'metadata', version: 'v1' }, 'Metadata', () => 0);
-    const line = JSON.parse(metadata.unchanged(event('MODIFIED', true, true)).toString());
-    assert.equal(line.object.kind, 'PartialObjectMetadata');
+  it('frames metadata alone, once for all watches', () => {
+    const framings = [1, 2].map(() =>
+      createFraming(definition, { type: 'metadata', version: 'v1' }, 'Metadata', () => 0),
+    );
+    const [metadata, other] = framings;
+    assert.ok(metadata && other);
+    const made = event('MODIFIED', true, true);
+    const line = JSON.parse(metadata.unchanged(made).toString());
+    assert.deepEqual(line.object, {
+      kind: 'PartialObjectMetadata',
+      apiVersion: 'meta.k8s.io/v1',
+      metadata: made.current.object.metadata,
+    });
+    assert.equal(other.unchanged(made), metadata.unchanged(made));
+    const left = JSON.parse(metadata.frame('DELETED', cached(true, 5), 6).toString());
+    assert.equal(left.object.metadata.resourceVersion, '6');
     const bookmark = JSON.parse(metadata.bookmark(9).toString());
     assert.deepEqual(bookmark.object.metadata, { resourceVersion: '9', creationTimestamp: null });
     assert.equal(bookmark.object.kind, 'PartialObjectMetadata');

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Node } from '../../../src/api/core/v1/node.ts';
 import {
   macAnnotation,
-  macOf,
   modeAnnotation,
+  nodeIPAnnotation,
+  podCIDRAnnotation,
+} from '../../../src/api/core/v1/node-annotations.ts';
+import type { KubeObject } from '../../../src/apimachinery/meta.ts';
+import {
+  macOf,
   noOverlay,
   type OverlayFacts,
   planOverlay,
@@ -26,31 +30,39 @@ interface NodeOptions {
 }
 
 /** `node(3)` is node-3 at 192.0.2.3 with the pods of 10.244.3.0/24, ready for VXLAN. */
-function node(number: number, options: NodeOptions = {}): Node {
+function node(number: number, options: NodeOptions = {}): KubeObject {
   const podCIDR = 'podCIDR' in options ? options.podCIDR : `10.244.${number}.0/24`;
-  const annotations = options.annotations ?? {
+  const way = options.annotations ?? {
     [modeAnnotation]: 'vxlan',
     [macAnnotation]: macOf(podCIDR ?? '10.244.255.0/24'),
+  };
+  const annotations = {
+    ...way,
+    ...(podCIDR !== undefined && { [podCIDRAnnotation]: podCIDR }),
+    [nodeIPAnnotation]: options.ip ?? `192.0.2.${number}`,
   };
   return {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: { ...meta(`node-${number}`), annotations, creationTimestamp: at(options.made ?? number) },
-    spec: podCIDR === undefined ? {} : { podCIDR, podCIDRs: [podCIDR] },
-    status: { addresses: [{ type: 'InternalIP', address: options.ip ?? `192.0.2.${number}` }] },
   };
 }
 
 const facts: OverlayFacts = {
   nodeName: 'node-1',
   nodeIP: '192.0.2.1',
+  podCIDR: '10.244.1.0/24',
   clusterCIDR: '10.244.0.0/16',
   mode: 'vxlan',
   underlay: { dev: 'eth0', mtu: 1500, network: '192.0.2.0/24' },
 };
 
-const plan = (nodes: readonly Node[], more: Partial<OverlayFacts> = {}) =>
-  planOverlay({ ...facts, ...more }, nodes, names);
+/** With the range that node-1 is said to have. */
+const plan = (nodes: readonly KubeObject[], more: Partial<OverlayFacts> = {}) => {
+  const own = nodes.find(({ metadata }) => metadata.name === facts.nodeName);
+  const podCIDR = own?.metadata.annotations?.[podCIDRAnnotation];
+  return planOverlay({ ...facts, podCIDR, ...more }, nodes, names);
+};
 
 const refusal = ['10.244.0.0/16', 'unreachable'] as const;
 
@@ -88,7 +100,12 @@ describe('the plan of the overlay', () => {
       ],
     );
     assert.deepEqual([...(state.senders ?? [])], ['192.0.2.2', '192.0.2.3']);
-    assert.deepEqual(annotations, { [modeAnnotation]: 'vxlan', [macAnnotation]: '0a:58:0a:f4:01:00' });
+    assert.deepEqual(annotations, {
+      [modeAnnotation]: 'vxlan',
+      [macAnnotation]: '0a:58:0a:f4:01:00',
+      [podCIDRAnnotation]: '10.244.1.0/24',
+      [nodeIPAnnotation]: '192.0.2.1',
+    });
   });
 
   it('makes no link for a node that is alone, and has nothing at all without a Node or a range of its own', () => {
@@ -120,13 +137,14 @@ describe('the plan of the overlay', () => {
     assert.equal(own.state.vxlan, undefined);
     assert.deepEqual([...own.state.forwarding, ...own.state.neighbours], []);
     assert.equal(own.state.routes.get('10.244.3.0/24'), 'via 192.0.2.3 dev eth0');
-    assert.deepEqual(own.annotations, { [modeAnnotation]: 'host-routes', [macAnnotation]: null });
+    assert.equal(own.annotations?.[modeAnnotation], 'host-routes');
+    assert.equal(own.annotations?.[macAnnotation], null);
     const far = plan([node(1), plain(2, '198.51.100.2')], { mode: 'host-routes' });
     assert.equal(far.state.routes.has('10.244.2.0/24'), false);
     assert.match(far.problems.join(), /node-2 at 198\.51\.100\.2 is not on the link of this node/);
   });
 
-  const refused: readonly [string, Node, RegExp][] = [
+  const refused: readonly [string, KubeObject, RegExp][] = [
     ['a range outside the cluster', node(2, { podCIDR: '192.168.0.0/24' }), /is not in the cluster's/],
     ['everything', node(2, { podCIDR: '0.0.0.0/0' }), /is not in the cluster's/],
     ["a part of this node's range", node(2, { podCIDR: '10.244.1.128/25' }), /overlaps that of node node-1/],
@@ -182,7 +200,8 @@ describe('the plan of the overlay', () => {
     const nodes = [node(1), node(2), node(3, { podCIDR: '10.244.2.0/25' }), node(4)];
     assert.deepEqual(plan(nodes.toReversed()), plan(nodes));
     const [first = node(1)] = nodes;
-    const beaten = { ...first, status: { ...first.status, capacity: { cpu: '8' } } };
+    const said = { ...first.metadata, resourceVersion: '99', labels: { disk: 'ssd' } };
+    const beaten = { ...first, metadata: said };
     assert.equal(relevance(beaten), relevance(first));
     assert.notEqual(relevance(node(1, { ip: '192.0.2.99' })), relevance(first));
   });

@@ -6,6 +6,7 @@ import {
   deepFreeze,
   encodeObject,
   frameObject,
+  metadataBytes,
   withRevision,
 } from '../../../src/storage/codec.ts';
 
@@ -33,6 +34,10 @@ const stored: [name: string, bytes: Buffer][] = [
     'only a resourceVersion',
     Buffer.from('{"apiVersion":"v1","kind":"Pod","metadata":{"resourceVersion":"1"}}'),
   ],
+  [
+    'braces, quotes and backslashes in the metadata',
+    encodeObject({ ...pod, metadata: { ...metadata, annotations: { a: '}}{\\', b: '"}\\"', 'c\\': '{' } } }),
+  ],
   ['not ASCII', encodeObject({ ...pod, metadata: { ...metadata, labels: { ключ: '值😀' } } })],
 ];
 for (const [name, bytes] of stored) {
@@ -42,6 +47,7 @@ for (const [name, bytes] of stored) {
     const spliced = withRevision(bytes, 123456);
     assert.deepEqual(JSON.parse(spliced.toString()), expected);
     assert.equal(spliced.toString().split('"resourceVersion"').length, 2);
+    assert.deepEqual(JSON.parse(metadataBytes(spliced).toString()), expected.metadata);
     const { frame, object } = frameObject('MODIFIED', bytes, 123456);
     assert.deepEqual(JSON.parse(frame.toString()), { type: 'MODIFIED', object: expected });
     assert.ok(
