@@ -28,14 +28,16 @@ export const runningTimeoutFlag = {
   },
 } as const satisfies FlagTable;
 
-/** For commands that join a program in a container. */
-export const programFlags = {
-  ...containerFlag,
+/** For commands that join a program. */
+export const joinFlags = {
   quiet: { type: 'boolean', short: 'q', about: 'print only what the container prints' },
   stdin: { type: 'boolean', short: 'i', about: 'pass standard input on' },
   tty: { type: 'boolean', short: 't', about: 'standard input is a terminal' },
   ...runningTimeoutFlag,
 } as const satisfies FlagTable;
+
+/** The same, in a container that may be named. */
+export const programFlags = { ...containerFlag, ...joinFlags } as const satisfies FlagTable;
 
 /** Those with the labels, running and ready ones first, then the oldest. */
 export async function selectPods(
@@ -90,7 +92,7 @@ async function firstPod(
   const [first] = pods;
   if (first) return first;
   const late = new AbortController();
-  const timer = io.clock.after(timeoutOf(flags), () =>
+  const timer = io.clock.after(podTimeoutOf(flags), () =>
     late.abort(new Error('timed out waiting for the condition')),
   );
   try {
@@ -103,7 +105,8 @@ async function firstPod(
   throw new Error(`no pod with ${labels} has come, and the server ended the watch: try again`);
 }
 
-function timeoutOf(flags: Flags): number {
+/** Milliseconds; throws UsageError for none. */
+export function podTimeoutOf(flags: Flags): number {
   const ms = flags.duration('pod-running-timeout') ?? 60_000;
   if (ms > 0) return ms;
   throw new UsageError('--pod-running-timeout must be higher than zero');

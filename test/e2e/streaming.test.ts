@@ -173,8 +173,6 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
       }
     });
 
-    // ctl makes pods by apply and create.
-    if (path === executable) continue;
     await context.test(`${client}: run with input and a terminal, and away with it`, async () => {
       const name = `once-${client.replaceAll(/[^0-9]/g, '-')}x`;
       const pod = ['run', name, '--image=minik8s/hello:1', '--image-pull-policy=IfNotPresent'];

@@ -6,6 +6,7 @@ import { kindName } from '../discovery.ts';
 import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags.ts';
 import { recordsAt } from '../objects.ts';
 import { chunkSizeFlag, chunkSizeOf, type PageOptions, pages } from '../pages.ts';
+import { printBody } from '../print-body.ts';
 import { listOf, type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import {
   type Column,
@@ -67,8 +68,7 @@ async function printRaw({ flags, io, cluster }: VerbContext, path: string): Prom
       `--raw must be a path of the API such as /api/v1/nodes, got ${JSON.stringify(path)}`,
     );
   const { body } = await cluster().open({ method: 'GET', path });
-  const decoder = new TextDecoder();
-  for await (const chunk of body) io.out(decoder.decode(chunk, { stream: true }));
+  await printBody(io, body);
 }
 
 class Getter {

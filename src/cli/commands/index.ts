@@ -11,6 +11,7 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
   delete: async () => (await import('./delete.ts')).remove,
   logs: async () => (await import('./logs.ts')).logs,
   exec: async () => (await import('./exec.ts')).exec,
+  run: async () => (await import('./run.ts')).run,
   attach: async () => (await import('./attach.ts')).attach,
   'port-forward': async () => (await import('./port-forward.ts')).portForward,
   cp: async () => (await import('./cp.ts')).cp,

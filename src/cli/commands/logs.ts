@@ -6,6 +6,7 @@ import { kindName } from '../discovery.ts';
 import { type Flags, type FlagTable, selectorFlag } from '../flags.ts';
 import { podSelectorOf, textAt } from '../objects.ts';
 import { containersOf, defaultContainer, type Pod, selectPods } from '../pods.ts';
+import { printBody } from '../print-body.ts';
 import { type ObjectTarget, resolveTargets, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
@@ -113,11 +114,7 @@ async function printLog(
   try {
     const path = targetPath(pod, 'log') + query({ container, ...options });
     const { body } = await cluster.open({ method: 'GET', path, headers: { accept: '*/*' } });
-    if (alone && !prefixed) {
-      const decoder = new TextDecoder();
-      for await (const chunk of body) io.out(decoder.decode(chunk, { stream: true }));
-      return;
-    }
+    if (alone && !prefixed) return await printBody(io, body);
     const prefix = prefixed ? `[pod/${pod.name}/${container}] ` : '';
     for await (const line of logLines(body)) io.out(`${prefix}${line}\n`);
   } catch (error) {

@@ -1,0 +1,153 @@
+/** `ctl run`: a pod of one image, and with -i its program as if it ran here. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { isNotFound } from '../../apimachinery/status-error.ts';
+import { errorMessage } from '../../base/log.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { collectionPath } from '../../client/resource-path.ts';
+import { findResource } from '../discovery.ts';
+import { ExitError } from '../errors.ts';
+import { dryRunFlag, dryRunOf, dryRunSuffix, type Flags, type FlagTable, outputFlag } from '../flags.ts';
+import { follow } from '../follow.ts';
+import { joinFlags, podTimeoutOf } from '../pods.ts';
+import { printBody } from '../print-body.ts';
+import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { failureOf, isCompleted, isRunning, podOf, type RestartPolicy } from '../run-plan.ts';
+import { attachTo } from '../streaming/attach.ts';
+import { type ObjectTarget, targetPath } from '../targets.ts';
+import type { Verb, VerbContext } from '../verb.ts';
+import { writeQuery } from '../write-options.ts';
+
+const flagTable = {
+  image: { type: 'string', hint: 'IMAGE', about: 'the image of the container' },
+  command: { type: 'boolean', about: 'what follows the name is the program too, not only its arguments' },
+  labels: { type: 'string', short: 'l', hint: 'KEY=VALUE,…', about: 'labels of the pod (default run=NAME)' },
+  annotations: { type: 'string', hint: 'KEY=VALUE', about: 'an annotation of the pod; may be repeated' },
+  env: { type: 'string', hint: 'KEY=VALUE', about: 'an environment variable; may be repeated' },
+  port: { type: 'string', hint: 'PORT', about: 'the port that the container listens on' },
+  restart: {
+    type: 'string',
+    hint: 'Always|OnFailure|Never',
+    about: 'whether the program begins anew when it ends (default Always)',
+  },
+  'image-pull-policy': { type: 'string', hint: 'Always|IfNotPresent|Never', about: 'when to pull the image' },
+  privileged: { type: 'boolean', about: 'the container may do what root may' },
+  attach: { type: 'boolean', about: 'join the program once it runs (with -i by itself)' },
+  'leave-stdin-open': { type: 'boolean', about: 'standard input stays open when the first client has left' },
+  rm: { type: 'boolean', about: 'delete the pod when the program has ended' },
+  ...joinFlags,
+  ...dryRunFlag,
+  ...outputFlag,
+} as const satisfies FlagTable;
+
+export const run: Verb = {
+  about: 'run an image in a pod of its own: run NAME --image=IMAGE -- ARGUMENT…',
+  words: 'NAME',
+  flags: flagTable,
+  async run(context) {
+    const { flags, io } = context;
+    const joins = flags.given('attach') ? flags.on('attach') : flags.on('stdin');
+    const pod = requested(flags, joins);
+    const format = objectFormat(flags.text('output'));
+    const dryRun = dryRunOf(flags);
+    const cluster = context.cluster();
+    const resource = findResource(await cluster.resources(), 'pods');
+    const { namespace } = cluster;
+    const path = collectionPath(resource, namespace) + writeQuery(dryRun);
+    const made = dryRun === 'client' ? pod : await cluster.send('POST', path, pod);
+    const target = { resource, namespace, name: flags.words[0] ?? '' };
+    if (!joins)
+      return io.out(
+        format?.(withoutManagedFields(made)) ?? `pod/${target.name} created${dryRunSuffix[dryRun]}\n`,
+      );
+    try {
+      await join(context, target);
+    } finally {
+      if (flags.on('rm')) await remove(context, target);
+    }
+  },
+};
+
+function requested(flags: Flags, joins: boolean): JsonObject {
+  const [name, ...args] = flags.words;
+  const image = flags.text('image');
+  const [stdin, tty] = [flags.on('stdin'), flags.on('tty')];
+  if (name === undefined || flags.behindDashes?.length === flags.words.length)
+    throw new UsageError('ctl run: say what the pod is called: run NAME --image=IMAGE');
+  if (!image) throw new UsageError('ctl run: --image is required');
+  if (tty && !stdin) throw new UsageError('ctl run: -t needs -i');
+  if (flags.on('rm') && !joins) throw new UsageError('ctl run: --rm needs --attach or -i');
+  if (joins && dryRunOf(flags) !== 'none')
+    throw new UsageError(
+      'ctl run: --dry-run makes no pod that could be attached to: leave out --attach and -i',
+    );
+  return podOf({
+    name,
+    image,
+    args,
+    isCommand: flags.on('command'),
+    labels: flags.text('labels'),
+    annotations: flags.texts('annotations'),
+    env: flags.texts('env'),
+    port: flags.whole('port'),
+    restartPolicy: restartPolicyOf(flags),
+    imagePullPolicy: flags.oneOf('image-pull-policy', ['Always', 'IfNotPresent', 'Never'] as const),
+    privileged: flags.on('privileged'),
+    stdin,
+    stdinOnce: stdin && !flags.on('leave-stdin-open'),
+    tty,
+  });
+}
+
+const restartPolicyOf = (flags: Flags): RestartPolicy =>
+  flags.oneOf('restart', ['Always', 'OnFailure', 'Never'] as const) ?? 'Always';
+
+/** Joins the program, and passes its exit code on where it does not begin anew. */
+async function join(context: VerbContext, target: ObjectTarget): Promise<void> {
+  const { flags, io } = context;
+  const object = await until(context, target, (pod) => isRunning(pod) || isCompleted(pod));
+  if (isCompleted(object)) await printLog(context, target);
+  else {
+    try {
+      await attachTo(context, { target, object }, target.name);
+    } catch (error) {
+      if (io.signal.aborted) throw error;
+      const why = errorMessage(error);
+      io.err(`warning: couldn't attach to pod/${target.name}, falling back to streaming logs: ${why}\n`);
+      await printLog(context, target);
+    }
+  }
+  if (restartPolicyOf(flags) === 'Always' || flags.on('leave-stdin-open')) return;
+  const ended = await until(context, target, isCompleted);
+  const failure = failureOf(ended);
+  if (failure) throw new ExitError(failure.message, failure.code);
+}
+
+/** Rejects when it has not come to that in time, or when the pod is gone. */
+async function until(
+  { flags, io, cluster }: VerbContext,
+  target: ObjectTarget,
+  condition: (pod: JsonObject) => boolean,
+): Promise<JsonObject> {
+  const timeoutMs = podTimeoutOf(flags);
+  for await (const pod of follow(cluster(), target, { clock: io.clock, timeoutMs })) {
+    if (!pod) throw new Error(`pod ${target.name} was deleted`);
+    if (condition(pod)) return pod;
+  }
+  throw new Error('timed out waiting for the condition');
+}
+
+async function printLog({ io, cluster }: VerbContext, target: ObjectTarget): Promise<void> {
+  const path = targetPath(target, 'log');
+  const { body } = await cluster().open({ method: 'GET', path, headers: { accept: '*/*' } });
+  await printBody(io, body);
+}
+
+async function remove({ flags, io, cluster }: VerbContext, target: ObjectTarget): Promise<void> {
+  if (io.signal.aborted) return;
+  try {
+    await cluster().send('DELETE', targetPath(target), { kind: 'DeleteOptions', apiVersion: 'v1' });
+    if (!flags.on('quiet')) io.out(`pod "${target.name}" deleted\n`);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

@@ -1,0 +1,29 @@
+/** Programs that run already, joined: what `attach` and `run` have in common. */
+import { query } from '../../client/resource-path.ts';
+import { textAt, valueAt } from '../objects.ts';
+import { containersOf, type Pod } from '../pods.ts';
+import { targetPath } from '../targets.ts';
+import type { VerbContext } from '../verb.ts';
+import { inputOf, runProgram, streamsQuery, withStreams } from './run-command.ts';
+
+/** Until the program ends or the connection does; as -i, -t and -q say. */
+export async function attachTo(context: VerbContext, pod: Pod, name: string): Promise<void> {
+  const { flags, io } = context;
+  const all = [...containersOf(pod.object), ...containersOf(pod.object, 'initContainers')];
+  const container = all.find((each) => each.name === name);
+  if (!container)
+    throw new Error(`cannot attach to the container: container ${name} not found in pod ${pod.target.name}`);
+  // A program that has a terminal is joined as one, whether that was asked for or not.
+  const hasTerminal = valueAt(container, 'tty') === true;
+  const say = (text: string) => void (flags.on('quiet') || io.err(text));
+  if (flags.on('tty') && !hasTerminal)
+    say(`error: Unable to use a TTY - container ${name} did not allocate one\n`);
+  const input = inputOf(context, hasTerminal);
+  say("If you don't see a command prompt, try pressing enter.\n");
+  const path = targetPath(pod.target, 'attach') + query({ container: name, ...streamsQuery(input) });
+  await withStreams(io, input, (stdio) => runProgram(context, path, stdio, { ...input, redraw: true }));
+  if (input.terminal && textAt(pod.object, 'spec', 'restartPolicy') === 'Always')
+    say(
+      `Session ended, resume using 'ctl attach ${pod.target.name} -c ${name} -i -t' command when the pod is running\n`,
+    );
+}
