@@ -292,3 +292,46 @@ it('what is left of a Service that went while nobody looked goes; what never had
     await cluster.stop();
   }
 });
+
+it('a client makes, changes, patches and deletes Endpoints that have no Service', async () => {
+  const cluster = await startCluster();
+  const api = cluster.client.resource(endpointsResource);
+  const stop = new AbortController();
+  try {
+    const { resourceVersion } = (await api.list({ namespace: 'default' })).metadata;
+    const scope = { namespace: 'default', labelSelector: 'static=true' };
+    const seen: string[] = [];
+    const addresses = ({ subsets = [] }: Endpoints) =>
+      subsets.flatMap(({ addresses: list = [], ports = [] }) =>
+        list.map(({ ip }) => `${ip}:${ports[0]?.port}`),
+      );
+    const watching = (async () => {
+      for await (const { type, object } of api.watch({ ...scope, resourceVersion, signal: stop.signal })) {
+        if (type !== 'BOOKMARK') seen.push(`${type} ${addresses(object)} ${object.metadata.labels?.note}`);
+      }
+    })();
+    const made = await api.create(custom('10.0.0.24', { labels: { static: 'true', note: 'new' } }, 'lone'));
+    const labels = { static: 'true', note: 'updated' };
+    await api.update({ ...made, metadata: { ...made.metadata, labels } });
+    const subsets = [{ addresses: [{ ip: '10.0.0.25' }], ports: [{ name: 'http-test', port: 80 }] }];
+    await api.patch('lone', 'default', 'strategic', { metadata: { labels: { note: 'patched' } }, subsets });
+    await api.delete('lone', 'default');
+    await eventually('four events', async () => seen.length >= 4);
+    assert.deepEqual(seen, [
+      'ADDED 10.0.0.24:8080 new',
+      'MODIFIED 10.0.0.24:8080 updated',
+      'MODIFIED 10.0.0.25:80 patched',
+      'DELETED 10.0.0.25:80 patched',
+    ]);
+    stop.abort();
+    await watching;
+    assert.equal(
+      (await cluster.list(endpointSliceResource, 'default')).length,
+      1,
+      'only that of the masters',
+    );
+  } finally {
+    stop.abort();
+    await cluster.stop();
+  }
+});
