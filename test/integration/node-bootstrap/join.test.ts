@@ -201,6 +201,12 @@ describe('joining at once', () => {
     const connection = clientOf(rig, authority, client.key, client.certificate);
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' } as const;
     const metadata = { name: 'a', namespace: 'kube-node-lease' };
+    await connection.client.resource(nodeResource).create({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'a' },
+      spec: {},
+    });
     await connection.client.resource(leaseResource).create({ ...lease, metadata, spec: {} });
     connection.close();
     const node = join(directory, 'node');
