@@ -182,7 +182,7 @@ class WatchSource implements Source {
   /** Sleeps until a bookmark is due or the time is over. */
   #wait(): void {
     const { clock, bookmarks } = this.#plan;
-    const left = this.#endsAt - clock.now();
+    const left = Math.max(0, this.#endsAt - clock.now());
     const last = left - lastBookmarkMs;
     this.#timer =
       bookmarks && last > 0
