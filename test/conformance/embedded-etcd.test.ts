@@ -15,7 +15,7 @@ import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../src/storage/embedded
 import { connectEtcd } from '../../src/storage/etcd.ts';
 import { etcdBinary, requireEtcd, startTestEtcd } from './etcd-server.ts';
 
-const limit = { timeout: 60_000 };
+const limit = { timeout: 180_000 };
 const bytes = Buffer.from('x');
 
 function start(dataDir: string, signal = new AbortController().signal): Promise<EmbeddedEtcd> {

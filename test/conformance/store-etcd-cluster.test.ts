@@ -17,7 +17,7 @@ import { freePort } from '../fixtures/free-port.ts';
 import { etcdBinary, requireEtcd } from './etcd-server.ts';
 import { Collector, freshTree } from './store.ts';
 
-const limit = { timeout: 60_000 };
+const limit = { timeout: 180_000 };
 const members = ['one', 'two', 'three'];
 let directory: string;
 let endpoints: string[];

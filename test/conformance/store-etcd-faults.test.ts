@@ -48,7 +48,7 @@ async function proxied(
 
 const bytes = (text: string) => Buffer.from(text);
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-const limit = { timeout: 60_000 };
+const limit = { timeout: 180_000 };
 
 /** The server gets the next request and its answer is lost with the connection. */
 async function losingTheAnswer<T>(proxy: FaultyProxy, call: () => Promise<T>): Promise<T> {

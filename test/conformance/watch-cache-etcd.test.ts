@@ -12,7 +12,7 @@ import { type Store, StoreUnavailableError } from '../../src/storage/store.ts';
 import { createWatchCache } from '../../src/storage/watch-cache.ts';
 import { etcdBinary, startTestEtcd } from './etcd-server.ts';
 
-const limit = { timeout: 60_000 };
+const limit = { timeout: 180_000 };
 
 function body(name: string, note: number): Buffer {
   const metadata = { name, uid: name, resourceVersion: '', creationTimestamp: '' };
