@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import type { NodeConnection } from '../../../src/apiserver/server-context.ts';
@@ -142,10 +143,17 @@ function reject(): never {
   throw new Error('there is no node yet');
 }
 
+/**
+ * An engine takes longer than this to begin a program. kubectl 1.30 to 1.33 lose output that comes before they have made
+ * their streams (kubernetes/kubernetes#131203); once they send input they have.
+ */
+const beginMs = 100;
+
 function programOf(name: string, sizes: string[]): Program {
   if (name === 'copy') return copyInput;
   if (name === 'fail') {
-    return async (_command, { stdout, stderr }) => {
+    return async (_command, { stdin, stdout, stderr }) => {
+      await (stdin ? once(stdin, 'readable') : setTimeout(beginMs));
       stdout?.write('out\n');
       stderr?.write('err\n');
       return 3;
