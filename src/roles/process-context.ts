@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { createLogger, type LogLevel } from '../base/consola-logger.ts';
 import type { Logger } from '../base/log.ts';
 import { type Random, systemRandom } from '../base/random.ts';
+import { keepHeapSmall } from './heap.ts';
 
 export interface ProcessContext {
   readonly clock: Clock;
@@ -11,6 +12,7 @@ export interface ProcessContext {
 }
 
 export function processContext(level: LogLevel): ProcessContext {
+  keepHeapSmall();
   return {
     clock: systemClock,
     random: systemRandom,

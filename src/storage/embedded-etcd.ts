@@ -161,7 +161,8 @@ async function runOnce(
     stdio: ['ignore', output.fd, output.fd],
     // Its own process group: Ctrl-C reaches the master alone, which then ends etcd after its last write.
     detached: true,
-    env: {},
+    // Its collector runs when garbage is half of what lives, not as much again: 1,000 nodes renew 100 Leases a second.
+    env: { GOGC: '50' },
   });
   const exited = new Promise<string>((resolve) => {
     child.once('exit', (code, by) => resolve(by ? `killed by ${by}` : `exit status ${code}`));
@@ -211,6 +212,8 @@ function etcdArguments(
     `--quota-backend-bytes=${quotaBytes ?? 2 ** 31}`,
     '--auto-compaction-mode=periodic',
     '--auto-compaction-retention=5m',
+    // So many entries of its log stay in memory: as of 3.6 by itself, before ten times as many.
+    '--snapshot-count=10000',
     // Three times the writes with the same durability: the log is still synced for every commit.
     '--experimental-backend-bbolt-freelist-type=map',
     '--backend-batch-limit=1000',
