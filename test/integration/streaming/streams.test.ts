@@ -237,7 +237,7 @@ describe('streams through the API server', () => {
   it('lets go of a program whose client vanishes', async () => {
     const socket = open(`${pod}/exec?command=wait&stdout=true`, ['v5.channel.k8s.io']);
     const heard = listen(socket);
-    await programRuns();
+    await Promise.all([once(socket, 'open'), programRuns()]);
     socket.terminate();
     await heard;
     await programsEnd();
@@ -278,7 +278,7 @@ describe('streams through the API server', () => {
   it('ends every stream when the node agent stops, and says then that it is away', async () => {
     const socket = open(`${pod}/exec?command=wait&stdout=true`, ['v5.channel.k8s.io']);
     const heard = listen(socket);
-    await programRuns();
+    await Promise.all([once(socket, 'open'), programRuns()]);
     await cluster.stopAgent();
     assert.equal((await heard).code, 1006);
     await programsEnd();
