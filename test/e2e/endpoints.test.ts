@@ -52,10 +52,9 @@ test('Endpoints of pods, of masters and of people', async (context) => {
         ['hello', shown.join()],
         ['kubernetes', `${host.address}:6443`],
       ]);
-      assert.match(
-        await run('describe', 'service', 'hello'),
-        new RegExp(`^Endpoints: +${shown.join()}\n`, 'm'),
-      );
+      // New ones read them from slices, in which they have no order.
+      const line = /^Endpoints: +(.*)$/m.exec(await run('describe', 'service', 'hello'));
+      assert.deepEqual(line?.[1]?.split(',').sort(), shown);
       assert.match(
         await run('describe', 'service', 'kubernetes'),
         new RegExp(`^Endpoints: +${host.address}:6443\n`, 'm'),

@@ -24,7 +24,9 @@ class Terminal {
     this.#device = join(directory, 'tty');
     const quoted = command.map((word) => `'${word}'`).join(' ');
     const script = `tty > ${this.#device}; stty rows 33 cols 77; ${quoted}; echo "status $?"; stty -a`;
-    this.#child = spawn('script', ['-qec', script, '/dev/null'], { stdio: 'pipe', timeout: 120_000 });
+    // Other shells end by a Ctrl-C that was for their child.
+    const env = { ...process.env, SHELL: '/bin/bash' };
+    this.#child = spawn('script', ['-qec', script, '/dev/null'], { stdio: 'pipe', timeout: 120_000, env });
     this.#child.stdout.on('data', (chunk) => {
       this.#text += chunk;
     });

@@ -15,6 +15,9 @@ export interface ShutdownPhase {
   readonly pods: readonly { readonly uid: string; readonly end: PodEnd }[];
 }
 
+/** What it takes at most to kill what did not end by itself and to say so, out of a phase's own time; half of a short one. */
+const reportMs = 2_000;
+
 export const shutdownMessage = 'Pod was terminated in response to imminent node shutdown.';
 
 /** Phases without pods take no time and are left out. */
@@ -32,7 +35,7 @@ export function shutdownPhases(
 }
 
 function phaseOf(pods: readonly Pod[], periodMs: number): ShutdownPhase {
-  const longest = Math.floor(periodMs / 1000);
+  const longest = Math.floor((periodMs - Math.min(reportMs, periodMs / 2)) / 1000);
   return {
     periodMs,
     pods: pods.map(({ metadata, spec }) => ({

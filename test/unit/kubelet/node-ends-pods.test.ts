@@ -240,10 +240,18 @@ describe('shutdown', () => {
         podOf('slow', {}, { terminationGracePeriodSeconds: 600 }),
       ),
       [
-        { periodMs: 20_000, pods: ['quick 5', 'slow 20'] },
-        { periodMs: 10_000, pods: ['system 10'] },
+        { periodMs: 20_000, pods: ['quick 5', 'slow 18'] },
+        { periodMs: 10_000, pods: ['system 8'] },
       ],
     );
+  });
+
+  it('leaves time to kill what does not end, and to say so', () => {
+    const [{ periodMs, pods: [pod] = [] } = { periodMs: 0 }] = shutdownPhases([podOf('deaf', {}, {})], {
+      totalMs: 3_000,
+      criticalMs: 0,
+    });
+    assert.deepEqual([periodMs, pod?.end.gracePeriodSeconds], [3_000, 1]);
   });
 
   it('waits for no phase without pods', () => assert.deepEqual(phases(), []));
