@@ -166,6 +166,7 @@ const reasonOf = (error: unknown) => (error instanceof StatusError ? error.statu
 
 export const isNotFound = (error: unknown) => reasonOf(error) === 'NotFound';
 export const isAlreadyExists = (error: unknown) => reasonOf(error) === 'AlreadyExists';
+export const isForbidden = (error: unknown) => reasonOf(error) === 'Forbidden';
 export const isConflict = (error: unknown) => reasonOf(error) === 'Conflict';
 export const isInvalid = (error: unknown) => reasonOf(error) === 'Invalid';
 export const isExpired = (error: unknown) => reasonOf(error) === 'Expired' || reasonOf(error) === 'Gone';

@@ -4,7 +4,7 @@ import {
   type CertificateSigningRequest,
   certificateSigningRequestResource,
 } from '../api/certificates/v1/certificate-signing-request.ts';
-import { isAlreadyExists, isNotFound, StatusError } from '../apimachinery/status-error.ts';
+import { isAlreadyExists, isForbidden, isNotFound, StatusError } from '../apimachinery/status-error.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
@@ -120,16 +120,21 @@ async function issued(client: Client, name: string, signal: AbortSignal): Promis
   if (certificate !== undefined) return certificate;
   const { resourceVersion } = current.metadata;
   const fieldSelector = `metadata.name=${name}`;
-  for await (const event of requests.watch({
-    fieldSelector,
-    resourceVersion,
-    timeoutSeconds: 300,
-    signal,
-  })) {
-    if (event.type === 'BOOKMARK') continue;
-    if (event.type === 'DELETED') throw removed(name);
-    const answer = answerOf(event.object);
-    if (answer !== undefined) return answer;
+  try {
+    for await (const event of requests.watch({
+      fieldSelector,
+      resourceVersion,
+      timeoutSeconds: 300,
+      signal,
+    })) {
+      if (event.type === 'BOOKMARK') continue;
+      if (event.type === 'DELETED') throw removed(name);
+      const answer = answerOf(event.object);
+      if (answer !== undefined) return answer;
+    }
+  } catch (error) {
+    // One that went meanwhile is nobody's, so it may not be watched; the next look finds it gone.
+    if (!isForbidden(error)) throw error;
   }
   signal.throwIfAborted();
   return undefined;

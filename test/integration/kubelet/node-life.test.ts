@@ -136,7 +136,7 @@ describe('the life of a node', () => {
     await node.createPod('slow', { terminationGracePeriodSeconds: 600 });
     await node.createPod('system', { priorityClassName: 'system-cluster-critical' });
     for (const name of ['plain', 'slow', 'system']) await node.waitFor(name, isReady);
-    const down = kubelet.shutDown({ totalMs: 3000, criticalMs: 2000 });
+    const down = kubelet.shutDown({ totalMs: 6000, criticalMs: 2000 });
     await node.waitFor('plain', failed('Terminated'));
     assert.equal(isReady(await node.pod('slow')), false, 'Services send it nothing more');
     assert.equal((await node.running('system')).length, 1, 'the system comes last');
