@@ -1,5 +1,6 @@
 /** The link that carries the server's addresses, and the rules about who reaches them. */
-import { type Exec, ExecError } from '../base/exec.ts';
+import type { Exec } from '../base/exec.ts';
+import { deleteLink } from '../base/link.ts';
 import { linkName, type Place, renderAddresses, renderRemoval, renderRules } from './rules.ts';
 
 /** Safe to repeat: what is there stays, what is missing is made. */
@@ -24,9 +25,5 @@ function presentAddresses(json: string): readonly string[] {
 /** Removes what takePlace made, of whichever run; fine when there is nothing. */
 export async function leavePlace(exec: Exec): Promise<void> {
   await exec('nft', ['-f', '-'], { input: renderRemoval() });
-  try {
-    await exec('ip', ['link', 'delete', 'dev', linkName]);
-  } catch (error) {
-    if (!(error instanceof ExecError && error.failure.stderr.includes('Cannot find device'))) throw error;
-  }
+  await deleteLink(exec, linkName);
 }

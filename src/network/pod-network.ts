@@ -9,6 +9,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { type Exec, ExecError } from '../base/exec.ts';
+import { deleteLink } from '../base/link.ts';
 import type { Logger } from '../base/log.ts';
 import type { HostPort } from './host-port.ts';
 import { AddressPool } from './ipam.ts';
@@ -95,7 +96,7 @@ export class RoutedPodNetwork {
   }
 
   async detach(ip: string): Promise<void> {
-    await removeLink(this.#options.exec, linkName(ip, this.#names));
+    await deleteLink(this.#options.exec, linkName(ip, this.#names));
   }
 
   async setHostPorts(ports: readonly HostPort[]): Promise<void> {
@@ -162,16 +163,7 @@ export async function cleanupNetwork(exec: Exec, names: NetworkNames = defaultNa
   // Not from /sys, which shows the links of whichever network namespace it was mounted in.
   const { stdout } = await exec('ip', ['-json', 'link', 'show']);
   const links = (JSON.parse(stdout) as readonly { readonly ifname: string }[]).map(({ ifname }) => ifname);
-  for (const link of links.filter((name) => ours.test(name))) await removeLink(exec, link);
-}
-
-async function removeLink(exec: Exec, name: string): Promise<void> {
-  try {
-    await exec('ip', ['link', 'delete', 'dev', name]);
-  } catch (error) {
-    // It goes away by itself with the pod's namespace.
-    if (!(error instanceof ExecError && error.failure.stderr.includes('Cannot find device'))) throw error;
-  }
+  for (const link of links.filter((name) => ours.test(name))) await deleteLink(exec, link);
 }
 
 async function succeeds(exec: Exec, args: readonly string[]): Promise<boolean> {

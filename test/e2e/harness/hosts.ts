@@ -4,10 +4,12 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { systemExec } from '../../../src/base/exec.ts';
+import { deleteLink } from '../../../src/base/link.ts';
 import type { Cleanup } from './cluster.ts';
 import { Host, type HostOptions } from './host.ts';
 import { claimNamespace, type Namespace } from './namespace.ts';
 import { mountsBelow, processesNaming } from './processes.ts';
+import { waitFor } from './wait-for.ts';
 
 /** Of the range for tests between networks (RFC 2544), the half that single hosts do not use. */
 const range = '198.19';
@@ -126,11 +128,8 @@ class Switch {
       await systemExec('ip', ['netns', 'delete', this.namespace]);
     }
     // It goes with the namespace of its other end, a moment later.
-    if (existsSync(`/sys/class/net/${this.link}`)) {
-      await systemExec('ip', ['link', 'delete', 'dev', this.link]).catch((error: Error) => {
-        if (!error.message.includes('Cannot find device')) throw error;
-      });
-    }
+    await deleteLink(systemExec, this.link);
+    await waitFor(`the end of ${this.link}`, () => !existsSync(`/sys/class/net/${this.link}`));
   }
 
   async #ip(...args: string[]): Promise<void> {
