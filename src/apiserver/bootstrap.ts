@@ -24,11 +24,20 @@ export interface ApiEndpoint {
   readonly port: number;
 }
 
+/** Where cluster DNS is on every node, and the domain of the names that it knows itself. */
+export interface ClusterDnsPlace {
+  readonly address?: string;
+  readonly domain?: string;
+}
+
 type Handle = (request: Request) => Promise<Response>;
 
 /** The API itself, and cluster DNS, as Services. */
 export const apiService = { namespace: 'default', name: 'kubernetes' };
 export const dnsService = { namespace: 'kube-system', name: 'kube-dns' };
+
+/** On the Service of cluster DNS, for machines that join to compare with what they were told. */
+export const domainAnnotation = 'minik8s.io/cluster-domain';
 
 /** The first address of the range is the API's, as certificates and clients in pods expect. */
 export const apiServiceIP = (serviceCIDR: string) => addressAt(parseRange(serviceCIDR), 0);
@@ -40,7 +49,7 @@ export const clusterDnsIP = (serviceCIDR: string) => addressAt(parseRange(servic
 export async function bootstrapObjects(
   server: BootstrapTarget,
   endpoint: ApiEndpoint,
-  clusterDNS: string = clusterDnsIP(server.serviceCIDR),
+  { address = clusterDnsIP(server.serviceCIDR), domain = 'cluster.local' }: ClusterDnsPlace = {},
 ): Promise<void> {
   const handle = server.handlerFor(systemUser('apiserver'));
   for (const name of systemNamespaces) {
@@ -59,14 +68,14 @@ export async function bootstrapObjects(
     },
   };
   await ensure(handle, serviceResource, apiService.namespace, service);
-  await ensure(handle, serviceResource, dnsService.namespace, dnsAt(clusterDNS));
+  await ensure(handle, serviceResource, dnsService.namespace, dnsAt(address, domain));
 }
 
 /**
  * Says at which address pods find cluster DNS. It has no endpoints: the server of each node answers at that address
  * itself.
  */
-const dnsAt = (clusterIP: string): Draft<Service> => ({
+const dnsAt = (clusterIP: string, domain: string): Draft<Service> => ({
   apiVersion: 'v1',
   kind: 'Service',
   metadata: {
@@ -76,6 +85,7 @@ const dnsAt = (clusterIP: string): Draft<Service> => ({
       'kubernetes.io/cluster-service': 'true',
       'kubernetes.io/name': 'KubeDNS',
     },
+    annotations: { [domainAnnotation]: domain },
   },
   spec: {
     type: 'ClusterIP',

@@ -303,6 +303,10 @@ test('why a machine can not join is said in one line, and nothing is left', asyn
       await attempt({ ...own, 'cluster-dns': '10.96.0.53' }),
       /cluster-dns 10\.96\.0\.53 is not the cluster's: .* give this node cluster-dns: 10\.96\.0\.10/,
     );
+    oneLine(
+      await attempt({ ...own, 'cluster-domain': 'lab.internal' }),
+      /cluster-domain lab\.internal is not the cluster's: .* give this node cluster-domain: cluster\.local/,
+    );
     assert.deepEqual(await tracesOn(host), []);
   });
 

@@ -136,7 +136,8 @@ export async function startControlPlane(
   });
   const clientOf = (component: string, through?: Store) =>
     createClient(inProcessTransport(server.handlerFor(systemUser(component), through)), { clock });
-  await bootstrapObjects(server, { port: settings.port }, settings['cluster-dns']);
+  const dns = { address: settings['cluster-dns'], domain: settings['cluster-domain'] };
+  await bootstrapObjects(server, { port: settings.port }, dns);
   signal.throwIfAborted();
   const serving = new AbortController();
   const listener = await listenHttps({

@@ -1,27 +1,34 @@
 /**
- * Whether this machine was told the same addresses of Services as the masters. With others pods would ask a cluster DNS that
- * is not there, and packets to Services would find no rule, with no word about why.
+ * Whether this machine was told the same addresses of Services and domain of their names as the masters. With others pods
+ * would ask a cluster DNS that is not there, packets to Services would find no rule and names nothing, with no word about why.
  */
 import { serviceResource } from '../../api/core/v1/service.ts';
-import { apiService, apiServiceIP, clusterDnsIP, dnsService } from '../../apiserver/bootstrap.ts';
+import {
+  apiService,
+  apiServiceIP,
+  clusterDnsIP,
+  dnsService,
+  domainAnnotation,
+} from '../../apiserver/bootstrap.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import type { Settings } from '../settings/settings.ts';
 import { answerWithin } from './patience.ts';
 
-type AddressSettings = Settings<'service-cidr' | 'cluster-dns'>;
+type AddressSettings = Settings<'service-cidr' | 'cluster-dns' | 'cluster-domain'>;
 
-/** What the cluster's own Services have as clusterIP. */
+/** What the cluster's own Services say: their clusterIPs, and the domain. */
 export interface ClusterAddresses {
-  readonly api: string | undefined;
-  readonly dns: string | undefined;
+  readonly api?: string | undefined;
+  readonly dns?: string | undefined;
+  readonly domain?: string | undefined;
 }
 
 /** One line that says what to write; undefined when the settings fit, or nothing speaks against them. */
 export function addressProblem(
   settings: AddressSettings,
-  { api, dns }: ClusterAddresses,
+  { api, dns, domain }: ClusterAddresses,
 ): string | undefined {
   const range = settings['service-cidr'];
   const first = apiServiceIP(range);
@@ -31,6 +38,10 @@ export function addressProblem(
   const own = settings['cluster-dns'] ?? clusterDnsIP(range);
   if (dns !== undefined && dns !== own) {
     return `cluster-dns ${own} is not the cluster's: the Service ${dnsService.name} has ${dns}; give this node cluster-dns: ${dns}`;
+  }
+  const ownDomain = settings['cluster-domain'];
+  if (domain !== undefined && domain !== ownDomain) {
+    return `cluster-domain ${ownDomain} is not the cluster's: the Service ${dnsService.name} has ${domain}; give this node cluster-domain: ${domain}`;
   }
   return undefined;
 }
@@ -43,12 +54,17 @@ export async function requireClusterAddresses(
   settings: AddressSettings,
 ): Promise<void> {
   const services = client.resource(serviceResource);
-  const addressOf = async ({ name, namespace }: typeof apiService) =>
-    (await services.get(name, namespace)).spec.clusterIP;
-  const read = Promise.all([addressOf(apiService), addressOf(dnsService)]).catch((error: unknown) => {
+  const read = Promise.all([
+    services.get(apiService.name, apiService.namespace),
+    services.get(dnsService.name, dnsService.namespace),
+  ]).catch((error: unknown) => {
     log.debug('whether the addresses of Services are right can not be told', { error: errorMessage(error) });
   });
   const [api, dns] = (await answerWithin(clock, patienceMs, read)) ?? [];
-  const problem = addressProblem(settings, { api, dns });
+  const problem = addressProblem(settings, {
+    api: api?.spec.clusterIP,
+    dns: dns?.spec.clusterIP,
+    domain: dns?.metadata.annotations?.[domainAnnotation],
+  });
   if (problem !== undefined) throw new Error(problem);
 }

@@ -19,6 +19,7 @@ import { rfc3339Micro } from '../../../src/base/time.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { createHttpsTransport } from '../../../src/client/https-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
+import type { Transport } from '../../../src/client/transport.ts';
 import type { NodeApproval } from '../../../src/controllers/csr-approving-plan.ts';
 import { discoverAuthority } from '../../../src/node-bootstrap/authority-discovery.ts';
 import { requestCertificate } from '../../../src/node-bootstrap/certificate-request.ts';
@@ -386,5 +387,25 @@ describe('joining by approval', () => {
     });
     stop.abort(new DOMException('stopped', 'AbortError'));
     await assert.rejects(again, { name: 'AbortError' });
+  });
+
+  it('says so too when that happens between its look at the request and its watch', async () => {
+    const token = await makeToken(rig, 'ffffff');
+    const connect = (ca: string, credential: string): Transport => {
+      const transport = createHttpsTransport({ server: rig.url, ca, token: credential, clock: systemClock });
+      return {
+        close: () => transport.close(),
+        async request(request) {
+          const name =
+            request.path.includes('watch=') && /metadata\.name(?:=|%3D)([^&]+)/.exec(request.path)?.[1];
+          if (name) await rig.cluster.client.resource(requests).delete(name);
+          return transport.request(request);
+        },
+      };
+    };
+    await rejectsInOneLine(
+      joinCluster(options(rig, { token, nodeName: 's', connect }), never),
+      /^the cluster does not take this machine as node s: .* was removed/,
+    );
   });
 });

@@ -10,8 +10,12 @@ import {
 } from '../../../../src/roles/worker/cluster-addresses.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 
-const usual = { 'service-cidr': '10.96.0.0/16', 'cluster-dns': undefined };
-const cluster: ClusterAddresses = { api: '10.96.0.1', dns: '10.96.0.10' };
+const usual = {
+  'service-cidr': '10.96.0.0/16',
+  'cluster-dns': undefined,
+  'cluster-domain': 'cluster.local',
+};
+const cluster: ClusterAddresses = { api: '10.96.0.1', dns: '10.96.0.10', domain: 'cluster.local' };
 
 describe("a node's addresses of Services", () => {
   for (const [what, settings, addresses, problem] of [
@@ -21,7 +25,7 @@ describe("a node's addresses of Services", () => {
       { ...usual, 'cluster-dns': '10.96.0.53' },
       { ...cluster, dns: '10.96.0.53' },
     ],
-    ['are taken as they are when nobody tells', usual, { api: undefined, dns: undefined }],
+    ['are taken as they are when nobody tells', usual, {}],
     [
       'are of another range',
       { ...usual, 'service-cidr': '10.97.0.0/16' },
@@ -46,6 +50,12 @@ describe("a node's addresses of Services", () => {
       cluster,
       "cluster-dns 10.96.0.53 is not the cluster's: the Service kube-dns has 10.96.0.10; give this node cluster-dns: 10.96.0.10",
     ],
+    [
+      'have names of another domain',
+      usual,
+      { ...cluster, domain: 'lab.internal' },
+      "cluster-domain cluster.local is not the cluster's: the Service kube-dns has lab.internal; give this node cluster-domain: lab.internal",
+    ],
   ] as const) {
     it(what, () => assert.equal(addressProblem(settings, addresses), problem));
   }
@@ -69,7 +79,7 @@ describe("a node's addresses of Services", () => {
 
   it('are a reason when they differ', async () => {
     await assert.rejects(
-      asking(async () => ({ spec: { clusterIP: '10.1.0.1' } })).done,
+      asking(async () => ({ metadata: {}, spec: { clusterIP: '10.1.0.1' } })).done,
       /has 10\.1\.0\.1, not/,
     );
   });
