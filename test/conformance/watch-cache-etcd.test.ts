@@ -35,9 +35,11 @@ async function withCache(
   }
 }
 
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
 async function assertEqualToStore(store: Store, cache: ReturnType<typeof createWatchCache>['cache']) {
   const listed = await store.list('/registry/');
-  await cache.waitUntil(listed.revision, AbortSignal.timeout(10_000));
+  await cache.waitUntil(listed.revision, AbortSignal.timeout(30_000));
   assert.deepEqual(
     cache.list('/registry/').map((object) => [object.key, object.revision]),
     listed.items.map((item) => [item.key, item.revision]),
@@ -67,13 +69,18 @@ test(
             else if (i % 10 === 9) revision = 0 * written.push(await store.delete(key, revision));
             else revision = await store.update(key, body(String(lane), i), revision);
             if (revision > 0) written.push(revision);
-            if (written.length === 400 || written.length === 1000)
-              process.kill(server.etcd.pid() ?? 0, 'SIGKILL');
+            if (written.length === 400 || written.length === 1000) {
+              const pid = server.etcd.pid();
+              assert.ok(pid !== undefined, 'it has just answered');
+              process.kill(pid, 'SIGKILL');
+            }
           }
         });
         await Promise.all(lanes);
-        await cache.waitUntil(Math.max(...written), AbortSignal.timeout(10_000));
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await cache.waitUntil(Math.max(...written), AbortSignal.timeout(30_000));
+        const patience = AbortSignal.timeout(30_000);
+        while (seen.length < written.length && !patience.aborted) await pause(20);
+        await pause(20);
         assert.deepEqual(
           seen,
           written.sort((a, b) => a - b),
@@ -95,7 +102,7 @@ test('a revision that no event under the prefix brings is reached all the same',
     await withCache(store, async (cache) => {
       for (let i = 0; i < 20; i++) {
         const revision = await store.create(`/elsewhere/${i}`, Buffer.from('x'));
-        await cache.waitUntil(revision, AbortSignal.timeout(2000));
+        await cache.waitUntil(revision, AbortSignal.timeout(30_000));
         assert.ok(cache.revision >= revision);
       }
       assert.deepEqual(cache.list('/registry/'), []);

@@ -149,7 +149,7 @@ test('a pod that can not run says why, in its status and in an event', {
       assert.match(message, /^hostPort 9090\/TCP is taken by another process on this node; free it/);
       assert.equal((await read('taken')).status?.phase, 'Pending');
       await free();
-      await waitFor('taken ready', async () => isReady(await read('taken')), { timeoutMs: 60_000 });
+      await waitFor('taken ready', async () => isReady(await read('taken')));
       assert.equal(await host.page(`${host.address}:9090`), 'hello from taken');
     }),
 

@@ -29,10 +29,10 @@ test('a node works on while any master answers, and while none does', async (con
   writeFileSync(file, settings.join('') + lines, { mode: 0o600 });
   const node = new Role(host, ['node', '--config', file]);
   await node.start();
-  await waitFor('the node Ready', async () => (await nodeState(a)).ready === 'True', { timeoutMs: 60_000 });
+  await waitFor('the node Ready', async () => (await nodeState(a)).ready === 'True');
   await a.kubectl('create', 'deployment', 'web', '--image=minik8s/hello:1', '--replicas=2');
   const running = (master: Master, count: number) => async () => (await runningPods(master)).length === count;
-  await waitFor('two pods', running(a, 2), { timeoutMs: 60_000 });
+  await waitFor('two pods', running(a, 2));
 
   await context.test('the master it talks to is killed: it goes on with the other', async (t) => {
     const used = await masterOf(host, node.pid, masters);
@@ -45,7 +45,7 @@ test('a node works on while any master answers, and while none does', async (con
     });
     const heartbeat = Math.round(performance.now() - since);
     await other.kubectl('scale', 'deployment/web', '--replicas=3');
-    await waitFor('a third pod', running(other, 3), { timeoutMs: 60_000 });
+    await waitFor('a third pod', running(other, 3));
     const after = await nodeState(other);
     assert.deepEqual([after.ready, after.since], ['True', before.since], 'it was Ready all the time');
     t.diagnostic(
@@ -68,7 +68,7 @@ test('a node works on while any master answers, and while none does', async (con
       return !now.includes(victim) && now.split('\n').length === before.length;
     });
     await a.role.start(ready);
-    await waitFor('the node Ready', async () => (await nodeState(a)).ready === 'True', { timeoutMs: 60_000 });
+    await waitFor('the node Ready', async () => (await nodeState(a)).ready === 'True');
     await waitFor('all pods', running(a, before.length));
     assert.deepEqual(await runningPods(a), before);
   });

@@ -138,7 +138,7 @@ test('what becomes of pods when their node is emptied, stopped, alone, or goes d
       await second.role.end('SIGKILL');
       await second.host.docker('kill', two);
       await second.role.start();
-      await waitFor('a container in the place of the second', without(two), { timeoutMs: 60_000 });
+      await waitFor('a container in the place of the second', without(two));
       const alone = (await running(second)).sort();
       await cluster.master.start(/^minik8s is ready: https:/m);
       await waitFor('the restarts to be known', async () => {

@@ -87,7 +87,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
     }
 
     async function until(id: string, state: ContainerState['state']): Promise<ContainerState> {
-      const watching = AbortSignal.timeout(10_000);
+      const watching = AbortSignal.timeout(30_000);
       for (;;) {
         const found = await container(id);
         if (found.state === state) return found;
@@ -212,12 +212,12 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
             ...more,
           };
           let text = '';
-          for await (const chunk of runtime.logs(id, options, AbortSignal.timeout(10_000))) {
+          for await (const chunk of runtime.logs(id, options, AbortSignal.timeout(30_000))) {
             text += Buffer.from(chunk).toString();
           }
           return text;
         };
-        const deadline = AbortSignal.timeout(10_000);
+        const deadline = AbortSignal.timeout(30_000);
         while ((await read({})) !== 'one\ntwo\n') deadline.throwIfAborted();
         assert.equal(await read({ tailLines: 1 }), 'two\n');
         assert.equal(await read({ tailLines: 0 }), '');
@@ -245,7 +245,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         await runtime.kill(id);
         await until(id, 'exited');
         await runtime.remove(id);
-        const deadline = AbortSignal.timeout(10_000);
+        const deadline = AbortSignal.timeout(30_000);
         while (seen.filter((event) => event.id === id).length < 3) {
           deadline.throwIfAborted();
           await new Promise((done) => setTimeout(done, 10));
@@ -259,7 +259,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
       withSandbox(async () => {
         await assert.rejects(runtime.startContainer('0'.repeat(64)), { reason: 'CannotRun' });
         assert.equal(await runtime.findImage('minik8s-test/absent:1'), undefined);
-        await assert.rejects(runtime.pullImage('127.0.0.1:1/absent:1', AbortSignal.timeout(10_000)), {
+        await assert.rejects(runtime.pullImage('127.0.0.1:1/absent:1', AbortSignal.timeout(30_000)), {
           reason: 'PullFailed',
         });
       }));

@@ -12,7 +12,7 @@ export interface WaitOptions {
 export async function waitFor<T>(
   what: string,
   probe: () => T | undefined | false | Promise<T | undefined | false>,
-  { timeoutMs = 30_000, intervalMs = 50 }: WaitOptions = {},
+  { timeoutMs = 60_000, intervalMs = 50 }: WaitOptions = {},
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

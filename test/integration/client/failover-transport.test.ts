@@ -112,9 +112,9 @@ const send = async (method: ApiRequest['method'] = 'GET', path = '/x') =>
 
 /** Real sockets answer in real time, while the clock of the transport is the test's. */
 async function until(what: string, condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 30_000;
   while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`waited for ${what} for 10 s`);
+    if (performance.now() > deadline) throw new Error(`waited for ${what} for 30 s`);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -60,7 +60,7 @@ const configMap = (namespace: string, name: string, data: Record<string, string>
 
 /** Waits for what happens in this process only; bounded, so that a test cannot hang. */
 async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 30_000;
   while (!(await condition())) {
     assert.ok(Date.now() < deadline, `${what} did not happen`);
     await new Promise((resolve) => setTimeout(resolve, 2));

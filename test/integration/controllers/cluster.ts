@@ -148,7 +148,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 export async function eventually<T>(
   what: string,
   probe: () => Promise<T | undefined | false>,
-  within = 10_000,
+  within = 30_000,
 ): Promise<T> {
   for (const deadline = Date.now() + within; Date.now() < deadline; await pause(3)) {
     const value = await probe();

@@ -40,7 +40,7 @@ class OwnDocker {
       ...['--containerd', at('containerd.sock'), '-H', `unix://${this.socketPath}`],
       ...['--bridge', this.#bridge, '--iptables=false', '--ip-masq=false'],
     ]);
-    await eventually(() => systemExec('docker', ['-H', `unix://${this.socketPath}`, 'version']), 30_000);
+    await eventually(() => systemExec('docker', ['-H', `unix://${this.socketPath}`, 'version']));
   }
 
   async kill(): Promise<void> {
@@ -114,15 +114,15 @@ describe('a node whose Docker engine is killed', () => {
       return conditions.find(({ type }) => type === 'Ready')?.status;
     };
     await docker.kill();
-    await eventually(async () => assert.equal(await readiness(), 'False'), 10_000);
+    await eventually(async () => assert.equal(await readiness(), 'False'));
     await docker.start();
-    await eventually(async () => assert.equal(await readiness(), 'True'), 30_000);
+    await eventually(async () => assert.equal(await readiness(), 'True'));
     const pod = await node.waitFor(
       'web',
       (candidate) => isReady(candidate) && (candidate.status?.containerStatuses?.[0]?.restartCount ?? 0) > 0,
       40_000,
     );
-    const answer = await eventually(() => fetch(`http://${pod.status?.podIP}:8080/`), 10_000);
+    const answer = await eventually(() => fetch(`http://${pod.status?.podIP}:8080/`));
     assert.equal((await answer.text()).trim(), 'served');
   });
 });

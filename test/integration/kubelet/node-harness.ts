@@ -130,7 +130,7 @@ export async function startNodeHarness({
           const node = json<{ status?: { conditions?: { type: string; status: string }[] } }>();
           const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
           if (ready?.status !== 'True') throw new Error(`node-1 is not ready: ${JSON.stringify(ready)}`);
-        }, 20_000),
+        }),
       ]);
     },
     async createPod(name, spec, metadata = {}) {
@@ -143,13 +143,13 @@ export async function startNodeHarness({
       if (answer.status !== 201) throw new Error(answer.text);
       return answer.json<Pod>();
     },
-    waitFor: (name, test, ms = 15_000) =>
+    waitFor: (name, test, ms = 30_000) =>
       eventually(async () => {
         const pod = await get(name);
         if (!test(pod)) throw new Error(`pod ${name}: ${JSON.stringify(pod.status)}`);
         return pod;
       }, ms),
-    async waitForGone(name, ms = 15_000) {
+    async waitForGone(name, ms = 30_000) {
       await eventually(async () => {
         const { status } = await server.call('GET', `/api/v1/namespaces/default/pods/${name}`);
         if (status !== 404) throw new Error(`pod ${name} is still there`);
@@ -188,7 +188,7 @@ export async function startNodeHarness({
 }
 
 /** Tries until it works; the last failure when it never did. */
-export async function eventually<T>(work: () => Promise<T>, ms: number): Promise<T> {
+export async function eventually<T>(work: () => Promise<T>, ms = 30_000): Promise<T> {
   const end = Date.now() + ms;
   for (;;) {
     try {

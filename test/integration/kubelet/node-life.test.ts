@@ -24,7 +24,7 @@ describe('the life of a node', () => {
   afterEach(() => node.close());
 
   const ready = async () =>
-    eventually(async () => assert.equal((await node.condition('Ready')).status, 'True'), 10_000);
+    eventually(async () => assert.equal((await node.condition('Ready')).status, 'True'));
 
   it('reserves what it is told, and its lease says how often it is heard of', async () => {
     node.start({ systemReserved: { cpu: '500m', memory: '1Gi' }, heartbeatMs: 1500 });
@@ -37,7 +37,7 @@ describe('the life of a node', () => {
       const path = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${nodeName}`;
       const { spec } = (await node.server.call('GET', path)).json<Lease>();
       assert.equal(spec?.leaseDurationSeconds, 6);
-    }, 5000);
+    });
   });
 
   it('does not start with more reserved than there is', async () => {
@@ -62,7 +62,7 @@ describe('the life of a node', () => {
     await eventually(async () => {
       const { status } = await node.server.call('GET', '/api/v1/namespaces/default/pods/large');
       assert.equal(status, 404);
-    }, 10_000);
+    });
     await node.createPod('again', requesting({ cpu: '600m' }));
     await node.waitFor('again', isReady);
   });
@@ -75,7 +75,7 @@ describe('the life of a node', () => {
     const [container] = await node.running('old');
     await node.stop();
     node.start({ systemReserved: { cpu: '1' } });
-    await eventually(async () => assert.equal((await node.node()).status?.allocatable?.cpu, '1'), 10_000);
+    await eventually(async () => assert.equal((await node.node()).status?.allocatable?.cpu, '1'));
     await node.createPod('new', requesting({ cpu: '100m' }));
     await node.waitFor('new', failed('OutOfcpu'));
     assert.deepEqual(await node.running('old'), [container]);
@@ -95,7 +95,7 @@ describe('the life of a node', () => {
         const pods = (await Promise.all(names.map((name) => node.pod(name)))).filter(failed('Evicted'));
         assert.equal(pods.length, count);
         return pods;
-      }, 10_000);
+      });
     enough = 2;
     const [first] = await evicted(1);
     assert.match(
@@ -105,7 +105,7 @@ describe('the life of a node', () => {
     const target = first?.status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
     assert.equal(target?.reason, 'TerminationByKubelet');
     assert.deepEqual(await node.running(first?.metadata.name ?? ''), []);
-    await eventually(async () => assert.equal((await node.condition('MemoryPressure')).status, 'True'), 5000);
+    await eventually(async () => assert.equal((await node.condition('MemoryPressure')).status, 'True'));
     assert.equal((await node.condition('DiskPressure')).status, 'False');
     assert.equal(await running(), 2, 'one was enough');
     enough = 0;
@@ -122,7 +122,7 @@ describe('the life of a node', () => {
     await node.waitFor('lonely', isReady);
     node.cutOff();
     node.usage = short;
-    await eventually(async () => assert.deepEqual(await node.running('lonely'), []), 10_000);
+    await eventually(async () => assert.deepEqual(await node.running('lonely'), []));
     node.usage = plenty;
     node.reconnect();
     await node.waitFor('lonely', failed('Evicted'));

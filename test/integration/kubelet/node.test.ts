@@ -32,11 +32,11 @@ describe('node agent on Docker', () => {
       ?.find((status) => status.name === name)
       ?.containerID?.replace('docker://', '') ?? assert.fail('no container');
   const inside = async (pod: Pod, ...command: string[]) =>
-    (await systemExec('docker', ['exec', containerId(pod), ...command], { timeoutMs: 10_000 })).stdout.trim();
+    (await systemExec('docker', ['exec', containerId(pod), ...command], { timeoutMs: 30_000 })).stdout.trim();
   const outputOf = async (id: string) => {
     const options = { follow: false, timestamps: false, tailLines: undefined, since: undefined };
     let text = '';
-    for await (const chunk of node.runtime.logs(id, options, AbortSignal.timeout(5000))) {
+    for await (const chunk of node.runtime.logs(id, options, AbortSignal.timeout(30_000))) {
       text += Buffer.from(chunk).toString();
     }
     return text;
@@ -56,7 +56,7 @@ describe('node agent on Docker', () => {
     assert.ok(address.startsWith('10.231.7.'), address);
     assert.notEqual(address, caller.status?.podIP);
 
-    const fromHost = await eventually(() => fetch(`http://${address}:8080/`), 5000);
+    const fromHost = await eventually(() => fetch(`http://${address}:8080/`));
     assert.equal((await fromHost.text()).trim(), 'served');
     assert.equal(
       (await inside(caller, 'sh', '-c', `printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc -w 3 ${address} 8080`))
@@ -64,7 +64,7 @@ describe('node agent on Docker', () => {
         .at(-1),
       'served',
     );
-    const local = await eventually(() => fetch('http://127.0.0.1:38080/'), 5000);
+    const local = await eventually(() => fetch('http://127.0.0.1:38080/'));
     assert.equal((await local.text()).trim(), 'served');
 
     assert.equal(
@@ -134,7 +134,7 @@ describe('node agent on Docker', () => {
     await eventually(async () => {
       const { stdout } = await systemExec('docker', ['ps', '-aq', '--filter', 'name=k8s_POD_job_']);
       assert.equal(stdout.trim(), '');
-    }, 5000);
+    });
   });
 
   it('tells why a container cannot be had', async () => {
@@ -274,13 +274,13 @@ describe('node agent on Docker', () => {
         node.events.join('\n'),
         new RegExp(`FailedMount volume "h": hostPath type check failed: ${path} is not a Directory`),
       );
-    }, 5000);
+    });
     await node.createPod('lenient', {
       volumes: volumes('DirectoryOrCreate'),
       containers: [shell('echo kept >/h/file; exec sleep 1000', mounts)],
     });
     await node.waitFor('lenient', isReady);
-    await eventually(async () => assert.equal(await readFile(join(path, 'file'), 'utf8'), 'kept\n'), 5000);
+    await eventually(async () => assert.equal(await readFile(join(path, 'file'), 'utf8'), 'kept\n'));
     // By now the path is there, and the first pod is tried again.
     await node.waitFor('strict', isReady, 20_000);
   });
@@ -335,12 +335,12 @@ describe('node agent on Docker', () => {
         text,
         /FailedMount volume "disk": persistentVolumeClaim is not supported; use emptyDir or hostPath/,
       );
-    }, 5000);
+    });
   });
 
   it('stops a deleted pod gracefully, and kills it when its time is over', async () => {
     await node.createPod('polite', {
-      terminationGracePeriodSeconds: 20,
+      terminationGracePeriodSeconds: 60,
       containers: [shell('trap "echo bye; exit 0" TERM; while true; do sleep 0.1; done')],
     });
     await node.createPod('stubborn', {
@@ -352,8 +352,8 @@ describe('node agent on Docker', () => {
     for (const name of ['polite', 'stubborn']) {
       await node.server.call('DELETE', `/api/v1/namespaces/default/pods/${name}`);
     }
-    await node.waitForGone('polite', 8000);
-    await node.waitForGone('stubborn', 8000);
+    await node.waitForGone('polite');
+    await node.waitForGone('stubborn');
     const left = await systemExec('docker', [
       'ps',
       '-aq',

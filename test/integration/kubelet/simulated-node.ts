@@ -185,7 +185,7 @@ export async function startSimulatedNode(
         const pod = await harness.pod(name);
         assert.ok(test(pod), `pod ${name}: ${JSON.stringify(pod.status)}`);
         return pod;
-      }, 10_000),
+      }),
     async running(name) {
       const states = await Promise.all((await runtime.list()).map(({ id }) => runtime.inspect(id)));
       return states.flatMap((object) =>

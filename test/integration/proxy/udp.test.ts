@@ -108,7 +108,7 @@ test('a flow ends with its endpoint, and one that began before there was any fin
   let last = '';
   const reached = (ip: string) => {
     last = '';
-    return waitFor(`an answer of ${ip}`, () => last === ip, { timeoutMs: 10_000, intervalMs: 20 });
+    return waitFor(`an answer of ${ip}`, () => last === ip, { timeoutMs: 30_000, intervalMs: 20 });
   };
   try {
     start(clientProgram, (text) => {

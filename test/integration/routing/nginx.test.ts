@@ -64,7 +64,7 @@ describe('the web server', () => {
     for (let tries = 0; ; tries++) {
       const answers = await ask('x', '/').catch(() => undefined);
       if (answers) break;
-      assert.ok(tries < 100, 'nginx does not answer');
+      assert.ok(tries < 600, 'nginx does not answer');
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   });

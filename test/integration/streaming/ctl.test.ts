@@ -25,7 +25,7 @@ interface Finished {
 }
 
 async function until(what: string, condition: () => boolean): Promise<void> {
-  const deadline = AbortSignal.timeout(20_000);
+  const deadline = AbortSignal.timeout(30_000);
   while (!condition()) {
     if (deadline.aborted) throw new Error(`waited in vain for ${what}`);
     await new Promise((done) => setTimeout(done, 10));

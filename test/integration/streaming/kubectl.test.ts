@@ -116,7 +116,7 @@ describe('kubectl streams', () => {
         const port = await forwardedPort(child);
         // kubectl cuts the connection off.
         await assert.rejects(async () => assert.notEqual((await echo(port, Buffer.from('x'))).length, 0));
-        const deadline = AbortSignal.timeout(10_000);
+        const deadline = AbortSignal.timeout(30_000);
         while (!/connect to port 8081: Connection refused/.test(said)) {
           deadline.throwIfAborted();
           await new Promise((done) => setTimeout(done, 10));
