@@ -72,8 +72,10 @@ test('members of etcd and masters are killed under load: nothing is lost or done
   await context.test('without a majority of etcd: one line, /readyz says it, and it recovers', async () => {
     await etcd.kill(0);
     await etcd.kill(1);
-    const read = await a.kubectl.attempt(['get', 'configmap', 'counter-0']);
-    const write = await a.kubectl.attempt(['create', 'configmap', 'nowhere']);
+    const [read, write] = await Promise.all([
+      a.kubectl.attempt(['get', 'configmap', 'counter-0']),
+      a.kubectl.attempt(['create', 'configmap', 'nowhere']),
+    ]);
     for (const { code, stderr } of [read, write]) {
       assert.equal(code, 1);
       assert.equal(stderr.trimEnd().split('\n').length, 1, stderr);
