@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -149,11 +150,16 @@ function reject(): never {
  */
 const beginMs = 100;
 
+/** A client that sends has its streams. */
+async function begin(stdin: Readable | undefined): Promise<void> {
+  await (stdin ? once(stdin, 'readable') : setTimeout(beginMs));
+}
+
 function programOf(name: string, sizes: string[]): Program {
   if (name === 'copy') return copyInput;
   if (name === 'fail') {
     return async (_command, { stdin, stdout, stderr }) => {
-      await (stdin ? once(stdin, 'readable') : setTimeout(beginMs));
+      await begin(stdin);
       stdout?.write('out\n');
       stderr?.write('err\n');
       return 3;
@@ -198,6 +204,7 @@ function programOf(name: string, sizes: string[]): Program {
 
 /** A real program, on the files of this machine. */
 const runHere: Program = async ([file = '', ...args], { stdin, stdout, stderr }, signal) => {
+  await begin(stdin);
   const child = spawn(file, args, { stdio: 'pipe' });
   // Nobody reads what it has left to say.
   signal.addEventListener('abort', () => {
