@@ -8,7 +8,7 @@ import { basename, join } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 
-const concurrency = 2;
+const concurrency = 3;
 const timeoutMs = 480_000;
 /** Those of a minute and more, the longest first. */
 const long = [
