@@ -6,6 +6,7 @@ import { readAsset } from '../../base/assets.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Current } from '../../base/current.ts';
 import { systemExec } from '../../base/exec.ts';
+import { residentShell } from '../../base/resident-shell.ts';
 import { version } from '../../base/version.ts';
 import { createClient } from '../../client/rest-client.ts';
 import { createInformerFactory } from '../../client/shared-informer.ts';
@@ -75,7 +76,7 @@ export function workerRuntime(settings: Settings<'data-dir' | 'docker-socket'>, 
     pauseImage: readAsset('pause.reference').toString('utf8').trim(),
     initPath: join(settings['data-dir'], 'kubelet/pause'),
     clock,
-    exec: systemExec,
+    exec: residentShell(),
   });
 }
 
@@ -90,7 +91,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
   const informersOf = () => createInformerFactory({ client, clock, random, log });
   const runtime = workerRuntime(settings, clock);
   const network = new RoutedPodNetwork({
-    exec: systemExec,
+    exec: residentShell(),
     log: log.named('network'),
     nodeIP: undefined,
     clusterCIDR: settings['cluster-cidr'],
