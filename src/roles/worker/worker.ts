@@ -90,8 +90,9 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
   const events = createEventRecorder({ client, clock, random, log, component: 'kubelet', host: nodeName });
   const informersOf = () => createInformerFactory({ client, clock, random, log });
   const runtime = workerRuntime(settings, clock);
+  const exec = residentShell();
   const network = new RoutedPodNetwork({
-    exec: residentShell(),
+    exec,
     log: log.named('network'),
     nodeIP: undefined,
     clusterCIDR: settings['cluster-cidr'],
@@ -137,7 +138,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
   const proxyInformers = informersOf();
   const proxier = createProxier({
     informers: proxyInformers,
-    exec: systemExec,
+    exec,
     nodeName,
     serviceCIDR: settings['service-cidr'],
     clock,
@@ -146,7 +147,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
   const overlay = {
     client,
     informers: informersOf(),
-    exec: systemExec,
+    exec,
     clock,
     log: log.named('overlay'),
     nodeName,
