@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { duplexPair, PassThrough, Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { finished } from 'node:stream/promises';
 import { after, before, describe, it } from 'node:test';
 import type {
   ContainerConfig,
@@ -21,12 +22,15 @@ function noSizes(): TerminalSizes {
 
 /** Keeps what it is given, as slowly as asked. */
 class Sink extends Writable {
-  readonly chunks: Buffer[] = [];
-  get text(): string {
-    return Buffer.concat(this.chunks).toString();
+  readonly #chunks: Buffer[] = [];
+  /** All of it, once nothing is on its way any more: who runs a program ends its streams afterwards. */
+  async content(): Promise<Buffer> {
+    this.end();
+    await finished(this);
+    return Buffer.concat(this.#chunks);
   }
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.chunks.push(chunk);
+    this.#chunks.push(chunk);
     setImmediate(done);
   }
 }
@@ -93,8 +97,8 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
     it('runs a program: both outputs apart, and its exit status', async () => {
       const streams = { stdin: undefined, stdout: new Sink(), stderr: new Sink(), sizes: noSizes() };
       assert.equal(await runtime.exec(id, { command: fixture.speaker, tty: false }, streams, never()), 3);
-      assert.equal(streams.stdout.text, 'out\n');
-      assert.equal(streams.stderr.text, 'err\n');
+      assert.equal(String(await streams.stdout.content()), 'out\n');
+      assert.equal(String(await streams.stderr.content()), 'err\n');
     });
 
     it('drops outputs that nobody wants', async () => {
@@ -117,7 +121,7 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
       );
       const streams = { stdin, stdout: new Sink(), stderr: new Sink(), sizes: noSizes() };
       assert.equal(await runtime.exec(id, { command: fixture.copier, tty: false }, streams, never()), 0);
-      assert.equal(sha256(Buffer.concat(streams.stdout.chunks)), sha256(sent));
+      assert.equal(sha256(await streams.stdout.content()), sha256(sent));
     });
 
     it('lets go of a program when asked to', async () => {
