@@ -17,7 +17,10 @@ import { identityOf } from '../../../src/roles/data-directory.ts';
 import { hasMachine } from '../../fixtures/machine-lock.ts';
 import { type Belonging, endProcesses, isThere, takeAway } from './take-away.ts';
 
-/** Files `PID TICKS`, and `PID TICKS N` for what a process takes away of others; one belonging a line, as JSON. */
+/**
+ * Files `PID TICKS`, and `PID TICKS N` for what a process takes away of others; one belonging a line, as JSON, and as `gone`
+ * one that is no more.
+ */
 const journals = join(tmpdir(), 'minik8s-tests');
 const name = identityOf(process.pid) ?? '';
 let open = false;
@@ -27,6 +30,11 @@ let adopted = 0;
 export function keep(belonging: Belonging): void {
   begin();
   appendFileSync(join(journals, name), `${JSON.stringify(belonging)}\n`);
+}
+
+/** Strikes out what has been taken away: its name may be another's by now. */
+export function letGo(belonging: Belonging): void {
+  appendFileSync(join(journals, name), `${JSON.stringify({ gone: belonging })}\n`);
 }
 
 /** A directory that goes with this process. */
@@ -91,7 +99,13 @@ function settle(file: string): void {
 function read(file: string): Belonging[] {
   try {
     const lines = readFileSync(join(journals, file), 'utf8').split('\n');
-    return lines.filter(Boolean).map((line) => JSON.parse(line) as Belonging);
+    const left = new Map<string, Belonging>();
+    for (const line of lines.filter(Boolean)) {
+      const entry = JSON.parse(line) as Belonging | { readonly gone: Belonging };
+      if ('gone' in entry) left.delete(JSON.stringify(entry.gone));
+      else left.set(line, entry);
+    }
+    return [...left.values()];
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { systemExec } from '../../../src/base/exec.ts';
-import { makeDirectory } from './belongings.ts';
+import { letGo, makeDirectory } from './belongings.ts';
 import type { Cleanup } from './cluster.ts';
 import { helloImage, makeImages } from './images.ts';
 import { claimNamespace } from './namespace.ts';
@@ -173,12 +173,11 @@ export class Host implements Cleanup {
     await attempt(() => end(this.#dockerd, 'SIGTERM'));
     await attempt(() => end(this.#containerd, 'SIGTERM'));
     // What a killed engine left is no child of anything here.
-    await attempt(() =>
-      takeAway([
-        { kind: 'directory', path: this.directory },
-        { kind: 'namespace', name: this.name },
-      ]),
-    );
+    const namespace = { kind: 'namespace', name: this.name } as const;
+    await attempt(() => {
+      takeAway([{ kind: 'directory', path: this.directory }, namespace]);
+      letGo(namespace);
+    });
     if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('\n'));
   }
 

@@ -5,6 +5,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { systemExec } from '../../../src/base/exec.ts';
 import { deleteLink } from '../../../src/base/link.ts';
+import { letGo } from './belongings.ts';
 import type { Cleanup } from './cluster.ts';
 import { Host, type HostOptions } from './host.ts';
 import { claimNamespace, type Namespace } from './namespace.ts';
@@ -127,6 +128,7 @@ class Switch {
     if (existsSync(`/run/netns/${this.namespace}`)) {
       await systemExec('ip', ['netns', 'delete', this.namespace]);
     }
+    letGo({ kind: 'namespace', name: this.namespace });
     // It goes with the namespace of its other end, a moment later.
     await deleteLink(systemExec, this.link);
     await waitFor(`the end of ${this.link}`, () => !existsSync(`/sys/class/net/${this.link}`));
