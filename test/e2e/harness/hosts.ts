@@ -2,7 +2,7 @@
  * Several hosts on one link, as machines in one rack. The link is a bridge in a namespace of its own: on this machine
  * Docker's firewall would drop what passes a bridge. This machine is on the link too, but is no host: it is the outside.
  */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { systemExec } from '../../../src/base/exec.ts';
 import { deleteLink } from '../../../src/base/link.ts';
 import { letGo } from './belongings.ts';
@@ -39,7 +39,7 @@ export class Hosts {
     cleanup.after(async () => {
       const ends = await Promise.allSettled([...closers, () => link.remove()].map((close) => close()));
       const failures = ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []));
-      const left = leftBehind(link, directories);
+      const left = leftBehind(directories);
       if (failures.length + left.length > 0) throw new Error([...failures, ...left].join('\n'));
     });
     await link.make();
@@ -124,6 +124,7 @@ class Switch {
     await this.#ip('link', 'set', 'dev', portName(index), state);
   }
 
+  /** Resolves when nothing of it is there any more. */
   async remove(): Promise<void> {
     if (existsSync(`/run/netns/${this.namespace}`)) {
       await systemExec('ip', ['netns', 'delete', this.namespace]);
@@ -141,11 +142,9 @@ class Switch {
 
 const portName = (index: number) => `host${index}`;
 
-/** One line for everything of a run that is still there. */
-function leftBehind({ namespace, link }: Switch, directories: readonly string[]): string[] {
+/** One line for everything of a run that is still there; the link's name may be another run's by now. */
+function leftBehind(directories: readonly string[]): string[] {
   return [
-    ...readdirSync('/run/netns').filter((name) => name === namespace),
-    ...readdirSync('/sys/class/net').filter((name) => name === link),
     ...directories.filter((path) => existsSync(path)),
     ...directories.flatMap(mountsBelow),
     ...directories.flatMap((path) => processesNaming(path).map((pid) => `process ${pid} on ${path}`)),
