@@ -72,8 +72,8 @@ export async function bootstrapObjects(
 }
 
 /**
- * Says at which address pods find cluster DNS. It has no endpoints: the server of each node answers at that address
- * itself.
+ * Says at which address pods find cluster DNS, and of which domain their names are. It has no endpoints: the server of
+ * each node answers at that address itself.
  */
 const dnsAt = (clusterIP: string, domain: string): Draft<Service> => ({
   apiVersion: 'v1',
