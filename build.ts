@@ -87,7 +87,7 @@ async function main(): Promise<void> {
   const node = await timed('runtime', nodeRuntime(arch));
   const bundles = await timed('bundle', bundle({ root, outdir: join(dist, 'bundle'), version }));
   const cache = await timed('code cache', codeCache(node, bundles.app));
-  const all = { ...assets, 'app.cjs': bundles.app, 'app.cache': cache };
+  const all = { ...assets, ...bundles.threads, 'app.cjs': bundles.app, 'app.cache': cache };
   await timed('package', packageFile(node, bundles.main, all));
   const { size } = await stat(join(dist, 'minik8s'));
   process.stdout.write(`dist/minik8s ${version}, ${Math.round(size / 1e6)} MB\n`);

@@ -1,19 +1,35 @@
 /**
- * From arguments to one command run and one exit status: 0 done, 1 failed, 2 bad usage. citty accepts whatever it
- * is given, so the arguments are first held against the command's own definition here: a misspelt flag is refused,
- * never ignored.
+ * From arguments to one command run and one exit status: 0 done, 1 failed, 2 bad usage (1 where a command is as
+ * kubectl, which knows no 2). citty accepts whatever it is given, so the arguments are first held against the command's own definition here: a
+ * misspelt flag is refused, never ignored.
  */
-import { type ParseArgsOptionsConfig, parseArgs, stripVTControlCharacters } from 'node:util';
-import { type ArgsDef, type CommandDef, renderUsage, runCommand } from 'citty';
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { type ArgDef, type ArgsDef, type CommandDef, runCommand } from 'citty';
 import { errorMessage } from './base/log.ts';
+import { nearest } from './base/nearest.ts';
 import { UsageError } from './base/usage-error.ts';
+import { type UsageCommand, type UsageFlag, usagePage } from './base/usage-page.ts';
 
 // citty's own name for a command whose arguments are not known yet.
 // biome-ignore lint/suspicious/noExplicitAny: CommandDef is invariant in its arguments; citty uses any here too.
 export type Command = CommandDef<any>;
 
+/** What a command may say beyond citty's terms, for its help and its errors. */
+export interface CommandHints {
+  /** What is to be said of a command, a word or a flag (with its dashes) that is none here but one elsewhere. */
+  readonly elsewhere?: (name: string) => string | undefined;
+}
+
+/** The same for a flag. */
+export interface FlagHints {
+  readonly group?: string;
+  readonly usual?: string;
+}
+
 export interface Entry {
   readonly about: string;
+  /** Bad usage ends with 1, and a group of commands called without one prints its help. */
+  readonly like?: 'kubectl';
   readonly load: () => Promise<Command>;
 }
 
@@ -29,17 +45,22 @@ export async function dispatch(
   output: Output,
 ): Promise<number> {
   const [name, ...rest] = argv;
+  if (name === 'help' && rest.length > 0) return dispatch(table, [...rest, '--help'], output);
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
     output.out(overview(table));
     return name === undefined ? 2 : 0;
   }
   const entry = Object.hasOwn(table, name) ? table[name] : undefined;
+  const like = entry?.like;
   try {
-    if (entry === undefined) throw new UsageError(unknown('minik8s', name, Object.keys(table)));
-    return await run({ path: `minik8s ${name}`, command: await entry.load(), argv: rest }, output);
+    if (entry === undefined) throw new UsageError(unknownCommand('minik8s', name, Object.keys(table)));
+    return await run(
+      { path: `minik8s ${name}`, command: await entry.load(), argv: rest, like, depth: 1 },
+      output,
+    );
   } catch (error) {
     output.err(`error: ${errorMessage(error)}\n`);
-    return isUsageError(error) ? 2 : 1;
+    return isUsageError(error) && like === undefined ? 2 : 1;
   }
 }
 
@@ -48,31 +69,61 @@ interface Invocation {
   readonly path: string;
   readonly command: Command;
   readonly argv: readonly string[];
+  /** How many words the path has behind `minik8s`. */
+  readonly depth: number;
+  readonly like: Entry['like'];
 }
 
 async function run(invocation: Invocation, output: Output): Promise<number> {
   const { path, command } = invocation;
-  const subCommands = await resolve(command.subCommands);
   const args: ArgsDef = (await resolve(command.args)) ?? {};
+  const subCommands = await resolve(command.subCommands);
+  if (subCommands !== undefined) {
+    const inner = await innerCommand({ ...invocation, argv: nameFirst(args, invocation.argv) }, subCommands);
+    if (inner !== undefined) return inner === 'help' ? usage(path, command, output) : run(inner, output);
+  }
   const argv = subCommands ? nameFirst(args, invocation.argv) : plainBooleans(args, invocation.argv);
-  const [name, ...rest] = argv;
-  if (subCommands !== undefined && (name === '--help' || name === '-h')) return usage(path, command, output);
-  if (subCommands !== undefined && name !== undefined && !name.startsWith('-')) {
-    const found = Object.hasOwn(subCommands, name) ? await resolve(subCommands[name]) : undefined;
-    if (found !== undefined) return run({ path: `${path} ${name}`, command: found, argv: rest }, output);
-    if (!takesPositionals(args)) {
-      throw new UsageError(unknown(path, name, Object.keys(subCommands)));
-    }
-  }
-  if (command.run === undefined) {
-    const names = Object.keys(subCommands ?? {}).join(', ');
-    throw new UsageError(`${path}: say which: ${names}`);
-  }
-  if (checkArguments(path, args, argv).help) {
+  if (command.run === undefined)
+    return unnamed(invocation, { args, names: Object.keys(subCommands ?? {}) }, output);
+  const { elsewhere } = command as CommandHints;
+  if (checkArguments(path, args, argv, elsewhere).help) {
     return usage(path, command, output);
   }
   await runCommand({ ...command, subCommands: undefined }, { rawArgs: [...argv] });
   return typeof process.exitCode === 'number' ? process.exitCode : 0;
+}
+
+type SubCommands = Readonly<Record<string, Command | Promise<Command> | (() => Command | Promise<Command>)>>;
+
+/** The command that the first word names, or the help that it asks for; undefined when it is neither. */
+async function innerCommand(
+  { path, command, argv, depth, ...rest }: Invocation,
+  subCommands: SubCommands,
+): Promise<Invocation | 'help' | undefined> {
+  const [name, ...more] = argv;
+  if (name === '--help' || name === '-h') return 'help';
+  if (name === undefined || name.startsWith('-')) return undefined;
+  const found = Object.hasOwn(subCommands, name) ? await resolve(subCommands[name]) : undefined;
+  if (found !== undefined)
+    return { ...rest, path: `${path} ${name}`, command: found, argv: more, depth: depth + 1 };
+  if (name === 'help')
+    return more.length === 0 ? 'help' : { ...rest, path, command, depth, argv: [...more, '--help'] };
+  if (takesPositionals((await resolve(command.args)) ?? {})) return undefined;
+  const elsewhere = (command as CommandHints).elsewhere?.(name);
+  throw new UsageError(unknownCommand(path, name, Object.keys(subCommands), elsewhere));
+}
+
+/** A group of commands was called without one. */
+async function unnamed(
+  { path, command, argv, like, depth }: Invocation,
+  { args, names }: { readonly args: ArgsDef; readonly names: readonly string[] },
+  output: Output,
+): Promise<number> {
+  checkArguments(path, args, argv);
+  if (like === undefined) throw new UsageError(`${path}: say which: ${names.join(', ')}`);
+  await usage(path, command, output);
+  // 0 for kubectl, 1 for kubectl rollout.
+  return depth === 1 ? 0 : 1;
 }
 
 /** `--wait=false` is `--no-wait`, and `--wait=true` is `--wait`. */
@@ -116,7 +167,12 @@ function optionsOf(args: ArgsDef): ParseArgsOptionsConfig {
 }
 
 /** Throws UsageError for a flag the command does not have, or one that lacks its value or has one too many. */
-export function checkArguments(path: string, args: ArgsDef, argv: readonly string[]): { help: boolean } {
+export function checkArguments(
+  path: string,
+  args: ArgsDef,
+  argv: readonly string[],
+  elsewhere: NonNullable<CommandHints['elsewhere']> = () => undefined,
+): { help: boolean } {
   const options = optionsOf(args);
   const helpIsShort = !Object.values(options).some(({ short }) => short === 'h');
   options.help = { type: 'boolean', ...(helpIsShort ? { short: 'h' } : {}) };
@@ -129,7 +185,14 @@ export function checkArguments(path: string, args: ArgsDef, argv: readonly strin
     });
     return { help: values.help === true };
   } catch (error) {
-    throw new UsageError(`${path}: ${firstSentence(errorMessage(error))}; see ${path} --help`);
+    const message = errorMessage(error);
+    const [, flag] = /^Unknown option '(--?[^']*)'/.exec(message) ?? [];
+    if (flag !== undefined)
+      throw new UsageError(unknownFlag(path, flag, Object.keys(options), elsewhere(flag)));
+    const [, word = ''] = /^Unexpected argument '([^']*)'/.exec(message) ?? [];
+    const hint = elsewhere(word);
+    if (hint !== undefined) throw new UsageError(`${path} ${word}: ${hint}`);
+    throw new UsageError(`${path}: ${firstSentence(message)}; see ${path} --help`);
   }
 }
 
@@ -139,19 +202,55 @@ function takesPositionals(args: ArgsDef): boolean {
 }
 
 async function usage(path: string, command: Command, output: Output): Promise<number> {
-  const meta = { description: '', ...(await resolve(command.meta)), name: path };
-  output.out(`${stripVTControlCharacters(await renderUsage({ ...command, meta }))}\n`);
+  const args: ArgsDef = (await resolve(command.args)) ?? {};
+  const commands: UsageCommand[] = [];
+  for (const [name, load] of Object.entries((await resolve(command.subCommands)) ?? {})) {
+    const meta = await resolve((await resolve(load)).meta);
+    commands.push({ name, about: meta?.description ?? '' });
+  }
+  const words = Object.entries(args).flatMap(([name, { type }]) => (type === 'positional' ? [name] : []));
+  const flags = Object.entries(args).flatMap(([name, arg]) => usageFlag(name, arg) ?? []);
+  const about = (await resolve(command.meta))?.description ?? '';
+  output.out(usagePage({ path, about, words: words.join(' '), commands, flags }));
   return 0;
 }
 
-function overview(table: Readonly<Record<string, Entry>>): string {
-  const width = Math.max(...Object.keys(table).map(({ length }) => length));
-  const lines = Object.entries(table).map(([name, { about }]) => `  ${name.padEnd(width)}  ${about}\n`);
-  return `Kubernetes in one file, on the Docker engine you already have.\n\nusage: minik8s COMMAND [FLAGS]\n\n${lines.join('')}\nminik8s COMMAND --help says more about each.\n`;
+function usageFlag(name: string, arg: ArgDef): UsageFlag | undefined {
+  if (arg.type === 'positional') return undefined;
+  const { description: about = '' } = arg;
+  const { group = 'Flags', usual } = arg as FlagHints;
+  const aliases = 'alias' in arg ? [arg.alias ?? []].flat() : [];
+  const short = aliases.find(({ length }) => length === 1);
+  if (arg.type === 'boolean') return { name, short, about, group, usual: arg.default ? 'on' : usual };
+  return { name, short, about, group, usual, hint: arg.valueHint ?? 'VALUE' };
 }
 
-function unknown(path: string, name: string, known: readonly string[]): string {
-  return `${path}: unknown ${name.startsWith('-') ? 'flag' : 'command'} ${name}; known: ${known.join(', ')}`;
+function overview(table: Readonly<Record<string, Entry>>): string {
+  return usagePage({
+    path: 'minik8s',
+    about: 'Kubernetes in one file, on the Docker engine you already have.',
+    words: '',
+    commands: Object.entries(table).map(([name, { about }]) => ({ name, about })),
+    flags: [],
+  });
+}
+
+/** So few that a line holds them all. */
+const fewCommands = 8;
+
+function unknownCommand(path: string, name: string, known: readonly string[], elsewhere?: string): string {
+  const what = `${path}: unknown ${name.startsWith('-') ? 'flag' : 'command'} ${name}`;
+  if (elsewhere !== undefined) return `${what}: ${elsewhere}`;
+  const meant = nearest(name, known);
+  if (meant.length > 0) return `${what}: did you mean ${meant.join(' or ')}?`;
+  return known.length <= fewCommands ? `${what}; known: ${known.join(', ')}` : `${what}; see ${path} --help`;
+}
+
+function unknownFlag(path: string, flag: string, known: readonly string[], elsewhere?: string): string {
+  const meant = nearest(flag.replace(/^-+(no-)?/, ''), known).map((name) => `--${name}`);
+  const what = `${path}: unknown flag ${flag}`;
+  if (elsewhere !== undefined) return `${what}: ${elsewhere}`;
+  return meant.length > 0 ? `${what}: did you mean ${meant.join(' or ')}?` : `${what}; see ${path} --help`;
 }
 
 function firstSentence(message: string): string {

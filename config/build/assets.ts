@@ -5,6 +5,9 @@ import { copyFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { dockerArchive } from './docker-archive.ts';
+import { fieldDocs } from './field-docs.ts';
+import { modelsPackage } from './kubernetes-models.ts';
+import { licenses } from './licenses.ts';
 
 const run = promisify(execFile);
 
@@ -30,6 +33,8 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
     etcd: join(outdir, 'etcd'),
     'pause.tar': join(outdir, 'pause.tar'),
     'pause.reference': join(outdir, 'pause.reference'),
+    'field-docs.json': join(outdir, 'field-docs.json'),
+    'licenses.txt': join(outdir, 'licenses.txt'),
   };
   await Promise.all([
     unlessNewer(made.etcd, [etcd], (target) => stripped(etcd, target)),
@@ -44,6 +49,12 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
       await writeFile(made['pause.reference'], reference);
       await writeFile(target, dockerArchive({ reference, architecture, name: 'pause', program: content }));
     }),
+    unlessNewer(made['field-docs.json'], [modelsPackage, import.meta.filename], async (target) =>
+      writeFile(target, JSON.stringify(await fieldDocs())),
+    ),
+    unlessNewer(made['licenses.txt'], [join(root, 'package-lock.json'), import.meta.filename], (target) =>
+      writeFile(target, licenses(root)),
+    ),
   ]);
   const digests = join(outdir, 'digests.json');
   await writeFile(digests, JSON.stringify(await digestsOf(made)));

@@ -1,15 +1,18 @@
 /**
- * The JavaScript of the one file, in two parts: a main that answers `version` by itself, and an application
- * holding every command, which main compiles from V8's code cache when a command is asked for.
+ * The JavaScript of the one file: a main that answers `version` by itself, an application holding every command, which
+ * main compiles from V8's code cache when a command is asked for, and what threads run.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
+import type { ThreadName } from '../../src/base/assets.ts';
 
 export interface Bundles {
   readonly main: string;
   readonly app: string;
+  /** By the names of their assets (src/base/assets.ts). */
+  readonly threads: Readonly<Record<string, string>>;
 }
 
 export interface BundleOptions {
@@ -18,7 +21,12 @@ export interface BundleOptions {
   readonly version: string;
 }
 
-/** Writes main.cjs and app.cjs to `outdir`. Throws what esbuild says, with the file and line. */
+/** The file where each thread begins (src/base/thread.ts). */
+const threadSources: Readonly<Record<ThreadName, string>> = {
+  'yaml-worker': 'src/apiserver/yaml-worker.ts',
+};
+
+/** Writes main.cjs, app.cjs and the threads' files to `outdir`. Throws what esbuild says, with the file and line. */
 export async function bundle({ root, outdir, version }: BundleOptions): Promise<Bundles> {
   const main = join(outdir, 'main.cjs');
   const app = join(outdir, 'app.cjs');
@@ -54,7 +62,13 @@ export async function bundle({ root, outdir, version }: BundleOptions): Promise<
     footer: { js: '})' },
     plugins: [inlineProtobuf, leaveOut],
   });
-  return { main, app };
+  const threads: Record<string, string> = {};
+  for (const [name, source] of Object.entries(threadSources)) {
+    const outfile = join(outdir, `${name}.cjs`);
+    await build({ ...common, entryPoints: [source], outfile });
+    threads[`${name}.cjs`] = outfile;
+  }
+  return { main, app, threads };
 }
 
 /** In main, `import('./roles/up.ts')` asks the application for that module; which were asked for is collected. */

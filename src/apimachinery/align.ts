@@ -7,7 +7,10 @@ import { deepEqual, isRecord, type JsonObject, setOwn } from './equality.ts';
 import type { FieldType, ObjectType } from './field-types.ts';
 import { type Schema, type SchemaEntry, viewSchema } from './schema-types.ts';
 
-/** Changes `object` in place; returns the paths of set fields that the schema does not name. */
+/** More than a person reads. */
+const maxIgnored = 100;
+
+/** Changes `object` in place; returns the paths of set fields that the schema does not name, the first hundred. */
 export function alignObject(object: JsonObject, schema: Schema, type: ObjectType): string[] {
   const ignored: string[] = [];
   alignFields(object, schema, type, '', ignored);
@@ -20,7 +23,6 @@ export function alignObject(object: JsonObject, schema: Schema, type: ObjectType
  */
 export const quietFields: Readonly<Record<string, unknown>> = {
   'V1PodSpec.automountServiceAccountToken': undefined,
-  'V1PodSpec.enableServiceLinks': undefined,
   'V1PodSpec.preemptionPolicy': 'PreemptLowerPriority',
   'V1PodSpec.priority': undefined,
   'V1PodSpec.serviceAccount': undefined,
@@ -54,7 +56,12 @@ function alignFields(
     const field = type.fields.get(key);
     if (!field || (path === '' && (key === 'status' || key === 'metadata'))) continue;
     if (entry) alignValue(value, entry.schema, field.type, inner, ignored);
-    else if (type.name !== 'V1ObjectMeta' && isMeant(`${type.name}.${key}`, value)) ignored.push(inner);
+    else if (
+      type.name !== 'V1ObjectMeta' &&
+      isMeant(`${type.name}.${key}`, value) &&
+      ignored.length < maxIgnored
+    )
+      ignored.push(inner);
   }
 }
 

@@ -5,14 +5,17 @@
  */
 import { deepCopy, isRecord, type JsonObject, setOwn } from './equality.ts';
 import { type FieldType, type ObjectType, type Scalar, shortTypeName } from './field-types.ts';
-import { canonicalQuantity, QuantityError, quantityError } from './quantity.ts';
+import { canonicalQuantity, QuantityError, quantityFault } from './quantity.ts';
 
 /** A value that cannot be what its field must be; the message is Go's. */
 export class TypeMismatch extends Error {
   override readonly name = 'TypeMismatch';
 }
 
-/** A copy of `value` with the fields of `type`; the paths of others are appended to `unknown`. */
+/** As many unknown fields are told: upstream's decoder stops there too (sigs.k8s.io/json saveStrictError). */
+const maxUnknown = 100;
+
+/** A copy of `value` with the fields of `type`; the paths of others are appended to `unknown`, the first hundred. */
 export function conformObject(value: unknown, type: ObjectType, unknown: string[]): JsonObject {
   return conformFields(value, type, { path: '', owner: shortTypeName(type), unknown });
 }
@@ -24,6 +27,10 @@ interface Place {
   readonly unknown: string[];
 }
 
+function noteUnknown(path: string, { unknown }: Place): void {
+  if (unknown.length < maxUnknown) unknown.push(path);
+}
+
 const unsafeKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 function conformFields(value: unknown, type: ObjectType, place: Place): JsonObject {
@@ -32,7 +39,7 @@ function conformFields(value: unknown, type: ObjectType, place: Place): JsonObje
   for (const [key, inner] of Object.entries(value)) {
     const path = place.path ? `${place.path}.${key}` : key;
     const field = type.fields.get(key);
-    if (!field) place.unknown.push(path);
+    if (!field) noteUnknown(path, place);
     else if (inner !== null && inner !== undefined)
       setOwn(
         result,
@@ -62,7 +69,7 @@ function conform(value: unknown, type: FieldType, place: Place): unknown {
       for (const [key, item] of Object.entries(value)) {
         const path = `${place.path}.${key}`;
         // Schemas drop these keys, whatever they hold; so say it here.
-        if (unsafeKeys.has(key)) place.unknown.push(path);
+        if (unsafeKeys.has(key)) noteUnknown(path, place);
         else result[key] = conformItem(item, type.values, { ...place, path });
       }
       return result;
@@ -200,11 +207,13 @@ function normalTime(text: string, digits: number, { path }: Place): string {
 }
 
 function normalQuantity(value: string | number, { path }: Place): string {
+  if (Number.isInteger(value) && !Number.isSafeInteger(value))
+    throw new TypeMismatch(`${path}: a number over 2^53 is not read exactly; write the quantity as a string`);
   try {
     return canonicalQuantity(value);
   } catch (cause) {
     if (!(cause instanceof QuantityError)) throw cause;
-    throw new TypeMismatch(`${path}: ${quantityError}`, { cause });
+    throw new TypeMismatch(`${path}: ${quantityFault(value)}`, { cause });
   }
 }
 

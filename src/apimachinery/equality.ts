@@ -12,6 +12,34 @@ export function deepEqual(a: unknown, b: unknown): boolean {
   return true;
 }
 
+/** One text for all values that `deepEqual` calls equal, and for no other: what sets and maps find values by. */
+export function identityOf(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  const parts: string[] = [];
+  writeIdentity(value, parts);
+  return parts.join('');
+}
+
+function writeIdentity(value: unknown, parts: string[]): void {
+  if (Array.isArray(value)) {
+    parts.push('[');
+    for (const item of value) {
+      writeIdentity(item, parts);
+      parts.push(',');
+    }
+    parts.push(']');
+  } else if (isRecord(value)) {
+    parts.push('{');
+    for (const key of Object.keys(value).sort()) {
+      if (value[key] === undefined) continue;
+      parts.push(JSON.stringify(key), ':');
+      writeIdentity(value[key], parts);
+      parts.push(',');
+    }
+    parts.push('}');
+  } else parts.push(JSON.stringify(value) ?? 'undefined');
+}
+
 /** A copy that shares nothing with the original; undefined properties are left out. */
 export function deepCopy<T>(value: T): T {
   return copy(value) as T;

@@ -48,6 +48,11 @@ function cause(reason: CauseReason, field: string, message: string): StatusCause
   return { reason, message, field };
 }
 
+/** Characters of a value that a message repeats. */
+const mostShown = 4000;
+
 function showValue(value: unknown): string {
-  return value === undefined ? 'null' : JSON.stringify(value);
+  if (value === undefined) return 'null';
+  const text = JSON.stringify(typeof value === 'string' ? value.slice(0, mostShown + 1) : value);
+  return text.length > mostShown ? `${text.slice(0, mostShown)}…` : text;
 }

@@ -1,4 +1,5 @@
 /** The text of `?fieldSelector=`: `a=b`, `a==b`, `a!=b` joined by commas (k8s.io/apimachinery fields). */
+import { checkSelectorLength } from './selector-length.ts';
 import { newBadRequest } from './status-error.ts';
 
 export interface FieldRequirement {
@@ -14,6 +15,7 @@ export type ReadField = (field: string) => string | undefined;
 
 /** Throws a BadRequest StatusError. `\,`, `\=` and `\\` stand for the character behind the backslash. */
 export function parseFieldSelector(text: string): FieldSelector {
+  checkSelectorLength('field', text);
   return splitTerms(text)
     .filter((term) => term !== '')
     .map((term) => parseTerm(term));

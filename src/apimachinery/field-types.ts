@@ -44,6 +44,8 @@ export interface Field {
   readonly merge?: MergeRule;
   /** The values that the schema accepts, for a kind of our own. */
   readonly choices?: readonly string[];
+  /** What the field is for, of a kind of our own. */
+  readonly description?: string;
 }
 
 /** A type with named fields. `fields` may be computed on first use, so types can contain themselves. */
@@ -53,11 +55,20 @@ export interface ObjectType {
   /** Server-side apply owns a value of this type as a whole. */
   readonly atomic: boolean;
   readonly fields: ReadonlyMap<string, Field>;
+  /** What a kind of our own is for. */
+  readonly description?: string;
 }
 
 export interface FieldTable {
   /** Undefined for a name that is not in the table. */
   typeOf(name: string): ObjectType | undefined;
+}
+
+/** Throws for a name that is not in the table, which is a mistake of ours. */
+export function requiredType(table: FieldTable, name: string): ObjectType {
+  const type = table.typeOf(name);
+  if (!type) throw new Error(`no type ${name} in the table of fields`);
+  return type;
 }
 
 export const any: FieldType = { kind: 'any' };

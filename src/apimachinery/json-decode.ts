@@ -2,6 +2,7 @@
  * JSON with what JSON.parse does not tell: keys that stand twice in one object, and where a text stops being JSON.
  * JSON.parse does the work; the parser here runs only to find the place of a fault that is known to be there.
  */
+import { maxDepth, measureJson, TextError, tooDeep } from './value-limit.ts';
 
 export interface ParsedText {
   readonly value: unknown;
@@ -9,16 +10,14 @@ export interface ParsedText {
   readonly duplicates: readonly string[];
 }
 
-/** A body that cannot be read; the message is one line that says where and why. */
-export class TextError extends Error {
-  override readonly name = 'TextError';
-}
+/** As many duplicates are told: upstream's decoder stops there too (sigs.k8s.io/json saveStrictError). */
+const maxDuplicates = 100;
+/** Of a key in a path that is told. */
+const maxKeyShown = 256;
 
-/** Deeper values are refused: whoever walks one must not run out of stack. */
-export const maxDepth = 500;
-
-/** Throws TextError. With `findDuplicates` false the list of duplicates is empty. */
+/** Throws TextError, and a 413 for too many values. With `findDuplicates` false the list of duplicates is empty. */
 export function parseJson(text: string, findDuplicates: boolean): ParsedText {
+  const { keys } = measureJson(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -26,31 +25,18 @@ export function parseJson(text: string, findDuplicates: boolean): ParsedText {
     new Scanner(text).document();
     throw new TextError(`invalid JSON: ${String(error)}`);
   }
-  const keys = countProperties(value, 0);
-  if (!findDuplicates || keys === countKeys(text)) return { value, duplicates: [] };
+  if (!findDuplicates || keys === countProperties(value)) return { value, duplicates: [] };
   const scanner = new Scanner(text);
   scanner.document();
-  return { value, duplicates: [...new Set(scanner.duplicates)] };
+  return { value, duplicates: [...scanner.duplicates] };
 }
 
-/** How many properties the objects in a value have; refuses values that are nested too deeply. */
-function countProperties(value: unknown, depth: number): number {
+/** How many properties the objects in a value have. */
+function countProperties(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
-  if (depth >= maxDepth) throw new TextError(`the value is nested deeper than ${maxDepth} levels`);
   const inner = Object.values(value);
   let count = Array.isArray(value) ? 0 : inner.length;
-  for (const item of inner) count += countProperties(item, depth + 1);
-  return count;
-}
-
-/** How many keys a valid JSON text has: the strings that a colon follows. */
-function countKeys(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
-    at = endOfString(text, at) + 1;
-    while (isSpace(text.charCodeAt(at))) at++;
-    if (text[at] === ':') count++;
-  }
+  for (const item of inner) count += countProperties(item);
   return count;
 }
 
@@ -70,7 +56,7 @@ const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0
 
 /** Walks a JSON text without building values. */
 class Scanner {
-  readonly duplicates: string[] = [];
+  readonly duplicates = new Set<string>();
   readonly #text: string;
   #at = 0;
 
@@ -85,7 +71,7 @@ class Scanner {
   }
 
   #value(path: string, depth: number): void {
-    if (depth > maxDepth) throw new TextError(`the value is nested deeper than ${maxDepth} levels`);
+    if (depth > maxDepth) throw tooDeep();
     this.#space();
     switch (this.#text[this.#at]) {
       case '{':
@@ -111,8 +97,9 @@ class Scanner {
       this.#space();
       if (this.#text[this.#at] !== '"') this.#fail('a key in double quotes');
       const key = this.#string();
-      const inner = path ? `${path}.${key}` : key;
-      if (seen.has(key)) this.duplicates.push(inner);
+      const shown = key.length > maxKeyShown ? `${key.slice(0, maxKeyShown)}…` : key;
+      const inner = path ? `${path}.${shown}` : shown;
+      if (seen.has(key) && this.duplicates.size < maxDuplicates) this.duplicates.add(inner);
       seen.add(key);
       this.#space();
       if (!this.#take(':')) this.#fail("':'");

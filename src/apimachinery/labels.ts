@@ -2,8 +2,10 @@
  * Label selectors in both of their forms: the text of `?labelSelector=` and the object with matchLabels and
  * matchExpressions. Grammar and meaning follow k8s.io/apimachinery labels.
  */
+import { parseInt64 } from './int64.ts';
 import { checkLabelValue, checkQualifiedName } from './names.ts';
 import type { LabelSelector } from './schema.ts';
+import { checkSelectorLength } from './selector-length.ts';
 import { newBadRequest } from './status-error.ts';
 
 export type LabelOperator = '=' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt';
@@ -29,6 +31,7 @@ export type Labels = Readonly<Record<string, string>>;
 
 /** `app=web,tier in (a,b),!canary`; throws a BadRequest StatusError. */
 export function parseLabelSelector(text: string): Selector {
+  checkSelectorLength('label', text);
   const tokens = tokenize(text);
   const requirements: LabelRequirement[] = [];
   let at = 0;
@@ -90,16 +93,13 @@ function satisfies({ key, operator, values }: LabelRequirement, labels: Labels):
       return value === undefined;
     case 'gt':
     case 'lt': {
-      const left = integer(value);
-      const right = integer(values[0]);
+      const left = parseInt64(value);
+      const right = parseInt64(values[0]);
       if (left === undefined || right === undefined) return false;
       return operator === 'gt' ? left > right : left < right;
     }
   }
 }
-
-const integer = (text: string | undefined) =>
-  text !== undefined && /^[+-]?\d+$/.test(text) ? BigInt(text.replace('+', '')) : undefined;
 
 function formatRequirement({ key, operator, values }: LabelRequirement): string {
   switch (operator) {
@@ -195,7 +195,7 @@ function checked(requirement: LabelRequirement, text: string): LabelRequirement 
   const bad = checkQualifiedName(key)[0];
   if (bad) throw refused(text, `key: Invalid value: ${JSON.stringify(key)}: ${bad}`);
   if (operator === 'gt' || operator === 'lt') {
-    if (integer(values[0]) === undefined)
+    if (parseInt64(values[0]) === undefined)
       throw refused(
         text,
         `values[0]: Invalid value: ${JSON.stringify(values[0])}: for 'Gt', 'Lt' operators, the value must be an integer`,

@@ -99,8 +99,11 @@ function watchCauses(query: Unmatched, match: string): StatusCause[] {
   return causes;
 }
 
-/** Absent and empty mean not given; any text but false and 0 means true, as Go's query conversion has it. */
-function booleanParameter(query: URLSearchParams, name: string): boolean | undefined {
+/**
+ * Undefined when it is not there; true for everything but `false`, however it is written, and `0` (apimachinery's
+ * Convert_Slice_string_To_bool): Python's client writes `False`.
+ */
+export function booleanParameter(query: URLSearchParams, name: string): boolean | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
   return !['false', '0'].includes(text.toLowerCase());

@@ -27,6 +27,18 @@ export interface ObjectMeta {
   managedFields?: unknown[] | undefined;
 }
 
+/** Puts these fields back to what they were before a write. Mutates `meta`. */
+export function keepMeta(
+  meta: ObjectMeta,
+  before: ObjectMeta,
+  ...fields: readonly Exclude<keyof ObjectMeta, 'name' | 'uid' | 'resourceVersion' | 'creationTimestamp'>[]
+): void {
+  for (const field of fields) {
+    if (before[field] === undefined) delete meta[field];
+    else Object.assign(meta, { [field]: before[field] });
+  }
+}
+
 export interface KubeObject {
   apiVersion: string;
   kind: string;

@@ -1,6 +1,6 @@
 /**
- * What a name may look like. Each check returns the reasons why a value is refused, worded as
- * k8s.io/apimachinery util/validation words them; an empty list means that the value is good.
+ * What a name may look like, by the rules of k8s.io/apimachinery util/validation. Each check returns the reasons why a value is
+ * refused, in our words; an empty list means that the value is good.
  */
 import { invalidCause } from './field-error.ts';
 import type { StatusCause } from './status-error.ts';
@@ -14,7 +14,8 @@ const qualifiedNamePattern = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const labelValuePattern = `(${qualifiedNamePattern})?`;
 const cIdentifierPattern = '[A-Za-z_][A-Za-z0-9_]*';
 
-const whole = (pattern: string) => new RegExp(`^(?:${pattern})$`);
+/** Groups are only told apart, which is faster than to keep what each matched. */
+const whole = (pattern: string) => new RegExp(`^(?:${pattern.replaceAll('(', '(?:')})$`);
 
 const dns1123Label = whole(dns1123LabelPattern);
 const dns1123Subdomain = whole(dns1123SubdomainPattern);
@@ -27,15 +28,20 @@ const printableButEquals = /^[ -<>-~]+$/;
 const tooLong = (max: number) => `must be no more than ${max} characters`;
 const emptyText = 'must be non-empty';
 
-const badDns1123Label = `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '${dns1123LabelPattern}')`;
-const badDns1123Subdomain = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${dns1123SubdomainPattern}')`;
-const badDns1035Label = `a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '${dns1035LabelPattern}')`;
-const badNamePart = `must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${qualifiedNamePattern}')`;
-const badLabelValue = `a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '${labelValuePattern}')`;
-const badCIdentifier = `a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '${cIdentifierPattern}')`;
+const matching = (pattern: string) => `(it has to match '${pattern}')`;
+const badDns1123Label = `a lowercase RFC 1123 label holds a-z, 0-9 and '-', its first and last being a letter or digit, such as 'web-1' ${matching(dns1123LabelPattern)}`;
+const badDns1123Subdomain = `a lowercase RFC 1123 subdomain is made of labels joined by '.', each of a-z, 0-9 and '-' with a letter or digit first and last, such as 'web.example.com' ${matching(dns1123SubdomainPattern)}`;
+const badDns1035Label = `a DNS-1035 label holds a-z, 0-9 and '-', begins with a letter and does not end with '-', such as 'web-1' ${matching(dns1035LabelPattern)}`;
+const badNamePart = `must consist of letters, digits, '-', '_' and '.', its first and last being a letter or digit, such as 'Web.tier_1' ${matching(qualifiedNamePattern)}`;
+const badLabelValue = `a valid label is empty, or holds letters, digits, '-', '_' and '.', its first and last being a letter or digit, such as 'Blue_2' ${matching(labelValuePattern)}`;
+const badCIdentifier = `a valid C identifier holds letters, digits and '_', and does not begin with a digit, such as 'LOG_LEVEL' ${matching(cIdentifierPattern)}`;
+
+/** Of a text that is longer than any name, only that is told: a pattern costs for each character. */
+const longest = 1024;
 
 /** Lengths count bytes in Kubernetes; every accepted character is ASCII, so only refused values could differ. */
 function lengthThenPattern(value: string, max: number, pattern: RegExp, bad: string): string[] {
+  if (value.length > longest) return [tooLong(max)];
   return [...(value.length > max ? [tooLong(max)] : []), ...(pattern.test(value) ? [] : [bad])];
 }
 
@@ -59,10 +65,10 @@ export const checkPathSegment: NameCheck = (value) => {
 
 /** Label and annotation keys, finalizers, resource names: `[prefix/]name`. */
 export const checkQualifiedName: NameCheck = (value) => {
-  const parts = value.split('/');
+  const parts = value.split('/', 3);
   if (parts.length > 2)
     return [
-      `a qualified name ${badNamePart} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      `a qualified name ${badNamePart}; before it may stand one prefix, a DNS subdomain and '/', such as 'example.com/tier'`,
     ];
   const name = parts.at(-1) ?? '';
   const reasons: string[] = [];
@@ -73,7 +79,7 @@ export const checkQualifiedName: NameCheck = (value) => {
   }
   if (name === '') reasons.push(`name part ${emptyText}`);
   else if (name.length > 63) reasons.push(`name part ${tooLong(63)}`);
-  if (!qualifiedName.test(name)) reasons.push(`name part ${badNamePart}`);
+  if (name.length <= longest && !qualifiedName.test(name)) reasons.push(`name part ${badNamePart}`);
   return reasons;
 };
 
@@ -86,15 +92,15 @@ export const checkEnvVarName: NameCheck = (value) => {
   if (value === '') return ['environment variable name must be non-empty'];
   return printableButEquals.test(value)
     ? []
-    : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
+    : ["a valid environment variable name is of printable ASCII characters, without '='"];
 };
 
 /** Keys of ConfigMaps and Secrets: each becomes a file name. */
 export const checkConfigMapKey: NameCheck = (value) => {
   const reasons = value.length > 253 ? [tooLong(253)] : [];
-  if (!/^[-._a-zA-Z0-9]+$/.test(value))
+  if (value.length <= longest && !/^[-._a-zA-Z0-9]+$/.test(value))
     reasons.push(
-      "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
+      `a valid config key must consist of letters, digits, '-', '_' and '.', such as 'app.conf' ${matching('[-._a-zA-Z0-9]+')}`,
     );
   if (value === '.' || value === '..') reasons.push(`must not be '${value}'`);
   else if (value.startsWith('..')) reasons.push("must not start with '..'");

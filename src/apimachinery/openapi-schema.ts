@@ -66,7 +66,7 @@ export class SchemaCollector {
     for (const field of type.fields.values()) properties[field.name] = this.#property(type, field);
     const required = [...type.fields.values()].filter((field) => field.required).map((field) => field.name);
     this.schemas[name] = {
-      ...described(this.#docs[type.name]?.['']),
+      ...described(this.#docs[type.name]?.[''] ?? type.description),
       type: 'object',
       ...(required.length > 0 && { required }),
       ...(type.fields.size > 0 && { properties }),
@@ -78,7 +78,7 @@ export class SchemaCollector {
   #property(owner: ObjectType, field: Field): SchemaObject {
     const schema = this.#schemaOf(field.type);
     const extras: SchemaObject = {
-      ...described(this.#docs[owner.name]?.[field.name]),
+      ...described(this.#docs[owner.name]?.[field.name] ?? field.description),
       ...(field.choices && { enum: field.choices }),
       ...mergeExtensions(field),
     };

@@ -1,6 +1,7 @@
 /** JSON Patch (RFC 6902): operations in order, all or nothing. */
 import { deepCopy, deepEqual, isRecord, setOwn } from './equality.ts';
 import { newBadRequest, newStatusError } from './status-error.ts';
+import { countValues, maxDepth, maxValues } from './value-limit.ts';
 
 export type JsonPatchOperation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
@@ -10,6 +11,8 @@ export type JsonPatchOperation =
 const maxOperations = 10_000;
 /** Bytes of JSON that copies may add in one patch: repeated copies double. */
 const maxCopied = 3 * 1024 * 1024;
+/** Items of lists that may give way to one that is added or removed before them. */
+const maxMoved = 10_000_000;
 
 /** Checks the form of a patch; throws BadRequest, or RequestEntityTooLarge for too many operations. */
 export function readJsonPatch(value: unknown): JsonPatchOperation[] {
@@ -25,14 +28,14 @@ export function readJsonPatch(value: unknown): JsonPatchOperation[] {
 /** A patched copy of the document; throws Invalid (422) when an operation does not apply. */
 export function applyJsonPatch(document: unknown, operations: readonly JsonPatchOperation[]): unknown {
   let result = deepCopy(document);
-  let copied = 0;
+  const spent: Spent = { moved: 0, copiedBytes: 0, copiedValues: 0 };
   for (const operation of operations) {
     switch (operation.op) {
       case 'add':
-        result = add(result, operation.path, deepCopy(operation.value));
+        result = add(result, operation.path, deepCopy(operation.value), spent);
         break;
       case 'remove':
-        result = remove(result, operation.path);
+        result = remove(result, operation.path, spent);
         break;
       case 'replace':
         read(result, operation.path, 'replace');
@@ -45,15 +48,13 @@ export function applyJsonPatch(document: unknown, operations: readonly JsonPatch
         if (operation.path.startsWith(`${operation.from}/`))
           throw doesNotApply('move', operation.path, 'a value cannot be moved into itself');
         const value = read(result, operation.from, 'move');
-        result = add(remove(result, operation.from), operation.path, value);
+        result = add(remove(result, operation.from, spent), operation.path, value, spent);
         break;
       }
       case 'copy': {
         const value = read(result, operation.from, 'copy');
-        copied += JSON.stringify(value).length;
-        if (copied > maxCopied)
-          throw doesNotApply('copy', operation.path, `copies exceed ${maxCopied} bytes`);
-        result = add(result, operation.path, deepCopy(value));
+        spendCopy(spent, value, operation.path);
+        result = add(result, operation.path, deepCopy(value), spent);
         break;
       }
       case 'test':
@@ -91,9 +92,10 @@ function readOperation(value: unknown, index: number): JsonPatchOperation {
 
 const isPointer = (text: string) => text === '' || text.startsWith('/');
 
+/** Deeper places there are none (value-limit.ts). */
 const segments = (pointer: string) =>
   pointer
-    .split('/')
+    .split('/', maxDepth + 3)
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 
@@ -113,11 +115,34 @@ function locate(document: unknown, pointer: string, op: string): { parent: unkno
   return { parent: read(document, pointer.slice(0, slash), op), key: segments(pointer).at(-1) ?? '' };
 }
 
-function add(document: unknown, pointer: string, value: unknown): unknown {
+/** What the operations of one patch have cost so far. */
+interface Spent {
+  moved: number;
+  copiedBytes: number;
+  copiedValues: number;
+}
+
+function spendCopy(spent: Spent, value: unknown, pointer: string): void {
+  spent.copiedValues += countValues(value);
+  if (spent.copiedValues > maxValues)
+    throw doesNotApply('copy', pointer, `copies exceed ${maxValues} values`);
+  spent.copiedBytes += JSON.stringify(value).length;
+  if (spent.copiedBytes > maxCopied) throw doesNotApply('copy', pointer, `copies exceed ${maxCopied} bytes`);
+}
+
+/** Every item behind the one that comes or goes moves by one. */
+function spendMoves(spent: Spent, items: number, op: string, pointer: string): void {
+  spent.moved += items;
+  if (spent.moved > maxMoved)
+    throw doesNotApply(op, pointer, `more than ${maxMoved} items of lists would move`);
+}
+
+function add(document: unknown, pointer: string, value: unknown, spent: Spent): unknown {
   if (pointer === '') return value;
   const { parent, key } = locate(document, pointer, 'add');
   if (Array.isArray(parent)) {
     const index = key === '-' ? parent.length : indexIn(parent, key, parent.length, 'add', pointer);
+    spendMoves(spent, parent.length - index, 'add', pointer);
     parent.splice(index, 0, value);
   } else if (isRecord(parent)) setOwn(parent, key, value);
   else throw missing('add', pointer);
@@ -131,11 +156,14 @@ function replace(document: unknown, pointer: string, value: unknown): unknown {
   return document;
 }
 
-function remove(document: unknown, pointer: string): unknown {
+function remove(document: unknown, pointer: string, spent: Spent): unknown {
   if (pointer === '') return null;
   const { parent, key } = locate(document, pointer, 'remove');
-  if (Array.isArray(parent)) parent.splice(indexIn(parent, key, parent.length - 1, 'remove', pointer), 1);
-  else if (isRecord(parent) && Object.hasOwn(parent, key)) delete parent[key];
+  if (Array.isArray(parent)) {
+    const index = indexIn(parent, key, parent.length - 1, 'remove', pointer);
+    spendMoves(spent, parent.length - index, 'remove', pointer);
+    parent.splice(index, 1);
+  } else if (isRecord(parent) && Object.hasOwn(parent, key)) delete parent[key];
   else throw missing('remove', pointer);
   return document;
 }

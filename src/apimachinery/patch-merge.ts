@@ -2,12 +2,15 @@
 import { deepCopy, isRecord, type JsonObject, setOwn } from './equality.ts';
 
 /** A patched copy of the target. */
-export function applyMergePatch(target: unknown, patch: unknown): unknown {
+export const applyMergePatch = (target: unknown, patch: unknown): unknown => merge(deepCopy(target), patch);
+
+/** Changes `target` where it can; it must be the caller's own. */
+function merge(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return deepCopy(patch);
-  const result: JsonObject = isRecord(target) ? deepCopy(target) : {};
+  const result: JsonObject = isRecord(target) ? target : {};
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete result[key];
-    else setOwn(result, key, applyMergePatch(Object.hasOwn(result, key) ? result[key] : undefined, value));
+    else setOwn(result, key, merge(Object.hasOwn(result, key) ? result[key] : undefined, value));
   }
   return result;
 }

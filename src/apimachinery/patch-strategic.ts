@@ -3,7 +3,7 @@
  * key, and that carry directives. Types decide; what they do not describe merges as JSON. A patch that is malformed is
  * a BadRequest.
  */
-import { deepCopy, deepEqual, isRecord, type JsonObject, setOwn } from './equality.ts';
+import { deepCopy, identityOf, isRecord, type JsonObject, setOwn } from './equality.ts';
 import { any, type FieldType, type MergeRule, type ObjectType } from './field-types.ts';
 import { newBadRequest } from './status-error.ts';
 
@@ -51,7 +51,10 @@ function mergeObject(original: JsonObject, patch: JsonObject, type: FieldType): 
     if (key.startsWith(deleteFromList)) removeItems(original, key.slice(deleteFromList.length), value);
     else mergeMember(original, key, value, memberOf(type, key));
   }
-  for (const order of orders) orderList(original, order);
+  for (const order of orders) {
+    const list = original[order.field];
+    if (Array.isArray(list)) setOwn(original, order.field, ordered(list, order));
+  }
   return original;
 }
 
@@ -81,50 +84,72 @@ function mergeList(
   type: FieldType,
   key: string | undefined,
 ): unknown[] {
-  if (key === undefined) return union(original, patch);
+  const idOf = identityBy(key);
+  const inOrder = (list: readonly unknown[], named: readonly unknown[]) =>
+    ordered(list, { ranks: placesOf(named.map(idOf)), before: placesOf(original.map(idOf)), idOf });
+  if (key === undefined) return inOrder(union(original, patch), patch);
   const items = patch.map((item) => {
     if (!isRecord(item)) throw newBadRequest(`an item of a list that merges by ${key} is not an object`);
     return item;
   });
   if (items.some((item) => item[directive] === 'replace'))
     return items.filter((item) => !(directive in item)).map((item) => withoutDirectives(item, type));
-  const result = [...original];
-  for (const item of items) mergeItem(result, item, type, key);
-  return result;
+  return inOrder(mergeItems(original, items, type, key), items);
 }
 
-function mergeItem(list: unknown[], item: JsonObject, type: FieldType, key: string): void {
-  const id = item[key];
-  if (id === undefined || id === null)
-    throw newBadRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`);
-  if (item[directive] === 'delete') {
-    for (let i = list.length - 1; i >= 0; i--) if (keyOf(list[i], key) === id) list.splice(i, 1);
-    return;
+/** The merge key of an item, or the item itself where there is none. */
+const identityBy = (key: string | undefined) => (item: unknown) =>
+  identityOf(key === undefined ? item : keyOf(item, key));
+
+/** Items are found by their key in a map: both lists may be as long as a body allows. */
+function mergeItems(
+  original: readonly unknown[],
+  items: readonly JsonObject[],
+  type: FieldType,
+  key: string,
+): unknown[] {
+  const result = new Map(original.entries());
+  const places = Map.groupBy(result.keys(), (place) => keyOf(original[place], key));
+  let next = original.length;
+  for (const item of items) {
+    const id = item[key];
+    if (id === undefined || id === null)
+      throw newBadRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`);
+    const found = places.get(id) ?? [];
+    if (item[directive] === 'delete') {
+      for (const place of found) result.delete(place);
+      places.delete(id);
+      continue;
+    }
+    const [place = next++] = found;
+    const old = result.get(place);
+    result.set(place, mergeObject(isRecord(old) ? old : {}, item, type));
+    if (found.length === 0) places.set(id, [place]);
   }
-  const index = list.findIndex((old) => keyOf(old, key) === id);
-  const old = list[index];
-  if (isRecord(old)) list[index] = mergeObject(old, item, type);
-  else list.push(mergeObject({}, item, type));
+  return [...result.values()];
 }
 
 const keyOf = (item: unknown, key: string) => (isRecord(item) ? item[key] : undefined);
 
 function union(original: readonly unknown[], patch: readonly unknown[]): unknown[] {
-  const result: unknown[] = [];
-  for (const item of [...original, ...patch])
-    if (!result.some((seen) => deepEqual(seen, item))) result.push(deepCopy(item));
-  return result;
+  const result = new Map<string, unknown>();
+  for (const item of [...original, ...patch]) {
+    const id = identityOf(item);
+    if (!result.has(id)) result.set(id, deepCopy(item));
+  }
+  return [...result.values()];
 }
 
 function removeItems(original: JsonObject, field: string, values: unknown): void {
   if (!Array.isArray(values)) throw newBadRequest(`${deleteFromList}${field} must be a list`);
   const list = original[field];
-  if (Array.isArray(list))
-    setOwn(
-      original,
-      field,
-      list.filter((item) => !values.some((value) => deepEqual(value, item))),
-    );
+  if (!Array.isArray(list)) return;
+  const gone = new Set(values.map(identityOf));
+  setOwn(
+    original,
+    field,
+    list.filter((item) => !gone.has(identityOf(item))),
+  );
 }
 
 /** `$retainKeys` lists every field that may stay; a patch may not set another. */
@@ -132,75 +157,80 @@ function keepOnly(original: JsonObject, patch: JsonObject): void {
   const keys = patch[retainKeys];
   if (keys === undefined) return;
   if (!Array.isArray(keys)) throw newBadRequest(`${retainKeys} must be a list of field names`);
+  const kept = new Set<unknown>(keys);
   for (const [key, value] of Object.entries(patch))
-    if (!key.startsWith('$') && value !== null && !keys.includes(key))
+    if (!key.startsWith('$') && value !== null && !kept.has(key))
       throw newBadRequest(`${retainKeys} does not list the field ${JSON.stringify(key)} that the patch sets`);
-  for (const key of Object.keys(original)) if (!keys.includes(key)) delete original[key];
+  for (const key of Object.keys(original)) if (!kept.has(key)) delete original[key];
 }
 
 interface Order {
-  readonly field: string;
-  /** The merge keys, or the items themselves where there is none. */
-  readonly wanted: readonly unknown[];
+  /** Of the items that are named, by identity. */
+  readonly ranks: Places;
   /** The same of the list before the patch. */
-  readonly before: readonly unknown[];
-  readonly idOf: (item: unknown) => unknown;
+  readonly before: Places;
+  readonly idOf: (item: unknown) => string;
 }
 
-function readOrders(original: JsonObject, patch: JsonObject, type: FieldType): Order[] {
-  const orders: Order[] = [];
+interface FieldOrder extends Order {
+  readonly field: string;
+}
+
+/** Where in a list each identity stands first. */
+type Places = ReadonlyMap<string, number>;
+
+function placesOf(ids: readonly string[]): Places {
+  const places = new Map<string, number>();
+  for (const [place, id] of ids.entries()) if (!places.has(id)) places.set(id, place);
+  return places;
+}
+
+function readOrders(original: JsonObject, patch: JsonObject, type: FieldType): FieldOrder[] {
+  const orders: FieldOrder[] = [];
   for (const [name, order] of Object.entries(patch)) {
     if (!name.startsWith(setElementOrder)) continue;
     const field = name.slice(setElementOrder.length);
     if (!Array.isArray(order)) throw newBadRequest(`${name} must be a list`);
     const key = memberOf(type, field).merge?.patchKey;
-    const idOf = (item: unknown) => (key === undefined ? item : keyOf(item, key));
+    const idOf = identityBy(key);
     const old = original[field];
-    const wanted = order.map(idOf);
-    checkOrder(name, patch[field], wanted, idOf);
-    orders.push({ field, wanted, before: Array.isArray(old) ? old.map(idOf) : [], idOf });
+    const ranks = placesOf(order.map(idOf));
+    checkOrder(name, patch[field], ranks, idOf);
+    orders.push({ field, ranks, before: placesOf(Array.isArray(old) ? old.map(idOf) : []), idOf });
   }
   return orders;
 }
 
 /** The items of a patch must stand in the order that the patch asks for. */
-function checkOrder(
-  name: string,
-  items: unknown,
-  wanted: readonly unknown[],
-  idOf: (item: unknown) => unknown,
-): void {
+function checkOrder(name: string, items: unknown, ranks: Places, idOf: Order['idOf']): void {
   if (!Array.isArray(items)) return;
   let last = -1;
   for (const item of items) {
     if (isRecord(item) && directive in item) continue;
-    const at = indexOf(wanted, idOf(item));
-    if (at <= last)
-      throw newBadRequest(
-        `the order in the patched list does not match ${name}: ${JSON.stringify(idOf(item))}`,
-      );
-    last = at;
+    const rank = ranks.get(idOf(item)) ?? -1;
+    if (rank <= last)
+      throw newBadRequest(`the order in the patched list does not match ${name}: ${JSON.stringify(item)}`);
+    last = rank;
   }
 }
 
-const indexOf = (ids: readonly unknown[], id: unknown) => ids.findIndex((other) => deepEqual(other, id));
-
 /**
- * Puts the items that the order names in its order. The others keep theirs, and stay before a named item that they
- * stood before.
+ * The items that the order names stand in its order. The others keep theirs, and stay before a named item that they
+ * stood before; so an item that is new comes first (strategicpatch's mergeSortedSlice).
  */
-function orderList(original: JsonObject, { field, wanted, before, idOf }: Order): void {
-  const list = original[field];
-  if (!Array.isArray(list)) return;
-  const rank = (item: unknown) => indexOf(wanted, idOf(item));
-  const place = (item: unknown) => indexOf(before, idOf(item));
-  const named = list.filter((item) => rank(item) >= 0).sort((a, b) => rank(a) - rank(b));
-  const others = list.filter((item) => rank(item) < 0);
+function ordered(list: readonly unknown[], { ranks, before, idOf }: Order): unknown[] {
+  const placed = list.map((item) => {
+    const id = idOf(item);
+    return { item, rank: ranks.get(id) ?? -1, place: before.get(id) ?? -1 };
+  });
+  const named = placed.filter(({ rank }) => rank >= 0).sort((a, b) => a.rank - b.rank);
   const result: unknown[] = [];
-  for (const item of others) {
-    while (named.length > 0 && (place(named[0]) < 0 || place(named[0]) < place(item)))
-      result.push(named.shift());
+  let next = 0;
+  for (const { item, rank, place } of placed) {
+    if (rank >= 0) continue;
+    for (let first = named[next]; first && (first.place < 0 || first.place < place); first = named[++next])
+      result.push(first.item);
     result.push(item);
   }
-  setOwn(original, field, [...result, ...named]);
+  return [...result, ...named.slice(next).map(({ item }) => item)];
 }

@@ -1,11 +1,12 @@
 /** The three kinds of PATCH body that change an object by instruction (server-side apply is another matter). */
 import { isRecord, type JsonObject } from './equality.ts';
 import type { ObjectType } from './field-types.ts';
-import { parseJson, TextError } from './json-decode.ts';
+import { parseJson } from './json-decode.ts';
 import { applyJsonPatch, type JsonPatchOperation, readJsonPatch } from './patch-json.ts';
 import { applyMergePatch } from './patch-merge.ts';
 import { applyStrategicPatch } from './patch-strategic.ts';
 import { newBadRequest, newStatusError } from './status-error.ts';
+import { countValues, maxPatchedValues, TextError, tooManyValues } from './value-limit.ts';
 
 export const patchTypes = {
   json: 'application/json-patch+json',
@@ -39,10 +40,13 @@ export function readPatch(body: string, contentType: string | undefined, accepte
   }
 }
 
-/** A patched copy of the object; throws BadRequest or Invalid (422). Unknown fields stay for the decoder to judge. */
+/** A patched copy of the object; throws BadRequest, Invalid (422) or, when it grew too large, a 413. Unknown fields stay for the decoder to judge. */
 export function applyPatch(target: JsonObject, patch: Patch, type: ObjectType): JsonObject {
   const result = patched(target, patch, type);
   if (!isRecord(result)) throw newStatusError('Invalid', 'the patch leaves no object');
+  const values = countValues(result);
+  // What has become too large already may still be made smaller.
+  if (values > maxPatchedValues && values > countValues(target)) throw tooManyValues();
   return result;
 }
 

@@ -16,29 +16,56 @@ export interface Quantity {
 /** What the parser accepts where a quantity is wanted: text, or a number as JSON and YAML give it. */
 export type QuantityText = string | number;
 
-export const quantityError =
+const quantityError =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
+/** Why the text is no quantity: upstream's words, and behind them what may have been meant, for `128mb`. */
+export function quantityFault(text: QuantityText): string {
+  const meant = meantQuantities(String(text));
+  return meant.length === 0 ? quantityError : `${quantityError}; did you mean ${meant.join(' or ')}?`;
+}
+
+/** Sizes as other programs write them: 128mb, 1 GB, 64KiB, 10B. */
+function meantQuantities(text: string): string[] {
+  const [, amount, letter, binary] =
+    /^\s*([+-]?\d{1,18}(?:\.\d{1,9})?)\s*([kmgtpe]?)(i?)b?\s*$/i.exec(text) ?? [];
+  if (amount === undefined || letter === undefined) return [];
+  if (letter === '') return binary ? [] : [amount];
+  const unit = letter.toUpperCase();
+  const [si, power] = [`${amount}${unit === 'K' ? 'k' : unit}`, `${amount}${unit}i`];
+  return binary ? [power] : [power, si];
+}
 
 export class QuantityError extends Error {
   override readonly name = 'QuantityError';
 }
 
 const nanoPerUnit = 1_000_000_000n;
+const nanoPerMilli = 1_000_000n;
 const maxUnits = 2n ** 63n - 1n;
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const shape = /^([+-]?)(\d+\.?\d*|\.\d+)(?:([eE][+-]?\d+)|(Ki|Mi|Gi|Ti|Pi|Ei)|([numkMGTPE]?))$/;
 
+/** The most frequent form, and one that is exact as a number. */
+const plain = /^\d{1,15}$/;
+
+/** Longer texts are refused: the time that a number of so many digits takes grows with their square. */
+const longest = 100;
+
 /** Undefined when the text is not a quantity. */
 export function tryParseQuantity(text: QuantityText): Quantity | undefined {
-  const found = shape.exec(String(text).trim());
+  const trimmed = String(text).trim();
+  if (trimmed.length > longest) return undefined;
+  if (plain.test(trimmed)) return { nano: BigInt(trimmed) * nanoPerUnit, format: 'DecimalSI' };
+  const found = shape.exec(trimmed);
   if (!found) return undefined;
   const [, sign, digits = '', exponent, binary, decimal = ''] = found;
   const [whole = '', fraction = ''] = digits.split('.');
   const mantissa = BigInt(`${whole}${fraction}` || '0');
   const tens = scaleOf(exponent, binary, decimal) - fraction.length + 9;
   // Beyond these bounds every value is capped or rounds to one nano-unit; do not compute huge powers.
-  if (tens > 100 || tens < -1000)
+  if (tens > 30 || tens < -longest)
     return {
       nano: signed(sign, tens > 0 && mantissa ? maxUnits * nanoPerUnit : mantissa ? 1n : 0n),
       format: formatOf(exponent, binary),
@@ -52,7 +79,7 @@ export function tryParseQuantity(text: QuantityText): Quantity | undefined {
 /** Throws QuantityError. */
 export function parseQuantity(text: QuantityText): Quantity {
   const quantity = tryParseQuantity(text);
-  if (!quantity) throw new QuantityError(`${JSON.stringify(text)} is not a quantity: ${quantityError}`);
+  if (!quantity) throw new QuantityError(`${JSON.stringify(text)} is not a quantity: ${quantityFault(text)}`);
   return quantity;
 }
 
@@ -72,7 +99,20 @@ export function formatQuantity({ nano, format }: Quantity): string {
 }
 
 /** `1024Mi` → `1Gi`, `0.5` → `500m`; throws QuantityError. */
-export const canonicalQuantity = (text: QuantityText) => formatQuantity(parseQuantity(text));
+export function canonicalQuantity(text: QuantityText): string {
+  if (typeof text === 'string' && isCanonical.test(text)) return text;
+  return formatQuantity(parseQuantity(text));
+}
+
+/** Some of what is: a small number, with a suffix or without. */
+const isCanonical = /^[1-9]\d{0,2}(?:[mkMGTP]|[KMGTP]i)?$/;
+
+/** The canonical text, rounded up to a thousandth; what is no quantity stays as it is. */
+export function roundUpQuantity(text: string): string {
+  const quantity = tryParseQuantity(text);
+  if (!quantity || quantity.nano % nanoPerMilli === 0n) return text;
+  return formatQuantity({ ...quantity, nano: ceilDivide(quantity.nano, nanoPerMilli) * nanoPerMilli });
+}
 
 export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
   return a.nano < b.nano ? -1 : a.nano > b.nano ? 1 : 0;
@@ -92,7 +132,7 @@ export const zeroQuantity: Quantity = { nano: 0n, format: 'DecimalSI' };
 export const quantityValue = (quantity: Quantity) => Number(ceilDivide(quantity.nano, nanoPerUnit));
 
 /** In thousandths (milli-CPUs), rounded up. */
-export const quantityMilliValue = (quantity: Quantity) => Number(ceilDivide(quantity.nano, 1_000_000n));
+export const quantityMilliValue = (quantity: Quantity) => Number(ceilDivide(quantity.nano, nanoPerMilli));
 
 /** One Invalid cause when the text is no quantity; when `negative` is not allowed, also for values below zero. */
 export function validateQuantity(
@@ -101,7 +141,7 @@ export function validateQuantity(
   allow?: { negative: boolean },
 ): StatusCause[] {
   const quantity = tryParseQuantity(text);
-  if (!quantity) return [invalidCause(path, text, quantityError)];
+  if (!quantity) return [invalidCause(path, text, quantityFault(text))];
   if (quantity.nano < 0n && !allow?.negative)
     return [invalidCause(path, text, 'must be greater than or equal to 0')];
   return [];

@@ -39,6 +39,8 @@ export interface Strategy<T extends KubeObject> {
   prepareForCreate?(object: T): void;
   /** Restores what an update may not change. Status is restored by the server. */
   prepareForUpdate?(object: T, old: T): void;
+  /** Restores what a write of the status may not change beside the specification, which the server restores. */
+  prepareForStatusUpdate?(object: T, old: T): void;
   validate?(object: T): StatusCause[];
   /** Called besides `validate`, for fields that are immutable. */
   validateUpdate?(object: T, old: T): StatusCause[];

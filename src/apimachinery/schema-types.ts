@@ -11,6 +11,14 @@ import {
 import type { ResourceDefinition } from './resource-definition.ts';
 import { objectMetaSchema } from './schema.ts';
 
+/** The first of a pipe is the schema that the others come after, which may have a pipe of its own. */
+interface PipeStep {
+  readonly type: string;
+  readonly requirement?: unknown;
+  readonly description?: unknown;
+  readonly pipe?: readonly PipeStep[];
+}
+
 /** The parts of a schema's object that are read here, whatever the kind of schema. */
 interface SchemaNode {
   readonly type: string;
@@ -21,7 +29,7 @@ interface SchemaNode {
   readonly default?: unknown;
   readonly options?: readonly unknown[];
   readonly literal?: unknown;
-  readonly pipe?: readonly { readonly type: string; readonly requirement?: unknown }[];
+  readonly pipe?: readonly PipeStep[];
   readonly getter?: (input: unknown) => SchemaNode;
 }
 
@@ -75,7 +83,9 @@ export function viewSchema(schema: Schema): SchemaView {
 
 /** The fields of a kind: from the table when it knows the type, else from the kind's schema. */
 export function objectTypeOf(definition: ResourceDefinition, table: FieldTable): ObjectType {
-  return table.typeOf(definition.fieldsOf) ?? objectTypeFromSchema(definition.kind, definition.schema, table);
+  const { fieldsOf, kind, schema } = definition;
+  const known = table.typeOf(fieldsOf);
+  return known ?? Object.assign(objectTypeFromSchema(kind, schema, table), descriptionOf(schema));
 }
 
 /** The fields that a schema names; metadata has the fields that Kubernetes gives it. */
@@ -91,10 +101,20 @@ export function objectTypeFromSchema(name: string, schema: Schema, table: FieldT
         type: fieldType(`${name}${key[0]?.toUpperCase() ?? ''}${key.slice(1)}`, entry.schema, table),
         required: entry.required && key !== 'apiVersion' && key !== 'kind' && key !== 'metadata',
         ...(inner.kind === 'choice' && { choices: inner.choices }),
+        ...descriptionOf(entry.schema),
       });
     }
     return fields;
   });
+}
+
+/** What the schema, or what it wraps, says of itself (valibot's `description`). */
+function descriptionOf(schema: Schema): { readonly description?: string } {
+  for (let node: SchemaNode | undefined = schema as SchemaNode; node; node = node.wrapped) {
+    const description = node.pipe?.find(({ type }) => type === 'description')?.description;
+    if (typeof description === 'string') return { description };
+  }
+  return {};
 }
 
 const anyNode: SchemaNode = { type: 'any' };
@@ -135,14 +155,18 @@ function viewUnion(options: readonly SchemaNode[]): SchemaView {
       kind: 'scalar',
       type: {
         kind: 'scalar',
-        scalar: number.pipe?.some((step) => step.type === 'transform') ? 'quantity' : 'intOrString',
+        scalar: stepsOf(number).some((step) => step.type === 'transform') ? 'quantity' : 'intOrString',
       },
     };
   return { kind: 'any' };
 }
 
+/** What is done to a value, also by the pipes inside the pipe. */
+const stepsOf = ({ pipe = [] }: Pick<PipeStep, 'pipe'>): PipeStep[] =>
+  pipe.flatMap((step) => (step.pipe ? stepsOf(step) : [step]));
+
 function numberScalar(node: SchemaNode): 'int32' | 'int64' | 'double' {
-  const steps = node.pipe ?? [];
+  const steps = stepsOf(node);
   if (
     steps.some((step) => step.type === 'max_value' && Number(step.requirement) <= 2147483647) &&
     steps.some((step) => step.type === 'integer')

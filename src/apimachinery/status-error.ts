@@ -15,6 +15,8 @@ export type StatusReason =
   | 'Expired'
   | 'Gone'
   | 'RequestEntityTooLarge'
+  /** Of our own: upstream sets no limit to a query. */
+  | 'RequestURITooLong'
   | 'UnsupportedMediaType'
   | 'Invalid'
   | 'TooManyRequests'
@@ -88,6 +90,7 @@ const codes: Record<StatusReason, number> = {
   Expired: 410,
   Gone: 410,
   RequestEntityTooLarge: 413,
+  RequestURITooLong: 414,
   UnsupportedMediaType: 415,
   Invalid: 422,
   TooManyRequests: 429,
@@ -97,7 +100,15 @@ const codes: Record<StatusReason, number> = {
   Timeout: 504,
 };
 
-export function newStatusError(reason: StatusReason, message: string, details?: StatusDetails): StatusError {
+/** Characters of a message and of a name: what was sent is not sent back in full. */
+const longestMessage = 64 * 1024;
+const longestName = 1024;
+
+const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
+
+export function newStatusError(reason: StatusReason, text: string, details?: StatusDetails): StatusError {
+  const message = cut(text, longestMessage);
+  if (details?.name) details.name = cut(details.name, longestName);
   return new StatusError({
     kind: 'Status',
     apiVersion: 'v1',
@@ -125,6 +136,16 @@ export const newUnauthorized = () => newStatusError('Unauthorized', 'Unauthorize
 export const newNotFound = (r: GroupResource, name: string) =>
   newStatusError('NotFound', `${qualified(r)} "${name}" not found`, identify(r, name));
 
+/**
+ * 404 for an address the server does not have, as opposed to an object that is not there: without a name in the details,
+ * by which kubectl tells the one from the other.
+ */
+export const newUnknownAddress = (r: GroupResource) =>
+  newStatusError('NotFound', 'the server could not find the requested resource', {
+    ...(r.group && { group: r.group }),
+    kind: r.plural,
+  });
+
 export const newAlreadyExists = (r: GroupResource, name: string) =>
   newStatusError('AlreadyExists', `${qualified(r)} "${name}" already exists`, identify(r, name));
 
@@ -146,13 +167,19 @@ export const newExpired = (message: string) => newStatusError('Expired', message
 export const newInternalError = (message: string) =>
   newStatusError('InternalError', `Internal error occurred: ${message}`);
 
-/** 422 with one cause for each field: `Pod "x" is invalid: spec.containers: Required value`. */
+/** More than a person reads; each may repeat the value it is about. */
+export const maxCauses = 100;
+
+/** 422 with one cause for each field: `Pod "x" is invalid: spec.containers: Required value`. The first hundred of `found` are told. */
 export function newInvalid(
   kind: { group: string; kind: string },
   name: string,
-  causes: StatusCause[],
+  all: StatusCause[],
+  found = all.length,
 ): StatusError {
+  const causes = all.slice(0, maxCauses);
   const lines = causes.map((cause) => (cause.field ? `${cause.field}: ${cause.message}` : cause.message));
+  if (found > causes.length) lines.push(`and ${found - causes.length} more`);
   const text = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
   return newStatusError('Invalid', `${kind.kind} "${name}" is invalid: ${text}`, {
     name,

@@ -1,6 +1,6 @@
 /** Validation of metadata, the same for every kind (k8s.io/apimachinery api/validation/objectmeta.go). */
 import { forbiddenCause, invalidCause, joinPath, requiredCause, tooLongCause } from './field-error.ts';
-import type { ObjectMeta, OwnerReference } from './meta.ts';
+import type { KubeObject, ObjectMeta, OwnerReference } from './meta.ts';
 import {
   checkDns1123Label,
   checkDns1123Subdomain,
@@ -9,6 +9,7 @@ import {
   type NameCheck,
   nameCauses,
 } from './names.ts';
+import type { ResourceDefinition } from './resource-definition.ts';
 import type { StatusCause } from './status-error.ts';
 
 const maxAnnotationBytes = 256 * 1024;
@@ -38,6 +39,14 @@ export function validateAnnotations(
   );
   const bytes = entries.reduce((sum, [key, value]) => sum + utf8Length(key) + utf8Length(value), 0);
   return bytes > maxAnnotationBytes ? [...causes, tooLongCause(path, maxAnnotationBytes)] : causes;
+}
+
+/** What is wrong with the metadata of an object of that kind. */
+export function metaCauses<T extends KubeObject>(
+  { namespaced, strategy: { checkName } }: ResourceDefinition<T>,
+  { metadata }: T,
+): StatusCause[] {
+  return validateObjectMeta(metadata, { namespaced, ...(checkName && { checkName }) });
 }
 
 /** Everything about an object's metadata that can be judged without the object it replaces. */

@@ -1,21 +1,42 @@
 /**
- * YAML as Kubernetes' users write it; the only module that imports the YAML package. YAML 1.2's core rules, so that
- * `on`, `yes` and `no` stay strings, but 0644 is octal and `<<` merges, as in the YAML that Kubernetes reads.
+ * YAML as Kubernetes reads it; the only module that imports the YAML package. Structure is YAML 1.2's, and `<<` merges;
+ * what a plain word means is in yaml-scalars.ts.
  */
 import {
   type Document,
+  isAlias,
   isMap,
   isPair,
   isScalar,
   isSeq,
   parseAllDocuments,
-  type ScalarTag,
+  type Scalar,
+  type SchemaOptions,
   stringify,
+  type Tags,
+  type YAMLWarning,
 } from 'yaml';
-import { maxDepth, type ParsedText, TextError } from './json-decode.ts';
+import type { ParsedText } from './json-decode.ts';
+import { maxDepth, TextError, tooDeep } from './value-limit.ts';
+import { isBooleanWord, mergeRule, type ScalarRule, scalarRules } from './yaml-scalars.ts';
+
+export interface ParsedYaml extends ParsedText {
+  /** Words that were read as booleans and may have been meant as text, such as `app: y`. */
+  readonly booleanWords: readonly BooleanWord[];
+}
+
+export interface BooleanWord {
+  /** Such as `metadata.labels.app`. */
+  readonly path: string;
+  /** As it is written. */
+  readonly word: string;
+  /** Where in the text it begins, in characters. */
+  readonly offset: number;
+  readonly isKey: boolean;
+}
 
 /** Reads one document; throws TextError. Nothing but comments is no document, and neither are two. */
-export function parseYaml(text: string): ParsedText {
+export function parseYaml(text: string): ParsedYaml {
   const documents = parseYamlStream(text);
   const [first] = documents;
   if (documents.length !== 1 || !first)
@@ -24,7 +45,7 @@ export function parseYaml(text: string): ParsedText {
 }
 
 /** Reads documents parted by `---`, leaving out empty ones; throws TextError. JSON is YAML too. */
-export function parseYamlStream(text: string): ParsedText[] {
+export function parseYamlStream(text: string): ParsedYaml[] {
   return parseDocuments(text)
     .map((document) => readDocument(document, text))
     .filter((parsed) => parsed.value !== null && parsed.value !== undefined);
@@ -33,12 +54,10 @@ export function parseYamlStream(text: string): ParsedText[] {
 function parseDocuments(text: string): readonly Document.Parsed[] {
   try {
     const documents = parseAllDocuments(text, {
-      version: '1.2',
-      merge: true,
+      ...schema,
       uniqueKeys: false,
       strict: true,
       prettyErrors: false,
-      customTags: (tags) => [octal, ...tags],
     });
     return Array.isArray(documents) ? documents : [];
   } catch (cause) {
@@ -50,49 +69,94 @@ function parseDocuments(text: string): readonly Document.Parsed[] {
 
 /** One document, as `kubectl get -o yaml` writes it. */
 export function formatYaml(value: unknown): string {
-  return stringify(value, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false, indentSeq: false });
+  return stringify(value, {
+    // What any reader takes for a number or a boolean stands in quotes.
+    version: '1.1',
+    customTags: (tags) => [...others(tags, [mergeRule]), ...scalarRules, mergeRule],
+    lineWidth: 0,
+    aliasDuplicateObjects: false,
+    indentSeq: false,
+  });
 }
 
-/** File modes: a leading zero makes octal, as YAML 1.1 had it. */
-const octal: ScalarTag = {
-  tag: 'tag:yaml.org,2002:int',
-  default: true,
-  format: 'OCT',
-  test: /^[-+]?0[0-7]+$/,
-  identify: () => false,
-  resolve: (text: string) => (text.startsWith('-') ? -1 : 1) * Number.parseInt(text.replace(/^[-+]/, ''), 8),
-};
+const schema = {
+  version: '1.2',
+  merge: true,
+  customTags: (tags) => [...others(tags, scalarRules), ...scalarRules],
+} as const satisfies SchemaOptions & { version: string };
 
-function readDocument(document: Document.Parsed, text: string): ParsedText {
-  const [error] = document.errors;
+/** Without those that other rules stand for. */
+const others = (tags: Tags, rules: readonly ScalarRule[]): Tags =>
+  tags.filter((tag) => typeof tag === 'string' || !rules.some((rule) => rule.tag === tag.tag));
+
+function readDocument(document: Document.Parsed, text: string): ParsedYaml {
+  const [error] = [...document.errors, ...document.warnings.filter(isWrongValue)];
   if (error) {
     const line = text.slice(0, error.pos[0]).split('\n').length;
     throw new TextError(`invalid YAML at line ${line}: ${error.message.replaceAll('\n', ' ')}`);
   }
-  const duplicates: string[] = [];
-  findDuplicates(document.contents, '', 0, duplicates);
+  const found: Found = { document, duplicates: new Set(), booleanWords: [] };
+  walk(document.contents, '', 0, found);
   try {
-    return { value: document.toJS({ maxAliasCount: 1000 }), duplicates: [...new Set(duplicates)] };
+    const value: unknown = document.toJS({ maxAliasCount: 1000 });
+    return { value, duplicates: [...found.duplicates], booleanWords: found.booleanWords };
   } catch (cause) {
     throw new TextError(`invalid YAML: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
 }
 
-function findDuplicates(node: unknown, path: string, depth: number, found: string[]): void {
-  if (depth > maxDepth) throw new TextError(`the value is nested deeper than ${maxDepth} levels`);
-  if (isSeq(node)) {
-    for (const [index, item] of node.items.entries())
-      findDuplicates(item, `${path}[${index}]`, depth + 1, found);
-  } else if (isMap(node)) {
+/** `!!int x`: the package warns and reads text. Tags it does not know at all are passed over. */
+const isWrongValue = ({ code, message }: YAMLWarning) =>
+  code === 'TAG_RESOLVE_FAILED' && /tag:yaml\.org,2002:(bool|int|float|null)$/.test(message);
+
+interface Found {
+  readonly document: Document.Parsed;
+  readonly duplicates: Set<string>;
+  readonly booleanWords: BooleanWord[];
+}
+
+function walk(node: unknown, path: string, depth: number, found: Found): void {
+  if (depth > maxDepth) throw tooDeep();
+  if (isSeq(node))
+    for (const [index, item] of node.items.entries()) walk(item, `${path}[${index}]`, depth + 1, found);
+  else if (isMap(node)) {
     const seen = new Set<string>();
     for (const pair of node.items) {
-      if (!isPair(pair) || !isScalar(pair.key))
-        throw new TextError('invalid YAML: a key that is not a plain value');
-      const key = String(pair.key.value);
-      const inner = path ? `${path}.${key}` : key;
-      if (seen.has(key) && key !== '<<') found.push(inner);
-      seen.add(key);
-      findDuplicates(pair.value, inner, depth + 1, found);
+      const inner = noteKey(pair, path, seen, found);
+      walk(pair.value, inner, depth + 1, found);
     }
-  }
+  } else if (isScalar(node)) noteBoolean(node, path, false, found);
+}
+
+/** Holds the key of a pair against those before it; returns the path of its value. */
+function noteKey(pair: unknown, path: string, seen: Set<string>, found: Found): string {
+  if (!isPair(pair) || !isScalar(pair.key))
+    throw new TextError('invalid YAML: a key that is not a plain value');
+  if (pair.key.value === null)
+    throw new TextError(`invalid YAML: a key is missing${path && ` in ${path}`}: write "" for an empty one`);
+  const merges = typeof pair.key.value === 'symbol';
+  const key = merges ? '<<' : String(pair.key.value);
+  const below = (name: string) => (path ? `${path}.${name}` : name);
+  noteBoolean(pair.key, below(key), true, found);
+  // Behind a key of its own, kubectl takes the merged value and YAML the own one: no reader can know what was meant.
+  const names = merges ? mergedKeys(pair.value, found.document) : [key];
+  for (const name of names) if (seen.has(name)) found.duplicates.add(below(name));
+  if (!merges) seen.add(key);
+  return below(key);
+}
+
+/** The keys of the map, or the maps, that a merge brings in. */
+function mergedKeys(node: unknown, document: Document.Parsed): string[] {
+  const source = isAlias(node) ? node.resolve(document) : node;
+  if (isSeq(source)) return source.items.flatMap((item) => (isSeq(item) ? [] : mergedKeys(item, document)));
+  if (!isMap(source)) return [];
+  return source.items.flatMap(({ key }) =>
+    isScalar(key) && typeof key.value !== 'symbol' ? [String(key.value)] : [],
+  );
+}
+
+function noteBoolean(scalar: Scalar, path: string, isKey: boolean, found: Found): void {
+  const { value, source = '', range } = scalar;
+  if (typeof value === 'boolean' && scalar.tag === undefined && isBooleanWord(source))
+    found.booleanWords.push({ path, word: source, offset: range?.[0] ?? 0, isKey });
 }

@@ -23,7 +23,7 @@ export interface AgentConnections {
 export type Answer = (
   request: Request,
   socket: TLSSocket,
-  way: Pick<RequestEnv, 'push'>,
+  way: Pick<RequestEnv, 'push' | 'onClosed'>,
 ) => Promise<Response>;
 
 /** TCP probes a connection on which nothing was heard for this long: also one that ends with its last stream. */
@@ -64,12 +64,10 @@ export function serveAgents(
     });
     session.on('stream', (stream, headers) => {
       liveness.carries(stream);
-      serveAgentStream(stream, headers, (request, push) => answer(request, socket, { push })).catch(
-        (error) => {
-          log.error('a request of an agent was not answered', { error: errorMessage(error) });
-          stream.destroy();
-        },
-      );
+      serveAgentStream(stream, headers, (request, way) => answer(request, socket, way)).catch((error) => {
+        log.error('a request of an agent was not answered', { error: errorMessage(error) });
+        stream.destroy();
+      });
     });
     session.on('error', (error) => log.debug('a connection of an agent failed', { error: error.message }));
     session.once('close', () => sessions.delete(session));

@@ -9,7 +9,7 @@ import type { Sink, Source } from './pushed-body.ts';
 /** What TLS has to hold at once. It keeps a buffer as large as the most that ever waited, as long as the connection lasts. */
 const pieceBytes = 8 * 1024;
 
-export type Answer = (request: Request, push: NonNullable<RequestEnv['push']>) => Promise<Response>;
+export type Answer = (request: Request, way: Pick<RequestEnv, 'push' | 'onClosed'>) => Promise<Response>;
 
 /** Resolves when the answer is written or has begun to write itself; never rejects. */
 export async function serveAgentStream(
@@ -22,11 +22,17 @@ export async function serveAgentStream(
   const leave = () => gone.abort(new DOMException('the client went away', 'AbortError'));
   stream.once('close', leave);
   let source: Source | undefined;
-  const push = (pushing: Source) => {
-    source = pushing;
+  const way = {
+    push: (pushing: Source) => {
+      source = pushing;
+    },
+    onClosed: (fn: () => void) => {
+      if (stream.closed) fn();
+      else stream.once('close', fn);
+    },
   };
   const request = requestOf(stream, headers, gone.signal);
-  const response = request ? await answer(request, push) : new Response(null, { status: 400 });
+  const response = request ? await answer(request, way) : new Response(null, { status: 400 });
   if (stream.destroyed) {
     await response.body?.cancel();
     return;
@@ -114,6 +120,11 @@ class StreamSink implements Sink {
 
   end(): void {
     this.#stream.end();
+  }
+
+  cut(): void {
+    this.#stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    this.#stream.destroy();
   }
 
   get backlog(): number {

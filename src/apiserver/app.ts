@@ -10,9 +10,11 @@ import {
   parseFieldSelector,
   requiredFieldValue,
 } from '../apimachinery/field-selector.ts';
+import { booleanParameter } from '../apimachinery/list-options.ts';
 import { newForbidden, newStatusError, newUnauthorized } from '../apimachinery/status-error.ts';
 import type { Store } from '../storage/store.ts';
 import { defaultTolerations } from './admission/default-toleration-seconds.ts';
+import { refuseImpersonation } from './authentication/impersonation.ts';
 import {
   type AccessRequest,
   type Authorizer,
@@ -23,24 +25,38 @@ import {
 } from './authorization/authorizer.ts';
 import { nodeAuthorizer } from './authorization/node-authorizer.ts';
 import { bootstrapperAuthorizer, type RequesterLookup } from './authorization/node-bootstrapper.ts';
+import { answerCustomResources } from './custom-resources.ts';
 import { createDiscovery } from './discovery/discovery.ts';
 import { toStatusError } from './errors.ts';
+import { limitEvents } from './event-rate.ts';
+import { checkHead } from './head-limits.ts';
 import { createHealth } from './health.ts';
+import { defaultLimits, InFlight, inFlightLimits } from './load/in-flight.ts';
+import { type Counted, countedIn, newTooManyRequests } from './load/shed.ts';
+import { sortOf } from './load/sort-of.ts';
+import { formOf, statusInForm } from './negotiation/protobuf.ts';
 import { createOpenApi } from './openapi.ts';
 import type { ApiServerOptions, RequestEnv } from './options.ts';
-import { parseRequestInfo, type ResourceRequest } from './request-info.ts';
+import { parseRequestInfo, type RequestInfo, type ResourceRequest } from './request-info.ts';
 import type { RequestScope } from './request-scope.ts';
-import { type Headers, respondStatus, respondText, warningHeader } from './respond.ts';
+import { answerWithin, requestTimeout } from './request-timeout.ts';
+import { RequestWork } from './request-work.ts';
+import { type Headers, respondJson, respondText, warningHeader } from './respond.ts';
 import { resourceTable, type ServerContext } from './server-context.ts';
 import { findObject } from './stored-object.ts';
+import { Turns } from './turns.ts';
 import type { UserInfo } from './user.ts';
-import { handlerOf, verbOf } from './verbs/verbs.ts';
+import { formsOf, handlerOf, verbOf } from './verbs/verbs.ts';
 import { versionDocument } from './version.ts';
+import { createYamlReader } from './yaml-thread.ts';
 
 interface Env {
   Bindings: RequestEnv;
   Variables: { user: UserInfo };
 }
+
+/** Throws when the request may not be made, or not now. */
+type Permit = (access: Extract<AccessRequest, { type: 'resource' }>) => Promise<void>;
 
 export interface ApiServer {
   readonly app: Hono<Env>;
@@ -56,6 +72,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     resources: resourceTable(options.definitions),
     clock: options.clock,
     random: options.random,
+    turns: new Turns(),
     log: options.log.named('apiserver'),
     serviceCIDR: options.serviceCIDR ?? '10.96.0.0/16',
     nodePorts: options.nodePorts ?? [30000, 32767],
@@ -64,6 +81,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     authorize: (request) => authorize(request),
     readCertificateRequest: options.readCertificateRequest,
     mayRegister: options.mayRegister ?? (() => true),
+    readYaml: createYamlReader(options.clock),
+    podRangeProblem: options.podRangeProblem ?? (() => 'this server gives nodes their pod ranges itself'),
   };
   const authorize = unionAuthorizer([
     mastersAuthorizer,
@@ -76,32 +95,56 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
 
   app.onError((error, c) => {
     const { status } = toStatusError(error, c.req.raw, server.log);
-    return respondStatus(status, commonHeaders(server));
+    return statusInForm(c.req.raw, status, commonHeaders(server));
   });
   app.notFound(() => respondText(404, '404 page not found\n', commonHeaders(server)));
 
+  app.use(async (c, next) => {
+    checkHead(c.req.raw);
+    await next();
+  });
+
+  /** For everybody, known or not. */
+  type Answer = (request: Request, isKnown: () => Promise<boolean>) => Response | Promise<Response>;
+  const open = (path: string, answer: Answer) =>
+    app.get(path, (c) => {
+      const request = c.req.raw;
+      const isKnown = async () => (await whoAsks(c, options)) !== undefined;
+      return refuseImpersonation(request, path, commonHeaders(server)) ?? answer(request, isKnown);
+    });
   const health = createHealth(server, options.cacheSynced);
   for (const path of ['/healthz', '/livez', '/readyz']) {
-    app.get(path, (c) => health(c.req.raw));
-    app.get(`${path}/:check`, (c) => health(c.req.raw));
+    open(path, health);
+    open(`${path}/:check`, health);
   }
   const version = JSON.stringify(versionDocument(options.version));
-  app.get(
-    '/version',
-    () =>
-      new Response(version, { headers: { ...commonHeaders(server), 'content-type': 'application/json' } }),
-  );
+  for (const path of ['/version', '/version/']) {
+    open(path, () => respondJson(200, version, commonHeaders(server)));
+  }
 
-  app.use(authentication(options));
+  app.use(authentication(options, server));
+  const limit = limitEvents(server.clock);
+  const permit: Permit = async (access) => {
+    if (await authorize(access)) return limit(access);
+    const { group, resource: plural, name } = access;
+    throw newForbidden({ group, plural }, name, refusal(access));
+  };
   const discovery = createDiscovery(server.resources, options.advertiseAddress);
-  const openapi = createOpenApi(server.resources, () => server.clock.now());
-  app.all('*', (c) => {
-    const info = parseRequestInfo(rawPath(c.req.raw.url));
+  const openapi = createOpenApi(server.resources, options);
+  const serve = (c: Context<Env>, info: RequestInfo, query: URLSearchParams) => {
     if (info.type === 'resource') {
       const own = c.env?.store ? { ...server, store: c.env.store } : server;
-      return serveResource(c, own, authorize, info);
+      return serveResource(c, own, permit, info, query);
     }
-    return servePath(c, authorize, async (request) => discovery(request) ?? (await openapi(request)));
+    return servePath(c, authorize, query, async (request) => discovery(request) ?? (await openapi(request)));
+  };
+  const inFlight = new InFlight(inFlightLimits(options.limits ?? defaultLimits));
+  app.all('*', (c) => {
+    const { pathname, searchParams } = readUrl(c.req.raw.url);
+    const info = parseRequestInfo(pathname);
+    // The parts of the control plane must not wait for those they serve.
+    if (c.env?.user) return serve(c, info, searchParams);
+    return countedIn(inFlight, loadOf(c, info, searchParams), () => serve(c, info, searchParams));
   });
 
   return {
@@ -111,27 +154,51 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   };
 }
 
+/** Until it is worth trying again. */
+const tooManyConnectionsSeconds = 5;
+
 /** Kubernetes' headers for every answer. */
 function commonHeaders(server: ServerContext): Headers {
   return { 'audit-id': server.random.uuid(), 'cache-control': 'no-cache, private' };
 }
 
-/** The path as it came: percent-encoding tells a slash in a name from one between names. */
-function rawPath(url: string): string {
-  const path = URL.parse(url)?.pathname;
-  if (path === undefined) throw newStatusError('BadRequest', 'the URL of the request cannot be read');
-  return path;
+/** Its path is as it came: percent-encoding tells a slash in a name from one between names. */
+function readUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (!url) throw newStatusError('BadRequest', 'the URL of the request cannot be read');
+  return url;
 }
 
-function authentication(options: ApiServerOptions): MiddlewareHandler<Env> {
+async function whoAsks(c: Context<Env>, { authenticate }: ApiServerOptions): Promise<UserInfo | undefined> {
+  const { user, peer } = c.env ?? {};
+  return user ?? (await authenticate({ authorization: c.req.header('authorization'), peer }));
+}
+
+function authentication(options: ApiServerOptions, server: ServerContext): MiddlewareHandler<Env> {
   return async (c, next) => {
-    const { user, peer, remoteAddress } = c.env ?? {};
-    const authorization = c.req.header('authorization');
-    const known = user ?? (await options.authenticate({ authorization, peer }));
+    const { remoteAddress, belongsTo } = c.env ?? {};
+    const known = await whoAsks(c, options);
     if (!known) throw newUnauthorized();
+    if (belongsTo?.(known.name) === false) {
+      throw newTooManyRequests(`user "${known.name}" has too many connections`, tooManyConnectionsSeconds);
+    }
+    const refused = refuseImpersonation(c.req.raw, readUrl(c.req.raw.url).pathname, commonHeaders(server));
+    if (refused) return refused;
     const extra = remoteAddress && { ...known.extra, [remoteAddressKey]: [remoteAddress] };
     c.set('user', extra ? { ...known, extra } : known);
-    await next();
+    return next();
+  };
+}
+
+function loadOf(c: Context<Env>, info: RequestInfo, query: URLSearchParams): Counted {
+  const watch = booleanParameter(query, 'watch') ?? false;
+  const follow = booleanParameter(query, 'follow') ?? false;
+  const verb = info.type === 'resource' ? verbOf(c.req.method, info, watch) : undefined;
+  const user = c.get('user');
+  return {
+    user,
+    sort: sortOf({ user, info, verb, follow }),
+    onClosed: c.env?.onClosed,
   };
 }
 
@@ -145,6 +212,7 @@ function requesters(server: ServerContext): RequesterLookup {
 async function servePath(
   c: Context<Env>,
   authorize: Authorizer,
+  query: URLSearchParams,
   find: (request: Request) => Promise<Response | undefined>,
 ): Promise<Response> {
   const { path, method } = c.req;
@@ -153,6 +221,7 @@ async function servePath(
   if (!(await authorize(access))) {
     throw newStatusError('Forbidden', `forbidden: ${refusal(access)}`);
   }
+  requestTimeout(query);
   const found = method === 'GET' || method === 'HEAD' ? await find(c.req.raw) : undefined;
   return found ?? c.notFound();
 }
@@ -160,12 +229,12 @@ async function servePath(
 async function serveResource(
   c: Context<Env>,
   server: ServerContext,
-  authorize: Authorizer,
+  permit: Permit,
   info: ResourceRequest,
+  query: URLSearchParams,
 ): Promise<Response> {
   const request = c.req.raw;
-  const { searchParams: query } = new URL(request.url);
-  const watch = isTrue(query.get('watch'));
+  const watch = booleanParameter(query, 'watch') ?? false;
   const verb = verbOf(c.req.method, info, watch);
   if (verb === undefined) {
     throw newStatusError(
@@ -179,20 +248,32 @@ async function serveResource(
   const fieldSelector = verb === 'list' || verb === 'watch' ? selectorOf(query) : [];
   const name = info.name || (requiredFieldValue(fieldSelector, 'metadata.name') ?? '');
   const access = { type: 'resource', user, verb, group, resource, namespace, name, fieldSelector } as const;
-  if (!(await authorize(access))) throw newForbidden({ group, plural: resource }, name, refusal(access));
+  await permit(access);
   const definition = server.resources.find(group, info.version, info.plural);
-  if (!definition) return c.notFound();
+  if (!definition) {
+    const headers = commonHeaders(server);
+    return answerCustomResources(server, c.req.method, watch, info, headers) ?? c.notFound();
+  }
 
   const { shutdown, upgrade, remoteAddress, hangUp, push } = c.env ?? {};
   const connection = { shutdown, upgrade, remoteAddress, hangUp, push };
-  const scope = createScope({ server, definition, info, request, query, user, ...connection });
-  const response = await handlerOf(c.req.method, definition, info)(scope);
+  const handle = handlerOf(c.req.method, definition, info);
+  const answer = async (deadline?: AbortSignal) =>
+    handle(createScope({ server, definition, info, request, query, user, ...connection }, deadline));
+  const timeoutMs = isLongRunning(verb, info) ? undefined : requestTimeout(query);
+  const response = await (timeoutMs === undefined ? answer() : answerWithin(server.clock, timeoutMs, answer));
   // Nobody will read the body of an answer to HEAD; a stream must not wait for it.
   if (c.req.method === 'HEAD') await response.body?.cancel();
   return response;
 }
 
-/** What can not be read selects nothing here, and is refused when the request is served. */
+const longRunning: readonly string[] = ['attach', 'exec', 'log', 'portforward', 'proxy'];
+
+/** What lasts as long as it likes, whatever `timeout` says: on the way to a proxy it is meant for somebody else. */
+const isLongRunning = (verb: string, { subresource }: ResourceRequest) =>
+  verb === 'watch' || longRunning.includes(subresource);
+
+/** What cannot be read selects nothing here, and is refused when the request is served. */
 function selectorOf(query: URLSearchParams): FieldSelector {
   try {
     return parseFieldSelector(query.get('fieldSelector') ?? '');
@@ -201,19 +282,25 @@ function selectorOf(query: URLSearchParams): FieldSelector {
   }
 }
 
-const isTrue = (value: string | null) => value !== null && value !== 'false' && value !== '0';
-
-function createScope(base: Omit<RequestScope, 'warnings' | 'headers' | 'signal'>): RequestScope {
+function createScope(
+  base: Omit<RequestScope, 'form' | 'warnings' | 'headers' | 'signal' | 'work'>,
+  deadline: AbortSignal | undefined,
+): RequestScope {
   const warnings: string[] = [];
   const common = commonHeaders(base.server);
   return {
     ...base,
+    get form() {
+      return formOf(base.request, base.definition, formsOf(base.definition, base.info));
+    },
     warnings,
+    work: new RequestWork(base.server.turns),
     get headers() {
       return { ...common, ...warningHeader(warnings) };
     },
     get signal() {
-      return base.request.signal;
+      const { signal } = base.request;
+      return deadline ? AbortSignal.any([signal, deadline]) : signal;
     },
   };
 }

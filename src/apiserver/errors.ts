@@ -6,6 +6,7 @@ import {
   CompactedError,
   StoreRejectedError,
   StoreUnavailableError,
+  ValueTooLargeError,
 } from '../storage/store.ts';
 
 /** The client is gone; nobody reads the answer (nginx's 499). */
@@ -18,7 +19,13 @@ export function toStatusError(error: unknown, request: Request, log: Logger): St
   const line = { method: request.method, path: pathOf(request.url), error: errorMessage(error) };
   if (error instanceof StoreUnavailableError) {
     log.warn('the store did not answer', line);
-    return storeUnavailable(request.method);
+    return storeUnavailable(request.method, error);
+  }
+  if (error instanceof ValueTooLargeError) {
+    return newStatusError(
+      'RequestEntityTooLarge',
+      'Request entity too large: the object would be larger than etcd stores one (--max-request-bytes)',
+    );
   }
   if (error instanceof StoreRejectedError) {
     log.warn('the store refused', line);
@@ -38,13 +45,17 @@ export function toStatusError(error: unknown, request: Request, log: Logger): St
  * A read may simply be tried again; whether a write happened is not known, so the caller must look first. Neither says
  * when: client-go takes that as leave to send the same request ten times over, a write too, and says nothing meanwhile.
  */
-function storeUnavailable(method: string): StatusError {
+function storeUnavailable(method: string, { trouble }: StoreUnavailableError): StatusError {
+  const why = trouble ? `; ${trouble}` : '';
   if (method === 'GET' || method === 'HEAD') {
-    return newStatusError('ServiceUnavailable', 'the store is not reachable; try again in a moment');
+    return newStatusError(
+      'ServiceUnavailable',
+      trouble ? `the store is not reachable${why}` : 'the store is not reachable; try again in a moment',
+    );
   }
   return newStatusError(
     'Timeout',
-    'the store did not answer in time: whether the change was made is not known',
+    `the store did not answer in time: whether the change was made is not known${why}`,
   );
 }
 

@@ -8,6 +8,8 @@ import type { ServerContext } from './server-context.ts';
 type Check = () => Promise<void> | void;
 
 const storePatience = 2000;
+/** What strangers are told: a reason may name files and machines. */
+const withheld = 'reason withheld from who is not known';
 
 async function within(server: ServerContext, work: Promise<unknown>): Promise<void> {
   const { promise, reject } = Promise.withResolvers<never>();
@@ -19,6 +21,7 @@ async function within(server: ServerContext, work: Promise<unknown>): Promise<vo
   }
 }
 
+/** `isKnown` says whether the caller is somebody; it is asked only when a check fails. */
 export function createHealth(server: ServerContext, cacheSynced: (() => boolean) | undefined) {
   const ping: Check = () => {};
   const etcd: Check = () => within(server, server.store.currentRevision());
@@ -39,7 +42,7 @@ export function createHealth(server: ServerContext, cacheSynced: (() => boolean)
     ]),
   };
 
-  return async (request: Request): Promise<Response> => {
+  return async (request: Request, isKnown: () => Promise<boolean>): Promise<Response> => {
     const url = new URL(request.url);
     const [, endpoint = '', one] = url.pathname.split('/');
     const known = checks[endpoint] ?? new Map<string, Check>();
@@ -51,7 +54,8 @@ export function createHealth(server: ServerContext, cacheSynced: (() => boolean)
     for (const [name, check] of wanted) {
       const reason = await outcome(check);
       failed ||= reason !== undefined;
-      lines.push(reason === undefined ? `[+]${name} ok` : `[-]${name} failed: ${reason}`);
+      if (reason === undefined) lines.push(`[+]${name} ok`);
+      else lines.push(`[-]${name} failed: ${(await isKnown()) ? reason : withheld}`);
       if (reason !== undefined) server.log.debug('a health check failed', { endpoint, check: name, reason });
     }
     if (failed) return respondText(500, `${lines.join('\n')}\n${endpoint} check failed\n`);

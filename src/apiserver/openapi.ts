@@ -13,6 +13,7 @@ import {
 } from '../apimachinery/openapi.ts';
 import { encodeOpenApiV2, openApiV2ProtoType } from '../apimachinery/openapi-proto.ts';
 import { parseAccept } from './negotiation/accept.ts';
+import type { ApiServerOptions } from './options.ts';
 import { type Headers, jsonType, respond } from './respond.ts';
 import type { ResourceTable } from './server-context.ts';
 
@@ -36,13 +37,14 @@ function document(body: Uint8Array): Document {
 
 const jsonDocument = (value: unknown) => document(Buffer.from(JSON.stringify(value)));
 
-async function makeDocuments(resources: ResourceTable): Promise<Documents> {
-  // The descriptions are large and wanted nowhere else.
-  const { fieldDocs } = await import('../api/field-docs.gen.ts');
+async function makeDocuments(
+  resources: ResourceTable,
+  readDocs: ApiServerOptions['fieldDocs'],
+): Promise<Documents> {
   const source: OpenApiSource = {
     definitions: resources.all,
     fields: kubernetesFields,
-    docs: fieldDocs,
+    docs: await readDocs(),
     version: 'v1.32.0',
   };
   const v3 = new Map<string, Document>();
@@ -62,19 +64,22 @@ async function makeDocuments(resources: ResourceTable): Promise<Documents> {
 /** Answers the paths below `/openapi`; undefined for one that does not exist. */
 export function createOpenApi(
   resources: ResourceTable,
-  now: () => number,
+  { clock, fieldDocs }: Pick<ApiServerOptions, 'clock' | 'fieldDocs'>,
 ): (request: Request) => Promise<Response | undefined> {
   let made: Promise<Documents> | undefined;
   return async (request) => {
     const url = new URL(request.url);
     if (!url.pathname.startsWith('/openapi/')) return undefined;
-    made ??= makeDocuments(resources);
+    made ??= makeDocuments(resources, fieldDocs).catch((error) => {
+      made = undefined;
+      throw error;
+    });
     const documents = await made;
     if (url.pathname === '/openapi/v2') return respondV2(documents, request);
     if (url.pathname === '/openapi/v3') return cacheable(request, documents.v3Index, jsonType);
     const path = url.pathname.slice('/openapi/v3/'.length);
     const found = url.pathname.startsWith('/openapi/v3/') ? documents.v3.get(path) : undefined;
-    return found && respondV3(request, url, found, now());
+    return found && respondV3(request, url, found, clock.now());
   };
 }
 

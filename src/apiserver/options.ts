@@ -1,4 +1,5 @@
 /** What the server is given, and what every request carries besides itself. */
+import type { FieldDocs } from '../apimachinery/openapi-schema.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import type { ReadCertificateRequest } from '../base/certificate-request.ts';
 import type { Clock } from '../base/clock.ts';
@@ -9,8 +10,9 @@ import type { Store } from '../storage/store.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { Authenticator, PeerCertificate } from './authentication/authenticator.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
+import type { MainLimits } from './load/in-flight.ts';
 import type { Source } from './pushed-body.ts';
-import type { NodeConnection, UpgradedConnection } from './server-context.ts';
+import type { NodeConnection, PodRangeProblem, UpgradedConnection } from './server-context.ts';
 import type { UserInfo } from './user.ts';
 
 export interface ApiServerOptions {
@@ -23,6 +25,8 @@ export interface ApiServerOptions {
   readonly readCertificateRequest: ReadCertificateRequest;
   /** Whether a node may make its own Node object when there is none; default every one. */
   readonly mayRegister?: (node: string) => boolean;
+  /** Judges the range that a node's agent names for its pods; without it nodes may name none. */
+  readonly podRangeProblem?: PodRangeProblem;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -34,12 +38,16 @@ export interface ApiServerOptions {
   readonly defaultTolerations?: DefaultTolerations;
   /** The product's version, such as `0.1.0`; shown in /version behind Kubernetes' own. */
   readonly version: string;
+  /** What is said of types and fields; read when the first client asks for it, and not kept. */
+  readonly fieldDocs: () => Promise<FieldDocs>;
   /** Host and port under which clients reach the server, for discovery; default the Host of the request. */
   readonly advertiseAddress?: string;
   /** Reaches the node agents for logs and streams; without it those requests answer 503. */
   readonly nodeConnection?: NodeConnection;
   /** False until the cache has its first list; readyz says so. */
   readonly cacheSynced?: () => boolean;
+  /** How much is answered at once; callers in this process are not counted. */
+  readonly limits?: MainLimits;
 }
 
 /** Set by whoever calls the app; never read from the request. */
@@ -53,6 +61,10 @@ export interface RequestEnv {
   readonly remoteAddress?: string;
   /** Ends the client's connection: what tells it that an answer which has begun is not whole. */
   readonly hangUp?: () => void;
+  /** Told whose the connection is, once that is known; false when that user has too many. */
+  readonly belongsTo?: (user: string) => boolean;
+  /** Calls `fn` when the answer has been sent, or nobody reads it any more. */
+  readonly onClosed?: (fn: () => void) => void;
   /** Takes what writes the body of the answer, whose own body is then empty; without it that is a web stream. */
   readonly push?: (source: Source) => void;
   /** Aborts when the server stops: watches end, others finish. */

@@ -11,6 +11,8 @@ export interface Sink {
   write(piece: Uint8Array): void;
   /** Nothing is written after this. */
   end(): void;
+  /** Drops what waits and hangs up: the reader sees that the answer is not whole. Nothing is written after this. */
+  cut(): void;
   /** Bytes that were written and wait for the reader. */
   readonly backlog: number;
   /** Resolves when the reader wants more; perhaps never once it has gone. */
@@ -26,23 +28,31 @@ export interface Source {
 
 /** What may wait to be read before `room` waits. */
 const queuedBytes = 64 * 1024;
+/** What a connection is given at once: TLS encrypts all of it, for this connection alone, whether or not it is read. */
+const pieceBytes = 16 * 1024;
 
-/** Begins now; ends too when the signal aborts. */
-export function streamOf(source: Source, signal: AbortSignal): ReadableStream<Uint8Array> {
+/** Begins now; ends too when the signal aborts. `hangUp` ends the connection. */
+export function streamOf(
+  source: Source,
+  signal: AbortSignal,
+  hangUp: (() => void) | undefined,
+): ReadableStream<Uint8Array> {
   const strategy = new ByteLengthQueuingStrategy({ highWaterMark: queuedBytes });
-  return new ReadableStream(new StreamSink(source, signal), strategy);
+  return new ReadableStream(new StreamSink(source, signal, hangUp), strategy);
 }
 
 class StreamSink implements Sink, UnderlyingDefaultSource<Uint8Array> {
   readonly #source: Source;
   readonly #signal: AbortSignal;
+  readonly #hangUp: (() => void) | undefined;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #unlink = () => {};
   #onRoom = () => {};
 
-  constructor(source: Source, signal: AbortSignal) {
+  constructor(source: Source, signal: AbortSignal, hangUp: (() => void) | undefined) {
     this.#source = source;
     this.#signal = signal;
+    this.#hangUp = hangUp;
   }
 
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
@@ -70,13 +80,23 @@ class StreamSink implements Sink, UnderlyingDefaultSource<Uint8Array> {
   }
 
   write(piece: Uint8Array): void {
-    this.#controller?.enqueue(piece);
+    for (let at = 0; at < piece.length; at += pieceBytes)
+      this.#controller?.enqueue(piece.subarray(at, at + pieceBytes));
   }
 
   end(): void {
     this.#unlink();
     this.#controller?.close();
     this.#controller = undefined;
+  }
+
+  cut(): void {
+    this.#unlink();
+    const controller = this.#controller;
+    this.#controller = undefined;
+    // Where there is a connection, its end cancels the stream, and with it what waits.
+    if (this.#hangUp) this.#hangUp();
+    else controller?.error(new Error('what waited to be read was not read in time'));
   }
 
   get backlog(): number {

@@ -3,9 +3,11 @@
 import { notSupportedCause } from '../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import { newInvalid, newStatusError } from '../apimachinery/status-error.ts';
+import type { ResponseForm } from './negotiation/accept.ts';
 import type { WantedUpgrade } from './options.ts';
 import type { Source } from './pushed-body.ts';
 import type { ResourceRequest } from './request-info.ts';
+import type { RequestWork } from './request-work.ts';
 import type { ServerContext } from './server-context.ts';
 import type { UserInfo } from './user.ts';
 
@@ -16,12 +18,15 @@ export interface RequestScope {
   readonly request: Request;
   readonly query: URLSearchParams;
   readonly user: UserInfo;
+  /** The form of the answer that the client asked for. Throws 406 when there is none that it takes. */
+  readonly form: ResponseForm;
   /** Told to the client in Warning headers; verbs add to it before they answer. */
   readonly warnings: string[];
   /** Headers every answer carries. */
   readonly headers: Readonly<Record<string, string>>;
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
+  readonly work: RequestWork;
   /** Aborts when the server stops. It outlives the request: whoever listens must stop listening. */
   readonly shutdown: AbortSignal | undefined;
   /** The client's, an IP address; undefined for callers in this process. */

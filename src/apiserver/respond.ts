@@ -32,8 +32,30 @@ const headerText = (text: string) =>
     .replace(/["\\]/g, (char) => `\\${char}`)
     .replace(/[^\x20-\x7e]/g, (char) => (/\s/.test(char) ? ' ' : '?'));
 
+/** Characters of all warnings together; and of each one, when they are more (k8s.io/apiserver filters/warning.go). */
+const mostWarned = 4096;
+const mostOfOne = 256;
+
+function bounded(warnings: readonly string[]): readonly string[] {
+  let size = warnings.reduce((sum, text) => sum + text.length, 0);
+  if (size <= mostWarned) return warnings;
+  size = 0;
+  const told: string[] = [];
+  for (const text of warnings) {
+    if (size >= mostWarned) break;
+    const shown = text.slice(0, mostOfOne);
+    size += shown.length;
+    told.push(shown);
+  }
+  return told;
+}
+
 /** The Warning header; kubectl prints each as a line (RFC 7234 §5.5, code 299). */
 export function warningHeader(warnings: readonly string[]): Headers {
   if (warnings.length === 0) return {};
-  return { warning: warnings.map((text) => `299 - "${headerText(text)}"`).join(', ') };
+  return {
+    warning: bounded(warnings)
+      .map((text) => `299 - "${headerText(text)}"`)
+      .join(', '),
+  };
 }

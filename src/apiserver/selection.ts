@@ -29,7 +29,7 @@ export interface Selectors {
   readonly fieldSelector: FieldSelector;
 }
 
-/** Throws a 400 for a field the kind can not be selected by. */
+/** Throws a 400 for a field the kind cannot be selected by. */
 export function selectionOf(
   definition: ResourceDefinition,
   namespace: string,

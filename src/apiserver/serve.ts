@@ -2,18 +2,25 @@
  * The app on HTTPS. HTTP/1.1, but for node agents (agent-connections.ts). Client certificates
  * are asked for and never demanded; whether they count is the authenticator's business.
  */
-import type { IncomingMessage } from 'node:http';
+import type { EventEmitter } from 'node:events';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { PeerCertificate as NodeCertificate, SecureContextOptions, TLSSocket } from 'node:tls';
-import { getRequestListener } from '@hono/node-server';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { onAbort } from '../base/abort.ts';
+import { canonicalAddress } from '../base/addresses.ts';
+import { holderOf } from '../base/certificate-names.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Current } from '../base/current.ts';
+import { maxHeaderBytes, maxUnknownHeaderBytes } from '../base/header-limits.ts';
 import type { Logger } from '../base/log.ts';
 import { type AgentConnections, chooseProtocol, serveAgents } from './agent-connections.ts';
 import type { ApiServer } from './app.ts';
 import type { PeerCertificate } from './authentication/authenticator.ts';
+import { refusesHost, refusesHostOfUpgrade } from './host-header.ts';
+import { Connections, connectionLimits, defaultConnections } from './load/connections.ts';
+import { Pipelining } from './load/pipelining.ts';
 import type { RequestEnv } from './options.ts';
 import { serveUpgrade, wantsUpgrade } from './upgrade/serve-upgrade.ts';
 
@@ -35,6 +42,12 @@ export interface ListenOptions {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Default 6000; see load/connections.ts for what of them is whose. */
+  readonly maxConnections?: number;
+  /** How long a client may take to agree on TLS, and then to send the head of a request; default ten seconds. */
+  readonly patienceMs?: number;
+  /** How long what was written may wait without any of it being read; default a minute. */
+  readonly stalledMs?: number;
 }
 
 export interface Listener {
@@ -48,9 +61,11 @@ const keepAliveMs = 180_000;
 /** After this, requests that are still being answered are cut off. */
 const drainMs = 5000;
 
-/** Rejects with one line that says what to do when the address can not be had. */
+/** Rejects with one line that says what to do when the address cannot be had. */
 export async function listenHttps(options: ListenOptions): Promise<Listener> {
-  const { app, tls, signal } = options;
+  const { app, tls, signal, maxConnections = defaultConnections } = options;
+  const { patienceMs = 10_000, stalledMs = 60_000 } = options;
+  const connections = new Connections(connectionLimits(maxConnections), options);
   const certificates = new WeakMap<TLSSocket, PeerCertificate | undefined>();
   const peerOf = (socket: TLSSocket) => {
     if (!certificates.has(socket)) certificates.set(socket, readPeer(socket));
@@ -59,15 +74,34 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
   const clientOf = (socket: TLSSocket) => {
     const peer = peerOf(socket);
     const { remoteAddress } = socket;
-    return { ...(peer && { peer }), ...(remoteAddress && { remoteAddress: plainAddress(remoteAddress) }) };
+    return {
+      ...(peer && { peer }),
+      ...(remoteAddress && { remoteAddress: plainAddress(remoteAddress) }),
+      belongsTo: (user: string) => connections.belongsTo(socket, user),
+    };
   };
-  const answer = async (request: Request, socket: TLSSocket, way: Pick<RequestEnv, 'hangUp' | 'push'>) =>
-    app.fetch(request, { shutdown: signal, ...clientOf(socket), ...way });
+  const answer = async (
+    request: Request,
+    socket: TLSSocket,
+    way: Pick<RequestEnv, 'hangUp' | 'push' | 'onClosed'>,
+  ) => app.fetch(request, { shutdown: signal, ...clientOf(socket), ...way });
   const listener = getRequestListener(
-    (request, { incoming }) =>
-      answer(request, incoming.socket as TLSSocket, { hangUp: () => incoming.socket.destroy() }),
+    async (request, bindings) => {
+      const { incoming, outgoing } = bindings as HttpBindings;
+      const response = await answer(request, incoming.socket as TLSSocket, {
+        hangUp: () => incoming.socket.destroy(),
+        onClosed: (fn) => whenClosed(outgoing, fn),
+      });
+      // A stranger's next request needs a connection of its own, which then is the youngest.
+      const over = connections.isStranger(incoming.socket) || isUnwanted(incoming, response.status);
+      if (over && outgoing instanceof ServerResponse) outgoing.shouldKeepAlive = false;
+      return response;
+    },
     { overrideGlobalObjects: false },
   );
+  const pipelining = new Pipelining<Socket>();
+  // A client certificate that verified is enough here; the user is read from it with the first request.
+  const isStranger = (socket: TLSSocket) => !peerOf(socket) && connections.isStranger(socket);
   const server = createServer(
     {
       ...secureContext(tls),
@@ -77,10 +111,19 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
       keepAliveTimeout: keepAliveMs,
       // How long a body may take depends on what it is for (body.ts).
       requestTimeout: 0,
-      headersTimeout: 30_000,
+      headersTimeout: patienceMs,
+      connectionsCheckingInterval: Math.ceil(patienceMs / 5),
+      handshakeTimeout: patienceMs,
       shouldUpgradeCallback: wantsUpgrade,
     },
     (incoming, outgoing) => {
+      const socket = incoming.socket as TLSSocket;
+      // What had been read before the connection was ended comes all the same.
+      if (socket.destroyed) return;
+      const place = pipelining.join(socket, outgoing, isStranger(socket));
+      if (place === 'ended') socket.destroy();
+      if (place !== 'answered') return;
+      if (refusesHost(incoming, outgoing)) return;
       // A connection that is idle again after the abort would keep the server open.
       outgoing.once('close', () => {
         if (signal.aborted) incoming.socket.end();
@@ -88,8 +131,27 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
       void listener(incoming, outgoing);
     },
   );
+  server.prependListener('connection', (socket: Socket) => connections.accept(socket));
+  server.prependListener('secureConnection', (socket: TLSSocket) => {
+    if (!socket.authorized) connections.isAnonymous(socket);
+  });
+  // Node's own timer of a connection starts anew with whatever of a write gets away. A watch may well be silent.
+  server.timeout = stalledMs;
+  server.on('timeout', (socket: TLSSocket) => {
+    if (socket.writableLength > 0 || !pipelining.isAnswering(socket)) socket.destroy();
+  });
+  // The parser of a connection is made when it is handed over, with the limit that the server has then.
+  server.prependListener('secureConnection', (socket: TLSSocket) => {
+    Object.assign(server, { maxHeaderSize: peerOf(socket) ? maxHeaderBytes : maxUnknownHeaderBytes });
+  });
   const agents = serveAgents(server, answer, options);
   server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, head: Buffer) => {
+    // Its answer would leave before those that are under way.
+    if (pipelining.isOwing(socket)) {
+      socket.destroy();
+      return;
+    }
+    if (refusesHostOfUpgrade(incoming, socket)) return;
     void serveUpgrade({ app, signal, log: options.log }, incoming, socket, head, clientOf(socket));
   });
   server.on('tlsClientError', (error) =>
@@ -103,6 +165,11 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
   const port = (server.address() as AddressInfo).port;
   server.on('error', (error) => options.log.error('the HTTPS server failed', { error: error.message }));
   return { port, closed: closeOn(server, agents, signal) };
+}
+
+function whenClosed(answer: EventEmitter & { readonly closed?: boolean }, fn: () => void): void {
+  if (answer.closed) fn();
+  else answer.once('close', fn);
 }
 
 const secureContext = ({ identity: { value }, clientCA }: ListenOptions['tls']): SecureContextOptions => ({
@@ -155,17 +222,24 @@ function closeOn(server: Server, agents: AgentConnections, signal: AbortSignal):
   });
 }
 
-/** A socket for both families writes IPv4 as `::ffff:192.0.2.1`. */
-const plainAddress = (address: string) => address.replace(/^::ffff:(?=\d+\.)/, '');
+/** A body that is no larger is read and dropped, so that the connection can be used again. */
+const mostDropped = 64 * 1024;
 
-/** The certificate the client showed, if it verified against the client authority. */
-function readPeer(socket: TLSSocket): PeerCertificate | undefined {
-  if (!socket.authorized) return undefined;
-  const { subject } = socket.getPeerCertificate() as Partial<NodeCertificate>;
-  const commonName = asList(subject?.CN).at(-1);
-  return commonName ? { commonName, organizations: asList(subject?.O) } : undefined;
+/** Whether to close the connection rather than read on: a stranger's body, or one where there should be none. */
+function isUnwanted(
+  { complete, method, headers }: Pick<IncomingMessage, 'complete' | 'method' | 'headers'>,
+  status: number,
+): boolean {
+  if (complete || (status !== 401 && method !== 'GET' && method !== 'HEAD')) return false;
+  return Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) > mostDropped;
 }
 
-/** Node gives one value as text and several as a list. */
-const asList = (value: unknown): string[] =>
-  value === undefined ? [] : Array.isArray(value) ? value.map(String) : [String(value)];
+/** A socket for both families writes IPv4 as IPv6 that stands for it; an address with a zone stays as it is. */
+const plainAddress = (address: string) => canonicalAddress(address) ?? address;
+
+/** Whoever showed a certificate that verified against the client authority. */
+function readPeer(socket: TLSSocket): PeerCertificate | undefined {
+  return socket.authorized
+    ? holderOf((socket.getPeerCertificate() as Partial<NodeCertificate>).raw)
+    : undefined;
+}

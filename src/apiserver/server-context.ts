@@ -1,5 +1,6 @@
 /** What every part of the server is built from; made once by createApiServer. */
 import type { Duplex } from 'node:stream';
+import type { Node } from '../api/core/v1/node.ts';
 import { apiVersionOf, type ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import type { ReadCertificateRequest } from '../base/certificate-request.ts';
 import type { Clock } from '../base/clock.ts';
@@ -9,6 +10,8 @@ import type { Cache } from '../storage/cache.ts';
 import type { Store } from '../storage/store.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
+import type { Turns } from './turns.ts';
+import type { ReadYaml } from './yaml-thread.ts';
 
 /** Calls the HTTPS server of a node's agent; `path` begins with `/`. The answer's body is passed on as it comes. */
 export interface NodeConnection {
@@ -35,12 +38,17 @@ export interface UpgradedConnection {
   readonly socket: Duplex;
 }
 
+/** Why a node may not take its `spec.podCIDR` by itself, beside those other nodes; undefined when it may. */
+export type PodRangeProblem = (node: Node, others: readonly Node[]) => string | undefined;
+
 export interface ServerContext {
   readonly store: Store;
   readonly cache: Cache;
   readonly resources: ResourceTable;
   readonly clock: Clock;
   readonly random: Random;
+  /** Of the requests that have much to do. */
+  readonly turns: Turns;
   readonly log: Logger;
   readonly serviceCIDR: string;
   /** First and last node port. */
@@ -51,6 +59,8 @@ export interface ServerContext {
   readonly authorize: Authorizer;
   readonly readCertificateRequest: ReadCertificateRequest;
   readonly mayRegister: (node: string) => boolean;
+  readonly readYaml: ReadYaml;
+  readonly podRangeProblem: PodRangeProblem;
 }
 
 export interface ResourceTable {

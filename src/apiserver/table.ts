@@ -87,21 +87,23 @@ const completed = (reason: string, message: string): JsonObject[] => [
   { type: 'Completed', status: 'True', reason, message },
 ];
 
-/** `columns` only where the reader needs them: in a list, and in the first event of a watch. */
-export function table(
+/** All of a Table but its rows. `columns` only where the reader needs them: in a list, and in the first event of a watch. */
+export const tableHead = ({ definition, version }: TableForm, metadata: object, columns = true) => ({
+  kind: 'Table',
+  apiVersion: `meta.k8s.io/${version}`,
+  metadata,
+  columnDefinitions: columns ? columnDefinitions(definition) : null,
+});
+
+export const table = (
   form: TableForm,
   metadata: object,
   objects: readonly KubeObject[],
   columns = true,
-): JsonObject {
-  return {
-    kind: 'Table',
-    apiVersion: `meta.k8s.io/${form.version}`,
-    metadata,
-    columnDefinitions: columns ? columnDefinitions(form.definition) : null,
-    rows: objects.map((object) => tableRow(form, object)),
-  };
-}
+): JsonObject => ({
+  ...tableHead(form, metadata, columns),
+  rows: objects.map((object) => tableRow(form, object)),
+});
 
 export const partialHead = (version: MetaVersion) => ({
   kind: 'PartialObjectMetadata',

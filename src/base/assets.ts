@@ -1,16 +1,29 @@
 /**
- * Files that travel inside the one file: etcd, the pause image. In development they are those that
+ * Files that travel inside the one file: etcd, the pause image, descriptions, licences. In development they are those that
  * `node build.ts --assets` leaves in dist/assets, made on first use.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { getRawAsset, isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
+import { replaceFile } from './replace-file.ts';
 
-/** `pause.tar` is an image for `docker load`; `pause.reference` is the name it then has. */
-export type AssetName = 'etcd' | 'pause.tar' | 'pause.reference';
+/** Entries of threads (thread.ts), bundled; only the packaged file has them. */
+export type ThreadName = 'yaml-worker';
+
+/**
+ * `pause.tar` is an image for `docker load`; `pause.reference` is the name it then has. `field-docs.json` is what Kubernetes says
+ * of its types and fields; `licenses.txt` are the licences of all that is in the one file.
+ */
+export type AssetName =
+  | 'etcd'
+  | 'pause.tar'
+  | 'pause.reference'
+  | 'field-docs.json'
+  | 'licenses.txt'
+  | `${ThreadName}.cjs`;
 
 /** The asset's bytes. In the packaged file they are mapped, not copied: writing to them ends the process. */
 export function readAsset(name: AssetName): Buffer {
@@ -25,15 +38,10 @@ export async function extractAsset(name: AssetName, path: string, mode: number):
   const time = stampOf(name);
   const content = readAsset(name);
   if (await isStamped(path, content.length, time)) return chmod(path, mode);
-  const temporary = `${path}.${process.pid}.tmp`;
   try {
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(temporary, content, { mode, flush: true });
-    await chmod(temporary, mode);
-    await utimes(temporary, time, time);
-    await rename(temporary, path);
+    await replaceFile(path, content, { mode, modified: time });
   } catch (error) {
-    await rm(temporary, { force: true });
     throw new Error(`cannot write ${path}; check the disk's space and rights`, { cause: error });
   }
 }

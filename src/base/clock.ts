@@ -8,7 +8,10 @@ export interface Timer {
 export interface Clock {
   /** Milliseconds since the Unix epoch (wall clock). */
   now(): number;
-  /** Calls `fn` once after `ms` milliseconds unless the timer is cancelled first. */
+  /**
+   * Calls `fn` once after `ms` milliseconds unless the timer is cancelled first. Any number will do: what is not above
+   * zero means soon, and what a timer of Node cannot hold (24.8 days) takes several.
+   */
   after(ms: number, fn: () => void): Timer;
 }
 
@@ -16,10 +19,18 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, fn) {
-    const timer = setTimeout(fn, ms);
+    let timer: NodeJS.Timeout;
+    const arm = (left: number) => {
+      const next = left > longestTimerMs ? () => arm(left - longestTimerMs) : fn;
+      timer = setTimeout(next, Math.min(left, longestTimerMs));
+    };
+    arm(ms);
     return { cancel: () => clearTimeout(timer) };
   },
 };
+
+/** Asked for more, setTimeout fires at once. */
+const longestTimerMs = 2 ** 31 - 1;
 
 /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {

@@ -13,8 +13,10 @@ export interface ExecOptions {
   readonly input?: string | Uint8Array;
   /** Kills the program (SIGKILL) and rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Milliseconds after which the program is killed; none by default. */
+  /** Milliseconds after which the program is killed; without it the `Exec` decides. */
   readonly timeoutMs?: number;
+  /** For a program that may rightly take minutes: it has no limit but `timeoutMs`, and none of the others waits for it. */
+  readonly lengthy?: boolean;
   readonly cwd?: string;
   /** Replaces the whole environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -47,7 +49,10 @@ export class ExecError extends Error {
   }
 }
 
-/** Runs programs of this machine; output is collected as UTF-8. */
+/** How a program ended that was killed after so many milliseconds. */
+export const overdue = (limitMs: number) => `did not end within ${limitMs / 1000} s and was killed`;
+
+/** Runs programs of this machine, for as long as they take; output is collected as UTF-8. */
 export const systemExec: Exec = (file, args, options = {}) =>
   new Promise((resolve, reject) => {
     const { input, signal, timeoutMs, cwd, env } = options;
@@ -59,31 +64,51 @@ export const systemExec: Exec = (file, args, options = {}) =>
       // Ctrl-C at a terminal is for us alone: what a program was in the middle of is not left half done.
       detached: true,
       stdio: [stdin, 'pipe', 'pipe'],
-      timeout: timeoutMs,
-      killSignal: 'SIGKILL',
     });
     if (typeof stdin === 'number') closeSync(stdin);
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
     const failed = (how: string, code?: number, cause?: unknown) =>
       new ExecError({ file, args, code, stdout: text(stdout), stderr: text(stderr) }, how, cause);
-    const kill = () => child.kill('SIGKILL');
+    const kill = () => killGroup(child);
+    let late = false;
+    const timer =
+      timeoutMs &&
+      setTimeout(() => {
+        late = true;
+        kill();
+      }, timeoutMs);
     signal?.addEventListener('abort', kill, { once: true });
+    const forget = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', kill);
+    };
     child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
     child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
     child.on('error', (error: NodeJS.ErrnoException) => {
-      signal?.removeEventListener('abort', kill);
+      forget();
       const how = error.code === 'ENOENT' ? 'not found; install it or correct PATH' : error.message;
       reject(failed(how, undefined, error));
     });
     child.on('close', (code, killedBy) => {
-      signal?.removeEventListener('abort', kill);
+      forget();
       if (code === 0) resolve({ stdout: text(stdout), stderr: text(stderr) });
       else if (signal?.aborted) reject(signal.reason);
+      else if (late) reject(failed(overdue(timeoutMs ?? 0)));
       else if (killedBy !== null) reject(failed(`killed by ${killedBy}`));
       else reject(failed(`exit status ${code}`, code ?? undefined));
     });
   });
+
+/** Ends a program that leads a group of its own, and what it started. */
+export function killGroup({ pid }: { readonly pid?: number | undefined }): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
 
 /**
  * A file descriptor that reads `input`, of a file without a name. Not a pipe: what Node calls one is a socket, from

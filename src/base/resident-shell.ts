@@ -3,148 +3,147 @@
  * for a process of 150 MB, and as long, or longer where others want the processor, nothing else happens in it. So a shell that
  * stays starts them, which costs 0.2 ms.
  */
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import type { Socket } from 'node:net';
-import type { Readable, Writable } from 'node:stream';
-import { type Exec, ExecError, type ExecOptions, type ExecResult, systemExec } from './exec.ts';
+import { onAbort } from './abort.ts';
+import type { Clock } from './clock.ts';
+import { type Exec, ExecError, type ExecOptions, type ExecResult, overdue, systemExec } from './exec.ts';
+import { Shell } from './shell.ts';
 
-type Shell = ChildProcessByStdio<Writable, Readable, Readable>;
+export interface ResidentShellOptions {
+  readonly clock: Clock;
+  /** Milliseconds after which a program is killed that was given no `timeoutMs` of its own. */
+  readonly limitMs?: number;
+}
 
 /** More goes by way of a file: a shell reads what it passes on a character at a time. */
 const mostInput = 64 * 1024;
+/** A program that takes longer runs on in its own shell, while another shell runs what waits behind it. */
+const patienceMs = 1_000;
+/** So that programs that all hang do not become too many. */
+const mostShells = 8;
+
+/** What waits or runs. Two with the same `turn` never run at the same time. */
+export interface Turn {
+  readonly turn: string;
+  /** Whether it has run for longer than others wait. */
+  slow: boolean;
+}
+
+/** Which of those that wait may start now; undefined for none. They start in order, but for those whose turn is taken. */
+export function nextToStart<T extends Turn>(
+  waiting: readonly T[],
+  running: ReadonlySet<Turn>,
+): T | undefined {
+  const others = [...running];
+  if (others.length >= mostShells || others.some(({ slow }) => !slow)) return undefined;
+  return waiting.find(({ turn }) => others.every((other) => other.turn !== turn));
+}
 
 /**
- * For programs that take a moment; they run one after the other. The shell starts with the first of them, again after
- * it was killed, and ends with this process, however that ends.
+ * nsenter works in one pod's network and rm in one directory, which is nothing to the others; all else changes what the
+ * whole machine shares.
  */
-export function residentShell(): Exec {
-  let shell: Shell | undefined;
-  let last: Promise<unknown> = Promise.resolve();
-  const current = () => {
-    if (shell === undefined || shell.exitCode !== null || shell.signalCode !== null) shell = startShell();
-    return shell;
-  };
-  return (file, args, options = {}) => {
-    const { input, cwd, env, signal } = options;
-    const own = cwd !== undefined || env !== undefined;
-    if (own || input instanceof Uint8Array || (input !== undefined && input.length > mostInput)) {
-      return systemExec(file, args, options);
+export function turnOf(file: string, args: readonly string[]): string {
+  if (file === 'nsenter') return `${file} ${args[0]}`;
+  if (file === 'rm') return `${file} ${args.at(-1)}`;
+  return file;
+}
+
+interface Work extends Turn {
+  readonly run: () => Promise<unknown>;
+}
+
+/**
+ * For programs that take a moment; they run one after the other. One that does not end is killed after its time limit, and holds
+ * up only the same program: nft never runs twice at a time. The shell starts with the first of them, again after it was
+ * killed, and ends with this process, however that ends. Lengthy programs have shells beside these.
+ */
+export function residentShell({ clock, limitMs = 30_000 }: ResidentShellOptions): Exec {
+  const usual = queue(clock, limitMs);
+  const lengthy = queue(clock, undefined);
+  return (file, args, options) => (options?.lengthy ? lengthy : usual)(file, args, options);
+}
+
+/** Programs that wait for each other. Without a limit each may take as long as it likes. */
+function queue(clock: Clock, usualLimitMs: number | undefined): Exec {
+  const waiting: Work[] = [];
+  const running = new Set<Work>();
+  /** The one that stays, unless a program runs in it. */
+  const idle: Shell[] = [];
+
+  function startNext(): void {
+    for (let work = nextToStart(waiting, running); work; work = nextToStart(waiting, running)) {
+      waiting.splice(waiting.indexOf(work), 1);
+      void take(work);
     }
-    const result = last.then(() => {
-      signal?.throwIfAborted();
-      return runIn(current(), file, args, { ...options, input });
+  }
+
+  async function take(work: Work): Promise<void> {
+    running.add(work);
+    const patience = clock.after(patienceMs, () => {
+      work.slow = true;
+      startNext();
     });
-    last = result.catch(() => undefined);
-    return result;
-  };
-}
+    await work.run();
+    patience.cancel();
+    running.delete(work);
+    startNext();
+  }
 
-function startShell(): Shell {
-  // In a group of its own: Ctrl-C at a terminal is not for what it runs, and a program that hangs is killed with it.
-  const shell = spawn('/bin/sh', [], { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
-  // A program that is lost with its shell is told by what waits for it.
-  shell.stdin.on('error', () => undefined);
-  shell.on('error', () => undefined);
-  hold(shell, false);
-  return shell;
-}
-
-/** Whether this process goes on for the shell's sake. */
-function hold(shell: Shell, held: boolean): void {
-  const streams = [shell.stdin, shell.stdout, shell.stderr] as unknown as Socket[];
-  for (const each of [shell, ...streams]) held ? each.ref() : each.unref();
-}
-
-function runIn(
-  shell: Shell,
-  file: string,
-  args: readonly string[],
-  { input, signal, timeoutMs }: ExecOptions,
-): Promise<ExecResult> {
-  return new Promise((resolve, reject) => {
-    hold(shell, true);
-    const mark = randomUUID();
-    const out = new Said(shell.stdout, new RegExp(`\\n${mark} (\\d+)\\n$`), settle);
-    const err = new Said(shell.stderr, new RegExp(`\\n${mark}\\n$`), settle);
-    const failed = (how: string, code?: number) =>
-      new ExecError({ file, args, code, stdout: out.text, stderr: err.text }, how);
-    let killed = false;
-    const kill = () => {
-      killed = true;
-      killGroup(shell);
-    };
-    const timer = timeoutMs === undefined ? undefined : setTimeout(kill, timeoutMs);
-    function end(): void {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', kill);
-      shell.off('exit', lost).off('error', lost);
-      out.stop();
-      err.stop();
-      hold(shell, false);
+  async function inShell(
+    file: string,
+    args: readonly string[],
+    input: string | undefined,
+    signal: AbortSignal,
+  ) {
+    const kept = idle.pop();
+    const shell = kept?.alive ? kept : new Shell();
+    try {
+      return await shell.run({ file, args, input, signal });
+    } finally {
+      if (idle.length > 0) shell.kill();
+      else if (shell.alive) idle.push(shell);
     }
-    function lost(): void {
-      end();
-      killGroup(shell);
-      reject(
-        signal?.aborted ? signal.reason : failed(`killed by ${shell.signalCode ?? 'the end of its shell'}`),
-      );
+  }
+
+  async function limited(file: string, args: readonly string[], options: ExecOptions): Promise<ExecResult> {
+    const { input, cwd, env, timeoutMs = usualLimitMs } = options;
+    const late = new AbortController();
+    const timer =
+      timeoutMs !== undefined &&
+      clock.after(timeoutMs, () => {
+        late.abort(new ExecError({ file, args, stdout: '', stderr: '' }, overdue(timeoutMs)));
+      });
+    const signal = options.signal ? AbortSignal.any([options.signal, late.signal]) : late.signal;
+    try {
+      const own = cwd !== undefined || env !== undefined;
+      if (own || input instanceof Uint8Array || (input !== undefined && input.length > mostInput)) {
+        return await systemExec(file, args, { ...options, timeoutMs: undefined, signal });
+      }
+      return await inShell(file, args, input, signal);
+    } finally {
+      if (timer) timer.cancel();
     }
-    function settle(): void {
-      if (killed || out.end === undefined || err.end === undefined) return;
-      end();
-      const code = Number(out.end[1]);
-      if (code === 0) resolve({ stdout: out.text, stderr: err.text });
-      // As POSIX has it for a command that is not found (XCU 2.8.2).
-      else if (code === 127) reject(failed('not found; install it or correct PATH'));
-      else reject(failed(`exit status ${code}`, code));
-    }
-    signal?.addEventListener('abort', kill, { once: true });
-    shell.on('exit', lost).on('error', lost);
-    const command = [file, ...args].map(quoted).join(' ');
-    const source = input === undefined ? '</dev/null' : `<<'${mark}'\n${input}\n${mark}`;
-    shell.stdin.write(`${command} ${source}\nprintf '\\n${mark} %d\\n' $?; printf '\\n${mark}\\n' >&2\n`);
-  });
-}
+  }
 
-/** With what runs in it. */
-function killGroup({ pid }: Shell): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  return (file, args, options = {}) =>
+    new Promise<ExecResult>((resolve, reject) => {
+      const { signal } = options;
+      if (signal?.aborted) return reject(signal.reason);
+      const run = () => {
+        forget?.();
+        return limited(file, args, options).then(resolve, reject);
+      };
+      const work: Work = { turn: turnOf(file, args), slow: false, run };
+      waiting.push(work);
+      const forget = signal && onAbort(signal, () => leave(work, () => reject(signal.reason)));
+      startNext();
+    });
+
+  /** One that still waits does so no more. */
+  function leave(work: Work, left: () => void): void {
+    const index = waiting.indexOf(work);
+    if (index < 0) return;
+    waiting.splice(index, 1);
+    left();
   }
 }
-
-/** What a stream of the shell says until a mark. */
-class Said {
-  readonly #stream: Readable;
-  readonly #mark: RegExp;
-  readonly #onEnd: () => void;
-  #text = '';
-  end: RegExpExecArray | undefined;
-
-  constructor(stream: Readable, mark: RegExp, onEnd: () => void) {
-    this.#stream = stream;
-    this.#mark = mark;
-    this.#onEnd = onEnd;
-    stream.setEncoding('utf8').on('data', this.#take);
-  }
-
-  readonly #take = (chunk: string): void => {
-    this.#text += chunk;
-    this.end = this.#mark.exec(this.#text) ?? undefined;
-    if (this.end) this.#onEnd();
-  };
-
-  get text(): string {
-    return this.#text.slice(0, this.end?.index);
-  }
-
-  stop(): void {
-    this.#stream.off('data', this.#take);
-  }
-}
-
-const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;

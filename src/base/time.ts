@@ -10,13 +10,25 @@ export function rfc3339Micro(ms: number): string {
   return new Date(Math.floor(ms)).toISOString().replace(/(\.\d{3})Z$/, '$1000Z');
 }
 
-const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const unitMs: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
 
-/** Milliseconds of a duration as Go writes it, such as `40s`, `1m30s`, `0.5h` or `500ms`; undefined when it is none. */
+/**
+ * Milliseconds of a duration as Go writes it, such as `40s`, `1m30s`, `0.5h`, `500ms` or `0`; undefined when it is none, and
+ * for one with a sign.
+ */
 export function parseDuration(text: string): number | undefined {
-  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined;
+  if (text === '0') return 0;
+  if (!/^(\d+(\.\d+)?([nuµm]?s|m|h))+$/.test(text)) return undefined;
   let total = 0;
-  for (const [, amount, unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g))
+  for (const [, amount, unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)([nuµm]?s|m|h)/g))
     total += Number(amount) * (unitMs[unit] ?? 0);
   return total;
 }

@@ -93,7 +93,7 @@ export function clusterOver(
   io: Io,
   own: Pick<Cluster, 'namespace' | 'namespaceGiven' | 'dial'>,
 ): Cluster {
-  const requester = createRequester(transport, io.clock);
+  const requester = createRequester(transport, io);
   const object = async (request: ApiRequest): Promise<JsonObject> => {
     const answer = await requester.json(request);
     if (!isRecord(answer)) throw new Error(`${request.method} ${request.path} did not answer an object`);

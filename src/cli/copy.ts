@@ -42,7 +42,7 @@ async function* membersOf(
   }
 }
 
-/** A file that grows meanwhile is cut off; one that shrinks can not be sent as what was announced. */
+/** A file that grows meanwhile is cut off; one that shrinks cannot be sent as what was announced. */
 async function* exactly(path: string, size: number): AsyncGenerator<Uint8Array> {
   if (size === 0) return;
   let left = size;

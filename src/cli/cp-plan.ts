@@ -41,8 +41,7 @@ export function planCopy(words: readonly string[]): CopyPlan {
     throw new UsageError('ctl cp: source and destination are required');
   }
   const [source, destination] = [parseFileSpec(from), parseFileSpec(to)];
-  if (source.path === '' || destination.path === '')
-    throw new UsageError('ctl cp: filepath can not be empty');
+  if (source.path === '' || destination.path === '') throw new UsageError('ctl cp: filepath cannot be empty');
   if (isRemote(source) && isRemote(destination)) {
     throw new UsageError('ctl cp: one of src or dest must be a local file specification');
   }

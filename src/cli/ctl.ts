@@ -1,23 +1,26 @@
 /** `minik8s ctl`: the client. Everything it knows of kinds it learns from the server. */
+import { isUtf8 } from 'node:buffer';
 import { homedir } from 'node:os';
 import { defineCommand } from 'citty';
 import { stopSignal } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
-import { verbs } from './commands/index.ts';
+import { systemRandom } from '../base/random.ts';
+import { kubectlOnly, verbs } from './commands/index.ts';
 import { connectionFlags, toArgs } from './flags.ts';
 import type { Io, Stdio } from './io.ts';
-import { type AnyCommand, toCommand } from './verb.ts';
+import { type AnyCommand, toCommand, withElsewhere } from './verb.ts';
 
 export function ctlCommand(io: Io): AnyCommand {
   const subCommands = Object.entries(verbs).map(([name, load]) => [
     name,
     async () => toCommand(await load(), io),
   ]);
-  return defineCommand({
+  const command = defineCommand({
     meta: { description: 'work with a cluster: get, apply, delete, logs, …' },
     args: toArgs(connectionFlags, undefined),
     subCommands: Object.fromEntries(subCommands),
   });
+  return withElsewhere(command, kubectlOnly);
 }
 
 /** The client of this process. Call it once. */
@@ -36,15 +39,19 @@ export function processIo(): Io {
     err: (text) => void process.stderr.write(text),
     readStdin,
     stdio: processStdio,
+    columns: { out: columnsOf(process.stdout), err: columnsOf(process.stderr) },
     env: process.env,
     homeDirectory: homedir(),
     clock: systemClock,
+    random: systemRandom,
     signal: stopSignal(),
     exitWith: (status) => {
       process.exitCode = status;
     },
   };
 }
+
+const columnsOf = ({ isTTY, columns }: NodeJS.WriteStream) => (isTTY ? columns : undefined);
 
 function processStdio(): Stdio {
   const { stdin, stdout, stderr } = process;
@@ -67,5 +74,7 @@ function processStdio(): Stdio {
 async function readStdin(): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
+  const all = Buffer.concat(chunks);
+  if (!isUtf8(all)) throw new Error('standard input is binary or not UTF-8: expected YAML or JSON');
+  return all.toString('utf8');
 }

@@ -4,7 +4,9 @@
  */
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 import { apiVersionOf, type ResourceRef } from '../apimachinery/resource-definition.ts';
+import { didYouMean } from '../base/nearest.ts';
 import type { Requester } from '../client/requester.ts';
+import { notServedResource } from './kubernetes-kinds.ts';
 
 export interface ApiResource extends ResourceRef {
   readonly singular: string;
@@ -105,8 +107,16 @@ export function findResource(all: ApiResources, word: string): ApiResource {
     ({ group, version }) => !qualifier || group === qualifier || `${version}.${group}` === qualifier,
   );
   const found = namings.flatMap((naming) => candidates.filter((resource) => naming(resource, name)));
-  if (!found[0])
-    throw new Error(`the server doesn't have a resource type ${JSON.stringify(word)}; see ctl api-resources`);
+  if (!found[0]) {
+    const elsewhere = notServedResource(name, qualifier);
+    if (elsewhere !== undefined) throw new Error(elsewhere);
+    const hint = didYouMean(
+      name,
+      all.flatMap(({ plural, singular, shortNames }) => [plural, singular, ...shortNames]),
+    );
+    const message = `the server doesn't have a resource type ${JSON.stringify(word)}`;
+    throw new Error(hint ? `${message}.${hint}` : `${message}; see ctl api-resources`);
+  }
   return found[0];
 }
 

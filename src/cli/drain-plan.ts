@@ -1,6 +1,6 @@
 /** Which pods of a node `ctl drain` takes away, and what it says of the others (kubectl's pkg/drain filters). Pure. */
 import type { JsonObject } from '../apimachinery/equality.ts';
-import { metadataOf, recordsAt, textAt, valueAt } from './objects.ts';
+import { hasEnded, metadataOf, recordsAt, valueAt } from './objects.ts';
 
 export interface DrainOptions {
   readonly force: boolean;
@@ -22,7 +22,7 @@ export interface DrainPlan {
   readonly pods: readonly JsonObject[];
   /** One line, '' when there is nothing to say. */
   readonly warnings: string;
-  /** Why the node can not be drained so; empty when it can. */
+  /** Why the node cannot be drained so; empty when it can. */
   readonly errors: readonly string[];
 }
 
@@ -49,9 +49,6 @@ export const controllerOf = (pod: JsonObject): JsonObject | undefined =>
 
 export const isOfDaemonSet = (pod: JsonObject): boolean => controllerOf(pod)?.kind === 'DaemonSet';
 
-const isFinished = (pod: JsonObject): boolean =>
-  ['Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase'));
-
 /**
  * When a pod is overdue that should have ended `afterSeconds` ago, by the time its deletion gave it; undefined for one that
  * is not deleted. kubectl counts whole seconds, and more of them than it was told.
@@ -67,13 +64,13 @@ export function overdueAt(pod: JsonObject, afterSeconds: number): number | undef
 function judge(pod: JsonObject, options: DrainOptions, daemonSetOf: DaemonSetLookup): Verdict {
   if (options.isOverdue?.(pod)) return { verdict: 'skip' };
   let verdict: Verdict = { verdict: 'take' };
-  if (isOfDaemonSet(pod) && !isFinished(pod)) {
+  if (isOfDaemonSet(pod) && !hasEnded(pod)) {
     verdict = judgeDaemonSet(options, daemonSetOf(pod));
     if (verdict.verdict !== 'warn' || !verdict.take) return verdict;
   }
   // A mirror pod shows what a file on the node says: deleting it ends nothing.
   if (metadataOf(pod).annotations['kubernetes.io/config.mirror'] !== undefined) return { verdict: 'skip' };
-  if (isFinished(pod)) return { verdict: 'take' };
+  if (hasEnded(pod)) return { verdict: 'take' };
   const hasLocalData = recordsAt(pod, 'spec', 'volumes').some(
     (volume) => valueAt(volume, 'emptyDir') !== undefined,
   );

@@ -31,7 +31,7 @@ export const withoutComments = (text: string): string =>
     .join('\n');
 
 export type EditFailure =
-  /** The server can not take it so: to be edited again. */
+  /** The server cannot take it so: to be edited again. */
   | { readonly kind: 'invalid'; readonly message: string; readonly reason: EditReason }
   /** To be tried again, or not at all: what was edited must not be lost. */
   | { readonly kind: 'failed'; readonly message: string };

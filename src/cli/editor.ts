@@ -11,7 +11,7 @@ export interface EditedFile {
   readonly text: string;
 }
 
-/** Resolves with what the file has when the editor ends; rejects when that fails, or can not be run. */
+/** Resolves with what the file has when the editor ends; rejects when that fails, or cannot be run. */
 export async function editText(
   { env }: Pick<Io, 'env'>,
   text: string,

@@ -1,17 +1,48 @@
-/** Errors as kubectl words them, each in one line. */
+/** Errors as kubectl words them. */
+import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 import { StatusError } from '../apimachinery/status-error.ts';
 import { errorMessage } from '../base/log.ts';
+import { wrap } from '../base/usage-page.ts';
+import { recordsAt, textAt } from './objects.ts';
 
-/** `Error from server (NotFound): pods "x" not found`, or `error: …` for what did not come from the server. */
-export function errorLine(error: unknown): string {
-  if (error instanceof StatusError) {
-    const { reason } = error.status;
-    return `Error from server${reason ? ` (${reason})` : ''}: ${oneLine(error.message)}`;
-  }
-  const message = errorMessage(error);
-  return message.startsWith('error: ') ? message : `error: ${message}`;
+/**
+ * `Error from server (NotFound): pods "x" not found`, or `error: …` for what did not come from the server: one line. Of
+ * an object with several faults each has a line of its own, after `The Pod "x" is invalid: `. With `columns`, those of
+ * a terminal, lines are broken between words.
+ */
+export function errorText(error: unknown, columns?: number): string {
+  const lines = linesOf(error);
+  if (columns === undefined) return lines.join('\n');
+  // What follows a line's first part stands a little to the right.
+  const broken = lines.flatMap((line) =>
+    wrap(line, Math.max(columns - 2, 20)).map((part, index) => (index === 0 ? part : `  ${part}`)),
+  );
+  return broken.join('\n');
 }
 
+function linesOf(error: unknown): string[] {
+  if (error instanceof StatusError) {
+    const { reason, details } = error.status;
+    if (reason === 'Invalid' && isRecord(details)) return invalidLines(details);
+    return [`Error from server${reason ? ` (${reason})` : ''}: ${oneLine(error.message)}`];
+  }
+  const message = errorMessage(error);
+  return [message.startsWith('error: ') ? message : `error: ${message}`];
+}
+
+/** What kubectl prints for the reason Invalid: the causes, each once. */
+function invalidLines(details: JsonObject): string[] {
+  const [kind, name] = [textAt(details, 'kind'), textAt(details, 'name')];
+  const head = kind || name ? `The ${kind} ${JSON.stringify(name)} is invalid` : 'The request is invalid';
+  const causes = recordsAt(details, 'causes').map((cause) => {
+    return `${textAt(cause, 'field')}: ${oneLine(textAt(cause, 'message'))}`;
+  });
+  const [only, ...more] = new Set(causes);
+  if (only === undefined) return [head];
+  return more.length === 0
+    ? [`${head}: ${only}`]
+    : [`${head}: `, ...[only, ...more].map((cause) => `* ${cause}`)];
+}
 const oneLine = (text: string) => text.replaceAll(/\s*\n\s*/g, ' ');
 
 /** The same error, saying what was being done: `error when creating "web.yaml": …`. */

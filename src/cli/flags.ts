@@ -3,6 +3,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import type { ArgsDef } from 'citty';
 import { parseDuration } from '../base/time.ts';
 import { UsageError } from '../base/usage-error.ts';
+import { flagSubjects } from './flag-groups.ts';
 
 export interface FlagDefinition {
   readonly type: 'string' | 'boolean';
@@ -13,14 +14,38 @@ export interface FlagDefinition {
   readonly hint?: string;
   /** A boolean flag that is on unless it is turned off. */
   readonly on?: true;
+  /** What holds without it, for the usage text. */
+  readonly usual?: string;
 }
 
 export type FlagTable = Readonly<Record<string, FlagDefinition>>;
 
 export const connectionFlags = {
-  kubeconfig: { type: 'string', hint: 'FILE', about: 'the kubeconfig file to use' },
-  context: { type: 'string', hint: 'NAME', about: 'the context of the kubeconfig to use' },
-  namespace: { type: 'string', short: 'n', hint: 'NAME', about: 'the namespace to work in' },
+  kubeconfig: {
+    type: 'string',
+    hint: 'FILE',
+    about: 'the kubeconfig file to use',
+    usual: '$KUBECONFIG, ~/.kube/config, or the admin.conf of a master on this machine',
+  },
+  context: {
+    type: 'string',
+    hint: 'NAME',
+    about: 'the context of the kubeconfig to use',
+    usual: 'its current one',
+  },
+  namespace: {
+    type: 'string',
+    short: 'n',
+    hint: 'NAME',
+    about: 'the namespace to work in',
+    usual: "the context's",
+  },
+  color: {
+    type: 'string',
+    hint: 'auto|always|never',
+    about: 'colour of headers, states and errors; auto: on a terminal, unless $NO_COLOR is set',
+    usual: 'auto',
+  },
 } as const satisfies FlagTable;
 
 export const selectorFlag = {
@@ -32,16 +57,16 @@ export const fileFlags = {
     type: 'string',
     short: 'f',
     hint: 'FILE',
-    about: 'a manifest, a directory of them, or - for standard input',
+    about: 'a manifest: a file, a directory of them, a URL, or - for standard input',
   },
-  recursive: { type: 'boolean', short: 'R', about: 'directories with all that is below them' },
+  recursive: { type: 'boolean', short: 'R', about: 'also read the folders below a folder' },
 } as const satisfies FlagTable;
 
 export const dryRunFlag = {
   'dry-run': {
     type: 'string',
     hint: 'none|client|server',
-    about: 'say what would happen; server: after asking the server',
+    about: 'print what would happen and change nothing; server: the server checks it',
   },
 } as const satisfies FlagTable;
 
@@ -58,8 +83,12 @@ export const outputFlag = {
 export function toArgs(flags: FlagTable, words: string | undefined): ArgsDef {
   const args: ArgsDef = {};
   if (words) args[words] = { type: 'positional', required: false, description: '' };
-  for (const [name, { type, about, short, hint, on }] of Object.entries(flags)) {
-    const shared = { description: about, ...(short && { alias: short }) };
+  for (const name of flagSubjects.sorted(Object.keys(flags))) {
+    const definition: FlagDefinition | undefined = flags[name];
+    if (definition === undefined) continue;
+    const { type, about, short, hint, on, usual } = definition;
+    const group = flagSubjects.headingOf(name);
+    const shared = { description: about, ...(short && { alias: short }), ...(usual && { usual }), group };
     args[name] =
       type === 'string'
         ? { type, ...shared, ...(hint && { valueHint: hint }) }

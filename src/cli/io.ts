@@ -1,6 +1,7 @@
-/** What a command may touch of the world: its streams, its environment, its clock. Tests hand in their own. */
+/** What a command may touch of the world: its streams, its environment, its clock and chance. Tests hand in their own. */
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
 
 export interface Io {
   out(text: string): void;
@@ -9,9 +10,12 @@ export interface Io {
   readStdin(): Promise<string>;
   /** The streams themselves, for a command that passes bytes on. */
   stdio(): Stdio;
+  /** How wide the terminals are that output and errors go to; absent where they go elsewhere. */
+  readonly columns?: { readonly out?: number | undefined; readonly err?: number | undefined };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;
   readonly clock: Clock;
+  readonly random: Random;
   /** Aborts when the user interrupts; the command then ends with status 130 and says nothing. */
   readonly signal: AbortSignal;
   /** The exit status, when it is not 0 and no error is thrown. */

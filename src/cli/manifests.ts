@@ -1,21 +1,25 @@
 /**
- * Manifests: files, directories and standard input, each with any number of documents, Lists taken apart. What cannot
- * be read is an entry like any other, so that everything before it is done and everything wrong is told.
+ * Manifests: files, directories, URLs and standard input, each with any number of documents, Lists taken apart. What
+ * cannot be read is an entry like any other, so that everything before it is done and everything wrong is told.
  */
+import { isUtf8 } from 'node:buffer';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
-import { TextError } from '../apimachinery/json-decode.ts';
-import { parseYamlStream } from '../apimachinery/yaml.ts';
+import { TextError } from '../apimachinery/value-limit.ts';
+import { type BooleanWord, parseYamlStream } from '../apimachinery/yaml.ts';
+import { errorMessage } from '../base/log.ts';
 import { UsageError } from '../base/usage-error.ts';
 import type { Flags } from './flags.ts';
 import type { Io } from './io.ts';
+import { fetchManifest, withoutPassword } from './remote-manifest.ts';
 
 export interface Manifest {
   /** The file, as it was named; `STDIN` for standard input. */
   readonly file: string;
   /** The line its document starts at. */
   readonly line: number;
+  /** '' when it is missing. */
   readonly apiVersion: string;
   readonly kind: string;
   readonly object: JsonObject;
@@ -30,23 +34,26 @@ export async function readManifests(io: Io, flags: Flags): Promise<ManifestEntry
   if (files.includes('')) throw new UsageError('-f: the name of a file is missing');
   if (files.filter((file) => file === '-').length > 1)
     throw new UsageError('standard input cannot be used for multiple arguments: keep one -f -');
+  const parse = (text: string, file: string) =>
+    parseManifests(text, file, (warning) => io.err(`Warning: ${warning}\n`));
   for (const file of files) {
-    if (file === '-') entries.push(...parseManifests(await io.readStdin(), 'STDIN'));
-    else if (/^https?:\/\//.test(file))
-      throw new UsageError(`-f ${file}: only files; fetch it first, then apply the file or -f -`);
-    else entries.push(...(await readPath(file, flags.on('recursive'))));
+    if (file === '-') entries.push(...parse(await io.readStdin(), 'STDIN'));
+    else if (/^https?:\/\//.test(file)) entries.push(...(await readUrl(file, io, parse)));
+    else entries.push(...(await readPath(file, flags.on('recursive'), parse)));
   }
   return entries;
 }
 
-async function readPath(path: string, recursive: boolean): Promise<ManifestEntry[]> {
+type Parse = (text: string, file: string) => ManifestEntry[];
+
+async function readPath(path: string, recursive: boolean, parse: Parse): Promise<ManifestEntry[]> {
   try {
-    if (!(await stat(path)).isDirectory()) return parseManifests(await readFile(path, 'utf8'), path);
+    if (!(await stat(path)).isDirectory()) return await readOne(path, parse);
     const files = await manifestFiles(path, recursive);
     if (files.length === 0)
       return [failure(`error reading [${path}]: recognized file extensions are [.json .yaml .yml]`)];
     const entries: ManifestEntry[] = [];
-    for (const file of files) entries.push(...parseManifests(await readFile(file, 'utf8'), file));
+    for (const file of files) entries.push(...(await readOne(file, parse)));
     return entries;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
@@ -54,6 +61,20 @@ async function readPath(path: string, recursive: boolean): Promise<ManifestEntry
       failure(code === 'ENOENT' ? `the path "${path}" does not exist` : `cannot read ${path}: ${code}`),
     ];
   }
+}
+
+async function readUrl(address: string, io: Io, parse: Parse): Promise<ManifestEntry[]> {
+  try {
+    return parse(await fetchManifest(address, io), withoutPassword(address));
+  } catch (error) {
+    if (io.signal.aborted) throw error;
+    return [failure(errorMessage(error))];
+  }
+}
+
+async function readOne(file: string, parse: Parse): Promise<ManifestEntry[]> {
+  const bytes = await readFile(file);
+  return isUtf8(bytes) ? parse(bytes.toString('utf8'), file) : [failure(binary(file))];
 }
 
 async function manifestFiles(directory: string, recursive: boolean): Promise<string[]> {
@@ -68,13 +89,18 @@ async function manifestFiles(directory: string, recursive: boolean): Promise<str
   return found;
 }
 
-/** The manifests of one text. `file` is what errors call it. Reading ends with the document that is no YAML. */
-export function parseManifests(text: string, file: string): ManifestEntry[] {
+/**
+ * The manifests of one text. `file` is what errors and warnings call it. Reading ends with the document that is no YAML.
+ */
+export function parseManifests(text: string, file: string, warn: (warning: string) => void): ManifestEntry[] {
+  if (controlCharacter.test(text)) return [failure(binary(file))];
   const entries: ManifestEntry[] = [];
   for (const { body, line } of splitDocuments(text)) {
     try {
       // Blank lines in front, so that the parser counts lines as the file does.
-      for (const { value, duplicates } of parseYamlStream('\n'.repeat(line - 1) + body)) {
+      const source = '\n'.repeat(line - 1) + body;
+      for (const { value, duplicates, booleanWords } of parseYamlStream(source)) {
+        for (const word of booleanWords) warn(booleanWarning(word, file, source));
         if (duplicates[0] !== undefined)
           entries.push(failure(`${file}:${line}: the key ${duplicates[0]} stands twice; keep one`));
         else entries.push(...fromValue(value, file, firstLine(body, line)));
@@ -88,6 +114,19 @@ export function parseManifests(text: string, file: string): ManifestEntry[] {
     }
   }
   return entries;
+}
+
+/** What YAML allows nowhere. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const controlCharacter = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
+
+const binary = (file: string) => `error parsing ${file}: it is binary or not UTF-8: expected YAML or JSON`;
+
+/** kubectl reads the same and says nothing, so the server's refusal is a riddle. */
+function booleanWarning({ path, word, offset, isKey }: BooleanWord, file: string, source: string): string {
+  const line = source.slice(0, offset).split('\n').length;
+  const what = isKey ? `the key ${path}` : path;
+  return `${file}:${line}: ${what}: YAML reads ${word} as ${/^[yo](?!f)/i.test(word)}; write "${word}" for the word`;
 }
 
 interface DocumentText {
@@ -126,11 +165,11 @@ function fromValue(value: unknown, file: string, line: number): ManifestEntry[] 
   const { apiVersion, kind } = value;
   if (typeof kind !== 'string' || kind === '')
     return [failure(`${where}: kind is missing: say what it is, such as Deployment`)];
-  if (typeof apiVersion !== 'string' || apiVersion === '')
-    return [failure(`${where}: apiVersion is missing: the ${kind} needs one, such as v1 or apps/v1`)];
+  if (apiVersion !== undefined && apiVersion !== null && typeof apiVersion !== 'string')
+    return [failure(`${where}: apiVersion: expected text such as v1 or apps/v1`)];
   if (kind.endsWith('List') && Array.isArray(value.items))
     return value.items.flatMap((item) => fromValue(item, file, line));
-  return [{ file, line, apiVersion, kind, object: value }];
+  return [{ file, line, apiVersion: apiVersion ?? '', kind, object: value }];
 }
 
 const failure = (message: string): ManifestEntry => ({ error: new Error(message) });

@@ -97,3 +97,7 @@ function expressionText(expression: JsonObject): string {
       return `${key} in (${values})`;
   }
 }
+
+/** Whether a pod has run to its end. */
+export const hasEnded = (pod: JsonObject): boolean =>
+  ['Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase'));

@@ -10,7 +10,8 @@ export const chunkSizeFlag = {
   'chunk-size': {
     type: 'string',
     hint: 'COUNT',
-    about: 'how many objects a request may ask for (default 500; 0: all at once)',
+    about: 'how many objects a request may ask for',
+    usual: '500; 0: all at once',
   },
 } as const satisfies FlagTable;
 

@@ -164,7 +164,7 @@ class Presence {
     this.#overdueSeconds = overdueSeconds;
   }
 
-  /** What becomes of a pod that was in the collection; rejects when it can not be known. */
+  /** What becomes of a pod that was in the collection; rejects when it cannot be known. */
   async end(uid: string): Promise<End> {
     const { promise, resolve } = Promise.withResolvers<End>();
     this.#waiting.set(uid, resolve);

@@ -5,7 +5,7 @@ import type { Cluster } from './cluster.ts';
 import { findResource, kindName } from './discovery.ts';
 import type { Flags, FlagTable } from './flags.ts';
 import type { Io } from './io.ts';
-import { metadataOf, podSelectorOf, recordsAt, textAt } from './objects.ts';
+import { hasEnded, metadataOf, podSelectorOf, recordsAt, textAt } from './objects.ts';
 import { type CollectionTarget, listPath, type ObjectTarget, resolveTargets, targetPath } from './targets.ts';
 import type { VerbContext } from './verb.ts';
 
@@ -16,7 +16,7 @@ export interface Pod {
 
 /** For commands that work with one container. */
 export const containerFlag = {
-  container: { type: 'string', short: 'c', hint: 'NAME', about: 'in this container' },
+  container: { type: 'string', short: 'c', hint: 'NAME', about: 'the container' },
 } as const satisfies FlagTable;
 
 /** For commands that work with one pod. */
@@ -24,7 +24,8 @@ export const runningTimeoutFlag = {
   'pod-running-timeout': {
     type: 'string',
     hint: 'DURATION',
-    about: 'how long to wait until there is a pod (default 1m)',
+    about: 'how long to wait until there is a pod',
+    usual: '1m',
   },
 } as const satisfies FlagTable;
 
@@ -131,8 +132,9 @@ export function defaultContainer(pod: JsonObject, io: Pick<Io, 'err'>, quiet = f
 
 /** The name of the container that is meant. Throws for a pod that has ended; `doing` is such as `exec into`. */
 export function chooseContainer({ flags, io }: VerbContext, { object }: Pod, doing: string): string {
-  const phase = textAt(object, 'status', 'phase');
-  if (phase === 'Succeeded' || phase === 'Failed')
+  if (hasEnded(object)) {
+    const phase = textAt(object, 'status', 'phase');
     throw new Error(`cannot ${doing} a container in a completed pod; current phase is ${phase}`);
+  }
   return flags.text('container') ?? defaultContainer(object, io, flags.on('quiet'));
 }

@@ -65,9 +65,6 @@ function pairOf(entry: string, what: string): readonly [string, string] {
   return [entry.slice(0, equals), entry.slice(equals + 1)];
 }
 
-export const isCompleted = (pod: JsonObject): boolean =>
-  ['Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase'));
-
 /** Whether a client may join its program. */
 export const isRunning = (pod: JsonObject): boolean =>
   textAt(pod, 'status', 'phase') === 'Running' &&

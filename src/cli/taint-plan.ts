@@ -77,7 +77,7 @@ function requireConsistent(add: readonly Taint[], remove: readonly Taint[]): voi
   );
   if (both.length > 0)
     throw new UsageError(
-      `can not both modify and remove the following taint(s) in the same command: ${both.join(', ')}`,
+      `cannot both modify and remove the following taint(s) in the same command: ${both.join(', ')}`,
     );
 }
 

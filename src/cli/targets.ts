@@ -1,5 +1,7 @@
 /** What a command is about: objects by name, whole collections, or what manifests describe. */
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
+import { apiVersionOf } from '../apimachinery/resource-definition.ts';
+import { nearest } from '../base/nearest.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { collectionPath, objectPath, query } from '../client/resource-path.ts';
 import type { Cluster } from './cluster.ts';
@@ -11,6 +13,7 @@ import {
   resourceOfKind,
 } from './discovery.ts';
 import type { Flags } from './flags.ts';
+import { notServedKind } from './kubernetes-kinds.ts';
 import { type Manifest, readManifests } from './manifests.ts';
 import { metadataOf, recordsAt } from './objects.ts';
 import type { VerbContext } from './verb.ts';
@@ -169,13 +172,7 @@ function manifestTarget(manifest: Manifest, cluster: Cluster, all: ApiResources)
   const { apiVersion, kind, file, line } = manifest;
   const where = `${file}:${line}`;
   const resource = resourceOfKind(all, apiVersion, kind);
-  if (!resource) {
-    const elsewhere = all.find((other) => other.kind === kind);
-    const group =
-      elsewhere && (elsewhere.group ? `${elsewhere.group}/${elsewhere.version}` : elsewhere.version);
-    const hint = group ? `${kind} is served as ${group}` : 'see ctl api-resources for what it serves';
-    throw new Error(`${where}: the server has no kind ${kind} in ${apiVersion}; ${hint}`);
-  }
+  if (!resource) throw new Error(`${where}: ${unknownKind(all, apiVersion, kind)}`);
   const metadata = isRecord(manifest.object.metadata) ? manifest.object.metadata : {};
   const name = textField(metadata.name, `${where}: metadata.name`);
   const generateName = textField(metadata.generateName, `${where}: metadata.generateName`);
@@ -191,6 +188,26 @@ function manifestTarget(manifest: Manifest, cluster: Cluster, all: ApiResources)
     ? { ...manifest.object, metadata: { ...metadata, namespace } }
     : { ...manifest.object, metadata };
   return { resource, namespace, name, generateName, manifest, object };
+}
+
+/** Why there is no such kind, and which there is. */
+function unknownKind(all: ApiResources, apiVersion: string, kind: string): string {
+  const servedAs = (name: string) => all.filter((other) => other.kind === name).map(apiVersionOf);
+  const here = servedAs(kind);
+  const elsewhere = here.length === 0 ? notServedKind(apiVersion, kind) : undefined;
+  if (elsewhere !== undefined) return elsewhere;
+  const meant = nearest(
+    kind,
+    all.map((other) => other.kind),
+  ).map((name) => `${name} (${servedAs(name).join(', ')})`);
+  const hint = meant.length > 0 ? `; did you mean ${meant.join(' or ')}?` : undefined;
+  if (apiVersion === '') {
+    if (here.length > 0) return `apiVersion is missing: write apiVersion: ${here.join(' or ')} for a ${kind}`;
+    return `apiVersion is missing${hint ?? `: the ${kind} needs one, such as v1 or apps/v1`}`;
+  }
+  if (here.length > 0)
+    return `the server has no kind ${kind} in ${apiVersion}; ${kind} is served as ${here.join(', ')}`;
+  return `the server has no kind ${kind} in ${apiVersion}${hint ?? '; see ctl api-resources for what it serves'}`;
 }
 
 function textField(value: unknown, where: string): string {

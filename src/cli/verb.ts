@@ -1,14 +1,17 @@
 /** One command of `ctl`, and how it becomes a command of the executable. */
 import { type CommandDef, defineCommand } from 'citty';
+import { colorModes, type Palette, paletteFor } from '../base/color.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { type Cluster, connect } from './cluster.ts';
-import { ExitError, errorLine, ReportedError } from './errors.ts';
+import { ExitError, errorText, ReportedError } from './errors.ts';
 import { connectionFlags, Flags, type FlagTable, toArgs } from './flags.ts';
 import type { Io } from './io.ts';
 
 export interface VerbContext {
   readonly io: Io;
   readonly flags: Flags;
+  /** The colours of what is printed to `io.out`. */
+  readonly palette: Palette;
   /** Connects on the first call; throws when no kubeconfig says where to. */
   cluster(): Cluster;
   /** Prints the error; the command goes on and ends with 1. */
@@ -20,6 +23,8 @@ export interface Verb {
   /** What its words stand for, such as `POD`; absent: it takes none. */
   readonly words?: string;
   readonly flags?: FlagTable;
+  /** Words and flags that kubectl's command takes and this one does not; `-k` of those that take files stands for itself. */
+  readonly kubectlOnly?: readonly string[];
   /** Being interrupted is its usual end: status 0. */
   readonly untilInterrupted?: true;
   run(context: VerbContext): Promise<void>;
@@ -27,6 +32,8 @@ export interface Verb {
 
 export interface VerbGroup {
   readonly about: string;
+  /** Commands of kubectl's group that are not here. */
+  readonly kubectlOnly?: readonly string[];
   readonly verbs: Readonly<Record<string, Verb>>;
 }
 
@@ -39,27 +46,46 @@ export function toCommand(verb: Verb | VerbGroup, io: Io): AnyCommand {
     const subCommands = Object.entries(verb.verbs).map(([name, inner]) => [name, toCommand(inner, io)]);
     // Flags of the connection may stand before the name of the inner command, too.
     const args = toArgs(connectionFlags, undefined);
-    return defineCommand({ meta, args, subCommands: Object.fromEntries(subCommands) });
+    const command = defineCommand({ meta, args, subCommands: Object.fromEntries(subCommands) });
+    return withElsewhere(command, verb.kubectlOnly);
   }
   const table: FlagTable = { ...verb.flags, ...connectionFlags };
-  return defineCommand({
+  const command = defineCommand({
     meta,
     args: toArgs(table, verb.words),
     run: ({ rawArgs }) => runVerb(verb, new Flags(table, rawArgs), io),
   });
+  return withElsewhere(command, [...(table.filename ? kustomizeFlags : []), ...(verb.kubectlOnly ?? [])]);
 }
 
-async function runVerb(verb: Verb, flags: Flags, io: Io): Promise<void> {
+/** Of every command of kubectl's that takes files. */
+const kustomizeFlags = ['-k', '--kustomize'];
+
+/** The command, which says of these words and flags that kubectl has them (src/dispatch.ts asks it). */
+export function withElsewhere(command: AnyCommand, kubectlOnly: Iterable<string> = []): AnyCommand {
+  const known = new Set(kubectlOnly);
+  const elsewhere = (name: string) =>
+    known.has(name) ? 'kubectl has it and ctl does not; kubectl works with the same kubeconfig' : undefined;
+  return { ...command, elsewhere } as AnyCommand;
+}
+
+async function runVerb(verb: Verb, flags: Flags, outside: Io): Promise<void> {
   let cluster: Cluster | undefined;
   const whenInterrupted = verb.untilInterrupted ? 0 : interrupted;
+  const color = flags.oneOf('color', colorModes) ?? 'auto';
+  const { columns = {} } = outside;
+  const colorsOf = (width: number | undefined) => paletteFor(color, outside.env, width !== undefined);
+  const { message } = colorsOf(columns.err);
+  const io: Io = { ...outside, err: (text) => outside.err(message(text)) };
   const report = (error: unknown) => {
-    io.err(`${errorLine(error)}\n`);
+    io.err(`${errorText(error, columns.err)}\n`);
     io.exitWith(1);
   };
   try {
     await verb.run({
       io,
       flags,
+      palette: colorsOf(columns.out),
       report,
       cluster: () => {
         cluster ??= connect(io, flags);

@@ -17,7 +17,8 @@ export const validateFlag = {
   validate: {
     type: 'string',
     hint: 'strict|warn|ignore',
-    about: 'what to do about unknown or duplicate fields (default strict)',
+    about: 'what the server does about unknown or duplicate fields',
+    usual: 'strict',
   },
 } as const satisfies FlagTable;
 

@@ -9,6 +9,8 @@ export interface ClientListOptions {
   readonly limit?: number;
   readonly continue?: string;
   readonly resourceVersion?: string;
+  /** Ends the request, and the wait before it is made again. */
+  readonly signal?: AbortSignal;
 }
 
 export interface ClientWatchOptions extends Omit<ClientListOptions, 'limit' | 'continue'> {

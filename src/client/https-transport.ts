@@ -10,6 +10,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Socket } from 'node:net';
 import { onAbort } from '../base/abort.ts';
+import { hasPlainHost } from '../base/addresses.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Current } from '../base/current.ts';
 import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
@@ -117,6 +118,9 @@ export function parseServer(text: string): URL {
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     throw new Error(`server ${url.origin} is neither https nor http: write https://host:port`);
+  }
+  if (!hasPlainHost(text)) {
+    throw new Error(`server ${url.origin} is not written as that address: write four decimal numbers`);
   }
   return url;
 }

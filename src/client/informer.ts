@@ -21,6 +21,8 @@ export interface Lister<T extends KubeObject> {
 export interface Informer<T extends KubeObject> {
   readonly lister: Lister<T>;
   readonly hasSynced: boolean;
+  /** Resolves when `hasSynced` has become true. */
+  readonly synced: Promise<void>;
   /** Handlers added late are first told of everything there is. They must not throw and must not wait. */
   addEventHandler(handler: EventHandler<T>): void;
   /** Registered before start; the function gives the values under which an object is found. */

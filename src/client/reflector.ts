@@ -5,10 +5,10 @@
  */
 import type { KubeObject } from '../apimachinery/meta.ts';
 import { onAbort } from '../base/abort.ts';
+import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
-import { Backoff } from './backoff.ts';
 import type { ResourceClient, WatchEvent } from './client.ts';
 import type { InformerScope } from './informer.ts';
 import {
@@ -94,10 +94,11 @@ class Reflector<T extends KubeObject> {
 
   async #list(state: Extract<ActiveState<T>, { phase: 'list' | 'page' }>): Promise<ReflectorState<T>> {
     const { resource, scope, pageSize = 500 } = this.#options;
+    const signal = this.#signal;
     const list = await resource.list(
       state.phase === 'page'
-        ? { ...scope, limit: pageSize, continue: state.continue }
-        : { ...scope, ...(state.paged && { limit: pageSize }), resourceVersion: state.from },
+        ? { ...scope, signal, limit: pageSize, continue: state.continue }
+        : { ...scope, signal, ...(state.paged && { limit: pageSize }), resourceVersion: state.from },
     );
     const items = state.phase === 'page' ? [...state.items, ...list.items] : list.items;
     const { continue: token, resourceVersion } = list.metadata;

@@ -1,8 +1,10 @@
 /**
  * Sends a request and decides whether to send it again, exactly where client-go does (rest/with_retry.go): after
- * 429 or 5xx with Retry-After, and a GET whose connection was reset. Ten times at most.
+ * 429 or 5xx with Retry-After, and a GET whose connection was reset. Ten times at most. Unlike client-go it waits up to
+ * twice as long as it was told, so that all who were refused in one moment do not come back in one.
  */
 import { type Clock, sleep } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
 import { responseError } from './response-error.ts';
 import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
 import { isTransportError } from './transport-error.ts';
@@ -18,14 +20,23 @@ export interface Requester {
   json(request: ApiRequest): Promise<unknown>;
 }
 
-/** Without a clock there is nothing to wait by, and nothing is repeated. */
-export function createRequester(transport: Transport, clock?: Clock): Requester {
+export interface Patience {
+  /** Without a clock there is nothing to wait by, and nothing is repeated. */
+  readonly clock?: Clock;
+  /** By how much waits are lengthened; without it they are what the server says. */
+  readonly random?: Pick<Random, 'next'>;
+  /** Ends all waiting. */
+  readonly signal?: AbortSignal;
+}
+
+export function createRequester(transport: Transport, { clock, random, signal }: Patience = {}): Requester {
   const open = async (request: ApiRequest): Promise<ApiResponse> => {
     for (let attempt = 0; ; attempt++) {
       const outcome = await tryOnce(transport, request);
       if (outcome.response) return outcome.response;
       if (!clock || outcome.retryMs === undefined || attempt === maxRetries) throw outcome.error;
-      await sleep(clock, outcome.retryMs, request.signal);
+      const ms = outcome.retryMs * (1 + (random?.next() ?? 0));
+      await sleep(clock, ms, request.signal ?? signal);
     }
   };
   return {

@@ -5,20 +5,14 @@
 import type { KubeList, KubeObject } from '../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceRef } from '../apimachinery/resource-definition.ts';
 import { onAbort } from '../base/abort.ts';
-import type { Clock } from '../base/clock.ts';
 import type { Client, ClientWatchOptions, PatchType, ResourceClient, WatchEvent } from './client.ts';
-import { createRequester, type Requester } from './requester.ts';
+import { createRequester, type Patience, type Requester } from './requester.ts';
 import { collectionPath, listQuery, objectPath, query } from './resource-path.ts';
 import type { ApiRequest, Transport } from './transport.ts';
 import { watchEvents } from './watch-stream.ts';
 
-export interface RestClientOptions {
-  /** What waits are measured by when the server asks to try again later; without it nothing is tried again. */
-  readonly clock?: Clock;
-}
-
-export function createClient(transport: Transport, options: RestClientOptions = {}): Client {
-  const requester = createRequester(transport, options.clock);
+export function createClient(transport: Transport, patience: Patience = {}): Client {
+  const requester = createRequester(transport, patience);
   return { resource: (ref) => resourceClient(requester, ref) };
 }
 
@@ -52,7 +46,13 @@ function resourceClient<T extends KubeObject>(requester: Requester, ref: Resourc
 
     async list(options = {}) {
       const path = collectionPath(ref, options.namespace) + listQuery(options);
-      const list = await requester.json({ method: 'GET', path, headers: acceptOf(ref) });
+      const { signal } = options;
+      const list = await requester.json({
+        method: 'GET',
+        path,
+        headers: acceptOf(ref),
+        ...(signal && { signal }),
+      });
       return withTypes(ref, list as KubeList<T>);
     },
 

@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
 import { isConflict } from '../apimachinery/status-error.ts';
 import { onAbort } from '../base/abort.ts';
+import type { BackoffOptions } from '../base/backoff.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Lister } from '../client/informer.ts';
 import {
@@ -14,13 +15,13 @@ import {
   TerminalError,
   type Watched,
 } from './definition.ts';
-import { type RetryLimits, WorkQueue } from './workqueue.ts';
+import { WorkQueue } from './workqueue.ts';
 
 /** Keys a worker reconciles before it lets the event loop turn: cached work alone would never yield. */
 const keysPerTurn = 16;
 
 export interface ControllerOptions {
-  readonly retry?: RetryLimits;
+  readonly retry?: Partial<BackoffOptions>;
 }
 
 export class Controller {

@@ -11,6 +11,8 @@ import type { Event } from '../api/core/v1/event.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
 import { rfc3339 } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
+import { Remembered } from '../base/remembered.ts';
+import { TokenBuckets } from '../base/token-buckets.ts';
 
 export interface Occurrence {
   readonly about: Event['involvedObject'];
@@ -46,17 +48,12 @@ interface Similar {
   lastAt: number;
 }
 
-interface Bucket {
-  tokens: number;
-  filledAt: number;
-}
-
 export class EventCorrelator {
   readonly #source: EventSource;
   readonly #random: Random;
-  readonly #similar = new Remembered<Similar>();
-  readonly #written = new Remembered<Event>();
-  readonly #buckets = new Remembered<Bucket>();
+  readonly #similar = new Remembered<Similar>(maxRemembered);
+  readonly #written = new Remembered<Event>(maxRemembered);
+  readonly #buckets = new TokenBuckets({ burst, refillMs, keys: maxRemembered });
 
   constructor(source: EventSource, random: Random) {
     this.#source = source;
@@ -75,7 +72,7 @@ export class EventCorrelator {
     const before = this.#written.get(id);
     const event = before ? again(before, message, at) : this.#first({ ...occurrence, message });
     this.#written.set(id, event);
-    if (!this.#allowed(JSON.stringify(object), at)) return undefined;
+    if (this.#buckets.take(JSON.stringify(object), at) > 0) return undefined;
     return { event, repeated: before !== undefined };
   }
 
@@ -87,15 +84,6 @@ export class EventCorrelator {
     const combined = !similar.messages.has(message);
     this.#similar.set(group, similar);
     return combined;
-  }
-
-  #allowed(object: string, at: number): boolean {
-    const bucket = this.#buckets.get(object) ?? { tokens: burst, filledAt: at };
-    const gained = Math.max(0, at - bucket.filledAt) / refillMs;
-    const tokens = Math.min(burst, bucket.tokens + gained);
-    const allowed = tokens >= 1;
-    this.#buckets.set(object, { tokens: allowed ? tokens - 1 : tokens, filledAt: at });
-    return allowed;
   }
 
   #first({ about, type, reason, message, at }: Occurrence): Event {
@@ -149,23 +137,4 @@ export function aboutObject(object: KubeObject): Event['involvedObject'] {
     ...(uid && { uid }),
     ...(resourceVersion && { resourceVersion }),
   };
-}
-
-/** The values used last, up to a number. */
-class Remembered<V> {
-  readonly #values = new Map<string, V>();
-
-  get(key: string): V | undefined {
-    return this.#values.get(key);
-  }
-
-  set(key: string, value: V): void {
-    this.#values.delete(key);
-    this.#values.set(key, value);
-    if (this.#values.size <= maxRemembered) return;
-    for (const oldest of this.#values.keys()) {
-      this.#values.delete(oldest);
-      return;
-    }
-  }
 }

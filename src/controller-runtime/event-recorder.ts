@@ -97,8 +97,8 @@ class Recorder implements StoppableEventRecorder {
         await this.#send(correlated);
         return;
       } catch (error) {
-        const final = error instanceof StatusError || tries === maxTries || this.#stop.signal.aborted;
-        if (final) {
+        const waitMs = tries === maxTries || this.#stop.signal.aborted ? undefined : againAfter(error);
+        if (waitMs === undefined) {
           const { reason, involvedObject } = correlated.event;
           // Such as an event about something in a namespace that is going away.
           this.#log.debug('an event was not written', {
@@ -108,7 +108,7 @@ class Recorder implements StoppableEventRecorder {
           });
           return;
         }
-        await sleep(this.#options.clock, retryMs, this.#stop.signal).catch(() => undefined);
+        await sleep(this.#options.clock, waitMs, this.#stop.signal).catch(() => undefined);
       }
     }
   }
@@ -127,4 +127,11 @@ class Recorder implements StoppableEventRecorder {
     }
     await this.#events.create({ ...event, metadata: { name, namespace } });
   }
+}
+
+/** Milliseconds to wait before it is sent again; undefined when the server has said no. */
+function againAfter(error: unknown): number | undefined {
+  if (!(error instanceof StatusError)) return retryMs;
+  const { code, details } = error.status;
+  return code === 429 ? (details?.retryAfterSeconds ?? retryMs / 1000) * 1000 : undefined;
 }

@@ -3,9 +3,10 @@
  * first list and runs all. A controller that breaks is logged and started again with back-off; the others and the
  * process go on. With leader election a manager is what runs for one term: nothing of an earlier one is remembered.
  */
+
+import { Backoff } from '../base/backoff.ts';
 import { sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
-import { Backoff } from '../client/backoff.ts';
 import { Controller, type ControllerOptions } from './controller.ts';
 import type { ControllerContext, ControllerFactory } from './definition.ts';
 

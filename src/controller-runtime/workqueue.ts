@@ -3,26 +3,20 @@
  * worked on is never handed out again until it is done; a key added meanwhile is handed out once more after that,
  * so no change is lost.
  */
+import { type BackoffOptions, backoffMs } from '../base/backoff.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 
-export interface RetryLimits {
-  /** Delay after the first failure of a key; doubled by each further one. Default 5 ms. */
-  readonly baseMs?: number;
-  /** Default 1000 s. */
-  readonly maxMs?: number;
-}
+/** client-go's: 5 ms after the first failure of a key, 1000 s at most. */
+const usualBackoff: BackoffOptions = { initialMs: 5, maxMs: 1_000_000 };
 
 interface Waiting {
   readonly at: number;
   readonly timer: Timer;
 }
 
-/** setTimeout fires at once when asked for more than 2^31-1 ms. */
-const longestTimerMs = 2_147_483_647;
-
 export class WorkQueue<K> {
   readonly #clock: Clock;
-  readonly #limits: Required<RetryLimits>;
+  readonly #backoff: BackoffOptions;
   /** Keys to hand out, oldest first; none of them is in #processing. */
   readonly #ready = new Set<K>();
   /** Keys that were added and not handed out since. */
@@ -33,9 +27,9 @@ export class WorkQueue<K> {
   readonly #takers: ((key: K | undefined) => void)[] = [];
   #down = false;
 
-  constructor(clock: Clock, limits: RetryLimits = {}) {
+  constructor(clock: Clock, backoff: Partial<BackoffOptions> = {}) {
     this.#clock = clock;
-    this.#limits = { baseMs: 5, maxMs: 1_000_000, ...limits };
+    this.#backoff = { ...usualBackoff, ...backoff };
   }
 
   /** Keys that could be handed out now. */
@@ -62,14 +56,18 @@ export class WorkQueue<K> {
     const waiting = this.#delayed.get(key);
     if (waiting && waiting.at <= at) return;
     waiting?.timer.cancel();
-    this.#arm(key, at, ms);
+    const timer = this.#clock.after(ms, () => {
+      this.#delayed.delete(key);
+      this.add(key);
+    });
+    this.#delayed.set(key, { at, timer });
   }
 
   /** Adds the key after a delay that grows with its failures since `forget`. Returns the delay. */
   addRateLimited(key: K): number {
-    const failures = this.#failures.get(key) ?? 0;
-    this.#failures.set(key, failures + 1);
-    const ms = Math.min(this.#limits.maxMs, this.#limits.baseMs * 2 ** failures);
+    const failures = this.failures(key) + 1;
+    this.#failures.set(key, failures);
+    const ms = backoffMs(this.#backoff, failures);
     this.addAfter(key, ms);
     return ms;
   }
@@ -108,18 +106,6 @@ export class WorkQueue<K> {
     for (const { timer } of this.#delayed.values()) timer.cancel();
     for (const part of [this.#delayed, this.#ready, this.#dirty, this.#failures]) part.clear();
     for (const take of this.#takers.splice(0)) take(undefined);
-  }
-
-  #arm(key: K, at: number, ms: number): void {
-    const timer = this.#clock.after(Math.min(ms, longestTimerMs), () => {
-      if (ms > longestTimerMs) {
-        this.#arm(key, at, ms - longestTimerMs);
-        return;
-      }
-      this.#delayed.delete(key);
-      this.add(key);
-    });
-    this.#delayed.set(key, { at, timer });
   }
 
   #handOut(): void {

@@ -11,6 +11,7 @@ import type { Node } from '../api/core/v1/node.ts';
 import { checkDns1123Subdomain } from '../apimachinery/names.ts';
 import type { CertificateRequestContent } from '../base/certificate-request.ts';
 import { contentChecks, nodeOfCommonName } from './csr-content-plan.ts';
+import { type ClusterPlaces, judgeServing } from './csr-serving-plan.ts';
 
 export type NodeApproval = 'auto' | 'manual';
 
@@ -19,20 +20,21 @@ export type Decision =
   | { readonly type: 'leave' }
   /** A machine that wants to join, and nobody has said that it may. */
   | { readonly type: 'await'; readonly node: string }
+  /** Whose names and addresses the masters have is not known yet. */
+  | { readonly type: 'await-masters' }
   | { readonly type: 'approve'; readonly message: string }
   | { readonly type: 'deny'; readonly reason: string; readonly message: string };
 
 /** What a decision is made on; all objects as the cache has them. */
 export interface Situation {
   readonly approval: NodeApproval;
-  /** Undefined when what was asked can not be read. */
+  /** Undefined when what was asked cannot be read. */
   readonly content: CertificateRequestContent | undefined;
   /** The Node that the certificate would be for. */
   readonly node: Node | undefined;
   readonly lease: Lease | undefined;
   readonly otherNodes: readonly Node[];
-  /** Of the masters that live, and of the Service in front of them. */
-  readonly apiAddresses: readonly string[];
+  readonly places: ClusterPlaces;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -40,15 +42,19 @@ export interface Situation {
 const leave: Decision = { type: 'leave' };
 const deny = (reason: string, message: string): Decision => ({ type: 'deny', reason, message });
 
-/** The node a request's maker speaks for; `join` for the holder of a bootstrap token; undefined for others. */
-function makerOf({ username = '', groups = [] }: CertificateSigningRequest['spec']) {
-  if (groups.includes('system:bootstrappers') && username.startsWith('system:bootstrap:')) return 'join';
-  return groups.includes('system:nodes') ? nodeOfCommonName(username) : undefined;
+/** Who asks: the holder of a bootstrap token, or a node for itself. Undefined for others. */
+type Maker = { readonly type: 'joining' } | { readonly type: 'node'; readonly name: string };
+
+function makerOf({ username = '', groups = [] }: CertificateSigningRequest['spec']): Maker | undefined {
+  if (groups.includes('system:bootstrappers') && username.startsWith('system:bootstrap:'))
+    return { type: 'joining' };
+  const name = groups.includes('system:nodes') ? nodeOfCommonName(username) : undefined;
+  return name === undefined ? undefined : { type: 'node', name };
 }
 
 /** Whether it is a machine's first request: one without an identity of its own. */
 export const isJoining = ({ spec }: CertificateSigningRequest) =>
-  spec.signerName === kubeletClientSigner && makerOf(spec) === 'join';
+  spec.signerName === kubeletClientSigner && makerOf(spec)?.type === 'joining';
 
 export function decideRequest(request: CertificateSigningRequest, situation: Situation): Decision {
   const { spec } = request;
@@ -63,8 +69,10 @@ export function decideRequest(request: CertificateSigningRequest, situation: Sit
   const name = nodeOfCommonName(content.commonName) ?? '';
   const badName = checkDns1123Subdomain(name)[0];
   if (badName) return deny('InvalidRequest', `node name ${JSON.stringify(name)}: ${badName}`);
-  if (!isJoining(request) && maker !== name) {
-    return deny('OtherNode', `node ${JSON.stringify(maker)} may not ask for a certificate of ${name}`);
+  if (!isJoining(request) && (maker.type !== 'node' || maker.name !== name)) {
+    const who =
+      maker.type === 'node' ? `node ${JSON.stringify(maker.name)}` : 'the holder of a bootstrap token';
+    return deny('OtherNode', `${who} may not ask for a certificate of ${name}`);
   }
   if (spec.signerName === kubeletServingSigner)
     return decideServing(name, content, situation, remoteAddressOf(spec));
@@ -100,50 +108,22 @@ function decideRenewal(name: string, { approval, node }: Situation): Decision {
 
 export const isPending = ({ status }: Node) => status?.phase === 'Pending';
 
-/**
- * A node serves under its own name and its own addresses: those of its Node object, or, as long as it has told
- * none, those that no other node works under. Under none may it pass for the API server: no name such as
- * `kubernetes.default.svc`, and a master's address only when it asks from that very machine.
- */
 function decideServing(
   name: string,
   content: CertificateRequestContent,
-  { node, otherNodes, apiAddresses }: Situation,
+  { node, otherNodes, places }: Situation,
   from: string | undefined,
 ): Decision {
-  const own = node?.status?.addresses ?? [];
-  const names = new Set([name, ...own.filter(({ type }) => isNameType(type)).map(({ address }) => address)]);
-  const strangeName = content.dnsNames.find((dnsName) => !names.has(dnsName) || reserved.test(dnsName));
-  if (strangeName !== undefined) {
-    return deny(
-      'NotItsName',
-      `DNS name ${strangeName} is not of node ${name}: ask for ${[...names].join(', ')}`,
-    );
+  const verdict = judgeServing(content, { name, node, otherNodes, places, from });
+  switch (verdict.type) {
+    case 'granted':
+      return { type: 'approve', message: 'Auto approving kubelet serving certificate.' };
+    case 'wait':
+      return { type: 'await-masters' };
+    case 'refused':
+      return deny(verdict.reason, verdict.message);
   }
-  const addresses = own.filter(({ type }) => !isNameType(type)).map(({ address }) => address);
-  const strange = content.ipAddresses.find((ip) => addresses.length > 0 && !addresses.includes(ip));
-  if (strange !== undefined) {
-    const message = `address ${strange} is not of node ${name}, which has ${addresses.join(', ')}`;
-    return deny('NotItsAddress', message);
-  }
-  for (const ip of content.ipAddresses) {
-    if (apiAddresses.includes(ip) && ip !== from && !isLoopback(from)) {
-      const message = `address ${ip} is of the API server, and the request comes from ${from ?? 'elsewhere'}`;
-      return deny('NotItsAddress', message);
-    }
-    const holder = otherNodes.find((other) => isReady(other) && hasAddress(other, ip));
-    if (holder) return deny('NotItsAddress', `address ${ip} is of node ${holder.metadata.name}`);
-  }
-  return { type: 'approve', message: 'Auto approving kubelet serving certificate.' };
 }
 
 /** Written by the server, like the rest of the user. */
 const remoteAddressOf = ({ extra = {} }: CertificateSigningRequest['spec']) => extra[remoteAddressKey]?.[0];
-const isLoopback = (address = '') => address === '::1' || address.startsWith('127.');
-const isReady = ({ status }: Node) =>
-  status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false;
-const hasAddress = ({ status }: Node, ip: string) =>
-  status?.addresses?.some(({ address }) => address === ip) ?? false;
-const isNameType = (type: string) => !type.endsWith('IP');
-/** What the API server and Services are called. */
-const reserved = /^(localhost|kubernetes)$|^kubernetes\.default\b|\.svc(\.|$)|\.cluster\.local$/;

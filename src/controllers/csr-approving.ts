@@ -13,10 +13,9 @@ import {
   kubeletClientSigner,
   kubeletServingSigner,
 } from '../api/certificates/v1/conditions.ts';
-import { leaseResource } from '../api/coordination/v1/lease.ts';
+import { type Lease, leaseResource } from '../api/coordination/v1/lease.ts';
 import { type Node, nodeResource } from '../api/core/v1/node.ts';
 import { serviceResource } from '../api/core/v1/service.ts';
-import { endpointSliceResource } from '../api/discovery/v1/endpoint-slice.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
 import {
   isOwnedBy,
@@ -28,6 +27,7 @@ import {
 import type { ResourceRef } from '../apimachinery/resource-definition.ts';
 import { apiVersionOf } from '../apimachinery/resource-definition.ts';
 import { isAlreadyExists } from '../apimachinery/status-error.ts';
+import { requireRange } from '../base/addresses.ts';
 import type { CertificateRequestContent, ReadCertificateRequest } from '../base/certificate-request.ts';
 import {
   type ControllerContext,
@@ -44,10 +44,16 @@ import {
   type Situation,
 } from './csr-approving-plan.ts';
 import { nodeOfCommonName } from './csr-content-plan.ts';
+import type { ClusterPlaces } from './csr-serving-plan.ts';
 import { ifPresent } from './if-present.ts';
+import { type MasterPlace, placesOf } from './masters-plan.ts';
 
 export interface CsrApprovingOptions {
   readonly approval: NodeApproval;
+  /** Ranges such as 10.96.0.0/16, and the domain: what no node serves under. */
+  readonly serviceCidr: string;
+  readonly clusterCidr: string;
+  readonly clusterDomain: string;
   readonly read: ReadCertificateRequest;
 }
 
@@ -58,18 +64,27 @@ export const csrApproving =
 
 function csrApprovingController(
   { client, clock, informers, log }: ControllerContext,
-  { approval, read }: CsrApprovingOptions,
+  { approval, read, serviceCidr, clusterCidr, clusterDomain }: CsrApprovingOptions,
 ): ControllerDefinition {
+  const kept = {
+    clusterDomain,
+    serviceRange: requireRange(serviceCidr),
+    podRange: requireRange(clusterCidr),
+  };
   const requests = informers.informerFor(requestResource).lister;
   const nodes = informers.informerFor(nodeResource).lister;
   const leases = informers.informerFor(leaseResource).lister;
   const services = informers.informerFor(serviceResource).lister;
-  const slices = informers.informerFor(endpointSliceResource).lister;
   /** Which Node each request waits for, to be there or to be let in. */
   const waiting = new Map<ObjectKey, string>();
+  /** Those that wait until a master has said where it is. */
+  const waitingForMasters = new Set<ObjectKey>();
+  /** Also those that are away: a certificate lasts longer than a restart of theirs. */
+  const masters = new Map<string, MasterPlace>();
 
   async function reconcile(key: ObjectKey): Promise<undefined> {
     waiting.delete(key);
+    waitingForMasters.delete(key);
     const request = requests.get(key);
     if (!request || isTerminating(request)) return;
     const content = await contentOf(request);
@@ -82,7 +97,7 @@ function csrApprovingController(
       node,
       lease: name === undefined ? undefined : leases.get(`kube-node-lease/${name}`),
       otherNodes: nodes.list().filter(({ metadata }) => metadata.name !== name),
-      apiAddresses: apiAddresses(),
+      places: places(),
       now: clock.now(),
     };
     const decision = decideRequest(request, situation);
@@ -95,10 +110,19 @@ function csrApprovingController(
     await act(key, request, decideRequest(request, { ...situation, node: live }), live);
   }
 
-  function apiAddresses(): readonly string[] {
-    const { clusterIP = '' } = services.get('default/kubernetes')?.spec ?? {};
-    const slice = slices.get('default/kubernetes');
-    return [clusterIP, ...(slice?.endpoints ?? []).flatMap(({ addresses }) => addresses)];
+  /** Their Leases are the masters' alone to write; the Service and its slices go when somebody deletes them. */
+  function places(): ClusterPlaces {
+    const ofServices = ['default/kubernetes', 'kube-system/kube-dns'].flatMap(
+      (key) => services.get(key)?.spec.clusterIP ?? [],
+    );
+    return { ...kept, serviceAddresses: ofServices, masters: [...masters.values()] };
+  }
+
+  /** Which requests can be answered now that a master has told where it is. */
+  function learn(lease: Lease): readonly ObjectKey[] {
+    const found = lease.metadata.namespace === 'kube-system' ? placesOf([lease]) : [];
+    for (const place of found) masters.set(`${place.address} ${place.hostname}`, place);
+    return found.length > 0 ? [...waitingForMasters] : [];
   }
 
   async function contentOf({
@@ -107,7 +131,7 @@ function csrApprovingController(
     try {
       return await read(Buffer.from(spec.request, 'base64').toString('latin1'));
     } catch {
-      // The API server has read it before it was stored; what it took then and we can not read is denied.
+      // The API server has read it before it was stored; what it took then and we cannot read is denied.
       return undefined;
     }
   }
@@ -124,6 +148,10 @@ function csrApprovingController(
       case 'await':
         waiting.set(key, decision.node);
         if (isJoining(request)) await showPending(request, decision.node, node);
+        return;
+      case 'await-masters':
+        waitingForMasters.add(key);
+        log.info('a certificate request waits until the masters are known', { request: key });
         return;
       case 'approve':
         return decide(request, 'Approved', 'AutoApproved', decision.message);
@@ -228,6 +256,7 @@ function csrApprovingController(
       watched(nodeResource, ({ metadata }) =>
         [...waiting].filter(([, node]) => node === metadata.name).map(([key]) => key),
       ),
+      watched(leaseResource, learn),
     ],
     reconcile,
   };

@@ -4,6 +4,7 @@ import {
   kubeletClientSigner,
   kubeletServingSigner,
 } from '../api/certificates/v1/conditions.ts';
+import { checkDns1123Subdomain } from '../apimachinery/names.ts';
 import type { CertificateRequestContent } from '../base/certificate-request.ts';
 
 const nodePrefix = 'system:node:';
@@ -47,8 +48,27 @@ const checkKubeletServing: ContentCheck = (content, usages) => {
     return 'DNS or IP subjectAltName is required';
   if (content.emailAddresses.length > 0) return 'Email subjectAltNames are not allowed';
   if (content.uris.length > 0) return 'URI subjectAltNames are not allowed';
-  return nodeSubject(content) ?? exactUsages(usages, 'server auth');
+  return namesProblem(content) ?? nodeSubject(content) ?? exactUsages(usages, 'server auth');
 };
+
+/** A node has a name and a few addresses. */
+const mostNames = 16;
+
+/** Names in the one spelling that is compared: no wildcard, no upper case, no dot at the end, and no address. */
+function namesProblem({ dnsNames, ipAddresses }: CertificateRequestContent): string | undefined {
+  if (dnsNames.length + ipAddresses.length > mostNames)
+    return `at most ${mostNames} DNS and IP subjectAltNames are allowed`;
+  const wrong = dnsNames.find((name) => !isDnsName(name));
+  return wrong === undefined
+    ? undefined
+    : `DNS subjectAltName ${JSON.stringify(wrong)} is not a DNS name in lower case`;
+}
+
+/** Some readers take a name for an address when its last part is a number (WHATWG URL, the ends-in-a-number checker). */
+const isDnsName = (name: string) =>
+  checkDns1123Subdomain(name).length === 0 &&
+  name.split('.').every((label) => label.length <= 63) &&
+  !/\.(\d+|0x[\da-f]*)$/.test(name);
 
 const checkClient: ContentCheck = (_content, usages) => {
   const allowed = ['client auth', 'digital signature', 'key encipherment'];

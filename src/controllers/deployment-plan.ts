@@ -8,6 +8,7 @@ import type { ReplicaSet } from '../api/apps/v1/replica-set.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
 import { isPodTerminal } from '../api/core/v1/pod-conditions.ts';
 import { deepCopy, deepEqual } from '../apimachinery/equality.ts';
+import { parseInt64 } from '../apimachinery/int64.ts';
 import type { Draft } from '../apimachinery/meta.ts';
 import { isTerminating } from '../apimachinery/meta.ts';
 import {
@@ -43,8 +44,8 @@ const ownAnnotations = new Set([
 ]);
 
 export type DeploymentAction =
-  | { readonly type: 'createReplicaSet'; readonly draft: Draft<ReplicaSet>; readonly message: string }
-  /** `message` is set when the size changes, and is then an event. */
+  /** `message` is set when the size changes (a new set's from 0), and is then an event. */
+  | { readonly type: 'createReplicaSet'; readonly draft: Draft<ReplicaSet>; readonly message?: string }
   | { readonly type: 'updateReplicaSet'; readonly set: ReplicaSet; readonly message?: string }
   | { readonly type: 'deleteReplicaSet'; readonly set: ReplicaSet }
   | { readonly type: 'setRevision'; readonly revision: string };
@@ -127,10 +128,13 @@ function oldPodsRun(old: readonly ReplicaSet[], pods: readonly Pod[]): boolean {
   );
 }
 
+/** Anybody may have written it, so it may be any number of 64 bits; what is no number counts as none. */
 const revisionOf = (object: { metadata: { annotations?: Record<string, string> | undefined } }) =>
-  Number(object.metadata.annotations?.[revisionAnnotation] ?? 0) || 0;
+  parseInt64(object.metadata.annotations?.[revisionAnnotation]) ?? 0n;
 
-const nextRevision = (old: readonly ReplicaSet[]) => Math.max(0, ...old.map(revisionOf)) + 1;
+const greater = (a: bigint, b: bigint) => (a > b ? a : b);
+
+const nextRevision = (old: readonly ReplicaSet[]) => old.map(revisionOf).reduce(greater, 0n) + 1n;
 
 function createNewSet(deployment: Deployment, old: readonly ReplicaSet[]): Rollout {
   const { spec } = deployment;
@@ -166,7 +170,7 @@ function createNewSet(deployment: Deployment, old: readonly ReplicaSet[]): Rollo
     {
       type: 'createReplicaSet',
       draft: deepCopy(draft),
-      message: `Scaled up replica set ${name} from 0 to ${replicas}`,
+      ...(replicas > 0 && { message: `Scaled up replica set ${name} from 0 to ${replicas}` }),
     },
   ];
   if (deployment.metadata.annotations?.[revisionAnnotation] !== revision)
@@ -188,14 +192,14 @@ function syncRevision(
 ): DeploymentAction[] {
   const set = deepCopy(current);
   const before = revisionOf(newSet);
-  const revision = Math.max(before, nextRevision(old));
+  const revision = greater(before, nextRevision(old));
   const annotations: Record<string, string> = {
     ...set.metadata.annotations,
     ...copiedAnnotations(deployment),
     ...sizeAnnotations(deployment),
     [revisionAnnotation]: String(revision),
   };
-  if (before > 0 && revision > before) {
+  if (before > 0n && revision > before) {
     const history = newSet.metadata.annotations?.[revisionHistoryAnnotation];
     annotations[revisionHistoryAnnotation] = history ? `${history},${before}` : String(before);
   }
@@ -239,7 +243,7 @@ function resize(deployment: Deployment, scales: readonly Scale[]): DeploymentAct
 /** Forgets the oldest revisions beyond revisionHistoryLimit, of sets that have nothing left. */
 function cleanUp(deployment: Deployment, old: readonly ReplicaSet[]): DeploymentAction[] {
   const alive = oldestFirst(old.filter((set) => !isTerminating(set))).sort(
-    (a, b) => revisionOf(a) - revisionOf(b),
+    (a, b) => Number(revisionOf(a) > revisionOf(b)) - Number(revisionOf(a) < revisionOf(b)),
   );
   const surplus = Math.max(0, alive.length - deployment.spec.revisionHistoryLimit);
   return alive

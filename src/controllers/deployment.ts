@@ -118,7 +118,7 @@ export function deploymentController(context: ControllerContext): ControllerDefi
     key: ObjectKey,
     deployment: Deployment,
     draft: Draft<ReplicaSet>,
-    message: string,
+    message: string | undefined,
   ) {
     const owned = {
       ...draft,
@@ -127,7 +127,7 @@ export function deploymentController(context: ControllerContext): ControllerDefi
     try {
       const set = await client.resource(replicaSetResource).create(owned);
       writes.written(key, set, clock.now());
-      events.event(deployment, 'Normal', 'ScalingReplicaSet', message);
+      if (message) events.event(deployment, 'Normal', 'ScalingReplicaSet', message);
       return deployment;
     } catch (error) {
       if (isAlreadyExists(error)) return settleCollision(key, deployment, draft);

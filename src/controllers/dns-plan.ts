@@ -1,6 +1,8 @@
-/** What the status of a Dns should say, from the Services that its paths name. Pure. */
+/** What the status of a Dns should say, from the Services that its paths name and the nodes that serve it. Pure. */
+import type { Node } from '../api/core/v1/node.ts';
 import type { Service } from '../api/core/v1/service.ts';
 import type { Dns } from '../api/minik8s/v1/dns.ts';
+import { notServed } from '../api/minik8s/v1/dns-served.ts';
 import { dnsTarget, isOwnName } from '../api/minik8s/v1/dns-target.ts';
 import { deepEqual } from '../apimachinery/equality.ts';
 import type { Condition } from '../apimachinery/schema.ts';
@@ -17,11 +19,12 @@ export interface DnsFacts {
   /** Finds a Service of the namespace by name. */
   readonly serviceOf: (name: string) => Service | undefined;
   readonly clusterDomain: string;
+  readonly nodes: readonly Node[];
   /** RFC 3339. */
   readonly now: string;
 }
 
-export function planDnsStatus(dns: Dns, { serviceOf, clusterDomain, now }: DnsFacts): DnsStatusPlan {
+export function planDnsStatus(dns: Dns, { serviceOf, clusterDomain, nodes, now }: DnsFacts): DnsStatusPlan {
   const { host } = dns.spec;
   const refused = {
     reason: 'HostNotAllowed',
@@ -31,11 +34,16 @@ export function planDnsStatus(dns: Dns, { serviceOf, clusterDomain, now }: DnsFa
     const target = dnsTarget(path, serviceOf(path.serviceName));
     return 'reason' in target ? [target] : [];
   });
-  const problems = [...(isOwnName(host, clusterDomain) ? [refused] : []), ...missing];
+  const unserved = notServed(nodes);
+  const problems = [
+    ...(isOwnName(host, clusterDomain) ? [refused] : []),
+    ...missing,
+    ...(unserved ? [unserved] : []),
+  ];
   const [first] = problems;
   const said = first
     ? { reason: first.reason, message: problems.map(({ message }) => message).join('; ') }
-    : { reason: 'Routed', message: 'every path leads to a Service' };
+    : { reason: 'Routed', message: 'every path leads to a Service, and every node serves it' };
   const current = findCondition(dns.status?.conditions, 'Ready');
   const status = first ? 'False' : 'True';
   const condition: Condition = {
@@ -50,5 +58,11 @@ export function planDnsStatus(dns: Dns, { serviceOf, clusterDomain, now }: DnsFa
     conditions: [...others, condition],
   };
   const told = current?.status === status && current.message === said.message;
-  return { status: next, changed: !deepEqual(next, dns.status), problem: first && !told ? said : undefined };
+  // What has only to begin is no problem that anybody should look at.
+  const isProblem = first && first.reason !== 'NotServedYet';
+  return {
+    status: next,
+    changed: !deepEqual(next, dns.status),
+    problem: isProblem && !told ? said : undefined,
+  };
 }

@@ -1,6 +1,8 @@
-/** Says of each Dns whether its paths lead anywhere; the nodes route by themselves. */
+/** Says of each Dns whether its paths lead anywhere and whether the nodes, which route by themselves, serve it. */
+import { type Node, nodeResource } from '../api/core/v1/node.ts';
 import { serviceResource } from '../api/core/v1/service.ts';
 import { type Dns, dnsResource } from '../api/minik8s/v1/dns.ts';
+import { servingFingerprint } from '../api/minik8s/v1/dns-served.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import { rfc3339 } from '../base/time.ts';
@@ -34,7 +36,19 @@ function define(
 ): ControllerDefinition {
   const services = informers.informerFor(serviceResource).lister;
   const dnsInformer = informers.informerFor(dnsResource);
+  const nodes = informers.informerFor(nodeResource).lister;
   dnsInformer.addIndex(byService, servicesOf);
+  /** By name, of the nodes that are there: most of what a node reports changes nothing here. */
+  const fingerprints = new Map<string, string>();
+
+  function nodeKeys({ metadata: { name } }: Node): readonly ObjectKey[] {
+    const node = nodes.get(name);
+    const fingerprint = node && servingFingerprint(node);
+    if (fingerprints.get(name) === fingerprint) return [];
+    if (fingerprint === undefined) fingerprints.delete(name);
+    else fingerprints.set(name, fingerprint);
+    return dnsInformer.lister.list().map(objectKey);
+  }
 
   async function reconcile(key: ObjectKey): Promise<undefined> {
     const dns = dnsInformer.lister.get(key);
@@ -43,6 +57,7 @@ function define(
     const { status, changed, problem } = planDnsStatus(dns, {
       serviceOf,
       clusterDomain,
+      nodes: nodes.list(),
       now: rfc3339(clock.now()),
     });
     if (!changed) return;
@@ -54,6 +69,7 @@ function define(
     name: 'dns',
     watches: [
       watched(dnsResource, (dns) => [objectKey(dns)]),
+      watched(nodeResource, nodeKeys),
       watched(serviceResource, (service) =>
         dnsInformer.lister.byIndex(byService, objectKey(service)).map(objectKey),
       ),

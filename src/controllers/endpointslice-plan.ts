@@ -16,6 +16,7 @@ import {
 import { deepCopy, deepEqual } from '../apimachinery/equality.ts';
 import type { Draft, OwnerReference } from '../apimachinery/meta.ts';
 import { isTerminating } from '../apimachinery/meta.ts';
+import { isIPv4 } from '../base/addresses.ts';
 import { portsKey, type SlicePlan, slicesManagedBy } from './managed-slices.ts';
 
 /** The slices that are made from pods. */
@@ -150,8 +151,6 @@ export function endpointOf(service: Service, pod: Pod): Endpoint | undefined {
     },
   };
 }
-
-const isIPv4 = (address: string) => /^\d+\.\d+\.\d+\.\d+$/.test(address);
 
 /** The Service's ports as this pod serves them; one whose named target the pod does not have is left out. */
 export function portsOf(service: Service, pod: Pod): EndpointPort[] {

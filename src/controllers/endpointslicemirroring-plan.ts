@@ -16,9 +16,9 @@ import {
   managedByLabel,
   serviceNameLabel,
 } from '../api/discovery/v1/endpoint-slice.ts';
-import { parseIPv4 } from '../api/ip.ts';
 import { deepEqual } from '../apimachinery/equality.ts';
 import type { Draft, OwnerReference } from '../apimachinery/meta.ts';
+import { canonicalAddress, isIPv4 } from '../base/addresses.ts';
 import { hasSelector, portsKey, type SlicePlan, slicesManagedBy } from './managed-slices.ts';
 
 export const mirroredSlices = slicesManagedBy('endpointslicemirroring-controller.k8s.io');
@@ -103,7 +103,7 @@ function groupsOf(subsets: readonly EndpointSubset[]) {
     ];
     for (const endpoint of all) {
       const [ip = ''] = endpoint.addresses;
-      const addressType = parseIPv4(ip) ? 'IPv4' : 'IPv6';
+      const addressType = isIPv4(ip) ? 'IPv4' : 'IPv6';
       const key = groupKey(addressType, ports);
       const group = groups.get(key) ?? { addressType, ports, endpoints: new Map<string, Endpoint>() };
       groups.set(key, group);
@@ -117,7 +117,8 @@ function groupsOf(subsets: readonly EndpointSubset[]) {
 }
 
 const endpointOf = ({ ip, hostname, nodeName, targetRef }: EndpointAddress, ready: boolean): Endpoint => ({
-  addresses: [ip],
+  // A slice is of one family: IPv6 that stands for IPv4 belongs among the IPv4 ones.
+  addresses: [canonicalAddress(ip) ?? ip],
   conditions: { ready },
   ...(hostname && { hostname }),
   ...(nodeName && { nodeName }),

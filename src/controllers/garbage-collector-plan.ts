@@ -25,6 +25,8 @@ export type CollectorAction =
   | { readonly type: 'orphanDependents' }
   /** The object is being deleted and waits: delete these dependents. */
   | { readonly type: 'deleteDependents' }
+  /** The object and these owners wait for each other: it holds them no longer. */
+  | { readonly type: 'unblockOwners'; readonly uids: readonly string[] }
   | { readonly type: 'removeFinalizer'; readonly finalizer: string };
 
 export const hasFinalizer = (object: KubeObject, finalizer: string) =>
@@ -33,12 +35,44 @@ export const hasFinalizer = (object: KubeObject, finalizer: string) =>
 export const waitsForDependents = (object: KubeObject) =>
   isTerminating(object) && hasFinalizer(object, foregroundFinalizer);
 
+/** Whether `owner`, once it waits for its dependents, waits for this one too. */
+const blocks = (dependent: KubeObject, owner: string) =>
+  dependent.metadata.ownerReferences?.some(
+    ({ uid, blockOwnerDeletion }) => uid === owner && blockOwnerDeletion === true,
+  ) === true;
+
+/**
+ * Owners that a waiting object holds up and that, through dependents which wait as well, hold it up too: none of such a
+ * circle would ever go. Upstream guesses by the nearest ones alone, while an object is not being deleted yet; so objects
+ * that were all deleted at once stay there, and a chain of four can lose its order.
+ */
+export function ownersInCircle(
+  object: KubeObject,
+  dependentsOf: (uid: string) => readonly KubeObject[],
+): readonly string[] {
+  if (!waitsForDependents(object)) return [];
+  const reached = new Set<string>();
+  const next = [object.metadata.uid];
+  for (let uid = next.pop(); uid !== undefined; uid = next.pop()) {
+    for (const dependent of dependentsOf(uid)) {
+      if (reached.has(dependent.metadata.uid)) continue;
+      if (!waitsForDependents(dependent) || !blocks(dependent, uid)) continue;
+      reached.add(dependent.metadata.uid);
+      next.push(dependent.metadata.uid);
+    }
+  }
+  const owners = object.metadata.ownerReferences ?? [];
+  return owners.map(({ uid }) => uid).filter((uid) => reached.has(uid) && blocks(object, uid));
+}
+
+/** `circle`: of `ownersInCircle`. */
 export function planCollection(
   object: KubeObject,
   owners: readonly Owner[],
   dependents: readonly KubeObject[],
+  circle: readonly string[],
 ): CollectorAction {
-  if (isTerminating(object)) return planDeleting(object, dependents);
+  if (isTerminating(object)) return planDeleting(object, dependents, circle);
   if (owners.length === 0) return { type: 'none' };
   const gone = owners.filter(({ state }) => state !== 'present').map(({ reference }) => reference.uid);
   if (gone.length === 0) return { type: 'none' };
@@ -49,16 +83,15 @@ export function planCollection(
   return { type: 'delete', policy: foreground ? 'Foreground' : 'Background' };
 }
 
-function planDeleting(object: KubeObject, dependents: readonly KubeObject[]): CollectorAction {
+function planDeleting(
+  object: KubeObject,
+  dependents: readonly KubeObject[],
+  circle: readonly string[],
+): CollectorAction {
   if (hasFinalizer(object, orphanFinalizer)) return { type: 'orphanDependents' };
   if (!hasFinalizer(object, foregroundFinalizer)) return { type: 'none' };
-  const { uid } = object.metadata;
-  const blocking = dependents.some((dependent) =>
-    dependent.metadata.ownerReferences?.some(
-      (owner) => owner.uid === uid && owner.blockOwnerDeletion === true,
-    ),
-  );
-  return blocking
+  if (circle.length > 0) return { type: 'unblockOwners', uids: circle };
+  return dependents.some((dependent) => blocks(dependent, object.metadata.uid))
     ? { type: 'deleteDependents' }
     : { type: 'removeFinalizer', finalizer: foregroundFinalizer };
 }

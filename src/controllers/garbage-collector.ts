@@ -23,6 +23,7 @@ import {
   type Owner,
   type OwnerState,
   orphanFinalizer,
+  ownersInCircle,
   planCollection,
   waitsForDependents,
 } from './garbage-collector-plan.ts';
@@ -85,6 +86,7 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
       object,
       owners,
       dependents.map((dependent) => dependent.object),
+      ownersInCircle(object, (uid) => dependentsOf(uid).map((dependent) => dependent.object)),
     );
     switch (action.type) {
       case 'none':
@@ -99,6 +101,8 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
         return dropOwners(item, action.uids);
       case 'deleteDependents':
         return collectAll(dependents.filter((dependent) => !isTerminating(dependent.object)));
+      case 'unblockOwners':
+        return unblockOwners(item, action.uids);
       case 'orphanDependents':
         await Promise.all(dependents.map((dependent) => dropOwners(dependent, [object.metadata.uid])));
         return removeFinalizer(item, orphanFinalizer);
@@ -110,7 +114,7 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
   async function lookUp(dependent: KubeObject, reference: OwnerReference, lookups: Lookups): Promise<Owner> {
     const kind = kindByName.get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
     const { namespace } = dependent.metadata;
-    // A kind that is not known here, or an owner that can not exist, is no proof that the owner is gone.
+    // A kind that is not known here, or an owner that cannot exist, is no proof that the owner is gone.
     if (!kind || (kind.ref.namespaced && !namespace)) return { reference, state: 'present' };
     const at = kind.ref.namespaced ? `${namespace}/${reference.name}` : reference.name;
     const cached = kind.lister.get(at);
@@ -143,6 +147,13 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
     const next = deepCopy(object);
     next.metadata.ownerReferences =
       next.metadata.ownerReferences?.filter(({ uid }) => !uids.includes(uid)) ?? [];
+    await ifPresent(client.resource(kind.ref).update(next));
+  }
+
+  async function unblockOwners({ kind, object }: Item, uids: readonly string[]): Promise<void> {
+    const next = deepCopy(object);
+    for (const reference of next.metadata.ownerReferences ?? [])
+      if (uids.includes(reference.uid)) reference.blockOwnerDeletion = false;
     await ifPresent(client.resource(kind.ref).update(next));
   }
 

@@ -22,6 +22,8 @@ import { tokenCleaner } from './token-cleaner.ts';
 export interface ControllersOptions {
   /** The range of all pods, such as 10.244.0.0/16. */
   readonly clusterCidr: string;
+  /** The range of all Services, such as 10.96.0.0/16. */
+  readonly serviceCidr: string;
   /** Such as `cluster.local`. */
   readonly clusterDomain: string;
   /** Milliseconds of silence after which a node is lost; default 40 s. */
@@ -44,7 +46,7 @@ export const controllers = (options: ControllersOptions): readonly ControllerFac
   nodeLifecycle({ gracePeriodMs: options.nodeGracePeriodMs }),
   taintEvictionController,
   podGcController,
-  csrApproving({ approval: options.nodeApproval, read: options.certificates.read }),
+  csrApproving({ ...options, approval: options.nodeApproval, read: options.certificates.read }),
   csrSigning(options.certificates),
   csrCleaner,
   tokenCleaner,

@@ -4,6 +4,8 @@ import { type Endpoints, skipMirrorLabel } from '../api/core/v1/endpoints.ts';
 import type { EndpointSlice } from '../api/discovery/v1/endpoint-slice.ts';
 import { deepEqual } from '../apimachinery/equality.ts';
 import type { Draft } from '../apimachinery/meta.ts';
+import { addressKind, isIPv4 } from '../base/addresses.ts';
+import { podSlices } from './endpointslice-plan.ts';
 import type { SlicePlan } from './managed-slices.ts';
 
 /** Where a master is reached. */
@@ -14,12 +16,34 @@ export interface MasterAddress {
 
 /** Upstream labels its API servers' Leases so (kube-apiserver's identity leases). */
 export const masterLabel = 'apiserver.kubernetes.io/identity';
+/** On the Lease: the host name that is in the master's certificate. */
+export const hostnameAnnotation = 'minik8s.io/hostname';
 export const masterLabels = { [masterLabel]: 'minik8s' };
 export const serviceName = 'kubernetes';
 export const sliceLabels = { 'kubernetes.io/service-name': serviceName };
 
 export const leaseNameOf = ({ address, port }: MasterAddress) => `apiserver-${address}-${port}`;
 export const identityOf = ({ address, port }: MasterAddress) => `${address}:${port}`;
+
+/** What others must not pass for. */
+export interface MasterPlace {
+  readonly address: string;
+  /** Undefined when it has not said. */
+  readonly hostname: string | undefined;
+}
+
+/** Where those of the Leases are that are of masters. */
+export const placesOf = (leases: readonly Lease[]): MasterPlace[] =>
+  leases.flatMap(({ metadata, spec }) => {
+    const address = addressIn(spec.holderIdentity)?.address;
+    if (address === undefined || metadata.labels?.[masterLabel] === undefined) return [];
+    return [{ address, hostname: metadata.annotations?.[hostnameAnnotation] }];
+  });
+
+function addressIn(identity = ''): MasterAddress | undefined {
+  const [, address = '', port] = /^([\d.]+):(\d+)$/.exec(identity) ?? [];
+  return isIPv4(address) ? { address, port: Number(port) } : undefined;
+}
 
 /**
  * In order, each once. A master on loopback is no endpoint: no other machine reaches it there. A Lease that names no
@@ -28,8 +52,8 @@ export const identityOf = ({ address, port }: MasterAddress) => `${address}:${po
 export function mastersOf(leases: readonly Lease[]): MasterAddress[] {
   const identities = new Set(leases.map(({ spec }) => spec.holderIdentity ?? ''));
   return [...identities].sort().flatMap((identity) => {
-    const [, address, port] = /^(\d+\.\d+\.\d+\.\d+):(\d+)$/.exec(identity) ?? [];
-    return address && port && !address.startsWith('127.') ? [{ address, port: Number(port) }] : [];
+    const master = addressIn(identity);
+    return master && addressKind(master.address) !== 'loopback' ? [master] : [];
   });
 }
 
@@ -57,12 +81,16 @@ export function planSlices(masters: readonly MasterAddress[], existing: readonly
       const { addressType, endpoints, ports } = want;
       return [{ ...slice, metadata: { ...slice.metadata, labels }, addressType, endpoints, ports }];
     }),
-    remove: existing.filter(({ metadata: { name } }) => isOurs(name) && !wanted.has(name)),
+    remove: existing.filter((slice) => isOurs(slice) && !wanted.has(slice.metadata.name)),
   };
 }
 
-/** A slice that somebody made for the Service under another name is theirs. */
-const isOurs = (name: string) => name === serviceName || /^kubernetes-\d+$/.test(name);
+/**
+ * A slice that somebody made for the Service under another name is theirs. But no pods are behind it: those that a
+ * selector chose while the Service had one go.
+ */
+const isOurs = (slice: EndpointSlice) =>
+  /^kubernetes(-\d+)?$/.test(slice.metadata.name) || podSlices.serviceOf(slice).length > 0;
 
 function sliceOf(name: string, port: number, masters: readonly MasterAddress[]): Draft<EndpointSlice> {
   return {

@@ -10,7 +10,8 @@
 import { type Lease, leaseResource } from '../api/coordination/v1/lease.ts';
 import { endpointsResource } from '../api/core/v1/endpoints.ts';
 import { serviceResource } from '../api/core/v1/service.ts';
-import { endpointSliceResource } from '../api/discovery/v1/endpoint-slice.ts';
+import { type EndpointSlice, endpointSliceResource } from '../api/discovery/v1/endpoint-slice.ts';
+import type { Draft } from '../apimachinery/meta.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../apimachinery/status-error.ts';
 import { rfc3339Micro } from '../base/clock.ts';
 import {
@@ -21,6 +22,7 @@ import {
   watched,
 } from '../controller-runtime/definition.ts';
 import {
+  hostnameAnnotation,
   identityOf,
   leaseNameOf,
   type MasterAddress,
@@ -32,6 +34,7 @@ import {
   serviceName,
   sliceLabels,
 } from './masters-plan.ts';
+import { tolerate } from './tolerate.ts';
 
 /** Upstream's master lease lives 15 s. */
 export const leaseMs = 15_000;
@@ -39,6 +42,8 @@ export const renewMs = 5_000;
 const leaseNamespace = 'kube-system';
 
 export interface MastersOptions extends MasterAddress {
+  /** In its certificate too, so no node may serve under it. */
+  readonly hostname: string;
   /** Called whenever the Service lists the masters there are, this one among them. */
   readonly onPublished?: () => void;
 }
@@ -137,9 +142,12 @@ class Masters {
       renewTime: rfc3339Micro(now),
     };
     const leases = client.resource(leaseResource);
-    const metadata = { name: this.#name, namespace: leaseNamespace, labels: masterLabels };
-    if (own) await leases.update({ ...own, spec });
-    else {
+    const annotations = { [hostnameAnnotation]: this.#options.hostname };
+    const metadata = { name: this.#name, namespace: leaseNamespace, labels: masterLabels, annotations };
+    if (own) {
+      const told = { ...own.metadata, annotations: { ...own.metadata.annotations, ...annotations } };
+      await leases.update({ ...own, metadata: told, spec });
+    } else {
       const made = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec } as const;
       // It may be there and not in the cache yet: that event wakes this again.
       await tolerate(leases.create(made), isAlreadyExists);
@@ -167,13 +175,25 @@ class Masters {
     const plan = planSlices(masters, existing);
     const slices = client.resource(endpointSliceResource);
     // Another master may do the same at once: what it wrote comes as an event.
-    for (const slice of plan.create) await tolerate(slices.create(slice), isAlreadyExists);
+    for (const slice of plan.create) {
+      if (!(await tolerate(slices.create(slice), isAlreadyExists))) await this.#reclaim(slice);
+    }
     for (const slice of plan.update) await tolerate(slices.update(slice), isConflict, isNotFound);
     for (const { metadata } of plan.remove) {
       await tolerate(slices.delete(metadata.name, 'default'), isNotFound);
     }
     await this.#publishEndpoints(masters);
     this.#options.onPublished?.();
+  }
+
+  /** One of that name without the label by which these are found is not in the cache. */
+  async #reclaim({ metadata, ...wanted }: Draft<EndpointSlice>): Promise<void> {
+    const slices = this.#context.client.resource(endpointSliceResource);
+    const existing = await tolerate(slices.get(metadata.name ?? '', 'default'), isNotFound);
+    if (!existing || isLabelled(existing)) return;
+    const labels = { ...existing.metadata.labels, ...sliceLabels };
+    const reclaimed = { ...existing, ...wanted, metadata: { ...existing.metadata, labels } };
+    await tolerate(slices.update(reclaimed), isConflict, isNotFound);
   }
 
   async #publishEndpoints(masters: readonly MasterAddress[]): Promise<void> {
@@ -187,14 +207,5 @@ class Masters {
   }
 }
 
-async function tolerate<T>(
-  call: Promise<T>,
-  ...kinds: readonly ((error: unknown) => boolean)[]
-): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (kinds.some((is) => is(error))) return undefined;
-    throw error;
-  }
-}
+const isLabelled = ({ metadata }: EndpointSlice) =>
+  Object.entries(sliceLabels).every(([key, value]) => metadata.labels?.[key] === value);

@@ -1,15 +1,15 @@
 /** Ranges of pod addresses that nodes came with, and whether they can be used. Pure. */
 import type { Node } from '../api/core/v1/node.ts';
 import type { Condition } from '../apimachinery/schema.ts';
-import { type Cidr, formatCidr, overlaps, parseCidr } from './cidr.ts';
+import { formatRange, type IPv4Range, overlaps, parseRange } from '../base/addresses.ts';
 import { findCondition, withCondition } from './conditions.ts';
 
 /** Read once for each version of a node: every change of a node is compared with all others. */
-const known = new WeakMap<Node, readonly Cidr[]>();
+const known = new WeakMap<Node, readonly IPv4Range[]>();
 
-export function rangesOf(node: Node): readonly Cidr[] {
+export function rangesOf(node: Node): readonly IPv4Range[] {
   const texts = node.spec.podCIDRs ?? (node.spec.podCIDR ? [node.spec.podCIDR] : []);
-  const ranges = known.get(node) ?? texts.flatMap((text) => parseCidr(text) ?? []);
+  const ranges = known.get(node) ?? texts.flatMap((text) => parseRange(text) ?? []);
   known.set(node, ranges);
   return ranges;
 }
@@ -24,18 +24,37 @@ export const hasReported = ({ status }: Node): boolean => status?.nodeInfo !== u
  * Why no pod can run with the node's range, in one line that says what to do; undefined when it can be used. Of two
  * nodes that want the same the one that was there first keeps it, since its pods have these addresses.
  */
-export function rangeProblem(node: Node, others: readonly Node[], cluster: Cidr): string | undefined {
+export function rangeProblem(node: Node, others: readonly Node[], cluster: IPv4Range): string | undefined {
   const advice = `delete the node and let it join again with another --pod-cidr, or with none to be given one`;
   for (const range of rangesOf(node)) {
     if (range.prefix < cluster.prefix || !overlaps(range, cluster))
-      return `the pod range ${formatCidr(range)} of node ${node.metadata.name} is not inside the cluster's ${formatCidr(cluster)}; ${advice}`;
+      return `the pod range ${formatRange(range)} of node ${node.metadata.name} is not inside the cluster's ${formatRange(cluster)}; ${advice}`;
     const holder = others.find(
       (other) => isBefore(other, node) && rangesOf(other).some((taken) => overlaps(taken, range)),
     );
     if (holder)
-      return `the pod range ${formatCidr(range)} of node ${node.metadata.name} overlaps that of node ${holder.metadata.name}; ${advice}`;
+      return `the pod range ${formatRange(range)} of node ${node.metadata.name} overlaps that of node ${holder.metadata.name}; ${advice}`;
   }
   return undefined;
+}
+
+/** The prefix length of the range a node is given. It has room for more pods than a node takes (--max-pods). */
+export const nodePrefix = 24;
+
+/**
+ * Why a node may not name its range itself, in one line; undefined when it may. It takes no more than it would be given,
+ * and nothing from any other: those that come later need ranges too.
+ */
+export function claimProblem(node: Node, others: readonly Node[], cluster: IPv4Range): string | undefined {
+  const [text = '', ...more] = node.spec.podCIDRs ?? [];
+  const range = parseRange(text);
+  const asked = `the pod range ${JSON.stringify([text, ...more].join(','))} of node ${node.metadata.name}`;
+  if (!range || more.length > 0) return `${asked} is not one IPv4 range such as 10.244.7.0/24`;
+  if (range.prefix < Math.max(nodePrefix, cluster.prefix))
+    return `${asked} is wider than the /${Math.max(nodePrefix, cluster.prefix)} that a node takes; an administrator may write it into the Node`;
+  if (!overlaps(range, cluster)) return `${asked} is not inside the cluster's ${formatRange(cluster)}`;
+  const holder = others.find((other) => rangesOf(other).some((taken) => overlaps(taken, range)));
+  return holder && `${asked} overlaps that of node ${holder.metadata.name}`;
 }
 
 function isBefore({ metadata: a }: Node, { metadata: b }: Node): boolean {

@@ -7,6 +7,7 @@ import { type Node, nodeResource } from '../api/core/v1/node.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
 import type { ObjectKey } from '../apimachinery/meta.ts';
 import { isTerminating } from '../apimachinery/meta.ts';
+import { formatRange, type IPv4Range, overlaps, parseRange } from '../base/addresses.ts';
 import { rfc3339 } from '../base/time.ts';
 import {
   type ControllerContext,
@@ -14,8 +15,15 @@ import {
   type ControllerFactory,
   watched,
 } from '../controller-runtime/definition.ts';
-import { type Cidr, formatCidr, nextFreeCidr, overlaps, parseCidr } from './cidr.ts';
-import { hasReported, rangeConditions, rangeProblem, rangesOf } from './node-ipam-plan.ts';
+import { nextFreeRange } from './free-range.ts';
+import {
+  claimProblem,
+  hasReported,
+  nodePrefix,
+  rangeConditions,
+  rangeProblem,
+  rangesOf,
+} from './node-ipam-plan.ts';
 
 export interface NodeIpamOptions {
   /** The range of all pods; default 10.244.0.0/16. */
@@ -26,12 +34,8 @@ export interface NodeIpamOptions {
 
 /** Throws when the options name no range that a node's fits into. */
 export function nodeIpam(options: NodeIpamOptions = {}): ControllerFactory {
-  const { clusterCidr = '10.244.0.0/16', nodeMaskSize = 24 } = options;
-  const cluster = parseCidr(clusterCidr);
-  if (!cluster)
-    throw new Error(
-      `clusterCidr ${JSON.stringify(clusterCidr)} is not an IPv4 range; use one such as 10.244.0.0/16`,
-    );
+  const { clusterCidr = '10.244.0.0/16', nodeMaskSize = nodePrefix } = options;
+  const cluster = readCluster(clusterCidr);
   if (!Number.isInteger(nodeMaskSize) || nodeMaskSize < cluster.prefix || nodeMaskSize > 30)
     throw new Error(
       `nodeMaskSize ${nodeMaskSize} does not fit into ${clusterCidr}; use ${cluster.prefix} to 30`,
@@ -39,7 +43,27 @@ export function nodeIpam(options: NodeIpamOptions = {}): ControllerFactory {
   return (context) => nodeIpamController(context, cluster, nodeMaskSize);
 }
 
-function nodeIpamController(context: ControllerContext, cluster: Cidr, prefix: number): ControllerDefinition {
+/** For the API server, which asks it when a node's agent names its range. Throws as nodeIpam does. */
+export function podRangeClaims(
+  clusterCidr: string,
+): (node: Node, others: readonly Node[]) => string | undefined {
+  const cluster = readCluster(clusterCidr);
+  return (node, others) => claimProblem(node, others, cluster);
+}
+
+function readCluster(clusterCidr: string): IPv4Range {
+  const cluster = parseRange(clusterCidr);
+  if (cluster) return cluster;
+  throw new Error(
+    `clusterCidr ${JSON.stringify(clusterCidr)} is not an IPv4 range; use one such as 10.244.0.0/16`,
+  );
+}
+
+function nodeIpamController(
+  context: ControllerContext,
+  cluster: IPv4Range,
+  prefix: number,
+): ControllerDefinition {
   const { client, clock, events, informers } = context;
   const nodes = informers.informerFor(nodeResource).lister;
   /** Given out by this process, by node uid, until the cache shows it. */
@@ -58,15 +82,15 @@ function nodeIpamController(context: ControllerContext, cluster: Cidr, prefix: n
       return;
     }
     if (given.has(node.metadata.uid) || !hasReported(node)) return;
-    const range = nextFreeCidr(cluster, prefix, taken());
+    const range = nextFreeRange(cluster, prefix, taken());
     if (!range) {
       waiting.add(key);
-      const message = `no free /${prefix} is left in ${formatCidr(cluster)} for node ${key}; delete unused nodes or enlarge the cluster's pod range`;
+      const message = `no free /${prefix} is left in ${formatRange(cluster)} for node ${key}; delete unused nodes or enlarge the cluster's pod range`;
       events.event(node, 'Warning', 'CIDRNotAvailable', message);
       return;
     }
     waiting.delete(key);
-    await give(node, formatCidr(range));
+    await give(node, formatRange(range));
   }
 
   async function check(node: Node): Promise<void> {
@@ -89,12 +113,12 @@ function nodeIpamController(context: ControllerContext, cluster: Cidr, prefix: n
     return [name, ...touched.map(({ metadata }) => metadata.name), ...(gone ? waiting : [])];
   }
 
-  function taken(): Cidr[] {
+  function taken(): IPv4Range[] {
     const known = nodes.list();
     const uids = new Set(known.map((node) => node.metadata.uid));
     for (const node of known) if (node.spec.podCIDR) given.delete(node.metadata.uid);
     for (const uid of given.keys()) if (!uids.has(uid)) given.delete(uid);
-    return [...known.flatMap(rangesOf), ...[...given.values()].flatMap((text) => parseCidr(text) ?? [])];
+    return [...known.flatMap(rangesOf), ...[...given.values()].flatMap((text) => parseRange(text) ?? [])];
   }
 
   async function give(node: Node, range: string): Promise<void> {
@@ -119,4 +143,4 @@ function nodeIpamController(context: ControllerContext, cluster: Cidr, prefix: n
   };
 }
 
-const meet = (ranges: readonly Cidr[], range: Cidr) => ranges.some((one) => overlaps(one, range));
+const meet = (ranges: readonly IPv4Range[], range: IPv4Range) => ranges.some((one) => overlaps(one, range));

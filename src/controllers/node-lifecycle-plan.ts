@@ -39,7 +39,7 @@ export interface NodeLifecyclePlan {
   readonly conditions: Condition[] | undefined;
   /** All taints as they are to be; undefined: they are. */
   readonly taints: Taint[] | undefined;
-  /** Its pods can not be reached, so they are not to be endpoints any more. */
+  /** Its pods cannot be reached, so they are not to be endpoints any more. */
   readonly lost: boolean;
   /** Milliseconds until it has been silent for too long; undefined: it has been already. */
   readonly lostIn: number | undefined;

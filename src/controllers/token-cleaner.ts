@@ -12,7 +12,7 @@ import { ifPresent } from './if-present.ts';
 const isToken = ({ type, metadata }: Secret) =>
   type === 'bootstrap.kubernetes.io/token' && metadata.namespace === 'kube-system';
 
-/** Milliseconds a token is still good for; 0 also for a time that can not be read, undefined for ever. */
+/** Milliseconds a token is still good for; 0 also for a time that cannot be read, undefined for ever. */
 export function remainingLife({ data = {} }: Secret, now: number): number | undefined {
   if (!data.expiration) return undefined;
   const end = Date.parse(Buffer.from(data.expiration, 'base64').toString('utf8'));

@@ -3,6 +3,7 @@
  * told so far, for all others from this machine's own name servers. It goes on while no master answers.
  */
 import { aborted } from '../base/abort.ts';
+import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Exec } from '../base/exec.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
@@ -41,14 +42,14 @@ export interface ClusterDnsOptions {
 }
 
 export interface ClusterDns {
-  /** Answers until the signal aborts; rejects when it can not begin to. Leaves its link and rules on the machine. */
+  /** Answers until the signal aborts; rejects when it cannot begin to. Leaves its link and rules on the machine. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 /** The same on every node of every cluster: for whoever wants this node's server without knowing the cluster. */
 const nodeLocalAddress = '169.254.20.10';
 const dnsPort = 53;
-const retryMs = [100, 500, 2000, 10_000];
+const retry = { initialMs: 100, maxMs: 10_000 };
 /** Whoever reloads a firewall takes our rules with it, and nothing tells. */
 const mendMs = 60_000;
 
@@ -80,7 +81,7 @@ export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
     for (;;) {
       await sleep(clock, mendMs, signal);
       await takePlace(exec, place).catch((error) =>
-        log.warn('the link or the rules of cluster DNS can not be mended; tried again', {
+        log.warn('the link or the rules of cluster DNS cannot be mended; tried again', {
           error: errorMessage(error),
         }),
       );
@@ -111,16 +112,15 @@ export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
         throw error;
       }
       log.info('cluster DNS answers', { addresses: addresses.join(', '), domain });
-      let failures = 0;
+      const backoff = new Backoff(retry);
       while (!signal.aborted) {
         try {
           listening ??= await open();
-          failures = 0;
+          backoff.reset();
           await serve(listening, signal);
         } catch (error) {
           log.error('cluster DNS does not answer; tried again', { error: errorMessage(error) });
-          const wait = retryMs[Math.min(failures++, retryMs.length - 1)] ?? mendMs;
-          await sleep(clock, wait, signal).catch(() => undefined);
+          await sleep(clock, backoff.next(), signal).catch(() => undefined);
         }
         listening = undefined;
       }

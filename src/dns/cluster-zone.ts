@@ -10,6 +10,7 @@ import {
   serviceNameLabel,
 } from '../api/discovery/v1/endpoint-slice.ts';
 import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
+import { hasAddress, requireRange } from '../base/addresses.ts';
 import type { InformerFactory } from '../client/informer.ts';
 import { type ServiceNames, serviceNames } from './zone/service-names.ts';
 import type { Zone } from './zone/zone.ts';
@@ -44,7 +45,7 @@ const serviceAddresses = ({ spec }: Service) => (spec.clusterIP ? [spec.clusterI
 export function createClusterZone(options: ClusterZoneOptions): ClusterZone {
   const { informers, nameServer, hostAddresses } = options;
   const domain = options.domain.toLowerCase();
-  const networks = options.networks.map(network);
+  const networks = options.networks.map(requireRange);
   const services = informers.informerFor(serviceResource);
   const slices = informers.informerFor(endpointSliceResource);
   const namespaces = informers.informerFor(namespaceResource);
@@ -108,14 +109,6 @@ export function createClusterZone(options: ClusterZoneOptions): ClusterZone {
       const owners = services.lister.byIndex(servicesOfAddress, ip).map(nameOf);
       return owners.length > 0 ? owners : endpointNames(ip);
     },
-    ownsAddress: (ip) => networks.some(({ base, size }) => number(ip) >= base && number(ip) < base + size),
+    ownsAddress: (ip) => networks.some((network) => hasAddress(network, ip)),
   };
-}
-
-const number = (ip: string) => ip.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
-
-function network(cidr: string): { readonly base: number; readonly size: number } {
-  const [ip = '', bits = '32'] = cidr.split('/');
-  const size = 2 ** (32 - Number(bits));
-  return { base: number(ip) - (number(ip) % size), size };
 }

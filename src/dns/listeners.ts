@@ -14,7 +14,7 @@ export interface ListenOptions {
 }
 
 export interface Listening {
-  /** Rejects when a socket can not go on; never resolves. */
+  /** Rejects when a socket cannot go on; never resolves. */
   readonly failed: Promise<never>;
   close(): Promise<void>;
 }

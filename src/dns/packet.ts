@@ -212,7 +212,7 @@ export interface UpstreamReply extends Reply {
   readonly truncated: boolean;
 }
 
-/** Undefined when it is no answer to the question asked under the id, or can not be read. */
+/** Undefined when it is no answer to the question asked under the id, or cannot be read. */
 export function readReply(message: Buffer, id: number, question: Buffer): UpstreamReply | undefined {
   if (message.length < headerLength || message.readUInt16BE(0) !== id) return undefined;
   try {

@@ -56,7 +56,7 @@ export function createResponder({ zone, forwarder, random }: ResponderOptions): 
     try {
       return writeReply(query, await replyTo(query), limit);
     } catch {
-      // A record of somebody else's that can not be written again.
+      // A record of somebody else's that cannot be written again.
       return writeReply(query, failure, limit);
     }
   };

@@ -2,9 +2,10 @@
  * The pods this node was last told to run, so that a machine that restarts while the API server is away brings
  * them back. Written whole and in one step; readable by root alone.
  */
-import { chmod, mkdir, open, readFile, rename } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Pod } from '../api/core/v1/pod.ts';
+import { replaceFile } from '../base/replace-file.ts';
 
 export interface CheckpointContent {
   readonly podCIDR: string | undefined;
@@ -35,12 +36,5 @@ export async function readCheckpoint(path: string): Promise<CheckpointContent | 
 
 export async function writeCheckpoint(path: string, content: CheckpointContent): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const temporary = `${path}.new`;
-  {
-    await using file = await open(temporary, 'w', 0o600);
-    await file.writeFile(JSON.stringify({ format, ...content }));
-    await file.sync();
-  }
-  await chmod(temporary, 0o600);
-  await rename(temporary, path);
+  await replaceFile(path, JSON.stringify({ format, ...content }), { mode: 0o600 });
 }

@@ -1,12 +1,14 @@
 /** Keeps the agent connected to the container engine, and tells pods' workers what changes there. */
 import { aborted } from '../base/abort.ts';
+import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
+import { RuntimeError } from '../docker/runtime-error.ts';
 import type { AssignedPods } from './assigned-pods.ts';
 import type { NodeAgent } from './node-agent.ts';
 import type { PodNetwork } from './pod-network.ts';
 import type { PodWorkers } from './pod-workers.ts';
-import { type ContainerRuntime, RuntimeError } from './runtime/runtime.ts';
+import type { ContainerRuntime } from './runtime/runtime.ts';
 import type { RuntimeCache } from './runtime-cache.ts';
 import type { Sandboxes } from './sandboxes.ts';
 
@@ -25,7 +27,7 @@ export interface EngineConnectionOptions {
 }
 
 const relistMs = 60_000;
-const reconnectMs = [100, 250, 500, 1000, 2000, 5000];
+const reconnect = { initialMs: 100, maxMs: 5_000 };
 /** Docker 20.10. */
 const oldestApi = [1, 41] as const;
 
@@ -48,10 +50,10 @@ export class EngineConnection {
    */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log, workers, node } = this.#options;
-    let failures = 0;
+    const backoff = new Backoff(reconnect);
     let told = '';
     const onConnected = () => {
-      failures = 0;
+      backoff.reset();
       told = '';
     };
     while (!signal.aborted) {
@@ -66,8 +68,7 @@ export class EngineConnection {
         workers.pause();
         node.setProblem(message);
       }
-      const wait = reconnectMs[Math.min(failures++, reconnectMs.length - 1)] ?? relistMs;
-      await sleep(clock, wait, signal).catch(() => undefined);
+      await sleep(clock, backoff.next(), signal).catch(() => undefined);
     }
   }
 

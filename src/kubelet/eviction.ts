@@ -6,6 +6,7 @@ import type { Pod } from '../api/core/v1/pod.ts';
 import type { Exec } from '../base/exec.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
+import { directoryUsage } from './directory-usage.ts';
 import { readContainerMemory, readWritableLayer } from './node-usage.ts';
 import { type EvictionCandidate, evictable, evictionOf, evictionOrder } from './plan/eviction-order.ts';
 import type { Shortage } from './plan/eviction-thresholds.ts';
@@ -21,8 +22,6 @@ export interface EvictionOptions {
   readonly events: EventRecorder;
   readonly log: Logger;
 }
-
-const measureTimeoutMs = 20_000;
 
 export class Eviction {
   readonly #options: EvictionOptions;
@@ -93,19 +92,7 @@ export class Eviction {
     return layer === undefined ? undefined : this.#countBelow(layer, resource);
   }
 
-  /** Bytes or inodes below a directory, on its file system alone; undefined when there is none. */
-  async #countBelow(directory: string, resource: Shortage['resource']): Promise<number | undefined> {
-    const { exec, log } = this.#options;
-    const unit = resource === 'inodes' ? '--inodes' : '--block-size=1';
-    try {
-      const { stdout } = await exec('du', ['--summarize', '--one-file-system', unit, directory], {
-        timeoutMs: measureTimeoutMs,
-      });
-      const count = Number(stdout.split('\t')[0]);
-      return Number.isFinite(count) ? count : undefined;
-    } catch (error) {
-      log.debug('cannot measure a directory', { directory, error: errorMessage(error) });
-      return undefined;
-    }
+  #countBelow(directory: string, resource: Shortage['resource']): Promise<number | undefined> {
+    return directoryUsage(this.#options, directory, resource === 'inodes' ? 'inodes' : 'bytes');
   }
 }

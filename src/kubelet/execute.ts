@@ -12,6 +12,7 @@ import type {
   PodMemory,
   StartFailureReason,
 } from './plan/actions.ts';
+import { unusedProbes } from './plan/held-pod.ts';
 import { nextFailure } from './plan/restart-backoff.ts';
 import { VolumeError } from './plan/volumes.ts';
 import type { RuntimeCache } from './runtime-cache.ts';
@@ -70,6 +71,8 @@ const effects: Effects = {
       await context.cache.refresh(sandbox.id);
       memory.prepared = true;
       memory.sandboxFailure = undefined;
+      const probes = unusedProbes(pod);
+      if (probes !== undefined) context.events.event(pod, 'Warning', 'ProbesNotRun', probes);
     } catch (error) {
       sandboxFailed(context, pod, memory, error as Error);
     }
@@ -129,7 +132,7 @@ const effects: Effects = {
   },
 
   async removePodFiles({ files }, target) {
-    await files.remove(target.uid);
+    await files.remove(target.uid, target.signal);
     target.memory.prepared = false;
     if (!target.pod) target.memory.reportedGone = true;
   },

@@ -8,16 +8,19 @@ import PQueue from 'p-queue';
 import type { Node } from '../api/core/v1/node.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
 import { amounts } from '../api/core/v1/pod-requests.ts';
+import type { Service } from '../api/core/v1/service.ts';
 import { aborted } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Current } from '../base/current.ts';
 import type { Exec } from '../base/exec.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Client } from '../client/client.ts';
-import type { InformerFactory } from '../client/informer.ts';
+import type { Informer, InformerFactory } from '../client/informer.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
 import { AssignedPods } from './assigned-pods.ts';
 import { EngineConnection } from './engine-connection.ts';
 import { Eviction } from './eviction.ts';
+import { KnownServices } from './known-services.ts';
 import { NodeAgent, type NodeFacts } from './node-agent.ts';
 import { readNodeUsage } from './node-usage.ts';
 import type { PodEnd } from './plan/actions.ts';
@@ -29,8 +32,10 @@ import {
   type Threshold,
 } from './plan/eviction-thresholds.ts';
 import { hostPortsOf, type WantedPort, wantedPortsOf } from './plan/host-ports.ts';
+import type { ToldConditions } from './plan/node-conditions.ts';
 import type { ReservedResources } from './plan/node-status.ts';
 import type { ShutdownPeriods } from './plan/shutdown-phases.ts';
+import { forbiddenSysctl } from './plan/sysctls.ts';
 import { PodFiles } from './pod-files.ts';
 import type { PodNetwork } from './pod-network.ts';
 import { PodWorkers } from './pod-workers.ts';
@@ -41,11 +46,14 @@ import { Sandboxes } from './sandboxes.ts';
 import { type KubeletTls, serveKubelet } from './server.ts';
 import { endAllPods } from './shutdown.ts';
 import { StatusWriter } from './status-writer.ts';
+import { VolumeLimits } from './volume-limits.ts';
 
 export interface KubeletOptions {
   readonly client: Client;
   /** This node's own: it is started and stopped with the agent. */
   readonly informers: InformerFactory;
+  /** Of all namespaces, started by the caller: the agent may read them once its Node is there. */
+  readonly services: Informer<Service>;
   readonly events: EventRecorder;
   readonly runtime: ContainerRuntime;
   readonly network: PodNetwork;
@@ -82,6 +90,8 @@ export interface KubeletOptions {
   readonly server?: { readonly host: string; readonly port: number; readonly tls: KubeletTls };
   /** Rejects, in one line, when something on this machine listens on the port. Absent: not looked for. */
   readonly requireFreePort?: (port: WantedPort) => Promise<void>;
+  /** What other parts of this node say of it: conditions of its Node. */
+  readonly conditions?: Current<ToldConditions>;
   /** Called when this node's Node is there: until then it may read little else. */
   readonly onRegistered?: () => void;
   /** Called when the API server has been told that pods can run here, the first time and perhaps again. */
@@ -128,6 +138,7 @@ class KubeletRun {
   readonly #workers: PodWorkers;
   readonly #node: NodeAgent;
   readonly #assigned: AssignedPods;
+  readonly #services: KnownServices;
   readonly #engine: EngineConnection;
   readonly #starts = new PQueue({ concurrency: startsAtOnce });
   readonly #pulls = new PQueue({ concurrency: pullsAtOnce });
@@ -149,10 +160,13 @@ class KubeletRun {
         readUsage,
         thresholds: options.evictionHard ?? parseThresholds(defaultEvictionHard),
         onShortages: (shortages) => eviction.consider(shortages),
+        onLook: () => void limits.enforce(),
         clock,
         log,
       }),
     });
+    this.#services = new KnownServices({ informer: options.services, dataDir, clock, log });
+    const { allocatable } = this.#node;
     const files = new PodFiles({
       dataDir,
       exec,
@@ -160,6 +174,8 @@ class KubeletRun {
       clusterDomain: options.clusterDomain ?? 'cluster.local',
       resolvConf: options.resolvConf ?? '/etc/resolv.conf',
       hosts: '/etc/hosts',
+      allocatableMemory: amounts(allocatable).get('memory') ?? facts.memoryBytes,
+      log,
     });
     this.#workers = new PodWorkers({
       runtime,
@@ -168,6 +184,8 @@ class KubeletRun {
       clock,
       log,
       nodeIP,
+      allocatable,
+      services: this.#services,
       nodeMemoryBytes: facts.memoryBytes,
       files,
       cache: this.#cache,
@@ -180,6 +198,7 @@ class KubeletRun {
       refuse: (pod, others) => this.#refuse(pod, others),
     });
     const eviction = new Eviction({ workers: this.#workers, cache: this.#cache, files, exec, events, log });
+    const limits = new VolumeLimits({ workers: this.#workers, files, exec, log });
     const parts = { workers: this.#workers, node: this.#node, cache: this.#cache };
     this.#assigned = new AssignedPods({ ...options, ...parts });
     this.#engine = new EngineConnection({
@@ -193,7 +212,7 @@ class KubeletRun {
   async run(): Promise<void> {
     const stop = new AbortController();
     const signal = AbortSignal.any([this.#signal, stop.signal]);
-    await this.#assigned.load();
+    await Promise.all([this.#assigned.load(), this.#services.load()]);
     const loops = [
       this.#assigned.run(signal),
       this.#node.run(signal),
@@ -218,6 +237,8 @@ class KubeletRun {
 
   #refuse(pod: Pod, others: readonly Pod[]): PodEnd | undefined {
     if (this.#node.farewell !== undefined) return refusal('NodeShutdown', 'the node is shutting down');
+    const sysctl = forbiddenSysctl(pod);
+    if (sysctl !== undefined) return refusal('SysctlForbidden', sysctl);
     return refusalOf(pod, others, amounts(this.#node.allocatable));
   }
 
@@ -236,6 +257,7 @@ class KubeletRun {
     await this.#statuses.close();
     const results = await Promise.allSettled([
       this.#assigned.close(),
+      this.#services.close(),
       this.#sandboxes.close(),
       informers.stopped(),
     ]);

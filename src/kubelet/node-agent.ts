@@ -5,11 +5,12 @@ import { type Node, nodeResource } from '../api/core/v1/node.ts';
 import { deepEqual } from '../apimachinery/equality.ts';
 import { isConflict, isNotFound, StatusError } from '../apimachinery/status-error.ts';
 import { type Clock, sleep } from '../base/clock.ts';
+import type { Current } from '../base/current.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Client } from '../client/client.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
 import type { Pressure } from './plan/eviction-thresholds.ts';
-import { pressureEvent } from './plan/node-conditions.ts';
+import { pressureEvent, type ToldConditions } from './plan/node-conditions.ts';
 import {
   allocatableOf,
   capacityOf,
@@ -42,6 +43,8 @@ export interface NodeAgentOptions {
   /** How often the lease is renewed and the node looked at. */
   readonly heartbeatMs: number;
   readonly podCIDR?: string;
+  /** What other parts of this node say of it; a change is reported at once. */
+  readonly conditions?: Current<ToldConditions>;
   readonly server?: { readonly port: number };
   /** Called when its Node is there and its own, each time it has made sure of that. */
   readonly onRegistered?: () => void;
@@ -121,6 +124,7 @@ export class NodeAgent {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log, heartbeatMs, pressure } = this.#options;
     let told = '';
+    const forget = this.#watchConditions();
     while (!signal.aborted) {
       let wait = heartbeatMs;
       this.#due = false;
@@ -138,6 +142,19 @@ export class NodeAgent {
       }
       await this.#pause(clock, wait, signal);
     }
+    forget();
+  }
+
+  /** They are said again at every look: only what is new is worth a report. */
+  #watchConditions(): () => void {
+    const { conditions } = this.#options;
+    if (!conditions) return () => {};
+    let last = conditions.value;
+    return conditions.onChange((value) => {
+      if (deepEqual(value, last)) return;
+      last = value;
+      this.#wake();
+    });
   }
 
   /** Ends early when something happens that must be told. */
@@ -198,6 +215,7 @@ export class NodeAgent {
         runtimeVersion: this.#runtimeVersion,
         images,
         problem,
+        told: this.#options.conditions?.value ?? {},
         ...pressure.health(now),
         now,
       },

@@ -60,7 +60,7 @@ async function readLimitedMemory(root: string): Promise<NodeUsage['memory'] | un
   return undefined;
 }
 
-/** Bytes in use that the kernel can not take back at once; undefined when there is no such group. */
+/** Bytes in use that the kernel cannot take back at once; undefined when there is no such group. */
 async function workingSet(directory: string): Promise<number | undefined> {
   const current =
     (await readIfThere(join(directory, 'memory.current'))) ??
@@ -95,7 +95,7 @@ async function readProcesses(root: string): Promise<NodeUsage['pids']> {
   const size = Math.min(Number(most), Number(threads));
   // The fourth field is `running/all`, counted in threads, as pid_max is.
   const all = Number(/\/(\d+)/.exec(load ?? '')?.[1]);
-  if (!Number.isFinite(size) || !Number.isFinite(all)) throw new Error('/proc/loadavg can not be understood');
+  if (!Number.isFinite(size) || !Number.isFinite(all)) throw new Error('/proc/loadavg cannot be understood');
   return { size, available: Math.max(0, size - all) };
 }
 

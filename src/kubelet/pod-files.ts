@@ -1,16 +1,28 @@
 /**
  * What a pod has on disk: <data>/pods/<uid>/ with its hosts and resolv.conf, its emptyDirs and its containers'
- * termination messages. Every step is safe to repeat; removal never leaves the pod's own directory.
+ * termination messages; <data>/volume-subpaths/<uid>/ with the parts of volumes that its containers have. Every step is safe to repeat; removal never leaves the pod's own directory.
  */
-import { chmod, mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Pod } from '../api/core/v1/pod.ts';
-import { parseQuantity, quantityValue } from '../apimachinery/quantity.ts';
+import type { Container } from '../api/core/v1/pod-spec.ts';
 import type { Exec } from '../base/exec.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import { removeTree } from '../base/remove-tree.ts';
+import { isMountPoint, unmountUnder } from './mounts.ts';
+import { ContainerConfigError } from './plan/container-config-error.ts';
 import { renderResolvConf } from './plan/pod-dns.ts';
 import { kernelHostname, renderHosts } from './plan/pod-hosts.ts';
-import { type HostPathType, VolumeError, type VolumePlan, volumePlan } from './plan/volumes.ts';
+import {
+  containerMounts,
+  type HostPathType,
+  memoryVolumeBytes,
+  VolumeError,
+  type VolumePlan,
+  volumePlan,
+} from './plan/volumes.ts';
 import type { Mount } from './runtime/runtime.ts';
+import { mountSubPath, removeSubPaths } from './sub-paths.ts';
 
 export interface PodFilesOptions {
   readonly dataDir: string;
@@ -20,6 +32,9 @@ export interface PodFilesOptions {
   /** The machine's own files, by which its programs resolve names. */
   readonly resolvConf: string;
   readonly hosts: string;
+  /** What pods may have of this machine's memory, in bytes. */
+  readonly allocatableMemory: number;
+  readonly log: Logger;
 }
 
 /** Kubernetes keeps no more of a termination message. */
@@ -36,19 +51,56 @@ export class PodFiles {
     return join(this.#options.dataDir, 'pods', uid);
   }
 
+  /** Not below the pod's directory, which is measured and removed as a whole. */
+  #subPaths(uid: string): string {
+    return join(this.#options.dataDir, 'volume-subpaths', uid);
+  }
+
   /** Throws VolumeError for what the pod asks for and this machine does not have. */
   async prepareVolumes(pod: Pod): Promise<void> {
     const directory = this.directory(pod.metadata.uid);
+    const { fsGroup } = pod.spec.securityContext;
     const plans = (pod.spec.volumes ?? []).map((volume) => ({ volume, plan: volumePlan(volume, directory) }));
     await mkdir(directory, { recursive: true, mode: 0o750 });
     for (const { volume, plan } of plans) {
       try {
-        await this.#prepare(plan);
+        await this.#prepare(pod, plan);
+        if (fsGroup !== undefined && plan.type !== 'hostPath') await giveToGroup(plan.path, fsGroup);
       } catch (error) {
         if (error instanceof VolumeError) throw new VolumeError(`volume "${volume.name}": ${error.message}`);
         throw new VolumeError(`volume "${volume.name}": ${(error as Error).message}`, { cause: error });
       }
     }
+  }
+
+  /**
+   * The container's mounts, parts of volumes made and mounted by themselves. Throws VolumeError, and ContainerConfigError
+   * for a part that there cannot be. Why is for this machine's log alone: it would tell of the machine's files.
+   */
+  async containerMounts(
+    pod: Pod,
+    container: Container,
+    env: ReadonlyMap<string, string>,
+  ): Promise<readonly Mount[]> {
+    const { uid, name, namespace } = pod.metadata;
+    const mounts: Mount[] = [];
+    for (const { part, ...mount } of containerMounts(pod, container, this.directory(uid), env)) {
+      if (!part) {
+        mounts.push(mount);
+        continue;
+      }
+      const target = join(this.#subPaths(uid), part.volume, container.name, String(part.index));
+      try {
+        const wanted = { volumePath: mount.source, subPath: part.subPath, target };
+        await mountSubPath(wanted, this.#options.exec);
+      } catch (cause) {
+        const message = `failed to prepare subPath for volumeMount "${part.volume}" of container "${container.name}"`;
+        this.#options.log.warn(message, { pod: `${namespace}/${name}`, error: errorMessage(cause) });
+        throw new ContainerConfigError(message, { cause });
+      }
+      mounts.push({ ...mount, source: target });
+    }
+    return mounts;
   }
 
   /** What `hostname` says in the pod. Throws when it would be longer than the kernel takes. */
@@ -106,24 +158,33 @@ export class PodFiles {
     }
   }
 
-  async remove(uid: string): Promise<void> {
+  /** Rejects when something stays, or with the signal's reason: that ends it wherever it is. */
+  async remove(uid: string, signal?: AbortSignal): Promise<void> {
     const directory = this.directory(uid);
-    for (const mounted of (await mountsUnder(directory)).toReversed()) {
-      await this.#options.exec('umount', [mounted]);
-    }
-    await rm(directory, { recursive: true, force: true });
+    const { exec } = this.#options;
+    // Parts of volumes before the volumes.
+    await removeSubPaths(this.#subPaths(uid), exec);
+    await unmountUnder(directory, exec);
+    await removeTree(directory, exec, signal);
   }
 
-  async #prepare(plan: VolumePlan): Promise<void> {
+  async #prepare(pod: Pod, plan: VolumePlan): Promise<void> {
     if (plan.type === 'hostPath') return prepareHostPath(plan.path, plan.check);
     await mkdir(plan.path, { recursive: true });
-    if (plan.type === 'tmpfs' && !(await mountsUnder(plan.path)).includes(plan.path)) {
-      const size =
-        plan.sizeLimit === undefined ? '' : `,size=${quantityValue(parseQuantity(plan.sizeLimit))}`;
-      await this.#options.exec('mount', ['-t', 'tmpfs', '-o', `mode=0777${size}`, 'tmpfs', plan.path]);
+    if (plan.type === 'tmpfs' && !(await isMountPoint(plan.path))) {
+      const { exec, allocatableMemory } = this.#options;
+      const size = memoryVolumeBytes(pod, plan.sizeLimit, allocatableMemory);
+      await exec('mount', ['-t', 'tmpfs', '-o', `mode=0777,size=${size}`, 'tmpfs', plan.path]);
     }
     await chmod(plan.path, 0o777);
   }
+}
+
+/** What is made in the directory belongs to the group too; a path of the machine's own is left as it is. */
+async function giveToGroup(path: string, group: number): Promise<void> {
+  const { uid } = await stat(path);
+  await chown(path, uid, group);
+  await chmod(path, 0o2777);
 }
 
 /** '' when there is no such file. */
@@ -135,17 +196,6 @@ async function textOf(path: string): Promise<string> {
     throw error;
   }
 }
-
-/** Mount points at and below a directory, outer ones first. */
-async function mountsUnder(directory: string): Promise<readonly string[]> {
-  const lines = (await readFile('/proc/self/mounts', 'utf8')).split('\n');
-  const points = lines.map((line) => unescapeMountPoint(line.split(' ')[1] ?? ''));
-  return points.filter((point) => point === directory || point.startsWith(`${directory}/`));
-}
-
-/** The kernel writes blanks and the like in octal. */
-const unescapeMountPoint = (text: string) =>
-  text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
 async function prepareHostPath(path: string, check: HostPathType): Promise<void> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {

@@ -1,12 +1,5 @@
 /** What the node agent needs of the pod network; the role that builds both hands it in. */
-export interface HostPort {
-  readonly protocol: 'TCP' | 'UDP' | 'SCTP';
-  /** '' for every address of this machine. */
-  readonly hostIP: string;
-  readonly hostPort: number;
-  readonly podIP: string;
-  readonly containerPort: number;
-}
+import type { HostPort } from '../base/host-port.ts';
 
 export interface PodNetwork {
   /** Forwarding, masquerading and the firewall's acceptance for pods of `podCIDR`. Idempotent; mends what is gone. */

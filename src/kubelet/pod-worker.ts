@@ -3,14 +3,19 @@
  * nothing is left to do. Whoever learns that something may have changed calls `wake`; what changed is never passed
  * on, so nothing is lost when wakes come faster than work.
  */
+
 import type { Pod } from '../api/core/v1/pod.ts';
+import { isTerminalPhase } from '../api/core/v1/pod-conditions.ts';
 import type { PodStatus } from '../api/core/v1/pod-status.ts';
+import { Backoff } from '../base/backoff.ts';
 import type { Timer } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { type ExecuteContext, execute, type MutableMemory } from './execute.ts';
 import type { ObservedPod, PodEnd, PodPlan } from './plan/actions.ts';
+import { deadlineExceeded, deadlineIn } from './plan/active-deadline.ts';
 import { computeOrphanActions, computePodActions } from './plan/compute-pod-actions.ts';
-import { computePodStatus, isTerminalPhase } from './plan/pod-status.ts';
+import { holdOf } from './plan/held-pod.ts';
+import { computePodStatus } from './plan/pod-status.ts';
 
 export interface PodWorkerContext extends ExecuteContext {
   readonly log: Logger;
@@ -18,8 +23,7 @@ export interface PodWorkerContext extends ExecuteContext {
   onStatus(): void;
 }
 
-const firstRetryMs = 500;
-const lastRetryMs = 30_000;
+const retry = { initialMs: 500, maxMs: 30_000 };
 /** Of what a container wrote, when it left no message of its own. */
 const lastWords = { lines: 80, bytes: 2048 };
 
@@ -40,10 +44,11 @@ export class PodWorker {
   /** The grace period of the last known pod's deletion, once the pod is unknown. */
   #orphanGrace: number | undefined;
   #status: PodStatus | undefined;
+  #toldHold: string | undefined;
   #dirty = false;
   #running: Promise<void> | undefined;
   #timer: Timer | undefined;
-  #failures = 0;
+  readonly #backoff = new Backoff(retry);
   #stopped = false;
   #paused: boolean;
   /** Aborted when waiting for an image has become pointless. */
@@ -132,12 +137,12 @@ export class PodWorker {
       this.#timer?.cancel();
       try {
         const plan = await this.#step();
-        this.#failures = 0;
+        this.#backoff.reset();
         if (plan.actions.length > 0) this.#dirty = true;
         else if (plan.requeueAfter !== undefined) this.#wakeAfter(plan.requeueAfter);
       } catch (error) {
         if (this.#stopped) return;
-        const wait = Math.min(firstRetryMs * 2 ** this.#failures++, lastRetryMs);
+        const wait = this.#backoff.next();
         if (!this.#waiting.signal.aborted) {
           this.#context.log.warn('a step of a pod failed; it is tried again', {
             pod: this.#pod ? `${this.#pod.metadata.namespace}/${this.#pod.metadata.name}` : this.uid,
@@ -181,7 +186,9 @@ export class PodWorker {
     const { clock, nodeIP, statuses } = this.#context;
     const now = clock.now();
     const memory = this.#memory;
+    if (!memory.end && !this.#hasEnded && (deadlineIn(pod, now) ?? 1) <= 0) void this.end(deadlineExceeded);
     if (!memory.reportedGone) {
+      this.#tellHold(pod);
       const status = computePodStatus({ pod, observed, memory, nodeIP, now });
       this.#tellBackOffs(pod, status);
       this.#tellFailedStarts(pod, status);
@@ -189,7 +196,19 @@ export class PodWorker {
       statuses.set(pod, status);
       this.#context.onStatus();
     }
-    return computePodActions({ pod: this.#withOwnStatus(pod), observed, memory, now });
+    const reported = this.#withOwnStatus(pod);
+    const plan = computePodActions({ pod: reported, observed, memory, now });
+    return memory.end || this.#hasEnded ? plan : untilDeadline(plan, deadlineIn(reported, now));
+  }
+
+  /** Once for each run of the agent, and again when the reason changes. */
+  #tellHold(pod: Pod): void {
+    const ending = pod.metadata.deletionTimestamp !== undefined || this.#memory.end !== undefined;
+    const hold = ending ? undefined : holdOf(pod);
+    if (hold && hold.message !== this.#toldHold) {
+      this.#context.events.event(pod, 'Warning', hold.reason, hold.message);
+    }
+    this.#toldHold = hold?.message;
   }
 
   /** What was reported last is what counts, also while the server's copy lags behind. */
@@ -255,3 +274,7 @@ export class PodWorker {
     if (this.#running !== undefined) this.#waiting.abort();
   }
 }
+
+/** `left`: milliseconds, undefined for no deadline. */
+const untilDeadline = (plan: PodPlan, left: number | undefined): PodPlan =>
+  left === undefined ? plan : { ...plan, requeueAfter: Math.min(plan.requeueAfter ?? left, left) };

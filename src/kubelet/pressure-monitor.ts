@@ -17,6 +17,8 @@ export interface PressureMonitorOptions {
   readonly thresholds: readonly Threshold[];
   /** Called after every look that found the node short of something. */
   readonly onShortages: (shortages: readonly Shortage[]) => void;
+  /** Called with every look. */
+  readonly onLook: () => void;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -34,7 +36,7 @@ export class PressureMonitor {
   }
 
   /**
-   * Never rejects: what can not be measured is said in the conditions. Resolves after a while also when the kernel does
+   * Never rejects: what cannot be measured is said in the conditions. Resolves after a while also when the kernel does
    * not answer (a file system that hangs), so that the node is heard of all the same.
    */
   async measure(): Promise<void> {
@@ -51,7 +53,8 @@ export class PressureMonitor {
   }
 
   async #look(): Promise<void> {
-    const { readUsage, thresholds, onShortages, clock } = this.#options;
+    const { readUsage, thresholds, onShortages, onLook, clock } = this.#options;
+    onLook();
     try {
       const shortages = shortagesOf(await readUsage(), thresholds);
       this.#memory = rememberPressure(this.#memory, shortages, clock.now());

@@ -6,13 +6,9 @@
 
 import type { Pod } from '../api/core/v1/pod.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
+import { RuntimeError } from '../docker/runtime-error.ts';
 import type { PodNetwork } from './pod-network.ts';
-import {
-  type ContainerRuntime,
-  type PodReference,
-  RuntimeError,
-  type SandboxState,
-} from './runtime/runtime.ts';
+import type { ContainerRuntime, PodReference, SandboxState } from './runtime/runtime.ts';
 
 export interface SandboxesOptions {
   readonly runtime: ContainerRuntime;

@@ -4,15 +4,17 @@ import { once } from 'node:events';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { pipeline } from 'node:stream/promises';
 import type { SecureContextOptions } from 'node:tls';
 import type { Pod } from '../api/core/v1/pod.ts';
 import { aborted } from '../base/abort.ts';
+import { holderOf } from '../base/certificate-names.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Current } from '../base/current.ts';
+import { hasTooManyParameters, maxPassedOnHeaderBytes, maxQueryParameters } from '../base/header-limits.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
+import { openLog, sendLog, sendLogMessages } from './container-logs.ts';
 import type { ObservedPod } from './plan/actions.ts';
-import { type LogQuery, logTarget, parseLogQuery, RequestError } from './plan/log-request.ts';
+import { RequestError } from './plan/log-request.ts';
 import type { ContainerRuntime } from './runtime/runtime.ts';
 import { serveStream } from './streaming/serve-streams.ts';
 import type { Upgrade } from './streaming/websocket.ts';
@@ -52,8 +54,10 @@ export async function serveKubelet(options: KubeletServerOptions, signal: AbortS
       ...secureContext(tls),
       requestCert: true,
       rejectUnauthorized: true,
+      maxHeaderSize: maxPassedOnHeaderBytes,
       // Everything else is answered as if nobody had asked for another protocol.
-      shouldUpgradeCallback: ({ url = '' }) => /^\/(exec|attach|portForward|connect)\//.test(url),
+      shouldUpgradeCallback: ({ url = '' }) =>
+        /^\/(exec|attach|portForward|connect|containerLogs)\//.test(url),
     },
     (request, response) => {
       answer(options, request, response, signal).catch((error) => fail(response, error, log));
@@ -100,7 +104,7 @@ async function answer(
 ): Promise<void> {
   requireClient(options.tls, request);
   if (request.method !== 'GET') throw new RequestError(405, `${request.method} is not supported`);
-  const url = new URL(request.url ?? '/', 'https://kubelet');
+  const url = urlOf(request);
   const [, head, ...rest] = url.pathname.split('/').map(decodeURIComponent);
   if (head === 'healthz' && rest.length === 0) return void response.end('ok');
   if (head === 'pods' && rest.length === 0) {
@@ -108,17 +112,24 @@ async function answer(
     response.setHeader('content-type', 'application/json');
     return void response.end(JSON.stringify(list));
   }
-  const [namespace, pod, container] = rest;
-  if (head !== 'containerLogs' || !namespace || !pod || !container || rest.length !== 3) {
-    throw new RequestError(404, 'page not found');
-  }
-  const query = parseLogQuery(url.searchParams, options.clock.now());
-  await sendLogs(options, { namespace, pod, container }, query, response, signal);
+  const log = openLog(options, url);
+  if (!log) throw new RequestError(404, 'page not found');
+  await sendLog(log, response, signal);
 }
 
 async function upgrade(options: KubeletServerOptions, asked: Upgrade, signal: AbortSignal): Promise<void> {
   requireClient(options.tls, asked.request);
-  await serveStream(options, asked, signal);
+  const log = openLog(options, urlOf(asked.request));
+  if (log) await sendLogMessages(log, asked, signal);
+  else await serveStream(options, asked, signal);
+}
+
+/** Throws RequestError (414) for a query of too many parameters. */
+function urlOf({ url = '/' }: IncomingMessage): URL {
+  if (hasTooManyParameters(url)) {
+    throw new RequestError(414, `the query has more than ${maxQueryParameters} parameters`);
+  }
+  return new URL(url, 'https://kubelet');
 }
 
 /** On a connection that has left HTTP behind an error has nobody to go to. */
@@ -136,48 +147,10 @@ function refuse(request: IncomingMessage, socket: Socket, error: unknown, log: L
 
 function requireClient({ authorize }: KubeletTls, request: IncomingMessage): void {
   const socket = request.socket as import('node:tls').TLSSocket;
-  const { CN, O } = socket.getPeerCertificate().subject;
-  const user = [CN].flat()[0] ?? '';
-  const groups = [O ?? []].flat();
+  const { commonName: user = '', organizations: groups = [] } =
+    holderOf(socket.getPeerCertificate().raw) ?? {};
   if (authorize && !authorize({ user, groups }))
     throw new RequestError(403, `${user} may not use this node's API`);
-}
-
-async function sendLogs(
-  { runtime, pods, observe }: KubeletServerOptions,
-  path: { readonly namespace: string; readonly pod: string; readonly container: string },
-  query: LogQuery,
-  response: ServerResponse,
-  signal: AbortSignal,
-): Promise<void> {
-  const pod = pods().find(
-    ({ metadata }) => metadata.namespace === path.namespace && metadata.name === path.pod,
-  );
-  if (!pod) throw new RequestError(404, `pod "${path.pod}" not found in namespace "${path.namespace}"`);
-  const { id } = logTarget(pod, observe(pod.metadata.uid), path.container, query.previous);
-  const gone = new AbortController();
-  response.on('close', () => gone.abort());
-  const both = AbortSignal.any([signal, gone.signal]);
-  response.setHeader('content-type', 'text/plain');
-  // The client of a quiet container must learn that its request was accepted.
-  response.flushHeaders();
-  try {
-    await pipeline(limited(runtime.logs(id, query, both), query.limitBytes), response);
-  } catch (error) {
-    if (!both.aborted) throw error;
-  }
-}
-
-async function* limited(
-  chunks: AsyncIterable<Uint8Array>,
-  limit: number | undefined,
-): AsyncIterable<Uint8Array> {
-  let left = limit ?? Number.POSITIVE_INFINITY;
-  for await (const chunk of chunks) {
-    yield chunk.length <= left ? chunk : chunk.subarray(0, left);
-    left -= chunk.length;
-    if (left <= 0) return;
-  }
 }
 
 function fail(response: ServerResponse, error: unknown, log: Logger): void {

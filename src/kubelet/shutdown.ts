@@ -1,7 +1,8 @@
 /** Ends a node's pods because its machine goes down: ordinary pods first, those of the system last. */
+
+import { isPodTerminal } from '../api/core/v1/pod-conditions.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-import { isTerminalPhase } from './plan/pod-status.ts';
 import { type ShutdownPeriods, shutdownPhases } from './plan/shutdown-phases.ts';
 import type { PodWorkers } from './pod-workers.ts';
 
@@ -13,7 +14,7 @@ export interface ShutdownOptions extends ShutdownPeriods {
 
 /** Resolves when all have ended, or the time is over; a phase whose pods end early takes no longer than they do. */
 export async function endAllPods({ workers, clock, log, ...periods }: ShutdownOptions): Promise<void> {
-  const pods = workers.pods().filter(({ status }) => !isTerminalPhase(status?.phase));
+  const pods = workers.pods().filter((pod) => !isPodTerminal(pod));
   for (const { pods: ending, periodMs } of shutdownPhases(pods, periods)) {
     log.info('ending pods: this node is shutting down', { pods: ending.length, withinMs: periodMs });
     const over = new AbortController();

@@ -1,37 +1,26 @@
 /** Starting one container: its image, its configuration, create, start. The order of pkg/kubelet startContainer. */
 
-import { type ConfigMap, configMapResource } from '../api/core/v1/config-map.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
-import { containerReferences } from '../api/core/v1/pod-references.ts';
 import type { Container } from '../api/core/v1/pod-spec.ts';
-import { type Secret, secretResource } from '../api/core/v1/secret.ts';
-import { isNotFound } from '../apimachinery/status-error.ts';
-import type { Client } from '../client/client.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
+import { RuntimeError } from '../docker/runtime-error.ts';
+import { containerEnvironment, type EnvironmentContext } from './container-environment.ts';
 import type { PodAction, StartFailureReason } from './plan/actions.ts';
-import { type ConfigSources, ContainerConfigError, expand, resolveEnv } from './plan/env.ts';
+import { ContainerConfigError } from './plan/container-config-error.ts';
+import { expand } from './plan/env.ts';
 import { containerArgv, isImageName, pullDecision } from './plan/image.ts';
 import { containerResources, qosClass } from './plan/resources.ts';
-import { containerUser, securityOf } from './plan/security.ts';
+import { containerUser, nonRootProblem, securityOf } from './plan/security.ts';
 import { specHash } from './plan/spec-hash.ts';
-import { containerMounts } from './plan/volumes.ts';
 import type { PodFiles } from './pod-files.ts';
-import {
-  type ContainerConfig,
-  type ContainerRuntime,
-  RuntimeError,
-  type RuntimeImage,
-  type SandboxState,
-} from './runtime/runtime.ts';
+import type { ContainerConfig, ContainerRuntime, RuntimeImage, SandboxState } from './runtime/runtime.ts';
 
 export type StartAction = Extract<PodAction, { type: 'startContainer' }>;
 
-export interface StartContext {
+export interface StartContext extends EnvironmentContext {
   readonly runtime: ContainerRuntime;
-  readonly client: Client;
   readonly files: PodFiles;
   readonly events: EventRecorder;
-  readonly nodeIP: string;
   readonly nodeMemoryBytes: number;
   /** Makes a sandbox or a container when it is its turn. */
   startInTurn<T>(work: () => Promise<T>): Promise<T>;
@@ -61,27 +50,43 @@ export async function startContainer(
   const wanted = pod.spec.containers.find(({ name }) => name === action.name);
   if (!wanted) throw new Error(`pod ${pod.metadata.name} has no container ${action.name}`);
   const image = await ensureImage(context, pod, wanted, signal);
-  const config = await containerConfig(context, pod, wanted, action, sandbox, image);
+  const config = await telling(context, pod, () =>
+    containerConfig(context, pod, wanted, action, sandbox, image, signal),
+  );
   return context.startInTurn(() => createAndStart(context, pod, config));
 }
 
-/** Resolves also when the container could not run: what the engine kept of it tells the status and the back-off. */
-async function createAndStart(
-  { runtime, events }: StartContext,
-  pod: Pod,
-  config: ContainerConfig,
-): Promise<string> {
-  const id = await orFail('CreateContainerError', () => runtime.createContainer(config));
-  events.event(pod, 'Normal', 'Created', `Created container ${config.name}`);
+/** A failure of the work that the pod's status tells is an event too. */
+async function telling<T>({ events }: StartContext, pod: Pod, work: () => Promise<T>): Promise<T> {
   try {
-    await orFail('RunContainerError', () => runtime.startContainer(id));
+    return await work();
   } catch (error) {
-    events.event(pod, 'Warning', 'Failed', `Error: ${(error as Error).message}`);
-    if (error instanceof StartError && (await runtime.inspect(id))?.state === 'exited') return id;
+    if (error instanceof StartError) events.event(pod, 'Warning', 'Failed', `Error: ${error.message}`);
     throw error;
   }
-  events.event(pod, 'Normal', 'Started', `Started container ${config.name}`);
+}
+
+/** Resolves also when the container could not run: what the engine kept of it tells the status and the back-off. */
+async function createAndStart(context: StartContext, pod: Pod, config: ContainerConfig): Promise<string> {
+  const { runtime, events } = context;
+  const id = await telling(context, pod, () =>
+    orFail('CreateContainerError', () => runtime.createContainer(config)),
+  );
+  events.event(pod, 'Normal', 'Created', `Created container ${config.name}`);
+  const started = await telling(context, pod, () => startOrEnd(runtime, id));
+  if (started) events.event(pod, 'Normal', 'Started', `Started container ${config.name}`);
   return id;
+}
+
+/** False when the container could not run and has ended by that, of which the pod's worker makes the event. */
+async function startOrEnd(runtime: ContainerRuntime, id: string): Promise<boolean> {
+  try {
+    await orFail('RunContainerError', () => runtime.startContainer(id));
+    return true;
+  } catch (error) {
+    if (error instanceof StartError && (await runtime.inspect(id))?.state === 'exited') return false;
+    throw error;
+  }
 }
 
 async function ensureImage(
@@ -136,19 +141,23 @@ async function containerConfig(
   action: StartAction,
   sandbox: SandboxState,
   image: RuntimeImage,
+  signal: AbortSignal,
 ): Promise<ContainerConfig> {
   const { files, nodeMemoryBytes } = context;
+  const asRoot = nonRootProblem(pod, wanted, image.user);
+  if (asRoot !== undefined) throw new StartError('CreateContainerConfigError', asRoot);
   const { uid, name, namespace = '' } = pod.metadata;
   const hostname = files.hostname(pod);
-  const env = await environment(context, pod, wanted, sandbox);
-  const own = containerMounts(pod, wanted, files.directory(uid));
+  const env = await configured(() => containerEnvironment(context, pod, wanted, sandbox.ip, signal));
+  const lookUp = (variable: string) => env.get(variable);
+  const own = await configured(() => files.containerMounts(pod, wanted, env));
   const terminationMessageFile = await files.makeTerminationFile(uid, wanted.name, action.attempt);
   const message = { source: terminationMessageFile, target: wanted.terminationMessagePath, readOnly: false };
   const inHostNetwork = pod.spec.hostNetwork === true;
   const argv = containerArgv(
     {
-      ...(wanted.command && { command: wanted.command.map((text) => expand(text, env)) }),
-      ...(wanted.args && { args: wanted.args.map((text) => expand(text, env)) }),
+      ...(wanted.command && { command: wanted.command.map((text) => expand(text, lookUp)) }),
+      ...(wanted.args && { args: wanted.args.map((text) => expand(text, lookUp)) }),
     },
     image,
   );
@@ -176,7 +185,7 @@ async function containerConfig(
     mounts: [...files.nameMounts(pod, own), ...own, message],
     resources: containerResources(wanted, qosClass(pod), nodeMemoryBytes),
     user: containerUser(pod, wanted, image.user),
-    ...securityOf(wanted),
+    ...securityOf(pod, wanted),
     stdin: wanted.stdin ?? false,
     stdinOnce: wanted.stdinOnce ?? false,
     tty: wanted.tty ?? false,
@@ -187,44 +196,14 @@ async function containerConfig(
   };
 }
 
-async function environment(
-  { client, nodeIP }: StartContext,
-  pod: Pod,
-  wanted: Container,
-  sandbox: SandboxState,
-): Promise<ReadonlyMap<string, string>> {
+/** What cannot be configured is said as what it is. */
+async function configured<T>(work: () => Promise<T>): Promise<T> {
   try {
-    const sources = await fetchSources(client, pod, wanted);
-    return resolveEnv(pod, wanted, { podIP: sandbox.ip ?? nodeIP, hostIP: nodeIP }, sources);
+    return await work();
   } catch (error) {
     if (!(error instanceof ContainerConfigError)) throw error;
     throw new StartError('CreateContainerConfigError', error.message, { cause: error });
   }
-}
-
-async function fetchSources(client: Client, pod: Pod, wanted: Container): Promise<ConfigSources> {
-  const names = containerReferences(wanted);
-  const { namespace = '' } = pod.metadata;
-  const [configMaps, secrets] = await Promise.all([
-    fetchAll<ConfigMap>(names.configMaps, (name) => client.resource(configMapResource).get(name, namespace)),
-    fetchAll<Secret>(names.secrets, (name) => client.resource(secretResource).get(name, namespace)),
-  ]);
-  return { configMaps, secrets };
-}
-
-async function fetchAll<T>(
-  names: ReadonlySet<string>,
-  get: (name: string) => Promise<T>,
-): Promise<ReadonlyMap<string, T>> {
-  const found = new Map<string, T>();
-  for (const name of names) {
-    try {
-      found.set(name, await get(name));
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
-  }
-  return found;
 }
 
 async function orFail<T>(reason: StartFailureReason, work: () => Promise<T>): Promise<T> {

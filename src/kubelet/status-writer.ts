@@ -5,17 +5,20 @@
  */
 
 import { type Pod, podResource } from '../api/core/v1/pod.ts';
+import { isTerminalPhase } from '../api/core/v1/pod-conditions.ts';
 import type { PodStatus } from '../api/core/v1/pod-status.ts';
 import { deepEqual } from '../apimachinery/equality.ts';
 import { isConflict, isNotFound } from '../apimachinery/status-error.ts';
+import { Backoff } from '../base/backoff.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Client } from '../client/client.ts';
 import { notAfter } from '../client/resource-version.ts';
+import { ownConditions } from './plan/pod-conditions.ts';
 import { isReady } from './plan/pod-status.ts';
 
 const coalesceMs = 250;
-const retryMs = [500, 1000, 2000, 5000, 10_000];
+const retry = { initialMs: 500, maxMs: 10_000 };
 
 interface Entry {
   readonly pod: Pod;
@@ -24,11 +27,13 @@ interface Entry {
   written: PodStatus | undefined;
   /** The newest copy of the server's that is known here. */
   version: string;
+  /** The newest copy of the server's whose conditions of others `wanted` has. */
+  basis: string;
   /** Another wrote the opposite of our readiness while a write of ours was under way. */
   contradicted: Pod | undefined;
   writing: Promise<void> | undefined;
   timer: Timer | undefined;
-  failures: number;
+  readonly backoff: Backoff;
 }
 
 export class StatusWriter {
@@ -48,14 +53,14 @@ export class StatusWriter {
   set(pod: Pod, status: PodStatus): void {
     const { uid } = pod.metadata;
     const entry = this.#entries.get(uid) ?? this.#add(pod);
+    if (!notAfter(pod.metadata.resourceVersion, entry.basis)) entry.basis = pod.metadata.resourceVersion;
     const same = deepEqual(entry.wanted, status);
     if (same && (entry.writing || entry.timer || deepEqual(entry.written, status))) return;
     entry.wanted = status;
-    entry.failures = 0;
+    entry.backoff.reset();
     const urgent =
       isReady(status) !== isReady(entry.written) ||
-      status.phase === 'Succeeded' ||
-      status.phase === 'Failed' ||
+      isTerminalPhase(status.phase) ||
       pod.metadata.deletionTimestamp !== undefined;
     if (urgent) this.#write(uid, entry);
     else if (!entry.timer && !entry.writing) this.#writeAfter(uid, entry, coalesceMs);
@@ -84,7 +89,9 @@ export class StatusWriter {
     const entry = this.#entries.get(uid);
     if (!entry) return;
     await entry.writing;
-    if (!deepEqual(entry.wanted, entry.written)) await this.#patch(uid, entry);
+    while (this.#entries.get(uid) === entry && !deepEqual(entry.wanted, entry.written)) {
+      await this.#patch(uid, entry);
+    }
   }
 
   forget(uid: string): void {
@@ -107,10 +114,11 @@ export class StatusWriter {
       wanted: written ?? {},
       written,
       version: pod.metadata.resourceVersion,
+      basis: pod.metadata.resourceVersion,
       contradicted: undefined,
       writing: undefined,
       timer: undefined,
-      failures: 0,
+      backoff: new Backoff(retry),
     };
     this.#entries.set(pod.metadata.uid, entry);
     return entry;
@@ -140,7 +148,7 @@ export class StatusWriter {
         await this.#patch(uid, entry);
       }
     } catch (error) {
-      const wait = retryMs[Math.min(entry.failures++, retryMs.length - 1)] ?? coalesceMs;
+      const wait = entry.backoff.next();
       this.#log.warn('cannot write a pod status; it is tried again', {
         pod: `${entry.pod.metadata.namespace}/${entry.pod.metadata.name}`,
         error: errorMessage(error),
@@ -152,20 +160,38 @@ export class StatusWriter {
   async #patch(uid: string, entry: Entry): Promise<void> {
     const { name, namespace = '' } = entry.pod.metadata;
     const { wanted } = entry;
-    const body = { metadata: { uid }, status: mergePatch(entry.written ?? {}, wanted) };
+    // Others set the conditions of its gates: of a list that one of them has changed meanwhile none may be lost.
+    const shared = (entry.pod.spec.readinessGates ?? []).length > 0 && entry.basis !== '';
+    const metadata = { uid, ...(shared && { resourceVersion: entry.basis }) };
+    const body = { metadata, status: mergePatch(entry.written ?? {}, wanted) };
     try {
       const pod = await this.#client.resource(podResource).patch(name, namespace, 'merge', body, 'status');
       entry.version = pod.metadata.resourceVersion;
+      entry.basis = entry.version;
     } catch (error) {
+      if (shared && isConflict(error) && (await this.#rebase(uid, entry))) return;
       // Gone, or another pod of that name: there is nobody left to tell.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
     entry.written = wanted;
-    entry.failures = 0;
+    entry.backoff.reset();
     const { contradicted } = entry;
     if (contradicted && !notAfter(contradicted.metadata.resourceVersion, entry.version))
       this.#contradict(entry, contradicted);
     entry.contradicted = undefined;
+  }
+
+  /** Takes over what others have written meanwhile; false when this pod is not there any more. */
+  async #rebase(uid: string, entry: Entry): Promise<boolean> {
+    const { name, namespace = '' } = entry.pod.metadata;
+    const { metadata, status = {} } = await this.#client.resource(podResource).get(name, namespace);
+    if (metadata.uid !== uid) return false;
+    entry.basis = metadata.resourceVersion;
+    entry.written = status;
+    const own = (entry.wanted.conditions ?? []).filter(({ type }) => ownConditions.has(type));
+    const others = (status.conditions ?? []).filter(({ type }) => !ownConditions.has(type));
+    entry.wanted = { ...entry.wanted, conditions: [...others, ...own] };
+    return true;
   }
 }
 

@@ -9,9 +9,9 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { type Exec, ExecError } from '../base/exec.ts';
+import type { HostPort } from '../base/host-port.ts';
 import { deleteLink } from '../base/link.ts';
 import type { Logger } from '../base/log.ts';
-import type { HostPort } from './host-port.ts';
 import { AddressPool } from './ipam.ts';
 import { applyOverlay, readOverlay, readUnderlay } from './overlay/kernel.ts';
 import { noOverlay, type OverlayMode, podMtu } from './overlay/plan.ts';

@@ -1,5 +1,7 @@
 /** The pod network as text for nft(8) and ip(8): data to data. */
-import type { HostPort } from './host-port.ts';
+
+import { hexOfIPv4 } from '../base/addresses.ts';
+import type { HostPort } from '../base/host-port.ts';
 
 /** What this network's things are called on the machine; two networks on one machine need two sets. */
 export interface NetworkNames {
@@ -30,8 +32,7 @@ const gatewayMac = 'ee:ee:ee:ee:ee:ee';
 
 /** The host's end of a pod's link: at most 15 characters, and told from the address alone. */
 export function linkName(ip: string, { linkPrefix }: NetworkNames = defaultNames): string {
-  const hex = ip.split('.').map((part) => Number(part).toString(16).padStart(2, '0'));
-  return `${linkPrefix}${hex.join('')}`;
+  return `${linkPrefix}${hexOfIPv4(ip)}`;
 }
 
 export interface NetworkFacts {
@@ -122,7 +123,7 @@ route add default via ${gateway} dev eth0
 }
 
 function matchHostPort({ protocol, hostIP, hostPort }: HostPort): string {
-  const address = hostIP === '' || hostIP === '0.0.0.0' ? '' : `ip daddr ${hostIP} `;
+  const address = hostIP === '' ? '' : `ip daddr ${hostIP} `;
   return `${address}${protocol.toLowerCase()} dport ${hostPort}`;
 }
 

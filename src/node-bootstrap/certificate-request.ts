@@ -5,10 +5,10 @@ import {
   certificateSigningRequestResource,
 } from '../api/certificates/v1/certificate-signing-request.ts';
 import { isAlreadyExists, isForbidden, isNotFound, StatusError } from '../apimachinery/status-error.ts';
+import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
-import { Backoff } from '../client/backoff.ts';
 import type { Client } from '../client/client.ts';
 import { isTransportError } from '../client/transport-error.ts';
 import { makeRequest, type RequestedSubject } from '../pki/new-request.ts';

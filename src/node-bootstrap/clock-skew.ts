@@ -11,7 +11,7 @@ export interface ShownCertificates {
 export interface ClockAdvice {
   /** One line. */
   readonly message: string;
-  /** The server can not be trusted by this clock. */
+  /** The server cannot be trusted by this clock. */
   readonly fatal: boolean;
 }
 

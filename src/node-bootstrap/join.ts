@@ -44,7 +44,7 @@ export interface Membership {
   readonly client: KeyAndCertificate;
 }
 
-/** Resolves when this machine is a node; rejects, in one line, with why it can not become one. */
+/** Resolves when this machine is a node; rejects, in one line, with why it cannot become one. */
 export async function joinCluster(options: JoinOptions, signal: AbortSignal): Promise<Membership> {
   const { files, log, nodeName } = options;
   await files.prepare();
@@ -107,7 +107,7 @@ async function firstCertificate(
   await files.writeRequestKey(key);
   const transport = options.connect(authority, token);
   const timer = clock.after(soonMs, onWaiting);
-  const context = { client: createClient(transport, { clock }), clock, random, log, authority };
+  const context = { client: createClient(transport, { clock, random }), clock, random, log, authority };
   try {
     // Another token is another user, who may not read what this one has asked for.
     const order = { ...clientOrder(nodeName, key), requester: token.slice(0, 6) };

@@ -1,7 +1,7 @@
 /** The two certificates of a node: as whom it speaks to the API server, and as whom it answers. */
 import { X509Certificate } from 'node:crypto';
-import { isIP } from 'node:net';
 import { kubeletClientSigner, kubeletServingSigner } from '../api/certificates/v1/conditions.ts';
+import { isAddress } from '../base/addresses.ts';
 import type { KeyAndCertificate } from '../pki/x509.ts';
 import type { CertificateOrder } from './certificate-request.ts';
 
@@ -32,7 +32,7 @@ export function serves(
   now: number,
 ): boolean {
   const certificate = new X509Certificate(text);
-  const named = (host: string) => (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host));
+  const named = (host: string) => (isAddress(host) ? certificate.checkIP(host) : certificate.checkHost(host));
   return (
     certificate.verify(new X509Certificate(authority).publicKey) &&
     certificate.validToDate.getTime() > now &&

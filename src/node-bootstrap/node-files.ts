@@ -8,9 +8,10 @@
  *
  * Each is replaced in one step, so that whoever starts again finds the old one or the new one.
  */
-import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { replaceFile } from '../base/replace-file.ts';
+import { belongTogether } from '../pki/key-pair.ts';
 import type { KeyAndCertificate } from '../pki/x509.ts';
 
 export class NodeFiles {
@@ -50,7 +51,8 @@ export class NodeFiles {
     const key = /-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----/.exec(text ?? '')?.[0];
     const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.exec(text ?? '')?.[0];
     if (key === undefined || certificate === undefined) return undefined;
-    return belongTogether(key, certificate) ? { key, certificate } : undefined;
+    // A file that was damaged must not end a node that could ask for another certificate.
+    return belongTogether({ key, certificate }) ? { key, certificate } : undefined;
   }
 
   writePair(name: 'client' | 'serving', { key, certificate }: KeyAndCertificate): Promise<void> {
@@ -66,27 +68,8 @@ export class NodeFiles {
     }
   }
 
-  /** Acknowledged means durable: the directory's entry too. */
-  async #write(name: string, content: string): Promise<void> {
-    const path = join(this.directory, name);
-    const file = await open(`${path}.new`, 'w', 0o600);
-    try {
-      await file.writeFile(content);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(`${path}.new`, path);
-    const directory = await open(dirname(path));
-    await directory.sync().finally(() => directory.close());
-  }
-}
-
-/** A file that was damaged must not end a node that could ask for another certificate. */
-function belongTogether(key: string, certificate: string): boolean {
-  try {
-    return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
-  } catch {
-    return false;
+  /** Acknowledged means durable. */
+  #write(name: string, content: string): Promise<void> {
+    return replaceFile(join(this.directory, name), content, { mode: 0o600 });
   }
 }

@@ -1,10 +1,10 @@
 /** Certificates that are renewed while they are in use, well before they end and not all nodes' at once. */
 import { X509Certificate } from 'node:crypto';
+import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Replaceable } from '../base/current.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
-import { Backoff } from '../client/backoff.ts';
 import type { KeyAndCertificate } from '../pki/x509.ts';
 
 export interface RenewalOptions {
@@ -46,7 +46,7 @@ export async function keepRenewed(options: RenewalOptions, signal: AbortSignal):
   }
 }
 
-/** A day at a time: timers can not wait for months, and the clock may be set meanwhile. */
+/** A day at a time: timers cannot wait for months, and the clock may be set meanwhile. */
 async function sleepUntil(clock: Clock, time: number, signal: AbortSignal): Promise<void> {
   for (let left = time - clock.now(); left > 0; left = time - clock.now()) {
     await sleep(clock, Math.min(left, day), signal);

@@ -2,7 +2,10 @@
 // The library keeps its decorators' metadata through this polyfill, which must load before it.
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
+import { readCertificate } from '../base/certificate-names.ts';
 import type { CertificateRequestContent, SigningTerms } from '../base/certificate-request.ts';
+import { EncodingError } from '../base/der.ts';
+import { type RequestParts, readRequest, subjectAltName } from './request-content.ts';
 import { algorithm, importKey, type KeyAndCertificate, newSerial } from './x509.ts';
 
 const label = 'CERTIFICATE REQUEST';
@@ -20,29 +23,62 @@ const extendedKeyUsages: Readonly<Record<string, string>> = {
   'server auth': x509.ExtendedKeyUsage.serverAuth,
 };
 
+interface ParsedRequest extends RequestParts {
+  readonly key: x509.PublicKey;
+}
+
 /**
  * Reads a request and checks that its maker has the key. Rejects with an Error in one line for what is no request
  * or asks for what no signer gives.
  */
 export async function readCertificateRequest(pem: string): Promise<CertificateRequestContent> {
-  return contentOf(await parse(pem));
+  return (await parse(pem)).content;
 }
 
-async function parse(pem: string): Promise<x509.Pkcs10CertificateRequest> {
-  if (pem.length > maxBytes) throw new Error(`must not be longer than ${maxBytes} bytes`);
-  const [, type, body = ''] = /-----BEGIN ([^-]+)-----([^-]*)-----END \1-----/.exec(pem) ?? [];
-  if (type !== label) throw new Error(`PEM block type must be ${label}`);
+async function parse(pem: string): Promise<ParsedRequest> {
+  const der = bytesOf(pem);
+  const parts = readParts(der);
   let request: x509.Pkcs10CertificateRequest;
   let signed: boolean;
   try {
-    request = new x509.Pkcs10CertificateRequest(Buffer.from(body, 'base64'));
+    request = new x509.Pkcs10CertificateRequest(der);
     signed = await request.verify();
   } catch (error) {
-    throw new Error('the PEM holds no PKCS #10 request that can be read', { cause: error });
+    throw unreadable(error);
   }
   if (!signed) throw new Error('the signature is not by the key in the request');
   requireStrongKey(request.publicKey);
-  return request;
+  // The library signs for the key it read and for the subject as it writes it: both must be what stands in the request.
+  const same =
+    isSame(parts.publicKey, request.publicKey.rawData) &&
+    isSame(parts.subject, new x509.Name(parts.subject).toArrayBuffer());
+  if (!same) throw new Error('the request is encoded in a way that not every reader reads alike');
+  return { ...parts, key: request.publicKey };
+}
+
+const unreadable = (cause: unknown) =>
+  new Error('the PEM holds no PKCS #10 request that can be read', { cause });
+
+/** Before the library sees it: that takes milliseconds for each part of a name. */
+function readParts(der: Uint8Array): RequestParts {
+  try {
+    return readRequest(der);
+  } catch (error) {
+    throw error instanceof EncodingError ? unreadable(error) : error;
+  }
+}
+
+const isSame = (bytes: Uint8Array, others: ArrayBuffer) => Buffer.from(others).equals(bytes);
+
+/** One block, and nothing in it that a reader may skip: who approves it must see what is signed. */
+function bytesOf(pem: string): Buffer {
+  if (pem.length > maxBytes) throw new Error(`must not be longer than ${maxBytes} bytes`);
+  const [, type, body = ''] = /-----BEGIN ([^-]+)-----([^-]*)-----END \1-----/.exec(pem) ?? [];
+  if (type !== label) throw new Error(`PEM block type must be ${label}`);
+  if (pem.split('-----BEGIN').length > 2) throw new Error('must hold one PEM block, not several');
+  const der = Buffer.from(body, 'base64');
+  if (der.toString('base64') !== body.replaceAll(/\s/g, '')) throw new Error('the PEM is not base64');
+  return der;
 }
 
 function requireStrongKey({ algorithm: key }: x509.PublicKey): void {
@@ -52,60 +88,42 @@ function requireStrongKey({ algorithm: key }: x509.PublicKey): void {
   }
 }
 
-function contentOf(request: x509.Pkcs10CertificateRequest): CertificateRequestContent {
-  const names = request.subjectName.getField('CN');
-  // Readers differ in which of several they take for the user's name.
-  if (names.length > 1) throw new Error('the subject must not have more than one common name');
-  const of = (type: x509.JsonGeneralName['type']) =>
-    alternativeNames(request)
-      .filter((name) => name.type === type)
-      .map(({ value }) => value);
-  return {
-    commonName: names[0] ?? '',
-    organizations: request.subjectName.getField('O'),
-    dnsNames: of('dns'),
-    ipAddresses: of('ip'),
-    emailAddresses: of('email'),
-    uris: of('url'),
-  };
-}
-
-function alternativeNames(request: x509.Pkcs10CertificateRequest): readonly x509.JsonGeneralName[] {
-  // A plain array: the library's own sort of list would make more of its sort.
-  const found = [...request.extensions].filter(
-    (extension) => extension instanceof x509.SubjectAlternativeNameExtension,
-  );
-  const names = found.flatMap((extension) => extension.names.toJSON());
-  const strange = names.find(({ type }) => !['dns', 'ip', 'email', 'url'].includes(type));
-  if (strange) throw new Error(`a subjectAltName of type ${strange.type} is not supported`);
-  return names;
-}
-
-/** The request's subject, names and key, for the usages and time of `terms`; nothing else of it is taken over. */
+/**
+ * The request's subject, names and key, byte for byte, for the usages and time of `terms`; nothing else of it is taken
+ * over. Rejects when what was signed is not what was checked: such a certificate leaves nobody's hands.
+ */
 export async function signCertificateRequest(
   authority: KeyAndCertificate,
   pem: string,
   terms: SigningTerms,
 ): Promise<string> {
-  const request = await parse(pem);
-  const names = alternativeNames(request);
+  const { subject, publicKey, alternativeNames, key, content } = await parse(pem);
   const issuer = new x509.X509Certificate(authority.certificate);
+  // Who has no subject is known by the other names alone (RFC 5280 §4.2.1.6).
+  const critical = content.commonName === '' && content.organizations.length === 0;
   const certificate = await x509.X509CertificateGenerator.create({
-    subject: request.subjectName.toJSON(),
-    issuer: issuer.subjectName.toJSON(),
+    subject: new x509.Name(subject),
+    issuer: issuer.subjectName,
     serialNumber: newSerial(),
     notBefore: new Date(Math.max(terms.notBefore, issuer.notBefore.getTime())),
     notAfter: new Date(Math.min(terms.notAfter, issuer.notAfter.getTime())),
     signingAlgorithm: algorithm,
-    publicKey: request.publicKey,
+    publicKey: key,
     signingKey: await importKey(authority.key),
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       ...usageExtensions(terms.usages),
       await x509.AuthorityKeyIdentifierExtension.create(issuer, false),
-      ...(names.length > 0 ? [new x509.SubjectAlternativeNameExtension([...names])] : []),
+      ...(alternativeNames ? [new x509.Extension(subjectAltName, critical, alternativeNames)] : []),
     ],
   });
+  const issued = readCertificate(new Uint8Array(certificate.rawData));
+  const names = issued.extensions.get(subjectAltName);
+  const rightly =
+    Buffer.from(issued.subject.whole).equals(subject) &&
+    Buffer.from(issued.publicKey.whole).equals(publicKey) &&
+    Buffer.from(names ?? []).equals(alternativeNames ?? Buffer.of());
+  if (!rightly) throw new Error('the certificate would not say what was checked');
   return certificate.toString('pem');
 }
 

@@ -4,9 +4,11 @@
  * file is replaced atomically, so that a crash leaves the old pair or the new one.
  */
 import { createHash, X509Certificate } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { isIP } from 'node:net';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isAddress } from '../base/addresses.ts';
+import { replaceFile } from '../base/replace-file.ts';
+import { belongTogether, isAuthority } from './key-pair.ts';
 import type { CertificateRequest, KeyAndCertificate } from './x509.ts';
 
 const day = 24 * 3600 * 1000;
@@ -30,28 +32,55 @@ export interface Credentials {
   leaf(request: LeafRequest): Promise<KeyAndCertificate>;
 }
 
-async function readPair(directory: string, file: string): Promise<KeyAndCertificate | undefined> {
+async function readFileIfThere(path: string): Promise<string | undefined> {
   try {
-    const [key, certificate] = await Promise.all([
-      readFile(join(directory, `${file}.key`), 'utf8'),
-      readFile(join(directory, `${file}.crt`), 'utf8'),
-    ]);
-    return { key, certificate };
+    return await readFile(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new Error(`cannot read the certificate ${join(directory, file)}`, { cause: error });
+    throw new Error(`cannot read ${path}`, { cause: error });
   }
 }
 
-async function replaceFile(path: string, content: string, mode: number): Promise<void> {
-  await writeFile(`${path}.new`, content, { mode });
-  await rename(`${path}.new`, path);
+/** What there is of the two files. */
+async function readPair(directory: string, file: string): Promise<Partial<KeyAndCertificate>> {
+  const [key, certificate] = await Promise.all([
+    readFileIfThere(join(directory, `${file}.key`)),
+    readFileIfThere(join(directory, `${file}.crt`)),
+  ]);
+  return { ...(key !== undefined && { key }), ...(certificate !== undefined && { certificate }) };
+}
+
+const isWhole = ({ key, certificate }: Partial<KeyAndCertificate>) =>
+  key !== undefined && certificate !== undefined ? { key, certificate } : undefined;
+
+/** One that was damaged is no better than none: another is made. */
+async function readLeaf(directory: string, file: string): Promise<KeyAndCertificate | undefined> {
+  const pair = isWhole(await readPair(directory, file));
+  return pair && belongTogether(pair) ? pair : undefined;
+}
+
+/**
+ * Another authority is never made in place of one that was damaged: no certificate of the cluster would count any
+ * more. A key alone is what a first start left behind that was cut off before anybody had seen the authority.
+ */
+async function readAuthority(directory: string): Promise<KeyAndCertificate | undefined> {
+  const found = await readPair(directory, 'ca');
+  if (found.certificate === undefined) return undefined;
+  const pair = isWhole(found);
+  if (pair && isAuthority(pair)) return pair;
+  const [key, certificate] = ['key', 'crt'].map((ending) => join(directory, `ca.${ending}`));
+  const what = pair
+    ? `is not the key of the authority in ${certificate}, or one of the two is damaged`
+    : 'is missing';
+  throw new Error(
+    `${key} ${what}: put both files back from a backup, or remove both; on an etcd that masters share they are then taken from there, and else every node and user needs a new certificate`,
+  );
 }
 
 /** The key is written first: a certificate whose key is missing would look valid and serve nothing. */
 async function writePair(directory: string, file: string, pair: KeyAndCertificate): Promise<void> {
-  await replaceFile(join(directory, `${file}.key`), pair.key, 0o600);
-  await replaceFile(join(directory, `${file}.crt`), pair.certificate, 0o644);
+  await replaceFile(join(directory, `${file}.key`), pair.key, { mode: 0o600 });
+  await replaceFile(join(directory, `${file}.crt`), pair.certificate, { mode: 0o644 });
 }
 
 /** Whether the pair still says what is asked, is signed by the authority and lasts long enough. */
@@ -64,7 +93,8 @@ export function isCurrent(
   const certificate = new X509Certificate(pair.certificate);
   const subject = new Set(certificate.subject.split('\n'));
   const names = [...(request.organizations ?? []).map((o) => `O=${o}`), `CN=${request.commonName}`];
-  const serves = (host: string) => (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host));
+  const serves = (host: string) =>
+    isAddress(host) ? certificate.checkIP(host) : certificate.checkHost(host);
   return (
     certificate.verify(new X509Certificate(authority.certificate).publicKey) &&
     Date.parse(certificate.validTo) - now > renewDays * day &&
@@ -93,7 +123,7 @@ export async function openCredentials(
 ): Promise<Credentials> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const { createAuthority, issueCertificate } = await import('./x509.ts');
-  const own = await readPair(directory, 'ca');
+  const own = await readAuthority(directory);
   const signer = await agree(own, () =>
     createAuthority('minik8s', now() - backdate, now() + authorityDays * day),
   );
@@ -101,7 +131,7 @@ export async function openCredentials(
   return {
     authority: signer,
     async leaf(request) {
-      const existing = await readPair(directory, request.file);
+      const existing = await readLeaf(directory, request.file);
       if (existing && isCurrent(existing, signer, request, now())) return existing;
       const validity = { notBefore: now() - backdate, notAfter: now() + leafDays * day };
       const pair = await issueCertificate(signer, { ...request, ...validity });

@@ -1,9 +1,9 @@
 /** Keys and certificates: the only place that knows the X.509 library. ECDSA P-256 throughout. */
 import { webcrypto } from 'node:crypto';
-import { isIP } from 'node:net';
 // The library keeps its decorators' metadata through this polyfill, which must load before it.
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
+import { isAddress } from '../base/addresses.ts';
 
 export interface KeyAndCertificate {
   /** PKCS #8, PEM. */
@@ -41,7 +41,10 @@ export function subjectOf(request: Pick<CertificateRequest, 'commonName' | 'orga
 /** No extension when there are no hosts. */
 export function subjectAlternativeNames(hosts: readonly string[] = []): x509.Extension[] {
   if (hosts.length === 0) return [];
-  const names = hosts.map((host) => ({ type: isIP(host) ? ('ip' as const) : ('dns' as const), value: host }));
+  const names = hosts.map((host) => ({
+    type: isAddress(host) ? ('ip' as const) : ('dns' as const),
+    value: host,
+  }));
   return [new x509.SubjectAlternativeNameExtension(names)];
 }
 

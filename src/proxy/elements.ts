@@ -2,7 +2,7 @@
 import type { ServicePortRules } from './service-map.ts';
 
 /**
- * The drawn slot travels in the packet's mark, because nft 1.0.6 can not add to a map whose key holds a bare
+ * The drawn slot travels in the packet's mark, because nft 1.0.6 cannot add to a map whose key holds a bare
  * number. High bits keep it clear of the marks that routing rules use, and tell whether the packet's source is
  * to be hidden when it leaves; the mark is wiped there. Only a connection's first packet ever carries it.
  */

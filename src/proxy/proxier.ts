@@ -11,6 +11,7 @@ import {
 } from '../api/discovery/v1/endpoint-slice.ts';
 import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import { aborted } from '../base/abort.ts';
+import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import { type Exec, ExecError } from '../base/exec.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
@@ -38,8 +39,7 @@ export interface Proxier {
 }
 
 const bySlice = 'service';
-const firstRetryMs = 100;
-const lastRetryMs = 30_000;
+const retry = { initialMs: 100, maxMs: 30_000 };
 
 /** The key of the service a slice belongs to. */
 function serviceKeyOf(slice: EndpointSlice): ObjectKey | undefined {
@@ -114,17 +114,17 @@ export function createProxier(options: ProxierOptions): Proxier {
 
   return {
     async run(signal) {
-      let failures = 0;
+      const backoff = new Backoff(retry);
       const stopped = aborted(signal);
       for (const service of services.lister.list()) changed.add(objectKey(service));
       while (!signal.aborted) {
         readChanged();
         try {
           await apply();
-          failures = 0;
+          backoff.reset();
         } catch (error) {
           chains = undefined;
-          const delay = Math.min(lastRetryMs, firstRetryMs * 2 ** failures++);
+          const delay = backoff.next();
           log.error('service rules were not applied; they are written again', {
             error: errorMessage(error),
             inMs: delay,

@@ -5,6 +5,7 @@
 
 import type { Service, ServicePort } from '../api/core/v1/service.ts';
 import type { Endpoint, EndpointSlice } from '../api/discovery/v1/endpoint-slice.ts';
+import { canonicalAddress, isIPv4 } from '../base/addresses.ts';
 
 export interface EndpointAddress {
   readonly ip: string;
@@ -68,7 +69,9 @@ export function serviceRules(
 function externalAddresses({ spec, status }: Service): readonly string[] {
   const taken = spec.type === 'LoadBalancer' ? (status?.loadBalancer.ingress ?? []) : [];
   const delivered = taken.flatMap(({ ip, ipMode }) => (ip && ipMode !== 'Proxy' ? [ip] : []));
-  return [...new Set([...(spec.externalIPs ?? []), ...delivered])];
+  const all = [...(spec.externalIPs ?? []), ...delivered].map((ip) => canonicalAddress(ip) ?? '');
+  // The table is of IPv4: one element of another sort and the kernel would take none of the transaction.
+  return [...new Set(all.filter(isIPv4))];
 }
 
 function nodePortRules(

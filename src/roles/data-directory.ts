@@ -45,7 +45,7 @@ function holderIn(file: string): number | undefined {
   return Number.isInteger(pid) && pid > 0 && identityOf(pid) === written ? pid : undefined;
 }
 
-/** Throws one line when the directory can not be written or another minik8s runs in it. */
+/** Throws one line when the directory cannot be written or another minik8s runs in it. */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
   const file = join(path, 'minik8s.pid');
   let handle: FileHandle | undefined;
@@ -95,7 +95,7 @@ async function take(file: string): Promise<FileHandle | undefined> {
 function locked(fd: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const child = spawn('flock', ['--nonblock', '3'], { stdio: ['ignore', 'ignore', 'ignore', fd] });
-    child.once('error', (error) => reject(new Error('flock of util-linux can not be run', { cause: error })));
+    child.once('error', (error) => reject(new Error('flock of util-linux cannot be run', { cause: error })));
     child.once('exit', (code) => {
       if (code === 0 || code === 1) resolve(code === 0);
       else reject(new Error(`flock ended with ${code}`));
@@ -121,6 +121,6 @@ const ignoring = (code: string) => (error: NodeJS.ErrnoException) => {
 
 function notUsable(path: string, error: unknown): Error {
   return new Error(
-    `the data directory ${path} can not be used (${errorMessage(error)}); give another --data-dir`,
+    `the data directory ${path} cannot be used (${errorMessage(error)}); give another --data-dir`,
   );
 }

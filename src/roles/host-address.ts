@@ -1,6 +1,7 @@
 /** Which address of this machine others use to reach it. */
 import { createSocket } from 'node:dgram';
 import { networkInterfaces } from 'node:os';
+import { addressKind } from '../base/addresses.ts';
 
 /**
  * The address that packets to the outside leave from; on a machine without a way out its first address that is
@@ -13,7 +14,7 @@ export async function hostAddress(): Promise<string> {
 /** The address that packets to a host (a name or an address) leave from, unless that is this machine itself. */
 export async function addressTowards(host: string): Promise<string> {
   const address = await sourceAddress(host);
-  return address === undefined || address.startsWith('127.') ? hostAddress() : address;
+  return address === undefined || addressKind(address) === 'loopback' ? hostAddress() : address;
 }
 
 function sourceAddress(destination: string): Promise<string | undefined> {

@@ -22,7 +22,7 @@ export const command = defineCommand({
   },
 });
 
-/** Runs until the signal aborts; rejects when a part can not start or go on. */
+/** Runs until the signal aborts; rejects when a part cannot start or go on. */
 async function master(settings: MasterSettings, signal: AbortSignal): Promise<void> {
   requireDisjointRanges(clusterRanges(settings));
   const directory = await openDataDirectory(settings['data-dir']);

@@ -18,7 +18,7 @@ import {
   requireReserved,
   requireRoot,
 } from './preflight.ts';
-import { processContext } from './process-context.ts';
+import { nodeContext } from './process-context.ts';
 import { type NodeSettings, nodeConfigFile, nodeSettings, readNodeConfig } from './settings/node-config.ts';
 import { settingArgs } from './settings/settings.ts';
 import { runMember } from './worker/node-member.ts';
@@ -34,7 +34,7 @@ export const command = defineCommand({
   },
 });
 
-/** Runs until the signal aborts; rejects when the machine can not join or work. */
+/** Runs until the signal aborts; rejects when the machine cannot join or work. */
 async function node(
   settings: NodeSettings,
   warn: (message: string) => void,
@@ -65,7 +65,7 @@ async function node(
     release = await claimNode();
     await requireReserved(directory.path, settings['max-pods'], settings['system-reserved']);
     await requireFreePort(nodeIP, settings['kubelet-port'], 'kubelet-port');
-    const context = processContext(settings['log-level']);
+    const context = nodeContext(settings['log-level']);
     const options = { ...context, settings, servers: settings.server, nodeName, nodeIP, warn };
     await runMember(options, signal);
   } catch (error) {

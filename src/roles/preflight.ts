@@ -27,7 +27,7 @@ interface WantedPort {
   readonly hostPort: number;
 }
 
-/** Rejects when a pod can not have a port of this machine. */
+/** Rejects when a pod cannot have a port of this machine. */
 export async function requireFreeHostPort({ protocol, hostIP, hostPort }: WantedPort): Promise<void> {
   const why = await portProblem(protocol, hostIP || '0.0.0.0', hostPort);
   if (why) {
@@ -36,11 +36,11 @@ export async function requireFreeHostPort({ protocol, hostIP, hostPort }: Wanted
   }
 }
 
-/** Why a port can not be listened on, found by trying; undefined when it can. */
+/** Why a port cannot be listened on, found by trying; undefined when it can. */
 export function portProblem(protocol: string, address: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const failed = ({ code }: NodeJS.ErrnoException) =>
-      resolve(code === 'EADDRINUSE' ? 'is taken by another process' : `can not be listened on (${code})`);
+      resolve(code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be listened on (${code})`);
     if (protocol === 'TCP') {
       const server = createServer().once('error', failed);
       server.listen({ host: address, port, exclusive: true }, () => server.close(() => resolve(undefined)));
@@ -141,7 +141,7 @@ function lacking(error: unknown, what: string, packageName: string, module: stri
     : forbidden
       ? 'root needs the capabilities NET_ADMIN and SYS_ADMIN here: in a container start it with --privileged'
       : load;
-  const how = missing ? 'is not there' : 'can not be used';
+  const how = missing ? 'is not there' : 'cannot be used';
   return new Error(`${what} ${how} on this machine (${errorMessage(error)}); ${todo}`);
 }
 

@@ -1,16 +1,19 @@
 /** `minik8s reset`: takes away everything minik8s made on this machine, and only that. */
 import { existsSync } from 'node:fs';
-import { readdir, rm, rmdir } from 'node:fs/promises';
+import { readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { defineCommand } from 'citty';
 import { systemClock } from '../base/clock.ts';
 import { systemExec } from '../base/exec.ts';
+import { removeTree } from '../base/remove-tree.ts';
+import { isDraft } from '../base/replace-file.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { holderOf } from './data-directory.ts';
 import { requireDocker, requireRoot } from './preflight.ts';
 import { isNodeSpelling, nodeConfigFile } from './settings/node-config.ts';
-import { type ConfigFile, readSettings, settingArgs, settingTable } from './settings/settings.ts';
+import { settingTable } from './settings/setting-table.ts';
+import { type ConfigFile, readSettings, settingArgs } from './settings/settings.ts';
 import { removeNodeTraces } from './worker/node-traces.ts';
 import { claimNode } from './worker/one-node.ts';
 import { workerRuntime } from './worker/worker.ts';
@@ -24,7 +27,11 @@ export const command = defineCommand({
   meta: { description: 'remove everything minik8s made on this machine' },
   args: {
     ...settingArgs(names, `${masterConfigFile} or ${nodeConfigFile}`),
-    yes: { type: 'boolean', alias: 'y', description: 'do not ask' },
+    yes: {
+      type: 'boolean',
+      alias: 'y',
+      ...{ description: 'do not ask', group: 'Confirmation', usual: 'ask' },
+    },
   },
   async run({ args }) {
     const configFile = existsSync(masterConfigFile) ? masterConfigFile : nodeConfigFile;
@@ -43,7 +50,7 @@ export const command = defineCommand({
     await requireDocker(settings['docker-socket']);
     // Its links and rules have the names of those that would go.
     const release = await claimNode();
-    const runtime = workerRuntime(settings, systemClock);
+    const runtime = workerRuntime(settings, { clock: systemClock, exec: systemExec });
     const count = await removeNodeTraces({
       runtime,
       exec: systemExec,
@@ -78,14 +85,16 @@ async function confirmed(path: string): Promise<boolean> {
 }
 
 async function removeContents(path: string): Promise<void> {
-  for (const name of contents) await rm(join(path, name), { recursive: true, force: true });
-  let left: readonly string[];
+  let found: readonly string[];
   try {
-    left = await readdir(path);
+    found = await readdir(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
+  const ours = (name: string) => contents.includes(name) || isDraft(name);
+  for (const name of found.filter(ours)) await removeTree(join(path, name), systemExec);
+  const left = found.filter((name) => !ours(name));
   if (left.length === 0) await removeDirectory(path);
   else process.stdout.write(`left in ${path}, as it is not minik8s': ${left.join(', ')}\n`);
 }

@@ -3,10 +3,10 @@
  * the API as whoever the kubeconfig names; the secret half of a token is printed once, when it is made.
  */
 import { randomInt } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 import { humanDuration } from '../apimachinery/age.ts';
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { isAlreadyExists, isNotFound } from '../apimachinery/status-error.ts';
+import { isIPv6 } from '../base/addresses.ts';
 import { rfc3339 } from '../base/time.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { type Cluster, findKubeconfig } from '../cli/cluster.ts';
@@ -32,7 +32,8 @@ const createFlags = {
   ttl: {
     type: 'string',
     hint: 'TIME',
-    about: 'how long it is good for, such as 30m or 24h; 0: for ever (default 24h)',
+    about: 'how long it is good for, such as 30m or 24h; 0: for ever',
+    usual: '24h',
   },
   description: { type: 'string', hint: 'TEXT', about: 'what it is for' },
   'print-join-command': { type: 'boolean', about: 'print a command instead of the lines of a node file' },
@@ -60,7 +61,7 @@ const create: Verb = {
 
 const list: Verb = {
   about: 'list the tokens; none is shown whole',
-  async run({ io, cluster }) {
+  async run({ io, palette, cluster }) {
     const query = new URLSearchParams({ fieldSelector: `type=${tokenType}` });
     const found = recordsAt(await cluster().get(`${secrets}?${query}`), 'items').filter((secret) =>
       metadataOf(secret).name.startsWith(secretPrefix),
@@ -70,7 +71,7 @@ const list: Verb = {
       return;
     }
     const rows = found.map((secret) => rowOf(secret, io.clock.now()));
-    io.out(new TableWriter().format([['ID', 'TTL', 'EXPIRES', 'DESCRIPTION'], ...rows]));
+    io.out(new TableWriter(palette).format(rows, ['ID', 'TTL', 'EXPIRES', 'DESCRIPTION']));
   },
 };
 

@@ -15,7 +15,7 @@ import {
   requireKernelNetwork,
   requireRoot,
 } from './preflight.ts';
-import { processContext } from './process-context.ts';
+import { nodeContext } from './process-context.ts';
 import { readSettings, type Settings, settingArgs } from './settings/settings.ts';
 import { nodeTransport } from './worker/node-transport.ts';
 import { claimNode } from './worker/one-node.ts';
@@ -35,7 +35,7 @@ export const command = defineCommand({
   },
 });
 
-/** Runs until the signal aborts; rejects when a part can not start or go on. */
+/** Runs until the signal aborts; rejects when a part cannot start or go on. */
 async function up(settings: UpSettings, signal: AbortSignal): Promise<void> {
   requireRoot();
   const ranges = clusterRanges(settings);
@@ -65,7 +65,7 @@ async function up(settings: UpSettings, signal: AbortSignal): Promise<void> {
 const loopback = '127.0.0.1';
 
 async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> {
-  const context = processContext(settings['log-level']);
+  const context = nodeContext(settings['log-level']);
   const stop = new AbortController();
   const ended = AbortSignal.any([signal, stop.signal]);
   const nodeName = settings['node-name'] ?? hostname().toLowerCase();

@@ -5,14 +5,17 @@
 import type { Node } from '../api/core/v1/node.ts';
 import { serviceResource } from '../api/core/v1/service.ts';
 import { dnsResource } from '../api/minik8s/v1/dns.ts';
+import type { DnsServed } from '../api/minik8s/v1/dns-served.ts';
 import { isOwnName } from '../api/minik8s/v1/dns-target.ts';
 import { onAbort } from '../base/abort.ts';
+import { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { InformerFactory } from '../client/informer.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
 import { type HostsBlock, writeHostsBlock } from './hosts-file.ts';
 import type { Nginx } from './nginx.ts';
+import { NotServedError } from './not-served.ts';
 import { routesOf } from './routes.ts';
 
 export interface DnsRoutingOptions {
@@ -26,6 +29,8 @@ export interface DnsRoutingOptions {
   readonly nodeName: string;
   /** Whose names nobody may take: they stay what cluster DNS says, whatever a Dns names. */
   readonly clusterDomain: string;
+  /** Told how it is after every look, also when nothing has changed. */
+  readonly onState: (state: DnsServed) => void;
 }
 
 export interface DnsRouting {
@@ -35,9 +40,12 @@ export interface DnsRouting {
   run(signal: AbortSignal): Promise<void>;
 }
 
+const nothingToServe: DnsServed = { reason: 'NothingToServe', message: 'there is no Dns object' };
+const serving: DnsServed = { reason: 'Serving', message: 'Dns objects are served' };
+
 /** The engine starts the container again by itself; whoever removes it does not tell. */
 const lookAgainMs = 60_000;
-const retryMs = [500, 1000, 2000, 5000, 10_000, 30_000];
+const retry = { initialMs: 500, maxMs: 30_000 };
 
 export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
   const { informers, events, clock, log, nginx, nodeName, clusterDomain } = options;
@@ -71,6 +79,7 @@ export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
   let told = '';
   function tell(error: unknown): void {
     const message = errorMessage(error);
+    options.onState({ reason: error instanceof NotServedError ? error.reason : 'RoutingFailed', message });
     if (message === told) return;
     told = message;
     log.error('Dns objects are not served as they should be; tried again', { error: message });
@@ -84,6 +93,7 @@ export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
     await writeHostsBlock(options.hosts, [...names].sort());
     if (hosts.length === 0) await nginx.remove();
     else await nginx.serve(hosts);
+    options.onState(hosts.length === 0 ? nothingToServe : serving);
     if (told) log.info('Dns objects are served again');
     told = '';
   }
@@ -104,15 +114,15 @@ export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
     hostAddresses: (name) => (names.has(name) ? addresses : undefined),
 
     async run(signal) {
-      let failures = 0;
+      const backoff = new Backoff(retry);
       while (!signal.aborted) {
         dirty = false;
         try {
           await reconcile();
-          failures = 0;
+          backoff.reset();
         } catch (error) {
           tell(error);
-          await rest(retryMs[Math.min(failures++, retryMs.length - 1)] ?? lookAgainMs, signal);
+          await rest(backoff.next(), signal);
           continue;
         }
         if (!dirty) await rest(lookAgainMs, signal);

@@ -1,5 +1,6 @@
 /** The names that this node serves, in its own /etc/hosts. */
-import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { replaceFile } from '../base/replace-file.ts';
 import { renderHostsFile } from './render-hosts.ts';
 
 export interface HostsBlock {
@@ -19,15 +20,11 @@ export async function writeHostsBlock(block: HostsBlock, names: readonly string[
   });
   const next = renderHostsFile(old, owner, address, names);
   if (next === old) return;
-  const draft = `${path}.minik8s-${process.pid}`;
+  const { mode } = await stat(path).catch(() => ({ mode: 0o644 }));
   try {
-    await writeFile(draft, next);
-    const { mode } = await stat(path).catch(() => ({ mode: 0o644 }));
-    await chmod(draft, mode & 0o777);
-    await rename(draft, path);
+    await replaceFile(path, next, { mode: mode & 0o777 });
   } catch (error) {
-    await rm(draft, { force: true });
-    // A file that is mounted, as in a container, can not be replaced, only written.
+    // A file that is mounted, as in a container, cannot be replaced, only written.
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (!['EBUSY', 'EXDEV', 'EACCES', 'EROFS', 'EPERM'].includes(code)) throw error;
     await writeFile(path, next);

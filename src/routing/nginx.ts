@@ -5,7 +5,9 @@ import { get } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Clock, sleep } from '../base/clock.ts';
+import { RuntimeError } from '../docker/runtime-error.ts';
 import type { Engine } from './engine.ts';
+import { NotServedError, orNotServed } from './not-served.ts';
 import { renderNginx, statusHost } from './render-nginx.ts';
 import type { HostRoutes } from './routes.ts';
 
@@ -38,7 +40,10 @@ export class Nginx {
     this.#options = options;
   }
 
-  /** Resolves when the server answers by these routes; connections that are open are served to their end. */
+  /**
+   * Resolves when the server answers by these routes; connections that are open are served to their end. Rejects with a
+   * NotServedError where it is known what is wrong.
+   */
   async serve(hosts: readonly HostRoutes[]): Promise<void> {
     await this.#requireRunning();
     const { config, generation } = this.#render(hosts);
@@ -47,7 +52,8 @@ export class Nginx {
     await writeFile(join(directory, candidate), config);
     const run = async (what: string, ...args: string[]) => {
       const { code, output } = await engine.exec(container, ['nginx', ...args]);
-      if (code !== 0) throw new Error(`nginx ${what}: ${firstProblem(output)}`);
+      if (code !== 0)
+        throw new NotServedError('ConfigurationRefused', `nginx ${what}: ${firstProblem(output)}`);
     };
     await run('refuses its configuration', '-t', '-c', `${mountPoint}/${candidate}`);
     await rename(join(directory, candidate), join(directory, file));
@@ -65,16 +71,17 @@ export class Nginx {
     const state = await engine.inspect(container);
     if (state?.running && state.labels[imageLabel] === image) return;
     if (state) await engine.remove(container);
-    await this.#options.requireFreePort(port);
+    await orNotServed('PortTaken', () => this.#options.requireFreePort(port));
     const { config, generation } = this.#render([]);
     await mkdir(directory, { recursive: true, mode: 0o755 });
     await writeFile(join(directory, file), config);
-    await engine.start(container, {
+    const spec = {
       image,
       entrypoint: ['nginx', '-c', `${mountPoint}/${file}`, '-g', 'daemon off;'],
       labels: { [imageLabel]: image },
       binds: [`${directory}:${mountPoint}:ro`],
-    });
+    };
+    await orNotServed('WebServerNotStarted', () => engine.start(container, spec), wayOut);
     await this.#until(generation, startMs);
   }
 
@@ -92,7 +99,8 @@ export class Nginx {
     while ((await this.#generation()) !== generation) {
       if (clock.now() >= deadline) {
         const said = firstProblem(await engine.logs(container));
-        throw new Error(`nginx does not take its configuration${said && `: ${said}`}`);
+        const what = `nginx does not take its configuration${said && `: ${said}`}`;
+        throw new NotServedError('ConfigurationRefused', what);
       }
       await sleep(clock, lookMs);
     }
@@ -110,6 +118,12 @@ export class Nginx {
     });
   }
 }
+
+/** What to do about an image that cannot be had; undefined for other failures, which say it themselves. */
+const wayOut = (error: unknown) =>
+  error instanceof RuntimeError && error.reason === 'PullFailed'
+    ? 'load the image into Docker on this node, or start the node with another --nginx-image'
+    : undefined;
 
 const firstProblem = (output: string) => {
   const lines = output.split(/\r?\n/).map((line) => line.trim());

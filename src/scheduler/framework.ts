@@ -1,5 +1,5 @@
 /**
- * What scheduling is made of. A filter says why a node can not take a pod, a score says how well it would suit;
+ * What scheduling is made of. A filter says why a node cannot take a pod, a score says how well it would suit;
  * both are pure functions of the pod and what is known of the node (k8s.io/kubernetes pkg/scheduler/framework).
  */
 import type { Node } from '../api/core/v1/node.ts';
@@ -34,7 +34,7 @@ export interface NodeInfo {
   readonly hostPorts: readonly HostPort[];
 }
 
-/** Why one node can not take one pod. `text` is what people count in `0/3 nodes are available: …`. */
+/** Why one node cannot take one pod. `text` is what people count in `0/3 nodes are available: …`. */
 export interface Rejection {
   readonly plugin: string;
   readonly text: string;

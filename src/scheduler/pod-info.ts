@@ -2,6 +2,7 @@
 import type { Node } from '../api/core/v1/node.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
 import { amounts, podRequests } from '../api/core/v1/pod-requests.ts';
+import { addressKind, canonicalAddress } from '../base/addresses.ts';
 import type { HostPort, PodInfo, Resources } from './framework.ts';
 
 /** What a container that names no request counts with in scores (upstream's DefaultMilliCPURequest and so on). */
@@ -12,9 +13,15 @@ function hostPorts(pod: Pod): HostPort[] {
   return pod.spec.containers.flatMap((container) =>
     (container.ports ?? []).flatMap(({ hostPort, containerPort, hostIP, protocol }) => {
       const port = hostPort ?? (hostNetwork ? containerPort : 0);
-      return port > 0 ? [{ ip: hostIP || '0.0.0.0', protocol, port }] : [];
+      return port > 0 ? [{ ip: listensAt(hostIP), protocol, port }] : [];
     }),
   );
+}
+
+/** One text for one address, and one for all of them, however that is spelled. */
+function listensAt(hostIP = ''): string {
+  const address = canonicalAddress(hostIP);
+  return address === undefined || addressKind(address) === 'unspecified' ? '0.0.0.0' : address;
 }
 
 export function podInfo(pod: Pod): PodInfo {

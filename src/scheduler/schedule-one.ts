@@ -12,7 +12,7 @@ import { podInfo } from './pod-info.ts';
 export const policies = ['Default', 'RoundRobin', 'Random', 'LeastPod', 'LeastCpu', 'LeastMem'] as const;
 export type Policy = (typeof policies)[number];
 
-/** Why a node can not take the pod: every reason of every plugin. */
+/** Why a node cannot take the pod: every reason of every plugin. */
 export interface NodeRejections {
   readonly node: string;
   readonly rejections: readonly Rejection[];

@@ -3,8 +3,10 @@
  * pod bound or about to be, so no node is overcommitted; bindings are sent in parallel. A pod that fits nowhere
  * waits until a node changes or a pod goes: nothing is tried again by the clock.
  */
+
 import { type Node, nodeResource } from '../api/core/v1/node.ts';
 import { type Pod, podResource } from '../api/core/v1/pod.ts';
+import { isPodTerminal } from '../api/core/v1/pod-conditions.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
 import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import { isNotFound } from '../apimachinery/status-error.ts';
@@ -69,14 +71,15 @@ function schedulerController(
     !pod.spec.nodeName &&
     pod.spec.schedulerName === schedulerName &&
     !pod.metadata.deletionTimestamp &&
-    !isOver(pod);
+    !pod.spec.schedulingGates?.length &&
+    !isPodTerminal(pod);
 
   /** A pod that needs a node; and when one has gone or is over, all that wait for room. */
   function podKeys(pod: Pod): readonly ObjectKey[] {
     const key = objectKey(pod);
     const gone = pods.get(key)?.metadata.uid !== pod.metadata.uid;
     const own = gone || isPending(pod) ? [key] : [];
-    return gone || isOver(pod) ? [...own, ...waiting.keys()] : own;
+    return gone || isPodTerminal(pod) ? [...own, ...waiting.keys()] : own;
   }
 
   function nodeKeys(node: Node): readonly ObjectKey[] {
@@ -175,8 +178,6 @@ function schedulerController(
     reconcile,
   };
 }
-
-const isOver = (pod: Pod) => pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 
 const fingerprintOf = ({ metadata, spec, status }: Node) =>
   JSON.stringify([

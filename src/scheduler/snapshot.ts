@@ -2,8 +2,10 @@
  * What is known of all nodes, kept up to date pod by pod, so that one decision costs no more than a look at each
  * node. An assumed pod counts on its node from the decision on, before the server has confirmed the binding.
  */
+
 import type { Node } from '../api/core/v1/node.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
+import { isPodTerminal } from '../api/core/v1/pod-conditions.ts';
 import type { NodeInfo, PodInfo, Resources } from './framework.ts';
 import { allocatable, podInfo } from './pod-info.ts';
 
@@ -63,7 +65,7 @@ export class Snapshot {
   /** A pod as the server shows it: on its node, or on none when it is not bound or has run to its end. */
   setPod(pod: Pod): void {
     const { uid } = pod.metadata;
-    const over = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+    const over = isPodTerminal(pod);
     const placed = this.#pods.get(uid);
     if (pod.spec.nodeName && !over) this.#place(pod, pod.spec.nodeName, false);
     // The server does not know of an assumption yet, so that it shows the pod unbound means nothing.

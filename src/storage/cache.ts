@@ -29,7 +29,7 @@ export interface CacheEvent {
 export interface CacheWatch {
   /** Called with events in order, at most once per turn of the flush timer (a few ms). */
   readonly onEvents: (events: readonly CacheEvent[], revision: number) => void;
-  /** Called once when the watch can not go on (history was lost): the client must list again. */
+  /** Called once when the watch cannot go on (history was lost): the client must list again. */
   readonly onExpired: () => void;
 }
 

@@ -4,8 +4,9 @@
  * the collector's pauses.
  */
 import type { KubeObject } from '../apimachinery/meta.ts';
+import { deepFreeze } from '../base/freeze.ts';
 import type { CachedObject, CacheEvent } from './cache.ts';
-import { decodeObject, deepFreeze, type EventType, frameObject, withRevision } from './codec.ts';
+import { decodeObject, type EventType, frameObject, withRevision } from './codec.ts';
 
 /** Which objects stay decoded: the last ones decoded whose bytes add up to at most `limit`. */
 export class DecodedBudget {

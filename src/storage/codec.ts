@@ -114,10 +114,3 @@ export function join(parts: readonly Buffer[]): Buffer {
   for (const part of parts) at += part.copy(whole, at);
   return whole;
 }
-
-/** Freezes a decoded JSON value and everything in it. */
-export function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const member of Object.values(value)) deepFreeze(member);
-  return Object.freeze(value);
-}

@@ -10,8 +10,10 @@
 import { spawn } from 'node:child_process';
 import { access, chmod, constants, type FileHandle, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
+import { etcdAdvice, readEtcdOutput } from './etcd-output.ts';
 import { dataOf, isUnfinished, keepData, prepareData, untilServing } from './first-data.ts';
 import { endProcess, parentLikeUs, processesWithArguments } from './leftover-process.ts';
 
@@ -36,11 +38,12 @@ export interface EmbeddedEtcd {
   /** The running process; undefined between two starts. */
   pid(): number | undefined;
   /** Resolves when etcd has ended: asked to first, killed after 5 s. */
+  /** What somebody has to do before it can serve, in one line; undefined while it serves or comes back by itself. */
+  trouble(): string | undefined;
   stop(): Promise<void>;
 }
 
-const firstDelayMs = 50;
-const longestDelayMs = 5000;
+const restart = { initialMs: 50, maxMs: 5_000 };
 /** A run this long was a good one: the next start is not delayed. */
 const goodRunMs = 10_000;
 const stopMs = 5000;
@@ -61,7 +64,7 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
   const log = options.log.named('etcd');
   const dataDir = path.resolve(options.dataDir);
   await access(options.binary, constants.X_OK).catch((cause) => {
-    throw new Error(`${options.binary} can not be run: install etcd (apt-get install etcd-server)`, {
+    throw new Error(`${options.binary} cannot be run: install etcd (apt-get install etcd-server)`, {
       cause,
     });
   });
@@ -81,7 +84,7 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
   const stopping = new AbortController();
   const ended = AbortSignal.any([signal, stopping.signal]);
   const directory = await open(dataDir, 'r');
-  const run: Run = { pid: undefined };
+  const run: Run = { pid: undefined, startedAt: 0, advice: undefined };
   const first = Promise.withResolvers<void>();
   const supervised = supervise({ ...options, dataDir, directory, log }, run, ended, first).finally(() =>
     directory.close(),
@@ -107,6 +110,10 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
     endpoints: [`unix:${address}`],
     keepaliveMs: 2000,
     pid: () => run.pid,
+    trouble: () => {
+      const lives = run.pid !== undefined && clock.now() - run.startedAt > goodRunMs;
+      return lives ? undefined : run.advice;
+    },
     async stop() {
       stopping.abort();
       await supervised;
@@ -116,6 +123,9 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
 
 interface Run {
   pid: number | undefined;
+  startedAt: number;
+  /** Why the last one ended, when that needs somebody. */
+  advice: string | undefined;
 }
 
 interface RunOptions extends EmbeddedEtcdOptions {
@@ -130,17 +140,19 @@ async function supervise(
   first: PromiseWithResolvers<void>,
 ): Promise<void> {
   const { clock, log } = options;
-  let delay = firstDelayMs;
+  const backoff = new Backoff(restart);
   while (!signal.aborted) {
     const started = clock.now();
     const outcome = await runOnce(options, run, signal, first.resolve).catch(errorMessage);
     if (signal.aborted) return;
-    if (clock.now() - started > goodRunMs) delay = firstDelayMs;
-    const output = (await readFile(logFile(options.dataDir), 'utf8').catch(errorMessage)).trimEnd();
-    const lastLine = output.slice(output.lastIndexOf('\n') + 1).slice(0, 500);
-    log.error('etcd ended, starting it again', { outcome, delayMs: delay, lastLine });
-    await sleep(clock, delay, signal).catch(() => undefined);
-    delay = Math.min(delay * 2, longestDelayMs);
+    if (clock.now() - started > goodRunMs) backoff.reset();
+    const end = readEtcdOutput(await readFile(logFile(options.dataDir), 'utf8').catch(errorMessage));
+    const advice = etcdAdvice(end, dataOf(options.dataDir));
+    const delayMs = backoff.next();
+    log.error('etcd ended, starting it again', { outcome, delayMs, lastLine: end.line });
+    if (advice !== undefined && advice !== run.advice) log.error(advice);
+    run.advice = advice;
+    await sleep(clock, delayMs, signal).catch(() => undefined);
   }
 }
 
@@ -166,10 +178,11 @@ async function runOnce(
   });
   const exited = new Promise<string>((resolve) => {
     child.once('exit', (code, by) => resolve(by ? `killed by ${by}` : `exit status ${code}`));
-    child.once('error', (error) => resolve(`can not be started: ${errorMessage(error)}`));
+    child.once('error', (error) => resolve(`cannot be started: ${errorMessage(error)}`));
   });
   child.once('spawn', onStarted);
   run.pid = child.pid;
+  run.startedAt = clock.now();
   let kill: { cancel(): void } | undefined;
   const end = () => {
     child.kill('SIGTERM');

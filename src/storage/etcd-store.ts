@@ -34,6 +34,8 @@ export interface EtcdStoreOptions {
   readonly attemptMs: number;
   /** How long a read is retried and a lost write is settled before StoreUnavailableError. */
   readonly settleMs: number;
+  /** What somebody has to do before etcd answers again; while there is such a thing nothing is waited for. */
+  readonly trouble?: (() => string | undefined) | undefined;
 }
 
 /** Items fetched in one call: about 8 MB of ordinary objects. */
@@ -62,8 +64,9 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
         return await call(Math.min(attemptMs, Math.max(deadline - clock.now(), 1)));
       } catch (error) {
         // Asking once more for a moment would only hide the reason behind a missed deadline.
-        const last = closed.signal.aborted || clock.now() + 2 * retryMs >= deadline;
-        if (last || !isUnanswered(error)) throw toStoreError(what, error);
+        const trouble = options.trouble?.();
+        const last = closed.signal.aborted || trouble || clock.now() + 2 * retryMs >= deadline;
+        if (last || !isUnanswered(error)) throw toStoreError(what, error, trouble);
         await sleep(clock, retryMs);
       }
     }
@@ -148,7 +151,7 @@ function isUnanswered(error: unknown): boolean {
   return error instanceof RpcError && error.failure === 'unanswered';
 }
 
-function toStoreError(what: string, error: unknown): unknown {
+function toStoreError(what: string, error: unknown, trouble?: string): unknown {
   if (!(error instanceof RpcError)) return error;
   switch (error.failure) {
     case 'compacted':
@@ -156,7 +159,10 @@ function toStoreError(what: string, error: unknown): unknown {
     case 'refused':
       return new StoreRejectedError(`${what}: ${error.message}`, { cause: error });
     case 'unanswered':
-      return new StoreUnavailableError(`${what}: etcd did not answer: ${error.message}`, { cause: error });
+      return new StoreUnavailableError(`${what}: etcd did not answer: ${trouble ?? error.message}`, {
+        cause: error,
+        trouble,
+      });
   }
 }
 

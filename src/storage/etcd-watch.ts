@@ -8,6 +8,7 @@
  * - Before 3.4.31 and 3.5.13 etcd answers a progress request past events it has not sent yet (etcd issue 15220),
  *   so there a write to a marker key inside the watched range takes its place: events of one range are ordered.
  */
+import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import {
@@ -32,8 +33,7 @@ export interface WatchOptions {
 }
 
 const watchId = 1;
-const firstDelayMs = 20;
-const longestDelayMs = 2000;
+const retry = { initialMs: 20, maxMs: 2_000 };
 const checkMs = 5000;
 
 export type WatchStep =
@@ -119,30 +119,37 @@ export async function* watchEtcd(options: WatchOptions): AsyncGenerator<WatchBat
   const { clock, log, prefix, signal } = options;
   if (!prefix.endsWith('/')) throw new RangeError(`a watch needs a prefix that ends in "/", not ${prefix}`);
   const assembler = new WatchAssembler(prefix, options.after);
-  let delay = firstDelayMs;
+  const backoff = new Backoff(retry);
+  /** A blip is nobody's business; an etcd that stays away is told once. */
+  let told = false;
   while (!signal.aborted) {
+    let lost: RpcError | undefined;
     try {
       for await (const batch of oneStream(options, assembler)) {
-        delay = firstDelayMs;
+        backoff.reset();
+        told = false;
         yield batch;
       }
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      if (!signal.aborted) reportLoss(log, delay, assembler.delivered, error);
+      lost = error;
     } finally {
       options.onStream(undefined);
     }
     if (signal.aborted) return;
-    await sleep(clock, delay, signal).catch(() => undefined);
-    delay = Math.min(delay * 2, longestDelayMs);
+    const delayMs = backoff.next();
+    if (lost) {
+      const staysAway: boolean = delayMs === retry.maxMs && !told;
+      told ||= staysAway;
+      reportLoss(log, staysAway, assembler.delivered, lost);
+    }
+    await sleep(clock, delayMs, signal).catch(() => undefined);
   }
 }
 
-/** A blip is nobody's business; an etcd that stays away is told once. */
-function reportLoss(log: Logger, delay: number, after: number, error: RpcError): void {
+function reportLoss(log: Logger, staysAway: boolean, after: number, error: RpcError): void {
   const fields = { after, error: errorMessage(error) };
-  if (delay < longestDelayMs && delay * 2 >= longestDelayMs)
-    log.warn('etcd can not be reached, going on trying', fields);
+  if (staysAway) log.warn('etcd cannot be reached, going on trying', fields);
   else log.debug('the watch stream was lost, resuming', fields);
 }
 

@@ -4,7 +4,7 @@
  * A write is a transaction that compares the key's mod_revision (and its claims). When no answer comes, the
  * request may have been applied, may be lost, or may still be on its way through the cluster, so reading the key
  * proves nothing yet and sending it again could apply it twice. So every write also compares a fence key, and
- * settling goes: (1) write the fence: whatever was still on its way can not be applied any more; (2) read the
+ * settling goes: (1) write the fence: whatever was still on its way cannot be applied any more; (2) read the
  * key's history from before the write up to the fence, from one watch whose range spans both; (3) the write is
  * in it, and its revision is known, or it never happened and may be sent anew.
  *
@@ -40,6 +40,7 @@ import {
   type StoredValue,
   StoreRejectedError,
   StoreUnavailableError,
+  ValueTooLargeError,
 } from './store.ts';
 
 export interface WriterOptions {
@@ -53,6 +54,8 @@ export interface WriterOptions {
   readonly lastRevision: () => number;
   readonly attemptMs: number;
   readonly settleMs: number;
+  /** What somebody has to do before etcd answers again; while there is such a thing nothing is waited for. */
+  readonly trouble?: (() => string | undefined) | undefined;
 }
 
 /** What the failed branch of the transaction tells. */
@@ -103,7 +106,8 @@ export function createWriter(options: WriterOptions): Writer {
       } catch (error) {
         if (!(error instanceof RpcError) || error.failure !== 'unanswered')
           throw unknownOutcome(write, error);
-        if (clock.now() >= deadline) throw unknownOutcome(write, error);
+        const trouble = options.trouble?.();
+        if (trouble || clock.now() >= deadline) throw unknownOutcome(write, error, trouble);
         await sleep(clock, 50);
       }
     }
@@ -163,11 +167,16 @@ async function attempt(
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     if (error.failure !== 'unanswered') {
-      throw new StoreRejectedError(`etcd refused to write ${write.key}: ${error.message}`, { cause: error });
+      const Refusal = isTooLarge(error) ? ValueTooLargeError : StoreRejectedError;
+      throw new Refusal(`etcd refused to write ${write.key}: ${error.message}`, { cause: error });
     }
     return { type: 'unanswered', error };
   }
 }
+
+/** etcd's own limit (--max-request-bytes), or that of the messages it reads at all. */
+const isTooLarge = ({ message }: RpcError) =>
+  /request is too large|received message larger than max/.test(message);
 
 function transaction(write: MarkedWrite, fence: number, owners: ReadonlyMap<string, string>) {
   const key = Buffer.from(write.key);
@@ -219,7 +228,7 @@ function readFailure(write: Write, response: TxnResponse): Found {
   };
 }
 
-/** Throws when the write can not succeed; returns when only the fence or a claim of our own was in its way. */
+/** Throws when the write cannot succeed; returns when only the fence or a claim of our own was in its way. */
 function refuse(write: Write, found: Found): void {
   const { key, expected } = write;
   if (expected === 0 && found.current) throw new KeyExistsError(`${key} already exists`);
@@ -238,9 +247,9 @@ function refuse(write: Write, found: Found): void {
   }
 }
 
-function unknownOutcome(write: Write, cause: unknown): StoreUnavailableError {
+function unknownOutcome(write: Write, cause: unknown, trouble?: string): StoreUnavailableError {
   const message = `etcd did not answer the write of ${write.key}, and whether it happened is unknown`;
-  return new StoreUnavailableError(message, { cause });
+  return new StoreUnavailableError(message, { cause, trouble });
 }
 
 async function putFence(options: WriterOptions, fenceKey: Buffer, deadline: number): Promise<number> {
@@ -255,8 +264,8 @@ async function putFence(options: WriterOptions, fenceKey: Buffer, deadline: numb
       return revision;
     } catch (error) {
       // A fence may be written twice without harm.
-      if (!(error instanceof RpcError) || error.failure !== 'unanswered' || clock.now() >= deadline)
-        throw error;
+      const isOver = clock.now() >= deadline || options.trouble?.() !== undefined;
+      if (!(error instanceof RpcError) || error.failure !== 'unanswered' || isOver) throw error;
       await sleep(clock, 50);
     }
   }

@@ -4,7 +4,6 @@
  * writes and keep failing after the server is back; both are replaced by policies that do nothing.
  */
 import { readFile } from 'node:fs/promises';
-import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import {
@@ -22,12 +21,13 @@ import {
   type IWatchRequest,
   KVClient,
 } from 'etcd3';
+import { isAddress } from '../base/addresses.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import { EndpointChoice } from './endpoint-choice.ts';
 import { type EtcdRpc, RpcError, type WatchResponse, type WatchStream } from './etcd-rpc.ts';
-import { createEtcdStore } from './etcd-store.ts';
+import { createEtcdStore, type EtcdStoreOptions } from './etcd-store.ts';
 import type { Store } from './store.ts';
 
 export interface EtcdOptions {
@@ -37,6 +37,7 @@ export interface EtcdOptions {
   readonly tls?: { readonly ca: string; readonly cert?: string; readonly key?: string };
   /** Over https this needs endpoints with host names: with addresses gRPC fails to fetch the token. */
   readonly auth?: { readonly username: string; readonly password: string };
+  readonly trouble?: EtcdStoreOptions['trouble'];
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: Random;
@@ -96,6 +97,7 @@ export async function connectEtcd(options: EtcdOptions): Promise<Store> {
       log: options.log,
       attemptMs: options.attemptMs ?? 5000,
       settleMs: options.settleMs ?? 15_000,
+      trouble: options.trouble,
     });
   } catch (error) {
     rpc.close();
@@ -109,7 +111,7 @@ async function openRpc(options: EtcdOptions): Promise<EtcdRpc> {
   const secure = options.endpoints.filter((endpoint) => endpoint.startsWith('https:'));
   const hosts = secure.map((endpoint) => new URL(endpoint).hostname.replace(/^\[|\]$/g, ''));
   // gRPC would send an address as the TLS server name, which Node refuses.
-  const addressed = hosts.some((host) => isIP(host) !== 0);
+  const addressed = hosts.some(isAddress);
   const credentials = tls && (await readCredentials(tls));
   const connections = options.endpoints.map((endpoint) => {
     const connection = new Connection({

@@ -131,9 +131,21 @@ export class CompactedError extends Error {
 /** The store did not answer; for a write, whether it happened is unknown. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
+  /** What somebody has to do before it answers again, in one line. */
+  readonly trouble: string | undefined;
+
+  constructor(message: string, options?: ErrorOptions & { readonly trouble?: string | undefined }) {
+    super(message, options);
+    this.trouble = options?.trouble;
+  }
 }
 
 /** The store refused (value too large, quota used up, no permission): nothing was written, asking again is no use. */
 export class StoreRejectedError extends Error {
-  override readonly name = 'StoreRejectedError';
+  override readonly name: string = 'StoreRejectedError';
+}
+
+/** The value alone is why: it is larger than the store takes. */
+export class ValueTooLargeError extends StoreRejectedError {
+  override readonly name = 'ValueTooLargeError';
 }

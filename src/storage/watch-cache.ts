@@ -1,13 +1,15 @@
 /**
  * The watch cache: one list and one watch of the store serve every reader and watcher of the API. See cache.ts.
  *
- * `run` lists, applies the watch, and resumes it by itself; only when the store no longer has the history does it
- * list again. Then the difference is applied without events, and watchers whose part changed are told to list
+ * `run` lists (a little of the past: cache-start.ts), applies the watch, and resumes it by itself; only when the store
+ * no longer has the history does it list again. Then the difference is applied without events, and watchers whose part changed are told to list
  * again, since what happened in between is not known.
  */
+import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep, type Timer } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Cache, CachedObject, CacheEvent } from './cache.ts';
+import { firstPage } from './cache-start.ts';
 import { DecodedBudget, listedObject, makeEvent } from './cached-object.ts';
 import { defaultHistoryLimits, EventHistory, type HistoryLimits } from './event-history.ts';
 import { ObjectIndex } from './object-index.ts';
@@ -35,15 +37,14 @@ export interface WatchCache {
   readonly cache: Cache;
   /** Keeps the cache current until the signal aborts. Called once. */
   run(signal: AbortSignal): Promise<void>;
-  /** Resolves when the first list has been applied; rejects when `run` ends before. */
+  /** Resolves when all that had happened before the start is there; rejects when `run` ends before. */
   readonly synced: Promise<void>;
 }
 
 /** An event is usually here within a millisecond; only after this is the store asked how far it is. */
 const firstProgressMs = 5;
 const nextProgressMs = 100;
-const firstRetryMs = 50;
-const longestRetryMs = 2000;
+const retry = { initialMs: 50, maxMs: 2_000 };
 const listPage = 2500;
 
 interface Waiter {
@@ -129,7 +130,10 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
   /** Makes the cache equal to the store and resolves to the revision that holds for. */
   const relist = async (signal: AbortSignal): Promise<number> => {
     const listed = new Map<string, CachedObject>();
-    let page = await store.list(prefix, { limit: listPage });
+    let page =
+      revision === 0
+        ? await firstPage(store, prefix, listPage)
+        : await store.list(prefix, { limit: listPage });
     const reached = page.revision;
     for (;;) {
       signal.throwIfAborted();
@@ -148,12 +152,15 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
     revision = reached;
     watchers.expire((watched) => wentBack || changed.some((key) => key.startsWith(watched)));
     advance(reached);
-    synced.resolve();
     return reached;
   };
 
   /** One list and the watch that follows it, until the history is lost (it returns) or the signal aborts. */
   const follow = async (signal: AbortSignal): Promise<void> => {
+    if (revision === 0) {
+      const now = await store.currentRevision();
+      cache.waitUntil(now, signal).then(synced.resolve, () => undefined);
+    }
     const from = await relist(signal);
     log.debug('listed the store', { revision: from, objects: index.size });
     try {
@@ -201,7 +208,7 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
     cache,
     synced: synced.promise,
     async run(signal) {
-      let delay = firstRetryMs;
+      const backoff = new Backoff(retry);
       while (!signal.aborted) {
         const before = revision;
         try {
@@ -211,8 +218,8 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
             log.error('the watch of the store failed, trying again', { error: errorMessage(error) });
         }
         if (signal.aborted) break;
-        delay = revision > before ? firstRetryMs : Math.min(delay * 2, longestRetryMs);
-        await sleep(clock, delay, signal).catch(() => undefined);
+        if (revision > before) backoff.reset();
+        await sleep(clock, backoff.next(), signal).catch(() => undefined);
       }
       stop();
     },

@@ -82,6 +82,7 @@ export class ChannelSocket {
 export class ChannelStream extends Duplex {
   readonly #channel: number;
   readonly #socket: ChannelSocket;
+  #inputEnded = false;
 
   constructor(socket: ChannelSocket, channel: number) {
     super({ readableHighWaterMark: channelBuffer, writableHighWaterMark: 64 * 1024 });
@@ -90,11 +91,13 @@ export class ChannelStream extends Duplex {
     this.on('error', () => undefined);
   }
 
-  /** What the other side sent; undefined when no more comes. */
+  /** What the other side sent; undefined when no more comes, and what comes after that all the same is dropped. */
   deliver(data: Uint8Array | undefined): void {
-    if (this.destroyed || this.readableEnded) return;
-    if (data === undefined) this.push(null);
-    else if (data.length > 0 && !this.push(data)) this.#socket.hold(this);
+    if (this.destroyed || this.#inputEnded) return;
+    if (data === undefined) {
+      this.#inputEnded = true;
+      this.push(null);
+    } else if (data.length > 0 && !this.push(data)) this.#socket.hold(this);
   }
 
   override _read(): void {

@@ -1,7 +1,10 @@
 /** `npm run bench [NAME…]`: the benchmarks of one machine. */
+import { bodies } from './bodies.ts';
+import { bodiesMaster } from './bodies-master.ts';
+import { load } from './load.ts';
 import { pods } from './pods.ts';
 import { runBenchmarks } from './run-benchmarks.ts';
 import { serviceRules } from './service-rules.ts';
 import { idle, start } from './start.ts';
 
-await runBenchmarks([start, pods, serviceRules, idle], process.argv.slice(2));
+await runBenchmarks([start, pods, serviceRules, bodies, bodiesMaster, load, idle], process.argv.slice(2));

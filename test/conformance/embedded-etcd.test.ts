@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, readlink, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, readlink, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -13,6 +13,8 @@ import { silentLogger } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../src/storage/embedded-etcd.ts';
 import { connectEtcd } from '../../src/storage/etcd.ts';
+import { StoreUnavailableError } from '../../src/storage/store.ts';
+import { RecordingLogger } from '../fixtures/recording-logger.ts';
 import { etcdBinary, requireEtcd, startTestEtcd } from './etcd-server.ts';
 
 const limit = { timeout: 180_000 };
@@ -144,7 +146,7 @@ test('the signal ends it', limit, async () => {
   await rm(dataDir, { recursive: true });
 });
 
-test('a binary that can not run is told, and stop does not hang', limit, async () => {
+test('a binary that cannot run is told, and stop does not hang', limit, async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
   const binary = path.join(dataDir, 'no-such-etcd');
   const signal = new AbortController().signal;
@@ -193,6 +195,49 @@ test('killed in its first start it begins anew, and later it keeps what it has',
         await etcd.stop();
       }
     }
+    await rm(dataDir, { recursive: true });
+  }
+});
+
+test('damaged data are told as that, at once, with what to do', limit, async () => {
+  requireEtcd();
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
+  const log = new RecordingLogger();
+  const begin = () =>
+    startEmbeddedEtcd({
+      binary: etcdBinary,
+      dataDir,
+      log,
+      clock: systemClock,
+      signal: new AbortController().signal,
+    });
+  const first = await begin();
+  const store = await connect(first);
+  for (let n = 0; n < 50; n++) await store.create(`/t/${n}`, Buffer.alloc(10_000, 'x'));
+  await store.close();
+  await first.stop();
+  await truncate(path.join(dataDir, 'data/member/snap/db'), 20_000);
+  const etcd = await begin();
+  try {
+    const { endpoints, trouble } = etcd;
+    const connecting = connectEtcd({
+      ...{ endpoints, trouble, log: silentLogger, clock: systemClock, random: systemRandom },
+      // Longer than this test may take: it is not what ends the waiting.
+      settleMs: 600_000,
+    });
+    await assert.rejects(connecting, (error) => {
+      assert.ok(error instanceof StoreUnavailableError);
+      assert.match(
+        error.trouble ?? '',
+        /^the data of etcd in .*\/data are damaged \(.+\): .*restore a snapshot/,
+      );
+      assert.ok(error.trouble?.includes(dataDir));
+      return true;
+    });
+    const told = log.lines.filter(({ message }) => message.includes('are damaged'));
+    assert.equal(told.length, 1, 'said once, however often etcd ends');
+  } finally {
+    await etcd.stop();
     await rm(dataDir, { recursive: true });
   }
 });

@@ -8,8 +8,8 @@ import {
   KeyExistsError,
   RevisionMismatchError,
   type Store,
-  StoreRejectedError,
   StoreUnavailableError,
+  ValueTooLargeError,
 } from '../../src/storage/store.ts';
 import { startTestEtcd, type TestEtcd } from './etcd-server.ts';
 import { FaultyProxy } from './faulty-proxy.ts';
@@ -269,7 +269,7 @@ test('a watch that was away while its history was compacted ends with CompactedE
 
 test('a value that is too large is refused at once, and nothing is written', limit, async () => {
   const tree = freshTree();
-  await assert.rejects(direct.create(`${tree}a`, Buffer.alloc(5 << 20)), StoreRejectedError);
+  await assert.rejects(direct.create(`${tree}a`, Buffer.alloc(5 << 20)), ValueTooLargeError);
   assert.equal(await direct.get(`${tree}a`), undefined);
 });
 

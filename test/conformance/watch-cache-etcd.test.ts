@@ -6,9 +6,10 @@ import { test } from 'node:test';
 import type { KubeObject } from '../../src/apimachinery/meta.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
+import type { CacheEvent } from '../../src/storage/cache.ts';
 import { encodeObject } from '../../src/storage/codec.ts';
 import { startEmbeddedEtcd } from '../../src/storage/embedded-etcd.ts';
-import { type Store, StoreUnavailableError } from '../../src/storage/store.ts';
+import { CompactedError, type Store, StoreUnavailableError } from '../../src/storage/store.ts';
 import { createWatchCache } from '../../src/storage/watch-cache.ts';
 import { etcdBinary, startTestEtcd } from './etcd-server.ts';
 
@@ -86,6 +87,67 @@ test(
           written.sort((a, b) => a - b),
         );
         assert.deepEqual(expired, []);
+        await assertEqualToStore(store, cache);
+      });
+    } finally {
+      await store.close();
+      await server.stop();
+    }
+  },
+);
+
+test(
+  'a cache that starts anew has the history: watchers resume after any revision that was not compacted',
+  limit,
+  async () => {
+    const server = await startTestEtcd();
+    const store = await server.connect();
+    try {
+      const written: number[] = [];
+      const lane = async (name: string, times: number) => {
+        const key = `/registry/pods/a/${name}`;
+        for (let i = 1; i <= times; i++) {
+          const created = await store.create(key, body(name, i));
+          const updated = await store.update(key, body(name, -i), created);
+          written.push(created, updated, await store.delete(key, updated));
+        }
+      };
+      await lane('early', 20);
+      // The deletion itself: etcd forgets it with everything before it.
+      const compacted = Math.max(...written);
+      await store.compact(compacted);
+      await Promise.all(['x', 'y', 'z'].map((name) => lane(name, 20)));
+      const expected = written.filter((revision) => revision > compacted).sort((a, b) => a - b);
+      await withCache(store, async (cache) => {
+        const none = { onEvents: () => undefined, onExpired: () => undefined };
+        assert.throws(() => cache.watch('/registry/', compacted - 1, none), CompactedError);
+        const resumed = [compacted, expected[0], expected[90], expected[178], expected[179]].map(
+          (after = 0) => {
+            const seen: CacheEvent[] = [];
+            const onEvents = (events: readonly CacheEvent[]) => void seen.push(...events);
+            cache.watch('/registry/', after, { onEvents, onExpired: () => assert.fail('expired') });
+            return { after, seen };
+          },
+        );
+        const last = await store.create('/registry/pods/a/last', body('last', 1));
+        const patience = AbortSignal.timeout(30_000);
+        while (resumed.some(({ seen }) => seen.at(-1)?.revision !== last) && !patience.aborted)
+          await pause(20);
+        for (const { after, seen } of resumed) {
+          assert.deepEqual(
+            seen.map(({ revision }) => revision),
+            [...expected, last].filter((revision) => revision > after),
+          );
+        }
+        const [all] = resumed;
+        for (const { type, previous, current } of all?.seen ?? []) {
+          const note = (object: KubeObject | undefined) =>
+            (object as { spec?: { note?: number } } | undefined)?.spec?.note;
+          const [now, before] = [note(current.object), note(previous?.object)];
+          if (type === 'ADDED') assert.equal(before, undefined);
+          else if (type === 'MODIFIED') assert.equal(now, -(before ?? Number.NaN));
+          else assert.equal(now, before);
+        }
         await assertEqualToStore(store, cache);
       });
     } finally {

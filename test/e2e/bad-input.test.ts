@@ -24,7 +24,7 @@ const pod = (name: string, container: object) =>
 
 const refused: readonly RefusedBody[] = [
   {
-    what: 'YAML that can not be read',
+    what: 'YAML that cannot be read',
     body: 'metadata:\n  name: a\n bad: [',
     contentType: yaml,
     code: 400,
@@ -84,7 +84,7 @@ const refused: readonly RefusedBody[] = [
     body: '{"metadata":{"name":"Not_A_Name"}}',
     code: 422,
     reason: 'Invalid',
-    message: /metadata\.name.*"Not_A_Name".*lower case/,
+    message: /metadata\.name.*"Not_A_Name".*lowercase/,
   },
   {
     what: 'no name at all',
@@ -142,7 +142,7 @@ test('bad input is refused with one Status that names it, and changes nothing', 
   }
 
   const typed: readonly [what: string, input: string, says: RegExp, flag?: string][] = [
-    ['YAML that can not be read', 'kind: ConfigMap\n  bad: [\n', /error parsing|error converting YAML/],
+    ['YAML that cannot be read', 'kind: ConfigMap\n  bad: [\n', /error parsing|error converting YAML/],
     [
       'an unknown kind',
       'apiVersion: v1\nkind: Gadget\nmetadata: {name: a}\n',

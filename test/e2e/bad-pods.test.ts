@@ -88,6 +88,29 @@ test('a pod that can not run says why, in its status and in an event', {
       assert.match(state?.message ?? '', /Not A Name/);
     }),
 
+    context.test('what is not done yet', async () => {
+      const image = 'minik8s/hello:1';
+      const input = JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'steps' },
+        spec: {
+          initContainers: [{ name: 'first', image }],
+          containers: [{ name: 'main', image }],
+        },
+      });
+      const { code, stderr } = await kubectl.attempt(['create', '-f', '-'], { input });
+      assert.equal(code, 0);
+      assert.match(stderr, /^Warning: spec\.initContainers: /);
+      await waiting('steps', 'PodInitializing');
+      assert.match(await kubectl('get', 'pod', 'steps'), /0\/1 +Init:NotSupported /);
+      const message = await event('steps', 'NotSupported');
+      assert.match(message, /spec\.initContainers$/);
+      assert.ok((await kubectl('describe', 'pod', 'steps')).includes(message));
+      const logs = await kubectl.attempt(['logs', 'steps', '-c', 'first']);
+      assert.match(logs.stderr, /container "first" in pod "steps" is waiting to start: PodInitializing/);
+    }),
+
     context.test('a command that ends', async () => {
       await create('ends', { command: ['sh', '-c', 'echo last words; exit 3'] });
       const pod = await waiting('ends', 'CrashLoopBackOff');

@@ -41,10 +41,19 @@ test('the version is told without loading the rest', () => {
   assert.ok(version < up / 2, `${version} ms, and with everything loaded ${up} ms`);
 });
 
+test('the one file has the licences of what is in it', () => {
+  const { status, stdout } = run(built, ['licenses']);
+  assert.equal(status, 0);
+  assert.match(stdout, /\n@kubernetes\/client-node [\d.]+\n\nApache License/);
+});
+
 const refused: [args: string[], message: RegExp][] = [
   [[], /^$/],
-  [['no-such-command'], /^error: minik8s: unknown command no-such-command; known: .*version/],
-  [['version', '--no-such-flag'], /^error: minik8s version: unknown option '--no-such-flag'/],
+  [
+    ['no-such-command'],
+    /^error: minik8s: unknown command no-such-command; (known: .*version|see minik8s --help)/,
+  ],
+  [['version', '--no-such-flag'], /^error: minik8s version: unknown flag --no-such-flag/],
 ];
 for (const [args, message] of refused) {
   test(`bad usage ends with 2 and one line: minik8s ${args.join(' ')}`, () => {

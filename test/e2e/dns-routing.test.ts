@@ -94,8 +94,15 @@ test('domain and path routing', async (context) => {
         await events('RoutingFailed'),
       ),
     );
+    const ready = '{range .status.conditions[*]}{.status} {.reason} {.message}{end}';
+    await waitFor('the Dns to say so', async () =>
+      /^False PortTaken 1 of 1 nodes do not serve it: e2e: port 80 of this node is taken/.test(
+        await kubectl('get', 'dns', 'shop', '-o', `jsonpath=${ready}`),
+      ),
+    );
     await release();
     await answers(`${shop}/`, /^hello from hello-.* 200$/s);
+    await kubectl('wait', 'dns/shop', '--for=condition=Ready', '--timeout=30s');
   });
 
   await step('names and paths lead to Services, from the node and from pods', async () => {

@@ -31,7 +31,7 @@ test('masters on an etcd of somebody else’s, over TLS', async (context) => {
       refused('absent', ['--etcd-endpoints=http://127.0.0.1:1', '--port=6445']),
       refused('unknown', etcd.flags(etcd.otherPki)),
     ]);
-    assert.match(noFile, /^error: --etcd-ca: "\/nowhere\/ca\.crt" can not be read/);
+    assert.match(noFile, /^error: --etcd-ca: "\/nowhere\/ca\.crt" cannot be read/);
     assert.match(absent, /^error: no etcd answers at http:\/\/127\.0\.0\.1:1 .*ECONNREFUSED.*; start it/);
     assert.match(unknown, /^error: no etcd answers at https:\/\/127\.0\.0\.1:2379 .*correct .*--etcd-cert/);
     context.diagnostic(`${absent} ${unknown}`);

@@ -38,7 +38,14 @@ test('a disk that fills up under a running cluster', async (context) => {
       if (answer.code === 0) written.push(name);
       return answer.code !== 0 && answer.stderr;
     });
-    assert.match(refused, /^Error from server[^\n]*\n$/);
+    assert.match(
+      refused,
+      /^Error from server[^\n]* is full \([^\n]*no space left on device\): make room there[^\n]*\n$/,
+    );
+    await waitFor('readyz that says why', async () => {
+      const { stderr, stdout } = await kubectl.attempt(['get', '--raw', '/readyz?verbose']);
+      return /\[-\]etcd failed: [^\n]*no space left on device/.test(stdout + stderr);
+    });
     assert.match(cluster.log, /etcd ended, starting it again.*no space left on device/);
     context.diagnostic(`${written.length} written, then: ${refused.trim()}`);
   });

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { V1NodeList, V1Pod } from '@kubernetes/client-node';
+import { makeDeepTree } from '../fixtures/deep-tree.ts';
 import { lockMachine } from '../fixtures/machine-lock.ts';
 import { Cluster } from './harness/cluster.ts';
 import { containerOf, containersWith, docker } from './harness/docker.ts';
@@ -15,12 +18,17 @@ import {
   restartsOf,
   service,
 } from './harness/hello.ts';
+import { childrenOf } from './harness/processes.ts';
 import { waitFor } from './harness/wait-for.ts';
+import { watchPrograms } from './harness/watched-programs.ts';
 
 await lockMachine();
 
 test('a Deployment behind a Service, from apply to delete', async (context) => {
-  const cluster = await Cluster.start(context);
+  const programs = watchPrograms(['nft', 'ip', 'nsenter', 'bridge', 'iptables', 'conntrack']);
+  const cluster = await Cluster.start(context, { path: programs.path });
+  // Before that it looks at the machine once, by itself.
+  programs.seen();
   const { kubectl } = cluster;
   let address = '';
 
@@ -30,6 +38,26 @@ test('a Deployment behind a Service, from apply to delete', async (context) => {
     const addresses = new Set(pods.map(({ status }) => status?.podIP));
     assert.equal(addresses.size, 3);
     for (const ip of addresses) assert.match(ip ?? '', /^10\.244\.0\.\d+$/);
+  });
+
+  await context.test('kubectl explains a field in the words that the one file carries', async () => {
+    assert.match(await kubectl('explain', 'pod.spec.hostname'), /\nDESCRIPTION:\n +\S+( \S+){3}/);
+  });
+
+  await context.test('one shell starts the programs of pods and Services', async () => {
+    await waitFor('the rules of the Service', () =>
+      service(cluster).then(({ spec }) => page(`${spec?.clusterIP}`)),
+    );
+    const seen = programs.seen();
+    for (const expected of ['ip sh', 'nft sh', 'nsenter sh']) assert.ok(seen.includes(expected), expected);
+    assert.deepEqual(
+      seen.filter((entry) => !entry.endsWith(' sh')),
+      [],
+    );
+    await waitFor(
+      'one shell alone',
+      () => childrenOf(cluster.pid).filter((name) => name === 'sh').length === 1,
+    );
   });
 
   await context.test('the cluster address reaches each of them, from the host and from a pod', async () => {
@@ -46,6 +74,19 @@ test('a Deployment behind a Service, from apply to delete', async (context) => {
     const own = `hello from ${nameOf(pod)}`;
     await waitFor('a pod reaching itself through its Service', async () => (await ask()) === own);
     await waitFor('a pod reaching another', async () => (await ask()) !== own);
+  });
+
+  await context.test('a container is told where the API server is', async () => {
+    const [pod] = await readyPods(cluster, 3);
+    assert.ok(pod);
+    const env = await docker(
+      'inspect',
+      '-f',
+      '{{json .Config.Env}}',
+      await containerOf(nameOf(pod), 'hello'),
+    );
+    assert.match(env, /"KUBERNETES_SERVICE_HOST=10\.96\.0\.1"/);
+    assert.match(env, /"KUBERNETES_SERVICE_PORT_HTTPS=443"/);
   });
 
   await context.test('a killed container comes back in the same pod', async () => {
@@ -144,6 +185,9 @@ test('a Deployment behind a Service, from apply to delete', async (context) => {
   });
 
   await context.test('reset takes away all it made on the machine', async () => {
+    const volume = join(cluster.dataDir, 'kubelet', 'pods', 'left', 'volumes', 'v');
+    await mkdir(volume, { recursive: true });
+    makeDeepTree(volume);
     await cluster.run('reset', '--yes', '--data-dir', cluster.dataDir);
     const nothing = { containers: [], tables: [], links: [], rules: [], routes: [] };
     assert.deepEqual(await cluster.leftovers(), nothing);

@@ -174,7 +174,7 @@ test('a machine joins with one file, works, is taken out and forgotten', async (
   });
 });
 
-test('why a machine can not join is said in one line, and nothing is left', async (context) => {
+test('why a machine cannot join is said in one line, and nothing is left', async (context) => {
   const cluster = await MultiCluster.start(context, { hosts: 2, nodes: [0] });
   const host = cluster.hosts.at(1);
   const dataDir = join(host.directory, 'node');
@@ -283,7 +283,7 @@ test('why a machine can not join is said in one line, and nothing is left', asyn
   });
 
   await context.test('a clock that is wrong', async () => {
-    // Time can not be set for one process; its start in the past can: the master's authority begins later than that.
+    // Time cannot be set for one process; its start in the past can: the master's authority begins later than that.
     const past = ['faketime', '-f', '-2y', executable];
     oneLine(
       await attempt({}, past),

@@ -76,6 +76,18 @@ test('what a leader had sent before it froze does not happen once another leads'
     timeoutMs: 40_000,
   });
   await all(6);
+  // The last that the other writes of them by itself: that there is no node for them.
+  await waitFor('every pod to be found without a node', async () => {
+    const told = [
+      'get',
+      'pods',
+      '-o',
+      'jsonpath={.items[*].status.conditions[?(@.type=="PodScheduled")].reason}',
+    ];
+    return (
+      (await other.kubectl(...told)).split(' ').filter((reason) => reason !== '').length === 6 * names.length
+    );
+  });
 
   const store = await connectEtcd({
     endpoints: [etcd.endpoint(1)],

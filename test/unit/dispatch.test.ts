@@ -21,7 +21,11 @@ function program(ran: unknown[]) {
         run: ({ args }) => void ran.push(['up', args.port, args['data-dir'], args.metrics]),
       }),
     ),
-    token: entry(defineCommand({ subCommands: { create }, args: { ttl: { type: 'string', alias: 't' } } })),
+    token: entry({
+      ...defineCommand({ subCommands: { create }, args: { ttl: { type: 'string', alias: 't' } } }),
+      ...{ elsewhere: (name: string) => (name === 'expose' ? 'it is next door' : undefined) },
+    }),
+    like: { ...entry(defineCommand({ subCommands: { create } })), like: 'kubectl' },
     exec: entry(
       defineCommand({
         args: { pod: { type: 'positional' }, host: { type: 'string', alias: 'h' } },
@@ -78,13 +82,21 @@ for (const [argv, expected] of runs) {
 }
 
 const refusals: [argv: string[], status: number, err: RegExp][] = [
-  [['nope'], 2, /^error: minik8s: unknown command nope; known: up, token, exec, broken, refuses\n$/],
+  [['nope'], 2, /^error: minik8s: unknown command nope; known: up, token, like, exec, broken, refuses\n$/],
   [['--nope'], 2, /^error: minik8s: unknown flag --nope; known: .*\n$/],
   [['toString'], 2, /unknown command toString/],
-  [['up', '--prot', '1'], 2, /^error: minik8s up: unknown option '--prot'; see minik8s up --help\n$/],
+  [['up', '--prot', '1'], 2, /^error: minik8s up: unknown flag --prot: did you mean --port\?\n$/],
   [['up', '--port'], 2, /^error: minik8s up: option '--port <value>' argument missing; .*\n$/],
   [['up', '--metrics=yes'], 2, /^error: minik8s up: option '--metrics' does not take an argument.*\n$/],
   [['up', 'now'], 2, /^error: minik8s up: unexpected argument 'now'.*\n$/],
+  [['up', '--frobnicate'], 2, /^error: minik8s up: unknown flag --frobnicate; see minik8s up --help\n$/],
+  [['up', '--no-metrisc'], 2, /^error: minik8s up: unknown flag --no-metrisc: did you mean --metrics\?\n$/],
+  [['ups'], 2, /^error: minik8s: unknown command ups: did you mean up\?\n$/],
+  [['token', 'craete'], 2, /^error: minik8s token: unknown command craete: did you mean create\?\n$/],
+  [['token', 'expose'], 2, /^error: minik8s token: unknown command expose: it is next door\n$/],
+  [['like', 'nope'], 1, /^error: minik8s like: unknown command nope; known: create\n$/],
+  [['like', 'create', '--nope'], 1, /^error: minik8s like create: unknown flag --nope; .*\n$/],
+  [['like', '--nope'], 1, /^error: minik8s like: unknown flag --nope; .*\n$/],
   [['token', 'make'], 2, /^error: minik8s token: unknown command make; known: create\n$/],
   [['token'], 2, /^error: minik8s token: say which: create\n$/],
   [['exec'], 2, /^error: Missing required positional argument: POD\n$/],
@@ -105,10 +117,16 @@ for (const [argv, status, err] of refusals) {
 test('help is printed without running anything', async () => {
   const ran: unknown[] = [];
   const minik8s = program(ran);
-  assert.match((await minik8s('--help')).out, /usage: minik8s COMMAND[\s\S]* {2}token +does it/);
+  assert.match((await minik8s('--help')).out, /Usage: minik8s COMMAND[\s\S]* {2}token +does it/);
   assert.equal((await minik8s()).status, 2);
   const { status, out } = await minik8s('up', '--help');
   assert.equal(status, 0);
   assert.match(out, /minik8s up[\s\S]*--data-dir/);
+  assert.match((await minik8s('help', 'up')).out, /^Usage: minik8s up \[FLAGS\]$/m);
+  assert.match((await minik8s('token', 'help', 'create')).out, /^Usage: minik8s token create \[FLAGS\]$/m);
+  assert.match((await minik8s('token', 'help')).out, /^Usage: minik8s token COMMAND \[FLAGS\]$/m);
+  const like = await minik8s('like');
+  assert.deepEqual([like.status, like.err], [0, '']);
+  assert.match(like.out, /^Usage: minik8s like COMMAND$/m);
   assert.deepEqual(ran, []);
 });

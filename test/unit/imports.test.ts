@@ -58,6 +58,8 @@ const wrong: [path: string, source: string, expected: RegExp][] = [
   ['src/proxy/render-nft.ts', `import { Exec, systemExec } from '../base/exec.ts';`, /this place is pure/],
   ['src/controllers/hpa-plan.ts', `import {\n  sleep,\n} from '../base/clock.ts';`, /this place is pure/],
   ['src/kubelet/x.ts', `import { Etcd3 } from 'etcd3';`, /only .*storage.* may/],
+  ['src/routing/x.ts', `import type Docker from 'dockerode';`, /only \^src\\\/docker\\\/ may/],
+  ['src/proxy/x.ts', `import { dockerClient } from '../docker/client.ts';`, /proxy may import/],
   ['src/roles/up.ts', `import x from '@scope/new/deep';`, /give the package an owner/],
 ];
 for (const [path, source, expected] of wrong) {

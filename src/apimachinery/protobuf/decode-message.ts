@@ -5,7 +5,8 @@
  */
 import { isRecord, type JsonObject, setOwn } from '../equality.ts';
 import type { Scalar } from '../field-types.ts';
-import { parseJson, TextError } from '../json-decode.ts';
+import { parseJson } from '../json-decode.ts';
+import { measureJson, TextError } from '../value-limit.ts';
 import type { MessageField, MessageType, ValueType } from './message-types.ts';
 import { eachField, type FieldReader, ProtobufError, WireReader, wireTypes } from './reader.ts';
 import { readIntOrString, readQuantity, readTime } from './well-known.ts';
@@ -13,21 +14,20 @@ import { readIntOrString, readQuantity, readTime } from './well-known.ts';
 /** Deeper messages are refused; protobuf's own decoders stop there too. */
 const maxDepth = 100;
 
-/** Throws ProtobufError. */
+/** Throws ProtobufError, and a 413 for too many values. */
 export function decodeMessage(bytes: Uint8Array, type: MessageType): JsonObject {
   const result: JsonObject = {};
-  decodeInto(result, bytes, type, 0);
+  decodeInto(result, new WireReader(bytes), type, 0);
   return result;
 }
 
-function decodeInto(target: JsonObject, bytes: Uint8Array, type: MessageType, depth: number): void {
+function decodeInto(target: JsonObject, reader: WireReader, type: MessageType, depth: number): void {
   if (depth >= maxDepth) throw new ProtobufError(`the message is nested deeper than ${maxDepth} levels`);
-  const reader = new WireReader(bytes);
   while (!reader.done) {
     const { field: number, wire } = reader.tag();
     const field = type.fields.get(number);
     if (!field) reader.skip(wire);
-    else if (field.kind === 'part') decodeInto(target, reader.bytes(wire), field.message, depth + 1);
+    else if (field.kind === 'part') decodeInto(target, reader.within(wire), field.message, depth + 1);
     else decodeField(target, field, reader, wire, depth);
   }
 }
@@ -50,7 +50,7 @@ function decodeField(
         appendItems(listIn(target, field.name), field.value, reader, wire, depth);
         return;
       case 'map':
-        decodeEntry(recordIn(target, field.name), field.value, reader.bytes(wire), depth);
+        decodeEntry(recordIn(target, field.name), field.value, reader.within(wire), depth);
         return;
     }
   } catch (error) {
@@ -67,7 +67,7 @@ function decodeSingle(
   depth: number,
 ): void {
   if (field.value.kind === 'message') {
-    decodeInto(recordIn(target, field.name), reader.bytes(wire), field.value.message, depth + 1);
+    decodeInto(recordIn(target, field.name), reader.within(wire), field.value.message, depth + 1);
     return;
   }
   const value = readValue(field.value, reader, wire, depth);
@@ -107,8 +107,11 @@ function appendItems(
     list.push(readValue(value, reader, wire, depth) ?? null);
     return;
   }
-  const packed = new WireReader(reader.bytes(wire));
-  while (!packed.done) list.push(readValue(value, packed, single, depth));
+  const packed = reader.within(wire);
+  while (!packed.done) {
+    packed.countValues(1);
+    list.push(readValue(value, packed, single, depth));
+  }
 }
 
 /** How one value of a scalar that may be packed is written. */
@@ -118,10 +121,10 @@ function packedWire(scalar: Scalar): number | undefined {
 }
 
 /** An entry of a map: the key in field 1, the value in field 2; what is not there is zero. */
-function decodeEntry(target: JsonObject, type: ValueType, bytes: Uint8Array, depth: number): void {
+function decodeEntry(target: JsonObject, type: ValueType, entry: WireReader, depth: number): void {
   let key = '';
   let value = zeroOf(type);
-  eachField(bytes, {
+  eachField(entry, {
     1: (reader, wire) => {
       key = reader.string(wire);
     },
@@ -166,13 +169,13 @@ function readValue(type: ValueType, reader: WireReader, wire: number, depth: num
       return scalarReaders[type.scalar](reader, wire);
     case 'message': {
       const result: JsonObject = {};
-      decodeInto(result, reader.bytes(wire), type.message, depth + 1);
+      decodeInto(result, reader.within(wire), type.message, depth + 1);
       return result;
     }
     case 'items':
-      return readItems(type.items, reader.bytes(wire), depth);
+      return readItems(type.items, reader.within(wire), depth);
     case 'raw':
-      return readRaw(reader.bytes(wire));
+      return readRaw(reader.within(wire));
   }
 }
 
@@ -183,28 +186,29 @@ const scalarReaders: Readonly<Record<Scalar, (reader: WireReader, wire: number) 
   int64: (reader, wire) => reader.int64(wire),
   double: (reader, wire) => reader.double(wire),
   bytes: (reader, wire) => reader.bytes(wire).toBase64(),
-  time: (reader, wire) => readTime(reader.bytes(wire), 0),
-  microTime: (reader, wire) => readTime(reader.bytes(wire), 6),
-  quantity: (reader, wire) => readQuantity(reader.bytes(wire)),
-  intOrString: (reader, wire) => readIntOrString(reader.bytes(wire)),
+  time: (reader, wire) => readTime(reader.within(wire), 0),
+  microTime: (reader, wire) => readTime(reader.within(wire), 6),
+  quantity: (reader, wire) => readQuantity(reader.within(wire)),
+  intOrString: (reader, wire) => readIntOrString(reader.within(wire)),
 };
 
-function readItems(items: ValueType, bytes: Uint8Array, depth: number): unknown[] {
+function readItems(items: ValueType, message: WireReader, depth: number): unknown[] {
   const list: unknown[] = [];
   const append: FieldReader = (reader, wire) => appendItems(list, items, reader, wire, depth + 1);
-  eachField(bytes, { 1: append });
+  eachField(message, { 1: append });
   return list;
 }
 
-function readRaw(bytes: Uint8Array): unknown {
+function readRaw(message: WireReader): unknown {
   let text = '';
-  eachField(bytes, {
+  eachField(message, {
     1: (reader, wire) => {
       text = reader.string(wire);
     },
   });
   if (text === '') return null;
   try {
+    message.countValues(measureJson(text).values);
     return parseJson(text, false).value;
   } catch (error) {
     throw error instanceof TextError ? new ProtobufError(error.message) : error;

@@ -1,8 +1,10 @@
 /** The envelope of every object that Kubernetes writes as protobuf: four bytes, then a runtime.Unknown. */
 import type { JsonObject } from '../equality.ts';
 import { decodeMessage } from './decode-message.ts';
+import { encodeMessage } from './encode-message.ts';
 import type { MessageType } from './message-types.ts';
-import { eachField, ProtobufError } from './reader.ts';
+import { eachField, ProtobufError, WireReader } from './reader.ts';
+import { WireWriter } from './writer.ts';
 
 export const protobufType = 'application/vnd.kubernetes.protobuf';
 
@@ -44,9 +46,9 @@ function openEnvelope(body: Uint8Array): Envelope {
   let raw: Uint8Array = new Uint8Array();
   let encoding = '';
   let type = '';
-  eachField(body.subarray(prefix.length), {
+  eachField(new WireReader(body.subarray(prefix.length)), {
     1: (reader, wire) =>
-      eachField(reader.bytes(wire), {
+      eachField(reader.within(wire), {
         1: (inner, innerWire) => {
           apiVersion = inner.string(innerWire);
         },
@@ -69,4 +71,25 @@ function openEnvelope(body: Uint8Array): Envelope {
   if (type !== '' && type !== protobufType)
     throw new ProtobufError(`the content type ${JSON.stringify(type)} inside the envelope is not protobuf`);
   return { apiVersion, kind, raw };
+}
+
+/** An object in its envelope. Throws ProtobufError where a value is not of its field's type. */
+export function encodeProtobuf(object: JsonObject, type: MessageType): Buffer {
+  const writer = new WireWriter();
+  encodeMessage(writer, object, type);
+  return Buffer.concat(
+    sealEnvelope(String(object.apiVersion ?? ''), String(object.kind ?? ''), [writer.finish()]),
+  );
+}
+
+/** The envelope around a message that is there in pieces. */
+export function sealEnvelope(apiVersion: string, kind: string, message: readonly Buffer[]): Buffer[] {
+  const length = message.reduce((sum, { length }) => sum + length, 0);
+  const head = new WireWriter();
+  head.message(1, () => {
+    head.string(1, apiVersion);
+    head.string(2, kind);
+  });
+  head.length(2, length);
+  return [Buffer.from(prefix), head.finish(), ...message];
 }

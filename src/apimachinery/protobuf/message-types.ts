@@ -1,7 +1,7 @@
 /**
  * Which field of a kind has which number. The table holds only what protobuf adds to the table of fields: numbers,
  * parts that JSON shows in their parent, and which zero values Go leaves out of JSON. Types come from the table of
- * fields, so the two can not disagree.
+ * fields, so the two cannot disagree.
  *
  * A line such as `1:name 2:image? 3:^V1VolumeSource` gives each number its JSON name. `?` marks a scalar that Go
  * writes always but means as absent when it is zero: not a pointer, and `omitempty` in JSON. `^` marks a part whose

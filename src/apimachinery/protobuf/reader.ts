@@ -2,6 +2,7 @@
  * Protobuf's wire format, read from bytes that a client sent: every length is checked before it is used, and nothing
  * is copied but what is asked for. Numbers follow Go's generated decoders: what is too large for its type is cut off.
  */
+import { maxValues, tooManyValues } from '../value-limit.ts';
 
 /** Bytes that are not the message they should be; the message is one line and names the field when one is known. */
 export class ProtobufError extends Error {
@@ -34,8 +35,7 @@ export interface Tag {
 export type FieldReader = (reader: WireReader, wire: number) => void;
 
 /** Reads a message: each field by its number, others are passed over. */
-export function eachField(bytes: Uint8Array, readers: Readonly<Record<number, FieldReader>>): void {
-  const reader = new WireReader(bytes);
+export function eachField(reader: WireReader, readers: Readonly<Record<number, FieldReader>>): void {
   while (!reader.done) {
     const { field, wire } = reader.tag();
     const read = readers[field];
@@ -51,20 +51,37 @@ const maxVarintBytes = 10;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Values are read with the wire type they came with, which must be their own. */
+/**
+ * Values are read with the wire type they came with, which must be their own. Every field and every packed number counts
+ * as a value; too many of them, in this message and those inside it, are a 413.
+ */
 export class WireReader {
   readonly #bytes: Uint8Array;
+  readonly #count: { values: number };
   #at = 0;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, count = { values: 0 }) {
     this.#bytes = bytes;
+    this.#count = count;
   }
 
   get done(): boolean {
     return this.#at >= this.#bytes.length;
   }
 
+  /** Says that so many values more were read. */
+  countValues(values: number): void {
+    this.#count.values += values;
+    if (this.#count.values > maxValues) throw tooManyValues();
+  }
+
+  /** For what is inside a field's bytes. */
+  within(wire: number): WireReader {
+    return new WireReader(this.bytes(wire), this.#count);
+  }
+
   tag(): Tag {
+    this.countValues(1);
     const value = this.#varint();
     const field = typeof value === 'number' ? Math.floor(value / 8) : 0;
     if (typeof value !== 'number' || field < 1 || field > maxFieldNumber)

@@ -1,5 +1,5 @@
 /** Kubernetes' scalars that are messages on the wire: times, quantities, and integers that may be strings. */
-import { eachField, ProtobufError } from './reader.ts';
+import { eachField, ProtobufError, type WireReader } from './reader.ts';
 
 /** 0001-01-01, Go's zero time, and the last second of 9999, both in Unix seconds. */
 const zeroTime = -62_135_596_800;
@@ -9,11 +9,11 @@ const lastTime = 253_402_300_799;
  * RFC 3339 with `digits` digits of a second; undefined for Go's zero time, which is an empty message. Kubernetes drops
  * the fraction of a Time (apimachinery's Time.Unmarshal).
  */
-export function readTime(bytes: Uint8Array, digits: 0 | 6): string | undefined {
-  if (bytes.length === 0) return undefined;
+export function readTime(message: WireReader, digits: 0 | 6): string | undefined {
+  if (message.done) return undefined;
   let seconds = 0;
   let nanos = 0;
-  eachField(bytes, {
+  eachField(message, {
     1: (reader, wire) => {
       seconds = reader.int64(wire);
     },
@@ -29,9 +29,9 @@ export function readTime(bytes: Uint8Array, digits: 0 | 6): string | undefined {
 }
 
 /** The text as it came; an empty message is zero. */
-export function readQuantity(bytes: Uint8Array): string {
+export function readQuantity(message: WireReader): string {
   let text = '';
-  eachField(bytes, {
+  eachField(message, {
     1: (reader, wire) => {
       text = reader.string(wire);
     },
@@ -39,11 +39,11 @@ export function readQuantity(bytes: Uint8Array): string {
   return text === '' ? '0' : text;
 }
 
-export function readIntOrString(bytes: Uint8Array): number | string {
+export function readIntOrString(message: WireReader): number | string {
   let isString = false;
   let number = 0;
   let text = '';
-  eachField(bytes, {
+  eachField(message, {
     1: (reader, wire) => {
       isString = reader.bool(wire);
     },

@@ -5,11 +5,13 @@ import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction.ts';
 import type { Admission, AdmissionPlugin } from './plugin.ts';
+import { podReferences } from './pod-references.ts';
 
 const plugins: readonly AdmissionPlugin[] = [
   namespaceLifecycle,
   nodeRestriction,
   defaultTolerationSeconds,
+  podReferences,
   certificateSigningRequests,
 ];
 

@@ -41,6 +41,9 @@ export const certificateSigningRequests: AdmissionPlugin = async (server, admiss
   stampConditions(object, old, rfc3339(server.clock.now()));
 };
 
+/** Of JSON. Whoever holds a token may make many, and none needs more than a few keys of any sort take. */
+const mostTokenBytes = 16 * 1024;
+
 const isRequest = (object: KubeObject | undefined): object is CertificateSigningRequest =>
   object !== undefined;
 
@@ -50,6 +53,11 @@ async function admitCreate(
   user: UserInfo,
 ): Promise<void> {
   const { spec, metadata } = request;
+  const size = Buffer.byteLength(JSON.stringify(request));
+  if (isBootstrapper(user) && size > mostTokenBytes) {
+    const why = `it has ${size} bytes, and the request of a joining machine may have ${mostTokenBytes}`;
+    throw newForbidden(resource, metadata.name, why);
+  }
   spec.username = user.name;
   spec.groups = [...user.groups];
   if (user.uid) spec.uid = user.uid;
@@ -111,8 +119,10 @@ function stampConditions(
   old: CertificateSigningRequest,
   now: string,
 ): void {
+  // Of several of one type the first counts.
+  const known = new Map(old.status?.conditions?.toReversed().map((condition) => [condition.type, condition]));
   for (const condition of object.status?.conditions ?? []) {
-    const before = old.status?.conditions?.find(({ type }) => type === condition.type);
+    const before = known.get(condition.type);
     condition.lastUpdateTime ??= now;
     condition.lastTransitionTime ??=
       before?.status === condition.status ? (before.lastTransitionTime ?? now) : now;

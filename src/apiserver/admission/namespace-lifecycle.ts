@@ -7,13 +7,7 @@ import { decodeObject } from '../../storage/codec.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 
-export const systemNamespaces: readonly string[] = [
-  'default',
-  'kube-system',
-  'kube-public',
-  'kube-node-lease',
-];
-/** kube-node-lease can be made anew, so upstream lets it go (plugin/namespace/lifecycle). */
+/** kube-node-lease is made anew, so upstream lets it go (plugin/namespace/lifecycle). */
 const immortal = new Set(['default', 'kube-system', 'kube-public']);
 
 export const namespaceLifecycle: AdmissionPlugin = async (server, admission) => {

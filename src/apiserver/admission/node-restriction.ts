@@ -1,21 +1,24 @@
 /**
  * What a node agent may say in a body (upstream's plugin NodeRestriction, and less): which objects it may address by
- * URL the authorizer decides.
+ * URL the authorizer decides. Nothing here rests on what the node can make true itself
+ * (docs/decisions/0020-what-nodes-may-say.md).
  */
 
-import { leaseResource } from '../../api/coordination/v1/lease.ts';
-import { type Event, eventResource } from '../../api/core/v1/event.ts';
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
+import { eventResource } from '../../api/core/v1/event.ts';
+import { type Node, nodeResource, type Taint } from '../../api/core/v1/node.ts';
+import { nodeHostnames } from '../../api/core/v1/node-addresses.ts';
 import { podCIDRAnnotation } from '../../api/core/v1/node-annotations.ts';
 import { mayLabelItself } from '../../api/core/v1/node-labels.ts';
-import { podResource } from '../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
-import { type ResourceRef, storageKey } from '../../apimachinery/resource-definition.ts';
+import { type ResourceRef, storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newForbidden } from '../../apimachinery/status-error.ts';
 import type { ServerContext } from '../server-context.ts';
 import { findObject } from '../stored-object.ts';
 import { nodeNameOf } from '../user.ts';
+import { restrictEvent } from './node-events.ts';
 import type { Admission, AdmissionPlugin } from './plugin.ts';
 
 /** Why it is refused; undefined when it is not. */
@@ -29,7 +32,7 @@ const kindOf = ({ group, plural }: Pick<ResourceRef, 'group' | 'plural'>) => `${
 
 const restrictions = new Map<string, Restriction>([
   [kindOf(nodeResource), restrictNode],
-  [kindOf(leaseResource), (_server, node, { operation, name }) => otherName(node, operation, name)],
+  [kindOf(leaseResource), restrictLease],
   [kindOf(podResource), restrictPod],
   [kindOf(eventResource), restrictEvent],
 ]);
@@ -38,14 +41,59 @@ export const nodeRestriction: AdmissionPlugin = async (server, admission) => {
   const { definition, name, user } = admission;
   const node = nodeNameOf(user);
   if (node === undefined) return;
-  const why = await restrictions.get(kindOf(definition))?.(server, node, admission);
+  const why =
+    tooLarge(definition, admission.object) ??
+    changedMetadata(node, admission) ??
+    (await restrictions.get(kindOf(definition))?.(server, node, admission));
   if (why) throw newForbidden(definition, name, why);
 };
+
+const refused = (node: string, what: string) =>
+  `node ${JSON.stringify(node)} is not allowed to modify ${what}`;
+
+/** Bytes of JSON. A Lease has some hundreds, a Node with the fifty images it tells twenty thousand. */
+const mostBytes = new Map([
+  [kindOf(leaseResource), 4 * 1024],
+  [kindOf(nodeResource), 256 * 1024],
+]);
+
+/** Each write is kept for minutes, and what all keep is bounded: a node gets no more of it than it needs. */
+function tooLarge(definition: ResourceRef, object: KubeObject | undefined): string | undefined {
+  const most = mostBytes.get(kindOf(definition));
+  const found = most !== undefined && object ? Buffer.byteLength(JSON.stringify(object)) : 0;
+  if (most === undefined || found <= most) return undefined;
+  return `it has ${found} bytes, and a ${definition.kind} that a node writes may have ${most}`;
+}
+
+/** An absent list and an empty one are the same. */
+const same = (a: object | undefined, b: object | undefined) => deepEqual(a ?? [], b ?? []);
+
+/** What keeps an object, or makes it go, is not for nodes to say; but their Lease goes with their Node. */
+function changedMetadata(node: string, { definition, object, old }: Admission): string | undefined {
+  if (!object) return undefined;
+  const [next, before] = [object.metadata, old?.metadata];
+  if (!same(next.finalizers, before?.finalizers)) return refused(node, 'finalizers');
+  const isLease = kindOf(definition) === kindOf(leaseResource);
+  if (isLease || same(next.ownerReferences, before?.ownerReferences)) return undefined;
+  return refused(node, 'ownerReferences');
+}
 
 function otherName(node: string, operation: Admission['operation'], name: string): string | undefined {
   return operation === 'create' && name !== node
     ? `node ${JSON.stringify(node)} is not allowed to create it`
     : undefined;
+}
+
+function restrictLease(
+  _server: ServerContext,
+  node: string,
+  { operation, name, object }: Admission,
+): string | undefined {
+  const owners = (object as Lease | undefined)?.metadata.ownerReferences ?? [];
+  const foreign = owners.some(
+    (owner) => owner.apiVersion !== 'v1' || owner.kind !== nodeResource.kind || owner.name !== node,
+  );
+  return otherName(node, operation, name) ?? (foreign ? refused(node, 'ownerReferences') : undefined);
 }
 
 async function restrictNode(
@@ -61,22 +109,60 @@ async function restrictNode(
     return `this cluster's nodes are added by a person: run minik8s ctl add node ${node}`;
   }
   keepPhase(next, before);
-  const refused = (what: string) => `node ${JSON.stringify(node)} is not allowed to modify ${what}`;
-  const label = changedLabels(next, before).find((key) => !mayLabelItself(key));
-  if (label !== undefined) return refused(`the label ${label}`);
-  const range = next.metadata.annotations?.[podCIDRAnnotation];
-  if (range !== undefined && range !== next.spec.podCIDR) {
-    if (range !== before?.metadata.annotations?.[podCIDRAnnotation])
-      return refused(`the annotation ${podCIDRAnnotation} to anything but its podCIDR`);
-  }
-  if (!same(next.metadata.ownerReferences, before?.metadata.ownerReferences))
-    return refused('ownerReferences');
-  if (!same(next.metadata.finalizers, before?.metadata.finalizers)) return refused('finalizers');
-  // Until it has reported what it is, it is registering: the Node was made for it by somebody else.
-  if (!before?.status?.nodeInfo) return undefined;
-  if (!same(next.spec.taints, before.spec.taints)) return refused('taints');
-  return same(withoutRange(next), withoutRange(before)) ? undefined : refused('its specification');
+  const what = changedByItself(next, before);
+  if (what !== undefined) return refused(node, what);
+  const foreignName = await nameOfAnother(server, node, next);
+  if (foreignName !== undefined)
+    return refused(node, `its addresses to ${foreignName}, the name of another node`);
+  return claimsRange(next, before) ? server.podRangeProblem(next, otherNodes(server, name)) : undefined;
 }
+
+/** What a node calls itself is what another is called in the cluster. */
+async function nameOfAnother(
+  server: ServerContext,
+  node: string,
+  { status }: Node,
+): Promise<string | undefined> {
+  for (const name of new Set(nodeHostnames(status?.addresses ?? []))) {
+    if (name !== node && (await findObject(server, nodeResource, '', name))) return name;
+  }
+  return undefined;
+}
+
+/** What it may not change of its Node, as it would be with this write. */
+function changedByItself(next: Node, before: Node | undefined): string | undefined {
+  const label = changedLabels(next, before).find((key) => !mayLabelItself(key));
+  if (label !== undefined) return `the label ${label}`;
+  const range = next.metadata.annotations?.[podCIDRAnnotation];
+  const told = before?.metadata.annotations?.[podCIDRAnnotation];
+  if (range !== undefined && range !== next.spec.podCIDR && range !== told) {
+    return `the annotation ${podCIDRAnnotation} to anything but its podCIDR`;
+  }
+  if (!before) return undefined;
+  // By it the node counts as registered, so it must not go back to not having reported.
+  if (before.status?.nodeInfo && !next.status?.nodeInfo) return 'status.nodeInfo to nothing';
+  if (!mayTaint(next, before)) return 'taints';
+  return same(unclaimed(next), unclaimed(before)) ? undefined : 'its specification';
+}
+
+/** The taints it was told to begin with it adds to a Node that was made for it; it never takes one off. */
+function mayTaint({ spec }: Node, before: Node): boolean {
+  const [next, old] = [spec.taints ?? [], before.spec.taints ?? []];
+  if (before.status?.nodeInfo) return same(next, old);
+  const isThere = (taint: Taint) => next.some((one) => deepEqual(one, taint));
+  return old.every(isThere);
+}
+
+/** The first range of its pods it may name itself; validation keeps it from naming another later. */
+const claimsRange = (next: Node, before: Node | undefined) =>
+  !same(rangesOf(next), before && rangesOf(before));
+const rangesOf = ({ spec: { podCIDR, podCIDRs } }: Node) => podCIDRs ?? (podCIDR ? [podCIDR] : []);
+
+const otherNodes = ({ cache }: ServerContext, name: string) =>
+  cache
+    .list(storagePrefix(nodeResource))
+    .map(({ object }) => object as Node)
+    .filter(({ metadata }) => metadata.name !== name);
 
 /** Of the store itself: one that was taken out a moment ago must not come back by a cache that is behind. */
 const isThere = async ({ store }: ServerContext, name: string) =>
@@ -94,49 +180,25 @@ function changedLabels({ metadata }: KubeObject, before: KubeObject | undefined)
   return Object.keys({ ...labels, ...old }).filter((key) => labels[key] !== old[key]);
 }
 
-/** An absent list and an empty one are the same. */
-const same = (a: object | undefined, b: object | undefined) => deepEqual(a ?? [], b ?? []);
-
-/** The range of its pods it may be the first to name; validation keeps it from naming another. */
-function withoutRange({ spec: { podCIDR: _, podCIDRs: __, ...rest } }: Node) {
-  return { ...rest, taints: rest.taints ?? [] };
+function unclaimed({ spec: { podCIDR: _, podCIDRs: __, taints: ___, ...rest } }: Node) {
+  return rest;
 }
 
+/**
+ * The pod that is written to or deleted must itself be the node's: the one that was looked at to authorize the request
+ * may have gone, and another may have its name.
+ */
 function restrictPod(
   _server: ServerContext,
   node: string,
   { subresource, object, old }: Admission,
 ): string | undefined {
-  if (subresource !== 'status' || !object || !old) return undefined;
+  if (!old) return undefined;
+  if ((old as Pod).spec.nodeName !== node)
+    return `node ${JSON.stringify(node)} may only change pods that are bound to it`;
+  if (subresource !== 'status' || !object) return undefined;
   const changed = (['labels', 'annotations'] as const).find(
     (field) => !same(object.metadata[field] ?? [], old.metadata[field] ?? []),
   );
   return changed && `node ${JSON.stringify(node)} cannot update ${changed} through pod status`;
-}
-
-/** Of its own, and about itself or pods that are bound to it (or gone). */
-async function restrictEvent(
-  server: ServerContext,
-  node: string,
-  { object, old }: Admission,
-): Promise<string | undefined> {
-  for (const event of [object, old] as readonly (Event | undefined)[]) {
-    if (!event) continue;
-    if (event.source.host !== node) return `node ${JSON.stringify(node)} is not the source of this event`;
-    const { kind, namespace = '', name = '' } = event.involvedObject;
-    const own =
-      kind === 'Node' ? name === node : kind === 'Pod' && (await isOwnPod(server, node, namespace, name));
-    if (!own) return `node ${JSON.stringify(node)} may only report about itself and its pods`;
-  }
-  return undefined;
-}
-
-async function isOwnPod(
-  server: ServerContext,
-  node: string,
-  namespace: string,
-  name: string,
-): Promise<boolean> {
-  const pod = await findObject(server, podResource, namespace, name);
-  return pod === undefined || pod.spec.nodeName === node;
 }

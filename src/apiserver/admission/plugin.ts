@@ -13,6 +13,7 @@ export interface Admission {
   readonly user: UserInfo;
   /** The object as it would be stored; plugins may change it. Absent for a delete. */
   readonly object?: KubeObject;
+  /** As it is stored. Absent for a create. */
   readonly old?: KubeObject;
 }
 

@@ -1,11 +1,9 @@
 /** Turns what a request shows of itself into a user. */
+import type { Holder } from '../../base/certificate-names.ts';
 import { authenticatedGroup, type UserInfo } from '../user.ts';
 
 /** The subject of a client certificate; only certificates that verified against the client authority get here. */
-export interface PeerCertificate {
-  readonly commonName: string;
-  readonly organizations: readonly string[];
-}
+export type PeerCertificate = Holder;
 
 export interface RequestCredentials {
   /** The Authorization header. */

@@ -52,7 +52,7 @@ function userOf(found: Secret, id: string, secret: string, now: number): UserInf
   return valid ? { name: `system:bootstrap:${id}`, groups: [bootstrappersGroup, ...groups] } : undefined;
 }
 
-/** A time that can not be read counts as over: better no token than one for ever. */
+/** A time that cannot be read counts as over: better no token than one for ever. */
 function isOver(expiration: string, now: number): boolean {
   return expiration !== '' && !(Date.parse(expiration) > now);
 }

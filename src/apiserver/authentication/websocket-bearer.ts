@@ -1,5 +1,5 @@
 /**
- * A browser can not set headers on a WebSocket, so its bearer token comes among the subprotocols it offers
+ * A browser cannot set headers on a WebSocket, so its bearer token comes among the subprotocols it offers
  * (k8s.io/apiserver authentication/request/websocket). Pure.
  */
 const prefix = 'base64url.bearer.authorization.k8s.io.';

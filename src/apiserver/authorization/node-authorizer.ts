@@ -11,9 +11,9 @@
 import { nodeResource } from '../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { podReferences } from '../../api/core/v1/pod-references.ts';
+import { apiService, dnsService } from '../../api/core/v1/system-objects.ts';
 import { requiredFieldValue } from '../../apimachinery/field-selector.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
-import { apiService, dnsService } from '../bootstrap.ts';
 import { waitForNow } from '../freshness.ts';
 import type { ServerContext } from '../server-context.ts';
 import { findObject } from '../stored-object.ts';

@@ -3,21 +3,31 @@
  * the Accept header that can be honoured wins, as in k8s.io/apiserver endpoints/handlers/negotiation; quality
  * values are not weighed there either.
  */
+import { protobufType } from '../../apimachinery/protobuf/envelope.ts';
 import { newStatusError } from '../../apimachinery/status-error.ts';
+import { maxListHeaderBytes } from '../../base/header-limits.ts';
 
 export type MetaVersion = 'v1' | 'v1beta1';
 
-export type ResponseForm =
+export type ResponseForm = (
   | { readonly type: 'object' }
   | { readonly type: 'table'; readonly version: MetaVersion }
-  | { readonly type: 'metadata'; readonly version: MetaVersion };
+  | { readonly type: 'metadata'; readonly version: MetaVersion }
+) & {
+  /** Default JSON. */
+  readonly encoding?: 'protobuf';
+};
 
 interface MediaRange {
   readonly type: string;
   readonly parameters: ReadonlyMap<string, string>;
 }
 
+/** Throws 406 for a header that is too long to be taken apart. */
 export function parseAccept(header: string): MediaRange[] {
+  if (header.length > maxListHeaderBytes) {
+    throw newStatusError('NotAcceptable', `the Accept header is longer than ${maxListHeaderBytes} bytes`);
+  }
   return header
     .split(',')
     .map((range) => {
@@ -37,7 +47,6 @@ const isMetaVersion = (version: string | undefined): version is MetaVersion =>
   version === 'v1' || version === 'v1beta1';
 
 function formOf(range: MediaRange): ResponseForm | undefined {
-  if (!jsonTypes.has(range.type)) return undefined;
   const as = range.parameters.get('as');
   if (!as) return { type: 'object' };
   const version = range.parameters.get('v');
@@ -48,20 +57,40 @@ function formOf(range: MediaRange): ResponseForm | undefined {
   return undefined;
 }
 
-/** Throws 406 when no range can be honoured. `allowed` names the transforms this endpoint knows. */
-export function negotiateForm(
-  accept: string | undefined,
-  allowed: readonly ResponseForm['type'][] = ['object', 'table', 'metadata'],
-): ResponseForm {
+/** Upstream has no Table in protobuf either. */
+function protobufFormOf(range: MediaRange): ResponseForm | undefined {
+  const form = formOf(range);
+  return form && form.type !== 'table' ? { ...form, encoding: 'protobuf' } : undefined;
+}
+
+export interface Offer {
+  /** The transforms this endpoint knows; default all. */
+  readonly forms?: readonly ResponseForm['type'][];
+  /** Whether what is answered has a form in protobuf. */
+  readonly protobuf?: boolean;
+}
+
+/**
+ * Throws 406 when no range can be honoured. JSON is what the server keeps and sends as it lies, so a client that takes it
+ * gets it, wherever it stands in the header; protobuf is made for those that take nothing else.
+ */
+export function negotiateForm(accept: string | undefined, offer: Offer = {}): ResponseForm {
+  const { forms = ['object', 'table', 'metadata'], protobuf = false } = offer;
   const ranges = parseAccept(accept ?? '');
   if (ranges.length === 0) return { type: 'object' };
-  for (const range of ranges) {
-    const form = formOf(range);
-    if (form && allowed.includes(form.type)) return form;
-  }
+  const candidates = [
+    ...ranges.filter(({ type }) => jsonTypes.has(type)).map(formOf),
+    ...ranges.filter(({ type }) => protobuf && type === protobufType).map(protobufFormOf),
+  ];
+  const found = candidates.find((form) => form && forms.includes(form.type));
+  if (found) return found;
+  const json = [
+    'application/json',
+    'application/json;as=Table;g=meta.k8s.io;v=v1',
+    'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
+  ];
   throw newStatusError(
     'NotAcceptable',
-    'only the following media types are accepted: application/json, ' +
-      'application/json;as=Table;g=meta.k8s.io;v=v1, application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
+    `only the following media types are accepted: ${[...json, ...(protobuf ? [protobufType] : [])].join(', ')}`,
   );
 }

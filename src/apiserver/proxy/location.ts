@@ -8,6 +8,7 @@ import type { Service } from '../../api/core/v1/service.ts';
 import type { Endpoint, EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
 import { isGlobalUnicast } from '../../api/ip.ts';
 import { newBadRequest, newStatusError } from '../../apimachinery/status-error.ts';
+import { canonicalAddress, sameAddress } from '../../base/addresses.ts';
 
 type Scheme = 'http' | 'https';
 
@@ -103,7 +104,8 @@ function podBehind(
 ): Pod | undefined {
   if (targetRef?.kind !== 'Pod' || !targetRef.name || targetRef.namespace !== namespace) return undefined;
   const pod = podOf(targetRef.name);
-  return pod?.status?.podIP && addresses.includes(pod.status.podIP) ? pod : undefined;
+  const podIP = pod?.status?.podIP;
+  return podIP && addresses.some((address) => sameAddress(address, podIP)) ? pod : undefined;
 }
 
 function portNumber(text: string): number {
@@ -114,7 +116,8 @@ function portNumber(text: string): number {
 
 /** The server may reach more than the client: not its own machine, and nothing that is there only for it. */
 function allowed(address: string | undefined): string {
-  if (address && isGlobalUnicast(address)) return address;
+  const canonical = canonicalAddress(address ?? '');
+  if (canonical && isGlobalUnicast(canonical)) return canonical;
   throw newBadRequest('address not allowed');
 }
 

@@ -1,7 +1,9 @@
 /**
  * Changes the links of an HTML document while it passes, in pieces of any size (upstream's rewriteHTML). Characters are
- * bytes here: everything that matters is ASCII, and the rest stays as it is. Pure.
+ * bytes here: everything that matters is ASCII, and the rest stays as it is. htmlparser2 says where tags and attributes are;
+ * only values of links are ever held back. Pure.
  */
+import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
 
 /** The attributes of each element that hold a link. */
 const links: Readonly<Record<string, readonly string[]>> = {
@@ -32,134 +34,100 @@ const links: Readonly<Record<string, readonly string[]>> = {
   video: ['poster', 'src'],
 };
 
-/** Up to their end tag nothing is a tag. */
-const textOnly = ['iframe', 'noembed', 'noframes', 'script', 'style', 'textarea', 'title', 'xmp'];
+/** A link that is longer passes as it is. */
+const longestLink = 64 * 1024;
 
-/** A tag that is longer passes as it is. */
-const longestTag = 64 * 1024;
-
-/** What is told of the document next, and where it goes on. */
-interface Step {
-  readonly out: string;
-  readonly end: number;
-}
-
-interface Tag {
-  readonly name: string;
-  /** Behind its `>`. */
-  readonly end: number;
-  /** Where values begin and end, without quotes. */
-  readonly attributes: readonly { readonly name: string; readonly start: number; readonly end: number }[];
-}
+/** Kept of the document for names that began in an earlier piece; no name in `links` is as long. */
+const longestName = 32;
 
 export class HtmlRewriter {
   readonly #change: (link: string) => string;
-  #rest = '';
-  /** What ends the stretch in which there are no tags. */
-  #until: RegExp | undefined;
+  readonly #tokenizer: Tokenizer;
+  /** The end of the document so far, from `#from` on. */
+  #text = '';
+  #from = 0;
+  #out = '';
+  /** How much of the document is in `#out`, or was. */
+  #told = 0;
+  #element = '';
+  /** Of the attribute that is being read. */
+  #isLink = false;
+  /** What there is of its value, when it is a link and its value has begun. */
+  #value: string | undefined;
 
   constructor(change: (link: string) => string) {
     this.#change = change;
+    this.#tokenizer = new Tokenizer({ decodeEntities: false }, this.#callbacks());
   }
 
   /** What can be told of the document so far, without what has been told already. */
   push(piece: string): string {
-    const text = this.#rest + piece;
-    let at = 0;
-    let out = '';
-    while (at < text.length) {
-      const step = this.#until ? this.#inText(text, at, this.#until) : this.#inMarkup(text, at);
-      if (!step) break;
-      out += step.out;
-      at = step.end;
-    }
-    this.#rest = text.slice(at);
-    return out;
+    const past = this.#from + this.#text.length;
+    this.#text = this.#text.slice(-longestName) + piece;
+    this.#from = past + piece.length - this.#text.length;
+    this.#tokenizer.write(piece);
+    if (this.#value === undefined) this.#tellUntil(past + piece.length);
+    return this.#take();
   }
 
   /** The rest, once the document is over. */
   end(): string {
-    const rest = this.#rest;
-    this.#rest = '';
-    return rest;
+    // A value without an end belongs to no tag.
+    this.#out += this.#value ?? '';
+    this.#value = undefined;
+    return this.#take();
   }
 
-  #inText(text: string, at: number, until: RegExp): Step | undefined {
-    const found = text.slice(at).search(until);
-    if (found >= 0) this.#until = undefined;
-    // The beginning of what ends it may be the end of this piece.
-    const end = found < 0 ? text.length - longestEnd : at + found + 1;
-    return end > at ? { out: text.slice(at, end), end } : undefined;
+  #callbacks(): TokenizerCallbacks {
+    const nothing = () => undefined;
+    return {
+      onopentagname: (start, end) => {
+        this.#element = this.#name(start, end);
+      },
+      onattribname: (start, end) => {
+        const wanted = Object.hasOwn(links, this.#element) ? links[this.#element] : undefined;
+        this.#isLink = wanted?.includes(this.#name(start, end)) ?? false;
+      },
+      onattribdata: (start, end) => {
+        if (this.#isLink) this.#addToLink(start, end);
+      },
+      onattribend: () => {
+        if (this.#value !== undefined) this.#out += this.#change(this.#value);
+        this.#value = undefined;
+      },
+      ...{ onopentagend: nothing, onselfclosingtag: nothing, onclosetag: nothing, onend: nothing },
+      ...{ ontext: nothing, ontextentity: nothing, onattribentity: nothing, oncdata: nothing },
+      ...{ oncomment: nothing, ondeclaration: nothing, onprocessinginstruction: nothing },
+    };
   }
 
-  #inMarkup(text: string, at: number): Step | undefined {
-    const passed = (end: number) => ({ out: text.slice(at, end), end });
-    if (text[at] !== '<') {
-      const next = text.indexOf('<', at);
-      return passed(next < 0 ? text.length : next);
-    }
-    if (text.length - at < '<!--'.length) return undefined;
-    if (text.startsWith('<!--', at)) {
-      this.#until = /-->/;
-      return passed(at + 2);
-    }
-    if (!/[a-z]/i.test(text[at + 1] ?? '')) return passed(at + 1);
-    const tag = readTag(text, at);
-    if (!tag) return text.length - at > longestTag ? passed(at + 1) : undefined;
-    if (textOnly.includes(tag.name)) this.#until = new RegExp(`</${tag.name}[\\s/>]`, 'i');
-    return { out: this.#changed(text, at, tag), end: tag.end };
+  /** A value comes in as many parts as pieces of the document hold it. */
+  #addToLink(start: number, end: number): void {
+    if (this.#value === undefined) this.#tellUntil(start);
+    this.#value = (this.#value ?? '') + this.#slice(start, end);
+    this.#told = end;
+    if (this.#value.length <= longestLink) return;
+    this.#out += this.#value;
+    this.#value = undefined;
+    this.#isLink = false;
   }
 
-  #changed(text: string, start: number, { name, end, attributes }: Tag): string {
-    const wanted = Object.hasOwn(links, name) ? links[name] : undefined;
-    let done = start;
-    let out = '';
-    for (const attribute of attributes) {
-      if (!wanted?.includes(attribute.name)) continue;
-      out += text.slice(done, attribute.start) + this.#change(text.slice(attribute.start, attribute.end));
-      done = attribute.end;
-    }
-    return out + text.slice(done, end);
+  #tellUntil(end: number): void {
+    this.#out += this.#slice(this.#told, end);
+    this.#told = end;
   }
-}
 
-/** `</textarea` and what follows. */
-const longestEnd = Math.max(...textOnly.map((name) => name.length)) + 3;
+  #slice(start: number, end: number): string {
+    return this.#text.slice(start - this.#from, end - this.#from);
+  }
 
-/** The start tag at `start`; undefined when its end is not there yet. */
-function readTag(text: string, start: number): Tag | undefined {
-  let at = start + 1;
-  const skip = (pattern: RegExp) => {
-    const from = at;
-    pattern.lastIndex = at;
-    at += pattern.exec(text)?.[0].length ?? 0;
-    return text.slice(from, at);
-  };
-  const name = skip(/[^\s/>]*/y).toLowerCase();
-  const attributes: { name: string; start: number; end: number }[] = [];
-  for (;;) {
-    skip(/[\s/]*/y);
-    if (at >= text.length) return undefined;
-    if (text[at] === '>') return { name, end: at + 1, attributes };
-    // A name may begin with what otherwise ends it.
-    const attribute = skip(/[^>][^\s/>=]*/y).toLowerCase();
-    const before = at;
-    skip(/\s*/y);
-    if (text[at] !== '=') {
-      at = before;
-      continue;
-    }
-    skip(/=\s*/y);
-    const quote = text[at];
-    if (quote === '"' || quote === "'") {
-      const end = text.indexOf(quote, at + 1);
-      if (end < 0) return undefined;
-      attributes.push({ name: attribute, start: at + 1, end });
-      at = end + 1;
-    } else {
-      const from = at;
-      skip(/[^\s>]*/y);
-      attributes.push({ name: attribute, start: from, end: at });
-    }
+  #name(start: number, end: number): string {
+    return start < this.#from ? '' : this.#slice(start, end).toLowerCase();
+  }
+
+  #take(): string {
+    const out = this.#out;
+    this.#out = '';
+    return out;
   }
 }

@@ -13,6 +13,7 @@ import { randomName } from '../../base/random.ts';
 import { encodeObject } from '../../storage/codec.ts';
 import { ClaimTakenError, KeyExistsError } from '../../storage/store.ts';
 import { admit } from '../admission/admission.ts';
+import { RequestWork } from '../request-work.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { UserInfo } from '../user.ts';
 import { planClaims } from './claims.ts';
@@ -69,6 +70,7 @@ async function createNamed(
   object: KubeObject,
 ): Promise<KubeObject> {
   const { definition } = request;
+  const work = new RequestWork(server.turns);
   initializeMeta(object.metadata, {
     uid: server.random.uuid(),
     now: rfc3339(server.clock.now()),
@@ -84,11 +86,18 @@ async function createNamed(
     user: request.user,
     object,
   });
+  await work.pause();
   validateForCreate(definition, object);
-  return store(server, request, object);
+  await work.pause();
+  return store(server, request, object, work);
 }
 
-async function store(server: ServerContext, request: CreateRequest, draft: KubeObject): Promise<KubeObject> {
+async function store(
+  server: ServerContext,
+  request: CreateRequest,
+  draft: KubeObject,
+  work: RequestWork,
+): Promise<KubeObject> {
   const { definition } = request;
   const { name, namespace = '' } = draft.metadata;
   const key = storageKey(definition, namespace, name);
@@ -96,6 +105,7 @@ async function store(server: ServerContext, request: CreateRequest, draft: KubeO
   for (;;) {
     // Allocation fills the object in; after a lost race it starts from what the user asked for.
     const object = deepCopy(draft);
+    await work.pause();
     const claims = planClaims(server, definition, object, undefined, taken);
     if (request.dryRun) {
       if (await server.store.get(key)) throw newAlreadyExists(definition, name);

@@ -27,8 +27,9 @@ export interface Deleted {
 
 export async function deleteObject(server: ServerContext, request: DeleteRequest): Promise<Deleted> {
   const { definition, namespace, name, user } = request;
-  await admit(server, { operation: 'delete', definition, namespace, name, subresource: '', user });
-  const outcome = await guaranteedUpdate(server, request, ({ current }): Decision => {
+  const asked = { operation: 'delete', definition, namespace, name, subresource: '', user } as const;
+  const outcome = await guaranteedUpdate(server, request, async ({ current }): Promise<Decision> => {
+    await admit(server, { ...asked, old: current });
     const { resourceVersion } = request.preconditions;
     checkPreconditions(
       definition,

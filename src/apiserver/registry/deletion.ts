@@ -17,6 +17,9 @@ export type Deletion =
   /** It is being deleted already, and no later than asked. */
   | { readonly type: 'keep' };
 
+/** 68 years. With much more the time of deletion would be none that RFC 3339 can write. */
+const longestGraceSeconds = 2 ** 31 - 1;
+
 const orphanFinalizer = 'orphan';
 const foregroundFinalizer = 'foregroundDeletion';
 
@@ -68,7 +71,8 @@ function startDeletion(
   now: number,
 ): void {
   const { metadata } = object;
-  const grace = Math.max(0, definition.strategy.gracePeriodSeconds?.(object, requested) ?? 0);
+  const wanted = definition.strategy.gracePeriodSeconds?.(object, requested) ?? 0;
+  const grace = Math.min(Math.max(0, wanted), longestGraceSeconds);
   metadata.deletionTimestamp = rfc3339(now + grace * 1000);
   metadata.deletionGracePeriodSeconds = grace;
   if (metadata.generation) metadata.generation++;

@@ -1,5 +1,5 @@
 /** Rules for metadata that hold for every kind (k8s.io/apiserver registry/rest create.go, update.go). */
-import type { KubeObject, ObjectMeta } from '../../apimachinery/meta.ts';
+import { type KubeObject, keepMeta, type ObjectMeta } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { newBadRequest, newConflict, type StatusCause } from '../../apimachinery/status-error.ts';
 
@@ -55,17 +55,7 @@ export function carryMeta(object: KubeObject, old: KubeObject): void {
   meta.uid = before.uid;
   meta.creationTimestamp = before.creationTimestamp;
   meta.resourceVersion = before.resourceVersion;
-  restore(meta, before, 'generation');
-  restore(meta, before, 'deletionTimestamp');
-  restore(meta, before, 'deletionGracePeriodSeconds');
-  restore(meta, before, 'generateName');
-}
-
-function restore<
-  K extends 'generation' | 'deletionTimestamp' | 'deletionGracePeriodSeconds' | 'generateName',
->(meta: ObjectMeta, before: ObjectMeta, key: K): void {
-  if (before[key] === undefined) delete meta[key];
-  else meta[key] = before[key];
+  keepMeta(meta, before, 'generation', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generateName');
 }
 
 export interface Preconditions {

@@ -3,10 +3,10 @@
  * order is Kubernetes' (registry/rest BeforeCreate and BeforeUpdate).
  */
 import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
-import type { KubeObject } from '../../apimachinery/meta.ts';
+import { type KubeObject, keepMeta } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
-import { validateObjectMeta } from '../../apimachinery/validate-meta.ts';
+import { metaCauses } from '../../apimachinery/validate-meta.ts';
 import { carryMeta, validateFinalizersOfDeleted } from './object-meta.ts';
 
 /** Which part of an object a writer means to change. */
@@ -28,14 +28,6 @@ export function validateForCreate(definition: ResourceDefinition, object: KubeOb
   throwCauses(definition, object, causes);
 }
 
-function metaCauses(definition: ResourceDefinition, object: KubeObject): StatusCause[] {
-  const { checkName } = definition.strategy;
-  return validateObjectMeta(object.metadata, {
-    namespaced: definition.namespaced,
-    ...(checkName && { checkName }),
-  });
-}
-
 function throwCauses(definition: ResourceDefinition, object: KubeObject, causes: StatusCause[]): void {
   if (causes.length > 0) throw newInvalid(definition, object.metadata.name, causes);
 }
@@ -50,24 +42,23 @@ export function prepareForUpdate(
   carryMeta(object, old);
   if (part === 'status') {
     keepAllButStatus(object, old);
+    definition.strategy.prepareForStatusUpdate?.(object, old);
     return;
   }
   if (definition.hasStatus) copyField(object, old, 'status');
   definition.strategy.setDefaults?.(object);
+  // It may have been stored before there was such a default; nobody changes it by leaving it out.
+  definition.strategy.setDefaults?.(old);
   definition.strategy.prepareForUpdate?.(object, old);
 }
 
-/** A status write changes status, labels and annotations, and nothing else. */
+/** A status write changes status and metadata; of that each kind may keep more (prepareForStatusUpdate). */
 function keepAllButStatus(object: KubeObject, old: KubeObject): void {
   const keys = new Set([...Object.keys(object), ...Object.keys(old)]);
   for (const key of keys) {
     if (key !== 'status' && key !== 'metadata') copyField(object, old, key);
   }
-  for (const key of ['ownerReferences', 'finalizers', 'managedFields'] as const) {
-    const before = old.metadata[key];
-    if (before === undefined) delete object.metadata[key];
-    else Object.assign(object.metadata, { [key]: before });
-  }
+  keepMeta(object.metadata, old.metadata, 'managedFields');
 }
 
 function copyField(object: KubeObject, from: KubeObject, key: string): void {

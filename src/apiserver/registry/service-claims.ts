@@ -2,7 +2,6 @@
  * Cluster IPs and node ports of Services. Each is a claim in the store, owned by the Service's uid, so two
  * servers can never give out the same one. Candidates come from a random start and then in order.
  */
-import { isIPv4 } from 'node:net';
 import { type Service, serviceResource } from '../../api/core/v1/service.ts';
 import { hasNodePorts } from '../../api/core/v1/service-defaults.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
@@ -86,7 +85,7 @@ function checkRanges(server: ServerContext, service: Service, previous: ServiceS
   const causes: StatusCause[] = [];
   const { clusterIP } = spec;
   if (needsIP(spec) && clusterIP && clusterIP !== previous?.clusterIP) {
-    const inside = isIPv4(clusterIP) && positionIn(parseRange(server.serviceCIDR), clusterIP) !== undefined;
+    const inside = positionIn(parseRange(server.serviceCIDR), clusterIP) !== undefined;
     if (!inside) {
       causes.push(
         invalidCause(

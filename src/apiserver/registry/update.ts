@@ -3,6 +3,7 @@ import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { admit } from '../admission/admission.ts';
+import { RequestWork } from '../request-work.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { UserInfo } from '../user.ts';
 import { planClaims, releaseClaims } from './claims.ts';
@@ -41,7 +42,9 @@ async function decide(
   { current, taken }: Attempt,
 ): Promise<Decision> {
   const { definition } = request;
+  const work = new RequestWork(server.turns);
   const old = deepCopy(current);
+  await work.pause();
   const object = await request.change(current);
   matchTarget(object, definition, request);
   checkPreconditions(definition, old, object.metadata);
@@ -56,11 +59,14 @@ async function decide(
     object,
     old,
   });
+  await work.pause();
   const claims = request.part === 'main' ? planClaims(server, definition, object, old, taken) : undefined;
   if (!request.trusted) {
     validateForUpdate(definition, object, old, request.part, request.subresource);
+    await work.pause();
     countGeneration(definition, object, old);
   }
+  await work.pause();
   if (isFullyFinalized(object)) return { type: 'remove', object, claims: releaseClaims(definition, old) };
   return deepEqual(object, old) ? { type: 'keep', object: old } : { type: 'write', object, claims };
 }

@@ -66,7 +66,7 @@ function assign(pod: Pod, node: string, now: string): Pod {
       `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`,
     );
   }
-  if (hasSchedulingGates(pod)) {
+  if (pod.spec.schedulingGates?.length) {
     throw newStatusError('Conflict', `pod ${name} has non-empty .spec.schedulingGates`);
   }
   pod.spec.nodeName = node;
@@ -74,9 +74,4 @@ function assign(pod: Pod, node: string, now: string): Pod {
   const others = (pod.status?.conditions ?? []).filter((condition) => condition.type !== 'PodScheduled');
   pod.status = { ...pod.status, conditions: [...others, scheduled] };
   return pod;
-}
-
-function hasSchedulingGates(pod: Pod): boolean {
-  const { schedulingGates } = pod.spec as { schedulingGates?: unknown };
-  return Array.isArray(schedulingGates) && schedulingGates.length > 0;
 }

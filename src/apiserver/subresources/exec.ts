@@ -1,8 +1,9 @@
 /** pods/NAME/exec: runs a program in a container (core/v1 PodExecOptions). */
+import { booleanParameter } from '../../apimachinery/list-options.ts';
 import { newBadRequest } from '../../apimachinery/status-error.ts';
 import type { Handler } from '../request-scope.ts';
 import { agentPath, chooseContainer } from './pod-agent.ts';
-import { flagOf, streamToPod } from './pod-stream.ts';
+import { streamToPod } from './pod-stream.ts';
 
 export const podExec: Handler = (scope) =>
   streamToPod(scope, (pod, query) => {
@@ -17,10 +18,10 @@ export const podExec: Handler = (scope) =>
 /** The client's names of the streams as the agent's; outputs nobody mentions are as `outputs` says. */
 export function streamsQuery(query: URLSearchParams, outputs: boolean): URLSearchParams {
   const wanted = {
-    input: flagOf(query, 'stdin', false),
-    output: flagOf(query, 'stdout', outputs),
-    error: flagOf(query, 'stderr', outputs),
-    tty: flagOf(query, 'tty', false),
+    input: booleanParameter(query, 'stdin') ?? false,
+    output: booleanParameter(query, 'stdout') ?? outputs,
+    error: booleanParameter(query, 'stderr') ?? outputs,
+    tty: booleanParameter(query, 'tty') ?? false,
   };
   if (!wanted.input && !wanted.output && !wanted.error) {
     throw newBadRequest('you must specify at least 1 of stdin, stdout, stderr');

@@ -1,4 +1,4 @@
-/** GET pods/NAME/log: the node agent's answer, passed on as it comes. */
+/** GET pods/NAME/log: the node agent's answer, passed on as it comes; on a WebSocket when the client asks for one. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { newInternalError, newStatusError, StatusError } from '../../apimachinery/status-error.ts';
 import { errorMessage } from '../../base/log.ts';
@@ -6,6 +6,7 @@ import type { RequestScope } from '../request-scope.ts';
 import { respond } from '../respond.ts';
 import { readObject } from '../verbs/get.ts';
 import { agentPath, chooseContainer, hostOf, refusalOf } from './pod-agent.ts';
+import { streamToPod } from './pod-stream.ts';
 
 /** What the node agent understands; the container stands in its path. */
 const passedOn = [
@@ -19,16 +20,21 @@ const passedOn = [
 ] as const;
 
 export async function podLog(scope: RequestScope): Promise<Response> {
+  if (scope.upgrade?.headers.upgrade?.toLowerCase() === 'websocket') return streamToPod(scope, pathOf);
   const pod = (await readObject(scope)).object as Pod;
-  const container = chooseContainer(pod, scope.query.get('container') ?? '');
-  const query = new URLSearchParams();
-  for (const key of passedOn) {
-    const value = scope.query.get(key);
-    if (value !== null) query.set(key, value);
-  }
-  const answer = await connect(scope, hostOf(pod), `/containerLogs/${agentPath(pod, container)}?${query}`);
+  const answer = await connect(scope, hostOf(pod), pathOf(pod, scope.query));
   if (!answer.ok) throw await refusalOf(answer);
   return respond(200, answer.body, { ...scope.headers, 'content-type': 'text/plain' });
+}
+
+function pathOf(pod: Pod, asked: URLSearchParams): string {
+  const container = chooseContainer(pod, asked.get('container') ?? '');
+  const query = new URLSearchParams();
+  for (const key of passedOn) {
+    const value = asked.get(key);
+    if (value !== null) query.set(key, value);
+  }
+  return `/containerLogs/${agentPath(pod, container)}?${query}`;
 }
 
 async function connect(scope: RequestScope, node: string, path: string): Promise<Response> {

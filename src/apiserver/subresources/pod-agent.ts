@@ -1,4 +1,5 @@
 /** What requests have in common that the agent of the pod's node answers. */
+import { initContainersOf } from '../../api/core/v1/init-containers.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { newBadRequest, newInternalError, newStatusError } from '../../apimachinery/status-error.ts';
 
@@ -18,11 +19,11 @@ export function chooseContainer(pod: Pod, wanted: string): string {
 }
 
 function containersOf(pod: Pod): string[] {
-  const { initContainers = [], ephemeralContainers = [] } = pod.spec as {
-    initContainers?: readonly { name: string }[];
-    ephemeralContainers?: readonly { name: string }[];
+  const { ephemeralContainers = [] } = pod.spec as {
+    readonly ephemeralContainers?: readonly { name: string }[];
   };
-  return [...pod.spec.containers, ...initContainers, ...ephemeralContainers].map(({ name }) => name);
+  const init = initContainersOf(pod.spec);
+  return [...pod.spec.containers, ...init, ...ephemeralContainers].map(({ name }) => name);
 }
 
 /** The node the pod is bound to. */

@@ -1,5 +1,5 @@
 /**
- * exec, attach and port-forward: the checks are made here, then the client's connection is joined to one to the node
+ * exec, attach, port-forward and logs on a WebSocket: the checks are made here, then the client's connection is joined to one to the node
  * agent, which speaks the protocol they agree on. Nothing of it is read on the way.
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -49,13 +49,4 @@ async function askAgent(
     if (error instanceof StatusError) throw error;
     throw newInternalError(`cannot reach the node agent of ${node}: ${errorMessage(error)}`);
   }
-}
-
-/** Whether a stream is wanted; `otherwise` when the client does not say. Throws a 400 for anything but true and false. */
-export function flagOf(query: URLSearchParams, name: string, otherwise: boolean): boolean {
-  const value = query.get(name);
-  if (value === null) return otherwise;
-  if (value === 'true' || value === '1' || value === '') return true;
-  if (value === 'false' || value === '0') return false;
-  throw newBadRequest(`${name}: ${JSON.stringify(value)} is neither true nor false`);
 }

@@ -1,6 +1,8 @@
 /** `/scale`: the replica count of a workload as an autoscaling/v1 Scale, whatever its kind. */
+import { kubernetesFields } from '../../api/field-table.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
+import { requiredType } from '../../apimachinery/field-types.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ScaleMapping } from '../../apimachinery/resource-definition.ts';
 import { newBadRequest, newInternalError, newInvalid } from '../../apimachinery/status-error.ts';
@@ -10,6 +12,8 @@ import { respondJson } from '../respond.ts';
 import { readObject } from '../verbs/get.ts';
 import { patchValue, readPatchBody } from '../verbs/patch-body.ts';
 import { asKind, objectField, readKind, stringField } from '../verbs/read-object.ts';
+
+const scaleType = requiredType(kubernetesFields, 'V1Scale');
 
 function mappingOf(scope: RequestScope): ScaleMapping<KubeObject> {
   const { scale, plural } = scope.definition;
@@ -42,8 +46,8 @@ export async function putScale(scope: RequestScope): Promise<Response> {
 
 export async function patchScale(scope: RequestScope): Promise<Response> {
   const dryRun = isDryRun(scope, 'PatchOptions');
-  const patch = await readPatchBody(scope, false);
-  return writeScale(scope, dryRun, (current) => patchValue(scope, patch, current));
+  const patch = await readPatchBody(scope, scaleType);
+  return writeScale(scope, dryRun, (current) => patchValue(patch, current, scaleType));
 }
 
 async function writeScale(

@@ -22,6 +22,8 @@ export interface Subresource {
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string };
   /** More path may follow its name. */
   readonly takesPath?: boolean;
+  /** Its answers are no objects: what the Accept header says is not for the API server. */
+  readonly answersBytes?: boolean;
 }
 
 type Subresources = Readonly<Record<string, Subresource>>;
@@ -44,6 +46,7 @@ const scale: Subresource = {
 const stream = (handler: Handler, kind: string): Subresource => ({
   methods: { GET: handler, POST: handler },
   kind: { group: '', version: 'v1', kind },
+  answersBytes: true,
 });
 
 const proxy = (handler: Handler, kind: string): Subresource => ({
@@ -57,13 +60,14 @@ const proxy = (handler: Handler, kind: string): Subresource => ({
   },
   kind: { group: '', version: 'v1', kind },
   takesPath: true,
+  answersBytes: true,
 });
 
 const special: Readonly<Record<string, Subresources>> = {
   '/pods': {
     binding: { methods: { POST: bindPod }, kind: { group: '', version: 'v1', kind: 'Binding' } },
     eviction: { methods: { POST: evictPod }, kind: { group: 'policy', version: 'v1', kind: 'Eviction' } },
-    log: { methods: { GET: podLog } },
+    log: { methods: { GET: podLog }, answersBytes: true },
     exec: stream(podExec, 'PodExecOptions'),
     attach: stream(podAttach, 'PodAttachOptions'),
     portforward: stream(podPortForward, 'PodPortForwardOptions'),

@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebStream } from 'node:stream/web';
+import { maxProtocolsBytes } from '../../base/header-limits.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { joinConnections } from '../../streams/join-connections.ts';
 import type { ApiServer } from '../app.ts';
@@ -51,7 +52,7 @@ export async function serveUpgrade(
   incoming: IncomingMessage,
   socket: Socket,
   head: Buffer,
-  client: Pick<RequestEnv, 'peer' | 'remoteAddress'>,
+  client: Pick<RequestEnv, 'peer' | 'remoteAddress' | 'belongsTo'>,
 ): Promise<void> {
   const gone = new AbortController();
   socket.on('error', () => undefined);
@@ -74,7 +75,11 @@ export async function serveUpgrade(
       headers,
       signal: gone.signal,
     });
-    const response = await app.fetch(request, { shutdown: signal, upgrade, ...client });
+    const onClosed = (fn: () => void) => {
+      if (socket.destroyed) fn();
+      else socket.once('close', fn);
+    };
+    const response = await app.fetch(request, { shutdown: signal, upgrade, onClosed, ...client });
     if (!joined) return await answer(incoming, socket, response);
     if (head.length > 0) socket.unshift(head);
     agree(socket, joined);
@@ -93,7 +98,8 @@ function headersOf({ headers }: IncomingMessage): Headers {
     if (value !== undefined) all.set(name, [value].flat().join(', '));
   }
   const offered = all.get('sec-websocket-protocol');
-  if (offered === null) return all;
+  // The app refuses one that is too long.
+  if (offered === null || offered.length > maxProtocolsBytes) return all;
   const { authorization, protocols } = bearerAmongProtocols(offered);
   if (authorization !== undefined && !all.has('authorization')) all.set('authorization', authorization);
   if (protocols.length > 0) all.set('sec-websocket-protocol', protocols.join(', '));

@@ -6,8 +6,8 @@ import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
 import { deleteObject } from '../registry/delete.ts';
 import type { RequestScope } from '../request-scope.ts';
-import { respondJson } from '../respond.ts';
 import { selectionOf } from '../selection.ts';
+import { respondCollection } from './collection-body.ts';
 import { readDeleteOptions } from './delete-options.ts';
 import { readPage } from './page.ts';
 
@@ -29,7 +29,8 @@ export async function removeCollection(scope: RequestScope): Promise<Response> {
       if (!isNotFound(error) && !(isConflict(error) && preconditions.uid)) throw error;
     }
   }
-  const head = { kind: `${definition.kind}List`, apiVersion: apiVersionOf(definition) };
   const metadata = { resourceVersion: String(page.revision) };
-  return respondJson(200, { ...head, metadata, items }, scope.headers);
+  const head = { kind: `${definition.kind}List`, apiVersion: apiVersionOf(definition), metadata };
+  const render = (object: KubeObject) => JSON.stringify(object);
+  return respondCollection(scope, { head, field: 'items', items, render, weigh: () => 0 });
 }

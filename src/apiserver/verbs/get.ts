@@ -5,8 +5,8 @@ import type { KubeObject } from '../../apimachinery/meta.ts';
 import { storageKey } from '../../apimachinery/resource-definition.ts';
 import { newNotFound } from '../../apimachinery/status-error.ts';
 import { decodeObject, withRevision } from '../../storage/codec.ts';
+import { checkNodeMayRead } from '../authorization/node-reads.ts';
 import { waitForRevision } from '../freshness.ts';
-import { negotiateForm } from '../negotiation/accept.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { respondJson } from '../respond.ts';
 import { metadataOf, parseIncludeObject, table } from '../table.ts';
@@ -20,6 +20,7 @@ export async function get(scope: RequestScope): Promise<Response> {
       return watchCollection(scope, { ...query, fieldSelector: [...query.fieldSelector, byName] });
   }
   const found = await readObject(scope);
+  checkNodeMayRead(scope, found.object);
   return respondObject(scope, 200, found);
 }
 
@@ -57,7 +58,7 @@ export function respondObject(
   status: number,
   found: { readonly object: KubeObject; readonly bytes?: Buffer },
 ): Response {
-  const form = negotiateForm(scope.request.headers.get('accept') ?? undefined);
+  const { form } = scope;
   switch (form.type) {
     case 'object':
       return respondJson(status, found.bytes ?? found.object, scope.headers);

@@ -3,8 +3,6 @@
  * and exact ones from the store's past. `continue` tokens are opaque to clients and safe to forge: they name a
  * revision and a key under the prefix the request is authorized for.
  */
-
-import { setImmediate } from 'node:timers/promises';
 import type { ListQuery } from '../../apimachinery/list-options.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { newBadRequest, newExpired, StatusError } from '../../apimachinery/status-error.ts';
@@ -14,6 +12,7 @@ import { CompactedError, type StoredValue } from '../../storage/store.ts';
 import { waitForNow, waitForRevision } from '../freshness.ts';
 import type { Selection } from '../selection.ts';
 import type { ServerContext } from '../server-context.ts';
+import { fewItems, Turn } from '../turns.ts';
 
 export interface PageItem {
   readonly key: string;
@@ -68,17 +67,17 @@ export async function readPage(
       revision: token.rv,
       limit: query.limit,
     };
-    return withExpiry(() => pageFromStore(server, selection, start), token);
+    return withExpiry(() => pageFromStore(server, selection, start, signal), token);
   }
   if (query.resourceVersionMatch === 'Exact' && query.resourceVersion !== undefined) {
     const revision = query.resourceVersion;
     await waitForRevision(server, revision, signal);
     const start: PastPage = { after: undefined, revision, limit: query.limit };
-    return withExpiry(() => pageFromStore(server, selection, start), undefined);
+    return withExpiry(() => pageFromStore(server, selection, start, signal), undefined);
   }
   if (query.resourceVersion === undefined) await waitForNow(server, signal);
   else await waitForRevision(server, query.resourceVersion, signal);
-  return pageFromCache(server, selection, query);
+  return pageFromCache(server, selection, query, signal);
 }
 
 export interface Matching {
@@ -86,21 +85,38 @@ export interface Matching {
   readonly revision: number;
 }
 
-/** How many objects are looked at before others get a turn: a selector may have to parse each. */
-const sliceSize = 500;
-
-/** What the cache holds of the selection, all of it as of the one revision. */
-export async function matchingObjects(server: ServerContext, selection: Selection): Promise<Matching> {
-  // Read in one turn; what happens later does not change these objects.
+/** What the cache holds of the selection, all of it as of the one revision; no more than `most` are looked for. */
+export async function matchingObjects(
+  server: ServerContext,
+  selection: Selection,
+  signal: AbortSignal,
+  most = Number.POSITIVE_INFINITY,
+): Promise<Matching> {
+  // Read at once; what happens later does not change these objects.
   const { revision } = server.cache;
   const all = candidates(server, selection);
   if (selection.everything) return { items: all, revision };
+  return { items: await matchingOf(server, selection, all, { most, signal }), revision };
+}
+
+/** In turns: a selector may have to parse each. */
+async function matchingOf(
+  { turns }: ServerContext,
+  selection: Selection,
+  all: readonly CachedObject[],
+  { most, signal }: { readonly most: number; readonly signal: AbortSignal },
+): Promise<CachedObject[]> {
   const items: CachedObject[] = [];
-  for (let start = 0; start < all.length; start += sliceSize) {
-    if (start > 0) await setImmediate();
-    for (const item of all.slice(start, start + sliceSize)) if (selection.matches(item)) items.push(item);
+  let turn = new Turn();
+  if (all.length > fewItems) await turns.next(signal);
+  for (const item of all) {
+    if (selection.matches(item)) items.push(item);
+    if (items.length >= most) break;
+    if (!turn.took(item.bytes.length)) continue;
+    await turns.next(signal);
+    turn = new Turn();
   }
-  return { items, revision };
+  return items;
 }
 
 function candidates(server: ServerContext, selection: Selection): readonly CachedObject[] {
@@ -109,10 +125,20 @@ function candidates(server: ServerContext, selection: Selection): readonly Cache
   return only ? [only] : [];
 }
 
-async function pageFromCache(server: ServerContext, selection: Selection, query: ListQuery): Promise<Page> {
-  const { items: matching, revision } = await matchingObjects(server, selection);
+async function pageFromCache(
+  server: ServerContext,
+  selection: Selection,
+  query: ListQuery,
+  signal: AbortSignal,
+): Promise<Page> {
   // Upstream answers a list at resourceVersion 0 whole, and informers count on it.
   const limit = query.resourceVersion === 0 ? 0 : query.limit;
+  const { items: matching, revision } = await matchingObjects(
+    server,
+    selection,
+    signal,
+    limit > 0 ? limit + 1 : undefined,
+  );
   if (limit === 0 || matching.length <= limit) {
     return { items: matching, revision, continue: '', remaining: undefined };
   }
@@ -139,7 +165,12 @@ interface PastPage {
 /** How many values are read at once when a selector decides which count. */
 const batchSize = 500;
 
-async function pageFromStore(server: ServerContext, selection: Selection, page: PastPage): Promise<Page> {
+async function pageFromStore(
+  server: ServerContext,
+  selection: Selection,
+  page: PastPage,
+  signal: AbortSignal,
+): Promise<Page> {
   const { limit } = page;
   const items: PageItem[] = [];
   let { after, revision } = page;
@@ -150,7 +181,7 @@ async function pageFromStore(server: ServerContext, selection: Selection, page: 
       ...(revision !== undefined && { revision }),
     });
     revision ??= batch.revision;
-    const used = takeMatching(items, batch.items, limit, selection);
+    const used = await takeMatching({ turns: server.turns, signal, limit, selection }, items, batch.items);
     after = batch.items[used - 1]?.key;
     const left = batch.items.length - used;
     if (!batch.more && left === 0) return { items, revision, continue: '', remaining: undefined };
@@ -170,17 +201,25 @@ function batchLimit(limit: number, selection: Selection): number {
   return selection.everything ? limit : Math.max(limit, batchSize);
 }
 
+interface Taking extends Pick<ServerContext, 'turns'>, Pick<PastPage, 'limit'> {
+  readonly signal: AbortSignal;
+  readonly selection: Selection;
+}
+
 /** Appends what matches until the page is full; returns how many of `stored` were looked at. */
-function takeMatching(
+async function takeMatching(
+  { turns, signal, limit, selection }: Taking,
   items: PageItem[],
   stored: readonly StoredValue[],
-  limit: number,
-  selection: Selection,
-): number {
+): Promise<number> {
+  let turn = new Turn();
   for (const [index, value] of stored.entries()) {
     const item = pageItem(value);
-    if (selection.matches(item)) items.push(item);
+    if (selection.everything || selection.matches(item)) items.push(item);
     if (limit > 0 && items.length === limit) return index + 1;
+    if (selection.everything || !turn.took(value.value.length)) continue;
+    await turns.next(signal);
+    turn = new Turn();
   }
   return stored.length;
 }

@@ -1,37 +1,36 @@
 /** Request bodies as values and as objects of a kind. */
 import { kubernetesFields } from '../../api/field-table.ts';
 import { kubernetesMessages } from '../../api/message-table.ts';
-import {
-  convertObject,
-  type Decoded,
-  decodeObject,
-  type FieldValidation,
-  parseBody,
-  parseFieldValidation,
-} from '../../apimachinery/decode.ts';
+import { conversion, type FieldValidation, parseFieldValidation } from '../../apimachinery/decode.ts';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { type ParsedText, parseJson } from '../../apimachinery/json-decode.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { decodeProtobuf, type Expected, protobufType } from '../../apimachinery/protobuf/envelope.ts';
-import type { MessageType } from '../../apimachinery/protobuf/message-types.ts';
 import { ProtobufError } from '../../apimachinery/protobuf/reader.ts';
-import { apiVersionOf, type ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { newBadRequest, newStatusError } from '../../apimachinery/status-error.ts';
+import { TextError } from '../../apimachinery/value-limit.ts';
 import { readBody } from '../body.ts';
 import type { RequestScope } from '../request-scope.ts';
+import { isBootstrapper, nodeNameOf } from '../user.ts';
 
 /** The media type without parameters; `kubectl scale` sends none and means JSON, fetch calls plain text so. */
 export function mediaType(request: Request): string {
   const header = request.headers.get('content-type') ?? '';
-  const type = (header.split(';')[0] ?? '').trim().toLowerCase();
+  const type = (header.split(';', 1)[0] ?? '').trim().toLowerCase();
   return type === '' || type.startsWith('text/plain') ? 'application/json' : type;
 }
 
-const textTypes = ['application/json', 'application/yaml'];
+const [jsonType, yamlType] = ['application/json', 'application/yaml'];
 
-/** Throws 415 for what can not be read here, before the body is; minik8s' own kinds have no form in protobuf. */
-function bodyType(request: Request, hasProtobuf: boolean): string {
+/**
+ * Throws 415 for what cannot be read here, before the body is: minik8s' own kinds have no form in protobuf, and machines
+ * have no need of YAML, which takes long to read.
+ */
+function bodyType({ request, user }: RequestScope, hasProtobuf: boolean): string {
   const type = mediaType(request);
-  const readable = hasProtobuf ? [...textTypes, protobufType] : textTypes;
+  const isMachine = isBootstrapper(user) || nodeNameOf(user) !== undefined;
+  const readable = [jsonType, ...(isMachine ? [] : [yamlType]), ...(hasProtobuf ? [protobufType] : [])];
   if (readable.includes(type)) return type;
   throw newStatusError(
     'UnsupportedMediaType',
@@ -49,44 +48,45 @@ export async function readObjectBody(
 ): Promise<KubeObject> {
   const validation = fieldValidation(scope, options);
   const message = kubernetesMessages.typeOf(scope.definition.fieldsOf);
-  const type = bodyType(scope.request, message !== undefined);
+  const type = bodyType(scope, message !== undefined);
   const body = await readBody(scope);
-  const decoded = decodeBody(scope.definition, body, type, message, validation);
+  const expected = { apiVersion: apiVersionOf(scope.definition), kind: scope.definition.kind };
+  const { value, duplicates } = await parse(scope, body, type, message && { ...expected, type: message });
+  await scope.work.pause();
+  const steps = conversion(kubernetesFields, scope.definition, value, validation, duplicates);
+  const decoded = await scope.work.through(steps);
   scope.warnings.push(...decoded.warnings);
+  await scope.work.pause();
   return decoded.object;
 }
 
-function decodeBody(
-  definition: ResourceDefinition,
+/** `expected` where the kind has a form in protobuf. */
+async function parse(
+  { server }: RequestScope,
   body: Buffer,
   type: string,
-  message: MessageType | undefined,
-  validation: FieldValidation,
-): Decoded<KubeObject> {
-  if (type !== protobufType || !message)
-    return decodeObject(kubernetesFields, definition, body.toString(), type, validation);
-  const expected = { apiVersion: apiVersionOf(definition), kind: definition.kind, type: message };
-  return convertObject(kubernetesFields, definition, parseProtobuf(body, expected), validation);
+  expected: Expected | undefined,
+): Promise<ParsedText> {
+  try {
+    if (type === protobufType && expected) return { value: decodeProtobuf(body, expected), duplicates: [] };
+    const text = body.toString();
+    return type === yamlType ? await server.readYaml(text) : parseJson(text, true);
+  } catch (error) {
+    const unreadable = (why: string) => newBadRequest(`the body of the request cannot be read: ${why}`);
+    if (error instanceof ProtobufError) throw unreadable(`invalid protobuf: ${error.message}`);
+    if (error instanceof TextError) throw unreadable(error.message);
+    throw error;
+  }
 }
 
 /** The body of a small kind that exists only as a request (Binding, Eviction, Scale, DeleteOptions). */
 export async function readKind(scope: RequestScope, kind: string): Promise<JsonObject> {
   const message = kubernetesMessages.typeOf(`V1${kind}`);
-  const type = bodyType(scope.request, message !== undefined);
+  const type = bodyType(scope, message !== undefined);
   const body = await readBody(scope);
   if (body.length === 0) return {};
-  if (type === protobufType && message) return asKind(parseProtobuf(body, { kind, type: message }), kind);
-  return asKind(parseBody(body.toString(), type, false).value, kind);
-}
-
-function parseProtobuf(body: Buffer, expected: Expected): JsonObject {
-  try {
-    return decodeProtobuf(body, expected);
-  } catch (error) {
-    if (error instanceof ProtobufError)
-      throw newBadRequest(`the body of the request cannot be read: invalid protobuf: ${error.message}`);
-    throw error;
-  }
+  const { value } = await parse(scope, body, type, message && { kind, type: message });
+  return asKind(value, kind);
 }
 
 /** An absent kind is filled in, another one refused. */

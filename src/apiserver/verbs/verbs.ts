@@ -1,11 +1,13 @@
 /** Method and address of a request as one of Kubernetes' verbs, and what serves it. */
 
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
-import { newNotFound } from '../../apimachinery/status-error.ts';
+import { newUnknownAddress } from '../../apimachinery/status-error.ts';
 import type { Verb } from '../authorization/authorizer.ts';
+import type { Offer } from '../negotiation/accept.ts';
+import { inForm } from '../negotiation/protobuf.ts';
 import type { ResourceRequest } from '../request-info.ts';
 import { type Handler, methodNotAllowed } from '../request-scope.ts';
-import { findSubresource, type MethodTable } from '../subresources/subresources.ts';
+import { findSubresource, type MethodTable, type Subresource } from '../subresources/subresources.ts';
 import { create } from './create.ts';
 import { remove } from './delete.ts';
 import { removeCollection } from './delete-collection.ts';
@@ -41,22 +43,29 @@ const onCollection: MethodTable = { GET: list, POST: create, DELETE: removeColle
 
 /** Throws 404 for an address that does not exist and 405 for a method it does not have. */
 export function handlerOf(method: string, definition: ResourceDefinition, info: ResourceRequest): Handler {
-  const handler = tableOf(definition, info)[(method === 'HEAD' ? 'GET' : method) as keyof MethodTable];
+  const { methods, answersBytes } = subresourceOf(definition, info);
+  const handler = methods[(method === 'HEAD' ? 'GET' : method) as keyof MethodTable];
   if (!handler) throw methodNotAllowed();
-  return handler;
+  return answersBytes ? handler : inForm(handler);
 }
 
-function tableOf(definition: ResourceDefinition, info: ResourceRequest): MethodTable {
-  if (info.namespace && !definition.namespaced) throw newNotFound(definition, info.name);
+/** A kind that exists only as a request or an answer (Scale, Binding, Eviction) has no table and no metadata of its own. */
+export function formsOf(definition: ResourceDefinition, info: ResourceRequest): Offer['forms'] {
+  const subresource = info.subresource ? findSubresource(definition, info.subresource) : undefined;
+  return subresource?.kind && ['object'];
+}
+
+function subresourceOf(definition: ResourceDefinition, info: ResourceRequest): Subresource {
+  if (info.namespace && !definition.namespaced) throw newUnknownAddress(definition);
   if (!info.subresource) {
-    if (info.name) return inNamespace(definition, info) ? onObject : {};
-    return inNamespace(definition, info) ? onCollection : { GET: list };
+    if (info.name) return { methods: inNamespace(definition, info) ? onObject : {} };
+    return { methods: inNamespace(definition, info) ? onCollection : { GET: list } };
   }
   const found = inNamespace(definition, info) ? findSubresource(definition, info.subresource) : undefined;
   if (!found || (info.rest.length > 1 && !found.takesPath)) {
-    throw newNotFound({ ...definition, plural: `${definition.plural}/${info.subresource}` }, info.name);
+    throw newUnknownAddress({ ...definition, plural: `${definition.plural}/${info.subresource}` });
   }
-  return found.methods;
+  return found;
 }
 
 /** Objects of namespaced kinds are addressed in their namespace; only lists go across namespaces. */

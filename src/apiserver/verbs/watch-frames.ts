@@ -2,25 +2,21 @@
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { Status } from '../../apimachinery/status-error.ts';
-import type { CachedObject, CacheEvent } from '../../storage/cache.ts';
+import type { CacheEvent } from '../../storage/cache.ts';
 import { frameObject, join, withRevision } from '../../storage/codec.ts';
 import type { MetaVersion, ResponseForm } from '../negotiation/accept.ts';
 import type { Selection } from '../selection.ts';
 import { type IncludeObject, partialHead, partialObject, table } from '../table.ts';
-
-type EventType = CacheEvent['type'];
-
-export interface Framing {
-  /** `revision` is the event's; the object is shown with it as its resourceVersion. */
-  frame(type: EventType, shown: CachedObject, revision: number): Buffer;
-  /** An event as it happened, for a client that sees the object before and after. */
-  unchanged(event: CacheEvent): Buffer;
-  bookmark(revision: number, annotations?: Readonly<Record<string, string>>): Buffer;
-}
+import { atRevision, bookmarkMeta, type Framing } from './framing.ts';
+import { protobufFraming } from './watch-frames-protobuf.ts';
 
 const line = (type: string, object: unknown) => Buffer.from(`${JSON.stringify({ type, object })}\n`);
 
-export const errorFrame = (status: Status) => line('ERROR', status);
+/** What the framings in JSON have in common. */
+const inJson = {
+  contentType: 'application/json',
+  error: (status: Status) => line('ERROR', status),
+};
 
 /** What a client with this selection sees of an event; undefined when nothing. */
 export function frameOf(event: CacheEvent, selection: Selection, framing: Framing): Buffer | undefined {
@@ -44,6 +40,7 @@ export function createFraming(
   include: IncludeObject,
   now: () => number,
 ): Framing {
+  if (form.encoding === 'protobuf') return protobufFraming(definition, form);
   switch (form.type) {
     case 'object':
       return objectFraming(definition);
@@ -54,28 +51,17 @@ export function createFraming(
   }
 }
 
-const bookmarkMeta = (revision: number, annotations: Readonly<Record<string, string>> | undefined) => ({
-  resourceVersion: String(revision),
-  creationTimestamp: null,
-  ...(annotations && { annotations }),
-});
-
 /** Passes on the bytes the cache made once for all watchers. */
 function objectFraming(definition: ResourceDefinition): Framing {
   const { kind } = definition;
   const apiVersion = apiVersionOf(definition);
   return {
+    ...inJson,
     frame: (type, shown, revision) => frameObject(type, shown.bytes, revision).frame,
     unchanged: (event) => event.frame,
     bookmark: (revision, annotations) =>
       line('BOOKMARK', { kind, apiVersion, metadata: bookmarkMeta(revision, annotations) }),
   };
-}
-
-function atRevision(object: KubeObject, revision: number): KubeObject {
-  const resourceVersion = String(revision);
-  if (object.metadata.resourceVersion === resourceVersion) return object;
-  return { ...object, metadata: { ...object.metadata, resourceVersion } };
 }
 
 /** What every watch of metadata is sent of an event, made once. */
@@ -95,6 +81,7 @@ function metadataFraming(version: MetaVersion): Framing {
     return join([Buffer.from(`{"type":"${type}","object":`), object, Buffer.from('}\n')]);
   };
   return {
+    ...inJson,
     frame,
     unchanged(event) {
       const { type, current, revision } = event;
@@ -118,6 +105,7 @@ function tableFraming(form: Omit<Parameters<typeof table>[0], 'now'>, now: () =>
   const frame: Framing['frame'] = (type, shown, revision) =>
     render(type, { resourceVersion: String(revision) }, [atRevision(shown.object, revision)]);
   return {
+    ...inJson,
     frame,
     unchanged: ({ type, current, revision }) => frame(type, current, revision),
     bookmark: (revision, annotations) => render('BOOKMARK', bookmarkMeta(revision, annotations), []),

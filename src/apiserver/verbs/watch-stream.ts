@@ -3,7 +3,6 @@
  * meanwhile wait. It ends once, and then holds nothing: no timer, no listener, no place in the cache. A server has
  * several for each node there is, so one holds little while it waits.
  */
-import { setImmediate } from 'node:timers/promises';
 import { newExpired } from '../../apimachinery/status-error.ts';
 import { onAbort } from '../../base/abort.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -12,12 +11,15 @@ import type { Cache, CachedObject } from '../../storage/cache.ts';
 import { CompactedError } from '../../storage/store.ts';
 import type { Sink, Source } from '../pushed-body.ts';
 import type { Selection } from '../selection.ts';
-import { errorFrame, type Framing, frameOf } from './watch-frames.ts';
+import { Turn, type Turns } from '../turns.ts';
+import type { Framing } from './framing.ts';
+import { frameOf } from './watch-frames.ts';
 
 export interface WatchPlan {
   readonly cache: Cache;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly turns: Turns;
   readonly selection: Selection;
   readonly framing: Framing;
   /** Events after this revision are sent. */
@@ -40,10 +42,12 @@ const settleMs = 50;
  * a connection lasts a buffer as large as the most that ever waited on it.
  */
 const pieceBytes = 16 * 1024;
-/** Of the initial objects at a time, before others have their turn. */
-const turnBytes = 64 * 1024;
-/** What may wait for one client to read; a slower one is cut off and lists again. */
-const maxBacklogBytes = 16 * 1024 * 1024;
+/** What may wait for one client to read; one for which more waits is cut off, and goes on after the last event it saw. */
+const maxBacklogBytes = 8 * 1024 * 1024;
+/** While anything waits, a client has to read in so much time ... */
+const readingMs = 30_000;
+/** ... at least this part of it. So one that does not read at all is cut off, and one that only seems to as well. */
+const readPart = 1 / 4;
 const initialEventsEnd = { 'k8s.io/initial-events-end': 'true' };
 
 /** `initial` is sent as ADDED before any event: the state at `plan.after`. */
@@ -64,6 +68,9 @@ class WatchSource implements Source {
   #unlink = () => {};
   /** The next of the times at which something is due. */
   #timer: Timer | undefined;
+  /** Runs while something waits to be read. */
+  #reading: Timer | undefined;
+  #writtenBytes = 0;
   #endsAt = 0;
 
   constructor(plan: WatchPlan, initial: readonly CachedObject[]) {
@@ -89,20 +96,21 @@ class WatchSource implements Source {
   }
 
   async #sendInitial(initial: readonly CachedObject[]): Promise<void> {
-    const { framing } = this.#plan;
+    const { framing, turns } = this.#plan;
     for (let sent = 0; sent < initial.length; ) {
       await this.#sink?.room();
+      await turns.next();
       if (!this.#sink) return;
       const frames: Buffer[] = [];
-      for (let size = 0; size < turnBytes && sent < initial.length; sent++) {
+      const turn = new Turn();
+      for (let over = false; !over && sent < initial.length; sent++) {
         const object = initial[sent];
         if (!object) continue;
         const frame = framing.frame('ADDED', object, object.revision);
         frames.push(frame);
-        size += frame.length;
+        over = turn.took(Math.max(frame.length, object.bytes.length));
       }
       this.#write(frames);
-      await setImmediate();
     }
     this.#goLive();
   }
@@ -133,10 +141,10 @@ class WatchSource implements Source {
     }
   }
 
-  /** The client can not be told what happened since `revision`: it must list again. */
+  /** The client cannot be told what happened since `revision`: it must list again. */
   #expire(revision: number): void {
     const message = `too old resource version: ${revision} (${this.#plan.cache.revision})`;
-    this.#write([errorFrame(newExpired(message).status)]);
+    this.#write([this.#plan.framing.error(newExpired(message).status)]);
     this.#end();
   }
 
@@ -164,19 +172,44 @@ class WatchSource implements Source {
   }
 
   #write(frames: readonly Buffer[]): void {
-    for (const piece of piecesOf(frames)) this.#sink?.write(piece);
+    for (const piece of piecesOf(frames)) {
+      this.#sink?.write(piece);
+      this.#writtenBytes += piece.length;
+    }
+    if (!this.#reading) this.#expectReading();
+  }
+
+  #expectReading(): void {
+    this.#reading = undefined;
+    const before = this.#unread;
+    if (!this.#sink || before === 0) return;
+    const written = this.#writtenBytes;
+    this.#reading = this.#plan.clock.after(readingMs, () => {
+      const read = before + (this.#writtenBytes - written) - this.#unread;
+      if (read < before * readPart) this.#cut();
+      else this.#expectReading();
+    });
+  }
+
+  get #unread(): number {
+    return this.#sink?.backlog ?? 0;
   }
 
   /** Judged by what the client left unread before these events, so that one large burst is no fault of its own. */
   #isTooSlow(): boolean {
-    const backlog = this.#waitingBytes + (this.#sink?.backlog ?? 0);
-    if (backlog <= maxBacklogBytes) return false;
-    this.#plan.log.warn('a watch was ended: its client reads too slowly', {
-      prefix: this.#plan.selection.prefix,
-      backlogBytes: backlog,
-    });
-    this.#end();
+    if (this.#waitingBytes + this.#unread <= maxBacklogBytes) return false;
+    this.#cut();
     return true;
+  }
+
+  #cut(): void {
+    this.#plan.log.warn('a watch was cut off: its client reads too slowly', {
+      prefix: this.#plan.selection.prefix,
+      unreadBytes: this.#waitingBytes + this.#unread,
+    });
+    const sink = this.#sink;
+    this.#release();
+    sink?.cut();
   }
 
   /** Sleeps until a bookmark is due or the time is over. */
@@ -212,6 +245,7 @@ class WatchSource implements Source {
     this.#unwatch();
     this.#unlink();
     this.#timer?.cancel();
+    this.#reading?.cancel();
     this.#waiting = [];
     this.#initial = undefined;
   }

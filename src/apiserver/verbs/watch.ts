@@ -1,10 +1,9 @@
 /** GET with `watch=true`: where the stream begins and how long it lasts (the stream itself: watch-stream.ts). */
 import type { ListQuery } from '../../apimachinery/list-options.ts';
 import { waitForNow, waitForRevision } from '../freshness.ts';
-import { negotiateForm } from '../negotiation/accept.ts';
 import { streamOf } from '../pushed-body.ts';
 import type { RequestScope } from '../request-scope.ts';
-import { jsonType, respond } from '../respond.ts';
+import { respond } from '../respond.ts';
 import { selectionOf } from '../selection.ts';
 import { parseIncludeObject } from '../table.ts';
 import { nodeNameOf } from '../user.ts';
@@ -21,18 +20,20 @@ const minTimeoutMs = 30 * 60_000;
 const nodeTimeoutMs = 10 * 60_000;
 
 export async function watchCollection(scope: RequestScope, query: ListQuery): Promise<Response> {
-  const { server, definition, info, shutdown, push } = scope;
-  const form = negotiateForm(scope.request.headers.get('accept') ?? undefined);
+  const { server, definition, info, form, shutdown, push } = scope;
   const include = parseIncludeObject(scope.query.get('includeObject'));
   const selection = selectionOf(definition, info.namespace, query);
   const framing = createFraming(definition, form, include, () => server.clock.now());
   const start = await prepareStart(scope, query);
   const { items: initial, revision: after } =
-    start === 'current' ? await matchingObjects(server, selection) : { items: [], revision: start };
+    start === 'current'
+      ? await matchingObjects(server, selection, scope.signal)
+      : { items: [], revision: start };
   const plan = {
     cache: server.cache,
     clock: server.clock,
     log: server.log,
+    turns: server.turns,
     selection,
     framing,
     after,
@@ -43,7 +44,8 @@ export async function watchCollection(scope: RequestScope, query: ListQuery): Pr
   };
   const source = watchSource(plan, initial);
   push?.(source);
-  return respond(200, push ? null : streamOf(source, scope.signal), { ...scope.headers, ...jsonType });
+  const headers = { ...scope.headers, 'content-type': framing.contentType };
+  return respond(200, push ? null : streamOf(source, scope.signal, scope.hangUp), headers);
 }
 
 /** `current`: with the objects there are. No version and version 0 mean that too, but for WatchList without them. */

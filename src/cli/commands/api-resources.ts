@@ -7,15 +7,15 @@ import type { Verb } from '../verb.ts';
 
 const flagTable = {
   output: { type: 'string', short: 'o', hint: 'wide|name', about: 'with verbs and categories; names only' },
-  'api-group': { type: 'string', hint: 'GROUP', about: 'only of this group' },
+  'api-group': { type: 'string', hint: 'GROUP', about: 'only kinds of this API group' },
   namespaced: { type: 'boolean', about: 'only those in namespaces; --namespaced=false: only the others' },
-  'no-headers': { type: 'boolean', about: 'without the line of headers' },
+  'no-headers': { type: 'boolean', about: 'do not print the header line' },
 } as const satisfies FlagTable;
 
 export const apiResources: Verb = {
   about: 'list the kinds that the server has',
   flags: flagTable,
-  async run({ flags, io, cluster }) {
+  async run({ flags, io, palette, cluster }) {
     const group = flags.text('api-group');
     const shown = (await cluster().resources())
       .filter((resource) => group === undefined || resource.group === group)
@@ -29,8 +29,8 @@ export const apiResources: Verb = {
     const wide = output === 'wide';
     const header = ['NAME', 'SHORTNAMES', 'APIVERSION', 'NAMESPACED', 'KIND', 'VERBS', 'CATEGORIES'];
     const rows = shown.map((resource) => rowOf(resource).slice(0, wide ? 7 : 5));
-    const headers = flags.on('no-headers') ? [] : [header.slice(0, wide ? 7 : 5)];
-    io.out(new TableWriter().format([...headers, ...rows]));
+    const headers = flags.on('no-headers') ? [] : header.slice(0, wide ? 7 : 5);
+    io.out(new TableWriter(palette).format(rows, headers));
   },
 };
 

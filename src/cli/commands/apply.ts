@@ -23,6 +23,7 @@ const maxConflicts = 5;
 export const apply: Verb = {
   about: 'make objects what manifests say: create what is missing, change what differs',
   flags: { ...writeFlags, ...validateFlag },
+  kubectlOnly: ['--prune', '--server-side', 'edit-last-applied', 'set-last-applied', 'view-last-applied'],
   async run(context) {
     const { io, flags } = context;
     if (!flags.given('filename')) throw new UsageError('ctl apply: say what to apply: -f FILE');

@@ -7,7 +7,7 @@ import { resolveObjects } from '../targets.ts';
 import type { Verb, VerbGroup } from '../verb.ts';
 
 const flagTable = {
-  force: { type: 'boolean', about: 'write the decision again when it is there' },
+  force: { type: 'boolean', about: 'decide again where a decision is there' },
   ...fileFlags,
 } as const satisfies FlagTable;
 

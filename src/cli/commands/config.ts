@@ -1,8 +1,9 @@
 /** `ctl config`: the kubeconfig file. Needs no server. */
 import { readFileSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { parseYaml } from '../../apimachinery/yaml.ts';
+import { replaceFile } from '../../base/replace-file.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { type Kubeconfig, loadKubeconfig, parseKubeconfig } from '../../client/kubeconfig.ts';
 import { findKubeconfig, kubeconfigFiles } from '../cluster.ts';
@@ -84,9 +85,9 @@ const getContexts: Verb = {
   about: 'list the contexts',
   flags: {
     output: { type: 'string', short: 'o', hint: 'name', about: 'names only' },
-    'no-headers': { type: 'boolean', about: 'without the line of headers' },
+    'no-headers': { type: 'boolean', about: 'do not print the header line' },
   },
-  async run({ io, flags }) {
+  async run({ io, flags, palette }) {
     const config = load(io, flags);
     const names = Object.keys(config.contexts).sort();
     if (flags.oneOf('output', ['name'] as const)) {
@@ -97,8 +98,8 @@ const getContexts: Verb = {
       const { cluster = '', user = '', namespace = '' } = config.contexts[name] ?? {};
       return [name === config.currentContext ? '*' : '', name, cluster, user, namespace];
     });
-    const header = flags.on('no-headers') ? [] : [['CURRENT', 'NAME', 'CLUSTER', 'AUTHINFO', 'NAMESPACE']];
-    io.out(new TableWriter().format([...header, ...rows]));
+    const headers = flags.on('no-headers') ? [] : ['CURRENT', 'NAME', 'CLUSTER', 'AUTHINFO', 'NAMESPACE'];
+    io.out(new TableWriter(palette).format(rows, headers));
   },
 };
 
@@ -159,8 +160,8 @@ async function edit(file: string, change: (document: JsonObject) => void): Promi
   if (!isRecord(document)) throw new UsageError(`kubeconfig ${file} is not a mapping`);
   change(document);
   const format = objectFormat('yaml');
-  await writeFile(`${file}.new`, format?.(document) ?? '', { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  // Where it is a symbolic link, what that leads to.
+  await replaceFile(await realpath(file), format?.(document) ?? '', { mode: 0o600 });
 }
 
 export const config: VerbGroup = {

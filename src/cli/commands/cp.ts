@@ -21,7 +21,7 @@ const flagTable = {
     type: 'string',
     hint: 'COUNT',
     about:
-      'how often a copy from a container goes on after its connection was lost (below 0: always); needs sh and tail there',
+      'how often a copy from a container is resumed after its connection was lost (below 0: always); needs sh and tail there',
   },
   'no-preserve': { type: 'boolean', about: 'owners and permissions are not those of the local files' },
 } as const satisfies FlagTable;

@@ -13,6 +13,10 @@ import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../writ
 export const create: Verb = {
   about: 'create the objects that manifests describe',
   flags: { ...writeFlags, ...validateFlag },
+  kubectlOnly: (
+    'clusterrole clusterrolebinding cm configmap cronjob cj deploy deployment ing ingress job namespace ns pdb ' +
+    'poddisruptionbudget pc priorityclass quota resourcequota role rolebinding sa secret service serviceaccount svc token'
+  ).split(' '),
   async run(context) {
     const { io, flags } = context;
     if (!flags.given('filename')) throw new UsageError('ctl create: say what to create: -f FILE');

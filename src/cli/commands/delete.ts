@@ -22,9 +22,13 @@ const flagTable = {
   now: { type: 'boolean', about: 'the same as --grace-period=1' },
   force: { type: 'boolean', about: 'remove at once, without waiting for the pod to stop' },
   wait: { type: 'boolean', on: true, about: 'wait until the objects are gone' },
-  timeout: { type: 'string', hint: 'DURATION', about: 'how long to wait (default: without end)' },
-  cascade: { type: 'string', hint: 'background|foreground|orphan', about: 'what becomes of what it owns' },
-  'ignore-not-found': { type: 'boolean', about: 'what does not exist is no error' },
+  timeout: { type: 'string', hint: 'DURATION', about: 'how long to wait', usual: 'without end' },
+  cascade: {
+    type: 'string',
+    hint: 'background|foreground|orphan',
+    about: 'what happens to the objects that it owns',
+  },
+  'ignore-not-found': { type: 'boolean', about: 'do not fail for an object that does not exist' },
 } as const satisfies FlagTable;
 
 export const remove: Verb = {

@@ -19,22 +19,30 @@ import type { Verb, VerbContext } from '../verb.ts';
 const flagTable = {
   ...nodeFlags,
   'pod-selector': { type: 'string', hint: 'SELECTOR', about: 'only pods whose labels match' },
-  'ignore-daemonsets': { type: 'boolean', about: 'leave pods of daemon sets' },
-  'delete-emptydir-data': { type: 'boolean', about: 'also pods whose emptyDir volumes are lost with them' },
-  force: { type: 'boolean', about: 'also pods that nothing makes anew' },
-  'disable-eviction': { type: 'boolean', about: 'delete: disruption budgets are not asked' },
+  'ignore-daemonsets': { type: 'boolean', about: 'go on although pods of daemon sets stay' },
+  'delete-emptydir-data': {
+    type: 'boolean',
+    about: 'also delete pods with emptyDir volumes, whose data is lost',
+  },
+  force: { type: 'boolean', about: 'also delete pods that no controller replaces' },
+  'disable-eviction': {
+    type: 'boolean',
+    about: 'delete pods rather than evict them: disruption budgets are ignored',
+  },
   'grace-period': {
     type: 'string',
     hint: 'SECONDS',
-    about: 'how long a pod may take to stop (default: its own)',
+    about: 'how long a pod may take to stop',
+    usual: 'its own',
   },
   'skip-wait-for-delete-timeout': {
     type: 'string',
     hint: 'SECONDS',
-    about: 'leave pods that should have ended more than so long ago (default: wait for all)',
+    about: 'leave pods that should have ended more than so long ago',
+    usual: 'wait for all',
   },
   ...chunkSizeFlag,
-  timeout: { type: 'string', hint: 'DURATION', about: 'how long to try (default: without end)' },
+  timeout: { type: 'string', hint: 'DURATION', about: 'how long to try', usual: 'without end' },
 } as const satisfies FlagTable;
 
 const daemonSets = {

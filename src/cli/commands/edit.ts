@@ -16,7 +16,7 @@ import type { Verb, VerbContext } from '../verb.ts';
 import { fieldValidationOf, validateFlag, writeQuery } from '../write-options.ts';
 
 const flagTable = {
-  output: { type: 'string', short: 'o', hint: 'yaml|json', about: 'in which format (default yaml)' },
+  output: { type: 'string', short: 'o', hint: 'yaml|json', about: 'in which format', usual: 'yaml' },
   ...fileFlags,
   ...validateFlag,
 } as const satisfies FlagTable;
@@ -90,7 +90,7 @@ class EditSession {
   /** Why it must be edited again; empty when all is done. */
   async #apply(file: EditedFile): Promise<EditReason[]> {
     const { io } = this.#context;
-    const entries = parseManifests(file.text, 'edited-file');
+    const entries = parseManifests(file.text, 'edited-file', (text) => io.err(`Warning: ${text}\n`));
     const wrong = entries.flatMap((entry) => ('error' in entry ? [entry.error.message] : []));
     if (wrong.length > 0)
       return wrong.map((why) => ({ head: `The edited file had a syntax error: ${why}`, details: [] }));

@@ -9,8 +9,8 @@ import { recordAt } from '../objects.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {
-  recursive: { type: 'boolean', about: 'the fields of the fields too, one in a line' },
-  'api-version': { type: 'string', hint: 'GROUP/VERSION', about: 'as it is in this version' },
+  recursive: { type: 'boolean', about: 'list the fields of fields too, one in a line' },
+  'api-version': { type: 'string', hint: 'GROUP/VERSION', about: 'describe the fields of this version' },
 } as const satisfies FlagTable;
 
 export const explain: Verb = {

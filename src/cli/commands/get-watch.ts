@@ -35,7 +35,7 @@ export async function watchTargets(
   const { io, flags } = context;
   const cluster = context.cluster();
   const collection = target.name === undefined ? target : collectionOf(target);
-  const printer = new WatchPrinter(io.out, view, flags.on('no-headers'));
+  const printer = new WatchPrinter(context, view, flags.on('no-headers'));
   const accept = view.format ? undefined : tableAccept;
   let show = !flags.on('watch-only');
   while (!io.signal.aborted) {
@@ -93,12 +93,13 @@ class WatchPrinter {
   readonly #out: (text: string) => void;
   readonly #view: TableView;
   readonly #format: ObjectFormat | undefined;
-  readonly #writer = new TableWriter();
+  readonly #writer: TableWriter;
   #columns: readonly Column[] = [];
   #headerDue: boolean;
 
-  constructor(out: (text: string) => void, { table, format }: WatchView, noHeaders: boolean) {
-    this.#out = out;
+  constructor({ io, palette }: VerbContext, { table, format }: WatchView, noHeaders: boolean) {
+    this.#out = io.out;
+    this.#writer = new TableWriter(palette);
     this.#view = table;
     this.#headerDue = !noHeaders;
     this.#format = format;
@@ -117,8 +118,8 @@ class WatchPrinter {
     const table = readTable(answer, now, this.#columns);
     this.#columns = table.columns;
     if (table.rows.length === 0) return;
-    const header = this.#headerDue ? [headerOf(table, this.#view)] : [];
+    const headers = this.#headerDue ? headerOf(table, this.#view) : [];
     this.#headerDue = false;
-    this.#out(this.#writer.format([...header, ...rowsOf(table, this.#view)]));
+    this.#out(this.#writer.format(rowsOf(table, this.#view), headers));
   }
 }

@@ -30,23 +30,32 @@ const flagTable = {
   ...fileFlags,
   'field-selector': { type: 'string', hint: 'SELECTOR', about: 'only objects whose fields match' },
   'all-namespaces': { type: 'boolean', short: 'A', about: 'from all namespaces' },
-  watch: { type: 'boolean', short: 'w', about: 'go on and show every change' },
-  'watch-only': { type: 'boolean', about: 'show changes only' },
-  'show-labels': { type: 'boolean', about: 'with a column of all labels' },
-  'label-columns': { type: 'string', short: 'L', hint: 'KEYS', about: 'with columns of these labels' },
-  'show-kind': { type: 'boolean', about: 'with the kind before each name' },
-  'show-managed-fields': { type: 'boolean', about: 'with metadata.managedFields' },
-  'no-headers': { type: 'boolean', about: 'without the line of headers' },
-  'sort-by': { type: 'string', hint: 'JSONPATH', about: 'sorted by a field, such as .metadata.name' },
-  'ignore-not-found': { type: 'boolean', about: 'what does not exist is no error' },
+  watch: { type: 'boolean', short: 'w', about: 'keep watching and show every change' },
+  'watch-only': { type: 'boolean', about: 'watch, without the objects as they are now' },
+  'show-labels': { type: 'boolean', about: 'show all labels in a column' },
+  'label-columns': {
+    type: 'string',
+    short: 'L',
+    hint: 'KEYS',
+    about: 'show these labels in columns of their own',
+  },
+  'show-kind': { type: 'boolean', about: 'show the kind before each name' },
+  'show-managed-fields': { type: 'boolean', about: 'show metadata.managedFields' },
+  'no-headers': { type: 'boolean', about: 'do not print the header line' },
+  'sort-by': { type: 'string', hint: 'JSONPATH', about: 'sort by a field, such as .metadata.name' },
+  'ignore-not-found': { type: 'boolean', about: 'do not fail for an object that does not exist' },
   ...chunkSizeFlag,
-  subresource: { type: 'string', hint: 'NAME', about: 'this part of the objects, such as status or scale' },
+  subresource: {
+    type: 'string',
+    hint: 'NAME',
+    about: 'read this subresource of the objects, such as status or scale',
+  },
   'server-print': {
     type: 'boolean',
     on: true,
-    about: "the server's columns; --server-print=false: name and age",
+    about: "print the server's columns; with --server-print=false only name and age",
   },
-  raw: { type: 'string', hint: 'PATH', about: 'the answer to a path of the API as it is' },
+  raw: { type: 'string', hint: 'PATH', about: 'print the answer to this path of the API, unchanged' },
 } as const satisfies FlagTable;
 
 export const get: Verb = {
@@ -129,7 +138,7 @@ class Getter {
   }
 
   async #printTables(targets: readonly Target[]): Promise<void> {
-    const { io, flags } = this.#context;
+    const { io, flags, palette } = this.#context;
     const tables: { readonly table: ServerTable; readonly first: Target }[] = [];
     for (const group of consecutive(targets)) {
       const table = await this.#readTables(group);
@@ -141,9 +150,9 @@ class Getter {
     for (const { table, first } of tables) {
       if (table.rows.length === 0) continue;
       const view = viewOf(flags, first, manyKinds);
-      const header = flags.on('no-headers') ? [] : [headerOf(table, view)];
-      const separator = printed > 0 && header.length > 0 ? '\n' : '';
-      io.out(separator + new TableWriter().format([...header, ...rowsOf(table, view)]));
+      const headers = flags.on('no-headers') ? [] : headerOf(table, view);
+      const separator = printed > 0 && headers.length > 0 ? '\n' : '';
+      io.out(separator + new TableWriter(palette).format(rowsOf(table, view), headers));
       printed++;
     }
     if (printed === 0 && !this.#failed && !flags.on('ignore-not-found')) io.err(this.#nothingFound(targets));

@@ -32,3 +32,22 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
   config: async () => (await import('./config.ts')).config,
   version: async () => (await import('./version.ts')).version,
 };
+
+/** Verbs of kubectl 1.32 that are not here. */
+export const kubectlOnly: ReadonlySet<string> = new Set([
+  'alpha',
+  'auth',
+  'autoscale',
+  'cluster-info',
+  'debug',
+  'diff',
+  'events',
+  'expose',
+  'kustomize',
+  'options',
+  'plugin',
+  'proxy',
+  'replace',
+  'set',
+  'top',
+]);

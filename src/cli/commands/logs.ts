@@ -11,16 +11,16 @@ import { type ObjectTarget, resolveTargets, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
-  follow: { type: 'boolean', short: 'f', about: 'go on as more is printed' },
-  container: { type: 'string', short: 'c', hint: 'NAME', about: 'of this container' },
-  'all-containers': { type: 'boolean', about: 'of all containers' },
-  previous: { type: 'boolean', short: 'p', about: 'of the run before the last restart' },
-  tail: { type: 'string', hint: 'LINES', about: 'only the last lines' },
-  since: { type: 'string', hint: 'DURATION', about: 'only what is newer, such as 5m' },
-  'since-time': { type: 'string', hint: 'TIME', about: 'only what is newer than a time (RFC 3339)' },
-  timestamps: { type: 'boolean', about: 'with the time before each line' },
-  'limit-bytes': { type: 'string', hint: 'BYTES', about: 'at most so much' },
-  prefix: { type: 'boolean', about: 'with the pod and the container before each line' },
+  follow: { type: 'boolean', short: 'f', about: 'keep printing as the containers do' },
+  container: { type: 'string', short: 'c', hint: 'NAME', about: 'the container whose log is printed' },
+  'all-containers': { type: 'boolean', about: 'print the logs of all containers' },
+  previous: { type: 'boolean', short: 'p', about: 'print the log of the run before the last restart' },
+  tail: { type: 'string', hint: 'LINES', about: 'print only this many of the last lines' },
+  since: { type: 'string', hint: 'DURATION', about: 'print only what is newer than this, such as 5m' },
+  'since-time': { type: 'string', hint: 'TIME', about: 'print only what is newer than a time (RFC 3339)' },
+  timestamps: { type: 'boolean', about: 'print the time before each line' },
+  'limit-bytes': { type: 'string', hint: 'BYTES', about: 'print at most this many bytes' },
+  prefix: { type: 'boolean', about: 'print pod and container before each line' },
   ...selectorFlag,
 } as const satisfies FlagTable;
 

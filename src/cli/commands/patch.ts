@@ -1,7 +1,7 @@
 /** `ctl patch`: sends a patch as it is. */
 import { readFile } from 'node:fs/promises';
-import { TextError } from '../../apimachinery/json-decode.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
+import { TextError } from '../../apimachinery/value-limit.ts';
 import { parseYaml } from '../../apimachinery/yaml.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { kindName } from '../discovery.ts';
@@ -18,9 +18,14 @@ const flagTable = {
   type: {
     type: 'string',
     hint: 'strategic|merge|json',
-    about: 'what kind of patch it is (default strategic)',
+    about: 'what kind of patch it is',
+    usual: 'strategic',
   },
-  subresource: { type: 'string', hint: 'NAME', about: 'patch this part of the object, such as status' },
+  subresource: {
+    type: 'string',
+    hint: 'NAME',
+    about: 'patch this subresource of the object, such as status',
+  },
   ...writeFlags,
 } as const satisfies FlagTable;
 

@@ -16,7 +16,8 @@ const flagTable = {
   address: {
     type: 'string',
     hint: 'ADDRESS,…',
-    about: 'where to listen: IP addresses, or localhost (default)',
+    about: 'addresses to listen on: IP addresses or localhost',
+    usual: 'localhost',
   },
   ...runningTimeoutFlag,
 } as const satisfies FlagTable;

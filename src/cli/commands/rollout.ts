@@ -1,5 +1,6 @@
 /** `ctl rollout`: how a workload moves to its newest template, and back. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
+import { parseInt64 } from '../../apimachinery/int64.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import { UsageError } from '../../base/usage-error.ts';
@@ -28,7 +29,7 @@ const status: Verb = {
   flags: {
     ...common,
     watch: { type: 'boolean', short: 'w', on: true, about: 'wait until it is done' },
-    timeout: { type: 'string', hint: 'DURATION', about: 'how long to wait (default: without end)' },
+    timeout: { type: 'string', hint: 'DURATION', about: 'how long to wait', usual: 'without end' },
   },
   async run(context) {
     for (const target of await targetsOf(context)) await waitForRollout(context, target);
@@ -76,7 +77,7 @@ const revisionAnnotation = 'deployment.kubernetes.io/revision';
 const causeAnnotation = 'kubernetes.io/change-cause';
 
 interface Revision {
-  readonly number: number;
+  readonly number: bigint;
   readonly cause: string;
   readonly object: JsonObject;
 }
@@ -95,13 +96,13 @@ async function revisionsOf(cluster: Cluster, target: ObjectTarget, object: JsonO
     .map((item) => {
       const { annotations } = metadataOf(item);
       return {
-        number: Number(annotations[revisionAnnotation] ?? 0),
+        number: parseInt64(annotations[revisionAnnotation]) ?? 0n,
         cause: annotations[causeAnnotation] ?? '<none>',
         object: item,
       };
     })
-    .filter(({ number }) => number > 0)
-    .sort((a, b) => a.number - b.number);
+    .filter(({ number }) => number > 0n)
+    .sort((a, b) => (a.number < b.number ? -1 : 1));
 }
 
 const history: Verb = {
@@ -113,7 +114,7 @@ const history: Verb = {
       const cluster = context.cluster();
       const revisions = await revisionsOf(cluster, target, await cluster.get(targetPath(target)));
       const rows = revisions.map(({ number, cause }) => [String(number), cause]);
-      const table = new TableWriter().format([['REVISION', 'CHANGE-CAUSE'], ...rows]);
+      const table = new TableWriter(context.palette).format(rows, ['REVISION', 'CHANGE-CAUSE']);
       context.io.out(`${kindName(target.resource)}/${target.name} \n${table}\n`);
     }
   },
@@ -124,11 +125,18 @@ const undo: Verb = {
   words: 'TYPE NAME',
   flags: {
     ...common,
-    'to-revision': { type: 'string', hint: 'NUMBER', about: 'which one (default: the one before)' },
+    'to-revision': {
+      type: 'string',
+      hint: 'NUMBER',
+      about: 'the revision to go back to',
+      usual: 'the one before',
+    },
   },
   async run(context) {
-    const wanted = context.flags.whole('to-revision') ?? 0;
-    if (wanted < 0) throw new UsageError('--to-revision: expected 0 or more');
+    const text = context.flags.text('to-revision') ?? '0';
+    const wanted = parseInt64(text);
+    if (wanted === undefined || wanted < 0n)
+      throw new UsageError(`--to-revision: expected a whole number, 0 or more, got ${JSON.stringify(text)}`);
     for (const target of await targetsOf(context)) {
       const cluster = context.cluster();
       const object = await cluster.get(targetPath(target));
@@ -145,11 +153,11 @@ const undo: Verb = {
   },
 };
 
-function chooseRevision(revisions: readonly Revision[], wanted: number): Revision {
-  const found = wanted > 0 ? revisions.find(({ number }) => number === wanted) : revisions.at(-2);
+function chooseRevision(revisions: readonly Revision[], wanted: bigint): Revision {
+  const found = wanted > 0n ? revisions.find(({ number }) => number === wanted) : revisions.at(-2);
   if (found) return found;
   throw new Error(
-    wanted > 0
+    wanted > 0n
       ? `unable to find specified revision ${wanted} in history`
       : 'no rollout history found: there is no earlier revision',
   );
@@ -165,5 +173,6 @@ function templateOf(replicaSet: JsonObject): JsonObject {
 
 export const rollout: VerbGroup = {
   about: 'follow, restart and undo the rollout of a workload',
+  kubectlOnly: ['pause', 'resume'],
   verbs: { status, restart, history, undo },
 };

@@ -8,10 +8,11 @@ import { findResource } from '../discovery.ts';
 import { ExitError } from '../errors.ts';
 import { dryRunFlag, dryRunOf, dryRunSuffix, type Flags, type FlagTable, outputFlag } from '../flags.ts';
 import { follow } from '../follow.ts';
+import { hasEnded } from '../objects.ts';
 import { joinFlags, podTimeoutOf } from '../pods.ts';
 import { printBody } from '../print-body.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
-import { failureOf, isCompleted, isRunning, podOf, type RestartPolicy } from '../run-plan.ts';
+import { failureOf, isRunning, podOf, type RestartPolicy } from '../run-plan.ts';
 import { attachTo } from '../streaming/attach.ts';
 import { type ObjectTarget, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
@@ -19,20 +20,24 @@ import { writeQuery } from '../write-options.ts';
 
 const flagTable = {
   image: { type: 'string', hint: 'IMAGE', about: 'the image of the container' },
-  command: { type: 'boolean', about: 'what follows the name is the program too, not only its arguments' },
-  labels: { type: 'string', short: 'l', hint: 'KEY=VALUE,…', about: 'labels of the pod (default run=NAME)' },
+  command: {
+    type: 'boolean',
+    about: 'the words after -- are the command of the container, not arguments of its entry point',
+  },
+  labels: { type: 'string', short: 'l', hint: 'KEY=VALUE,…', about: 'labels of the pod', usual: 'run=NAME' },
   annotations: { type: 'string', hint: 'KEY=VALUE', about: 'an annotation of the pod; may be repeated' },
   env: { type: 'string', hint: 'KEY=VALUE', about: 'an environment variable; may be repeated' },
   port: { type: 'string', hint: 'PORT', about: 'the port that the container listens on' },
   restart: {
     type: 'string',
     hint: 'Always|OnFailure|Never',
-    about: 'whether the program begins anew when it ends (default Always)',
+    about: 'restart policy of the pod',
+    usual: 'Always',
   },
   'image-pull-policy': { type: 'string', hint: 'Always|IfNotPresent|Never', about: 'when to pull the image' },
   privileged: { type: 'boolean', about: 'the container may do what root may' },
-  attach: { type: 'boolean', about: 'join the program once it runs (with -i by itself)' },
-  'leave-stdin-open': { type: 'boolean', about: 'standard input stays open when the first client has left' },
+  attach: { type: 'boolean', about: 'attach to the program once it runs; -i implies it' },
+  'leave-stdin-open': { type: 'boolean', about: 'keep standard input open when the first client has left' },
   rm: { type: 'boolean', about: 'delete the pod when the program has ended' },
   ...joinFlags,
   ...dryRunFlag,
@@ -104,8 +109,8 @@ const restartPolicyOf = (flags: Flags): RestartPolicy =>
 /** Joins the program, and passes its exit code on where it does not begin anew. */
 async function join(context: VerbContext, target: ObjectTarget): Promise<void> {
   const { flags, io } = context;
-  const object = await until(context, target, (pod) => isRunning(pod) || isCompleted(pod));
-  if (isCompleted(object)) await printLog(context, target);
+  const object = await until(context, target, (pod) => isRunning(pod) || hasEnded(pod));
+  if (hasEnded(object)) await printLog(context, target);
   else {
     try {
       await attachTo(context, { target, object }, target.name);
@@ -117,7 +122,7 @@ async function join(context: VerbContext, target: ObjectTarget): Promise<void> {
     }
   }
   if (restartPolicyOf(flags) === 'Always' || flags.on('leave-stdin-open')) return;
-  const ended = await until(context, target, isCompleted);
+  const ended = await until(context, target, hasEnded);
   const failure = failureOf(ended);
   if (failure) throw new ExitError(failure.message, failure.code);
 }

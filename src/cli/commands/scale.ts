@@ -10,8 +10,12 @@ import type { Verb } from '../verb.ts';
 import { changeFlags, writeQuery } from '../write-options.ts';
 
 const flagTable = {
-  replicas: { type: 'string', hint: 'COUNT', about: 'how many are wanted' },
-  'current-replicas': { type: 'string', hint: 'COUNT', about: 'only if so many are wanted now' },
+  replicas: { type: 'string', hint: 'COUNT', about: 'number of replicas' },
+  'current-replicas': {
+    type: 'string',
+    hint: 'COUNT',
+    about: 'scale only if the object has this many replicas now',
+  },
   ...changeFlags,
 } as const satisfies FlagTable;
 

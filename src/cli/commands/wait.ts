@@ -16,7 +16,8 @@ const flagTable = {
   timeout: {
     type: 'string',
     hint: 'DURATION',
-    about: 'how long to wait for each object (default 30s); 0 looks once',
+    about: 'how long to wait for each object; 0 looks once',
+    usual: '30s',
   },
   ...fileFlags,
   ...selectorFlag,

@@ -19,7 +19,7 @@ export interface FormatOptions {
 
 /**
  * The format that `-o` names; undefined when it is a table. Throws UsageError for one that is unknown, and for a template
- * that is missing, can not be read or is none.
+ * that is missing, cannot be read or is none.
  */
 export function objectFormat(
   output: string | undefined,

@@ -1,25 +1,33 @@
+import { type Palette, plain } from '../../base/color.ts';
+
 /**
  * Columns as kubectl aligns them: three blanks between them, at least six wide, the last one as it is. The widths
  * remember what was written before, so that the rows of a watch stay below their headers.
  */
 export class TableWriter {
   readonly #widths: number[] = [];
+  readonly #palette: Palette;
 
-  /** The text of the rows, each ended by a newline. */
-  format(rows: readonly (readonly string[])[]): string {
-    for (const row of rows)
-      for (const [column, cell] of row.slice(0, -1).entries())
-        this.#widths[column] = Math.max(this.#widths[column] ?? 6, width(cell) + 3);
-    return rows.map((row) => `${this.#line(row)}\n`).join('');
+  constructor(palette: Palette = plain) {
+    this.#palette = palette;
   }
 
-  #line(row: readonly string[]): string {
+  /** The text of the rows, each ended by a newline; with headers before them when there are any. */
+  format(rows: readonly (readonly string[])[], headers: readonly string[] = []): string {
+    const { header, cell } = this.#palette;
+    const all = headers.length > 0 ? [headers, ...rows] : rows;
+    for (const row of all)
+      for (const [column, text] of row.slice(0, -1).entries())
+        this.#widths[column] = Math.max(this.#widths[column] ?? 6, width(text) + 3);
+    return all.map((row) => `${this.#line(row, row === headers ? header : cell)}\n`).join('');
+  }
+
+  #line(row: readonly string[], paint: (text: string) => string): string {
     const last = row.length - 1;
-    return row
-      .map((cell, column) =>
-        column === last ? cell : cell + ' '.repeat((this.#widths[column] ?? 0) - width(cell)),
-      )
-      .join('');
+    const blanks = (column: number, text: string) =>
+      column === last ? '' : ' '.repeat((this.#widths[column] ?? 0) - width(text));
+    // Colours take no room, so they come after the counting.
+    return row.map((text, column) => paint(text) + blanks(column, text)).join('');
   }
 }
 

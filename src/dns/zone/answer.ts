@@ -2,6 +2,7 @@
  * What the cluster itself answers to a question: from names to records. Names and what they mean are those of
  * kubernetes/dns docs/specification.md 1.1.0, with the names of pods that kube-dns and CoreDNS add.
  */
+import { isIPv4 } from '../../base/addresses.ts';
 import type { DnsRecord, Rcode } from '../packet.ts';
 import type { NamedPort, ServiceNames } from './service-names.ts';
 import type { Zone } from './zone.ts';
@@ -141,7 +142,7 @@ function underPods({ zone, asked, type }: Asked, labels: readonly string[]): Ver
   if (!zone.hasNamespace(namespace)) return noName(zone);
   if (dashed === undefined) return noData(zone);
   const ip = /^\d+-\d+-\d+-\d+$/.test(dashed) ? dashed.replaceAll('-', '.') : '';
-  if (more.length > 0 || !isAddress(ip)) return noName(zone);
+  if (more.length > 0 || !isIPv4(ip)) return noName(zone);
   return found(zone, type, addressRecords(asked, [ip]));
 }
 
@@ -149,7 +150,7 @@ const reverseDomain = '.in-addr.arpa';
 
 function reverse(zone: Zone, asked: string, type: string, name: string): Verdict | undefined {
   const ip = name.slice(0, -reverseDomain.length).split('.').reverse().join('.');
-  if (!isAddress(ip)) return undefined;
+  if (!isIPv4(ip)) return undefined;
   const names = zone.namesOf(ip);
   if (names.length === 0) return zone.ownsAddress(ip) ? noName(zone) : undefined;
   return found(
@@ -158,10 +159,6 @@ function reverse(zone: Zone, asked: string, type: string, name: string): Verdict
     names.map((one) => ({ type: 'PTR', name: asked, ttl, data: `${one}.${zone.domain}` })),
   );
 }
-
-const isAddress = (text: string) =>
-  /^(\d{1,3})(\.\d{1,3}){3}$/.test(text) &&
-  text.split('.').every((part) => String(Number(part)) === part && Number(part) < 256);
 
 const addressRecords = (name: string, addresses: readonly string[]): DnsRecord[] =>
   addresses.map((data) => ({ type: 'A', name, ttl, data }));

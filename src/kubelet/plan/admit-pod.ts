@@ -1,8 +1,8 @@
 /** Whether a pod that is new to a node fits there; the scheduler is not the only one who binds pods. */
 import type { Pod } from '../../api/core/v1/pod.ts';
+import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
 import { podRequests } from '../../api/core/v1/pod-requests.ts';
 import type { PodEnd } from './actions.ts';
-import { isTerminalPhase } from './pod-status.ts';
 
 /**
  * Undefined when it fits beside `others` into what is allocatable (cpu in thousandths), else what becomes of it: the
@@ -13,9 +13,7 @@ export function refusalOf(
   others: readonly Pod[],
   allocatable: ReadonlyMap<string, number>,
 ): PodEnd | undefined {
-  const here = others.filter(
-    ({ metadata, status }) => metadata.uid !== pod.metadata.uid && !isTerminalPhase(status?.phase),
-  );
+  const here = others.filter((other) => other.metadata.uid !== pod.metadata.uid && !isPodTerminal(other));
   const used = new Map<string, number>([['pods', here.length]]);
   for (const other of here) {
     for (const [name, amount] of podRequests(other)) used.set(name, (used.get(name) ?? 0) + amount);

@@ -3,10 +3,13 @@
  * plan is computed from nothing but its arguments, each plan is safe to carry out in part, and once everything is
  * as it should be the plan is empty. The rules are those of pkg/kubelet/kuberuntime computePodActions.
  */
+
 import type { Pod } from '../../api/core/v1/pod.ts';
+import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
 import type { Container } from '../../api/core/v1/pod-spec.ts';
 import type { ContainerState } from '../runtime/runtime.ts';
 import type { ObservedPod, PodAction, PodMemory, PodPlan } from './actions.ts';
+import { holdOf } from './held-pod.ts';
 import { crashesOf, restartAt } from './restart-backoff.ts';
 import { specHash } from './spec-hash.ts';
 
@@ -22,7 +25,7 @@ export function computePodActions(input: PodInput): PodPlan {
   const { pod, memory } = input;
   if (pod.metadata.deletionTimestamp !== undefined) return planDeletion(input);
   const plan = new Draft();
-  if (isTerminal(pod) || memory.end || isDone(input)) planRest(input, plan);
+  if (isPodTerminal(pod) || memory.end || isDone(input)) planRest(input, plan);
   else planRun(input, plan);
   return plan.finish();
 }
@@ -78,8 +81,6 @@ class Draft {
   }
 }
 
-const isTerminal = (pod: Pod) => pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
-
 /** Every container has ended for good. */
 function isDone({ pod, observed }: PodInput): boolean {
   const latest = latestContainers(observed);
@@ -117,15 +118,15 @@ function planRun(input: PodInput, plan: Draft): void {
   }
   planGarbage(observed, plan);
   const latest = latestContainers(observed);
-  const starts: Container[] = [];
-  for (const wanted of pod.spec.containers) {
-    if (planContainer(wanted, latest.get(wanted.name), sandbox?.id, input, plan)) starts.push(wanted);
-  }
+  const due = pod.spec.containers.filter((wanted) =>
+    planContainer(wanted, latest.get(wanted.name), sandbox?.id, input, plan),
+  );
   for (const container of observed.containers) {
     if (container.state === 'running' && !pod.spec.containers.some(({ name }) => name === container.name)) {
       planStop(container, graceOf(pod), 'it is not in the pod', input, plan);
     }
   }
+  const starts = holdOf(pod) ? [] : due;
   if (starts.length === 0) return;
   if (memory.sandboxFailure && memory.sandboxFailure.retryAt > now) {
     plan.wakeIn(memory.sandboxFailure.retryAt - now);

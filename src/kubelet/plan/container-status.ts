@@ -1,5 +1,6 @@
 /** One container's status from its newest containers, its failures and what was reported before. */
 
+import { initContainersOf } from '../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Container } from '../../api/core/v1/pod-spec.ts';
 import type { ContainerStatus, ContainerState as ReportedState } from '../../api/core/v1/pod-status.ts';
@@ -7,7 +8,9 @@ import { goDuration, rfc3339 } from '../../base/time.ts';
 import type { ContainerState } from '../runtime/runtime.ts';
 import type { Failure, PodMemory } from './actions.ts';
 import { restartsAfterExit } from './compute-pod-actions.ts';
-import { backoffMs, crashesOf, restartAt } from './restart-backoff.ts';
+import { holdOf } from './held-pod.ts';
+import { crashesOf, restartAt, restartDelayMs } from './restart-backoff.ts';
+import { specHash } from './spec-hash.ts';
 
 export interface ContainerInput {
   readonly pod: Pod;
@@ -56,14 +59,38 @@ function stateOf(
   if (!current && leaving && previous?.state?.running) return { terminated: unknownEnd(previous) };
   const failure = memory.startFailures.get(wanted.name);
   if (failure && !leaving) return { waiting: waitingAfter(failure, wanted, now) };
-  if (current?.state !== 'exited') return { waiting: { reason: 'ContainerCreating' } };
+  if (current?.state !== 'exited') return { waiting: leaving ? beforeStart(pod) : whyNotStarted(pod) };
+  if (current.specHash !== specHash(wanted) && !leaving) return { waiting: whyNotStarted(pod) };
   const restarts = restartsAfterExit(pod.spec.restartPolicy, current.exitCode) && !leaving;
   if (restarts && restartAt(current) > now) {
-    const backoff = goDuration(backoffMs(crashesOf(current)));
+    const backoff = goDuration(restartDelayMs(crashesOf(current)));
     const message = `back-off ${backoff} restarting failed container=${wanted.name} pod=${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})`;
     return { waiting: { reason: 'CrashLoopBackOff', message } };
   }
   return { terminated: terminated(current, memory) };
+}
+
+const beforeStart = (pod: Pod) => ({
+  reason: initContainersOf(pod.spec).length > 0 ? 'PodInitializing' : 'ContainerCreating',
+});
+
+/** Behind init containers it waits for those, whatever they wait for. */
+function whyNotStarted(pod: Pod): NonNullable<ReportedState['waiting']> {
+  return initContainersOf(pod.spec).length > 0 ? beforeStart(pod) : (holdOf(pod) ?? beforeStart(pod));
+}
+
+/** Of the containers that are to run before the others: none is started yet, and the first says why. */
+export function initContainerStatuses(pod: Pod): readonly ContainerStatus[] {
+  return initContainersOf(pod.spec).map(({ name, image }, index) => ({
+    name,
+    image,
+    imageID: '',
+    ready: false,
+    started: false,
+    restartCount: 0,
+    state: { waiting: (index === 0 && holdOf(pod)) || { reason: 'PodInitializing' } },
+    lastState: {},
+  }));
 }
 
 /** After the first failed pull the reason is the failure's own, then the back-off's until it fails again. */

@@ -3,11 +3,8 @@ import type { ConfigMap } from '../../api/core/v1/config-map.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Container, EnvVar } from '../../api/core/v1/pod-spec.ts';
 import type { Secret } from '../../api/core/v1/secret.ts';
-
-/** The container cannot be configured; the message is shown with the reason CreateContainerConfigError. */
-export class ContainerConfigError extends Error {
-  override readonly name = 'ContainerConfigError';
-}
+import { ContainerConfigError } from './container-config-error.ts';
+import { resourceValue } from './resource-value.ts';
 
 /** By name, of the pod's namespace; what does not exist is absent. */
 export interface ConfigSources {
@@ -18,11 +15,15 @@ export interface ConfigSources {
 export interface PodFacts {
   readonly podIP: string;
   readonly hostIP: string;
+  /** What pods may have of this node: the limit of a container that has none. */
+  readonly allocatable: Readonly<Record<string, string>>;
+  /** Of the Services; what the container says itself wins. */
+  readonly serviceVariables: ReadonlyMap<string, string>;
 }
 
 /**
- * Later ones win: envFrom in order, then env in order, each seeing what came before it. Throws
- * ContainerConfigError for what is not there and not optional.
+ * Later ones win: envFrom in order, then env in order, each seeing what came before it and what no variable of the
+ * container hides of the Services. Throws ContainerConfigError for what is not there and not optional.
  */
 export function resolveEnv(
   pod: Pod,
@@ -35,17 +36,18 @@ export function resolveEnv(
     for (const [key, value] of fromSource(from, sources)) env.set(`${from.prefix ?? ''}${key}`, value);
   }
   for (const variable of container.env ?? []) {
-    const value = variableValue(pod, variable, facts, sources, env);
+    const value = variableValue(pod, container, variable, facts, sources, env);
     if (value !== undefined) env.set(variable.name, value);
   }
+  for (const [name, value] of facts.serviceVariables) if (!env.has(name)) env.set(name, value);
   return env;
 }
 
 /** `$(NAME)` becomes the variable, `$$` a dollar; what is not a variable stays (third_party/forked/golang/expansion). */
-export function expand(text: string, env: ReadonlyMap<string, string>): string {
-  return text.replaceAll(/\$(\$|\(([^()]*)\))/g, (whole, escaped: string, name: string | undefined) => {
+export function expand(text: string, lookUp: (name: string) => string | undefined): string {
+  return text.replaceAll(/\$(\$|\(([^)]*)\))/g, (whole, escaped: string, name: string | undefined) => {
     if (escaped === '$') return '$';
-    return name === undefined ? whole : (env.get(name) ?? whole);
+    return name === undefined ? whole : (lookUp(name) ?? whole);
   });
 }
 
@@ -61,7 +63,11 @@ function fromSource(
   }
   if (secretRef) {
     const found = secrets.get(secretRef.name);
-    if (found) return Object.entries(found.data ?? {}).map(([key, value]) => [key, decode(value)] as const);
+    if (found) {
+      return Object.entries(found.data ?? {}).map(([key, value]) => {
+        return [key, decode(value, `key ${key} of secret ${JSON.stringify(secretRef.name)}`)] as const;
+      });
+    }
     if (!secretRef.optional)
       throw new ContainerConfigError(`secret ${JSON.stringify(secretRef.name)} not found`);
   }
@@ -70,23 +76,25 @@ function fromSource(
 
 function variableValue(
   pod: Pod,
+  container: Container,
   { name, value, valueFrom }: EnvVar,
   facts: PodFacts,
   { configMaps, secrets }: ConfigSources,
   env: ReadonlyMap<string, string>,
 ): string | undefined {
-  if (!valueFrom) return expand(value ?? '', env);
-  const { fieldRef, configMapKeyRef, secretKeyRef } = valueFrom;
+  if (!valueFrom) return expand(value ?? '', (other) => env.get(other) ?? facts.serviceVariables.get(other));
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = valueFrom;
   if (fieldRef) return fieldValue(pod, fieldRef.fieldPath, facts);
+  if (resourceFieldRef) return resourceValue(pod, container, resourceFieldRef, facts.allocatable);
   if (configMapKeyRef) {
     return keyOf('configmap', 'ConfigMap', configMapKeyRef, configMaps.get(configMapKeyRef.name)?.data, pod);
   }
   if (secretKeyRef) {
     const encoded = keyOf('secret', 'Secret', secretKeyRef, secrets.get(secretKeyRef.name)?.data, pod);
-    return encoded === undefined ? undefined : decode(encoded);
+    return encoded === undefined ? undefined : decode(encoded, `env ${name}`);
   }
   throw new ContainerConfigError(
-    `env ${name}: valueFrom has none of fieldRef, configMapKeyRef and secretKeyRef, which is all that is supported`,
+    `env ${name}: valueFrom has none of fieldRef, resourceFieldRef, configMapKeyRef and secretKeyRef, which is all that is supported`,
   );
 }
 
@@ -127,5 +135,15 @@ function fieldValue(pod: Pod, path: string, { podIP, hostIP }: PodFacts): string
   return value;
 }
 
-const decode = (base64: string) =>
-  new TextDecoder().decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));
+/** An environment is text: other bytes would arrive as something else. */
+function decode(base64: string, what: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
+      Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)),
+    );
+  } catch (cause) {
+    throw new ContainerConfigError(`${what}: the value is no UTF-8 text and cannot be in an environment`, {
+      cause,
+    });
+  }
+}

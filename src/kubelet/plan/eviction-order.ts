@@ -1,26 +1,15 @@
 /** Which pod goes first when a node is short of something (pkg/kubelet/eviction: rankMemoryPressure and others). */
 import type { Pod } from '../../api/core/v1/pod.ts';
+import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
 import { podRequests } from '../../api/core/v1/pod-requests.ts';
+import { criticalPriority, priorityOf } from '../../api/core/v1/priority.ts';
 import type { PodEnd } from './actions.ts';
 import { type Shortage, shortageText, size } from './eviction-thresholds.ts';
-import { isTerminalPhase } from './pod-status.ts';
 
 export interface EvictionCandidate {
   readonly pod: Pod;
-  /** Of what the node is short of, by container; undefined when it can not be told. */
+  /** Of what the node is short of, by container; undefined when it cannot be told. */
   readonly usage: ReadonlyMap<string, number> | undefined;
-}
-
-/** From here on the system itself needs a pod (system-cluster-critical, system-node-critical). */
-const criticalPriority = 2_000_000_000;
-const criticalClasses = ['system-cluster-critical', 'system-node-critical'];
-
-export function priorityOf(pod: Pod): number {
-  const { priority, priorityClassName = '' } = pod.spec as {
-    readonly priority?: number;
-    readonly priorityClassName?: string;
-  };
-  return priority ?? (criticalClasses.includes(priorityClassName) ? criticalPriority : 0);
 }
 
 export const isCritical = (pod: Pod): boolean => priorityOf(pod) >= criticalPriority;
@@ -29,7 +18,7 @@ export const isCritical = (pod: Pod): boolean => priorityOf(pod) >= criticalPrio
 export const evictable = (pods: readonly Pod[]): readonly Pod[] =>
   pods.filter(
     (pod) =>
-      !isTerminalPhase(pod.status?.phase) &&
+      !isPodTerminal(pod) &&
       pod.metadata.deletionTimestamp === undefined &&
       !pod.status?.conditions?.some(({ type, status }) => type === 'DisruptionTarget' && status === 'True') &&
       !isCritical(pod),

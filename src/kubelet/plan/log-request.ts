@@ -1,5 +1,7 @@
 /** `/containerLogs` requests: which container's log, and how much of it (pkg/kubelet/server, kubectl logs). */
+import { initContainersOf } from '../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
+import { booleanParameter } from '../../apimachinery/list-options.ts';
 import type { ContainerState, LogOptions } from '../runtime/runtime.ts';
 import type { ObservedPod } from './actions.ts';
 
@@ -35,6 +37,9 @@ export function parseLogQuery(query: URLSearchParams, now: number): LogQuery {
 /** The container to read; throws RequestError with Kubernetes' words when there is none to read yet. */
 export function logTarget(pod: Pod, observed: ObservedPod, name: string, previous: boolean): ContainerState {
   const podName = pod.metadata.name;
+  if (initContainersOf(pod.spec).some((container) => container.name === name)) {
+    throw notStarted(podName, name, 'PodInitializing');
+  }
   if (!pod.spec.containers.some((container) => container.name === name)) {
     throw new RequestError(400, `container ${name} is not valid for pod ${podName}`);
   }
@@ -51,15 +56,13 @@ export function logTarget(pod: Pod, observed: ObservedPod, name: string, previou
   if (newest) return newest;
   const waiting = pod.status?.containerStatuses?.find((status) => status.name === name)?.state?.waiting;
   const reason = waiting?.reason ?? 'ContainerCreating';
-  throw new RequestError(400, `container "${name}" in pod "${podName}" is waiting to start: ${reason}`);
+  throw notStarted(podName, name, reason);
 }
 
-function flag(query: URLSearchParams, name: string): boolean {
-  const text = query.get(name);
-  if (text === null || text === 'false' || text === '0') return false;
-  if (text === '' || text === 'true' || text === '1') return true;
-  throw new RequestError(400, `${name}: ${JSON.stringify(text)} is neither true nor false`);
-}
+const notStarted = (pod: string, name: string, reason: string) =>
+  new RequestError(400, `container "${name}" in pod "${pod}" is waiting to start: ${reason}`);
+
+const flag = (query: URLSearchParams, name: string) => booleanParameter(query, name) ?? false;
 
 function wholeNumber(query: URLSearchParams, name: string, least: number): number | undefined {
   const text = query.get(name);

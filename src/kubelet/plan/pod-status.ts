@@ -1,12 +1,16 @@
 /** A pod's status from what is observed (pkg/kubelet/kubelet_pods.go, status/generate.go). */
 
 import type { Pod } from '../../api/core/v1/pod.ts';
+import { isTerminalPhase } from '../../api/core/v1/pod-conditions.ts';
 import type { ContainerStatus, PodStatus } from '../../api/core/v1/pod-status.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
 import { rfc3339 } from '../../base/time.ts';
-import type { ObservedPod, PodEnd, PodMemory } from './actions.ts';
-import { computeContainerStatus } from './container-status.ts';
+import type { ObservedPod, PodMemory } from './actions.ts';
+import { latestContainers } from './compute-pod-actions.ts';
+import { computeContainerStatus, initContainerStatuses } from './container-status.ts';
+import { podConditions } from './pod-conditions.ts';
 import { qosClass } from './resources.ts';
+import { specHash } from './spec-hash.ts';
 
 export interface PodStatusInput {
   readonly pod: Pod;
@@ -35,23 +39,26 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
   const end = isTerminalPhase(previous?.phase) ? undefined : memory.end;
   // As long as something of it runs it has not failed yet: whoever replaces it must not be early.
   const ended = end !== undefined && observed.containers.every(({ state }) => state !== 'running');
-  const phase = ended ? 'Failed' : phaseOf(pod, containerStatuses);
+  const phase = ended ? 'Failed' : phaseWithChanges(input, containerStatuses);
   const podIP = addressOf(input, phase);
-  const conditions = conditionsOf(phase, containerStatuses, end);
+  const initStatuses = initContainerStatuses(pod);
+  const conditions = podConditions({ pod, phase, containerStatuses, initStatuses, end, observed });
   return {
     ...previous,
     phase,
     ...(ended && { reason: end.reason, message: end.message }),
     ...withAddress(podIP),
     hostIP: nodeIP,
+    hostIPs: [{ ip: nodeIP }],
     startTime: previous?.startTime ?? rfc3339(now),
     qosClass: previous?.qosClass ?? qosClass(pod),
     conditions: mergeConditions(previous?.conditions ?? [], conditions, now),
-    ...(!isWithoutContainers(input, phase) && { containerStatuses }),
+    ...(!isWithoutContainers(input, phase) && {
+      ...(initStatuses.length > 0 && { initContainerStatuses: [...initStatuses] }),
+      containerStatuses,
+    }),
   };
 }
-
-export const isTerminalPhase = (phase: Phase | undefined) => phase === 'Succeeded' || phase === 'Failed';
 
 /** Ended before anything of it was started: there is nothing to say of its containers, and nothing they wait for. */
 const isWithoutContainers = ({ pod, observed }: PodStatusInput, phase: Phase) =>
@@ -75,6 +82,22 @@ function addressOf({ pod, observed, nodeIP }: PodStatusInput, phase: Phase): str
   return ending ? pod.status?.podIP : undefined;
 }
 
+/** A container that ended for a change of its definition starts again whatever the restart policy says. */
+function phaseWithChanges(
+  { pod, observed, memory }: PodStatusInput,
+  statuses: readonly ContainerStatus[],
+): Phase {
+  const phase = phaseOf(pod, statuses);
+  if (phase === pod.status?.phase || !isTerminalPhase(phase)) return phase;
+  if (memory.end || pod.metadata.deletionTimestamp !== undefined) return phase;
+  const newest = latestContainers(observed);
+  const changed = pod.spec.containers.some((wanted) => {
+    const container = newest.get(wanted.name);
+    return container?.state === 'exited' && container.specHash !== specHash(wanted);
+  });
+  return changed ? 'Running' : phase;
+}
+
 /** pkg/kubelet getPhase; an end, once reported, is never taken back. */
 export function phaseOf(pod: Pod, statuses: readonly ContainerStatus[]): Phase {
   const reported = pod.status?.phase;
@@ -91,34 +114,7 @@ export function phaseOf(pod: Pod, statuses: readonly ContainerStatus[]): Phase {
   return pod.spec.restartPolicy === 'Never' ? 'Failed' : 'Running';
 }
 
-function conditionsOf(
-  phase: Phase,
-  statuses: readonly ContainerStatus[],
-  end: PodEnd | undefined,
-): readonly Condition[] {
-  const unready = statuses.filter(({ ready }) => !ready).map(({ name }) => name);
-  const disruption = { status: 'True', reason: 'TerminationByKubelet', message: end?.message } as const;
-  const leaving = end && phase !== 'Failed';
-  const ready = leaving ? { ...disruption, status: 'False' as const } : readiness(phase, unready);
-  const done = phase === 'Succeeded' ? { reason: 'PodCompleted' } : {};
-  return [
-    { type: 'Initialized', status: 'True', ...done },
-    { type: 'Ready', ...ready },
-    { type: 'ContainersReady', ...ready },
-    { type: 'PodScheduled', status: 'True' },
-    ...(end?.disruption ? [{ type: 'DisruptionTarget', ...disruption }] : []),
-  ];
-}
-
-function readiness(phase: Phase, unready: readonly string[]): Omit<Condition, 'type'> {
-  if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' };
-  if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
-  if (unready.length === 0) return { status: 'True' };
-  const message = `containers with unready status: [${unready.join(' ')}]`;
-  return { status: 'False', reason: 'ContainersNotReady', message };
-}
-
-/** Keeps the conditions of others and the time of those that did not change. */
+/** Keeps the conditions of others, first as upstream has them, and the time of those that did not change. */
 function mergeConditions(
   previous: readonly Condition[],
   own: readonly Condition[],
@@ -130,5 +126,5 @@ function mergeConditions(
     const since = before?.status === condition.status ? before.lastTransitionTime : undefined;
     return { ...condition, lastTransitionTime: since ?? rfc3339(now) };
   });
-  return [...timed, ...others];
+  return [...others, ...timed];
 }

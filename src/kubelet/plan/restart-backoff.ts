@@ -1,16 +1,15 @@
 /** How long a thing that keeps failing is left alone (pkg/kubelet: MaxContainerBackOff, image pull back-off). */
+import { backoffMs } from '../../base/backoff.ts';
 import type { ContainerState } from '../runtime/runtime.ts';
 import type { Failure } from './actions.ts';
 
-const initialMs = 10_000;
-const maxMs = 300_000;
+/** 10 s, 20 s, 40 s … 5 min for the first, second, third failure in a row. */
+const backoff = { initialMs: 10_000, maxMs: 300_000 };
 /** A container that ran this long has recovered. */
 const resetMs = 600_000;
 
-/** 10 s, 20 s, 40 s … 5 min for the first, second, third failure in a row. */
-export function backoffMs(failures: number): number {
-  return failures < 1 ? 0 : Math.min(initialMs * 2 ** (failures - 1), maxMs);
-}
+/** How long a container, or the attempt to start one, is left alone after so many failures in a row. */
+export const restartDelayMs = (failures: number) => backoffMs(backoff, failures);
 
 /** Exits in a row that count against an exited container: what was counted before it started, unless it ran long. */
 export function crashesOf(container: ContainerState): number {
@@ -21,7 +20,7 @@ export function crashesOf(container: ContainerState): number {
 
 /** When an exited container may start again: at once the first time, then later and later after each exit. */
 export function restartAt(container: ContainerState): number {
-  return (container.finishedAt ?? container.createdAt) + backoffMs(crashesOf(container));
+  return (container.finishedAt ?? container.createdAt) + restartDelayMs(crashesOf(container));
 }
 
 /** The failure that follows `previous` (the same reason in a row counts up). */
@@ -32,5 +31,5 @@ export function nextFailure<R extends string>(
   now: number,
 ): Failure<R> {
   const count = previous?.reason === reason ? previous.count + 1 : 1;
-  return { reason, message, count, failedAt: now, retryAt: now + backoffMs(count) };
+  return { reason, message, count, failedAt: now, retryAt: now + restartDelayMs(count) };
 }

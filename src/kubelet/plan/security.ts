@@ -1,7 +1,8 @@
-/** The parts of a container's securityContext that are acted on; nothing is given that was not asked for. */
+/** What a container is allowed, from its own securityContext and its pod's; nothing is given that was not asked for. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Container } from '../../api/core/v1/pod-spec.ts';
-import type { ContainerConfig } from '../runtime/runtime.ts';
+import type { ConfinementProfile, ContainerConfig } from '../runtime/runtime.ts';
+import { sysctlsOf } from './sysctls.ts';
 
 /** The container's own setting before the pod's; undefined leaves the image's. */
 export function containerUser(pod: Pod, container: Container, imageUser: string): string | undefined {
@@ -12,18 +13,83 @@ export function containerUser(pod: Pod, container: Container, imageUser: string)
   return group === undefined ? named : `${named}:${group}`;
 }
 
+/**
+ * Why a container that must not run as root may not start; undefined when it may. Upstream's verifyRunAsNonRoot: what
+ * the image names counts only where nothing else does, and a name could be anybody.
+ */
+export function nonRootProblem(pod: Pod, container: Container, imageUser: string): string | undefined {
+  const own = container.securityContext;
+  const { metadata, spec } = pod;
+  if (!(own?.runAsNonRoot ?? spec.securityContext.runAsNonRoot)) return undefined;
+  const where = `(pod: "${metadata.name}_${metadata.namespace}(${metadata.uid})", container: ${container.name})`;
+  const user = own?.runAsUser ?? spec.securityContext.runAsUser;
+  if (user !== undefined) {
+    return user === 0 ? `container's runAsUser breaks non-root policy ${where}` : undefined;
+  }
+  const named = imageUser.split(':')[0] ?? '';
+  if (named !== '' && !/^\d+$/.test(named)) {
+    return `container has runAsNonRoot and image has non-numeric user (${named}), cannot verify user is non-root ${where}`;
+  }
+  return Number(named) === 0 ? `container has runAsNonRoot and image will run as root ${where}` : undefined;
+}
+
 type Security = Pick<
   ContainerConfig,
-  'privileged' | 'readOnlyRootFilesystem' | 'noNewPrivileges' | 'addCapabilities' | 'dropCapabilities'
+  | 'privileged'
+  | 'readOnlyRootFilesystem'
+  | 'noNewPrivileges'
+  | 'addCapabilities'
+  | 'dropCapabilities'
+  | 'groups'
+  | 'sysctls'
+  | 'seccomp'
+  | 'appArmor'
+  | 'seLinux'
+  | 'processes'
+  | 'hostIPC'
 >;
 
-export function securityOf({ securityContext = {} }: Container): Security {
-  const { allowPrivilegeEscalation } = securityContext as { readonly allowPrivilegeEscalation?: unknown };
+export function securityOf(pod: Pod, container: Container): Security {
+  const { securityContext = {} } = container;
+  const { spec } = pod;
+  const { supplementalGroups = [], fsGroup, seccompProfile } = spec.securityContext;
   return {
     privileged: securityContext.privileged ?? false,
     readOnlyRootFilesystem: securityContext.readOnlyRootFilesystem ?? false,
-    noNewPrivileges: allowPrivilegeEscalation === false,
+    noNewPrivileges: securityContext.allowPrivilegeEscalation === false,
     addCapabilities: securityContext.capabilities?.add ?? [],
     dropCapabilities: securityContext.capabilities?.drop ?? [],
+    groups: fsGroup === undefined ? supplementalGroups : [...supplementalGroups, fsGroup],
+    sysctls: sysctlsOf(pod),
+    seccomp: profileOf((securityContext.seccompProfile ?? seccompProfile)?.type),
+    appArmor: appArmorOf(pod, container),
+    seLinux: seLinuxOf(securityContext.seLinuxOptions ?? spec.securityContext.seLinuxOptions ?? {}),
+    processes: spec.hostPID ? 'host' : spec.shareProcessNamespace ? 'pod' : 'own',
+    hostIPC: spec.hostIPC ?? false,
   };
 }
+
+/** The container's labels take the place of all of the pod's, as upstream. */
+const seLinuxOf = (labels: Readonly<Record<string, string | undefined>>) =>
+  Object.fromEntries(
+    Object.entries(labels).flatMap(([part, label]) => (label ? [[part, label] as const] : [])),
+  );
+
+/** Followed by the name of a container. */
+export const appArmorAnnotation = 'container.apparmor.security.beta.kubernetes.io/';
+
+/** The annotation's values by the field's. */
+export const appArmorTypes: ReadonlyMap<string, ConfinementProfile> = new Map([
+  ['runtime/default', 'RuntimeDefault'],
+  ['unconfined', 'Unconfined'],
+]);
+
+function appArmorOf({ metadata, spec }: Pod, { name, securityContext }: Container) {
+  const type = securityContext?.appArmorProfile?.type ?? spec.securityContext.appArmorProfile?.type;
+  if (type !== undefined) return profileOf(type);
+  return appArmorTypes.get(metadata.annotations?.[`${appArmorAnnotation}${name}`] ?? '');
+}
+
+/** A pod that names a profile of the machine's own is not started. */
+const profileOf = (type: string | undefined): ConfinementProfile | undefined =>
+  type === 'RuntimeDefault' || type === 'Unconfined' ? type : undefined;

@@ -1,7 +1,12 @@
 /** Where a pod's volumes are on this machine and what a container sees of them. */
 import type { Pod } from '../../api/core/v1/pod.ts';
-import type { Container, Volume } from '../../api/core/v1/pod-spec.ts';
+import { amounts } from '../../api/core/v1/pod-requests.ts';
+import type { Container, Volume, VolumeMount } from '../../api/core/v1/pod-spec.ts';
+import { parseQuantity, quantityValue } from '../../apimachinery/quantity.ts';
 import type { Mount } from '../runtime/runtime.ts';
+import type { PodEnd } from './actions.ts';
+import { ContainerConfigError } from './container-config-error.ts';
+import { expand } from './env.ts';
 
 /** What a pod needs before its containers can start is not there; the message names the volume. */
 export class VolumeError extends Error {
@@ -10,7 +15,7 @@ export class VolumeError extends Error {
 
 export type VolumePlan =
   | { readonly type: 'directory'; readonly path: string }
-  /** `sizeLimit`: a quantity, undefined for none. */
+  /** `sizeLimit`: a quantity, undefined for what the pod may have of memory. */
   | { readonly type: 'tmpfs'; readonly path: string; readonly sizeLimit: string | undefined }
   | { readonly type: 'hostPath'; readonly path: string; readonly check: HostPathType };
 
@@ -55,19 +60,100 @@ export function volumePlan(volume: Volume, podDirectory: string): VolumePlan {
   }
   const { medium, sizeLimit } = volume.emptyDir ?? {};
   if (medium === 'Memory') return { type: 'tmpfs', path, sizeLimit };
+  if (medium) {
+    throw new VolumeError(
+      `volume "${volume.name}": emptyDir.medium ${medium} is not supported; use Memory or none`,
+    );
+  }
   return { type: 'directory', path };
 }
 
-/** The container's mounts; throws VolumeError for a mount of a volume the pod does not have. */
-export function containerMounts(pod: Pod, container: Container, podDirectory: string): readonly Mount[] {
-  return (container.volumeMounts ?? []).map(({ name, mountPath, readOnly = false, subPath = '' }) => {
+/**
+ * How many bytes a volume in memory may hold: what the pod's containers may use together, and no more than its own limit
+ * (upstream: calculateEmptyDirMemorySize). A pod in which somebody has no limit may use what pods may have of the node.
+ */
+export function memoryVolumeBytes(pod: Pod, sizeLimit: string | undefined, allocatableBytes: number): number {
+  const limits = pod.spec.containers.map(({ resources }) => amounts(resources.limits).get('memory') ?? 0);
+  const together = limits.every((limit) => limit > 0) ? limits.reduce((sum, limit) => sum + limit, 0) : 0;
+  const own = sizeLimit === undefined ? 0 : quantityValue(parseQuantity(sizeLimit));
+  return Math.min(allocatableBytes, ...[together, own].filter((bytes) => bytes > 0));
+}
+
+export interface LimitedVolume {
+  readonly name: string;
+  readonly path: string;
+  readonly sizeLimit: string;
+  readonly limitBytes: number;
+}
+
+/** The pod's emptyDirs on disk that may not grow beyond a size. */
+export function limitedVolumes(pod: Pod, podDirectory: string): readonly LimitedVolume[] {
+  return (pod.spec.volumes ?? []).flatMap((volume) => {
+    const { sizeLimit, medium } = volume.emptyDir ?? {};
+    if (sizeLimit === undefined || medium) return [];
+    const limitBytes = quantityValue(parseQuantity(sizeLimit));
+    const { path } = volumePlan(volume, podDirectory);
+    return limitBytes > 0 ? [{ name: volume.name, path, sizeLimit, limitBytes }] : [];
+  });
+}
+
+/** How a pod ends of which a volume has outgrown its limit. */
+export const outgrown = (volume: string, sizeLimit: string): PodEnd => ({
+  reason: 'Evicted',
+  message: `Usage of EmptyDir volume "${volume}" exceeds the limit "${sizeLimit}". `,
+  gracePeriodSeconds: 1,
+  disruption: false,
+});
+
+/** A mount whose source is a part of a volume has yet to be found, and perhaps made. */
+export interface PlannedMount extends Mount {
+  readonly part?: {
+    readonly volume: string;
+    readonly subPath: string;
+    /** Which of the container's mounts it is. */
+    readonly index: number;
+  };
+}
+
+/**
+ * The container's mounts; `env` is its environment. Throws VolumeError for a mount of a volume the pod does not have,
+ * ContainerConfigError for a subPath that cannot be one.
+ */
+export function containerMounts(
+  pod: Pod,
+  container: Container,
+  podDirectory: string,
+  env: ReadonlyMap<string, string>,
+): readonly PlannedMount[] {
+  return (container.volumeMounts ?? []).map((mount, index) => {
+    const { name, mountPath, readOnly = false } = mount;
     const volume = pod.spec.volumes?.find((candidate) => candidate.name === name);
     if (!volume)
       throw new VolumeError(`container ${container.name} mounts volume "${name}", which the pod has not`);
-    if (subPath.startsWith('/') || subPath.split('/').includes('..')) {
-      throw new VolumeError(`container ${container.name}: subPath ${subPath} leads out of volume "${name}"`);
-    }
     const { path } = volumePlan(volume, podDirectory);
-    return { source: subPath === '' ? path : `${path}/${subPath}`, target: mountPath, readOnly };
+    const subPath = subPathOf(mount, env);
+    const whole = { source: path, target: mountPath, readOnly };
+    return subPath === '' ? whole : { ...whole, part: { volume: name, subPath, index } };
   });
+}
+
+/** '' for none (pkg/kubelet: makeMounts, ExpandContainerVolumeMounts). Throws ContainerConfigError. */
+function subPathOf(
+  { subPath = '', subPathExpr = '' }: VolumeMount,
+  env: ReadonlyMap<string, string>,
+): string {
+  const missing = new Set<string>();
+  const lookUp = (name: string) => {
+    const value = env.get(name) ?? '';
+    if (value === '') missing.add(name);
+    return value;
+  };
+  const wanted = subPathExpr === '' ? subPath : expand(subPathExpr, lookUp);
+  if (missing.size > 0)
+    throw new ContainerConfigError(`missing value for ${[...missing].toSorted().join(', ')}`);
+  if (wanted.startsWith('/'))
+    throw new ContainerConfigError(`error SubPath \`${wanted}\` must not be an absolute path`);
+  if (wanted.split('/').includes('..'))
+    throw new ContainerConfigError(`unable to provision SubPath \`${wanted}\`: must not contain '..'`);
+  return wanted;
 }

@@ -1,5 +1,5 @@
 /** Between our shapes and the Docker API's: data to data, no call is made here. */
-import type Docker from 'dockerode';
+import type { Docker } from '../../docker/client.ts';
 import type {
   ContainerConfig,
   ContainerState,
@@ -125,7 +125,8 @@ export function containerOptions(
     },
     HostConfig: {
       NetworkMode: `container:${config.sandboxId}`,
-      IpcMode: `container:${config.sandboxId}`,
+      IpcMode: config.hostIPC ? 'host' : `container:${config.sandboxId}`,
+      ...pidMode(config),
       Mounts: mounts.map(({ source, target, readOnly }) => ({
         Type: 'bind',
         Source: source,
@@ -142,10 +143,44 @@ export function containerOptions(
       ReadonlyRootfs: config.readOnlyRootFilesystem,
       CapAdd: [...config.addCapabilities],
       CapDrop: [...config.dropCapabilities],
-      ...(config.noNewPrivileges && { SecurityOpt: ['no-new-privileges'] }),
+      GroupAdd: config.groups.map(String),
+      // Written into the sandbox's namespaces, each time one of its containers starts.
+      Sysctls: { ...config.sysctls },
+      SecurityOpt: securityOptions(config),
       LogConfig: logConfig,
     },
   };
+}
+
+function pidMode({ processes, sandboxId }: ContainerConfig): { PidMode?: string } {
+  if (processes === 'own') return {};
+  return { PidMode: processes === 'host' ? 'host' : `container:${sandboxId}` };
+}
+
+/** The engine's own profiles are what it uses where nothing is said. */
+const securityOptions = ({ noNewPrivileges, seccomp, appArmor, seLinux }: ContainerConfig) => [
+  ...(noNewPrivileges ? ['no-new-privileges'] : []),
+  ...(seccomp === 'Unconfined' ? ['seccomp=unconfined'] : []),
+  ...(appArmor === 'Unconfined' ? ['apparmor=unconfined'] : []),
+  // Without SELinux on the machine they mean nothing, here as upstream.
+  ...Object.entries(seLinux).map(([part, label]) => `label=${part}:${label}`),
+];
+
+/**
+ * Which confinement that a container asks for the engine does not give: it would not say so. `offered` is what
+ * `docker info` calls Security Options, such as `name=seccomp,profile=default`.
+ */
+export function missingConfinement(
+  { seccomp, appArmor }: Pick<ContainerConfig, 'seccomp' | 'appArmor'>,
+  offered: readonly string[],
+): string | undefined {
+  const has = (name: string) =>
+    offered.some((option) => {
+      const parts = option.split(',');
+      return parts.includes(`name=${name}`) && !parts.includes('profile=unconfined');
+    });
+  if (seccomp === 'RuntimeDefault' && !has('seccomp')) return 'seccomp';
+  return appArmor === 'RuntimeDefault' && !has('apparmor') ? 'AppArmor' : undefined;
 }
 
 /** Undefined for a container that is not ours. */

@@ -1,11 +1,12 @@
 /** exec and attach over connections that Docker hands over whole ("hijacked"): input up, both outputs down. */
 import { once } from 'node:events';
 import type { Duplex, Readable, Writable } from 'node:stream';
-import type Docker from 'dockerode';
 import { type Clock, sleep } from '../../base/clock.ts';
-import { call, unlessGone, untilAborted } from './docker-call.ts';
-import { type OutputPiece, outputPieces } from './docker-logs.ts';
-import { type ExecConfig, type ProcessStreams, RuntimeError, type TerminalSize } from './runtime.ts';
+import { call, unlessGone, untilAborted } from '../../docker/call.ts';
+import type { Docker } from '../../docker/client.ts';
+import { RuntimeError } from '../../docker/runtime-error.ts';
+import { type OutputPiece, outputPieces } from '../../docker/streams.ts';
+import type { ExecConfig, ProcessStreams, TerminalSize } from './runtime.ts';
 
 /** Docker closes the streams after it has noted the exit status; this is for an engine that does not. */
 const exitStatusTimeout = 5_000;

@@ -1,38 +1,45 @@
 /**
- * The Docker engine as our ContainerRuntime; the only file that knows dockerode.
+ * The Docker engine as our ContainerRuntime.
  *
  * Sandboxes are started with the host's network and make a namespace of their own (pause.c), because Docker's
  * network set-up costs more than all the rest of a pod. So a sandbox is ready only once its namespace is not
  * this one's any more: `runSandbox` waits for that before anything is moved into it or joins it.
  */
-import { mkdir, readFile, readlink, rename, writeFile } from 'node:fs/promises';
-import { Agent } from 'node:http';
+import { mkdir, readFile, readlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Duplex, Readable } from 'node:stream';
-import { inspect } from 'node:util';
-import Docker from 'dockerode';
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { Exec } from '../../base/exec.ts';
-import { call, unlessGone, untilAborted } from './docker-call.ts';
-import { containerOptions, fromInspect, labels, sandboxName, sandboxOptions } from './docker-config.ts';
-import { demultiplex, firstFileOfTar, jsonLines } from './docker-logs.ts';
+import { replaceFile } from '../../base/replace-file.ts';
+import { call, unlessGone, untilAborted } from '../../docker/call.ts';
+import { type Docker, dockerClient } from '../../docker/client.ts';
+import { drain, inspectImage, pullImage } from '../../docker/images.ts';
+import { RuntimeError } from '../../docker/runtime-error.ts';
+import { demultiplex, firstFileOfTar, jsonLines } from '../../docker/streams.ts';
+import {
+  containerOptions,
+  fromInspect,
+  labels,
+  missingConfinement,
+  sandboxName,
+  sandboxOptions,
+} from './docker-config.ts';
 import { attachTo, execIn } from './docker-streams.ts';
 import { connectPort } from './pod-port.ts';
-import {
-  type ContainerConfig,
-  type ContainerRuntime,
-  type ExecConfig,
-  type LogOptions,
-  type PodReference,
-  type ProcessStreams,
-  RuntimeError,
-  type RuntimeEvent,
-  type RuntimeImage,
-  type RuntimeObject,
-  type RuntimeSummary,
-  type RuntimeVersion,
-  type SandboxConfig,
-  type SandboxState,
+import type {
+  ContainerConfig,
+  ContainerRuntime,
+  ExecConfig,
+  LogOptions,
+  PodReference,
+  ProcessStreams,
+  RuntimeEvent,
+  RuntimeImage,
+  RuntimeObject,
+  RuntimeSummary,
+  RuntimeVersion,
+  SandboxConfig,
+  SandboxState,
 } from './runtime.ts';
 
 export interface DockerRuntimeOptions {
@@ -47,21 +54,15 @@ export interface DockerRuntimeOptions {
   readonly exec: Exec;
 }
 
+interface EngineInfo {
+  readonly SecurityOptions: readonly string[];
+}
+
 /** Longest wait for a sandbox to leave the host's network; it takes a millisecond. */
 const namespaceTimeout = 10_000;
 /** Number of CAP_SYS_RESOURCE. */
 const sysResource = 24n;
 const events = ['start', 'die', 'destroy', 'oom'];
-
-/**
- * The modem formats the options of every request for its debug log, written or not: an agent with its sockets took
- * half of this process's time.
- */
-class TerseAgent extends Agent {
-  [inspect.custom](): string {
-    return 'Agent';
-  }
-}
 
 export class DockerRuntime implements ContainerRuntime {
   readonly #docker: Docker;
@@ -69,15 +70,11 @@ export class DockerRuntime implements ContainerRuntime {
   /** Containers made here that nobody has to name once they run. */
   readonly #named = new Set<string>();
   #lowestOomScore = 0;
+  #securityOptions: readonly string[] | undefined;
 
   constructor(options: DockerRuntimeOptions) {
     this.#options = options;
-    // The modem takes an agent; its types do not say so.
-    const connection: Docker.DockerOptions & { agent: Agent } = {
-      ...(options.socketPath !== undefined && { socketPath: options.socketPath }),
-      agent: new TerseAgent({ keepAlive: true, scheduling: 'lifo' }),
-    };
-    this.#docker = new Docker(connection);
+    this.#docker = dockerClient(options.socketPath);
   }
 
   async version(): Promise<RuntimeVersion> {
@@ -107,8 +104,7 @@ export class DockerRuntime implements ContainerRuntime {
       const program = firstFileOfTar(await collect(archive as AsyncIterable<Uint8Array>));
       await mkdir(dirname(initPath), { recursive: true, mode: 0o700 });
       // Replaced, not rewritten: containers hold the old one.
-      await writeFile(`${initPath}.new`, program, { mode: 0o755 });
-      await rename(`${initPath}.new`, initPath);
+      await replaceFile(initPath, program, { mode: 0o755 });
     } finally {
       await this.remove(container.id);
     }
@@ -150,6 +146,7 @@ export class DockerRuntime implements ContainerRuntime {
   }
 
   async createContainer(config: ContainerConfig): Promise<string> {
+    await this.#requireConfinement(config);
     const options = containerOptions(config, this.#options, this.#lowestOomScore);
     const container = await call(`create container ${config.name}`, () =>
       this.#docker.createContainer(options),
@@ -195,7 +192,7 @@ export class DockerRuntime implements ContainerRuntime {
   }
 
   async findImage(name: string): Promise<RuntimeImage | undefined> {
-    const info = await unlessGone(call(`inspect image ${name}`, () => this.#docker.getImage(name).inspect()));
+    const info = await inspectImage(this.#docker, name);
     if (!info) return undefined;
     return {
       id: info.Id,
@@ -207,14 +204,8 @@ export class DockerRuntime implements ContainerRuntime {
     };
   }
 
-  async pullImage(name: string, signal: AbortSignal): Promise<void> {
-    const doing = `pull ${name}`;
-    const answer = await call(
-      doing,
-      () => this.#docker.pull(withTag(name), { abortSignal: signal }),
-      'PullFailed',
-    );
-    await drain(answer as AsyncIterable<Uint8Array>, doing);
+  pullImage(name: string, signal: AbortSignal): Promise<void> {
+    return pullImage(this.#docker, name, signal);
   }
 
   async listImages(): Promise<readonly Pick<RuntimeImage, 'id' | 'names' | 'sizeBytes'>[]> {
@@ -286,6 +277,18 @@ export class DockerRuntime implements ContainerRuntime {
     });
   }
 
+  async #requireConfinement(config: ContainerConfig): Promise<void> {
+    if (config.seccomp !== 'RuntimeDefault' && config.appArmor !== 'RuntimeDefault') return;
+    this.#securityOptions ??= (
+      (await call('ask what it offers', () => this.#docker.info())) as EngineInfo
+    ).SecurityOptions;
+    const missing = missingConfinement(config, this.#securityOptions);
+    if (missing === undefined) return;
+    // Asked again next time: somebody may have set it up meanwhile.
+    this.#securityOptions = undefined;
+    throw new RuntimeError('Failed', `Docker on this machine confines nothing by ${missing}`);
+  }
+
   async #sandbox(id: string): Promise<SandboxState> {
     const found = await this.inspect(id);
     if (found?.kind !== 'sandbox') throw new RuntimeError('NotFound', `sandbox ${id.slice(0, 12)} is gone`);
@@ -318,23 +321,9 @@ async function lowestOomScore(): Promise<number> {
   return Number(await readFile('/proc/self/oom_score_adj', 'utf8'));
 }
 
-/** Docker takes a name without a tag for all tags of it. */
-function withTag(name: string): string {
-  const last = name.slice(name.lastIndexOf('/') + 1);
-  return last.includes(':') || last.includes('@') ? name : `${name}:latest`;
-}
-
 function asList(value: string | readonly string[] | null | undefined): readonly string[] {
   if (value === null || value === undefined) return [];
   return typeof value === 'string' ? [value] : value;
-}
-
-/** Reads a progress stream to its end; an error in it is how Docker says that the work failed. */
-async function drain(stream: AsyncIterable<Uint8Array>, doing: string): Promise<void> {
-  for await (const line of jsonLines(stream)) {
-    const { error } = line as { readonly error?: string };
-    if (error !== undefined) throw new RuntimeError('PullFailed', `Docker cannot ${doing}: ${error}`);
-  }
 }
 
 async function collect(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {

@@ -2,7 +2,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
-import { RuntimeError } from './runtime.ts';
+import { RuntimeError } from '../../docker/runtime-error.ts';
 
 /** Of what the program says. */
 const longestLine = 1024;

@@ -91,6 +91,9 @@ export interface ContainerResources {
   readonly oomScoreAdj: number;
 }
 
+/** What the engine confines containers by unless it is told otherwise, or nothing. */
+export type ConfinementProfile = 'RuntimeDefault' | 'Unconfined';
+
 export interface ContainerConfig {
   readonly pod: PodReference;
   readonly name: string;
@@ -115,6 +118,19 @@ export interface ContainerConfig {
   readonly noNewPrivileges: boolean;
   readonly addCapabilities: readonly string[];
   readonly dropCapabilities: readonly string[];
+  /** Of its processes, beside those of the user. */
+  readonly groups: readonly number[];
+  /** Of the sandbox's namespaces, by names with dots. */
+  readonly sysctls: Readonly<Record<string, string>>;
+  /** Undefined: whatever the engine does. `RuntimeDefault` where the engine cannot: the container is not created. */
+  readonly seccomp: ConfinementProfile | undefined;
+  readonly appArmor: ConfinementProfile | undefined;
+  /** The labels of its processes by their parts (user, role, type, level), for a machine that has SELinux. */
+  readonly seLinux: Readonly<Record<string, string>>;
+  /** Which processes it sees: its own, all of the pod, or all of the machine. */
+  readonly processes: 'own' | 'pod' | 'host';
+  /** It shares memory and semaphores with the machine, not only with its pod. */
+  readonly hostIPC: boolean;
   readonly stdin: boolean;
   /** The program's input ends when the first who attached to it leaves. */
   readonly stdinOnce: boolean;
@@ -173,26 +189,6 @@ export interface ProcessStreams {
 export interface ExecConfig {
   readonly command: readonly string[];
   readonly tty: boolean;
-}
-
-export type RuntimeErrorReason =
-  | 'Unavailable'
-  | 'NotFound'
-  | 'Conflict'
-  | 'PullFailed'
-  | 'InvalidImageName'
-  | 'CannotRun'
-  | 'Failed';
-
-/** A failure of the engine, with what a pod's status must tell apart. */
-export class RuntimeError extends Error {
-  override readonly name = 'RuntimeError';
-  readonly reason: RuntimeErrorReason;
-
-  constructor(reason: RuntimeErrorReason, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.reason = reason;
-  }
 }
 
 export interface RuntimeVersion {

@@ -5,22 +5,22 @@
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
-import {
-  type ContainerConfig,
-  type ContainerRuntime,
-  type ContainerState,
-  type ExecConfig,
-  type LogOptions,
-  type PodReference,
-  type ProcessStreams,
-  RuntimeError,
-  type RuntimeEvent,
-  type RuntimeImage,
-  type RuntimeObject,
-  type RuntimeSummary,
-  type RuntimeVersion,
-  type SandboxConfig,
-  type SandboxState,
+import { RuntimeError } from '../../docker/runtime-error.ts';
+import type {
+  ContainerConfig,
+  ContainerRuntime,
+  ContainerState,
+  ExecConfig,
+  LogOptions,
+  PodReference,
+  ProcessStreams,
+  RuntimeEvent,
+  RuntimeImage,
+  RuntimeObject,
+  RuntimeSummary,
+  RuntimeVersion,
+  SandboxConfig,
+  SandboxState,
 } from './runtime.ts';
 import { copyInput, linesOf, type Program, writeTo } from './simulated-streams.ts';
 

@@ -1,4 +1,6 @@
 /** Which of the protocols a client offers is spoken. Pure. */
+import { maxProtocolsBytes } from '../../base/header-limits.ts';
+import { RequestError } from '../plan/log-request.ts';
 
 export interface CommandProtocol {
   /** '' when the client named none. */
@@ -26,6 +28,24 @@ export function webSocketCommandProtocol(offered: string | undefined): CommandPr
   return firstOf(wanted, webSocketCommands, ({ protocol }) => protocol);
 }
 
+export interface LogProtocol {
+  /** '' when the client named none. */
+  readonly protocol: string;
+  readonly base64: boolean;
+}
+
+const webSocketLogs: readonly LogProtocol[] = [
+  { protocol: '', base64: false },
+  { protocol: 'binary.k8s.io', base64: false },
+  { protocol: 'base64.binary.k8s.io', base64: true },
+];
+
+/** Of a log, which is one stream; undefined when none of the client's is known. */
+export function webSocketLogProtocol(offered: string | undefined): LogProtocol | undefined {
+  const names = namesOf(offered);
+  return firstOf(names.length === 0 ? [''] : names, webSocketLogs, ({ protocol }) => protocol);
+}
+
 const spdyCommands = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'];
 
 export function spdyCommandProtocol(offered: string | undefined): string | undefined {
@@ -50,9 +70,12 @@ export function spdyPortForwardProtocol(offered: string | undefined): string | u
   return firstOf(namesOf(offered), ['portforward.k8s.io'], (name) => name);
 }
 
-/** A header that holds a list; several of them have been joined by commas already. */
-function namesOf(header: string | undefined): string[] {
-  return (header ?? '').split(',').flatMap((name) => name.trim() || []);
+/** A header that holds a list; several of them have been joined by commas already. Throws RequestError (400) for one too long. */
+function namesOf(header = ''): string[] {
+  if (header.length > maxProtocolsBytes) {
+    throw new RequestError(400, `the list of protocols is longer than ${maxProtocolsBytes} bytes`);
+  }
+  return header.split(',').flatMap((name) => name.trim() || []);
 }
 
 /** The client's order decides. */

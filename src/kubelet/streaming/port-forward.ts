@@ -1,7 +1,7 @@
 /** port-forward in its three forms: SPDY/3.1, SPDY/3.1 inside a WebSocket, and pairs of WebSocket channels. */
 import type { Duplex } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
 import { ChannelStream } from '../../streams/channels.ts';
 import { SpdyConnection, type SpdyStream } from '../../streams/spdy-connection.ts';
@@ -89,15 +89,20 @@ function portOf(text: string | undefined): number {
   throw new Error(`${JSON.stringify(text ?? '')} is not a port`);
 }
 
+/** Milliseconds a pod that has said its last may go on reading what the client sent before. */
+const lingerMs = 1000;
+
 /**
  * Channels 2i and 2i+1 are data and errors of the i-th port; the first message on each names the port. Ends when the
- * client hangs up, the signal aborts, or every port is done.
+ * client hangs up, the signal aborts, or every port is done. A channel cannot be half closed, so a port is done when
+ * its pod's side has ended.
  */
 export async function forwardChannels(
   upgrade: Upgrade,
   protocol: { readonly protocol: string; readonly base64: boolean },
   ports: readonly number[],
   forward: Forward,
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
   const socket = await acceptChannels(upgrade, protocol);
@@ -113,11 +118,20 @@ export async function forwardChannels(
     name.writeUInt16LE(port);
     socket.send(2 * index, name);
     socket.send(2 * index + 1, name);
+    const over = new AbortController();
+    let linger: Timer | undefined;
+    // The pod's side has ended, and what it sent is on its way: the client's side ends with it.
+    stream.once('finish', () => {
+      stream.deliver(undefined);
+      linger = clock.after(lingerMs, () => over.abort());
+    });
     try {
-      await forward(port, stream, AbortSignal.any([signal, gone.signal]));
+      await forward(port, stream, AbortSignal.any([signal, gone.signal, over.signal]));
       await finished(stream, { readable: false });
     } catch (error) {
-      if (!gone.signal.aborted) socket.send(2 * index + 1, errorMessage(error));
+      if (!gone.signal.aborted && !over.signal.aborted) socket.send(2 * index + 1, errorMessage(error));
+    } finally {
+      linger?.cancel();
     }
   };
   try {

@@ -150,7 +150,7 @@ async function servePortForward(
     return forwardSpdy(await acceptByteStream(upgrade, protocol.protocol), forward, clock, signal);
   }
   if (ports.length === 0) throw new RequestError(400, 'query parameter "port" is required');
-  return forwardChannels(upgrade, protocol, ports, forward, signal);
+  return forwardChannels(upgrade, protocol, ports, forward, clock, signal);
 }
 
 /** Throws RequestError for an upgrade to anything else but SPDY/3.1. */

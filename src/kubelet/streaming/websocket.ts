@@ -45,6 +45,39 @@ export async function acceptByteStream(upgrade: Upgrade, protocol: string): Prom
   return createWebSocketStream(await accept(upgrade, protocol));
 }
 
+export interface MessageSender {
+  /** Resolves when the message has left. Rejects when the client has gone. */
+  send(message: Buffer | string): Promise<void>;
+  /** Aborts when the client goes away. */
+  readonly gone: AbortSignal;
+  /** Says that nothing more comes, and resolves when the connection is closed. */
+  close(): Promise<void>;
+}
+
+/** For what is only sent; what the client sends is read and dropped. */
+export async function acceptSender(upgrade: Upgrade, protocol: string): Promise<MessageSender> {
+  const socket = await accept(upgrade, protocol);
+  const gone = new AbortController();
+  const closed = new Promise<void>((resolve) => {
+    socket.once('close', () => {
+      gone.abort();
+      resolve();
+    });
+  });
+  socket.resume();
+  return {
+    send: (message) =>
+      new Promise((resolve, reject) => {
+        socket.send(message, (error) => (error ? reject(error) : resolve()));
+      }),
+    gone: gone.signal,
+    close() {
+      socket.close();
+      return closed;
+    },
+  };
+}
+
 /** The messages as channels. */
 export async function acceptChannels(
   upgrade: Upgrade,

@@ -35,7 +35,7 @@ export interface OverlayOptions {
 }
 
 const rereadMs = 60_000;
-const retry = { baseMs: 100, maxMs: 30_000 };
+const retry = { initialMs: 100, maxMs: 30_000 };
 
 /** Runs until the signal aborts; never rejects for what goes wrong meanwhile. */
 export async function runOverlay(options: OverlayOptions, signal: AbortSignal): Promise<void> {

@@ -10,7 +10,14 @@ import {
   podCIDRAnnotation,
 } from '../../api/core/v1/node-annotations.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
-import { formatAddress, parseAddress, parseCidr } from '../ipam.ts';
+import {
+  addressAt,
+  formatRange,
+  hexOfIPv4,
+  parseIPv4,
+  rangeAround,
+  requireRange,
+} from '../../base/addresses.ts';
 import type { NetworkNames } from '../rules.ts';
 import { contains, Ranges } from './ranges.ts';
 import type { OverlayState, VxlanLink } from './state.ts';
@@ -44,7 +51,7 @@ export interface OverlayPlan {
   readonly state: OverlayState;
   /** What this node's own Node should say, null for nothing; undefined when there is none or nobody to read it. */
   readonly annotations: Readonly<Record<string, string | null>> | undefined;
-  /** One line for each node that can not be reached, and why. */
+  /** One line for each node that cannot be reached, and why. */
   readonly problems: readonly string[];
 }
 
@@ -62,8 +69,8 @@ export const podMtu = (mode: OverlayMode, underlayMtu: number) =>
 
 /** The overlay's MAC of the node with that range: survives restarts, and no two nodes have the same. */
 export function macOf(podCIDR: string): string {
-  const hex = parseAddressParts(podCIDR).map((part) => part.toString(16).padStart(2, '0'));
-  return ['0a', '58', ...hex].join(':');
+  const hex = hexOfIPv4(firstOf(podCIDR));
+  return ['0a', '58', ...(hex.match(/../g) ?? [])].join(':');
 }
 
 /**
@@ -184,7 +191,7 @@ function peersOf(facts: OverlayFacts, podCIDR: string, others: readonly KubeObje
   return { peers, problems };
 }
 
-/** Undefined for a node that is not ready for packets; a text says why one that is can not be used. */
+/** Undefined for a node that is not ready for packets; a text says why one that is cannot be used. */
 function readPeer({ metadata }: KubeObject): Peer | string | undefined {
   const { name, annotations = {} } = metadata;
   const mode = annotations[modeAnnotation];
@@ -213,28 +220,17 @@ function olderFirst(a: KubeObject, b: KubeObject): number {
 
 /** As the kernel writes it; undefined for none, and for one that is no IPv4 network of at least eight addresses. */
 function rangeOf(podCIDR: string | undefined): string | undefined {
-  try {
-    return podCIDR && parseCidr(podCIDR).bits <= 29 ? networkOf(podCIDR) : undefined;
-  } catch {
-    return undefined;
-  }
+  const range = podCIDR === undefined ? undefined : rangeAround(podCIDR);
+  return range && range.prefix <= 29 ? formatRange(range) : undefined;
 }
 
 function unicast(text: string): string | undefined {
-  try {
-    const address = parseAddress(text);
-    const first = Math.floor(address / 2 ** 24);
-    return first === 0 || first === 127 || first >= 224 ? undefined : formatAddress(address);
-  } catch {
-    return undefined;
-  }
+  const address = parseIPv4(text);
+  if (address === undefined) return undefined;
+  const first = Math.floor(address / 2 ** 24);
+  return first === 0 || first === 127 || first >= 224 ? undefined : text;
 }
 
-export function networkOf(cidr: string): string {
-  const { base, bits } = parseCidr(cidr);
-  return `${formatAddress(base)}/${bits}`;
-}
+export const networkOf = (cidr: string) => formatRange(requireRange(cidr));
 
-const firstOf = (cidr: string) => formatAddress(parseCidr(cidr).base);
-
-const parseAddressParts = (cidr: string) => firstOf(cidr).split('.').map(Number);
+const firstOf = (cidr: string) => addressAt(requireRange(cidr), 0);

@@ -1,5 +1,5 @@
 /** Address ranges of which no two overlap, each with its owner; finds what a new one would overlap. */
-import { parseCidr } from '../ipam.ts';
+import { containsRange, lastOf, requireRange } from '../../base/addresses.ts';
 
 interface Range {
   readonly cidr: string;
@@ -34,12 +34,10 @@ export class Ranges {
   }
 }
 
-export function contains(outer: string, inner: string): boolean {
-  const [x, y] = [limitsOf(outer), limitsOf(inner)];
-  return x.first <= y.first && y.last <= x.last;
-}
+export const contains = (outer: string, inner: string) =>
+  containsRange(requireRange(outer), requireRange(inner));
 
 function limitsOf(cidr: string): { readonly first: number; readonly last: number } {
-  const { base, bits } = parseCidr(cidr);
-  return { first: base, last: base + 2 ** (32 - bits) - 1 };
+  const range = requireRange(cidr);
+  return { first: range.first, last: lastOf(range) };
 }

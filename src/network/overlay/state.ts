@@ -66,7 +66,7 @@ export function change(
   return isEmpty(result) ? undefined : result;
 }
 
-/** All that can not be changed while the link stands. */
+/** All that cannot be changed while the link stands. */
 function sameLink(a: VxlanLink, b: VxlanLink): boolean {
   return a.local === b.local && a.dev === b.dev && a.mac === b.mac && a.address === b.address;
 }

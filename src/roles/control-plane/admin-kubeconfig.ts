@@ -1,7 +1,7 @@
 /** The administrator's way in: `<data-dir>/admin.conf`, readable by its owner alone. */
-import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, type Logger } from '../../base/log.ts';
+import { replaceFile } from '../../base/replace-file.ts';
 import { formatKubeconfig, singleKubeconfig } from '../../client/kubeconfig.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
 import type { KeptLeaves } from '../kept-leaves.ts';
@@ -43,6 +43,5 @@ async function write(
   const text = formatKubeconfig(
     singleKubeconfig('minik8s', { server, ca: authority, cert: certificate, key }),
   );
-  await writeFile(`${path}.new`, text, { mode: 0o600 });
-  await rename(`${path}.new`, path);
+  await replaceFile(path, text, { mode: 0o600 });
 }

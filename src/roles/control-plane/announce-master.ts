@@ -1,5 +1,10 @@
-/** Keeps this master among the endpoints of the API's Service, and takes it out again when it stops. */
+/**
+ * Keeps this master among the endpoints of the API's Service, and what every cluster has from the beginning there; takes
+ * the master out again when it stops.
+ */
+import { hostname } from 'node:os';
 import { leaseResource } from '../../api/coordination/v1/lease.ts';
+import type { SystemObjects } from '../../api/core/v1/system-objects.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { aborted } from '../../base/abort.ts';
 import { errorMessage } from '../../base/log.ts';
@@ -8,11 +13,13 @@ import { createInformerFactory } from '../../client/shared-informer.ts';
 import { createManager } from '../../controller-runtime/manager.ts';
 import { mastersController } from '../../controllers/masters.ts';
 import { leaseNameOf, type MasterAddress } from '../../controllers/masters-plan.ts';
+import { systemObjectsController } from '../../controllers/system-objects.ts';
 import type { ProcessContext } from '../process-context.ts';
 
 export interface AnnounceMasterOptions extends ProcessContext {
   readonly client: Client;
   readonly master: MasterAddress;
+  readonly objects: SystemObjects;
   /** Called when the Service lists this master. */
   readonly onPublished: () => void;
 }
@@ -22,11 +29,12 @@ const retry = { maxMs: 1_000 };
 
 /** Resolves when the signal has aborted and the other masters can know that this one has gone. */
 export async function announceMaster(options: AnnounceMasterOptions, signal: AbortSignal): Promise<void> {
-  const { client, clock, random, log, master, onPublished } = options;
+  const { client, clock, random, log, master, objects, onPublished } = options;
   const informers = createInformerFactory({ client, clock, random, log });
   const events = { event: () => undefined };
   const manager = createManager({ client, informers, events, clock, random, log, controller: { retry } });
-  manager.add(mastersController({ ...master, onPublished }));
+  manager.add(mastersController({ ...master, hostname: hostname(), onPublished }));
+  manager.add(systemObjectsController(objects));
   await manager.run(signal);
   await aborted(signal);
   try {

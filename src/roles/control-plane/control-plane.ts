@@ -4,19 +4,22 @@
  * writes to.
  */
 import { join } from 'node:path';
+import { systemObjects } from '../../api/core/v1/system-objects.ts';
 import { registry } from '../../api/registry.ts';
 import { createApiServer } from '../../apiserver/app.ts';
 import { unionAuthenticator } from '../../apiserver/authentication/authenticator.ts';
 import { bearerTokenAuthenticator } from '../../apiserver/authentication/bearer-token.ts';
 import { bootstrapTokenAuthenticator } from '../../apiserver/authentication/bootstrap-token.ts';
 import { clientCertificateAuthenticator } from '../../apiserver/authentication/client-certificate.ts';
-import { bootstrapObjects } from '../../apiserver/bootstrap.ts';
+import { bootstrapObjects, defaultPlaces } from '../../apiserver/bootstrap.ts';
 import { listenHttps } from '../../apiserver/serve.ts';
 import { systemUser } from '../../apiserver/user.ts';
 import { aborted, unlessAborted } from '../../base/abort.ts';
+import { readAsset } from '../../base/assets.ts';
 import { version } from '../../base/version.ts';
 import { inProcessTransport } from '../../client/in-process-transport.ts';
 import { createClient } from '../../client/rest-client.ts';
+import { podRangeClaims } from '../../controllers/node-ipam.ts';
 import { type Credentials, openCredentials } from '../../pki/credentials.ts';
 import type { Store } from '../../storage/store.ts';
 import { createWatchCache } from '../../storage/watch-cache.ts';
@@ -49,6 +52,9 @@ export const controlPlaneSettings = [
   'cluster-dns',
   'cluster-domain',
   'node-ports',
+  'max-requests-inflight',
+  'max-watches-per-user',
+  'max-connections',
   'node-approval',
   'node-monitor-grace-period',
   'default-not-ready-toleration-seconds',
@@ -73,12 +79,12 @@ export interface ControlPlane {
   readonly leaves: KeptLeaves;
   /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
-  /** Resolves when everything has ended, in order; rejects when a part can not go on. */
+  /** Resolves when everything has ended, in order; rejects when a part cannot go on. */
   readonly stopped: Promise<void>;
 }
 
 /**
- * Resolves when the API server answers. Ends when the signal aborts; when it aborts before, or a part can not start,
+ * Resolves when the API server answers. Ends when the signal aborts; when it aborts before, or a part cannot start,
  * rejects once everything that had been started has ended.
  */
 export async function startControlPlane(
@@ -116,6 +122,7 @@ export async function startControlPlane(
     ]),
     readCertificateRequest: requests.read,
     mayRegister: (node) => settings['node-approval'] === 'auto' || node === options.ownNode?.node,
+    podRangeProblem: podRangeClaims(settings['cluster-cidr']),
     clock,
     random,
     log,
@@ -125,7 +132,12 @@ export async function startControlPlane(
       notReadySeconds: settings['default-not-ready-toleration-seconds'],
       unreachableSeconds: settings['default-unreachable-toleration-seconds'],
     },
+    limits: {
+      requests: settings['max-requests-inflight'],
+      watches: settings['max-watches-per-user'],
+    },
     version: version(),
+    fieldDocs: async () => JSON.parse(readAsset('field-docs.json').toString('utf8')),
     advertiseAddress: `${options.advertiseAddress}:${settings.port}`,
     nodeConnection: createNodeConnection({
       cache: watchCache.cache,
@@ -135,9 +147,17 @@ export async function startControlPlane(
     }),
   });
   const clientOf = (component: string, through?: Store) =>
-    createClient(inProcessTransport(server.handlerFor(systemUser(component), through)), { clock });
-  const dns = { address: settings['cluster-dns'], domain: settings['cluster-domain'] };
-  await bootstrapObjects(server, { port: settings.port }, dns);
+    createClient(inProcessTransport(server.handlerFor(systemUser(component), through)), {
+      clock,
+      random,
+    });
+  const places = defaultPlaces(settings['service-cidr'], settings.port);
+  const objects = systemObjects({
+    ...places,
+    dnsAddress: settings['cluster-dns'] ?? places.dnsAddress,
+    dnsDomain: settings['cluster-domain'],
+  });
+  await bootstrapObjects(server, objects);
   signal.throwIfAborted();
   const serving = new AbortController();
   const listener = await listenHttps({
@@ -146,6 +166,7 @@ export async function startControlPlane(
     port: settings.port,
     tls: { identity: certificates.serving, clientCA: authority },
     signal: serving.signal,
+    maxConnections: settings['max-connections'],
     clock,
     log,
   });
@@ -157,7 +178,7 @@ export async function startControlPlane(
   const announcing = inBackground(started, (until) => {
     const master = { address: options.advertiseAddress, port: settings.port };
     const client = clientOf('apiserver');
-    return announceMaster({ ...options, client, master, onPublished: published.resolve }, until);
+    return announceMaster({ ...options, client, master, objects, onPublished: published.resolve }, until);
   });
   await unlessAborted(signal, Promise.race([published.promise, announcing]));
   const running = started.move();

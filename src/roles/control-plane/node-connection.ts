@@ -10,6 +10,7 @@ import { storageKey } from '../../apimachinery/resource-definition.ts';
 import { newNotFound, newStatusError } from '../../apimachinery/status-error.ts';
 import type { NodeConnection, UpgradedConnection } from '../../apiserver/server-context.ts';
 import { upgradedOf } from '../../apiserver/upgrade/upgraded.ts';
+import { canonicalAddress } from '../../base/addresses.ts';
 import type { Current } from '../../base/current.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
@@ -22,13 +23,14 @@ export interface NodeConnectionOptions {
   readonly client: Current<KeyAndCertificate>;
   /** The node of this very process, whose agent listens at another address than its Node object says. */
   readonly own?: { readonly node: string; readonly address: string };
+  /** Milliseconds until an agent that takes no connection is given up; default 5 s. */
+  readonly connectTimeout?: number;
 }
 
-/** Milliseconds until an agent that takes no connection is given up. */
-const connectTimeout = 5_000;
+const usualConnectTimeout = 5_000;
 
 export function createNodeConnection(options: NodeConnectionOptions): NodeConnection {
-  const { authority: ca, client } = options;
+  const { authority: ca, client, connectTimeout: timeout = usualConnectTimeout } = options;
   const tls = () => ({ ca, key: client.value.key, cert: client.value.certificate });
   let agent = new https.Agent({ keepAlive: true, ...tls() });
   client.onChange(() => {
@@ -36,10 +38,10 @@ export function createNodeConnection(options: NodeConnectionOptions): NodeConnec
     agent = new https.Agent({ keepAlive: true, ...tls() });
   });
   const get = (name: string, path: string, signal: AbortSignal) =>
-    request(name, endpointOf(name, options), { agent, path, signal }, answerOf);
+    request(name, endpointOf(name, options), { agent, path, signal, timeout }, answerOf);
   const upgrade: NodeConnection['upgrade'] = (name, { method, path, headers }, signal) => {
     // Its connection is never given back.
-    const asked = { agent: false, ...tls(), method, path, headers, signal } as const;
+    const asked = { agent: false, ...tls(), method, path, headers, signal, timeout } as const;
     return request<UpgradedConnection | Response>(
       name,
       endpointOf(name, options),
@@ -49,7 +51,7 @@ export function createNodeConnection(options: NodeConnectionOptions): NodeConnec
     );
   };
   const dial: NodeConnection['dial'] = (name, signal) =>
-    connectTo(name, endpointOf(name, options), tls(), signal);
+    connectTo(name, endpointOf(name, options), { ...tls(), timeout }, signal);
   return Object.assign(get, { upgrade, dial });
 }
 
@@ -66,12 +68,14 @@ function request<T>(
   onUpgrade?: (answer: IncomingMessage, socket: Socket, head: Buffer) => T,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const sent = https.request({ ...options, host, port, servername: node, timeout: connectTimeout });
+    const sent = https.request({ ...options, host, port, servername: node });
     sent.on('socket', (socket) => {
       // The limit is for connecting; a stream may be silent for as long as it likes.
-      socket.once('secureConnect', () => socket.setTimeout(0));
+      const connected = () => socket.setTimeout(0);
+      if (sent.reusedSocket) connected();
+      else socket.once('secureConnect', connected);
     });
-    sent.on('timeout', () => sent.destroy(new Error(`no connection within ${connectTimeout} ms`)));
+    sent.on('timeout', () => sent.destroy(new Error(`no connection within ${options.timeout} ms`)));
     sent.on('error', (error) => {
       reject(silent(node, { host, port }, error));
     });
@@ -90,8 +94,8 @@ async function connectTo(
   tls: ConnectionOptions,
   signal: AbortSignal,
 ): Promise<TLSSocket> {
-  const socket = connect({ ...tls, host, port, servername: node, timeout: connectTimeout });
-  socket.on('timeout', () => socket.destroy(new Error(`no connection within ${connectTimeout} ms`)));
+  const socket = connect({ ...tls, host, port, servername: node });
+  socket.on('timeout', () => socket.destroy(new Error(`no connection within ${tls.timeout} ms`)));
   try {
     await once(socket, 'secureConnect', { signal });
   } catch (error) {
@@ -118,7 +122,9 @@ function answerOf(answer: IncomingMessage): Response {
 function endpointOf(name: string, { cache, own }: NodeConnectionOptions): Endpoint {
   const node = cache.get(storageKey(nodeResource, '', name))?.object as Node | undefined;
   if (!node) throw newNotFound(nodeResource, name);
-  const told = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
+  const address = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
+  // A name would be looked up in whatever answers here.
+  const told = canonicalAddress(address ?? '');
   const host = own?.node === name ? own.address : told;
   const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port;
   if (!host || !port) {

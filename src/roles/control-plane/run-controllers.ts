@@ -17,6 +17,7 @@ export interface RunControllersOptions extends ProcessContext {
   readonly settings: Settings<
     | 'etcd-endpoints'
     | 'cluster-cidr'
+    | 'service-cidr'
     | 'cluster-domain'
     | 'node-approval'
     | 'node-monitor-grace-period'
@@ -85,6 +86,7 @@ async function runTerm(
   for (const factory of controllers({
     clusterDomain: settings['cluster-domain'],
     clusterCidr: settings['cluster-cidr'],
+    serviceCidr: settings['service-cidr'],
     nodeApproval: settings['node-approval'],
     nodeGracePeriodMs: settings['node-monitor-grace-period'],
     certificates,

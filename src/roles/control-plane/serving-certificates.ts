@@ -1,5 +1,6 @@
 /** The certificates the API server shows: to its clients, and to the agents it calls. */
 import { hostname } from 'node:os';
+import { apiServiceIP } from '../../apiserver/bootstrap.ts';
 import type { KeptLeaves } from '../kept-leaves.ts';
 import type { Settings } from '../settings/settings.ts';
 
@@ -11,9 +12,7 @@ export interface ServingCertificateOptions {
 }
 
 export async function servingCertificates({ leaves, settings, advertiseAddress }: ServingCertificateOptions) {
-  const firstServiceIP = settings['service-cidr'].replace(/(\d+)\/.*$/, (_, last) =>
-    String(Number(last) + 1),
-  );
+  const firstServiceIP = apiServiceIP(settings['service-cidr']);
   const names = [
     'kubernetes',
     'kubernetes.default',

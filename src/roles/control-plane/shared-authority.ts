@@ -5,6 +5,7 @@
  */
 import type { AgreeOnAuthority } from '../../pki/credentials.ts';
 import { authorityHash } from '../../pki/credentials.ts';
+import { isAuthority } from '../../pki/key-pair.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
 import { KeyExistsError, type Store } from '../../storage/store.ts';
 
@@ -42,7 +43,8 @@ async function read(store: Store): Promise<KeyAndCertificate | undefined> {
   const value = parse(stored.value.toString());
   if (typeof value === 'object' && value !== null && 'key' in value && 'certificate' in value) {
     const { key, certificate } = value;
-    if (typeof key === 'string' && typeof certificate === 'string') return { key, certificate };
+    if (typeof key === 'string' && typeof certificate === 'string' && isAuthority({ key, certificate }))
+      return { key, certificate };
   }
   throw new Error(
     `${authorityKey} in etcd holds no authority: delete the key there, and a master that has one in <data-dir>/pki writes it anew`,

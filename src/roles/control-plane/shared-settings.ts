@@ -47,7 +47,7 @@ function parse(text: string): Record<string, unknown> {
     if (!(error instanceof SyntaxError)) throw error;
   }
   throw new Error(
-    `${settingsKey} in etcd can not be read: delete it, and the next master to start writes it anew`,
+    `${settingsKey} in etcd cannot be read: delete it, and the next master to start writes it anew`,
   );
 }
 

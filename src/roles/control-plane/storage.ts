@@ -24,8 +24,11 @@ export async function openStorage(
 ): Promise<Store> {
   const { settings, log, clock, random } = options;
   if (settings['etcd-endpoints'] === undefined) {
-    const { endpoints, keepaliveMs } = await startEtcd(options, stack, signal);
-    return connect({ endpoints, keepaliveMs, log, clock, random }, stack, signal);
+    const { endpoints, keepaliveMs, trouble } = await startEtcd(options, stack, signal);
+    const connected = connect({ endpoints, keepaliveMs, trouble, log, clock, random }, stack, signal);
+    return await connected.catch((error) => {
+      throw error instanceof StoreUnavailableError && error.trouble ? new Error(error.trouble) : error;
+    });
   }
   const endpoints = settings['etcd-endpoints'];
   const tls = await etcdTls(settings);
@@ -97,7 +100,7 @@ async function etcdTls(settings: EtcdFiles): Promise<EtcdOptions['tls']> {
     if (path === undefined) continue;
     await access(path, constants.R_OK).catch((error) => {
       throw new UsageError(
-        `--${name}: "${path}" can not be read (${error.code}); give the path of a PEM file`,
+        `--${name}: "${path}" cannot be read (${error.code}); give the path of a PEM file`,
       );
     });
   }

@@ -7,7 +7,7 @@ import type { TokenEntry } from '../../apiserver/authentication/bearer-token.ts'
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 
-/** Throws UsageError naming the line that can not be used; never shows a token. */
+/** Throws UsageError naming the line that cannot be used; never shows a token. */
 export async function readTokenFile(path: string): Promise<readonly TokenEntry[]> {
   let text: string;
   try {

@@ -1,6 +1,6 @@
 /** How settings about names are written: each reads a text and throws an Error that says what is expected. */
-import { isIPv4 } from 'node:net';
 import { checkDns1123Subdomain } from '../../apimachinery/names.ts';
+import { isIPv4 } from '../../base/addresses.ts';
 import type { Server } from '../../dns/exchange.ts';
 
 /** `cluster.local`, in lower case. */

@@ -35,7 +35,7 @@ export interface NodeConfigSources {
   readonly warn: (message: string) => void;
 }
 
-/** Throws UsageError naming the flag, variable or key that can not be used. */
+/** Throws UsageError naming the flag, variable or key that cannot be used. */
 export function readNodeConfig({ warn, configFile = nodeConfigFile, ...sources }: NodeConfigSources) {
   return readSettings(nodeSettings, {
     ...sources,

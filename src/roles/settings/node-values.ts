@@ -1,8 +1,8 @@
 /** How the settings that only nodes have are read; each throws an Error whose message says what is expected. */
-import { isIPv4 } from 'node:net';
 import { mayLabelItself } from '../../api/core/v1/node-labels.ts';
 import { checkLabelValue, checkQualifiedName } from '../../apimachinery/names.ts';
 import { parseQuantity } from '../../apimachinery/quantity.ts';
+import { hasPlainHost, parseRange } from '../../base/addresses.ts';
 
 const listed = (value: string): string[] =>
   value
@@ -23,7 +23,11 @@ function isServer(word: string): boolean {
   if (!URL.canParse(word)) return false;
   const { protocol, pathname, search, hash, username, password } = new URL(word);
   return (
-    protocol === 'https:' && pathname === '/' && search + hash + username + password === '' && hasPort(word)
+    protocol === 'https:' &&
+    pathname === '/' &&
+    search + hash + username + password === '' &&
+    hasPort(word) &&
+    hasPlainHost(word)
   );
 }
 
@@ -117,11 +121,9 @@ function isAmount(text: string): boolean {
 
 /** The range of one node's pods. */
 export function podRange(value: string): string {
-  const [ip = '', bits = ''] = value.split('/');
-  const number = ip.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
-  const fits = isIPv4(ip) && /^\d+$/.test(bits) && Number(bits) >= 16 && Number(bits) <= 28;
-  if (!fits || number % 2 ** (32 - Number(bits)) !== 0) {
-    throw new Error('expected an IPv4 range with 16 to 28 bits, such as 10.244.7.0/24');
+  const range = parseRange(value);
+  if (!range || range.prefix < 24 || range.prefix > 28) {
+    throw new Error('expected an IPv4 range with 24 to 28 bits, such as 10.244.7.0/24');
   }
   return value;
 }

@@ -3,13 +3,8 @@
  * would ask a cluster DNS that is not there, packets to Services would find no rule and names nothing, with no word about why.
  */
 import { serviceResource } from '../../api/core/v1/service.ts';
-import {
-  apiService,
-  apiServiceIP,
-  clusterDnsIP,
-  dnsService,
-  domainAnnotation,
-} from '../../apiserver/bootstrap.ts';
+import { apiService, dnsService, domainAnnotation } from '../../api/core/v1/system-objects.ts';
+import { apiServiceIP, clusterDnsIP } from '../../apiserver/bootstrap.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';

@@ -2,12 +2,12 @@
 import { randomInt } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { clusterDnsIP } from '../../apiserver/bootstrap.ts';
-import { systemExec } from '../../base/exec.ts';
+import { addressKind } from '../../base/addresses.ts';
 import { parseResolvConf } from '../../base/resolv-conf.ts';
 import type { InformerFactory } from '../../client/informer.ts';
 import { type ClusterDns, type ClusterDnsOptions, createClusterDns } from '../../dns/cluster-dns.ts';
 import { defaultNames } from '../../network/rules.ts';
-import type { ProcessContext } from '../process-context.ts';
+import type { NodeContext } from '../process-context.ts';
 import type { Settings } from '../settings/settings.ts';
 
 export const dnsSettings = ['cluster-dns', 'cluster-domain', 'dns-upstream'] as const;
@@ -25,7 +25,7 @@ export function podDns(settings: Settings<'cluster-dns' | 'cluster-domain' | 'se
 
 /** The informers are not started yet. */
 export function createNodeDns(
-  { clock, random, log }: ProcessContext,
+  { clock, random, log, exec }: NodeContext,
   settings: DnsSettings,
   informers: InformerFactory,
   hostAddresses: ClusterDnsOptions['hostAddresses'],
@@ -33,7 +33,7 @@ export function createNodeDns(
   const { clusterDNS, clusterDomain, resolvConf } = podDns(settings);
   return createClusterDns({
     informers,
-    exec: systemExec,
+    exec,
     clock,
     log: log.named('dns'),
     random: () => random.next(),
@@ -55,5 +55,7 @@ function hostResolvConf(): string {
   const usual = '/etc/resolv.conf';
   if (!existsSync(usual) || !existsSync(resolvedFile)) return usual;
   const { nameservers } = parseResolvConf(readFileSync(usual, 'utf8'));
-  return nameservers.length > 0 && nameservers.every((one) => one.startsWith('127.')) ? resolvedFile : usual;
+  return nameservers.length > 0 && nameservers.every((one) => addressKind(one) === 'loopback')
+    ? resolvedFile
+    : usual;
 }

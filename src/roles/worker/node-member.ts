@@ -8,7 +8,6 @@ import { isNotFound } from '../../apimachinery/status-error.ts';
 import { unlessAborted } from '../../base/abort.ts';
 import { sleep } from '../../base/clock.ts';
 import { type Replaceable, replaceable } from '../../base/current.ts';
-import { systemExec } from '../../base/exec.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import { createClient } from '../../client/rest-client.ts';
@@ -21,14 +20,14 @@ import { NodeFiles } from '../../node-bootstrap/node-files.ts';
 import { keepRenewed } from '../../node-bootstrap/renewal.ts';
 import { makeKey } from '../../pki/new-request.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
-import type { ProcessContext } from '../process-context.ts';
+import type { NodeContext } from '../process-context.ts';
 import type { NodeSettings } from '../settings/node-config.ts';
 import { requireClusterAddresses } from './cluster-addresses.ts';
 import { areOutdated, endNode } from './node-traces.ts';
 import { nodeTransport } from './node-transport.ts';
 import { runWorker, workerRuntime } from './worker.ts';
 
-export interface MemberOptions extends ProcessContext {
+export interface MemberOptions extends NodeContext {
   readonly settings: NodeSettings;
   readonly servers: readonly string[];
   readonly nodeName: string;
@@ -41,7 +40,7 @@ const removalMs = 2_000;
 
 const say = (message: string) => process.stdout.write(`${message}\n`);
 
-/** Resolves when the signal has aborted and everything has ended; rejects when this machine can not join or work. */
+/** Resolves when the signal has aborted and everything has ended; rejects when this machine cannot join or work. */
 export async function runMember(options: MemberOptions, signal: AbortSignal): Promise<void> {
   const { settings, servers, nodeName, clock, log } = options;
   const files = new NodeFiles(join(settings['data-dir'], 'node'));
@@ -87,14 +86,14 @@ class Member {
     { authority, client }: Membership,
     serving: KeyAndCertificate | undefined,
   ) {
-    const { servers, clock, log } = options;
+    const { servers, clock, random, log } = options;
     this.#options = options;
     this.#files = files;
     this.#authority = authority;
     this.#identity = replaceable(client);
     this.#serving = replaceable(serving);
     this.#transport = nodeTransport({ servers, authority, identity: this.#identity, clock, log });
-    this.#client = createClient(this.#transport, { clock });
+    this.#client = createClient(this.#transport, { clock, random });
   }
 
   static async of(options: MemberOptions, files: NodeFiles, membership: Membership): Promise<Member> {
@@ -157,11 +156,11 @@ class Member {
   }
 
   async #leave(signal: AbortSignal): Promise<void> {
-    const { settings, clock, log, nodeName } = this.#options;
+    const { settings, log, exec, nodeName } = this.#options;
     log.info('the Node of this machine was deleted; its pods are ended', { node: nodeName });
-    const runtime = workerRuntime(settings, clock);
+    const runtime = workerRuntime(settings, this.#options);
     const dockerSocket = settings['docker-socket'];
-    const traces = { runtime, exec: systemExec, dataDir: settings['data-dir'], dockerSocket };
+    const traces = { runtime, exec, dataDir: settings['data-dir'], dockerSocket };
     await endNode(traces, this.#options, signal);
   }
 

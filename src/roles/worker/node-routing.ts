@@ -1,8 +1,10 @@
 /** The routing of Dns objects as the settings of a node have it. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import type { DnsServed } from '../../api/minik8s/v1/dns-served.ts';
 import type { InformerFactory } from '../../client/informer.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
+import { dockerClient } from '../../docker/client.ts';
 import { createDnsRouting, type DnsRouting } from '../../routing/dns-routing.ts';
 import { dockerEngine } from '../../routing/engine.ts';
 import { writeHostsBlock } from '../../routing/hosts-file.ts';
@@ -19,6 +21,7 @@ interface RoutingNode {
   /** Not started yet. */
   readonly informers: InformerFactory;
   readonly events: EventRecorder;
+  readonly onState: (state: DnsServed) => void;
 }
 
 const httpPort = 80;
@@ -31,11 +34,11 @@ const containerOf = (dataDir: string) =>
 export function createNodeRouting(
   { clock, log }: ProcessContext,
   settings: RoutingSettings,
-  { nodeName, nodeIP, informers, events }: RoutingNode,
+  { nodeName, nodeIP, informers, events, onState }: RoutingNode,
 ): DnsRouting {
   const dataDir = settings['data-dir'];
   const nginx = new Nginx({
-    engine: dockerEngine(settings['docker-socket']),
+    engine: dockerEngine(dockerClient(settings['docker-socket'])),
     clock,
     container: containerOf(dataDir),
     image: settings['nginx-image'],
@@ -57,12 +60,13 @@ export function createNodeRouting(
     nginx,
     hosts: { path: hostsFile, owner: dataDir, address: nodeIP },
     nodeName,
+    onState,
     clusterDomain: settings['cluster-domain'],
   });
 }
 
 /** Takes away what the routing of a node left, of whichever run; fine when there is nothing. */
 export async function removeNodeRouting(dataDir: string, dockerSocket: string): Promise<void> {
-  await dockerEngine(dockerSocket).remove(containerOf(dataDir));
+  await dockerEngine(dockerClient(dockerSocket)).remove(containerOf(dataDir));
   await writeHostsBlock({ path: hostsFile, owner: dataDir, address: '' }, []);
 }

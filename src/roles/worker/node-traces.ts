@@ -1,16 +1,17 @@
 /** What a node leaves on its machine beside its data directory, and how it is taken away. */
-import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nodeResource } from '../../api/core/v1/node.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
+import { Backoff } from '../../base/backoff.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { Exec } from '../../base/exec.ts';
 import { errorMessage } from '../../base/log.ts';
-import { Backoff } from '../../client/backoff.ts';
+import { removeTree } from '../../base/remove-tree.ts';
 import type { Client } from '../../client/client.ts';
 import { leavePlace } from '../../dns/place.ts';
 import { readCheckpoint } from '../../kubelet/checkpoint.ts';
 import { stopContainers } from '../../kubelet/cleanup.ts';
+import { unmountUnder } from '../../kubelet/mounts.ts';
 import type { ContainerRuntime } from '../../kubelet/runtime/runtime.ts';
 import { cleanupNetwork } from '../../network/pod-network.ts';
 import { removeServiceRules } from '../../proxy/proxier.ts';
@@ -25,13 +26,14 @@ export interface NodeTraces {
   readonly dockerSocket: string;
 }
 
-/** Removes containers, rules, links and what the node agent has on disk. Returns how many containers there were. */
-export async function removeNodeTraces({
-  runtime,
-  exec,
-  dataDir,
-  dockerSocket,
-}: NodeTraces): Promise<number> {
+/**
+ * Removes containers, rules, links and what the node agent has on disk. Returns how many containers there were; rejects
+ * when something stays, or with the signal's reason when that aborts while files are removed.
+ */
+export async function removeNodeTraces(
+  { runtime, exec, dataDir, dockerSocket }: NodeTraces,
+  signal?: AbortSignal,
+): Promise<number> {
   const all = await runtime.list();
   // The pods' containers before their sandboxes, whose namespaces they use.
   for (const kind of ['container', 'sandbox'] as const) {
@@ -42,8 +44,9 @@ export async function removeNodeTraces({
   await removeServiceRules(exec);
   await leavePlace(exec);
   await cleanupNetwork(exec);
-  await unmountBelow(dataDir, exec);
-  await rm(join(dataDir, 'kubelet'), { recursive: true, force: true });
+  // Volumes in memory and parts of others' volumes: removing the directory would empty them.
+  await unmountUnder(join(dataDir, 'kubelet'), exec);
+  await removeTree(join(dataDir, 'kubelet'), exec, signal);
   return all.length;
 }
 
@@ -85,22 +88,13 @@ export async function endNode(
   const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000 }, random);
   while (!signal.aborted) {
     try {
-      await removeNodeTraces(traces);
+      await removeNodeTraces(traces, signal);
       return;
     } catch (error) {
+      if (signal.aborted) return;
       const retryMs = Math.round(backoff.next());
       log.warn('what this node made can not be removed yet', { error: errorMessage(error), retryMs });
       await sleep(clock, retryMs, signal).catch(() => undefined);
     }
-  }
-}
-
-/** Volumes in memory are mounts; removing a directory would empty what is mounted there and then fail. */
-async function unmountBelow(path: string, exec: Exec): Promise<void> {
-  const mounts = (await readFile('/proc/self/mounts', 'utf8'))
-    .split('\n')
-    .map((line) => line.split(' ')[1] ?? '');
-  for (const mount of mounts.filter((target) => target.startsWith(`${path}/`)).reverse()) {
-    await exec('umount', [mount]);
   }
 }

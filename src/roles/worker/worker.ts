@@ -1,12 +1,11 @@
 /** The node's part of a process: the agent, the pod network and the service proxy. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { serviceResource } from '../../api/core/v1/service.ts';
+import { dnsServedCondition, dnsServedType } from '../../api/minik8s/v1/dns-served.ts';
 import { unlessAborted } from '../../base/abort.ts';
 import { readAsset } from '../../base/assets.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Current } from '../../base/current.ts';
-import { systemExec } from '../../base/exec.ts';
-import { residentShell } from '../../base/resident-shell.ts';
+import { type Current, replaceable } from '../../base/current.ts';
 import { version } from '../../base/version.ts';
 import { createClient } from '../../client/rest-client.ts';
 import { createInformerFactory } from '../../client/shared-informer.ts';
@@ -14,13 +13,14 @@ import type { Transport } from '../../client/transport.ts';
 import { createEventRecorder } from '../../controller-runtime/event-recorder.ts';
 import { createKubelet } from '../../kubelet/kubelet.ts';
 import { readNodeFacts } from '../../kubelet/node-facts.ts';
+import type { ToldConditions } from '../../kubelet/plan/node-conditions.ts';
 import { DockerRuntime } from '../../kubelet/runtime/docker.ts';
 import { runOverlay } from '../../network/overlay/overlay.ts';
 import { RoutedPodNetwork } from '../../network/pod-network.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
 import { createProxier } from '../../proxy/proxier.ts';
 import { requireFreeHostPort } from '../preflight.ts';
-import type { ProcessContext } from '../process-context.ts';
+import type { NodeContext } from '../process-context.ts';
 import type { TaintValue } from '../settings/node-values.ts';
 import type { Settings } from '../settings/settings.ts';
 import { createNodeDns, dnsSettings, podDns } from './node-dns.ts';
@@ -45,7 +45,7 @@ export const workerSettings = [
   'log-level',
 ] as const;
 
-export interface WorkerOptions extends ProcessContext {
+export interface WorkerOptions extends NodeContext {
   readonly settings: Settings<(typeof workerSettings)[number]>;
   /** To the API server, as this node; the caller closes it. */
   readonly transport: Transport;
@@ -69,28 +69,30 @@ export interface WorkerOptions extends ProcessContext {
 /** Written on every container made here, so that two clusters on one Docker engine keep out of each other's way. */
 export const ownerOf = (dataDir: string) => `minik8s:${dataDir}`;
 
-export function workerRuntime(settings: Settings<'data-dir' | 'docker-socket'>, clock: Clock): DockerRuntime {
+export function workerRuntime(
+  settings: Settings<'data-dir' | 'docker-socket'>,
+  { clock, exec }: Pick<NodeContext, 'clock' | 'exec'>,
+): DockerRuntime {
   return new DockerRuntime({
     socketPath: settings['docker-socket'],
     owner: ownerOf(settings['data-dir']),
     pauseImage: readAsset('pause.reference').toString('utf8').trim(),
     initPath: join(settings['data-dir'], 'kubelet/pause'),
     clock,
-    exec: residentShell(),
+    exec,
   });
 }
 
-/** Works until the signal aborts; rejects when the node can not work here. */
+/** Works until the signal aborts; rejects when the node cannot work here. */
 export async function runWorker(options: WorkerOptions, signal: AbortSignal): Promise<void> {
-  const { settings, clock, random, log, nodeName, nodeIP, serving, authority, transport } = options;
+  const { settings, clock, random, log, exec, nodeName, nodeIP, serving, authority, transport } = options;
   const periods = shutdownPeriods(settings);
   const dataDir = join(settings['data-dir'], 'kubelet');
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const client = createClient(transport, { clock });
+  const client = createClient(transport, { clock, random });
   const events = createEventRecorder({ client, clock, random, log, component: 'kubelet', host: nodeName });
   const informersOf = () => createInformerFactory({ client, clock, random, log });
-  const runtime = workerRuntime(settings, clock);
-  const exec = residentShell();
+  const runtime = workerRuntime(settings, options);
   const network = new RoutedPodNetwork({
     exec,
     log: log.named('network'),
@@ -99,13 +101,16 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     overlay: { mode: settings.overlay, nodeIP },
   });
   const registered = Promise.withResolvers<void>();
+  const conditions = replaceable<ToldConditions>({});
+  const proxyInformers = informersOf();
   const kubelet = createKubelet({
     client,
     informers: informersOf(),
+    services: proxyInformers.informerFor(serviceResource),
     events,
     runtime,
     network,
-    exec: systemExec,
+    exec,
     clock,
     log: log.named('kubelet'),
     nodeName,
@@ -120,6 +125,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     sandboxPool: settings['sandbox-pool'],
     requireFreePort: requireFreeHostPort,
     onRegistered: registered.resolve,
+    conditions,
     ...(options.onReady && { onReady: options.onReady }),
     ...(options.onRemoved && { onRemoved: options.onRemoved }),
     ...(options.labels && { labels: options.labels }),
@@ -135,7 +141,6 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
       },
     },
   });
-  const proxyInformers = informersOf();
   const proxier = createProxier({
     informers: proxyInformers,
     exec,
@@ -160,10 +165,11 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     nodeIP,
     events,
     informers: proxyInformers,
+    onState: (state) => conditions.replace({ [dnsServedType]: dnsServedCondition(state) }),
   });
   const dns = createNodeDns(options, settings, proxyInformers, routing.hostAddresses);
   const stop = new AbortController();
-  const going = afterPods({ kubelet, periods, exec: systemExec, log }, signal);
+  const going = afterPods({ kubelet, periods, exec, log }, signal);
   const ended = AbortSignal.any([going, stop.signal]);
   /** What all nodes share is read once this is one: before, the API server would refuse. */
   const member = async (work: () => Promise<unknown>) => {

@@ -1,6 +1,6 @@
 import type { HostPort, Plugin } from '../framework.ts';
 
-/** Two pods can not have one port of one node; the address 0.0.0.0 stands for every address. */
+/** Two pods cannot have one port of one node; the address 0.0.0.0 stands for every address. */
 export const nodePorts: Plugin = {
   name: 'NodePorts',
   filter: ({ hostPorts }, node) =>

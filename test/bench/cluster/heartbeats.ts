@@ -1,13 +1,9 @@
 /** What a master takes of a machine while a thousand nodes tell it that they are there. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { executable } from '../../e2e/harness/cluster.ts';
-import { killIfThere, processesNaming, programOf } from '../../e2e/harness/processes.ts';
-import { waitFor } from '../../e2e/harness/wait-for.ts';
-import { freePort } from '../../fixtures/free-port.ts';
+import { processesNaming, programOf } from '../../e2e/harness/processes.ts';
+import { withMaster } from '../master.ts';
 import type { Benchmark, Row } from '../report.ts';
 import { usageOf } from '../usage.ts';
 import type { AgentsReport, AgentsTask } from './simulated-agents.ts';
@@ -48,39 +44,26 @@ const sum = (all: readonly Taken[]): Taken => ({
 });
 
 async function run(): Promise<readonly Row[]> {
-  if (!existsSync(executable)) throw new Error(`${executable} is missing; run npm run build`);
-  const dataDir = mkdtempSync(join(tmpdir(), 'minik8s-bench-'));
-  let agents: SimulatedAgents | undefined;
-  try {
-    const port = await freePort();
-    const master = await startMaster(dataDir, port);
+  // A /24 for each of a thousand nodes is more than the default range has.
+  return withMaster(['--cluster-cidr=10.128.0.0/9'], async ({ process, dataDir, server, authority }) => {
     const etcd = processesNaming(dataDir).find((pid) => programOf(pid) === 'etcd');
     if (etcd === undefined) throw new Error('the etcd of the master does not run');
-    const pids = [master.pid ?? 0, etcd];
+    const pids = [process.pid ?? 0, etcd];
     await wait(5_000);
     const idle = sum(await measure(pids, idleMs));
-    agents = new SimulatedAgents();
-    await agents.start({
-      server: `https://127.0.0.1:${port}`,
-      authority: {
-        key: readFileSync(join(dataDir, 'pki/ca.key'), 'utf8'),
-        certificate: readFileSync(join(dataDir, 'pki/ca.crt'), 'utf8'),
-      },
-      nodes,
-      heartbeatMs,
-      statusMs,
-    });
-    await wait(settleMs);
-    await agents.report();
-    const [own, store] = await measure(pids, measuredMs);
-    const report = await agents.report();
-    if (!own || !store) throw new Error('a process to be measured is gone');
-    return rows(idle, own, store, report);
-  } finally {
-    agents?.stop();
-    for (const pid of processesNaming(dataDir)) killIfThere(pid);
-    rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
-  }
+    const agents = new SimulatedAgents();
+    try {
+      await agents.start({ server, authority, nodes, heartbeatMs, statusMs });
+      await wait(settleMs);
+      await agents.report();
+      const [own, store] = await measure(pids, measuredMs);
+      const report = await agents.report();
+      if (!own || !store) throw new Error('a process to be measured is gone');
+      return rows(idle, own, store, report);
+    } finally {
+      agents.stop();
+    }
+  });
 }
 
 function rows(idle: Taken, own: Taken, store: Taken, report: AgentsReport): readonly Row[] {
@@ -156,21 +139,6 @@ class SimulatedAgents {
   stop(): void {
     this.#child.kill('SIGKILL');
   }
-}
-
-async function startMaster(dataDir: string, port: number): Promise<ChildProcess> {
-  // A /24 for each of a thousand nodes is more than the default range has.
-  const place = ['--cluster-cidr=10.128.0.0/9', `--port=${port}`, `--data-dir=${dataDir}`];
-  const child = spawn(executable, ['master', ...place], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let output = '';
-  child.stdout.on('data', (chunk) => {
-    output += chunk;
-  });
-  await waitFor('minik8s master', () => output.includes('minik8s is ready') || child.exitCode !== null, {
-    timeoutMs: 60_000,
-  });
-  if (child.exitCode !== null) throw new Error(`minik8s master ended with ${child.exitCode}`);
-  return child;
 }
 
 export const heartbeats: Benchmark = { name: 'heartbeats', run };

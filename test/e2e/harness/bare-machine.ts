@@ -22,7 +22,7 @@ const mounts = (directory: string, name: string) => `
     mount -t overlay overlay -o lowerdir=/$place,upperdir=${directory}/$place,workdir=${directory}/$place.work /$place
   done
   mount -t tmpfs tmpfs /run
-  # An engine can not keep its images on an overlay.
+  # An engine cannot keep its images on an overlay.
   for place in docker containerd minik8s; do
     mkdir -p /var/lib/$place
     mount --bind ${directory}/$place /var/lib/$place

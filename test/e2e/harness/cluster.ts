@@ -26,6 +26,8 @@ export interface ClusterOptions {
    * process then has to itself (`lockMachine`).
    */
   readonly host?: Host;
+  /** Of the process; by itself this process's. */
+  readonly path?: string;
   /** Makes the data directory and leaves the start to the test. */
   readonly stopped?: boolean;
 }
@@ -43,6 +45,7 @@ export class Cluster {
   readonly kubeconfig: string;
   readonly kubectl: Kubectl;
   readonly #flags: readonly string[];
+  readonly #environment: NodeJS.ProcessEnv;
   readonly #host: Host | undefined;
   readonly #before: MachineState | undefined;
   #process: ChildProcess | undefined;
@@ -51,7 +54,7 @@ export class Cluster {
   private constructor(
     dataDir: string,
     ports: readonly [number, number],
-    { flags = [], host }: ClusterOptions,
+    { flags = [], host, path }: ClusterOptions,
     before?: MachineState,
   ) {
     this.dataDir = dataDir;
@@ -61,6 +64,7 @@ export class Cluster {
     this.#before = before;
     this.#host = host;
     this.#flags = flags;
+    this.#environment = path === undefined ? process.env : { ...process.env, PATH: path };
   }
 
   /** Starts one, waits until it says that it is ready, and has it removed when the test is over. */
@@ -109,7 +113,8 @@ export class Cluster {
   /** Starts the process again after a stop or a kill. Resolves when it is ready, with the milliseconds that took. */
   async up(timeoutMs = 60_000): Promise<number> {
     const start = performance.now();
-    const child = spawn(...this.command(), { stdio: ['ignore', 'pipe', 'pipe'], cwd: tmpdir() });
+    const options = { cwd: tmpdir(), env: this.#environment };
+    const child = spawn(...this.command(), { stdio: ['ignore', 'pipe', 'pipe'], ...options });
     this.#process = child;
     let output = '';
     const collect = (chunk: Buffer) => {

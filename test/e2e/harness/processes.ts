@@ -32,6 +32,15 @@ function running(): number[] {
     .map(Number);
 }
 
+/** The names of the programs that a process has started and that have not ended. */
+export function childrenOf(parent: number): string[] {
+  return running().flatMap((pid) => {
+    const [, name, ppid] =
+      /\((.*)\) \S (\d+)/.exec(gone(() => readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? '') ?? [];
+    return name !== undefined && Number(ppid) === parent ? [name] : [];
+  });
+}
+
 /** The name of the file that a process runs. */
 export function programOf(pid: number): string | undefined {
   return gone(() => readlinkSync(`/proc/${pid}/exe`))

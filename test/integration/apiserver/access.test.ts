@@ -43,6 +43,50 @@ describe('authentication', () => {
     }
   });
 
+  it('lets nobody act as somebody else, whoever he is and whatever he asks for', async () => {
+    const impersonating = async (path: string, name: string, init: RequestInit = {}, env = {}) => {
+      const headers = { authorization: 'Bearer good', [name]: 'bob' };
+      return server.app.fetch(new Request(`https://x${path}`, { ...init, headers }), env);
+    };
+    const names = [
+      'Impersonate-User',
+      'IMPERSONATE-GROUP',
+      'impersonate-uid',
+      'Impersonate-Extra-scopes',
+      'impersonate-x',
+    ];
+    const paths = [
+      '/',
+      '/version',
+      '/version/',
+      '/livez',
+      '/readyz/etcd',
+      '/api',
+      '/apis',
+      '/openapi/v2',
+      '/nope',
+      pods,
+    ];
+    for (const path of paths) {
+      for (const name of names) {
+        const answer = await impersonating(path, name);
+        assert.equal(answer.status, 403, `${path} ${name}`);
+        const text = await answer.text();
+        const message = path === pods ? ((JSON.parse(text) as Status).message ?? '') : text;
+        assert.match(message, new RegExp(`^impersonation is not supported: .*${name.toLowerCase()} `));
+        // Of what is no resource kubectl shows text alone.
+        assert.match(answer.headers.get('content-type') ?? '', path === pods ? /json/ : /text/);
+      }
+    }
+    const post = { method: 'POST', body: JSON.stringify({ metadata: { name: 'x' } }) };
+    assert.equal((await impersonating('/api/v1/namespaces', 'Impersonate-User', post)).status, 403);
+    assert.equal((await server.call('GET', '/api/v1/namespaces/x')).status, 404);
+    const unknown = new Request(`https://x${pods}`, { headers: { 'Impersonate-User': 'root' } });
+    assert.equal((await server.app.fetch(unknown)).status, 401);
+    const inProcess = await server.call('GET', pods, undefined, { headers: { 'Impersonate-User': 'bob' } });
+    assert.equal(inProcess.status, 403);
+  });
+
   it('lets nobody else in', async () => {
     for (const path of [
       '/',
@@ -162,7 +206,7 @@ describe('authorization', () => {
         involvedObject: { kind: 'Pod', namespace: 'default', name: 'gone' },
         source: { host: 'n1' },
       },
-      201,
+      403,
     ],
   ];
   for (const [method, path, body, code] of cases) {

@@ -166,7 +166,7 @@ describe('a request for a certificate', () => {
     [
       'an alternative name of another sort',
       () => draft({ request: openssl(...ec, '-subj', '/CN=a', '-addext', 'subjectAltName=RID:1.2.3') }),
-      'spec.request: Invalid value: "<request data>": a subjectAltName of type id is not supported',
+      'spec.request: Invalid value: "<request data>": a subjectAltName of type registeredID is not supported',
     ],
     ['no signer', () => draft({ signerName: '' }), 'spec.signerName: Required value'],
     [

@@ -187,4 +187,24 @@ describe('delete', () => {
     assert.equal(await stored('c1'), undefined);
     assert.ok(await stored('c2'));
   });
+
+  it('gives a pod the longest time there is when more is asked for', async () => {
+    const pods = '/api/v1/namespaces/default/pods';
+    for (const [name, grace, query] of [
+      ['long-asked', 30, `?gracePeriodSeconds=${Number.MAX_SAFE_INTEGER}`],
+      ['long-wanted', 1e12, ''],
+    ] as const) {
+      const spec = {
+        nodeName: 'n',
+        terminationGracePeriodSeconds: grace,
+        containers: [{ name: 'c', image: 'i' }],
+      };
+      assert.equal((await server.call('POST', pods, { metadata: { name }, spec })).status, 201);
+      const answer = await server.call('DELETE', `${pods}/${name}${query}`);
+      assert.equal(answer.status, 200, answer.text);
+      const { deletionTimestamp, deletionGracePeriodSeconds } = answer.json().metadata;
+      assert.equal(deletionGracePeriodSeconds, 2 ** 31 - 1);
+      assert.match(deletionTimestamp ?? '', /^20\d\d-/);
+    }
+  });
 });

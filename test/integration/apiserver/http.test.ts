@@ -6,6 +6,7 @@ import { type Store, StoreUnavailableError } from '../../../src/storage/store.ts
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 
+const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const configMaps = '/api/v1/namespaces/default/configmaps';
 
 describe('paths and methods', () => {
@@ -43,6 +44,26 @@ describe('paths and methods', () => {
     ['GET', '/api/v1/namespaces/__proto__/pods', 200],
     ['GET', '/api/v1/namespaces/default/constructor', 404],
     ['GET', '/api/v1/namespaces/default/pods/x/constructor', 404],
+    ['GET', '/version/', 200],
+    ['GET', crds, 200],
+    ['GET', `${crds}/things.example.com`, 404],
+    ['POST', crds, 405],
+    ['GET', `${crds}?watch=true`, 405],
+    ['PATCH', `${crds}/things.example.com`, 405],
+    ['GET', '/apis/apiextensions.k8s.io', 404],
+    ['GET', '/apis/apiextensions.k8s.io/v1beta1/customresourcedefinitions', 404],
+    ['GET', `/apis/apiextensions.k8s.io/v1/namespaces/default/customresourcedefinitions`, 404],
+    ['GET', '/api/v1/namespaces?timeout=invalid', 400],
+    ['GET', '/api/v1/namespaces?timeout=5', 400],
+    ['GET', '/api/v1/namespaces?timeout=1d', 400],
+    ['GET', '/apis?timeout=soon', 400],
+    ['DELETE', `${configMaps}/x?timeout=-`, 400],
+    ['GET', '/api/v1/namespaces?timeout=', 200],
+    ['GET', '/api/v1/namespaces?timeout=0', 200],
+    ['GET', '/api/v1/namespaces?timeout=0s', 200],
+    ['GET', '/api/v1/namespaces?timeout=-5s', 200],
+    ['GET', '/api/v1/namespaces?timeout=2562047h', 200],
+    ['GET', '/api/v1/namespaces?timeout=1h2m3.5s4ms5us6%C2%B5s7ns', 200],
   ];
   for (const [method, path, code] of cases) {
     it(`${method} ${path.slice(0, 80)} is ${code}`, async () => {
@@ -51,6 +72,24 @@ describe('paths and methods', () => {
       assert.match(answer.headers.get('audit-id') ?? '', /-/);
     });
   }
+
+  it('tells an address that it does not have from an object that is not there', async () => {
+    const pod = '/api/v1/namespaces/default/pods/none';
+    const gone = (await server.call('GET', `${pod}/status`)).json<Status>();
+    assert.deepEqual([gone.message, gone.details?.name], ['pods "none" not found', 'none']);
+    for (const [method, path, kind] of [
+      ['PATCH', `${pod}/ephemeralcontainers`, 'pods/ephemeralcontainers'],
+      ['GET', `${pod}/status/more`, 'pods/status'],
+      ['GET', '/api/v1/namespaces/default/nodes/none', 'nodes'],
+    ] as const) {
+      const answer = await server.call(method, path);
+      assert.equal(answer.status, 404);
+      const { message, reason, details } = answer.json<Status>();
+      assert.equal(message, 'the server could not find the requested resource', path);
+      // kubectl debug reads in this that there are no ephemeral containers.
+      assert.deepEqual([reason, details], ['NotFound', { kind }]);
+    }
+  });
 
   it('answers an unknown path in plain text', async () => {
     const answer = await server.call('GET', '/nope');
@@ -229,6 +268,9 @@ describe('a store in trouble', () => {
     assert.equal(ready.status, 500);
     assert.match(ready.text, /\[-\]etcd failed: gone/);
     assert.match(ready.text, /readyz check failed/);
+    const strange = await server.app.fetch(new Request('https://apiserver/readyz'), {});
+    assert.equal(strange.status, 500);
+    assert.doesNotMatch(await strange.text(), /gone/);
     assert.equal((await server.call('GET', '/readyz?exclude=etcd')).status, 200);
     assert.equal((await server.call('GET', '/livez')).status, 200);
     await server.stop();
@@ -243,5 +285,107 @@ describe('a store in trouble', () => {
     assert.equal((await server.call('GET', '/readyz')).text, 'ok');
     assert.equal((await server.call('GET', '/readyz/nothing')).status, 404);
     await server.stop();
+  });
+});
+
+describe('a request with a timeout', () => {
+  let server: TestServer;
+  let isStuck = false;
+  let wasStopped = false;
+  before(async () => {
+    server = await startTestServer({
+      wrapStore: (store) => ({
+        ...store,
+        currentRevision: () => (isStuck ? new Promise(() => undefined) : store.currentRevision()),
+      }),
+      nodeConnection: (_node, _path, signal) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => {
+            wasStopped = true;
+            reject(signal.reason);
+          });
+        }),
+    });
+  });
+  after(() => server.stop());
+
+  it('ends when that is over, with 504', async () => {
+    isStuck = true;
+    const waiting = server.call('GET', `${configMaps}?timeout=20s`);
+    await server.clock.advance(19_999);
+    assert.equal(await Promise.race([waiting, 'waiting']), 'waiting');
+    await server.clock.advance(1);
+    const answer = await waiting;
+    assert.equal(answer.status, 504);
+    assert.equal(answer.json<Status>().reason, 'Timeout');
+    isStuck = false;
+    assert.equal((await server.call('GET', `${configMaps}?timeout=20s`)).status, 200);
+    assert.equal(server.clock.pending, 0);
+  });
+
+  it('waits for a minute at most', async () => {
+    isStuck = true;
+    const waiting = server.call('GET', `${configMaps}?timeout=1h`);
+    await server.clock.advance(60_000);
+    assert.equal((await waiting).status, 504);
+    isStuck = false;
+  });
+
+  it('is not ended by it when it lasts as long as it likes', async () => {
+    const stop = new AbortController();
+    const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] };
+    await server.call('POST', '/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec });
+    const log = '/api/v1/namespaces/default/pods/p/log?follow=true&timeout=5s';
+    const following = server.call('GET', log, undefined, { signal: stop.signal });
+    await server.clock.advance(60_000);
+    assert.equal(wasStopped, false);
+    stop.abort();
+    await following.catch(() => undefined);
+    assert.equal(wasStopped, true);
+  });
+});
+
+describe('a client that accepts no form of the answer', () => {
+  let server: TestServer;
+  before(async () => {
+    server = await startTestServer();
+  });
+  after(() => server.stop());
+  const table = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+  const apps = '/apis/apps/v1/namespaces/default/deployments';
+  const pods = '/api/v1/namespaces/default/pods';
+
+  it('is told so before anything is done', async () => {
+    const spec = { containers: [{ name: 'c', image: 'i' }] };
+    const template = { metadata: { labels: { a: 'b' } }, spec };
+    const workload = { selector: { matchLabels: { a: 'b' } }, template };
+    for (const [path, body] of [
+      [pods, { metadata: { name: 'p' }, spec }],
+      [apps, { metadata: { name: 'd' }, spec: workload }],
+    ] as const) {
+      assert.equal((await server.call('POST', path, body)).status, 201);
+    }
+    const eviction = { kind: 'Eviction', metadata: { name: 'p' } };
+    for (const [method, path, body, accept] of [
+      ['POST', configMaps, { metadata: { name: 'unseen' } }, 'text/html'],
+      ['DELETE', `${apps}/d`, undefined, 'text/html'],
+      ['PUT', `${apps}/d/scale`, { spec: { replicas: 9 } }, table],
+      ['GET', `${apps}/d/scale`, undefined, table],
+      ['POST', `${pods}/p/binding`, { target: { name: 'n' } }, table],
+      ['POST', `${pods}/p/eviction`, eviction, table],
+    ] as const) {
+      const answer = await server.call(method, path, body, { headers: { accept } });
+      assert.equal(answer.status, 406, `${method} ${path} ${answer.text}`);
+      assert.equal(answer.json<Status>().reason, 'NotAcceptable');
+    }
+    assert.equal((await server.call('GET', `${configMaps}/unseen`)).status, 404);
+    assert.equal(
+      (await server.call('GET', `${pods}/p`)).json<{ spec: { nodeName?: string } }>().spec.nodeName,
+      undefined,
+    );
+    const scale = await server.call('GET', `${apps}/d/scale`, undefined, {
+      headers: { accept: `${table},application/json` },
+    });
+    assert.equal(scale.json<{ spec: { replicas: number } }>().spec.replicas, 1);
   });
 });

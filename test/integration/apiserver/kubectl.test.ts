@@ -59,6 +59,46 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
       assert.equal((await deployment())?.spec.replicas, 3);
     });
 
+    it('says that acting as somebody else is not supported', async () => {
+      for (const flags of [['--as=bob'], ['--as=bob', '--as-group=system:masters']]) {
+        await assert.rejects(kubectl('get', 'pods', ...flags), ({ stderr }) => {
+          // Whether it knows the kinds already or has to ask for them first.
+          assert.match(stderr, /^Error.*impersonation is not supported: send the request without .*--as/m);
+          return true;
+        });
+      }
+    });
+
+    it('says that there is no such kind, and applies the others of the file', async () => {
+      const path = join(server.directory, 'claim.yaml');
+      const claim = `
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: claim}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: beside-claim}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec: {group: example.com, scope: Namespaced, names: {plural: things, kind: Thing}, versions: []}
+`;
+      await writeFile(path, claim);
+      for (const verb of ['apply', 'create']) {
+        await assert.rejects(kubectl(verb, '-f', path), ({ stderr }) => {
+          assert.match(stderr, /no matches for kind "PersistentVolumeClaim" in version "v1"/);
+          assert.match(stderr, /no matches for kind "CustomResourceDefinition"/);
+          assert.doesNotMatch(stderr, /failed to list CRDs/);
+          return true;
+        });
+        assert.match(await kubectl('get', 'configmaps'), /^beside-claim/m);
+        await kubectl('delete', 'configmap', 'beside-claim');
+      }
+    });
+
     it('prints tables', async () => {
       const wide = await kubectl('get', 'deploy,svc', '-o', 'wide');
       assert.match(wide, /^NAME +READY +UP-TO-DATE +AVAILABLE +AGE +CONTAINERS +IMAGES +SELECTOR$/m);
@@ -98,6 +138,10 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
 
     it('explains and finds resources by short name and category', async () => {
       assert.match(await kubectl('explain', 'deployment.spec.replicas'), /replicas/);
+      const pod = await kubectl('explain', 'pod.spec');
+      // What Kubernetes says of the type, and of one of its fields.
+      assert.match(pod, /\nDESCRIPTION:\n +\S+( \S+){3}/);
+      assert.match(pod, /\n +hostname\t.*\n +\S+( \S+){3}/);
       assert.match(
         await kubectl('api-resources', '--no-headers'),
         /^deployments +deploy +apps\/v1 +true +Deployment/m,
@@ -124,6 +168,12 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
         kubectl('get', 'pod', 'nope'),
         /Error from server \(NotFound\): pods "nope" not found/,
       );
+      await kubectl('run', 'debugged', '--image=x');
+      await assert.rejects(
+        kubectl('debug', 'debugged', '--image=x', '--target=debugged', '--profile=general'),
+        /ephemeral containers are disabled for this cluster/,
+      );
+      await kubectl('delete', 'pod', 'debugged', '--now');
       const bad = join(server.directory, 'bad.yaml');
       await writeFile(bad, 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\ndta: {}\n');
       await assert.rejects(kubectl('create', '-f', bad), /unknown field "dta"/);

@@ -1,7 +1,23 @@
 /** What a node says in what it may write, with the certificate of a node, over HTTPS. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { core, csrs, inDefault, merge, type NodeWorld, requestFor, startNodeWorld } from './node-world.ts';
+import { podResource } from '../../../src/api/core/v1/pod.ts';
+import type { KubeObject } from '../../../src/apimachinery/meta.ts';
+import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
+import { nodeRestriction } from '../../../src/apiserver/admission/node-restriction.ts';
+import { eventBurst } from '../../../src/apiserver/event-rate.ts';
+import type { ServerContext } from '../../../src/apiserver/server-context.ts';
+import { startTestServer } from '../../fixtures/api-server.ts';
+import {
+  container,
+  core,
+  csrs,
+  inDefault,
+  merge,
+  type NodeWorld,
+  requestFor,
+  startNodeWorld,
+} from './node-world.ts';
 
 let world: NodeWorld;
 const ask: NodeWorld['ask'] = (...args) => world.ask(...args);
@@ -21,6 +37,9 @@ describe('what a node says', () => {
     ...over,
   });
   const about = (involvedObject: object) => event({ involvedObject });
+  const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1';
+  const owner = (name: string) => ({ apiVersion: 'v1', kind: 'Node', name, uid: 'u' });
+  const taint = (key: string) => ({ key, effect: 'NoSchedule' });
   const rows: readonly (readonly [string, string, string, object, number])[] = [
     ['a label of its own', 'PATCH', node, { metadata: { labels: { disk: 'ssd' } } }, 200],
     ['its zone', 'PATCH', node, { metadata: { labels: { 'topology.kubernetes.io/zone': 'z' } } }, 200],
@@ -47,13 +66,66 @@ describe('what a node says', () => {
       { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n2', uid: 'u' }] } },
       403,
     ],
-    ['a finalizer', 'PATCH', node, { metadata: { finalizers: ['a.b/c'] } }, 403],
     [
-      'its taints while it registers',
+      'more than a Node needs',
       'PATCH',
-      node,
-      { spec: { taints: [{ key: 'a', effect: 'NoSchedule' }] } },
+      `${node}/status`,
+      { status: { images: [{ names: ['x'.repeat(300_000)] }] } },
+      403,
+    ],
+    ['a finalizer', 'PATCH', node, { metadata: { finalizers: ['a.b/c'] } }, 403],
+    ['a taint while it registers', 'PATCH', node, { spec: { taints: [taint('a')] } }, 200],
+    ['another in its place', 'PATCH', node, { spec: { taints: [taint('b')] } }, 403],
+    ['none while it registers', 'PATCH', node, { spec: { taints: null } }, 403],
+    ['a cordon while it registers', 'PATCH', node, { spec: { unschedulable: true } }, 403],
+    [
+      'its address',
+      'PATCH',
+      `${node}/status`,
+      { status: { addresses: [{ type: 'InternalIP', address: '192.0.2.1' }] } },
       200,
+    ],
+    [
+      'a host name',
+      'PATCH',
+      `${node}/status`,
+      { status: { addresses: [{ type: 'Hostname', address: 'n1.example' }] } },
+      200,
+    ],
+    [
+      'the name of another node',
+      'PATCH',
+      `${node}/status`,
+      { status: { addresses: [{ type: 'Hostname', address: 'n2' }] } },
+      403,
+    ],
+    [
+      'a name for an address',
+      'PATCH',
+      `${node}/status`,
+      { status: { addresses: [{ type: 'InternalIP', address: 'kubernetes.default' }] } },
+      422,
+    ],
+    [
+      'a wildcard',
+      'PATCH',
+      `${node}/status`,
+      { status: { addresses: [{ type: 'Hostname', address: '*.default' }] } },
+      422,
+    ],
+    [
+      'an address of a type of its own',
+      'PATCH',
+      `${node}/status`,
+      { status: { addresses: [{ type: 'Alias', address: 'n1' }] } },
+      422,
+    ],
+    [
+      'a port that is none',
+      'PATCH',
+      `${node}/status`,
+      { status: { daemonEndpoints: { kubeletEndpoint: { Port: 70_000 } } } },
+      422,
     ],
     ['its phase', 'PATCH', `${node}/status`, { status: { phase: 'Running' } }, 200],
     [
@@ -79,6 +151,15 @@ describe('what a node says', () => {
       200,
     ],
     ['its taints later', 'PATCH', node, { spec: { taints: null } }, 403],
+    ['more taints later', 'PATCH', node, { spec: { taints: [taint('a'), taint('b')] } }, 403],
+    ['that it has not reported', 'PATCH', `${node}/status`, { status: { nodeInfo: null } }, 403],
+    ['that it has no status', 'PATCH', `${node}/status`, { status: null }, 403],
+    ['all addresses as its range', 'PATCH', node, { spec: { podCIDR: '0.0.0.0/0' } }, 403],
+    ['the range of all pods', 'PATCH', node, { spec: { podCIDR: '10.244.0.0/16' } }, 403],
+    ['a range of Services', 'PATCH', node, { spec: { podCIDR: '10.96.7.0/24' } }, 403],
+    ['the range of another', 'PATCH', node, { spec: { podCIDR: '10.244.2.128/25' } }, 403],
+    ['two ranges', 'PATCH', node, { spec: { podCIDRs: ['10.244.7.0/24', '10.244.9.0/24'] } }, 403],
+    ['a range of another family', 'PATCH', node, { spec: { podCIDR: 'fd00::/64' } }, 403],
     ['whether it is schedulable', 'PATCH', node, { spec: { unschedulable: true } }, 403],
     ['its range', 'PATCH', node, { spec: { podCIDR: '10.244.7.0/24', podCIDRs: ['10.244.7.0/24'] } }, 200],
     [
@@ -130,6 +211,59 @@ describe('what a node says', () => {
     ],
     ['an event in another’s name', 'POST', `${inDefault}/events`, event({ source: { host: 'n2' } }), 403],
     ['an event in nobody’s name', 'POST', `${inDefault}/events`, event({ source: {} }), 403],
+    [
+      'an event that another is said to report',
+      'POST',
+      `${inDefault}/events`,
+      event({ reportingInstance: 'n2' }),
+      403,
+    ],
+    [
+      'an event about a pod that never was',
+      'POST',
+      `${inDefault}/events`,
+      about({ kind: 'Pod', namespace: 'default', name: 'never', uid: 'u' }),
+      403,
+    ],
+    [
+      'an event about a pod of its pod’s name',
+      'POST',
+      `${inDefault}/events`,
+      about({ kind: 'Pod', namespace: 'default', name: 'own', uid: 'u' }),
+      403,
+    ],
+    [
+      'an event as long as a recorder makes it',
+      'POST',
+      `${inDefault}/events?dryRun=All`,
+      event({ message: '€'.repeat(1024) }),
+      201,
+    ],
+    ['an event of 8 kB', 'POST', `${inDefault}/events`, event({ message: 'x'.repeat(8192) }), 403],
+    [
+      'an event that cannot be deleted',
+      'POST',
+      `${inDefault}/events`,
+      { ...event({}), metadata: { name: 'said', finalizers: ['a.b/c'] } },
+      403,
+    ],
+    ['an owner of its lease', 'PATCH', lease, { metadata: { ownerReferences: [owner('n2')] } }, 403],
+    [
+      'an owner of its lease that is a Node of another group',
+      'PATCH',
+      lease,
+      { metadata: { ownerReferences: [{ ...owner('n1'), apiVersion: 'example.com/v1' }] } },
+      403,
+    ],
+    [
+      'its Node as the owner of its lease',
+      'PATCH',
+      lease,
+      { metadata: { ownerReferences: [owner('n1')] } },
+      200,
+    ],
+    ['a finalizer of its lease', 'PATCH', lease, { metadata: { finalizers: ['a.b/c'] } }, 403],
+    ['a finalizer of its pod', 'PATCH', status, { metadata: { finalizers: ['a.b/c'] } }, 403],
   ];
   for (const [what, method, path, body, code] of rows) {
     it(`of ${what} is ${code < 300 ? 'taken' : 'refused'}`, async () => {
@@ -137,6 +271,96 @@ describe('what a node says', () => {
       assert.equal(answer.status, code, answer.text);
     });
   }
+
+  it('of a pod that is gone is taken when it had reported about it, and of no other of its name', async () => {
+    const pods = `${inDefault}/pods`;
+    await make(pods, {
+      metadata: { name: 'gone' },
+      spec: { nodeName: 'n1', containers: [container('c', 'own')] },
+    });
+    const { uid } = (await world.server.call('GET', `${pods}/gone`)).json<{ metadata: { uid: string } }>()
+      .metadata;
+    const about = { kind: 'Pod', namespace: 'default', name: 'gone', uid };
+    const said = (name: string, involvedObject: object) =>
+      ask('POST', `${inDefault}/events`, { ...event({ involvedObject }), metadata: { name } });
+    assert.equal((await said('gone.1', about)).status, 201);
+    const removed = await world.server.call('DELETE', `${pods}/gone?gracePeriodSeconds=0`);
+    assert.equal(removed.status, 200, removed.text);
+    assert.equal((await said('gone.2', about)).status, 201);
+    assert.equal((await ask('PATCH', `${inDefault}/events/gone.1`, { count: 2 })).status, 200);
+    assert.equal((await said('gone.3', { ...about, uid: 'another' })).status, 403);
+    assert.equal((await said('gone.4', { ...about, uid: undefined })).status, 403);
+  });
+
+  it('of a label that a person gave it is refused, also when it takes it away', async () => {
+    const label = (value: string | null) => ({
+      metadata: { labels: { 'node-restriction.kubernetes.io/kept': value } },
+    });
+    const given = await world.server.call('PATCH', node, label('x'), { headers: { 'content-type': merge } });
+    assert.equal(given.status, 200, given.text);
+    const answer = await ask('PATCH', node, label(null));
+    assert.equal(answer.status, 403, answer.text);
+    assert.match(answer.text, /the label node-restriction\.kubernetes\.io\/kept/);
+  });
+
+  it('of itself is taken only where it may register, or a person has added it', async () => {
+    const server = await startTestServer({ mayRegister: (name) => name === 'own' });
+    const register = (name: string) => {
+      const user = { name: `system:node:${name}`, groups: ['system:nodes'] };
+      return server.call('POST', `${core}/nodes`, { metadata: { name } }, { user });
+    };
+    assert.equal((await register('own')).status, 201);
+    const refused = await register('n1');
+    assert.equal(refused.status, 403);
+    assert.match(refused.text, /nodes are added by a person: run minik8s ctl add node n1/);
+    assert.equal((await server.call('POST', `${core}/nodes`, { metadata: { name: 'n1' } })).status, 201);
+    assert.equal((await register('n1')).status, 409);
+    await server.stop();
+  });
+
+  it('comes at a rate that the store can bear', async () => {
+    const server = await startTestServer();
+    const user = { name: 'system:node:n1', groups: ['system:nodes'] };
+    const other = { name: 'system:node:n2', groups: ['system:nodes'] };
+    const say = (who: typeof user) =>
+      server.call('POST', `${inDefault}/events?dryRun=All`, event({ involvedObject: {} }), { user: who });
+    for (let said = 0; said < eventBurst; said++) assert.equal((await say(user)).status, 403);
+    const answer = await say(user);
+    assert.equal(answer.status, 429);
+    assert.equal(answer.headers.get('retry-after'), '1');
+    assert.match(answer.text, /node \\"n1\\" writes too many events: 10 a second/);
+    assert.equal((await say(other)).status, 403);
+    assert.equal((await server.call('GET', `${core}/nodes/n1`, undefined, { user })).status, 404);
+    await server.clock.advance(200);
+    assert.deepEqual(
+      [(await say(user)).status, (await say(user)).status, (await say(user)).status],
+      [403, 403, 429],
+    );
+    await server.stop();
+  });
+
+  it('about a pod counts for the pod that is written, whatever another of its name was', async () => {
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: { nodeName: 'n2' } };
+    for (const [operation, subresource] of [
+      ['delete', ''],
+      ['update', 'status'],
+    ] as const) {
+      const admission = {
+        operation,
+        subresource,
+        definition: podResource as ResourceDefinition,
+        namespace: 'default',
+        name: 'web',
+        user: { name: 'system:node:n1', groups: ['system:nodes'] },
+        old: pod as unknown as KubeObject,
+        ...(operation === 'update' && { object: pod as unknown as KubeObject }),
+      };
+      const refusal = /node "n1" may only change pods that are bound to it/;
+      await assert.rejects(async () => nodeRestriction({} as ServerContext, admission), refusal);
+      const { user } = { user: { name: 'system:node:n2', groups: ['system:nodes'] } };
+      await nodeRestriction({} as ServerContext, { ...admission, user });
+    }
+  });
 
   it('of its phase counts for nothing: whether it is in, a person says', async () => {
     const stored = (await world.server.call('GET', node)).json<{ status?: { phase?: string } }>();

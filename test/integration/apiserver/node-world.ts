@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { Agent, request as httpsRequest } from 'node:https';
 import { systemClock } from '../../../src/base/clock.ts';
+import { podRangeClaims } from '../../../src/controllers/node-ipam.ts';
 import { makeKey, makeRequest } from '../../../src/pki/new-request.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 
@@ -43,7 +44,10 @@ export async function requestFor(node: string): Promise<object> {
 }
 
 export async function startNodeWorld(): Promise<NodeWorld> {
-  const server = await startHttpsTestServer({ clock: systemClock });
+  const server = await startHttpsTestServer({
+    clock: systemClock,
+    podRangeProblem: podRangeClaims('10.244.0.0/16'),
+  });
   const { certificate, key } = await server.clientCertificate('system:node:n1', ['system:nodes']);
   const agent = new Agent({ keepAlive: true, ca: server.authority.certificate, cert: certificate, key });
   const make = async (path: string, object: object) => {
@@ -69,7 +73,10 @@ async function makeObjects(server: HttpsTestServer, make: NodeWorld['make']): Pr
     ['own', 'n1'],
     ['other', 'n2'],
   ] as const) {
-    await make(`${core}/nodes`, { metadata: { name: nodeName } });
+    await make(`${core}/nodes`, {
+      metadata: { name: nodeName },
+      ...(name === 'other' && { spec: { podCIDR: '10.244.2.0/24' } }),
+    });
     await make(`${inDefault}/secrets`, { metadata: { name } });
     await make(`${inDefault}/configmaps`, { metadata: { name } });
     await make(pods, { metadata: { name }, spec: { containers: [container('c', name)] } });

@@ -130,7 +130,7 @@ describe('protobuf bodies', () => {
     assert.equal(await storedObject(server, '/registry/pods/default/p'), undefined);
   });
 
-  it('are refused when they can not be read or are of another kind', async () => {
+  it('are refused when they cannot be read or are of another kind', async () => {
     const whole = configMap({ metadata: { name: 'c' }, data: { k: 'v'.repeat(200) } });
     const cases: [Uint8Array, RegExp][] = [
       [whole.subarray(0, whole.length - 40), /cannot be read: invalid protobuf: it ends too early/],

@@ -65,6 +65,23 @@ describe('the HTTPS listener', () => {
     assert.equal(await fetchStatus('/livez'), 200);
   });
 
+  it('answers a stranger at once and closes, however much of a body is still to come', async () => {
+    const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+    for (const [asked, size, status] of [
+      [`POST ${path}`, 'Content-Length: 100000000', 401],
+      [`POST ${path}`, 'Transfer-Encoding: chunked', 401],
+      ['GET /livez', 'Content-Length: 100000000', 200],
+    ] as const) {
+      const socket = connect({ host: '127.0.0.1', port: server.port, ca: server.authority.certificate });
+      await once(socket, 'secureConnect');
+      socket.write(`${asked} HTTP/1.1\r\nHost: x\r\n${size}\r\n\r\n1\r\n{`);
+      let text = '';
+      for await (const chunk of socket) text += chunk;
+      assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `));
+      assert.match(text, /\r\nconnection: close\r\n/i);
+    }
+  });
+
   it('survives requests that are none', async () => {
     for (const text of [
       'GET\r\n\r\n',
@@ -80,6 +97,100 @@ describe('the HTTPS listener', () => {
       await once(socket, 'close');
     }
     assert.equal(await fetchStatus('/livez'), 200);
+  });
+
+  /** The status line of the answer to what is written, as an administrator or as nobody. */
+  const raw = async (text: string, isAdmin: boolean) => {
+    const identity = isAdmin ? await server.clientCertificate('admin', ['system:masters']) : undefined;
+    const tls = identity && { key: identity.key, cert: identity.certificate };
+    const ca = server.authority.certificate;
+    const socket = connect({ host: '127.0.0.1', port: server.port, ca, ...tls });
+    socket.on('error', () => {});
+    await once(socket, 'secureConnect');
+    socket.write(text);
+    let answer = '';
+    for await (const chunk of socket) {
+      answer += chunk;
+      if (answer.includes('\r\n\r\n')) break;
+    }
+    socket.destroy();
+    return answer.split('\r\n')[0];
+  };
+  const exec = '/api/v1/namespaces/default/pods/web/exec?command=x&stdout=1';
+  const webSocket = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
+
+  it('refuses a request with two hosts, also one that would leave HTTP', async () => {
+    for (const path of ['/livez', '/api/v1/pods']) {
+      for (const second of ['Host: b', 'host: a', 'HOST:b']) {
+        assert.match(
+          (await raw(`GET ${path} HTTP/1.1\r\nHost: a\r\n${second}\r\n\r\n`, true)) ?? '',
+          / 400 /,
+        );
+      }
+    }
+    const upgrade = `GET ${exec} HTTP/1.1\r\nHost: a\r\n${webSocket}`;
+    assert.match((await raw(`${upgrade}hOST: b\r\n\r\n`, true)) ?? '', / 400 /);
+    assert.match((await raw(`${upgrade}\r\n`, true)) ?? '', / 404 /);
+    // Heads of upgrades have the same bounds, and a long command is one parameter.
+    const asking = (query: string, headers = '') =>
+      raw(`GET ${exec}${query} HTTP/1.1\r\nHost: a\r\n${webSocket}${headers}\r\n`, true);
+    assert.match((await asking('&a'.repeat(10_000))) ?? '', / 414 /);
+    assert.match((await asking(`&command=${'x'.repeat(300_000)}`)) ?? '', / 404 /);
+    const protocols = `Sec-WebSocket-Protocol: ${'a,'.repeat(9000)}\r\n`;
+    assert.match((await asking('', protocols)) ?? '', / 400 /);
+    assert.match((await raw('GET /livez HTTP/1.1\r\nHost: a\r\nX-Host: b\r\n\r\n', true)) ?? '', / 200 /);
+  });
+
+  it('takes long heads, as Go’s servers do, and of those who show no certificate shorter ones', async () => {
+    const kb = 1024;
+    // What is still being sent may cost the client the answer.
+    const cutOff = /^$| 431 /;
+    for (const [isAdmin, size, expected] of [
+      [true, 900 * kb, / 200 /],
+      [true, 1100 * kb, cutOff],
+      [false, 60 * kb, / 200 /],
+      [false, 70 * kb, cutOff],
+    ] as const) {
+      const text = 'x'.repeat(size);
+      for (const request of [
+        `GET /livez?${text} HTTP/1.1\r\nHost: a\r\n\r\n`,
+        `GET /livez HTTP/1.1\r\nHost: a\r\nX: ${text}\r\n\r\n`,
+      ]) {
+        assert.match((await raw(request, isAdmin)) ?? '', expected, `${isAdmin} ${size}`);
+      }
+    }
+  });
+
+  it('keeps a watch that may last longer than a timer of Node can', async () => {
+    const { key, certificate } = await server.clientCertificate('admin', ['system:masters']);
+    const tls = { ca: server.authority.certificate, key, cert: certificate };
+    const maps = '/api/v1/namespaces/kube-public/configmaps';
+    const watching = get({
+      host: '127.0.0.1',
+      port: server.port,
+      path: `${maps}?watch=true&timeoutSeconds=2147484`,
+      agent: false,
+      ...tls,
+    });
+    const [response] = await once(watching, 'response');
+    for (let number = 0; number < 3; number++) {
+      await server.call('POST', maps, { metadata: { name: `late-${number}` } });
+    }
+    const chunks = response[Symbol.asyncIterator]();
+    for (let seen = ''; !seen.includes('late-2'); ) {
+      const { done, value } = await chunks.next();
+      assert.equal(done, false, 'the watch has ended');
+      seen += value;
+    }
+    watching.destroy();
+  });
+
+  it('lets nobody act as somebody else, on a request that would leave HTTP either', async () => {
+    const said = await raw(
+      `GET ${exec} HTTP/1.1\r\nHost: a\r\n${webSocket}impersonate-USER: bob\r\n\r\n`,
+      true,
+    );
+    assert.match(said ?? '', / 403 /);
   });
 
   it('offers HTTP/1.1 alone to everybody but agents', async () => {
@@ -113,6 +224,10 @@ describe('the HTTPS listener', () => {
       const answer = await transport.request({ method: 'GET', path: `${maps}/none` });
       assert.equal(answer.status, 404);
       assert.match(await read(answer), /configmaps \\"none\\" not found/);
+      const headers = { 'Impersonate-User': 'bob' };
+      const impersonating = await transport.request({ method: 'GET', path: maps, headers });
+      assert.equal(impersonating.status, 403);
+      assert.match(await read(impersonating), /impersonation is not supported/);
       transport.close();
       const { authority, port } = server;
       const unknown = { server: `https://127.0.0.1:${port}`, ca: authority.certificate, clock: systemClock };

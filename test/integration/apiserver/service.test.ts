@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Service } from '../../../src/api/core/v1/service.ts';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
 import { bootstrapObjects } from '../../../src/apiserver/bootstrap.ts';
-import { startTestServer, storedObject, type TestServer } from '../../fixtures/api-server.ts';
+import { objectsAt, startTestServer, storedObject, type TestServer } from '../../fixtures/api-server.ts';
 
 const services = '/api/v1/namespaces/default/services';
 
@@ -159,7 +159,7 @@ describe('services', () => {
 describe('bootstrap', () => {
   it('makes what every cluster has, once', async () => {
     const server = await startTestServer({ bare: true });
-    await bootstrapObjects(server, { port: 6443 });
+    await bootstrapObjects(server, objectsAt(6443));
     const before = await server.store.list('/registry/');
     assert.deepEqual(
       before.items.map(({ key }) => key),
@@ -172,7 +172,7 @@ describe('bootstrap', () => {
         '/registry/services/kube-system/kube-dns',
       ],
     );
-    await bootstrapObjects(server, { port: 7443 });
+    await bootstrapObjects(server, objectsAt(7443));
     const same = await server.store.list('/registry/');
     assert.equal(same.revision, before.revision);
     const service = (await storedObject(server, '/registry/services/default/kubernetes')) as Service;

@@ -110,6 +110,66 @@ describe('update', () => {
     assert.equal(status.status?.replicas, 2);
   });
 
+  it('lets a write of the status change metadata as far as upstream does for the kind', async () => {
+    const owners = [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' }];
+    const told = {
+      labels: { a: 'b' },
+      annotations: { c: 'd' },
+      ownerReferences: owners,
+      finalizers: ['e.f/g'],
+    };
+    const pod = { metadata: { name: 'told' }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    const spec = { host: 'told.example', paths: [] };
+    const dns = { apiVersion: 'minik8s.io/v1', kind: 'Dns', metadata: { name: 'told' }, spec };
+    await server.call('POST', '/apis/minik8s.io/v1/namespaces/default/dnses', {
+      ...dns,
+      spec: { ...spec, paths: [{ path: '/', serviceName: 's', servicePort: 80 }] },
+    });
+    await server.call('POST', '/api/v1/namespaces/default/pods', pod);
+    await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'told' } });
+    await createDeployment('told');
+    for (const [path, kept] of [
+      ['/api/v1/namespaces/told', []],
+      ['/api/v1/namespaces/default/pods/told', ['ownerReferences']],
+      [`${deployments}/told`, ['labels']],
+      [
+        '/apis/minik8s.io/v1/namespaces/default/dnses/told',
+        ['labels', 'annotations', 'ownerReferences', 'finalizers'],
+      ],
+    ] as const) {
+      const before = (await server.call('GET', path)).json<KubeObject>().metadata;
+      const headers = { 'content-type': 'application/merge-patch+json' };
+      const answer = await server.call('PATCH', `${path}/status`, { metadata: told }, { headers });
+      assert.equal(answer.status, 200, answer.text);
+      const { metadata } = answer.json<KubeObject>();
+      for (const field of ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const) {
+        const isKept = (kept as readonly string[]).includes(field);
+        const expected = isKept
+          ? before[field]
+          : { ...told[field], ...(field === 'labels' && before.labels) };
+        assert.deepEqual({ ...metadata[field] }, { ...expected }, `${field} of ${path}`);
+      }
+    }
+  });
+
+  it('changes the scale by each kind of patch', async () => {
+    const path = `${deployments}/rescaled/scale`;
+    await createDeployment('rescaled');
+    const by = async (type: string, body: unknown) => {
+      const answer = await server.call('PATCH', path, body, {
+        headers: { 'content-type': `application/${type}` },
+      });
+      assert.equal(answer.status, 200, answer.text);
+      return answer.json<{ kind: string; spec: { replicas: number } }>();
+    };
+    assert.equal((await by('strategic-merge-patch+json', { spec: { replicas: 4 } })).spec.replicas, 4);
+    assert.equal((await by('merge-patch+json', { spec: { replicas: 5 } })).spec.replicas, 5);
+    const operations = [{ op: 'replace', path: '/spec/replicas', value: 6 }];
+    const scale = await by('json-patch+json', operations);
+    assert.deepEqual([scale.kind, scale.spec.replicas], ['Scale', 6]);
+    assert.equal((await server.call('GET', `${deployments}/rescaled`)).json<Deployment>().spec.replicas, 6);
+  });
+
   it('refuses what may not change, naming the field', async () => {
     const made = await createDeployment('immutable');
     const selector = { matchLabels: { app: 'other' } };

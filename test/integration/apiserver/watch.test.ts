@@ -254,22 +254,100 @@ describe('watch', () => {
     await own.stop();
   });
 
-  it('cuts off a client that reads too slowly', async () => {
-    const cacheClock = new FakeClock();
-    const own = await startTestServer({ cacheClock });
-    const text = 'x'.repeat(900_000);
-    await own.call('POST', configMaps, { metadata: { name: 'big' } });
-    await own.cache.waitUntil(await own.store.currentRevision());
-    const request = new Request(`https://apiserver${configMaps}?watch=true&resourceVersion=0`);
-    const response = await own.handlerFor(admin)(request);
-    for (let i = 0; i < 30; i++) {
-      const body = { metadata: { name: 'big' }, data: { text, i: String(i) } };
-      await own.call('PUT', `${configMaps}/big`, body);
-      await cacheClock.advance(5);
-    }
-    assert.equal(own.clock.pending, 0);
-    const lines = (await response.text()).trim().split('\n');
-    assert.ok(lines.length > 15 && lines.length < 25, `${lines.length} lines`);
-    await own.stop();
+  describe('of a client that does not read', () => {
+    const open = async () => {
+      const cacheClock = new FakeClock();
+      const own = await startTestServer({ cacheClock });
+      const hungUp = { times: 0 };
+      const request = new Request(`https://apiserver${configMaps}?watch=true&resourceVersion=0`);
+      const response = await own.app.fetch(request, { user: admin, hangUp: () => void hungUp.times++ });
+      const reader = response.body?.getReader();
+      assert.ok(reader);
+      const write = async (name: string, bytes: number) => {
+        const made = await own.call('POST', configMaps, {
+          metadata: { name },
+          data: { text: 'x'.repeat(bytes) },
+        });
+        assert.equal(made.status, 201);
+        await own.cache.waitUntil(Number(made.json().metadata.resourceVersion));
+        await cacheClock.advance(5);
+        await own.clock.settle();
+      };
+      return { own, reader, hungUp, write };
+    };
+
+    it('is cut off when too much waits', async () => {
+      const { own, hungUp, write } = await open();
+      for (let number = 0; number < 12; number++) await write(`large-${number}`, 900_000);
+      assert.equal(hungUp.times, 1);
+      assert.equal(own.clock.pending, 0);
+      await own.stop();
+    });
+
+    it('is cut off when anything waits for too long, and not before', async () => {
+      const { own, hungUp, write } = await open();
+      await write('small', 100_000);
+      await own.clock.advance(29_000);
+      assert.equal(hungUp.times, 0);
+      await own.clock.advance(1001);
+      assert.equal(hungUp.times, 1);
+      assert.equal(own.clock.pending, 0);
+      await own.stop();
+    });
+
+    it('is cut off when it reads so little that it would never be done', async () => {
+      const { own, reader, hungUp, write } = await open();
+      for (let number = 0; number < 5; number++) await write(`m-${number}`, 900_000);
+      for (let times = 0; times < 9; times++) {
+        await reader.read();
+        await own.clock.advance(3000);
+      }
+      assert.equal(hungUp.times, 0);
+      await own.clock.advance(4000);
+      assert.equal(hungUp.times, 1);
+      await own.stop();
+    });
+
+    it('is kept when it reads, however late, and holds no timer then', async () => {
+      const { own, reader, hungUp, write } = await open();
+      const waiting = own.clock.pending;
+      for (let number = 0; number < 5; number++) {
+        await write(`m-${number}`, 900_000);
+        await own.clock.advance(29_000);
+        for (let bytes = 0; bytes < 900_000; ) bytes += (await reader.read()).value?.length ?? 0;
+      }
+      await own.clock.advance(30_000);
+      assert.equal(hungUp.times, 0);
+      assert.equal(own.clock.pending, waiting);
+      await reader.cancel();
+      await own.stop();
+    });
+
+    it('is told of it when it has no connection of its own', async () => {
+      const own = await startTestServer();
+      await own.call('POST', configMaps, { metadata: { name: 'a' } });
+      const request = new Request(`https://apiserver${configMaps}?watch=true`);
+      const { body } = await own.handlerFor(admin)(request);
+      await own.clock.advance(30_000);
+      await assert.rejects(new Response(body).text(), /not read in time/);
+      await own.stop();
+    });
+
+    it('is cut off while the objects there are are still being sent', async () => {
+      const cacheClock = new FakeClock();
+      const own = await startTestServer({ cacheClock });
+      for (let number = 0; number < 3; number++) {
+        const body = { metadata: { name: `m-${number}` }, data: { text: 'x'.repeat(200_000) } };
+        await own.call('POST', configMaps, body);
+      }
+      let hungUp = 0;
+      const request = new Request(`https://apiserver${configMaps}?watch=true`);
+      const response = await own.app.fetch(request, { user: admin, hangUp: () => void hungUp++ });
+      assert.equal(response.status, 200);
+      await own.clock.advance(31_000);
+      assert.equal(hungUp, 1);
+      assert.equal(own.clock.pending, 0);
+      await own.stop();
+    });
   });
 });

@@ -79,7 +79,7 @@ describe('ctl certificate, beside kubectl 1.32', { timeout: 60_000, skip: unless
     const { status, err } = await ours(['certificate', 'approve']);
     assert.deepEqual(
       [status, err],
-      [2, 'error: one or more CSRs must be specified as <name> or -f <filename>\n'],
+      [1, 'error: one or more CSRs must be specified as <name> or -f <filename>\n'],
     );
   });
 });

@@ -255,6 +255,29 @@ describe('ctl', { timeout: 120_000 }, () => {
     assert.equal(missing.err, 'Error from server (NotFound): deployments.apps "nosuch" not found\n');
   });
 
+  it('rollout knows revisions of 64 bits exactly', async () => {
+    const made = await server.call('POST', deployments, { ...deployment, metadata: { name: 'old' } });
+    const { uid } = made.json<{ metadata: { uid: string } }>().metadata;
+    // Next to each other, and the same number to those who count with 53 bits.
+    for (const revision of ['3546343826724305832', '3546343826724305833']) {
+      const annotations = { 'deployment.kubernetes.io/revision': revision };
+      const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'old', uid };
+      const { template } = deployment.spec;
+      const containers = [{ name: 'c', image: `x:${revision}` }];
+      const set = await server.call('POST', '/apis/apps/v1/namespaces/default/replicasets', {
+        metadata: { name: `old-${revision}`, labels: { app: 'web' }, annotations, ownerReferences: [owner] },
+        spec: { ...deployment.spec, template: { ...template, spec: { containers } } },
+      });
+      assert.equal(set.status, 201, set.text);
+    }
+    const rows = (await ok('rollout', 'history', 'deployment/old')).match(/^\d+/gm);
+    assert.deepEqual(rows, ['3546343826724305832', '3546343826724305833']);
+    await ok('rollout', 'undo', 'deployment/old', '--to-revision=3546343826724305832');
+    const image = await ok('get', 'deployment', 'old', '-o', 'jsonpath={..image}');
+    assert.equal(image, 'x:3546343826724305832');
+    await server.call('DELETE', `${deployments}/old`);
+  });
+
   it('scale sets replicas, with --current-replicas only from there', async () => {
     assert.equal(await ok('scale', 'deployment', 'web', '--replicas', '5'), 'deployment.apps/web scaled\n');
     const { status, err } = await ctl(['scale', 'deployment/web', '--replicas=1', '--current-replicas=2']);
@@ -340,7 +363,7 @@ describe('ctl', { timeout: 120_000 }, () => {
     const env = { MINIK8S_DATA_DIR: data };
     assert.equal((await ctlFor(undefined)(['get', 'ns', '-o', 'name'], { env })).status, 0);
     const nowhere = await ctlFor(undefined)(['get', 'ns'], { env: { MINIK8S_DATA_DIR: '/nonexistent' } });
-    assert.equal(nowhere.status, 2);
+    assert.equal(nowhere.status, 1);
     assert.match(nowhere.err, /no kubeconfig found \(looked at .*admin\.conf\): name one with --kubeconfig/);
   });
 
@@ -357,12 +380,12 @@ describe('ctl', { timeout: 120_000 }, () => {
 
   const usage: [args: string[], err: RegExp][] = [
     [['get'], /say which resource/],
-    [['get', 'pods', '--nope'], /unknown option '--nope'; see minik8s ctl get --help/],
+    [['get', 'pods', '--nope'], /unknown flag --nope; see minik8s ctl get --help/],
     [['get', 'pods', '-o', 'xml'], /unable to match a printer suitable for the output format "xml"/],
     [['get', 'pods', 'pod/x'], /must be TYPE\/NAME each/],
     [['get', 'pods', 'x', '-l', 'a=b'], /cannot be combined with a selector/],
     [['get', 'pods,svc', '-w'], /single resource type or object with --watch/],
-    [['get', 'pods', '-z'], /unknown option '-z'/],
+    [['get', 'pods', '-z'], /unknown flag -z/],
     [['get', 'pods', '--sort-by'], /option '--sort-by <value>' argument missing/],
     [['get', 'pods', '--watch=maybe'], /'-w, --watch' does not take an argument/],
     [['get', 'pods', '-o', 'json=x'], /unable to match a printer .* "json=x"/],
@@ -374,7 +397,7 @@ describe('ctl', { timeout: 120_000 }, () => {
     [['get', '-f', 'a.yaml', 'pods'], /-f says which objects: leave out the resource type/],
     [['apply', '-f', '-', '-f', '-'], /standard input cannot be used for multiple arguments/],
     [['apply', '-f', ''], /-f: the name of a file is missing/],
-    [['apply', '-f', 'https://example.com/web.yaml'], /-f https:\S+: only files; fetch it first/],
+    [['apply', '-f', 'http://127.0.0.1:1/web.yaml'], /unable to read URL "http:\S+": .*ECONNREFUSED/],
     [['run', '--image=a:1', '--', 'x'], /say what the pod is called/],
     [['run', 'x'], /--image is required/],
     [['run', 'x', '--image=a:1', '-t'], /-t needs -i/],
@@ -388,13 +411,23 @@ describe('ctl', { timeout: 120_000 }, () => {
     [['delete', 'pod', 'x', '--grace-period=0'], /needs --force/],
     [['scale', 'deploy', 'web'], /--replicas=COUNT is required/],
     [['logs'], /say which pod/],
-    [['nope'], /unknown command nope; known: get, describe/],
+    [['create', 'deployment', 'x', '--image=a:1'], /ctl create deployment: kubectl has it and ctl does not;/],
+    [['create', 'nonsense'], /ctl create: unexpected argument 'nonsense'/],
+    [
+      ['rollout', 'pause', 'deploy/x'],
+      /ctl rollout: unknown command pause: kubectl has it and ctl does not;/,
+    ],
+    [['apply', '-k', '.'], /ctl apply: unknown flag -k: kubectl has it and ctl does not;/],
+    [['delete', '--kustomize=.'], /unknown flag --kustomize: kubectl has it and ctl does not;/],
+    [['get', 'jobs'], /^error: jobs are known to Kubernetes, not served by minik8s\n$/],
+    [['get', 'sts,pods'], /^error: statefulsets are known to Kubernetes, not served by minik8s\n$/],
+    [['nope'], /unknown command nope; see minik8s ctl --help/],
     [['rollout', 'nope'], /unknown command nope; known: status/],
   ];
   for (const [args, message] of usage) {
     it(`refuses ${args.join(' ')}`, async () => {
       const { status, out, err } = await ctl(args);
-      assert.deepEqual([status, out], [2, '']);
+      assert.deepEqual([status, out], [1, '']);
       assert.match(err, message);
       assert.equal(err.split('\n').length, 2, err);
     });

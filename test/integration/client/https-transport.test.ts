@@ -233,6 +233,16 @@ function suite(connect: Connect): void {
   test('bad server addresses are refused when the transport is made', () => {
     for (const server of ['127.0.0.1', 'ftp://x', ''])
       assert.throws(() => connect({ server }), /write https:\/\/host:port/);
+    assert.throws(
+      () => connect({ server: 'https://me:secret@010.1.1.1:6443' }),
+      ({ message }: Error) => {
+        assert.equal(
+          message,
+          'server https://8.1.1.1:6443 is not written as that address: write four decimal numbers',
+        );
+        return true;
+      },
+    );
   });
 
   test('a connection that breaks is a reset, before the answer and within it', async () => {

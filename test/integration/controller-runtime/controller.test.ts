@@ -167,22 +167,16 @@ test('an informer follows the server through writes in many pages, and its store
 });
 
 test('a watch from before the server remembers is expired', async () => {
-  const writes: Promise<number>[] = [];
-  const late = await startTestServer({
-    bare: true,
-    wrapStore(store) {
-      for (let i = 0; i < 5; i++)
-        writes.push(store.create(`/registry/configmaps/old/${i}`, Buffer.from('{}')));
-      return store;
-    },
-  });
-  await Promise.all(writes);
+  const before = await startTestServer();
+  await before.store.compact(await before.store.currentRevision());
+  const late = await startTestServer({ bare: true, wrapStore: () => before.store });
   const maps = createClient(inProcessTransport(late.handlerFor(admin))).resource(configMapResource);
   const watching = (async () => {
     for await (const _ of maps.watch({ resourceVersion: '1', signal: AbortSignal.timeout(5_000) }));
   })();
   await assert.rejects(watching, isExpired);
   await late.stop();
+  await before.stop();
 });
 
 test('a controller converges, overshoots never, and heals what is broken', async () => {

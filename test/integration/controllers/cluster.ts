@@ -86,6 +86,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     ...controllers({
       clusterDomain: 'cluster.local',
       clusterCidr: '10.244.0.0/16',
+      serviceCidr: '10.96.0.0/16',
       nodeApproval: options.nodeApproval ?? 'auto',
       certificates: certificatesOf(options.authority ?? (await testAuthority())),
     }),

@@ -16,10 +16,19 @@ import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import type { NodeApproval } from '../../../src/controllers/csr-approving-plan.ts';
+import { hostnameAnnotation, masterLabels } from '../../../src/controllers/masters-plan.ts';
 import { makeKey, makeRequest, type RequestedSubject } from '../../../src/pki/new-request.ts';
 import type { KeyAndCertificate } from '../../../src/pki/x509.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';
 import { testAuthority } from '../../fixtures/certificates.ts';
+import {
+  attribute,
+  certificateRequest,
+  der,
+  extensionRequest,
+  name,
+  subjectAltName,
+} from '../../fixtures/der.ts';
 import { type Cluster, eventually, startCluster } from './cluster.ts';
 
 const client = ['digital signature', 'client auth'];
@@ -131,15 +140,89 @@ describe('joining at once', () => {
     assert.ok(Math.abs(lifeOf(await certificateOf(rig, name)) - 600) < 60);
   });
 
-  it('gives a node a serving certificate for its own names and addresses', async () => {
+  const announceMaster = (address: string, host: string) =>
+    rig.cluster.client.resource(leaseResource).create({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: {
+        name: `apiserver-${address}-6443`,
+        namespace: 'kube-system',
+        labels: masterLabels,
+        annotations: { [hostnameAnnotation]: host },
+      },
+      spec: { holderIdentity: `${address}:6443`, leaseDurationSeconds: 15 },
+    });
+
+  it('gives a node a serving certificate for its own name and address, once the masters are known', async () => {
     const hosts = ['c', '192.0.2.3'];
     const name = await ask(rig, nodeUser('c'), nodeSubject('c', hosts), {
       signerName: servingSigner,
       usages: server,
     });
+    await eventually('the wait', async () =>
+      rig.cluster.log.of('info').some(({ message }) => /waits until the masters are known/.test(message)),
+    );
+    await announceMaster('192.0.2.10', 'master-1');
     const certificate = await certificateOf(rig, name);
     assert.equal(certificate.subjectAltName, 'DNS:c, IP Address:192.0.2.3');
     assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.1']);
+  });
+
+  /** As bytes: what a node asks for need not be what any library would write. */
+  const addressOf = (ip: string) => der(0x87, Buffer.from(ip, 'hex'));
+  const mapped = (ip: string) => addressOf(`00000000000000000000ffff${ip}`);
+  const nameOf = (text: string) => der(0x82, Buffer.from(text));
+  const passing: [what: string, san: Buffer][] = [
+    ['the API’s Service as IPv6', mapped('0a600001')],
+    ['a master as IPv6', mapped('c000020a')],
+    ['a master', addressOf('c000020a')],
+    ['the API’s Service, which nobody made here', addressOf('0a600001')],
+    ['loopback', addressOf('7f000001')],
+    ['the Service in capitals', nameOf('KUBERNETES.DEFAULT.SVC')],
+    ['localhost with a dot', nameOf('localhost.')],
+    ['a wildcard', nameOf('*.default')],
+    ['every name', nameOf('*')],
+    ['an address as a name', nameOf('10.96.0.1')],
+    ['a master’s host name', nameOf('master-1')],
+  ];
+  for (const [what, san] of passing) {
+    it(`gives no node a serving certificate for ${what}`, async () => {
+      const named = name([attribute('O', 'system:nodes')], [attribute('CN', 'system:node:evil')]);
+      const pem = certificateRequest(named, [extensionRequest(subjectAltName(san))]);
+      const created = await rig
+        .clientOf(nodeUser('evil'))
+        .resource(requests)
+        .create({
+          apiVersion: 'certificates.k8s.io/v1',
+          kind: 'CertificateSigningRequest',
+          metadata: { name: `passing-${count++}` },
+          spec: { request: Buffer.from(pem).toString('base64'), signerName: servingSigner, usages: server },
+        });
+      const { reason = '' } = await refusalOf(rig, created.metadata.name);
+      assert.match(reason, /^(InvalidRequest|NotItsName|NotItsAddress)$/);
+    });
+  }
+
+  it('gives no node the address of a master that is away', async () => {
+    const answerTo = async (address: string) => {
+      const asked = await ask(rig, nodeUser('evil'), nodeSubject('evil', [address]), {
+        signerName: servingSigner,
+        usages: server,
+      });
+      return eventually('a decision', async () => {
+        const { status } = await rig.cluster.client.resource(requests).get(asked);
+        return status?.conditions?.[0]?.type;
+      });
+    };
+    const known = (address: string) =>
+      eventually(`${address} to be known`, async () => (await answerTo(address)) === 'Denied');
+    await announceMaster('192.0.2.11', 'master-2');
+    await known('192.0.2.11');
+    await rig.cluster.client.resource(leaseResource).delete('apiserver-192.0.2.11-6443', 'kube-system');
+    // Events come in order: who has heard of this one has heard that the other is gone.
+    await announceMaster('192.0.2.12', 'master-3');
+    await known('192.0.2.12');
+    assert.equal(await answerTo('192.0.2.11'), 'Denied');
   });
 
   it('renews the client certificate of a node', async () => {

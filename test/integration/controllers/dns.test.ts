@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { eventResource } from '../../../src/api/core/v1/event.ts';
+import { nodeResource } from '../../../src/api/core/v1/node.ts';
 import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
 import { type Dns, dnsResource } from '../../../src/api/minik8s/v1/dns.ts';
+import { type DnsServed, dnsServedCondition } from '../../../src/api/minik8s/v1/dns-served.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { type Cluster, eventually, startCluster } from './cluster.ts';
 
@@ -32,7 +34,17 @@ const ready = async () => {
 };
 const turns = (state: string) => eventually(`Ready: ${state}`, async () => (await ready()) === state);
 
+/** What a node's agent says of Dns objects. */
+async function say(name: string, state: DnsServed): Promise<void> {
+  const said = dnsServedCondition(state);
+  const body = { status: { conditions: [{ type: 'Ready', status: 'True' }, ...(said ? [said] : [])] } };
+  await cluster.client.resource(nodeResource).patch(name, '', 'merge', body, 'status');
+}
+const serving: DnsServed = { reason: 'Serving', message: 'served' };
+
 it('a Dns says whether its Services are there, as they come and go', async () => {
+  await cluster.addNode('n1');
+  await say('n1', serving);
   await cluster.client.resource(dnsResource).create(dns);
   await turns('False ServiceNotFound');
   await cluster.client.resource(serviceResource).create(service);
@@ -48,5 +60,28 @@ it('a Dns says whether its Services are there, as they come and go', async () =>
         /"web" not found/.test(message ?? ''),
     );
   });
+  await cluster.client.resource(serviceResource).create(service);
+  await turns('True Routed');
   assert.deepEqual(cluster.log.of('error'), []);
+});
+
+it('a Dns says whether every node serves it, as they come, fail and go', async () => {
+  await cluster.addNode('n2');
+  await turns('False NotServedYet');
+  await say('n2', { reason: 'WebServerNotStarted', message: 'image nginx:alpine cannot be pulled' });
+  await turns('False WebServerNotStarted');
+  await eventually('an event of it', async () =>
+    (await cluster.list(eventResource, 'default')).some(
+      ({ involvedObject, type, message }) =>
+        involvedObject.kind === 'Dns' &&
+        type === 'Warning' &&
+        message === '1 of 2 nodes do not serve it: n2: image nginx:alpine cannot be pulled',
+    ),
+  );
+  await say('n2', serving);
+  await turns('True Routed');
+  await say('n1', { reason: 'PortTaken', message: 'port 80 is taken' });
+  await turns('False PortTaken');
+  await cluster.client.resource(nodeResource).delete('n1');
+  await turns('True Routed');
 });

@@ -56,3 +56,27 @@ it('a store that refuses pods costs few attempts, is reported, and is made up fo
     await cluster.stop();
   }
 });
+
+it('pods whose service account is not there are told as failed to create, with the reason', async () => {
+  const cluster = await startCluster();
+  try {
+    const named = structuredClone(set);
+    named.spec.replicas = 1;
+    named.spec.template.spec.serviceAccountName = 'mysa';
+    await cluster.client.resource(replicaSetResource).create(named);
+    const failing = await eventually('the failure is reported', async () => {
+      const current = await cluster.get(replicaSetResource, 'web');
+      return current?.status?.conditions?.find(({ type }) => type === 'ReplicaFailure');
+    });
+    assert.equal(failing.reason, 'FailedCreate');
+    const message = /error looking up service account default\/mysa: serviceaccount "mysa" not found/;
+    assert.match(failing.message ?? '', message);
+    await eventually('an event tells of it', async () =>
+      (await cluster.list(eventResource, 'default')).some(
+        (event) => event.reason === 'FailedCreate' && message.test(event.message ?? ''),
+      ),
+    );
+  } finally {
+    await cluster.stop();
+  }
+});

@@ -14,7 +14,7 @@ import { runControllers } from '../../../src/roles/control-plane/run-controllers
 import { decodeObject } from '../../../src/storage/codec.ts';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
 import type { Store } from '../../../src/storage/store.ts';
-import { startTestServer } from '../../fixtures/api-server.ts';
+import { objectsAt, startTestServer } from '../../fixtures/api-server.ts';
 import { certificatesOf, testAuthority } from '../../fixtures/certificates.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
@@ -30,7 +30,7 @@ async function startMaster(store: Store) {
     wrapStore: () => store,
     random: new SeededRandom(++seed),
   });
-  await bootstrapObjects(server, { port: 6443 });
+  await bootstrapObjects(server, objectsAt(6443));
   const clientOf = (component: string, through?: Store) =>
     createClient(inProcessTransport(server.handlerFor(systemUser(component), through)));
   const [clock, log, stop] = [new FakeClock(), new RecordingLogger(), new AbortController()];
@@ -41,6 +41,7 @@ async function startMaster(store: Store) {
       random: new SeededRandom(++seed),
       settings: {
         'etcd-endpoints': ['http://127.0.0.1:2379'],
+        'service-cidr': '10.96.0.0/16',
         'cluster-cidr': '10.244.0.0/16',
         'cluster-domain': 'cluster.local',
         'node-approval': 'auto',

@@ -109,6 +109,23 @@ describe('deletion and cleaning up', () => {
     await eventually('the owner is gone', async () => !(await cluster.get(configMapResource, 'owner')));
   });
 
+  it('foreground: objects that own each other in a circle go', async () => {
+    const maps = cluster.client.resource(configMapResource);
+    const names = ['ring-1', 'ring-2', 'ring-3'];
+    const made = await Promise.all(names.map((name) => maps.create(configMap(name))));
+    for (const [index, map] of made.entries()) {
+      const owner = made.at(index - 1);
+      assert.ok(owner);
+      const ownerReferences = [{ ...ownerOf(owner), blockOwnerDeletion: true }];
+      await maps.update({ ...map, metadata: { ...map.metadata, ownerReferences } });
+    }
+    await maps.delete('ring-1', 'default', { propagationPolicy: 'Foreground' });
+    await eventually('all are gone', async () => {
+      const left = await cluster.list(configMapResource, 'default');
+      return !left.some(({ metadata }) => names.includes(metadata.name));
+    });
+  });
+
   it('orphan: what was owned stays and works on', async () => {
     await cluster.client.resource(deploymentResource).create(workload('default', 2));
     await running(2, 'default');

@@ -1,139 +1,44 @@
 /** Several masters on one store: each an API server of its own, with its own cache. */
 import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
 import { test } from 'node:test';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
-import { type EndpointSubset, endpointsResource } from '../../../src/api/core/v1/endpoints.ts';
+import { endpointsResource } from '../../../src/api/core/v1/endpoints.ts';
 import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { isAlreadyExists, isConflict } from '../../../src/apimachinery/status-error.ts';
-import { bootstrapObjects } from '../../../src/apiserver/bootstrap.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { leaseMs } from '../../../src/controllers/masters.ts';
-import { planSlices } from '../../../src/controllers/masters-plan.ts';
+import { hostnameAnnotation, planSlices } from '../../../src/controllers/masters-plan.ts';
 import { announceMaster } from '../../../src/roles/control-plane/announce-master.ts';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
-import type { Store } from '../../../src/storage/store.ts';
 import { beginTerm, duringTerm } from '../../../src/storage/term.ts';
-import { admin, startTestServer } from '../../fixtures/api-server.ts';
+import { admin, objectsAt } from '../../fixtures/api-server.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
-
-let seed = 0;
-
-async function startServer(store: Store) {
-  const server = await startTestServer({
-    bare: true,
-    wrapStore: () => store,
-    random: new SeededRandom(++seed),
-    // Few enough that the two often try the same.
-    nodePorts: [30_000, 30_499],
-  });
-  const transport = inProcessTransport(server.handlerFor(admin));
-  return { server, client: createClient(transport), transport };
-}
-
-/** A master whose clock only the test moves; `cut` takes its store away. */
-async function startMaster(store: Store, address: string, port = 6443) {
-  const link = { cut: false };
-  const refuse = () => Promise.reject(new Error('the store is away'));
-  const own: Store = {
-    ...store,
-    create: (...args) => (link.cut ? refuse() : store.create(...args)),
-    update: (...args) => (link.cut ? refuse() : store.update(...args)),
-    delete: (...args) => (link.cut ? refuse() : store.delete(...args)),
-  };
-  const { server, client, transport } = await startServer(own);
-  const clock = new FakeClock();
-  const log = new RecordingLogger();
-  const stop = new AbortController();
-  const published = Promise.withResolvers<void>();
-  const random = new SeededRandom(++seed);
-  const options = { client, clock, random, log, master: { address, port }, onPublished: published.resolve };
-  const running = announceMaster(options, stop.signal);
-  await published.promise;
-  return {
-    client,
-    clock,
-    log,
-    link,
-    async stop() {
-      stop.abort();
-      await running;
-      transport.close();
-      await server.stop();
-    },
-  };
-}
-
-type Master = Awaited<ReturnType<typeof startMaster>>;
-
-const leasesOf = async ({ client }: Master) =>
-  (await client.resource(leaseResource).list({ namespace: 'kube-system' })).items.map(
-    ({ spec }) => spec.holderIdentity,
-  );
-
-/** What the Service's slices list; its Endpoints must not list anything else for long. */
-async function endpointsOf(master: Master): Promise<string[]> {
-  const [listed, also] = await Promise.all([slicesOf(master), subsetsOf(master)]);
-  return listed.toSorted().join() === also.toSorted().join() ? listed : [...listed, 'but', ...also];
-}
-
-async function subsetsOf({ client }: Master): Promise<string[]> {
-  const { items } = await client.resource(endpointsResource).list({ namespace: 'default' });
-  const texts = ({ addresses = [], ports = [] }: EndpointSubset) =>
-    addresses.flatMap(({ ip }) => ports.map(({ port }) => `${ip}:${port}`));
-  return items.flatMap(({ subsets = [] }) => subsets.flatMap(texts));
-}
-
-async function slicesOf({ client }: Master): Promise<string[]> {
-  const { items } = await client.resource(endpointSliceResource).list({
-    namespace: 'default',
-    labelSelector: 'kubernetes.io/service-name=kubernetes',
-  });
-  return items.flatMap(({ endpoints, ports }) =>
-    endpoints.flatMap(({ addresses }) => addresses.map((address) => `${address}:${ports[0]?.port}`)),
-  );
-}
-
-async function lists(master: Master, expected: readonly string[]): Promise<void> {
-  for (const deadline = Date.now() + 5_000; ; ) {
-    const now = await endpointsOf(master);
-    if (now.join() === expected.join()) return;
-    assert.ok(Date.now() < deadline, `${now.join()} instead of ${expected.join()}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
-/** Moves time on in steps that are shorter than a renewal. */
-async function pass(ms: number, ...masters: readonly Master[]): Promise<void> {
-  for (let passed = 0; passed < ms; passed += 1_000) {
-    for (const { clock } of masters) await clock.advance(1_000);
-    // The caches hand out events by the real clock.
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
-/** A store that outlives the servers on it. */
-function sharedStore(): Store {
-  const store = createMemoryStore();
-  return { ...store, close: async () => undefined };
-}
-
-async function firstServer(store: Store): Promise<void> {
-  const { server } = await startServer(store);
-  await bootstrapObjects(server, { port: 6443 });
-  await server.stop();
-}
+import {
+  firstServer,
+  leasesOf,
+  lists,
+  type Master,
+  pass,
+  sharedStore,
+  startMaster,
+  startServer,
+} from './masters-world.ts';
 
 test('a master that stops before it was announced takes nothing back, and says nothing', async () => {
   const { server, client, transport } = await startServer(createMemoryStore());
   const log = new RecordingLogger();
   const master = { address: '192.0.2.11', port: 6443 };
-  const deps = { clock: new FakeClock(), random: new SeededRandom(++seed), log };
-  await announceMaster({ client, ...deps, master, onPublished: () => undefined }, AbortSignal.abort());
+  const deps = { clock: new FakeClock(), random: new SeededRandom(1), log };
+  await announceMaster(
+    { client, ...deps, master, objects: objectsAt(6443), onPublished: () => undefined },
+    AbortSignal.abort(),
+  );
   assert.deepEqual([...log.of('warn'), ...log.of('error')], []);
   transport.close();
   await server.stop();
@@ -160,6 +65,12 @@ test('the Service lists the masters that are alive, and no other', async () => {
   await pass(7_000, a);
   await lists(a, ['192.0.2.11:6443']);
   assert.deepEqual(await leasesOf(a), ['192.0.2.11:6443']);
+  const [lease] = (await a.client.resource(leaseResource).list({ namespace: 'kube-system' })).items;
+  assert.equal(
+    lease?.metadata.annotations?.[hostnameAnnotation],
+    hostname(),
+    'its certificate has that name',
+  );
   // Thawed, it is back, and has taken nobody for dead.
   b.link.cut = false;
   await b.clock.advance(leaseMs + 2_000);

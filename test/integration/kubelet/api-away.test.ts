@@ -73,7 +73,7 @@ describe('while no API server answers', () => {
       '/api/v1/namespaces/default/pods/moved?gracePeriodSeconds=0',
     );
     assert.equal(gone.status, 200, gone.text);
-    assert.equal((await node.running('moved')).length, 1, 'it can not know');
+    assert.equal((await node.running('moved')).length, 1, 'it cannot know');
     // The replacement has the same name, runs elsewhere, and is no business of this node.
     await node.createPod('moved', { nodeName: 'node-2' });
     node.reconnect();

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { serviceResource } from '../../../src/api/core/v1/service.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { systemExec } from '../../../src/base/exec.ts';
 import { type Logger, silentLogger } from '../../../src/base/log.ts';
@@ -105,9 +106,11 @@ export async function startNodeHarness({
     pod: get,
     async startAgent(overrides = {}) {
       const stop = new AbortController();
+      const informers = createInformerFactory({ client, clock: systemClock, random, log });
       const kubelet = createKubelet({
         client,
-        informers: createInformerFactory({ client, clock: systemClock, random, log }),
+        informers,
+        services: informers.informerFor(serviceResource),
         events: { event: (_about, _type, reason, message) => void events.push(`${reason} ${message}`) },
         runtime,
         network: new RoutedPodNetwork({ exec: systemExec, log, nodeIP, clusterCIDR, names }),
@@ -163,6 +166,8 @@ export async function startNodeHarness({
         clusterDomain: '',
         resolvConf: '',
         hosts: '',
+        allocatableMemory: 0,
+        log,
       });
       const steps = [
         stopAgent,

@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Lease } from '../../../src/api/coordination/v1/lease.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import { type DnsServedReason, dnsServedCondition } from '../../../src/api/minik8s/v1/dns-served.ts';
+import { replaceable } from '../../../src/base/current.ts';
+import type { ToldConditions } from '../../../src/kubelet/plan/node-conditions.ts';
 import { eventually, isReady } from './node-harness.ts';
 import { nodeName, plenty, type SimulatedNode, startSimulatedNode } from './simulated-node.ts';
 
@@ -37,6 +40,24 @@ describe('the life of a node', () => {
       const path = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${nodeName}`;
       const { spec } = (await node.server.call('GET', path)).json<Lease>();
       assert.equal(spec?.leaseDurationSeconds, 6);
+    });
+  });
+
+  it('says what its other parts say of it, at once', async () => {
+    const served = (reason: DnsServedReason) => ({
+      DnsServed: dnsServedCondition({ reason, message: reason }),
+    });
+    const conditions = replaceable<ToldConditions>(served('Serving'));
+    node.start({ conditions, heartbeatMs: 3_600_000 });
+    await ready();
+    assert.equal((await node.condition('DnsServed')).status, 'True');
+    conditions.replace(served('PortTaken'));
+    await eventually(async () => assert.equal((await node.condition('DnsServed')).reason, 'PortTaken'));
+    assert.equal((await node.condition('Ready')).status, 'True');
+    conditions.replace(served('NothingToServe'));
+    await eventually(async () => {
+      const types = (await node.node()).status?.conditions?.map(({ type }) => type);
+      assert.deepEqual(types, ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready']);
     });
   });
 

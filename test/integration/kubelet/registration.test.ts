@@ -6,16 +6,19 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import { serviceResource } from '../../../src/api/core/v1/service.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
+import { RuntimeError } from '../../../src/docker/runtime-error.ts';
 import { createKubelet, type KubeletOptions } from '../../../src/kubelet/kubelet.ts';
-import { RuntimeError, type RuntimeVersion } from '../../../src/kubelet/runtime/runtime.ts';
+import type { RuntimeVersion } from '../../../src/kubelet/runtime/runtime.ts';
 import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { eventually, isReady } from './node-harness.ts';
 import { facts, paperNetwork } from './simulated-node.ts';
@@ -66,13 +69,14 @@ describe('node agent', () => {
     });
   });
 
-  function start(nodeName: string, more: Partial<KubeletOptions> = {}): void {
+  function start(nodeName: string, more: Omit<Partial<KubeletOptions>, 'services'> = {}): void {
     const random = new SeededRandom(2);
     const client = more.client ?? createClient(inProcessTransport(server.handlerFor(admin)));
     const stop = new AbortController();
     const kubelet = createKubelet({
       client,
       informers: createInformerFactory({ client, clock: systemClock, random, log: silentLogger }),
+      services: new ScriptedInformers().informerFor(serviceResource),
       events: { event() {} },
       runtime,
       network: paperNetwork(),

@@ -14,6 +14,7 @@ import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
 import { serveKubelet } from '../../../src/kubelet/server.ts';
 import { openCredentials } from '../../../src/pki/credentials.ts';
 import type { KeyAndCertificate } from '../../../src/pki/x509.ts';
+import { attribute, clientCertificate, name, newKey } from '../../fixtures/der.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { makePod, reference } from '../../unit/kubelet/builders.ts';
 
@@ -29,7 +30,7 @@ describe('node agent server', () => {
     images: new Map(),
   });
   const stop = new AbortController();
-  const pod = makePod();
+  const pod = makePod({ initContainers: [{ name: 'first', image: 'app:1' }] });
   let directory = '';
   let port = 0;
   let running: Promise<void>;
@@ -38,11 +39,13 @@ describe('node agent server', () => {
   let own: RequestOptions;
   let stranger: RequestOptions;
   let member: RequestOptions;
+  let authority: KeyAndCertificate;
 
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'minik8s-server-'));
     const credentials = await openCredentials(join(directory, 'pki'), Date.now);
     const others = await openCredentials(join(directory, 'others'), Date.now);
+    authority = credentials.authority;
     const server = (commonName: string) =>
       credentials.leaf({
         file: 's',
@@ -125,6 +128,20 @@ describe('node agent server', () => {
     await assert.rejects(get('/healthz', stranger));
   });
 
+  it('answers nobody whose name not everybody reads alike, whatever the group', async () => {
+    const masters = attribute('O', 'system:masters');
+    const status = async (commonName: string) => {
+      const key = newKey();
+      const named = name([masters], [attribute('CN', commonName)]);
+      const cert = clientCertificate(authority, named, key, Date.now());
+      return (await get('/healthz', { ca: own.ca, cert, key: key.export({ type: 'pkcs8', format: 'pem' }) }))
+        .status;
+    };
+    assert.equal(await status('kube-apiserver'), 200);
+    assert.equal(await status('kube-apiserver\0.example'), 403);
+    assert.equal(await status('a\nO=b'), 403);
+  });
+
   it('shows a renewed certificate to new connections, and asks them for theirs as before', async () => {
     const shown = () =>
       new Promise((resolve, reject) => {
@@ -168,6 +185,11 @@ describe('node agent server', () => {
 
   for (const [path, status, message] of [
     ['/containerLogs/shop/web/other', 400, 'container other is not valid for pod web'],
+    [
+      '/containerLogs/shop/web/first',
+      400,
+      'container "first" in pod "web" is waiting to start: PodInitializing',
+    ],
     ['/containerLogs/shop/none/main', 404, 'pod "none" not found in namespace "shop"'],
     [
       '/containerLogs/shop/web/main?previous=true',
@@ -176,11 +198,16 @@ describe('node agent server', () => {
     ],
     ['/containerLogs/shop/web/main?tailLines=x', 400, 'tailLines: "x" is not a whole number of at least 0'],
     ['/containerLogs/shop/web/main?sinceTime=x', 400, 'sinceTime: "x" is not a time; write RFC 3339'],
-    ['/containerLogs/shop/web/main?follow=x', 400, 'follow: "x" is neither true nor false'],
     ['/none', 404, 'page not found'],
   ] as const) {
     it(`refuses ${path}`, async () => assert.deepEqual(await get(path), { status, text: message }));
   }
+
+  it('refuses a query of more than 10,000 parameters', async () => {
+    const text = 'the query has more than 10000 parameters';
+    assert.deepEqual(await get(`/healthz?${'a&'.repeat(10_001)}`), { status: 414, text });
+    assert.equal((await get(`/healthz?${'a&'.repeat(9_999)}`)).status, 200);
+  });
 
   it('refuses to be written to', async () => {
     assert.equal((await get('/pods', own, 'POST')).status, 405);

@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import { serviceResource } from '../../../src/api/core/v1/service.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
+import { podRangeClaims } from '../../../src/controllers/node-ipam.ts';
 import { createKubelet, type Kubelet, type KubeletOptions } from '../../../src/kubelet/kubelet.ts';
 import type { NodeUsage } from '../../../src/kubelet/plan/eviction-thresholds.ts';
 import type { NodeFacts } from '../../../src/kubelet/plan/node-status.ts';
@@ -17,6 +19,7 @@ import type { PodNetwork } from '../../../src/kubelet/pod-network.ts';
 import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
 import { AddressPool } from '../../../src/network/ipam.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { eventually } from './node-harness.ts';
 
@@ -87,15 +90,19 @@ export const nodeName = 'node-1';
 export async function startSimulatedNode(
   onTerminate?: (name: string) => 'exit' | 'ignore',
 ): Promise<SimulatedNode> {
-  const server = await startTestServer({ clock: systemClock });
+  const server = await startTestServer({
+    clock: systemClock,
+    podRangeProblem: podRangeClaims('10.9.0.0/16'),
+  });
   const dataDir = await mkdtemp(join(tmpdir(), 'minik8s-node-'));
   const runtime = new SimulatedRuntime({
     clock: systemClock,
     random: new SeededRandom(1),
-    images: new Map([['app:1', { present: true }]]),
+    images: new Map(['app:1', 'app:2'].map((name) => [name, { present: true }])),
     ...(onTerminate && { onTerminate: ({ pod }) => onTerminate(pod.name) }),
   });
   const events: string[] = [];
+  const services = new ScriptedInformers();
   let agent: { readonly stop: AbortController; readonly running: Promise<void> } | undefined;
   let connection: AbortController | undefined = new AbortController();
   // As the node itself, so that what it does is what it may do.
@@ -133,6 +140,7 @@ export async function startSimulatedNode(
           random: new SeededRandom(2),
           log: silentLogger,
         }),
+        services: services.informerFor(serviceResource),
         events: { event: (_about, _type, reason, message) => void events.push(`${reason} ${message}`) },
         runtime,
         network: paperNetwork(),

@@ -168,7 +168,7 @@ describe('finding the authority', () => {
     );
   });
 
-  it('says by how much the clock is wrong when certificates can not be trusted by it', async () => {
+  it('says by how much the clock is wrong when certificates cannot be trusted by it', async () => {
     const clock = new FakeClock(Date.now() - 5 * 3_600_000);
     await rejectsInOneLine(
       discover({ clock }),

@@ -37,7 +37,7 @@ describe('what a node needs of its machine, by the real kernel', () => {
     [
       'a kind of link it does not know',
       withoutVxlan,
-      /^a vxlan link can not be used on this machine .*Error: Unknown device type\..*; load its kernel module \(modprobe vxlan\), or set overlay: host-routes on all nodes$/,
+      /^a vxlan link cannot be used on this machine .*Error: Unknown device type\..*; load its kernel module \(modprobe vxlan\), or set overlay: host-routes on all nodes$/,
     ],
     ['no right to change the network', without('net_admin'), permission],
     ['no right to make a network', without('sys_admin'), permission],

@@ -6,6 +6,7 @@ import { unionAuthenticator } from '../../../src/apiserver/authentication/authen
 import { bootstrapTokenAuthenticator } from '../../../src/apiserver/authentication/bootstrap-token.ts';
 import { clientCertificateAuthenticator } from '../../../src/apiserver/authentication/client-certificate.ts';
 import { systemClock } from '../../../src/base/clock.ts';
+import { systemRandom } from '../../../src/base/random.ts';
 import { dispatch } from '../../../src/dispatch.ts';
 import { authorityHash } from '../../../src/pki/credentials.ts';
 import { makeKey, makeRequest } from '../../../src/pki/new-request.ts';
@@ -52,6 +53,7 @@ async function token(...args: readonly string[]) {
     env: { KUBECONFIG: kubeconfig },
     homeDirectory: '/nonexistent',
     clock: systemClock,
+    random: systemRandom,
     signal: new AbortController().signal,
     exitWith: (code: number) => {
       status = code;

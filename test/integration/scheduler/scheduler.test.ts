@@ -124,4 +124,22 @@ describe('scheduler', () => {
     );
     assert.equal((await get(podResource, 'foreign'))?.spec.nodeName, undefined);
   });
+
+  it('gives a pod no node before its gates are gone', async () => {
+    const { client, list, get, edit } = await start({ n1: '1' });
+    const pods = client.resource(podResource);
+    await pods.create(draft('gated', '100m', { schedulingGates: [{ name: 'a.example/b' }] }));
+    await pods.create(draft('free'));
+    await bound({ list } as Cluster, 1);
+    const gated = await get(podResource, 'gated');
+    assert.equal(gated?.spec.nodeName, undefined);
+    assert.deepEqual(
+      gated?.status?.conditions?.map(({ type, reason }) => [type, reason]),
+      [['PodScheduled', 'SchedulingGated']],
+    );
+    await edit(podResource, 'gated', ({ spec }) => {
+      spec.schedulingGates = [];
+    });
+    await bound({ list } as Cluster, 2);
+  });
 });

@@ -16,7 +16,7 @@ describe('the proxy of the API server', () => {
   });
   after(() => proxied.stop());
 
-  describe('when it can not', () => {
+  describe('when it cannot', () => {
     const refused = async (path: string, asked?: Asked) => {
       const { status, text } = await proxied.ask(path, asked);
       const { kind, reason, message } = JSON.parse(text) as Record<string, string>;
@@ -49,7 +49,7 @@ describe('the proxy of the API server', () => {
       'HTTP/1.1 200 OK\r\nx: a\x01b\r\n\r\n',
       'HTTP/1.1 777 What\r\ncontent-length: 0\r\n\r\n',
     ]) {
-      it(`says that an answer can not be passed on: ${JSON.stringify(answer)}`, async () => {
+      it(`says that an answer cannot be passed on: ${JSON.stringify(answer)}`, async () => {
         const closed = Promise.withResolvers<void>();
         const server = createTcpServer((socket) => {
           socket.on('error', () => undefined);

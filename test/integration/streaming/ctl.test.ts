@@ -122,7 +122,7 @@ describe('ctl streams', { timeout: 110_000 }, () => {
     });
   }
 
-  it('says what was typed wrongly, with status 2', async () => {
+  it('says what was typed wrongly, with status 1', async () => {
     for (const [args, message] of [
       [['exec', 'web'], 'you must specify at least one command for the container'],
       [['exec', '--', 'x'], 'pod, type/name or --filename must be specified'],
@@ -132,7 +132,7 @@ describe('ctl streams', { timeout: 110_000 }, () => {
       [['port-forward', 'web', '80', '--address=here'], 'here is not a valid IP'],
     ] as const) {
       const { code, stderr } = await run(ctl, args);
-      assert.equal(code, 2, stderr);
+      assert.equal(code, 1, stderr);
       assert.match(stderr, /^error: [^\n]*\n$/);
       assert.ok(stderr.includes(message), stderr);
     }

@@ -86,6 +86,16 @@ describe('kubectl streams', () => {
       assert.deepEqual([code, stdout.toString()], [3, 'out\n']);
     });
 
+    it(`kubectl ${version}: exec takes a command of 300 KB`, async () => {
+      const words = Array.from({ length: 5 }, (_, index) => `${index}%`.repeat(30_000));
+      const { code, stdout, stderr } = await kubectl(['exec', 'web', '--', 'words', ...words]);
+      assert.deepEqual(
+        [code, stdout.toString()],
+        [0, sha256(Buffer.from(words.join(' ')))],
+        stderr.slice(0, 500),
+      );
+    });
+
     it(`kubectl ${version}: exec prints why it is refused`, async () => {
       const { code, stderr } = await kubectl(['exec', 'web', '-c', 'none', '--', 'fail']);
       assert.deepEqual(

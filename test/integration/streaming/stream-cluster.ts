@@ -1,8 +1,10 @@
 /** The API server and a node agent's server, both on TLS, with a simulated engine: what streams pass, without Docker. */
+
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -35,7 +37,8 @@ export interface StreamCluster {
 
 const token = { name: 'tok', groups: ['system:masters'] };
 
-export async function startStreamCluster(): Promise<StreamCluster> {
+/** `connectTimeout`: how long the server tries to reach the agent, in milliseconds. */
+export async function startStreamCluster(connectTimeout?: number): Promise<StreamCluster> {
   let node: NodeConnection | undefined;
   const connection = () => node ?? reject();
   const nodeConnection: NodeConnection = Object.assign(
@@ -69,14 +72,7 @@ export async function startStreamCluster(): Promise<StreamCluster> {
     random: new SeededRandom(5),
     images: new Map([['test:1', { present: true }]]),
     onExec: program,
-    onConnect: (port) =>
-      port === 8080
-        ? async (stream) => {
-            for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
-              if (!stream.write(chunk)) await new Promise((resolve) => stream.once('drain', resolve));
-            }
-          }
-        : undefined,
+    onConnect: (port) => listeners[port],
   });
   const pod = await createPod(server);
   const reference = { uid: pod.metadata.uid, name: 'web', namespace: 'default' };
@@ -121,6 +117,7 @@ export async function startStreamCluster(): Promise<StreamCluster> {
     cache: server.cache,
     authority: server.authority.certificate,
     client: replaceable(await server.clientCertificate('kube-apiserver-kubelet-client', ['system:masters'])),
+    ...(connectTimeout !== undefined && { connectTimeout }),
   });
   const stopAgent = async () => {
     stopping.abort();
@@ -139,6 +136,19 @@ export async function startStreamCluster(): Promise<StreamCluster> {
     },
   };
 }
+
+/** What listens in the pod: 8080 says everything again, 8090 ends its side first and then reads on. */
+const listeners: Readonly<Record<number, (stream: Duplex) => Promise<void>>> = {
+  async 8080(stream) {
+    for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+      if (!stream.write(chunk)) await new Promise((resolve) => stream.once('drain', resolve));
+    }
+  },
+  async 8090(stream) {
+    stream.end('that is all\n');
+    for await (const _ of stream.iterator({ destroyOnReturn: false }));
+  },
+};
 
 function reject(): never {
   throw new Error('there is no node yet');
@@ -163,6 +173,13 @@ function programOf(name: string, sizes: string[]): Program {
       stdout?.write('out\n');
       stderr?.write('err\n');
       return 3;
+    };
+  }
+  if (name === 'words') {
+    return async ([_, ...words], { stdin, stdout }) => {
+      await begin(stdin);
+      stdout?.write(createHash('sha256').update(words.join(' ')).digest('hex'));
+      return 0;
     };
   }
   if (name === 'size') {

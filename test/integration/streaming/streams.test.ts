@@ -102,7 +102,7 @@ describe('streams through the API server', () => {
     for (const [query, message] of [
       ['stdout=true', 'you must specify a command to run'],
       ['command=fail', 'you must specify at least 1 of stdin, stdout, stderr'],
-      ['command=fail&tty=perhaps&stdout=1', 'tty: "perhaps" is neither true nor false'],
+      ['command=fail&stdout=False&stderr=FALSE', 'you must specify at least 1 of stdin, stdout, stderr'],
     ]) {
       const answer = await ask(`${pod}/exec?${query}`, { method: 'POST', headers: spdy });
       assert.deepEqual([answer.status, answer.body.message], [400, message]);
@@ -233,6 +233,16 @@ describe('streams through the API server', () => {
       await new Promise((done) => setTimeout(done, 10));
     }
   };
+
+  it('ends a forwarded port when the pod has ended its side, after what it sent', async () => {
+    const { channels, code } = await listen(
+      open(`${pod}/portforward?ports=8090&ports=9`, ['v4.channel.k8s.io']),
+    );
+    assert.equal(code, 1000);
+    // The first two bytes name the port.
+    assert.equal(channels[0]?.slice(2), 'that is all\n');
+    assert.match(channels[3] ?? '', /error forwarding port 9 to pod web/);
+  });
 
   it('lets go of a program whose client vanishes', async () => {
     const socket = open(`${pod}/exec?command=wait&stdout=true`, ['v5.channel.k8s.io']);

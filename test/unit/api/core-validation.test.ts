@@ -87,6 +87,7 @@ testCreate(secretResource, core('Secret', { data: { key: 'dmFsdWU=' } }), [
     { stringData: { key: 'x'.repeat(1024 * 1024 + 1) } },
     'data: Too long: may not be more than 1048576',
   ],
+  ['type of its own, called as what every object has', { type: 'constructor' }],
   ['TLS', { type: 'kubernetes.io/tls', stringData: { 'tls.crt': 'c', 'tls.key': 'k' } }],
   [
     'TLS without its keys',

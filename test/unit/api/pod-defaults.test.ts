@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
-import { pullPolicyFor } from '../../../src/api/core/v1/pod-defaults.ts';
+import { setPodTemplateDefaults } from '../../../src/api/core/v1/pod-defaults.ts';
+import { pullPolicyFor } from '../../../src/api/core/v1/pod-spec-defaults.ts';
 import { created, merge } from '../../fixtures/kinds.ts';
 
 const pod = {
@@ -22,6 +23,7 @@ test('what a pod gets that says only its image', () => {
     terminationGracePeriodSeconds: 30,
     dnsPolicy: 'ClusterFirst',
     securityContext: {},
+    enableServiceLinks: true,
     containers: [
       {
         name: 'web',
@@ -100,4 +102,85 @@ test('how long a pod gets to stop', () => {
   assert.equal(grace({}, 'Running', 60), 0);
   assert.equal(grace(bound, 'Failed', 60), 0);
   assert.equal(grace(bound, 'Succeeded'), 0);
+});
+
+/** What a pod's specification has more after defaulting, of the first item of a list or of one object. */
+const volume = (source: object) => withSpec({ volumes: [{ name: 'v', ...source }] }).spec.volumes?.[0];
+const defaultMode = 0o644;
+const fieldRef = { fieldPath: 'metadata.name' };
+
+test('probes and hooks', () => {
+  const given = {
+    livenessProbe: { httpGet: { port: 80 } },
+    readinessProbe: { grpc: { port: 90 }, timeoutSeconds: 5, failureThreshold: 0 },
+    lifecycle: { preStop: { httpGet: { port: 'http', path: '/x', scheme: 'HTTPS' } } },
+  };
+  const filled = {
+    livenessProbe: {
+      httpGet: { port: 80, path: '/', scheme: 'HTTP' },
+      timeoutSeconds: 1,
+      periodSeconds: 10,
+      successThreshold: 1,
+      failureThreshold: 3,
+    },
+    readinessProbe: {
+      grpc: { port: 90, service: '' },
+      timeoutSeconds: 5,
+      periodSeconds: 10,
+      successThreshold: 1,
+      failureThreshold: 3,
+    },
+    lifecycle: given.lifecycle,
+  };
+  assert.deepEqual(Object.assign({}, container({}), filled), container(given));
+  const init = withSpec({ initContainers: [{ name: 'i', image: 'a:1', ...given }] }).spec;
+  assert.deepEqual('initContainers' in init && init.initContainers, [
+    { ...container({}), name: 'i', image: 'a:1', ...filled },
+  ]);
+});
+
+for (const [source, filled] of [
+  [{}, { emptyDir: {} }],
+  [{ configMap: { name: 'c' } }, { configMap: { name: 'c', defaultMode } }],
+  [{ configMap: { name: 'c', defaultMode: 0 } }, { configMap: { name: 'c', defaultMode: 0 } }],
+  [{ secret: { secretName: 's' } }, { secret: { secretName: 's', defaultMode } }],
+  [
+    { downwardAPI: { items: [{ path: 'a', fieldRef }] } },
+    { downwardAPI: { items: [{ path: 'a', fieldRef: { apiVersion: 'v1', ...fieldRef } }], defaultMode } },
+  ],
+  [
+    { projected: { sources: [{ serviceAccountToken: { path: 't' } }] } },
+    {
+      projected: { sources: [{ serviceAccountToken: { path: 't', expirationSeconds: 3600 } }], defaultMode },
+    },
+  ],
+  [{ hostPath: { path: '/h' } }, { hostPath: { path: '/h', type: '' } }],
+  [{ iscsi: { lun: 0 } }, { iscsi: { lun: 0, iscsiInterface: 'default' } }],
+] as const) {
+  test(`volume ${JSON.stringify(source)}`, () => assert.deepEqual(volume(source), { name: 'v', ...filled }));
+}
+
+test('a resource finer than a thousandth is rounded up, everywhere', () => {
+  const resources = { limits: { cpu: '0.0001', memory: '1500u' } };
+  const rounded = { cpu: '1m', memory: '2m' };
+  assert.deepEqual(container({ resources })?.resources, { limits: rounded, requests: rounded });
+  const { spec } = withSpec({ initContainers: [{ name: 'i', image: 'a:1', resources }] });
+  assert.partialDeepStrictEqual(spec, {
+    initContainers: [{ resources: { limits: rounded, requests: rounded } }],
+  });
+});
+
+test('the older name of the service account says the same', () => {
+  for (const field of ['serviceAccount', 'serviceAccountName'])
+    assert.partialDeepStrictEqual(withSpec({ [field]: 'robot' }).spec, {
+      serviceAccount: 'robot',
+      serviceAccountName: 'robot',
+    });
+});
+
+test('a template is not told what only a pod is', () => {
+  const template = { metadata: {}, spec: created(podResource, pod).spec };
+  delete template.spec.enableServiceLinks;
+  setPodTemplateDefaults(template);
+  assert.equal(template.spec.enableServiceLinks, undefined);
 });

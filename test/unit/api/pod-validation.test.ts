@@ -14,6 +14,7 @@ const container = (fields: object) => ({
 });
 const spec = (fields: object) => ({ spec: fields });
 const c0 = 'spec.containers[0]';
+const term = 'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]';
 
 testCreate(podResource, pod, [
   ['dotted name', { metadata: { name: 'web.example' } }],
@@ -41,6 +42,93 @@ testCreate(podResource, pod, [
     }),
     'spec.hostAliases[1].ip: Invalid value: "192.0.2": must be a valid IP address',
     'spec.hostAliases[1].hostnames[1]: Invalid value: "B": a lowercase RFC 1123 subdomain',
+  ],
+  [
+    'sysctls',
+    spec({
+      securityContext: {
+        sysctls: [
+          { name: 'net/ipv4/tcp_syncookies', value: '1' },
+          { name: 'foo-', value: 'bar' },
+          { name: '', value: '' },
+          { name: 'net/ipv4/tcp_syncookies', value: '0' },
+        ],
+      },
+    }),
+    'spec.securityContext.sysctls[1].name: Invalid value: "foo-": must have at most 253 characters and match regex',
+    'spec.securityContext.sysctls[2].name: Required value',
+    'spec.securityContext.sysctls[3].name: Duplicate value: "net/ipv4/tcp_syncookies"',
+  ],
+  [
+    'groups and a deadline',
+    spec({ activeDeadlineSeconds: 0, securityContext: { fsGroup: -1, supplementalGroups: [0, 2147483648] } }),
+    'spec.securityContext.fsGroup: Invalid value: -1: must be between 0 and 2147483647',
+    'spec.securityContext.supplementalGroups[1]: Invalid value: 2147483648: must be between',
+    'spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive',
+  ],
+  [
+    'processes of the pod and of the host',
+    spec({ hostPID: true, shareProcessNamespace: true }),
+    'spec.shareProcessNamespace: Invalid value: true: ShareProcessNamespace and HostPID cannot both be enabled',
+  ],
+  [
+    'no new privileges and all of them',
+    container({ securityContext: { allowPrivilegeEscalation: false, privileged: true } }),
+    `${c0}.securityContext: Invalid value:`,
+  ],
+  [
+    'a gate, and a node',
+    spec({ nodeName: 'n', schedulingGates: [{ name: 'a.example/b' }] }),
+    'spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared',
+  ],
+  [
+    'an affinity to nodes',
+    spec({
+      affinity: {
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: {
+            nodeSelectorTerms: [
+              {
+                matchExpressions: [
+                  { key: 'disk', operator: 'In' },
+                  { key: 'disk', operator: 'Exists', values: ['a'] },
+                  { key: 'disk', operator: 'Gt', values: ['1', '2'] },
+                  { key: 'a b', operator: 'In', values: ['c d'] },
+                ],
+                matchFields: [{ key: 'spec.x', operator: 'In', values: ['a'] }],
+              },
+            ],
+          },
+          preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 0, preference: {} }],
+        },
+      },
+    }),
+    `${term}.matchExpressions[0].values: Required value: must be specified when`,
+    `${term}.matchExpressions[1].values: Forbidden: may not be specified when`,
+    `${term}.matchExpressions[2].values: Required value: must be specified single value when`,
+    `${term}.matchExpressions[3].key: Invalid value: "a b"`,
+    `${term}.matchExpressions[3].values[0]: Invalid value: "c d"`,
+    `${term}.matchFields[0].key: Invalid value: "spec.x": not a valid field selector key`,
+    'spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: Invalid value: 0: must be',
+  ],
+  [
+    'an affinity to no node',
+    spec({
+      affinity: {
+        nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } },
+      },
+    }),
+    'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: Required value',
+  ],
+  [
+    'a readiness gate',
+    spec({ readinessGates: [{ conditionType: 'a b' }] }),
+    'spec.readinessGates[0].conditionType: Invalid value: "a b": name part must consist of',
+  ],
+  [
+    'ephemeral containers',
+    spec({ ephemeralContainers: [{ name: 'e', image: 'x' }] }),
+    'spec.ephemeralContainers: Forbidden: cannot be set on create',
   ],
   ['no containers', spec({ containers: [] }), 'spec.containers: Required value'],
   ['container without a name', container({ name: '' }), `${c0}.name: Required value`],
@@ -153,6 +241,22 @@ testCreate(podResource, pod, [
     `${c0}.env[0].valueFrom.fieldRef.fieldPath: Unsupported value: "spec.x": supported values: "metadata.name", `,
   ],
   [
+    'value from resources',
+    container({
+      env: [
+        { name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.cpu', divisor: '1m' } } },
+        { name: 'B', valueFrom: { resourceFieldRef: { resource: 'requests.memory', divisor: '1Mi' } } },
+        { name: 'C', valueFrom: { resourceFieldRef: { resource: 'limits.hugepages-2Mi' } } },
+        { name: 'D', valueFrom: { resourceFieldRef: { resource: 'limits.gpu' } } },
+        { name: 'E', valueFrom: { resourceFieldRef: { resource: 'limits.cpu', divisor: '2' } } },
+        { name: 'F', valueFrom: { resourceFieldRef: { resource: 'limits.memory', divisor: '1m' } } },
+      ],
+    }),
+    `${c0}.env[3].valueFrom.resourceFieldRef.resource: Unsupported value: "limits.gpu": supported values: "limits.cpu", `,
+    `${c0}.env[4].valueFrom.resourceFieldRef.divisor: Invalid value: "2": only the divisors 1m, 1 are supported`,
+    `${c0}.env[5].valueFrom.resourceFieldRef.divisor: Invalid value: "1m": only the divisors 1, 1k, `,
+  ],
+  [
     'value and its source',
     container({ env: [{ name: 'A', value: 'x', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }] }),
     `${c0}.env[0].valueFrom: Invalid value: "": may not be specified when \`value\` is not empty`,
@@ -220,6 +324,21 @@ testCreate(podResource, pod, [
     `${c0}.resources.requests[nvidia.com/gpu]: Invalid value: "500m": must be an integer`,
     `${c0}.resources.requests: Invalid value: "500m": must be equal to nvidia.com/gpu limit of 2`,
   ],
+  [
+    'device and huge pages without limits',
+    container({
+      resources: { requests: { 'nvidia.com/gpu': '1', 'hugepages-2Mi': '2Mi' }, limits: { cpu: '1' } },
+    }),
+    `${c0}.resources.limits: Required value: Limit must be set for non overcommitable resources`,
+    `${c0}.resources.limits: Required value: Limit must be set for non overcommitable resources`,
+  ],
+  [
+    'fewer huge pages than the limit',
+    container({
+      resources: { requests: { 'hugepages-2Mi': '2Mi', cpu: '1' }, limits: { 'hugepages-2Mi': '4Mi' } },
+    }),
+    `${c0}.resources.requests: Invalid value: "2Mi": must be equal to hugepages-2Mi limit of 4Mi`,
+  ],
   ['user', container({ securityContext: { runAsUser: 0, runAsGroup: 1000 } })],
   [
     'negative user',
@@ -276,6 +395,25 @@ testCreate(podResource, pod, [
     },
     `${c0}.volumeMounts[0].subPath: Invalid value: "x/../..": must not contain '..'`,
     `${c0}.volumeMounts[1].subPath: Invalid value: "/x": must be a relative path`,
+  ],
+  [
+    'mount of a part that a variable names',
+    {
+      spec: {
+        volumes: [{ name: 'v' }],
+        ...container({
+          volumeMounts: [
+            { name: 'v', mountPath: '/a', subPathExpr: '$(A)/b' },
+            { name: 'v', mountPath: '/b', subPathExpr: '../$(A)' },
+            { name: 'v', mountPath: '/c', subPathExpr: '/$(A)' },
+            { name: 'v', mountPath: '/d', subPathExpr: '$(A)', subPath: 'd' },
+          ],
+        }).spec,
+      },
+    },
+    `${c0}.volumeMounts[1].subPathExpr: Invalid value: "../$(A)": must not contain '..'`,
+    `${c0}.volumeMounts[2].subPathExpr: Invalid value: "/$(A)": must be a relative path`,
+    `${c0}.volumeMounts[3].subPathExpr: Invalid value: "$(A)": subPathExpr and subPath are mutually exclusive`,
   ],
   ['volume of a kind that only Kubernetes mounts', spec({ volumes: [{ name: 'v', nfs: { server: 's' } }] })],
   [
@@ -419,12 +557,22 @@ testUpdate(podResource, { ...pod, spec: { ...pod.spec, tolerations: [{ key: 'a',
     }),
     'spec.containers: Forbidden: pod updates may not add or remove containers',
   ],
+  [
+    'a gate more',
+    spec({ schedulingGates: [{ name: 'a' }] }),
+    "spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new scheduling gate 'a'",
+  ],
   ['a deadline', spec({ activeDeadlineSeconds: 10 })],
   [
     'a negative deadline',
     spec({ activeDeadlineSeconds: -1 }),
     'spec.activeDeadlineSeconds: Invalid value: -1: must be',
   ],
+]);
+
+testUpdate(podResource, { ...pod, spec: { ...pod.spec, schedulingGates: [{ name: 'a' }, { name: 'b' }] } }, [
+  ['a gate less', spec({ schedulingGates: [{ name: 'b' }] })],
+  ['no gates any more', spec({ schedulingGates: undefined })],
 ]);
 
 testUpdate(podResource, { ...pod, spec: { ...pod.spec, activeDeadlineSeconds: 10 } }, [

@@ -295,3 +295,10 @@ keeps(
   { type: 'NodePort', externalTrafficPolicy: 'Local' },
   { externalTrafficPolicy: 'Local' },
 );
+
+test('a load balancer has node ports by default, and forgets that with its type', () => {
+  const balancer = created(serviceResource, merge(service, spec({ type: 'LoadBalancer' })));
+  assert.partialDeepStrictEqual(balancer.spec, { allocateLoadBalancerNodePorts: true });
+  const { object } = updated(serviceResource, balancer, merge(balancer, spec({ type: 'ClusterIP' })));
+  assert.ok(!('allocateLoadBalancerNodePorts' in object.spec));
+});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deepCopy, deepEqual } from '../../../src/apimachinery/equality.ts';
+import { deepCopy, deepEqual, identityOf } from '../../../src/apimachinery/equality.ts';
 
 for (const [a, b, equal] of [
   [1, 1, true],
@@ -17,6 +17,7 @@ for (const [a, b, equal] of [
   test(`${JSON.stringify(a)} and ${JSON.stringify(b)}: ${equal}`, () => {
     assert.equal(deepEqual(a, b), equal);
     assert.equal(deepEqual(b, a), equal);
+    assert.equal(identityOf(a) === identityOf(b), equal);
   });
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { generate } from '../../../config/dev/generate-fields.ts';
+import { generate, generatedFile } from '../../../config/dev/generate-fields.ts';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
 import { fieldTypes } from '../../../src/api/fields.gen.ts';
 import { atomicTypes, mergeRules } from '../../../src/api/merge-keys.ts';
@@ -17,12 +17,11 @@ import {
 } from '../../../src/apimachinery/schema.ts';
 import { objectTypeFromSchema } from '../../../src/apimachinery/schema-types.ts';
 
-test('the generated files are what the generator makes of the installed client', async () => {
-  for (const { path, text } of await generate())
-    assert.ok(
-      readFileSync(path, 'utf8') === text,
-      `${path} is out of date: run config/dev/generate-fields.ts`,
-    );
+test('the generated file is what the generator makes of the installed client', async () => {
+  assert.ok(
+    readFileSync(generatedFile, 'utf8') === (await generate()),
+    `${generatedFile} is out of date: run config/dev/generate-fields.ts`,
+  );
 });
 
 test('every type in the table can be read', () => {

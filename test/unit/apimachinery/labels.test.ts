@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseFieldSelector } from '../../../src/apimachinery/field-selector.ts';
 import {
   formatSelector,
   matches,
@@ -93,4 +94,14 @@ test('the text form reads back', () => {
       formatSelector(parseLabelSelector(formatSelector(parseLabelSelector(text)))),
       formatSelector(parseLabelSelector(text)),
     );
+});
+
+test('a selector of more terms than anybody needs is refused, not held against every object', () => {
+  const many = (count: number) => Array.from({ length: count }, (_, i) => `k${i}`).join(',');
+  assert.equal(parseLabelSelector(many(4000)).requirements.length, 4000);
+  assert.throws(
+    () => parseLabelSelector(many(40_000)),
+    /the label selector has \d+ characters, and may have 32768/,
+  );
+  assert.throws(() => parseFieldSelector(many(40_000)), /the field selector has \d+ characters/);
 });

@@ -52,13 +52,13 @@ for (const [name, check, good, bad] of [
   });
 }
 
-test('texts are those of Kubernetes', () => {
+test('a text says what is allowed and gives the pattern', () => {
   assert.deepEqual(nameCauses('metadata.name', 'Web', checkDns1123Label), [
     {
       reason: 'FieldValueInvalid',
       field: 'metadata.name',
       message:
-        "Invalid value: \"Web\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+        "Invalid value: \"Web\": a lowercase RFC 1123 label holds a-z, 0-9 and '-', its first and last being a letter or digit, such as 'web-1' (it has to match '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
     },
   ]);
   assert.deepEqual(checkPortNumber(0), ['must be between 1 and 65535, inclusive']);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { fieldDocs } from '../../../src/api/field-docs.gen.ts';
+import { fieldDocs } from '../../../config/build/field-docs.ts';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
 import { registry } from '../../../src/api/registry.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
@@ -38,7 +38,7 @@ const thing: ResourceDefinition = {
 const source: OpenApiSource = {
   definitions: [...registry, thing],
   fields: kubernetesFields,
-  docs: fieldDocs,
+  docs: await fieldDocs(),
   version: 'v1.32.0',
 };
 
@@ -60,6 +60,19 @@ test('the index names a document for each group-version', () => {
   });
   for (const path of paths) assert.ok(openApiV3Document(source, path), path);
   assert.equal(openApiV3Document(source, 'apis/nothing/v1'), undefined);
+});
+
+test('a number that is described is of its own kind of number', () => {
+  const document = openApiV3Document(source, 'apis/minik8s.io/v1');
+  const [port] = Object.values(document?.components.schemas ?? {}).flatMap(
+    ({ properties = {} }) => properties.servicePort ?? [],
+  );
+  assert.deepEqual([port?.type, port?.format], ['integer', 'int32']);
+  const [generation] = Object.entries(document?.components.schemas ?? {}).flatMap(
+    ([name, { properties = {} }]) =>
+      name.endsWith('DnsStatus') ? (properties.observedGeneration ?? []) : [],
+  );
+  assert.deepEqual([generation?.type, generation?.format], ['integer', 'int64']);
 });
 
 test('every reference has a definition, in both versions', () => {

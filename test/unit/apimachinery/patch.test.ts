@@ -8,6 +8,7 @@ import { applyJsonPatch, readJsonPatch } from '../../../src/apimachinery/patch-j
 import { applyMergePatch, createMergePatch } from '../../../src/apimachinery/patch-merge.ts';
 import { applyStrategicPatch } from '../../../src/apimachinery/patch-strategic.ts';
 import { StatusError } from '../../../src/apimachinery/status-error.ts';
+import { maxPatchedValues } from '../../../src/apimachinery/value-limit.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 const typeOf = (name: string): ObjectType => {
@@ -354,6 +355,39 @@ test('patches are read by content type', () => {
   assert.throws(() => run('{}', 'application/json'), hasCode(415));
   assert.throws(() => run('{}', undefined), hasCode(415));
   assert.throws(() => run('{}', patchTypes.strategic, [patchTypes.merge]), hasCode(415));
+});
+
+test('a patch may make an object that is too large smaller, and no larger', () => {
+  const type = typeOf('V1ConfigMap');
+  const data = Object.fromEntries(Array.from({ length: maxPatchedValues }, (_, i) => [`k${i}`, '']));
+  const run = (change: object) =>
+    applyPatch(
+      { data },
+      readPatch(JSON.stringify({ data: change }), patchTypes.merge, [patchTypes.merge]),
+      type,
+    );
+  assert.ok(run({ k0: null }));
+  assert.ok(run({ k0: 'other' }));
+  assert.throws(() => run({ other: '' }), hasCode(413));
+});
+
+test('insertions before many others, and copies, are bounded', () => {
+  const list = Array.from({ length: 20_000 }, (_, i) => i);
+  const patch = (count: number, operation: object) => readJsonPatch(Array(count).fill(operation));
+  const first = { op: 'add', path: '/l/0', value: 0 };
+  assert.ok(applyJsonPatch({ l: list }, patch(400, first)));
+  assert.throws(
+    () => applyJsonPatch({ l: list }, patch(600, first)),
+    /more than 10000000 items of lists would move/,
+  );
+  const copy = { op: 'copy', from: '/l', path: '/m' };
+  assert.throws(() => applyJsonPatch({ l: list }, patch(2, copy)), /copies exceed 30000 values/);
+  const deep = (depth: number) => `${'{"a":'.repeat(depth)}0${'}'.repeat(depth)}`;
+  const [path, json] = ['/a'.repeat(400), patchTypes.json];
+  const deeper = `[{"op":"add","path":"/a","value":${deep(400)}},{"op":"add","path":"${path}","value":${deep(400)}}]`;
+  assert.throws(() => applyPatch({}, readPatch(deeper, json, [json]), typeOf('V1Pod')), hasCode(400));
+  const missing = [{ op: 'test', path: '/a'.repeat(100_000), value: 0 }];
+  assert.throws(() => applyJsonPatch({ a: {} }, readJsonPatch(missing)), hasCode(422));
 });
 
 test('a strategic merge patch without directives applied twice is applied once', () => {

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kubernetesMessages, messageLines } from '../../../src/api/message-table.ts';
-import type { Scalar } from '../../../src/apimachinery/field-types.ts';
 import { createFieldTable } from '../../../src/apimachinery/field-types.ts';
 import { decodeMessage } from '../../../src/apimachinery/protobuf/decode-message.ts';
 import { decodeProtobuf, protobufType } from '../../../src/apimachinery/protobuf/envelope.ts';
-import {
-  createMessageTable,
-  type MessageType,
-  type ValueType,
-} from '../../../src/apimachinery/protobuf/message-types.ts';
+import { createMessageTable, type MessageType } from '../../../src/apimachinery/protobuf/message-types.ts';
 import { ProtobufError } from '../../../src/apimachinery/protobuf/reader.ts';
+import { every, random, sampleOf } from '../../fixtures/protobuf-samples.ts';
 import {
   encodeMessage,
   envelope,
@@ -20,7 +16,6 @@ import {
   text,
   varint,
 } from '../../fixtures/protobuf-writer.ts';
-import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 function messageOf(name: string): MessageType {
   const type = kubernetesMessages.typeOf(name);
@@ -30,89 +25,6 @@ function messageOf(name: string): MessageType {
 
 const decode = (name: string, ...bytes: (readonly number[])[]) =>
   decodeMessage(Uint8Array.from(bytes.flat()), messageOf(name));
-
-/** Every type there can be in a field, and a type that contains itself. */
-const ownTable = createMessageTable(
-  {
-    V1Every:
-      '1:name 2:text? 3:count? 4:pointer 5:ratio? 6:flag? 7:blob? 8:at 9:exactly 10:size 11:port 12:anything ' +
-      '13:names 14:counts 15:ratios 16:labels 17:blobs 18:sizes 19:extra 20:next 21:list 22:byName 23:^V1Part 24:times 25:raws 26:long?',
-    V1Part: '1:partName? 2:partCount',
-  },
-  createFieldTable(
-    {
-      V1Every:
-        'name:string text:string count:int32 pointer:int32 ratio:double flag:bool blob:bytes at:time exactly:microTime ' +
-        'size:quantity port:intOrString anything:any names:[]string counts:[]int64 ratios:[]double labels:{}string ' +
-        'blobs:{}bytes sizes:{}quantity extra:{}[]string next:V1Every list:[]V1Every byName:{}V1Every partName:string ' +
-        'partCount:int32 times:{}time raws:[]any long:int64',
-    },
-    {},
-    new Set(),
-  ),
-);
-const every = ownTable.typeOf('V1Every');
-assert.ok(every);
-
-const random = new SeededRandom(20);
-const chance = (share: number) => random.next() < share;
-const word = () => random.uuid().slice(0, random.below(9));
-const letters = 'aä€𝒳"\\\0\n';
-const anyText = () => [...letters].filter(() => chance(0.3)).join('') + word();
-
-const samples: Readonly<Record<Scalar, () => unknown>> = {
-  string: anyText,
-  bool: () => chance(0.5),
-  int32: () => random.below(2 ** 32) - 2 ** 31,
-  int64: () => (chance(0.5) ? random.below(2 ** 53) - 2 ** 52 : 0),
-  double: () => random.next() * 10 ** random.below(20),
-  time: () => new Date(random.below(4e9) * 1000).toISOString().replace('.000Z', 'Z'),
-  microTime: () =>
-    new Date(random.below(4e9) * 1000)
-      .toISOString()
-      .replace('.000Z', `.${String(random.below(1e6)).padStart(6, '0')}Z`),
-  quantity: () => `${random.below(1000)}${['', 'm', 'Ki', 'Gi', 'e3'][random.below(5)]}`,
-  intOrString: () => (chance(0.5) ? random.below(65536) : word()),
-  bytes: () => Buffer.from(anyText()).toString('base64'),
-};
-
-const isZero = (value: unknown) => value === '' || value === 0 || value === false;
-
-/** An object as its JSON is: zeros only where they mean something. */
-function sampleOf(type: MessageType, depth: number): Record<string, unknown> {
-  const result: Record<string, unknown> = {};
-  for (const field of type.fields.values()) {
-    if (field.kind === 'part') {
-      Object.assign(result, sampleOf(field.message, depth));
-      continue;
-    }
-    if (chance(0.4)) continue;
-    const some = <T>(make: () => T) => Array.from({ length: 1 + random.below(3) }, make);
-    const isDeep = depth === 0 && field.value.kind === 'message';
-    if (isDeep) continue;
-    if (field.kind === 'list') result[field.name] = some(() => sampleValue(field.value, depth));
-    else if (field.kind === 'map')
-      result[field.name] = Object.fromEntries(some(() => [`k${word()}`, sampleValue(field.value, depth)]));
-    else {
-      const value = sampleValue(field.value, depth);
-      if (!(field.omitsZero && isZero(value))) result[field.name] = value;
-    }
-  }
-  return result;
-}
-
-function sampleValue(type: ValueType, depth: number): unknown {
-  switch (type.kind) {
-    case 'scalar':
-      return samples[type.scalar]();
-    case 'message':
-      return sampleOf(type.message, depth - 1);
-    case 'raw':
-      return { [word()]: [1, null, { a: anyText() }] };
-    case 'items':
-      return [sampleValue(type.items, depth)];
-  }
-}
 
 function roundTrip(type: MessageType, times: number): void {
   for (let i = 0; i < times; i++) {

@@ -7,6 +7,7 @@ import {
   formatQuantity,
   parseQuantity,
   QuantityError,
+  quantityFault,
   quantityMilliValue,
   quantityValue,
   subtractQuantities,
@@ -85,4 +86,34 @@ test('negative values are refused unless allowed', () => {
   assert.equal(validateQuantity('f', '-1').length, 1);
   assert.equal(validateQuantity('f', '-1', { negative: true }).length, 0);
   assert.equal(validateQuantity('f', '1').length, 0);
+});
+
+test('a text that no number needs is none, however it is written', () => {
+  for (const text of ['9'.repeat(101), `0.${'0'.repeat(100)}1`, `1e${'0'.repeat(100)}1`])
+    assert.equal(tryParseQuantity(text), undefined);
+  assert.equal(canonicalQuantity('9'.repeat(100)), '9223372036854775807');
+  assert.equal(canonicalQuantity(`0.${'0'.repeat(90)}1`), '1n');
+  assert.equal(canonicalQuantity('1e-999'), '1e-9');
+});
+
+test("what is written as other programs write sizes is told as a quantity, behind upstream's words", () => {
+  const told = (text: string) => / did you mean (.*)\?$/.exec(quantityFault(text))?.[1];
+  for (const [text, meant] of [
+    ['128mb', '128Mi or 128M'],
+    ['128MB', '128Mi or 128M'],
+    ['1 GB', '1Gi or 1G'],
+    ['1.5gb', '1.5Gi or 1.5G'],
+    ['64KiB', '64Ki'],
+    ['1K', '1Ki or 1k'],
+    ['1gi', '1Gi'],
+    ['10B', '10'],
+    ['lots', undefined],
+    ['1mm', undefined],
+    ['', undefined],
+    ['9'.repeat(100_000), undefined],
+  ] as const) {
+    assert.equal(told(text), meant, text.slice(0, 20));
+    for (const one of meant?.split(' or ') ?? []) assert.ok(tryParseQuantity(one), one);
+    assert.match(quantityFault(text), /^quantities must match the regular expression '\S+'(;|$)/);
+  }
 });

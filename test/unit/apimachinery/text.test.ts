@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseJson, TextError } from '../../../src/apimachinery/json-decode.ts';
+import { parseJson } from '../../../src/apimachinery/json-decode.ts';
+import { TextError } from '../../../src/apimachinery/value-limit.ts';
 import { formatYaml, parseYaml, parseYamlStream } from '../../../src/apimachinery/yaml.ts';
 
 for (const [text, duplicates] of [
@@ -48,10 +49,10 @@ test('deep nesting is refused, not overflowed', () => {
 });
 
 for (const [text, value] of [
-  ['a: on\nb: yes\nc: true\nd: ~', { a: 'on', b: 'yes', c: true, d: null }],
+  ['a: on\nb: "yes"\nc: true\nd: ~', { a: true, b: 'yes', c: true, d: null }],
   ['mode: 0644\nother: 0o644\nport: 80\nx: 08', { mode: 420, other: 420, port: 80, x: 8 }],
-  ['on: [1, 2.5, "3"]', { on: [1, 2.5, '3'] }],
-  ['base: &b {x: 1}\nc: {<<: *b, y: 2}', { base: { x: 1 }, c: { x: 1, y: 2 } }],
+  ['"on": [1, 2.5, "3"]', { on: [1, 2.5, '3'] }],
+  ['base: &b {x: 1}\nc: {<<: *b, z: 2}', { base: { x: 1 }, c: { x: 1, z: 2 } }],
   ['time: 2026-01-01T00:00:00Z', { time: '2026-01-01T00:00:00Z' }],
   ['{"json": [true]}', { json: [true] }],
   ['---\na: 1\n...\n', { a: 1 }],
@@ -62,6 +63,14 @@ for (const [text, value] of [
 
 test('YAML names duplicates by path', () => {
   assert.deepEqual(parseYaml('a: 1\nb:\n- c: 1\n  c: 2\na: 3').duplicates, ['b[0].c', 'a']);
+});
+
+test('a merge behind a key of its own is a duplicate, as readers differ; before it the own key counts', () => {
+  const base = 'base: &base {x: 1}\n';
+  assert.deepEqual(parseYaml(`${base}a: {x: 2, <<: *base}`).duplicates, ['a.x']);
+  assert.deepEqual(parseYaml(`${base}a: {x: 2, <<: [{y: 1}, *base]}`).duplicates, ['a.x']);
+  const { value, duplicates } = parseYaml(`${base}a: {<<: *base, x: 2}`);
+  assert.deepEqual([value, duplicates], [{ base: { x: 1 }, a: { x: 2 } }, []]);
 });
 
 for (const text of [

@@ -34,7 +34,21 @@ describe('negotiateForm', () => {
       ));
   }
 
+  it('gives protobuf to those who take nothing else, but never a Table', () => {
+    const protobuf = 'application/vnd.kubernetes.protobuf';
+    const negotiate = (accept: string) => negotiateForm(accept, { protobuf: true });
+    assert.deepEqual(negotiate(protobuf), { type: 'object', encoding: 'protobuf' });
+    assert.deepEqual(negotiate(`${protobuf},application/json`), { type: 'object' });
+    const partial = 'as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+    assert.deepEqual(negotiate(`${protobuf};${partial}`), {
+      type: 'metadata',
+      version: 'v1',
+      encoding: 'protobuf',
+    });
+    assert.throws(() => negotiate(`${protobuf};as=Table;g=meta.k8s.io;v=v1`), /only the following/);
+  });
+
   it('refuses a form the endpoint does not have', () => {
-    assert.throws(() => negotiateForm(table, ['object']), /only the following media types/);
+    assert.throws(() => negotiateForm(table, { forms: ['object'] }), /only the following media types/);
   });
 });

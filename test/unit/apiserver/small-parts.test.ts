@@ -36,6 +36,21 @@ describe('address ranges', () => {
 });
 
 describe('warnings', () => {
+  it('are bounded as upstream bounds them', () => {
+    const many = Array.from({ length: 100 }, () => 'x'.repeat(1000));
+    const { warning = '' } = warningHeader(many);
+    assert.equal(
+      warning,
+      Array(16)
+        .fill(`299 - "${'x'.repeat(256)}"`)
+        .join(', '),
+    );
+    assert.equal(
+      warningHeader(many.slice(0, 4)).warning?.length,
+      4 * (1000 + '299 - ""'.length) + 3 * ', '.length,
+    );
+  });
+
   it('are one header, quoted, without line breaks', () => {
     assert.deepEqual(warningHeader([]), {});
     assert.deepEqual(warningHeader(['a "b" \\ c', 'd\ne é']), {

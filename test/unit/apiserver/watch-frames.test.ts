@@ -4,6 +4,7 @@ import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
 import { parseLabelSelector } from '../../../src/apimachinery/labels.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
+import { newExpired } from '../../../src/apimachinery/status-error.ts';
 import { selectionOf } from '../../../src/apiserver/selection.ts';
 import { createFraming, frameOf } from '../../../src/apiserver/verbs/watch-frames.ts';
 import type { CachedObject, CacheEvent } from '../../../src/storage/cache.ts';
@@ -90,5 +91,29 @@ describe('what a watcher with a selector sees', () => {
     const bookmark = JSON.parse(metadata.bookmark(9).toString());
     assert.deepEqual(bookmark.object.metadata, { resourceVersion: '9', creationTimestamp: null });
     assert.equal(bookmark.object.kind, 'PartialObjectMetadata');
+  });
+});
+
+describe('frames in protobuf', () => {
+  const framing = createFraming(definition, { type: 'object', encoding: 'protobuf' }, 'Metadata', () => 0);
+
+  it('begin with their length and are encoded once for all watches', () => {
+    const added = event('ADDED', undefined, true);
+    const frame = framing.unchanged(added);
+    assert.equal(frame.readUInt32BE(0), frame.length - 4);
+    assert.equal(framing.unchanged(added), frame);
+  });
+
+  it('of metadata are not those of objects', () => {
+    const form = { type: 'metadata', version: 'v1', encoding: 'protobuf' } as const;
+    const added = event('ADDED', undefined, true);
+    const metadata = createFraming(definition, form, 'Metadata', () => 0).unchanged(added);
+    assert.ok(metadata.includes('PartialObjectMetadata') && metadata.includes('meta.k8s.io/v1'));
+    assert.notDeepEqual(metadata, framing.unchanged(added));
+  });
+
+  it('an error is a Status', () => {
+    const frame = framing.error(newExpired('too old').status);
+    assert.ok(frame.includes('ERROR') && frame.includes('Status') && frame.includes('too old'));
   });
 });

@@ -25,7 +25,7 @@ test('one of source and destination is in a pod', () => {
     [['a'], /source and destination are required/],
     [['a', 'b'], /one of src or dest must be a remote/],
     [['a:b', 'c:d'], /one of src or dest must be a local/],
-    [['web:', 'b'], /filepath can not be empty/],
+    [['web:', 'b'], /filepath cannot be empty/],
     [['a/b/c:/x', 'b'], /filespec must match the canonical format/],
     [[':/x', 'b'], /filespec must match the canonical format/],
   ] as const) {

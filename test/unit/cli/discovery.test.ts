@@ -10,6 +10,7 @@ import {
   kindName,
   resourceOfKind,
 } from '../../../src/cli/discovery.ts';
+import { notServedKind, notServedResource } from '../../../src/cli/kubernetes-kinds.ts';
 import { createRequester } from '../../../src/client/requester.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';
 
@@ -96,10 +97,27 @@ for (const [word, found] of words) {
 }
 
 test('what is not served is refused by name', () => {
-  const message = `the server doesn't have a resource type "pods.apps"; see ctl api-resources`;
-  assert.throws(() => findResource(all, 'pods.apps'), { message });
+  const message = `the server doesn't have a resource type "blub.apps"; see ctl api-resources`;
+  assert.throws(() => findResource(all, 'blub.apps'), { message });
+  for (const word of ['pdos', 'pods.apps', 'POD.nosuch'])
+    assert.throws(() => findResource(all, word), {
+      message: /^the server doesn't have a resource type ".*"\. Did you mean pods?\?$/,
+    });
+  for (const word of ['job', 'Jobs', 'jobs.batch', 'jobs.v1.batch'])
+    assert.throws(() => findResource(all, word), {
+      message: 'jobs are known to Kubernetes, not served by minik8s',
+    });
+  assert.throws(() => findResource(all, 'jobs.apps'), { message: /^the server doesn't have/ });
   assert.equal(resourceOfKind(all, 'v1', 'Deployment'), undefined);
   assert.equal(resourceOfKind(all, 'apps/v1', 'Deployment')?.plural, 'deployments');
+});
+
+test('no kind that is served is said not to be', () => {
+  for (const { plural, singular, shortNames, kind, group, version } of registry) {
+    for (const word of [plural, singular, ...shortNames])
+      assert.equal(notServedResource(word, ''), undefined, word);
+    assert.equal(notServedKind(group ? `${group}/${version}` : version, kind), undefined, kind);
+  }
 });
 
 test('a category is all its kinds', () => {

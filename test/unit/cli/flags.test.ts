@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newNotFound } from '../../../src/apimachinery/status-error.ts';
+import { newInvalid, newNotFound } from '../../../src/apimachinery/status-error.ts';
 import { warningTexts } from '../../../src/cli/cluster.ts';
-import { errorLine, inContext } from '../../../src/cli/errors.ts';
+import { errorText, inContext } from '../../../src/cli/errors.ts';
 import { dryRunOf, Flags, type FlagTable } from '../../../src/cli/flags.ts';
 
 const table = {
@@ -65,12 +65,12 @@ for (const [argv, read, message] of refused) {
 
 test('errors of the server keep their reason and tell what was being done', () => {
   const error = newNotFound({ group: '', plural: 'pods' }, 'x');
-  assert.equal(errorLine(error), 'Error from server (NotFound): pods "x" not found');
+  assert.equal(errorText(error), 'Error from server (NotFound): pods "x" not found');
   assert.equal(
-    errorLine(inContext(error, 'error when creating "f"')),
+    errorText(inContext(error, 'error when creating "f"')),
     'Error from server (NotFound): error when creating "f": pods "x" not found',
   );
-  assert.equal(errorLine(inContext(new Error('no\nway'), 'doing')), 'error: doing: no way');
+  assert.equal(errorText(inContext(new Error('no\nway'), 'doing')), 'error: doing: no way');
 });
 
 test('warnings are taken out of their header', () => {
@@ -79,4 +79,32 @@ test('warnings are taken out of their header', () => {
     'two "x", three',
   ]);
   assert.deepEqual(warningTexts(''), []);
+});
+
+const invalid = (...causes: { field: string; message: string }[]) =>
+  newInvalid(
+    { group: '', kind: 'Pod' },
+    'x',
+    causes.map((cause) => ({ reason: 'FieldValueInvalid', ...cause })),
+  );
+
+test('several faults of an object are a list, each once; one is a line', () => {
+  const [a, b] = [
+    { field: 'spec.a', message: 'Required value' },
+    { field: 'spec.b', message: 'Invalid value: "1"' },
+  ];
+  assert.equal(errorText(invalid(a)), 'The Pod "x" is invalid: spec.a: Required value');
+  const list = 'The Pod "x" is invalid: \n* spec.a: Required value\n* spec.b: Invalid value: "1"';
+  assert.equal(errorText(invalid(a, b, a)), list);
+  assert.equal(errorText(inContext(invalid(a, b), 'error when creating "f"')), list);
+});
+
+test('on a terminal an error is broken between words, and what follows stands to the right', () => {
+  const text = errorText(new Error('one two three four five six seven'), 24);
+  assert.equal(text, 'error: one two three\n  four five six seven');
+  const faults = invalid({ field: 'spec.a', message: 'must be this or that' }, { field: 'b', message: 'no' });
+  assert.equal(
+    errorText(faults, 24),
+    'The Pod "x" is\n  invalid: \n* spec.a: must be this\n  or that\n* b: no',
+  );
 });

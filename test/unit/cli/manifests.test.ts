@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
+import { systemRandom } from '../../../src/base/random.ts';
 import { Flags, fileFlags } from '../../../src/cli/flags.ts';
 import type { Io } from '../../../src/cli/io.ts';
 import { type ManifestEntry, parseManifests, readManifests } from '../../../src/cli/manifests.ts';
@@ -34,18 +35,15 @@ const texts: [what: string, text: string, expected: (string | RegExp)[]][] = [
     ['ConfigMap at 1', /^error parsing f\.yaml:7: /],
   ],
   ['a kind that is missing', 'apiVersion: v1\n', [/^f\.yaml:1: kind is missing/]],
-  [
-    'a version that is missing',
-    '\n---\nkind: Pod\n',
-    [/^f\.yaml:3: apiVersion is missing: the Pod needs one/],
-  ],
+  ['a version that is missing: the server knows which it is', '\n---\nkind: Pod\n', ['Pod at 3']],
   ['a text', 'hello\n', [/^f\.yaml:1: expected an object/]],
+  ['a control character', 'kind: "a\u0001"\n', [/^error parsing f\.yaml: it is binary or not UTF-8/]],
   ['a list', '- kind: Pod\n', [/^f\.yaml:1: expected an object/]],
   ['a key that stands twice', `${configMap('a')}kind: Pod\n`, [/^f\.yaml:1: the key kind stands twice/]],
 ];
 for (const [what, text, expected] of texts) {
   test(`manifests: ${what}`, () => {
-    const found = brief(parseManifests(text, 'f.yaml'));
+    const found = brief(parseManifests(text, 'f.yaml', () => {}));
     assert.equal(found.length, expected.length, found.join('\n'));
     expected.forEach((one, index) => {
       if (typeof one === 'string') assert.equal(found[index], one);
@@ -53,6 +51,16 @@ for (const [what, text, expected] of texts) {
     });
   });
 }
+
+test('a word that YAML reads as a boolean is warned of, with its line and field', () => {
+  const warnings: string[] = [];
+  const text = `${configMap('a')}---\nkind: Pod\nmetadata:\n  labels:\n    app: y\n    No: "off"\nhostNetwork: true\n`;
+  parseManifests(text, 'f.yaml', (warning) => warnings.push(warning));
+  assert.deepEqual(warnings, [
+    'f.yaml:8: metadata.labels.app: YAML reads y as true; write "y" for the word',
+    'f.yaml:9: the key metadata.labels.false: YAML reads No as false; write "No" for the word',
+  ]);
+});
 
 const io: Io = {
   out() {},
@@ -62,6 +70,7 @@ const io: Io = {
   env: {},
   homeDirectory: '/nonexistent',
   clock: systemClock,
+  random: systemRandom,
   signal: new AbortController().signal,
   exitWith() {},
 };
@@ -89,5 +98,10 @@ test('directories are read in order, below only with -R; -f may be repeated', as
   assert.deepEqual(await kinds('-f', join(directory, 'nope')), [
     `the path "${join(directory, 'nope')}" does not exist`,
   ]);
-  await assert.rejects(read('-f', 'https://example.com/x.yaml'), { name: 'UsageError' });
+  writeFileSync(b, Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0]));
+  assert.deepEqual(await kinds('-f', b), [
+    `error parsing ${b}: it is binary or not UTF-8: expected YAML or JSON`,
+  ]);
+  writeFileSync(b, Buffer.from('# caf\xe9\n', 'latin1'));
+  assert.match((await kinds('-f', b))[0] ?? '', /it is binary or not UTF-8/);
 });

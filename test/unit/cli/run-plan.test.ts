@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { failureOf, isCompleted, isRunning, podOf, type RunRequest } from '../../../src/cli/run-plan.ts';
+import { hasEnded } from '../../../src/cli/objects.ts';
+import { failureOf, isRunning, podOf, type RunRequest } from '../../../src/cli/run-plan.ts';
 
 const request: RunRequest = {
   name: 'x',
@@ -60,6 +61,6 @@ for (const [what, object, running, completed, failure] of [
   ['evicted', pod('Failed'), false, true, { code: 1, message: 'pod n/x failed with unknown exit code' }],
 ] as const)
   test(`of a pod that has ${what}`, () => {
-    assert.deepEqual([isRunning(object), isCompleted(object)], [running, completed]);
+    assert.deepEqual([isRunning(object), hasEnded(object)], [running, completed]);
     assert.deepEqual(failureOf(object), failure);
   });

@@ -26,7 +26,7 @@ describe('words of ctl taint', () => {
     ['node n1 a=b', /^invalid taint spec: a=b, /],
     ['node n1 a', /^at least one taint update is required$/],
     ['node n1 a:Never', /^invalid taint effect: Never, unsupported taint effect$/],
-    ['node n1 a:NoSchedule a-', /^can not both modify and remove .*: a=$/],
+    ['node n1 a:NoSchedule a-', /^cannot both modify and remove .*: a=$/],
     ['node n1 a=1:NoSchedule a=2:NoSchedule', /^duplicated taints .*\{a 2 NoSchedule\}$/],
   ];
   for (const [text, message] of refused) {

@@ -148,6 +148,36 @@ test('a success that is not JSON is an error that says so', async () => {
   );
 });
 
+test('comes back later than it was told, each time and each client by its own chance', async () => {
+  const clock = new FakeClock();
+  const busy = () => new Response('busy', { status: 429, headers: { 'Retry-After': '2' } });
+  const answers = [busy(), busy(), ok()];
+  const transport = inProcessTransport(async () => answers.shift() ?? busy());
+  const drawn = [0.25, 0.75];
+  const client = createClient(transport, { clock, random: { next: () => drawn.shift() ?? 0 } });
+  const got = client.resource(podResource).get('web', 'default');
+  await clock.settle();
+  assert.equal(clock.nextIn, 2_500);
+  await clock.advance(2_500);
+  assert.equal(clock.nextIn, 3_500);
+  await clock.advance(3_500);
+  assert.equal((await got).metadata.name, 'web');
+});
+
+test('waits no longer than its signal', async () => {
+  const clock = new FakeClock();
+  const busy = () => new Response('busy', { status: 429, headers: { 'Retry-After': '2' } });
+  const { client, seen } = scripted([busy()], clock);
+  const stop = new AbortController();
+  const listed = client.resource(podResource).list({ signal: stop.signal });
+  await clock.settle();
+  assert.equal(clock.pending, 1);
+  const ended = assert.rejects(listed, /enough/);
+  stop.abort(new Error('enough'));
+  await ended;
+  assert.deepEqual([seen.length, clock.pending], [1, 0]);
+});
+
 test('tries again after Retry-After, ten times at most', async () => {
   const clock = new FakeClock();
   const busy = () => new Response('busy', { status: 429, headers: { 'Retry-After': '2' } });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Event } from '../../../src/api/core/v1/event.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
-import { newForbidden, newNotFound } from '../../../src/apimachinery/status-error.ts';
+import { newForbidden, newNotFound, newStatusError } from '../../../src/apimachinery/status-error.ts';
 import { aboutObject, EventCorrelator } from '../../../src/controller-runtime/event-correlator.ts';
 import { createEventRecorder } from '../../../src/controller-runtime/event-recorder.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -239,4 +239,18 @@ test('stopping writes what waits, but not for ever', async () => {
     stuck.log.of('warn').map((line) => line.fields),
     [{ count: 2 }],
   );
+});
+
+test('an event that comes too fast for the server is sent again when it says', async () => {
+  const { clock, stored, state, recorder } = setUp();
+  state.failure = newStatusError('TooManyRequests', 'slower', { retryAfterSeconds: 3 });
+  recorder.event(pod('p', 'ns'), 'Normal', 'R', 'm');
+  await clock.settle();
+  assert.equal(state.requests.length, 1);
+  await clock.advance(2_999);
+  assert.equal(state.requests.length, 1);
+  state.failure = undefined;
+  await clock.advance(1);
+  assert.equal(stored.size, 1);
+  await recorder.stop();
 });

@@ -35,7 +35,7 @@ class World {
     for (const action of actions) {
       switch (action.type) {
         case 'createReplicaSet':
-          this.messages.push(action.message);
+          if (action.message) this.messages.push(action.message);
           this.sets.push({
             ...(deepCopy(action.draft) as ReplicaSet),
             metadata: { ...meta(action.draft.metadata.name ?? ''), ...action.draft.metadata, generation: 1 },
@@ -131,6 +131,18 @@ describe('planDeployment', () => {
     assert.match(world.messages.join(), /^Scaled up replica set web-\w+ from 0 to 3$/);
   });
 
+  it('tells of a new set only when it has pods to make', () => {
+    const world = new World(deployment(0));
+    world.settle();
+    assert.deepEqual(world.sizes(), [0]);
+    assert.deepEqual(world.messages, []);
+    world.edit(({ spec }) => {
+      spec.replicas = 2;
+    });
+    world.settle();
+    assert.match(world.messages.join(), /^Scaled up replica set web-\w+ from 0 to 2$/);
+  });
+
   it('rolls to a new template and back, keeping the revisions that undo and history read', () => {
     const world = new World(deployment(4));
     world.settle();
@@ -146,6 +158,23 @@ describe('planDeployment', () => {
     assert.equal(annotations?.[revisionHistoryAnnotation], '1');
     assert.equal(world.deployment.metadata.annotations?.[revisionAnnotation], '3');
     assert.equal(progressing(world)?.reason, 'NewReplicaSetAvailable');
+  });
+
+  it('counts on from a revision of 64 bits, exactly, and from none that is no number', () => {
+    const world = new World(deployment(1));
+    world.settle();
+    const [first] = world.sets;
+    assert.ok(first);
+    const former = (name: string, revision: string): ReplicaSet => {
+      const set = deepCopy(first);
+      Object.assign(set.metadata, meta(name), { annotations: { [revisionAnnotation]: revision } });
+      image(name)({ ...world.deployment, spec: set.spec as Deployment['spec'] });
+      return set;
+    };
+    world.sets = [former('old', '3546343826724305832'), former('older', '9223372036854775808')];
+    world.settle();
+    assert.equal(world.newest?.metadata.annotations?.[revisionAnnotation], '3546343826724305833');
+    assert.equal(world.deployment.metadata.annotations?.[revisionAnnotation], '3546343826724305833');
   });
 
   it('does not roll while paused, but scales; rolls after resume', () => {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { Dns } from '../../../src/api/minik8s/v1/dns.ts';
+import { servingFingerprint } from '../../../src/api/minik8s/v1/dns-served.ts';
 import { planDnsStatus } from '../../../src/controllers/dns-plan.ts';
 import { makeService } from '../dns/objects.ts';
 import { makeDns } from '../routing/objects.ts';
+import { node as makeNode } from './objects.ts';
 
 const now = '2026-11-20T10:00:00Z';
 const later = '2026-11-20T11:00:00Z';
@@ -14,8 +17,34 @@ const services = [
   makeService('far', { type: 'ExternalName', externalName: 'x.example' }),
 ];
 const find = (name: string) => services.find(({ metadata }) => metadata.name === name);
-const plan = (dns: Dns, time = now) =>
-  planDnsStatus(dns, { serviceOf: find, clusterDomain: 'cluster.local', now: time });
+/** With its condition DnsServed as `Status Reason: message`; '' where it does not say. */
+function node(name: string, ready: 'True' | 'False' | 'Unknown', served: string): Node {
+  const made = makeNode(name, { ready });
+  const [, status, reason = '', message = ''] = /^(\S+) ([^:]+)(?:: (.*))?$/.exec(served) ?? [];
+  if (status !== 'True' && status !== 'False') return made;
+  const conditions = [
+    ...(made.status?.conditions ?? []),
+    { type: 'DnsServed', status, reason, message } as const,
+  ];
+  return { ...made, status: { ...made.status, conditions } };
+}
+const serving = [node('n1', 'True', 'True Serving')];
+const plan = (dns: Dns, time = now, nodes: readonly Node[] = serving) =>
+  planDnsStatus(dns, { serviceOf: find, clusterDomain: 'cluster.local', nodes, now: time });
+
+it('whatever a node says of Dns objects makes it another, and nothing else does', () => {
+  const print = (...said: Parameters<typeof node>) => servingFingerprint(node(...said));
+  const said = print('n1', 'True', 'False PortTaken: port 80 is taken');
+  assert.equal(print('n2', 'True', 'False PortTaken: port 80 is taken'), said);
+  for (const other of [
+    print('n1', 'Unknown', 'False PortTaken: port 80 is taken'),
+    print('n1', 'True', 'True PortTaken: port 80 is taken'),
+    print('n1', 'True', 'False RoutingFailed: port 80 is taken'),
+    print('n1', 'True', 'False PortTaken: port 80 is taken by nginx'),
+    print('n1', 'True', ''),
+  ])
+    assert.notEqual(other, said);
+});
 
 describe('the status of a Dns', () => {
   it('is ready when every path leads to a Service, and then at rest', () => {
@@ -28,7 +57,7 @@ describe('the status of a Dns', () => {
           type: 'Ready',
           status: 'True',
           reason: 'Routed',
-          message: 'every path leads to a Service',
+          message: 'every path leads to a Service, and every node serves it',
           lastTransitionTime: now,
         },
       ],
@@ -75,6 +104,58 @@ describe('the status of a Dns', () => {
       'path /: service "none" not found; path /b: service "web" has no TCP port 81',
     );
     assert.equal(second.status.conditions?.[0]?.lastTransitionTime, now);
+  });
+
+  const taken = 'False PortTaken: port 80 of this node is taken';
+  const nodesSay: readonly (readonly [string, readonly Node[], string, string, boolean])[] = [
+    ['there is no node', [], 'NoNodes', 'no node is ready to serve it', true],
+    [
+      'none is ready',
+      [node('n1', 'Unknown', 'True Serving')],
+      'NoNodes',
+      'no node is ready to serve it',
+      true,
+    ],
+    [
+      'one has yet to say',
+      [node('n1', 'True', ''), ...serving],
+      'NotServedYet',
+      '1 of 2 nodes do not serve it: n1: not yet',
+      false,
+    ],
+    [
+      'one cannot, and another has yet to begin',
+      [node('n1', 'True', ''), node('n2', 'True', taken), node('n3', 'True', 'True Serving')],
+      'PortTaken',
+      '2 of 3 nodes do not serve it: n2: port 80 of this node is taken; n1: not yet',
+      true,
+    ],
+    [
+      'many cannot',
+      ['a', 'b', 'c', 'd'].map((name) => node(name, 'True', 'False RoutingFailed: no')),
+      'RoutingFailed',
+      '4 of 4 nodes do not serve it: a: no; b: no; c: no; …',
+      true,
+    ],
+  ];
+  for (const [name, nodes, reason, message, isProblem] of nodesSay) {
+    it(`says what the nodes say: ${name}`, () => {
+      const { status, problem } = plan(makeDns('one', 'a.example', ['/=web:80']), now, nodes);
+      const [condition] = status.conditions ?? [];
+      assert.deepEqual(
+        [condition?.status, condition?.reason, condition?.message],
+        ['False', reason, message],
+      );
+      assert.deepEqual(problem, isProblem ? { reason, message } : undefined);
+    });
+  }
+
+  it('does not wait for a node that is not there to serve anything', () => {
+    const nodes = [...serving, node('n2', 'Unknown', taken), node('n3', 'False', '')];
+    assert.equal(
+      plan(makeDns('one', 'a.example', ['/=web:80']), now, nodes).status.conditions?.[0]?.status,
+      'True',
+    );
   });
 
   it('leaves the conditions of others alone', () => {

@@ -70,7 +70,7 @@ describe('the slices', () => {
     const { slices } = mirror(
       endpoints([
         { ...subset(['192.0.2.1', '2001:db8::1']), notReadyAddresses: [{ ip: '192.0.2.2' }] },
-        subset(['192.0.2.3', '192.0.2.1']),
+        subset(['192.0.2.3', '192.0.2.1', '::ffff:192.0.2.1']),
         subset(['192.0.2.1'], 81, 'other'),
         { addresses: [{ ip: '192.0.2.9' }] },
       ]),

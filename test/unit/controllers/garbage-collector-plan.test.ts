@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { KubeObject } from '../../../src/apimachinery/meta.ts';
+import { deepCopy } from '../../../src/apimachinery/equality.ts';
+import { isTerminating, type KubeObject } from '../../../src/apimachinery/meta.ts';
 import {
   type CollectorAction,
   type OwnerState,
+  ownersInCircle,
   planCollection,
+  waitsForDependents,
 } from '../../../src/controllers/garbage-collector-plan.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { at, meta, ownedBy } from './objects.ts';
 
 const owner = (name: string, state: OwnerState) => ({ reference: ownedBy('ReplicaSet', name), state });
@@ -72,5 +76,149 @@ describe('planCollection', () => {
     ['going, held by others', object(['example.com/mine'], true), [], [], none],
   ];
   for (const [name, one, owners, dependents, expected] of table)
-    it(name, () => assert.deepEqual(planCollection(one, owners, dependents), expected));
+    it(name, () => assert.deepEqual(planCollection(one, owners, dependents, []), expected));
+});
+
+/** Objects of one server, and the garbage collector's decisions carried out on them in a random order. */
+class Graph {
+  objects = new Map<string, KubeObject>();
+  /** In the order in which they went. */
+  readonly gone: string[] = [];
+
+  add(name: string, owners: readonly { name: string; blocks: boolean }[]): void {
+    const ownerReferences = owners.map((of) => ({
+      ...ownedBy('Pod', of.name),
+      blockOwnerDeletion: of.blocks,
+    }));
+    this.objects.set(`uid-${name}`, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: meta(name, { ownerReferences }),
+    });
+  }
+
+  dependentsOf = (uid: string) =>
+    [...this.objects.values()].filter(({ metadata }) =>
+      metadata.ownerReferences?.some((owner) => owner.uid === uid),
+    );
+
+  delete(uid: string, policy: 'Foreground' | 'Background' | 'Orphan'): void {
+    this.#change(uid, ({ metadata }) => {
+      metadata.deletionTimestamp ??= at(1);
+      const finalizer = { Foreground: ['foregroundDeletion'], Background: [], Orphan: ['orphan'] }[policy];
+      metadata.finalizers = [...new Set([...(metadata.finalizers ?? []), ...finalizer])];
+    });
+  }
+
+  /** False when there was nothing to do for any object. */
+  step(random: SeededRandom): boolean {
+    const order = [...this.objects.values()].toSorted(() => random.below(3) - 1);
+    return order.some((object) => this.#collect(object));
+  }
+
+  #collect(object: KubeObject): boolean {
+    const { uid, ownerReferences = [] } = object.metadata;
+    const owners = ownerReferences.map((reference) => {
+      const owner = this.objects.get(reference.uid);
+      const state = owner ? (waitsForDependents(owner) ? 'waiting' : 'present') : 'absent';
+      return { reference, state } as const;
+    });
+    const dependents = this.dependentsOf(uid);
+    const action = planCollection(object, owners, dependents, ownersInCircle(object, this.dependentsOf));
+    switch (action.type) {
+      case 'none':
+        return false;
+      case 'delete':
+        this.delete(uid, action.policy);
+        return true;
+      case 'dropOwners':
+        this.#dropOwners(uid, action.uids);
+        return true;
+      case 'unblockOwners':
+        this.#change(uid, ({ metadata }) => {
+          for (const reference of metadata.ownerReferences ?? [])
+            if (action.uids.includes(reference.uid)) reference.blockOwnerDeletion = false;
+        });
+        return true;
+      case 'deleteDependents':
+        // Its dependents are collected in their own right: their owner waits.
+        return false;
+      case 'orphanDependents':
+        for (const dependent of dependents) this.#dropOwners(dependent.metadata.uid, [uid]);
+        this.#removeFinalizer(uid, 'orphan');
+        return true;
+      case 'removeFinalizer':
+        this.#removeFinalizer(uid, action.finalizer);
+        return true;
+    }
+  }
+
+  #dropOwners(uid: string, owners: readonly string[]): void {
+    this.#change(uid, ({ metadata }) => {
+      metadata.ownerReferences =
+        metadata.ownerReferences?.filter((owner) => !owners.includes(owner.uid)) ?? [];
+    });
+  }
+
+  #removeFinalizer(uid: string, finalizer: string): void {
+    this.#change(uid, ({ metadata }) => {
+      metadata.finalizers = metadata.finalizers?.filter((name) => name !== finalizer) ?? [];
+    });
+  }
+
+  #change(uid: string, change: (object: KubeObject) => void): void {
+    const object = this.objects.get(uid);
+    if (!object) return;
+    const next = deepCopy(object);
+    change(next);
+    this.objects.set(uid, next);
+    if (!isTerminating(next) || next.metadata.finalizers?.length) return;
+    this.objects.delete(uid);
+    this.gone.push(uid);
+  }
+}
+
+describe('the garbage collector', () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const settle = (graph: Graph, random: SeededRandom) => {
+    for (let round = 0; graph.step(random); round++) assert.ok(round < 1000, 'it comes to rest');
+  };
+
+  it('ends every deletion, whatever owns what', () => {
+    for (let seed = 1; seed <= 400; seed++) {
+      const random = new SeededRandom(seed);
+      const graph = new Graph();
+      for (const name of names) {
+        const owners = names.filter(() => random.below(4) === 0);
+        graph.add(
+          name,
+          owners.map((owner) => ({ name: owner, blocks: random.below(3) > 0 })),
+        );
+      }
+      for (const name of names)
+        if (random.below(3) === 0)
+          graph.delete(
+            `uid-${name}`,
+            (['Foreground', 'Background', 'Orphan'] as const)[random.below(3)] ?? 'Foreground',
+          );
+      settle(graph, random);
+      const stuck = [...graph.objects.values()].filter(isTerminating).map(({ metadata }) => metadata.name);
+      assert.deepEqual(stuck, [], `seed ${seed}`);
+    }
+  });
+
+  it('keeps the order of a chain that is deleted in the foreground, whoever else is deleted', () => {
+    for (let seed = 1; seed <= 200; seed++) {
+      const random = new SeededRandom(seed);
+      const graph = new Graph();
+      for (const [index, name] of names.entries()) {
+        const owner = names[index - 1];
+        graph.add(name, owner === undefined ? [] : [{ name: owner, blocks: true }]);
+      }
+      for (const name of names)
+        if (name === 'a' || random.below(2) === 0) graph.delete(`uid-${name}`, 'Foreground');
+      settle(graph, random);
+      assert.deepEqual(graph.gone, names.map((name) => `uid-${name}`).toReversed(), `seed ${seed}`);
+    }
+  });
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../../src/api/core/v1/node.ts';
-import { type Cidr, parseCidr } from '../../../src/controllers/cidr.ts';
-import { rangeConditions, rangeProblem } from '../../../src/controllers/node-ipam-plan.ts';
+import { type IPv4Range, parseRange } from '../../../src/base/addresses.ts';
+import { claimProblem, rangeConditions, rangeProblem } from '../../../src/controllers/node-ipam-plan.ts';
 import { at, node } from './objects.ts';
 
-const cluster = parseCidr('10.244.0.0/16') as Cidr;
+const cluster = parseRange('10.244.0.0/16') as IPv4Range;
 
 function withRange(name: string, podCIDR: string | undefined, second = 0): Node {
   const base = node(name);
@@ -100,5 +100,33 @@ describe('what is said about it', () => {
       conditions: [{ type: 'NetworkUnavailable', status: 'True', reason: 'NoRoute' }],
     };
     assert.equal(rangeConditions(base, undefined, at(9)), undefined);
+  });
+});
+
+describe('a range that a node names itself', () => {
+  const others = [withRange('b', '10.244.2.0/24', 20), withRange('c', undefined, 30)];
+  for (const [podCIDRs, expected] of [
+    [['10.244.1.0/24'], undefined],
+    [['10.244.1.64/26'], undefined],
+    [['10.244.0.0/23'], /wider than the \/24/],
+    [['0.0.0.0/0'], /wider/],
+    [['10.245.1.0/24'], /is not inside the cluster's 10\.244\.0\.0\/16/],
+    [['10.244.2.0/25'], /overlaps that of node b/],
+    [['10.244.1.0/24', '10.244.3.0/24'], /is not one IPv4 range/],
+    [['fd00::/64'], /is not one IPv4 range/],
+    [[], /is not one IPv4 range/],
+  ] as const) {
+    it(`is ${podCIDRs.join() || 'none'}`, () => {
+      const base = node('n');
+      const problem = claimProblem({ ...base, spec: { podCIDRs: [...podCIDRs] } }, others, cluster);
+      if (expected) assert.match(problem ?? '', expected);
+      else assert.equal(problem, undefined);
+    });
+  }
+
+  it('is no wider than a small cluster’s', () => {
+    const small = parseRange('10.9.0.0/25') as IPv4Range;
+    assert.match(claimProblem(withRange('n', '10.9.0.0/24'), [], small) ?? '', /wider/);
+    assert.equal(claimProblem(withRange('n', '10.9.0.0/25'), [], small), undefined);
   });
 });

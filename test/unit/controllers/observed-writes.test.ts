@@ -14,6 +14,7 @@ function world() {
   const live = new Map<string, Pod>();
   const informer: Informer<Pod> = {
     hasSynced: true,
+    synced: Promise.resolve(),
     lister: { get: (key) => cached.get(key), list: () => [...cached.values()], byIndex: () => [] },
     addEventHandler: (handler) => void handlers.push(handler),
     addIndex: () => {},

@@ -68,7 +68,7 @@ describe('the responder', () => {
     assert.equal(flag_aa, false);
   });
 
-  it('answers failure for a record that can not be written', async () => {
+  it('answers failure for a record that cannot be written', async () => {
     const answer = { ...forwarded, answers: [{ type: 'TXT', name: 'x', ttl: 1, data: [1] } as never] };
     assert.equal((await ask(responderOf({ answer }), 'www.example')).rcode, 'SERVFAIL');
   });

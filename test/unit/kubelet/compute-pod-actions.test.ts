@@ -57,6 +57,31 @@ const deleted = (grace: number) => ({
 const cases: readonly Case[] = [
   { name: 'a new pod gets a sandbox first', actions: ['createSandbox 0'] },
   {
+    name: 'a pod that asks for what is not supported gets none',
+    pod: makePod({ hostUsers: false }),
+    actions: [],
+  },
+  {
+    name: 'nor does one with a profile by the older annotation, or a sysctl that is not safe',
+    pod: makePod(
+      { securityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] } },
+      { annotations: { 'container.apparmor.security.beta.kubernetes.io/main': 'localhost/mine' } },
+    ),
+    actions: [],
+  },
+  {
+    name: 'nor is its container started again, if an earlier agent started it',
+    pod: makePod({ hostUsers: false }),
+    observed: observed(makeSandbox(), exited(1)),
+    actions: [],
+  },
+  {
+    name: 'what an earlier agent started of it runs on',
+    pod: makePod({ hostUsers: false }),
+    observed: observed(makeSandbox(), makeContainer()),
+    actions: [],
+  },
+  {
     name: 'then all its containers',
     pod: makePod({ containers: two }),
     observed: observed(makeSandbox()),

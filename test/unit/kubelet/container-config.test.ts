@@ -4,8 +4,7 @@ import { describe, it } from 'node:test';
 import { containerArgv, isImageName, pullDecision } from '../../../src/kubelet/plan/image.ts';
 import { renderResolvConf } from '../../../src/kubelet/plan/pod-dns.ts';
 import { containerResources, cpuShares, qosClass } from '../../../src/kubelet/plan/resources.ts';
-import { containerUser, securityOf } from '../../../src/kubelet/plan/security.ts';
-import { containerMounts, volumePlan } from '../../../src/kubelet/plan/volumes.ts';
+import { containerMounts, memoryVolumeBytes, volumePlan } from '../../../src/kubelet/plan/volumes.ts';
 import { makePod } from './builders.ts';
 
 const GiB = 2 ** 30;
@@ -101,59 +100,6 @@ describe('resources', () => {
   }
 });
 
-describe('security', () => {
-  const user = (pod: object | undefined, container: object | undefined, image = '') => {
-    const made = makePod({
-      securityContext: pod,
-      containers: [{ name: 'main', image: 'a', securityContext: container }],
-    });
-    const [wanted] = made.spec.containers;
-    assert.ok(wanted);
-    return containerUser(made, wanted, image);
-  };
-  it('takes the container’s user before the pod’s before the image’s', () => {
-    assert.equal(user({}, {}), undefined);
-    assert.equal(user({ runAsUser: 5 }, {}), '5');
-    assert.equal(user({ runAsUser: 5, runAsGroup: 6 }, { runAsUser: 0 }), '0:6');
-    assert.equal(user({}, { runAsGroup: 7 }, 'www:www'), 'www:7');
-    assert.equal(user({}, { runAsGroup: 7 }), '0:7');
-  });
-  it('gives nothing that was not asked for', () => {
-    const [plain] = makePod().spec.containers;
-    assert.ok(plain);
-    assert.deepEqual(securityOf(plain), {
-      privileged: false,
-      readOnlyRootFilesystem: false,
-      noNewPrivileges: false,
-      addCapabilities: [],
-      dropCapabilities: [],
-    });
-  });
-  it('passes on what was', () => {
-    const [asking] = makePod({
-      containers: [
-        {
-          name: 'main',
-          image: 'a',
-          securityContext: {
-            readOnlyRootFilesystem: true,
-            allowPrivilegeEscalation: false,
-            capabilities: { add: ['NET_ADMIN'], drop: ['ALL'] },
-          },
-        },
-      ],
-    }).spec.containers;
-    assert.ok(asking);
-    assert.deepEqual(securityOf(asking), {
-      privileged: false,
-      readOnlyRootFilesystem: true,
-      noNewPrivileges: true,
-      addCapabilities: ['NET_ADMIN'],
-      dropCapabilities: ['ALL'],
-    });
-  });
-});
-
 describe('volumes', () => {
   it('are directories, memory or the host’s own paths', () => {
     assert.deepEqual(volumePlan({ name: 'v' }, '/p'), { type: 'directory', path: '/p/volumes/v' });
@@ -175,34 +121,66 @@ describe('volumes', () => {
       /volume "v": persistentVolumeClaim is not supported; use emptyDir or hostPath/,
     );
     assert.throws(
+      () => volumePlan({ name: 'v', emptyDir: { medium: 'HugePages' } }, '/p'),
+      /emptyDir.medium HugePages is not supported/,
+    );
+    assert.throws(
       () => volumePlan({ name: 'v', hostPath: { path: '/h', type: 'Disk' } }, '/p'),
       /hostPath.type Disk is unknown/,
     );
   });
 
-  const mounts = (mount: object) => {
+  const mounts = (mount: object, env: Record<string, string> = {}) => {
     const pod = makePod({
       volumes: [{ name: 'v', emptyDir: {} }],
-      containers: [{ name: 'main', image: 'a', volumeMounts: [mount] }],
+      containers: [{ name: 'main', image: 'a', volumeMounts: [{ name: 'v', mountPath: '/m', ...mount }] }],
     });
     const [container] = pod.spec.containers;
     assert.ok(container);
-    return containerMounts(pod, container, '/p');
+    return containerMounts(pod, container, '/p', new Map(Object.entries(env)));
   };
+  const part = (subPath: string) => ({ part: { volume: 'v', subPath, index: 0 } });
+  const whole = { source: '/p/volumes/v', target: '/m', readOnly: false };
   it('are mounted whole or in part', () => {
-    assert.deepEqual(mounts({ name: 'v', mountPath: '/m', readOnly: true }), [
-      { source: '/p/volumes/v', target: '/m', readOnly: true },
-    ]);
-    assert.deepEqual(mounts({ name: 'v', mountPath: '/m', subPath: 'a/b' }), [
-      { source: '/p/volumes/v/a/b', target: '/m', readOnly: false },
-    ]);
+    assert.deepEqual(mounts({ readOnly: true }), [{ ...whole, readOnly: true }]);
+    assert.deepEqual(mounts({ subPath: 'a/b' }), [{ ...whole, ...part('a/b') }]);
+    assert.deepEqual(mounts({ subPathExpr: 'x/$(A)$$' }, { A: '1' }), [{ ...whole, ...part('x/1$') }]);
   });
-  it('are never left by way of a subPath', () => {
-    for (const subPath of ['..', 'a/../../b', '/etc']) {
-      assert.throws(() => mounts({ name: 'v', mountPath: '/m', subPath }), /leads out of volume "v"/);
-    }
-    assert.throws(() => mounts({ name: 'w', mountPath: '/m' }), /mounts volume "w", which the pod has not/);
+  for (const [mount, env, message] of [
+    [{ subPath: '..' }, {}, "unable to provision SubPath `..`: must not contain '..'"],
+    [{ subPath: 'a/../../b' }, {}, "unable to provision SubPath `a/../../b`: must not contain '..'"],
+    [{ subPath: '/etc' }, {}, 'error SubPath `/etc` must not be an absolute path'],
+    [{ subPathExpr: '$(A)' }, { A: '/tmp' }, 'error SubPath `/tmp` must not be an absolute path'],
+    [{ subPathExpr: 'x/$(A)' }, { A: '..' }, "unable to provision SubPath `x/..`: must not contain '..'"],
+    [{ subPathExpr: '$(B)/$(A)' }, { B: '' }, 'missing value for A, B'],
+  ] as const) {
+    it(`are never left, nor guessed: ${JSON.stringify([mount, env])}`, () => {
+      assert.throws(() => mounts(mount, env), { name: 'ContainerConfigError', message });
+    });
+  }
+  it('have to be there', () => {
+    assert.throws(() => mounts({ name: 'w' }), /mounts volume "w", which the pod has not/);
   });
+
+  for (const [limits, sizeLimit, bytes] of [
+    [[], undefined, 8 * GiB],
+    [['1Gi'], undefined, GiB],
+    [['1Gi', '2Gi'], undefined, 3 * GiB],
+    [['1Gi', undefined], undefined, 8 * GiB],
+    [['1Gi', undefined], '2Gi', 2 * GiB],
+    [['1Gi'], '2Gi', GiB],
+    [['1Gi'], '512Mi', GiB / 2],
+    [['16Gi'], '0', 8 * GiB],
+  ] as const) {
+    it(`in memory are bounded: limits ${JSON.stringify(limits)}, sizeLimit ${sizeLimit}`, () => {
+      const containers = (limits.length > 0 ? limits : [undefined]).map((memory, index) => ({
+        name: `c${index}`,
+        image: 'a',
+        resources: { ...(memory && { limits: { memory } }) },
+      }));
+      assert.equal(memoryVolumeBytes(makePod({ containers }), sizeLimit, 8 * GiB), bytes);
+    });
+  }
 });
 
 describe('names of others', () => {

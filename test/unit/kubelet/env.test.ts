@@ -6,7 +6,14 @@ import type { Secret } from '../../../src/api/core/v1/secret.ts';
 import { type ConfigSources, expand, resolveEnv } from '../../../src/kubelet/plan/env.ts';
 import { makePod } from './builders.ts';
 
-const facts = { podIP: '10.244.0.2', hostIP: '192.0.2.1' };
+const facts = {
+  podIP: '10.244.0.2',
+  hostIP: '192.0.2.1',
+  allocatable: { cpu: '4', memory: '8Gi' },
+  serviceVariables: new Map([['WEB_SERVICE_HOST', '10.96.0.9']]),
+};
+/** What every container has of the Services. */
+const linked = { WEB_SERVICE_HOST: '10.96.0.9' };
 const metadata = { name: 'x', uid: 'u', resourceVersion: '1', creationTimestamp: '' };
 const map: ConfigMap = {
   apiVersion: 'v1',
@@ -54,7 +61,7 @@ describe('resolveEnv', () => {
       name: fieldPath,
       valueFrom: { fieldRef: { fieldPath } },
     }));
-    assert.deepEqual(resolve({ env }), paths);
+    assert.deepEqual(resolve({ env }), { ...paths, ...linked });
   });
 
   it('takes keys and whole maps, later ones over earlier ones', () => {
@@ -67,7 +74,7 @@ describe('resolveEnv', () => {
           { name: 'COLOUR', valueFrom: { configMapKeyRef: { name: 'settings', key: 'colour' } } },
         ],
       }),
-      { colour: 'green', SIZE: 'small', K_token: 's3cret', TOKEN: 's3cret', COLOUR: 'green' },
+      { colour: 'green', SIZE: 'small', K_token: 's3cret', TOKEN: 's3cret', COLOUR: 'green', ...linked },
     );
   });
 
@@ -77,7 +84,7 @@ describe('resolveEnv', () => {
       { name: 'A', valueFrom: { configMapKeyRef: { name: 'none', key: 'k', optional } } },
       { name: 'B', valueFrom: { secretKeyRef: { name: 'keys', key: 'none', optional } } },
     ];
-    assert.deepEqual(resolve({ env, envFrom: [{ secretRef: { name: 'none', optional } }] }), {});
+    assert.deepEqual(resolve({ env, envFrom: [{ secretRef: { name: 'none', optional } }] }), linked);
   });
 
   for (const [name, container, message] of [
@@ -100,7 +107,7 @@ describe('resolveEnv', () => {
     ],
     [
       'source',
-      { env: [{ name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.cpu' } } }] },
+      { env: [{ name: 'A', valueFrom: { fileKeyRef: { key: 'a' } } }] },
       /env A: valueFrom has none of/,
     ],
   ] as const) {
@@ -108,6 +115,63 @@ describe('resolveEnv', () => {
       assert.throws(() => resolve(container), { name: 'ContainerConfigError', message });
     });
   }
+
+  it('takes keys that no shell would take as a name', () => {
+    const named: ConfigMap = { ...map, data: { 'data-1': 'one', '2.x': 'two' } };
+    const from = { ...sources, configMaps: new Map([['settings', named]]) };
+    assert.deepEqual(resolve({ envFrom: [{ prefix: 'p-', configMapRef: { name: 'settings' } }] }, from), {
+      'p-data-1': 'one',
+      'p-2.x': 'two',
+      ...linked,
+    });
+  });
+
+  it('sees the variables of Services, and hides them by its own', () => {
+    const env = [
+      { name: 'URL', value: 'http://$(WEB_SERVICE_HOST)' },
+      { name: 'WEB_SERVICE_HOST', value: 'mine' },
+      { name: 'OWN', value: '$(WEB_SERVICE_HOST)' },
+    ];
+    assert.deepEqual(resolve({ env }), { URL: 'http://10.96.0.9', WEB_SERVICE_HOST: 'mine', OWN: 'mine' });
+  });
+
+  it('shows resources in units of the divisor, rounded up; without a limit those of the node', () => {
+    const resources = { limits: { cpu: '1250m' }, requests: { cpu: '250m', memory: '33Mi' } };
+    const shown = (resource: string, divisor?: string) => ({
+      name: `${resource}/${divisor ?? ''}`,
+      valueFrom: { resourceFieldRef: { resource, ...(divisor && { divisor }) } },
+    });
+    const env = [
+      shown('limits.cpu'),
+      shown('limits.cpu', '1m'),
+      shown('requests.cpu'),
+      shown('limits.memory', '1Gi'),
+      shown('requests.memory', '1Mi'),
+      shown('requests.memory', '1Gi'),
+      shown('requests.ephemeral-storage', '0'),
+    ];
+    assert.deepEqual(resolve({ resources, env }), {
+      'limits.cpu/': '2',
+      'limits.cpu/1m': '1250',
+      'requests.cpu/': '1',
+      'limits.memory/1Gi': '8',
+      'requests.memory/1Mi': '33',
+      'requests.memory/1Gi': '1',
+      'requests.ephemeral-storage/0': '0',
+      ...linked,
+    });
+  });
+
+  it('refuses bytes that are no text', () => {
+    const bytes: Secret = { ...secret, data: { token: btoa('\xff\xfe') } };
+    const from = { ...sources, secrets: new Map([['keys', bytes]]) };
+    const env = [{ name: 'A', valueFrom: { secretKeyRef: { name: 'keys', key: 'token' } } }];
+    for (const container of [{ env }, { envFrom: [{ secretRef: { name: 'keys' } }] }])
+      assert.throws(() => resolve(container, from), {
+        name: 'ContainerConfigError',
+        message: /no UTF-8 text/,
+      });
+  });
 
   it('names everything it needs', () => {
     const pod = makePod({
@@ -136,6 +200,7 @@ describe('expand', () => {
   const env = new Map([
     ['A', '1'],
     ['EMPTY', ''],
+    ['N(M', 'odd'],
   ]);
   for (const [text, expanded] of [
     ['$(A)', '1'],
@@ -146,8 +211,14 @@ describe('expand', () => {
     ['$$$(A)', '$1'],
     ['$A {A} $', '$A {A} $'],
     ['$(A', '$(A'],
+    ['$(N(M)', 'odd'],
+    ['$($(A)', '$($(A)'],
   ] as const) {
-    it(`${text} is ${expanded}`, () => assert.equal(expand(text, env), expanded));
+    it(`${text} is ${expanded}`, () =>
+      assert.equal(
+        expand(text, (name) => env.get(name)),
+        expanded,
+      ));
   }
 
   it('sees what came before, not what comes after', () => {
@@ -159,7 +230,7 @@ describe('expand', () => {
           { name: 'C', value: '$(A)$(B)' },
         ],
       }),
-      { B: '$(A)', A: '1', C: '1$(A)' },
+      { B: '$(A)', A: '1', C: '1$(A)', ...linked },
     );
   });
 });

@@ -100,6 +100,7 @@ describe('pressure', () => {
       },
       thresholds: parseThresholds(defaultEvictionHard),
       onShortages: (shortages) => void told.push(shortages),
+      onLook: () => {},
       clock,
       log: silentLogger,
     });
@@ -109,7 +110,7 @@ describe('pressure', () => {
       if (now instanceof Promise) await clock.advance(2000);
       await measured;
       const conditions = nodeConditions(
-        { problem: undefined, ...monitor.health(clock.now()), now: clock.now() },
+        { problem: undefined, told: {}, ...monitor.health(clock.now()), now: clock.now() },
         [],
       );
       return Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { PodStatus } from '../../../src/api/core/v1/pod-status.ts';
 import type { ObservedPod, PodMemory } from '../../../src/kubelet/plan/actions.ts';
 import { computePodStatus } from '../../../src/kubelet/plan/pod-status.ts';
 import {
@@ -46,6 +47,57 @@ describe('computePodStatus', () => {
     assert.deepEqual(main?.state, { running: { startedAt: '2026-01-01T11:59:11Z' } });
     assert.equal(condition(status, 'Ready')?.status, 'True');
     assert.equal(condition(status, 'ContainersReady')?.status, 'True');
+  });
+
+  it('has the conditions of a node agent in upstream’s order, behind those of others', () => {
+    const gate = { type: 'a.example/b', status: 'True' };
+    const pod = makePod({}, {}, { conditions: [gate, { type: 'Ready', status: 'False' }] });
+    const status = statusOf(pod, observed(makeSandbox(), makeContainer()));
+    assert.deepEqual(
+      status.conditions?.map(({ type, status: is }) => `${type} ${is}`),
+      [
+        'a.example/b True',
+        'PodReadyToStartContainers True',
+        'Initialized True',
+        'Ready True',
+        'ContainersReady True',
+        'PodScheduled True',
+      ],
+    );
+  });
+
+  it('is ready to start containers while it has a sandbox, and says since when', () => {
+    const type = 'PodReadyToStartContainers';
+    const before = statusOf(makePod(), observed());
+    assert.deepEqual(condition(before, type), {
+      type,
+      status: 'False',
+      lastTransitionTime: '2026-01-01T12:00:00Z',
+    });
+    const at = (seen: ObservedPod, status: PodStatus, later: number) =>
+      computePodStatus({
+        pod: makePod({}, {}, status),
+        observed: seen,
+        memory: makeMemory(),
+        nodeIP: '192.0.2.1',
+        now: now + seconds(later),
+      });
+    const with1 = at(observed(makeSandbox()), before, 5);
+    const with2 = at(observed(makeSandbox()), with1, 9);
+    assert.equal(condition(with2, type)?.status, 'True');
+    assert.equal(condition(with2, type)?.lastTransitionTime, '2026-01-01T12:00:05Z');
+    const gone = at(observed(makeSandbox({ state: 'exited' })), with2, 12);
+    assert.equal(condition(gone, type)?.status, 'False');
+  });
+
+  it('of a container that was stopped for its new image is that of one about to start', () => {
+    const pod = makePod({ restartPolicy: 'Never', containers: [{ name: 'main', image: 'app:2' }] });
+    const status = statusOf(pod, observed(makeSandbox(), exited(137)));
+    assert.equal(status.phase, 'Running');
+    assert.deepEqual(status.containerStatuses?.[0]?.state, { waiting: { reason: 'ContainerCreating' } });
+    assert.equal(status.containerStatuses?.[0]?.lastState?.terminated?.exitCode, 137);
+    const deleted = { ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T12:00:00Z' } };
+    assert.equal(statusOf(deleted, observed(makeSandbox(), exited(137))).phase, 'Failed');
   });
 
   it('in the host network has the host address', () => {

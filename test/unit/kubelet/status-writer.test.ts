@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { podResource } from '../../../src/api/core/v1/pod.ts';
 import type { PodStatus } from '../../../src/api/core/v1/pod-status.ts';
-import { newInternalError, newNotFound } from '../../../src/apimachinery/status-error.ts';
+import { newConflict, newInternalError, newNotFound } from '../../../src/apimachinery/status-error.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { StatusWriter } from '../../../src/kubelet/status-writer.ts';
@@ -9,7 +10,7 @@ import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { makePod } from './builders.ts';
 
 interface Patch {
-  readonly metadata: { readonly uid: string };
+  readonly metadata: { readonly uid: string; readonly resourceVersion?: string };
   readonly status: Record<string, unknown>;
 }
 
@@ -85,6 +86,33 @@ describe('StatusWriter', () => {
     assert.equal(patches.length, 1);
     assert.equal(patches[0]?.status.hostIP, '192.0.2.1');
     assert.equal(clock.pending, 0);
+  });
+
+  it('loses no condition that another sets at the same time, where readiness hangs on them', async () => {
+    const gate = (type: string) => ({ type, status: 'True' as const });
+    const own = { type: 'Ready', status: 'False' as const };
+    const podAt = (resourceVersion: string, conditions: object[]) =>
+      makePod(
+        { readinessGates: [{ conditionType: 'a' }, { conditionType: 'b' }] },
+        { resourceVersion },
+        { phase: 'Running', conditions },
+      );
+    let stored = podAt('7', [gate('a'), gate('b'), { ...own, status: 'True' }]);
+    const pods = {
+      get: async () => stored,
+      async patch(_name: string, _namespace: string, _type: string, { metadata, status }: Patch) {
+        if (metadata.resourceVersion !== stored.metadata.resourceVersion)
+          throw newConflict(podResource, 'web', '');
+        stored = podAt('8', (status as PodStatus).conditions ?? []);
+        return stored;
+      },
+    };
+    const clock = new FakeClock();
+    const writer = new StatusWriter({ resource: () => pods } as unknown as Client, clock, silentLogger);
+    const seen = podAt('5', [gate('a')]);
+    writer.set(seen, { ...seen.status, conditions: [gate('a'), own] });
+    await clock.advance(1000);
+    assert.deepEqual(stored.status?.conditions, [gate('a'), gate('b'), own]);
   });
 
   it('lets a pod go that the server does not have', async () => {

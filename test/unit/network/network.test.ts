@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import type { Exec } from '../../../src/base/exec.ts';
 import { silentLogger } from '../../../src/base/log.ts';
-import { AddressPool, parseCidr } from '../../../src/network/ipam.ts';
+import { AddressPool } from '../../../src/network/ipam.ts';
 import { RoutedPodNetwork } from '../../../src/network/pod-network.ts';
 import { linkName, renderHostLink, renderPodLink, renderTable } from '../../../src/network/rules.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
@@ -55,13 +55,8 @@ describe('AddressPool', () => {
   });
 
   for (const cidr of ['10.244.0.0', '10.244.0.0/33', '10.300.0.0/24', 'x/24', '10.244.0.0/30']) {
-    it(`refuses ${cidr}`, () =>
-      assert.throws(() => new AddressPool(cidr), /not a network|not an IPv4|too small/));
+    it(`refuses ${cidr}`, () => assert.throws(() => new AddressPool(cidr), /is not an IPv4 range|too small/));
   }
-
-  it('reads a network from any of its addresses', () => {
-    assert.deepEqual(parseCidr('10.244.3.77/24'), parseCidr('10.244.3.0/24'));
-  });
 });
 
 describe('rules', () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, beforeEach, describe, test } from 'node:test';
 import { authorityHash, openCredentials } from '../../../src/pki/credentials.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');
@@ -56,4 +56,77 @@ test('what is on disk is used again until it ends soon, names other hosts or ano
   assert.equal(await readFile(join(directory, 'apiserver.crt'), 'utf8'), renewed.certificate);
   const renamed = await credentials.leaf({ ...server, organizations: ['system:masters'] });
   assert.match(new X509Certificate(renamed.certificate).subject, /O=system:masters/);
+});
+
+describe('an authority that was damaged', () => {
+  let own: string;
+  beforeEach(async () => {
+    own = await mkdtemp(join(directory, 'damaged-'));
+    await openCredentials(own, () => start);
+  });
+
+  const another = async (file: string) => {
+    const elsewhere = await mkdtemp(join(directory, 'other-'));
+    await openCredentials(elsewhere, () => start);
+    return readFile(join(elsewhere, file), 'utf8');
+  };
+  const damages: [what: string, damage: () => Promise<unknown>, line: RegExp][] = [
+    [
+      'an empty key',
+      () => writeFile(join(own, 'ca.key'), ''),
+      /ca\.key is not the key of the authority in \S+ca\.crt/,
+    ],
+    [
+      'a key that was cut off',
+      async () => writeFile(join(own, 'ca.key'), (await readFile(join(own, 'ca.key'), 'utf8')).slice(0, 100)),
+      /ca\.key is not the key/,
+    ],
+    [
+      'the key of another',
+      async () => writeFile(join(own, 'ca.key'), await another('ca.key')),
+      /ca\.key is not the key/,
+    ],
+    ['no key', () => rm(join(own, 'ca.key')), /ca\.key is missing/],
+    ['an empty certificate', () => writeFile(join(own, 'ca.crt'), ''), /one of the two is damaged/],
+    [
+      'a leaf in place of the certificate',
+      async () => {
+        const leaf = await (await openCredentials(own, () => start)).leaf(server);
+        await writeFile(join(own, 'ca.key'), leaf.key);
+        await writeFile(join(own, 'ca.crt'), leaf.certificate);
+      },
+      /ca\.key is not the key/,
+    ],
+  ];
+  for (const [what, damage, line] of damages) {
+    test(`${what}: no start, one line that says which file and what to do, and nothing is replaced`, async () => {
+      await damage();
+      const before_ = await readFile(join(own, 'ca.crt'), 'utf8');
+      await assert.rejects(
+        openCredentials(own, () => start),
+        ({ message }: Error) =>
+          line.test(message) &&
+          /put both files back from a backup, or remove both/.test(message) &&
+          !message.includes('\n'),
+      );
+      assert.equal(await readFile(join(own, 'ca.crt'), 'utf8'), before_);
+    });
+  }
+
+  test('a key alone is what a first start left behind, and a new authority is made', async () => {
+    await rm(join(own, 'ca.crt'));
+    const { authority } = await openCredentials(own, () => start);
+    assert.equal(await readFile(join(own, 'ca.crt'), 'utf8'), authority.certificate);
+  });
+
+  test('a leaf that was damaged is made anew', async () => {
+    const credentials = await openCredentials(own, () => start);
+    for (const file of ['apiserver.key', 'apiserver.crt']) {
+      const first = await credentials.leaf(server);
+      await writeFile(join(own, file), '');
+      const second = await credentials.leaf(server);
+      assert.notEqual(second.certificate, first.certificate);
+      assert.ok(new X509Certificate(second.certificate).checkHost('localhost'));
+    }
+  });
 });

@@ -85,6 +85,14 @@ describe('the rules of a service', () => {
     ]);
     assert.deepEqual(addresses({ type: 'NodePort' }, given), [[['10.96.0.7'], both]]);
   });
+  test('each address once, and of IPv4: another would keep the kernel from all of the table', () => {
+    const externalIPs = ['192.0.2.1', '::ffff:192.0.2.1', '2001:db8::1'];
+    const wrong = [{ ip: '::ffff:c000:205' }, { ip: 'x; flush ruleset' }];
+    assert.deepEqual(addresses({ type: 'LoadBalancer', externalIPs }, wrong)[1], [
+      ['192.0.2.1', '192.0.2.5'],
+      both,
+    ]);
+  });
   test('each policy counts for the addresses that it is about', () => {
     const external = ['192.0.2.5', '192.0.2.6'];
     assert.deepEqual(addresses({ type: 'LoadBalancer', externalTrafficPolicy: 'Local' }, given), [

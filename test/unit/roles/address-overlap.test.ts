@@ -73,7 +73,7 @@ describe('addresses of the cluster on this machine', () => {
     test(`${what} is in the way`, () => assert.equal(overlap(machine(more), ranges), message));
   }
 
-  test('pods and Services can not share addresses', () => {
+  test('pods and Services cannot share addresses', () => {
     const shared: readonly ClusterRange[] = [
       ['cluster-cidr', '10.0.0.0/8'],
       ['service-cidr', '10.96.0.0/16'],

@@ -56,10 +56,10 @@ for (const [what, content] of [
   });
 }
 
-test('what can not be used is said in one line', async () => {
+test('what cannot be used is said in one line', async () => {
   writeFileSync(join(parent, 'file'), '');
   await assert.rejects(openDataDirectory(join(parent, 'file')), (error: Error) =>
-    /can not be used .*; give another --data-dir$/.test(error.message),
+    /cannot be used .*; give another --data-dir$/.test(error.message),
   );
 });
 

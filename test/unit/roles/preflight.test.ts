@@ -22,13 +22,13 @@ describe('what a node needs of its machine', () => {
     [
       'a kernel without nf_tables',
       machine('nft', 1, 'Error: Could not process rule: Operation not supported'),
-      /^nft can not be used on this machine .*Operation not supported.*; load its kernel module \(modprobe nf_tables\)$/,
+      /^nft cannot be used on this machine .*Operation not supported.*; load its kernel module \(modprobe nf_tables\)$/,
     ],
     ['no iptables', machine('iptables', undefined), /; install it \(apt-get install iptables\)$/],
     [
       'a kernel without VXLAN',
       machine('unshare', 2, 'Error: Unknown device type.'),
-      /^a vxlan link can not be used on this machine .*Unknown device type.*modprobe vxlan\), or set overlay: host-routes on all nodes$/,
+      /^a vxlan link cannot be used on this machine .*Unknown device type.*modprobe vxlan\), or set overlay: host-routes on all nodes$/,
     ],
   ];
   for (const [what, exec, message] of lacking) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import type { Toleration } from '../../../src/api/core/v1/pod-spec.ts';
+import type { NodeSelectorTerm, Toleration } from '../../../src/api/core/v1/pod-spec.ts';
 import { explain, report } from '../../../src/scheduler/explain.ts';
 import { type Policy, policies, scheduleOne } from '../../../src/scheduler/schedule-one.ts';
 import { Snapshot } from '../../../src/scheduler/snapshot.ts';
@@ -33,6 +33,20 @@ const texts = (one: Pod, nodes: readonly Node[], bound: readonly Pod[] = []) => 
     : decision.nodes.flatMap(({ rejections }) => rejections.map(({ text }) => text));
 };
 
+describe('preferred affinity to nodes', () => {
+  it('decides between nodes that suit otherwise, by weight', () => {
+    const term = (weight: number, value: string) => ({
+      weight,
+      preference: { matchExpressions: [{ key: 'disk', operator: 'In' as const, values: [value] }] },
+    });
+    const preferredDuringSchedulingIgnoredDuringExecution = [term(1, 'hdd'), term(9, 'ssd')];
+    const one = plain({ affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution } } });
+    const nodes = ['hdd', 'ssd', 'none'].map((disk) => node(disk, { labels: { disk } }));
+    assert.deepEqual(decide(one, snapshotOf(nodes)), { kind: 'node', node: 'ssd' });
+    assert.deepEqual(decide(one, snapshotOf(nodes.toSpliced(1, 1))), { kind: 'node', node: 'hdd' });
+  });
+});
+
 describe('filters', () => {
   const dedicated = { key: 'dedicated', value: 'gpu', effect: 'NoSchedule' as const };
   const tolerating = (toleration: Toleration) => plain({ tolerations: [toleration] });
@@ -46,9 +60,39 @@ describe('filters', () => {
     return pod('b', { spec: { ...one.spec, nodeName: 'n' } });
   };
   const noPort = "node(s) didn't have free ports for the requested pod ports";
+  type Terms = NodeSelectorTerm[];
+  const affine = (nodeSelectorTerms: Terms, more: Partial<Pod['spec']> = {}) =>
+    plain({
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+      ...more,
+    });
+  const disk = (operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt', ...values: string[]) => ({
+    key: 'disk',
+    operator,
+    values,
+  });
+  const named = (name: string): NodeSelectorTerm => ({
+    matchFields: [{ key: 'metadata.name', operator: 'In', values: [name] }],
+  });
+  const ssd = { labels: { disk: 'ssd' } };
+  const noMatch = "node(s) didn't match Pod's node affinity/selector";
   const table: [string, Pod, NodeOptions, Pod[], string[]][] = [
     ['an idle node', plain(), {}, [], []],
     ['the requested node', plain({ nodeName: 'n' }), {}, [], []],
+    [
+      'a node by what is not heeded',
+      plain({
+        affinity: {
+          podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'a' }] },
+        },
+        topologySpreadConstraints: [{ whenUnsatisfiable: 'DoNotSchedule' }],
+      } as unknown as Partial<Pod['spec']>),
+      {},
+      [],
+      [
+        'node(s) cannot be chosen by what minik8s does not support yet: spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution, spec.topologySpreadConstraints[0].whenUnsatisfiable',
+      ],
+    ],
     ['another node', plain({ nodeName: 'x' }), {}, [], ["node(s) didn't match the requested node name"]],
     ['a cordoned node', plain(), { unschedulable: true }, [], ['node(s) were unschedulable']],
     [
@@ -101,6 +145,32 @@ describe('filters', () => {
       { ready: 'Unknown' },
       [],
       ['node(s) had untolerated taint {node.kubernetes.io/unreachable: }'],
+    ],
+    ['a node of its affinity', affine([{ matchExpressions: [disk('In', 'hdd', 'ssd')] }]), ssd, [], []],
+    ['a node of another kind', affine([{ matchExpressions: [disk('NotIn', 'ssd')] }]), ssd, [], [noMatch]],
+    [
+      'all of a term',
+      affine([{ matchExpressions: [disk('Exists'), disk('In', 'hdd')] }]),
+      ssd,
+      [],
+      [noMatch],
+    ],
+    ['one of two terms', affine([{ matchExpressions: [disk('DoesNotExist')] }, named('n')]), ssd, [], []],
+    ['a node by name', affine([named('x')]), ssd, [], [noMatch]],
+    [
+      'more than a number',
+      affine([{ matchExpressions: [disk('Gt', '9')] }]),
+      { labels: { disk: '10' } },
+      [],
+      [],
+    ],
+    ['a term of nothing', affine([{}]), ssd, [], [noMatch]],
+    [
+      'its affinity, not its selector',
+      affine([named('n')], { nodeSelector: { disk: 'hdd' } }),
+      ssd,
+      [],
+      [noMatch],
     ],
     ['a label it selects', plain({ nodeSelector: { disk: 'ssd' } }), { labels: { disk: 'ssd' } }, [], []],
     [
@@ -166,6 +236,20 @@ describe('filters', () => {
       {},
       [boundPort(80, { hostIP: '10.0.0.2' })],
       [],
+    ],
+    [
+      'a port of an address spelled otherwise',
+      port(80, { hostIP: '::ffff:10.0.0.2' }),
+      {},
+      [boundPort(80, { hostIP: '10.0.0.2' })],
+      [noPort],
+    ],
+    [
+      'a port of every address',
+      port(80, { hostIP: '::' }),
+      {},
+      [boundPort(80, { hostIP: '10.0.0.2' })],
+      [noPort],
     ],
     ['a port of every address', port(80), {}, [boundPort(80, { hostIP: '10.0.0.2' })], [noPort]],
     [

@@ -40,8 +40,8 @@ export function validateStrategy(strategy: Strategy, path: string): StatusCause[
 function validateStep(value: IntOrPercent, path: string): StatusCause[] {
   if (typeof value === 'number') return nonNegative(value, path);
   if (percent.test(value)) return [];
-  const why = "a valid percent string must be a numeric string followed by an ending '%'";
-  return [invalidCause(path, value, `${why} (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')`)];
+  const why = "a valid percent string is digits and then '%'";
+  return [invalidCause(path, value, `${why}, such as '25%' (it has to match '[0-9]+%')`)];
 }
 
 /** A percentage that is zero whatever the number of replicas. */

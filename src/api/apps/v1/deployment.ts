@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { invalidCause } from '../../../apimachinery/field-error.ts';
+import { keepMeta } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import {
   conditionSchema,
@@ -86,6 +87,8 @@ export const deploymentResource: ResourceDefinition<Deployment> = {
       setPodTemplateDefaults(deployment.spec.template);
       setStrategyDefaults(deployment);
     },
+    // As upstream, of which no other kind keeps them.
+    prepareForStatusUpdate: ({ metadata }, old) => keepMeta(metadata, old.metadata, 'labels'),
     validate: (deployment) => [...validateWorkload(deployment), ...validateRollout(deployment)],
     validateUpdate: validateSelectorUnchanged,
     countsGenerations: true,

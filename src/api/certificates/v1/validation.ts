@@ -62,10 +62,21 @@ export function validateSpec(spec: CertificateSigningRequest['spec']): StatusCau
   ];
 }
 
+/** Of each text, whether it stands in the list before. */
+function repeats(texts: readonly string[]): readonly boolean[] {
+  const seen = new Set<string>();
+  return texts.map((text) => {
+    const isRepeated = seen.has(text);
+    seen.add(text);
+    return isRepeated;
+  });
+}
+
 function validateUsages(asked: readonly string[]): StatusCause[] {
+  const repeated = repeats(asked);
   return asked.flatMap((usage, index) => [
     ...(usages.includes(usage) ? [] : [notSupportedCause(`spec.usages[${index}]`, usage, usages)]),
-    ...(asked.indexOf(usage) < index ? [duplicateCause(`spec.usages[${index}]`, usage)] : []),
+    ...(repeated[index] ? [duplicateCause(`spec.usages[${index}]`, usage)] : []),
   ]);
 }
 
@@ -127,6 +138,7 @@ const countOf = (conditions: Conditions, type: string) =>
 
 function validateConditions(conditions: Conditions): StatusCause[] {
   const types = conditions.map(({ type }) => type);
+  const repeated = repeats(types);
   const decidedBoth = types.includes('Approved') && types.includes('Denied');
   const second = Math.max(types.indexOf('Approved'), types.indexOf('Denied'));
   const exclusive = 'Approved and Denied conditions are mutually exclusive';
@@ -137,7 +149,7 @@ function validateConditions(conditions: Conditions): StatusCause[] {
       ...(type === '' ? [requiredCause(`${path}.type`)] : []),
       ...(isDecision && status !== 'True' ? [notSupportedCause(`${path}.status`, status, ['True'])] : []),
       ...(decidedBoth && index === second ? [invalidCause(`${path}.type`, type, exclusive)] : []),
-      ...(types.indexOf(type) < index ? [duplicateCause(`${path}.type`, type)] : []),
+      ...(repeated[index] ? [duplicateCause(`${path}.type`, type)] : []),
     ];
   });
 }

@@ -7,8 +7,10 @@ import {
   nameCauses,
 } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { canonicalAddress } from '../../../base/addresses.ts';
 import { checkIPAddress } from '../../ip.ts';
 import { validateEnv, validateEnvFrom } from './env-validation.ts';
+import { validateContainerSecurity } from './pod-security-validation.ts';
 import type { Container, ContainerPort, PodSpec } from './pod-spec.ts';
 import { validateResources } from './resource-validation.ts';
 import { validateVolumeMounts } from './volume-validation.ts';
@@ -49,7 +51,7 @@ function validateContainer(container: Container, spec: PodSpec, path: string): S
     ...validateEnvFrom(container.envFrom ?? [], `${path}.envFrom`),
     ...validateVolumeMounts(container.volumeMounts ?? [], spec.volumes ?? [], `${path}.volumeMounts`),
     ...validateResources(container.resources, `${path}.resources`),
-    ...validateUserAndGroup(container.securityContext, `${path}.securityContext`),
+    ...validateContainerSecurity(container, `${path}.securityContext`),
   ];
 }
 
@@ -85,7 +87,8 @@ const portCauses = (port: number, path: string) =>
 function validateHostPorts(container: Container, seen: Set<string>, path: string): StatusCause[] {
   return (container.ports ?? []).flatMap((port, index) => {
     if (!port.hostPort) return [];
-    const taken = `${port.protocol}/${port.hostIP ?? ''}/${port.hostPort}`;
+    const address = canonicalAddress(port.hostIP ?? '') ?? '';
+    const taken = `${port.protocol}/${address}/${port.hostPort}`;
     if (seen.has(taken)) return [duplicateCause(`${path}[${index}].hostPort`, taken)];
     seen.add(taken);
     return [];
@@ -98,17 +101,5 @@ function hostNetworkPorts(container: Container, path: string, rules: PodRules): 
     if (port.hostPort === port.containerPort) return [];
     const why = 'must match `hostPort` when `hostNetwork` is true';
     return [invalidCause(`${path}[${index}].containerPort`, port.containerPort, why)];
-  });
-}
-
-/** Of a pod's or a container's securityContext. */
-export function validateUserAndGroup(
-  context: { runAsUser?: number | undefined; runAsGroup?: number | undefined } | undefined,
-  path: string,
-): StatusCause[] {
-  return (['runAsUser', 'runAsGroup'] as const).flatMap((field) => {
-    const id = context?.[field];
-    if (id === undefined || (id >= 0 && id <= 2147483647)) return [];
-    return [invalidCause(`${path}.${field}`, id, 'must be between 0 and 2147483647, inclusive')];
   });
 }

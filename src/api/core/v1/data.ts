@@ -23,7 +23,7 @@ export const utf8Bytes = (text: string) => new TextEncoder().encode(text).length
 
 /** The UTF-8 bytes of a text as base64. */
 export function toBase64(text: string): string {
-  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
+  return new TextEncoder().encode(text).toBase64();
 }
 
 export function validateDataKeys(data: Data, path: string): StatusCause[] {

@@ -7,6 +7,7 @@ import {
   checkQualifiedName,
   nameCauses,
 } from '../../../apimachinery/names.ts';
+import { canonicalQuantity, validateQuantity } from '../../../apimachinery/quantity.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import type { Container, EnvVar } from './pod-spec.ts';
 
@@ -58,6 +59,8 @@ function validateSource(variable: EnvVar, source: EnvVarSource, path: string): S
     causes.push(invalidCause(path, '', 'may not have more than one field specified at a time'));
   if (source.fieldRef)
     causes.push(...validateFieldPath(source.fieldRef.fieldPath, `${path}.fieldRef.fieldPath`));
+  if (source.resourceFieldRef)
+    causes.push(...validateResourceField(source.resourceFieldRef, `${path}.resourceFieldRef`));
   if (source.configMapKeyRef) causes.push(...validateKey(source.configMapKeyRef, `${path}.configMapKeyRef`));
   if (source.secretKeyRef) causes.push(...validateKey(source.secretKeyRef, `${path}.secretKeyRef`));
   return causes;
@@ -69,6 +72,41 @@ function validateFieldPath(fieldPath: string, path: string): StatusCause[] {
   const key = downwardMapField.exec(fieldPath)?.[1];
   if (key === undefined) return [notSupportedCause(path, fieldPath, downwardFields)];
   return nameCauses(path, key, checkQualifiedName);
+}
+
+/** What a container may be shown of its resources, besides huge pages of some size. */
+const resourceFields = [
+  'limits.cpu',
+  'limits.ephemeral-storage',
+  'limits.memory',
+  'requests.cpu',
+  'requests.ephemeral-storage',
+  'requests.memory',
+];
+
+const wholeDivisors = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
+
+function validateResourceField(
+  { resource, divisor = '0' }: NonNullable<EnvVarSource['resourceFieldRef']>,
+  path: string,
+): StatusCause[] {
+  if (!resource) return [requiredCause(`${path}.resource`)];
+  const [, name = ''] = /^(?:limits|requests)\.(hugepages)-/.exec(resource) ?? [];
+  if (!name && !resourceFields.includes(resource))
+    return [notSupportedCause(`${path}.resource`, resource, resourceFields)];
+  const wrong = validateQuantity(`${path}.divisor`, divisor);
+  if (wrong.length > 0) return wrong;
+  const isCpu = resource.endsWith('.cpu');
+  const allowed = isCpu ? ['1m', '1'] : wholeDivisors;
+  const written = canonicalQuantity(divisor);
+  if (written === '0' || allowed.includes(written)) return [];
+  return [
+    invalidCause(
+      `${path}.divisor`,
+      written,
+      `only the divisors ${allowed.join(', ')} are supported for ${resource}`,
+    ),
+  ];
 }
 
 function validateKey(selector: { name: string; key: string }, path: string): StatusCause[] {

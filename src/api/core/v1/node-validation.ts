@@ -6,11 +6,17 @@ import {
   invalidCause,
   requiredCause,
 } from '../../../apimachinery/field-error.ts';
-import { checkLabelValue, checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
+import {
+  checkLabelValue,
+  checkPortNumber,
+  checkQualifiedName,
+  nameCauses,
+} from '../../../apimachinery/names.ts';
 import { validateQuantity } from '../../../apimachinery/quantity.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { checkCIDR } from '../../ip.ts';
 import type { Node, Taint } from './node.ts';
+import { validateNodeAddresses } from './node-addresses.ts';
 
 /** podCIDR is the first of podCIDRs: writing one of them is writing both. */
 export function setNodeDefaults({ spec }: Node): void {
@@ -22,10 +28,17 @@ export function validateNode(node: Node): StatusCause[] {
   return [
     ...validateTaints(node.spec.taints ?? [], 'spec.taints'),
     ...validatePodCIDRs(node, 'spec.podCIDRs'),
-    ...validateAmounts(node.status?.capacity ?? {}, 'status.capacity'),
-    ...validateAmounts(node.status?.allocatable ?? {}, 'status.allocatable'),
+    ...validateNodeStatus(node),
   ];
 }
+
+/** A Node may be created with a status, and gets one by writes of its status alone. */
+export const validateNodeStatus = ({ status }: Node): StatusCause[] => [
+  ...validateAmounts(status?.capacity ?? {}, 'status.capacity'),
+  ...validateAmounts(status?.allocatable ?? {}, 'status.allocatable'),
+  ...validateNodeAddresses(status?.addresses ?? [], 'status.addresses'),
+  ...validateAgentPort(status?.daemonEndpoints?.kubeletEndpoint?.Port),
+];
 
 /** Pods on the node have addresses of its range, so a range stays once it is given. */
 export function validateNodeUpdate(node: Node, old: Node): StatusCause[] {
@@ -34,6 +47,14 @@ export function validateNodeUpdate(node: Node, old: Node): StatusCause[] {
   const why = 'node updates may not change podCIDR except from "" to valid';
   return [forbiddenCause('spec.podCIDRs', why)];
 }
+
+/** 0 for an agent that does not listen. */
+const validateAgentPort = (port = 0): StatusCause[] =>
+  port === 0
+    ? []
+    : checkPortNumber(port).map((why) =>
+        invalidCause('status.daemonEndpoints.kubeletEndpoint.Port', port, why),
+      );
 
 function validateTaints(taints: readonly Taint[], path: string): StatusCause[] {
   const seen = new Set<string>();

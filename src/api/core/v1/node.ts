@@ -10,7 +10,7 @@ import {
   time,
 } from '../../../apimachinery/schema.ts';
 import { nodeColumns } from './node-columns.ts';
-import { setNodeDefaults, validateNode, validateNodeUpdate } from './node-validation.ts';
+import { setNodeDefaults, validateNode, validateNodeStatus, validateNodeUpdate } from './node-validation.ts';
 
 const taint = struct({
   key: v.string(),
@@ -80,6 +80,7 @@ export const nodeResource: ResourceDefinition<Node> = {
     setDefaults: setNodeDefaults,
     validate: validateNode,
     validateUpdate: validateNodeUpdate,
+    validateStatus: validateNodeStatus,
     keepsStatusOnCreate: true,
     countsGenerations: false,
   },

@@ -65,9 +65,8 @@ export const podColumns: readonly Column<Pod>[] = [
 ];
 
 function readinessGates(pod: Pod): string {
-  const gates: readonly { conditionType?: string }[] =
-    'readinessGates' in pod.spec && Array.isArray(pod.spec.readinessGates) ? pod.spec.readinessGates : [];
+  const gates = pod.spec.readinessGates ?? [];
   if (gates.length === 0) return none;
-  const met = gates.filter((gate) => podCondition(pod, gate.conditionType ?? '')?.status === 'True');
+  const met = gates.filter((gate) => podCondition(pod, gate.conditionType)?.status === 'True');
   return `${met.length}/${gates.length}`;
 }

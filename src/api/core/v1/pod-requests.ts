@@ -1,5 +1,6 @@
 /** What a pod asks for, as numbers. Pure. */
 import { quantityMilliValue, quantityValue, tryParseQuantity } from '../../../apimachinery/quantity.ts';
+import { initContainersOf } from './init-containers.ts';
 import type { Pod } from './pod.ts';
 import type { Container } from './pod-spec.ts';
 
@@ -19,14 +20,13 @@ export function podRequests(pod: Pod): Map<string, number> {
   for (const container of pod.spec.containers)
     for (const [name, amount] of containerRequests(container))
       total.set(name, (total.get(name) ?? 0) + amount);
-  const { initContainers = [] } = pod.spec as { initContainers?: Container[] };
-  for (const container of initContainers)
+  for (const container of initContainersOf(pod.spec))
     for (const [name, amount] of containerRequests(container))
       total.set(name, Math.max(total.get(name) ?? 0, amount));
   return total;
 }
 
 /** A limit without a request is the request, as the API's defaulting has it. */
-function containerRequests(container: Container): Map<string, number> {
+function containerRequests(container: Partial<Pick<Container, 'resources'>>): Map<string, number> {
   return new Map([...amounts(container.resources?.limits), ...amounts(container.resources?.requests)]);
 }

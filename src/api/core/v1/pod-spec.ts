@@ -2,8 +2,17 @@
 import * as v from 'valibot';
 import { int32, int64, quantity, stringMap, struct } from '../../../apimachinery/schema.ts';
 
+const resourceFieldSelector = struct({
+  /** Default: the container itself. */
+  containerName: v.optional(v.string()),
+  resource: v.string(),
+  /** Zero counts as 1. */
+  divisor: v.optional(quantity()),
+});
+
 const envVarSource = struct({
   fieldRef: v.optional(struct({ apiVersion: v.optional(v.string(), 'v1'), fieldPath: v.string() })),
+  resourceFieldRef: v.optional(resourceFieldSelector),
   configMapKeyRef: v.optional(
     struct({ name: v.string(), key: v.string(), optional: v.optional(v.boolean()) }),
   ),
@@ -35,6 +44,8 @@ const volumeMount = struct({
   mountPath: v.string(),
   readOnly: v.optional(v.boolean()),
   subPath: v.optional(v.string()),
+  /** A subPath in which `$(NAME)` is a variable of the container. */
+  subPathExpr: v.optional(v.string()),
 });
 
 const resources = struct({
@@ -42,8 +53,24 @@ const resources = struct({
   requests: v.optional(v.record(v.string(), quantity())),
 });
 
+const profileTypes = v.picklist(['Localhost', 'RuntimeDefault', 'Unconfined']);
+const seLinuxOptions = struct({
+  user: v.optional(v.string()),
+  role: v.optional(v.string()),
+  type: v.optional(v.string()),
+  level: v.optional(v.string()),
+});
+const confinement = {
+  seLinuxOptions: v.optional(seLinuxOptions),
+  runAsNonRoot: v.optional(v.boolean()),
+  seccompProfile: v.optional(struct({ type: profileTypes })),
+  appArmorProfile: v.optional(struct({ type: profileTypes })),
+};
+
 const securityContext = struct({
+  ...confinement,
   privileged: v.optional(v.boolean()),
+  allowPrivilegeEscalation: v.optional(v.boolean()),
   runAsUser: v.optional(int64()),
   runAsGroup: v.optional(int64()),
   readOnlyRootFilesystem: v.optional(v.boolean()),
@@ -94,11 +121,55 @@ const dnsConfig = struct({
   options: v.optional(v.array(struct({ name: v.optional(v.string()), value: v.optional(v.string()) }))),
 });
 
+const podSecurityContext = struct({
+  ...confinement,
+  runAsUser: v.optional(int64()),
+  runAsGroup: v.optional(int64()),
+  supplementalGroups: v.optional(v.array(int64())),
+  /** Owns the volumes made for the pod; its processes are in it. */
+  fsGroup: v.optional(int64()),
+  fsGroupChangePolicy: v.optional(v.picklist(['Always', 'OnRootMismatch'])),
+  sysctls: v.optional(v.array(struct({ name: v.string(), value: v.string() }))),
+});
+
+const nodeSelectorRequirement = struct({
+  key: v.string(),
+  operator: v.picklist(['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt']),
+  values: v.optional(v.array(v.string())),
+});
+const nodeSelectorTerm = struct({
+  matchExpressions: v.optional(v.array(nodeSelectorRequirement)),
+  matchFields: v.optional(v.array(nodeSelectorRequirement)),
+});
+const nodeAffinity = struct({
+  requiredDuringSchedulingIgnoredDuringExecution: v.optional(
+    struct({ nodeSelectorTerms: v.array(nodeSelectorTerm) }),
+  ),
+  preferredDuringSchedulingIgnoredDuringExecution: v.optional(
+    v.array(struct({ weight: int32(), preference: nodeSelectorTerm })),
+  ),
+});
+
+const topologySpreadConstraint = struct({
+  whenUnsatisfiable: v.picklist(['DoNotSchedule', 'ScheduleAnyway']),
+});
+
 export const podSpecSchema = struct({
+  /** Counted from status.startTime; then the pod fails. */
+  activeDeadlineSeconds: v.optional(int64()),
+  /** Names that must be taken away before the pod is given a node. */
+  schedulingGates: v.optional(v.array(struct({ name: v.string() }))),
+  /** Conditions that somebody else sets, without which the pod is not ready. */
+  readinessGates: v.optional(v.array(struct({ conditionType: v.string() }))),
+  topologySpreadConstraints: v.optional(v.array(topologySpreadConstraint)),
   nodeName: v.optional(v.string()),
   nodeSelector: v.optional(stringMap()),
+  affinity: v.optional(struct({ nodeAffinity: v.optional(nodeAffinity) })),
   schedulerName: v.optional(v.string(), 'default-scheduler'),
   hostNetwork: v.optional(v.boolean()),
+  hostPID: v.optional(v.boolean()),
+  hostIPC: v.optional(v.boolean()),
+  shareProcessNamespace: v.optional(v.boolean()),
   restartPolicy: v.optional(v.picklist(['Always', 'OnFailure', 'Never']), 'Always'),
   terminationGracePeriodSeconds: v.optional(int64(), 30),
   dnsPolicy: v.optional(
@@ -113,10 +184,13 @@ export const podSpecSchema = struct({
   /** More lines of the pod's /etc/hosts. */
   hostAliases: v.optional(v.array(hostAlias)),
   serviceAccountName: v.optional(v.string()),
-  securityContext: v.optional(
-    struct({ runAsUser: v.optional(int64()), runAsGroup: v.optional(int64()) }),
-    {},
-  ),
+  /** Default true, of a pod: the Services of its namespace are variables of its containers. */
+  enableServiceLinks: v.optional(v.boolean()),
+  /** The older name of serviceAccountName. */
+  serviceAccount: v.optional(v.string()),
+  priorityClassName: v.optional(v.string()),
+  priority: v.optional(int32()),
+  securityContext: v.optional(podSecurityContext, {}),
   tolerations: v.optional(v.array(toleration)),
   volumes: v.optional(v.array(volume)),
   containers: v.array(containerSchema),
@@ -139,6 +213,8 @@ export type PodTemplateSpec = v.InferOutput<typeof podTemplateSchema>;
 export type Container = v.InferOutput<typeof containerSchema>;
 export type ContainerPort = v.InferOutput<typeof containerPort>;
 export type EnvVar = v.InferOutput<typeof envVar>;
+export type ResourceFieldSelector = v.InferOutput<typeof resourceFieldSelector>;
 export type Volume = v.InferOutput<typeof volume>;
 export type VolumeMount = v.InferOutput<typeof volumeMount>;
+export type NodeSelectorTerm = v.InferOutput<typeof nodeSelectorTerm>;
 export type Toleration = v.InferOutput<typeof toleration>;

@@ -35,6 +35,7 @@ export const podStatusSchema = struct({
   reason: v.optional(v.string()),
   message: v.optional(v.string()),
   hostIP: v.optional(v.string()),
+  hostIPs: v.optional(v.array(struct({ ip: v.string() }))),
   podIP: v.optional(v.string()),
   podIPs: v.optional(v.array(struct({ ip: v.string() }))),
   startTime: v.optional(time()),

@@ -4,6 +4,7 @@
  * then a deletion.
  */
 
+import { initContainersOf, isSidecar } from './init-containers.ts';
 import type { Pod } from './pod.ts';
 import { isPodTerminal, podCondition, podReady } from './pod-conditions.ts';
 import type { ContainerStatus } from './pod-status.ts';
@@ -38,13 +39,12 @@ function addRestarts(restarts: Restarts, status: ContainerStatus): Restarts {
   return { count: restarts.count + status.restartCount, last };
 }
 
-/** The names of init containers, and which of them keep running beside the others (restartPolicy Always). */
-function initContainers(pod: Pod): { names: string[]; sidecars: Set<string> } {
-  const list: readonly { name?: string; restartPolicy?: string }[] =
-    'initContainers' in pod.spec && Array.isArray(pod.spec.initContainers) ? pod.spec.initContainers : [];
+/** The names of init containers, and which of them keep running beside the others. */
+function initContainers({ spec }: Pod): { names: string[]; sidecars: Set<string> } {
+  const list = initContainersOf(spec);
   return {
-    names: list.map((container) => container.name ?? ''),
-    sidecars: new Set(list.filter((c) => c.restartPolicy === 'Always').map((c) => c.name ?? '')),
+    names: list.map(({ name }) => name),
+    sidecars: new Set(list.filter(isSidecar).map(({ name }) => name)),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Rules of pod specs, shared by pods and by every kind with a template (upstream: ValidatePodSpec). */
-import { invalidCause, notSupportedCause } from '../../../apimachinery/field-error.ts';
+import { deepEqual } from '../../../apimachinery/equality.ts';
+import { forbiddenCause, invalidCause, notSupportedCause } from '../../../apimachinery/field-error.ts';
 import {
   checkDns1123Label,
   checkDns1123Subdomain,
@@ -9,8 +10,10 @@ import {
 } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateAnnotations, validateLabels } from '../../../apimachinery/validate-meta.ts';
-import { type PodRules, validateContainers, validateUserAndGroup } from './container-validation.ts';
+import { type PodRules, validateContainers } from './container-validation.ts';
+import { validateNodeAffinity } from './node-affinity-validation.ts';
 import { validateHostAliases, validatePodDns } from './pod-dns-validation.ts';
+import { validatePodSecurity, validateSchedulingGates } from './pod-security-validation.ts';
 import type { PodSpec, PodTemplateSpec, Toleration } from './pod-spec.ts';
 import { validateVolumes } from './volume-validation.ts';
 
@@ -28,7 +31,13 @@ export function validatePodSpec(spec: PodSpec, path: string, rules: PodRules): S
       ? nameCauses(`${path}.serviceAccountName`, spec.serviceAccountName, checkDns1123Subdomain)
       : []),
     ...validateLabels(spec.nodeSelector ?? {}, `${path}.nodeSelector`),
-    ...validateUserAndGroup(spec.securityContext, `${path}.securityContext`),
+    ...validateNodeAffinity(spec, path),
+    ...validatePodSecurity(spec, path),
+    ...validateSchedulingGates(spec, path),
+    ...noEphemeralContainers(spec, `${path}.ephemeralContainers`, rules),
+    ...(spec.readinessGates ?? []).flatMap(({ conditionType }, index) =>
+      nameCauses(`${path}.readinessGates[${index}].conditionType`, conditionType, checkQualifiedName),
+    ),
     ...(spec.tolerations ?? []).flatMap((toleration, index) =>
       validateToleration(toleration, `${path}.tolerations[${index}]`),
     ),
@@ -49,6 +58,13 @@ export function validatePodTemplate(template: PodTemplateSpec, path: string): St
       ? []
       : [notSupportedCause(`${path}.spec.restartPolicy`, restartPolicy, ['Always'])]),
   ];
+}
+
+/** Those are added to a pod that runs, by its subresource of that name. */
+function noEphemeralContainers(spec: PodSpec, path: string, { template }: PodRules): StatusCause[] {
+  if (!('ephemeralContainers' in spec) || deepEqual(spec.ephemeralContainers, [])) return [];
+  const why = template ? 'ephemeral containers not allowed in pod template' : 'cannot be set on create';
+  return [forbiddenCause(path, why)];
 }
 
 export function nonNegative(value: number | undefined, path: string): StatusCause[] {

@@ -1,9 +1,9 @@
 /**
  * What may change in a pod that exists (upstream: ValidatePodUpdate): images, an additional toleration, a shorter
- * deadline. Everything else would need another pod. Binding a pod to its node is not such an update: it has its own
+ * deadline, fewer scheduling gates. Everything else would need another pod. Binding a pod to its node is not such an update: it has its own
  * subresource and does not pass through here.
  */
-import { deepEqual } from '../../../apimachinery/equality.ts';
+import { deepEqual, identityOf } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, invalidCause } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import type { Pod } from './pod.ts';
@@ -23,22 +23,29 @@ export function validatePodUpdate(pod: Pod, old: Pod): StatusCause[] {
     return [forbiddenCause('spec.containers', 'pod updates may not add or remove containers')];
   return [
     ...onlyAddedTolerations(spec.tolerations ?? [], old.spec.tolerations ?? []),
-    ...shorterDeadline(deadline(spec), deadline(old.spec)),
+    ...onlyRemovedGates(spec.schedulingGates ?? [], old.spec.schedulingGates ?? []),
+    ...shorterDeadline(spec.activeDeadlineSeconds, old.spec.activeDeadlineSeconds),
     ...unchanged(spec, old.spec),
   ];
 }
 
 function onlyAddedTolerations(tolerations: readonly Toleration[], old: readonly Toleration[]): StatusCause[] {
-  const kept = (one: Toleration) =>
-    tolerations.some((other) => deepEqual({ ...other, tolerationSeconds: one.tolerationSeconds }, one));
-  if (old.every(kept)) return [];
+  const idOf = (one: Toleration) => identityOf({ ...one, tolerationSeconds: undefined });
+  const kept = new Set(tolerations.map(idOf));
+  if (old.every((one) => kept.has(idOf(one)))) return [];
   const why = 'existing toleration can not be modified except its tolerationSeconds';
   return [forbiddenCause('spec.tolerations', why)];
 }
 
-function deadline(spec: PodSpec): number | undefined {
-  const value = 'activeDeadlineSeconds' in spec ? spec.activeDeadlineSeconds : undefined;
-  return typeof value === 'number' ? value : undefined;
+type Gates = NonNullable<PodSpec['schedulingGates']>;
+
+function onlyRemovedGates(gates: Gates, old: Gates): StatusCause[] {
+  const before = new Set(old.map(({ name }) => name));
+  return gates.flatMap(({ name }, index) => {
+    if (before.has(name)) return [];
+    const why = `only deletion is allowed, but found new scheduling gate '${name}'`;
+    return [forbiddenCause(`spec.schedulingGates[${index}].name`, why)];
+  });
 }
 
 function shorterDeadline(seconds: number | undefined, old: number | undefined): StatusCause[] {
@@ -47,8 +54,6 @@ function shorterDeadline(seconds: number | undefined, old: number | undefined): 
     return old === undefined
       ? []
       : [invalidCause(path, null, 'must not update from a positive integer to nil value')];
-  if (seconds < 0 || seconds > 2147483647)
-    return [invalidCause(path, seconds, 'must be between 0 and 2147483647, inclusive')];
   return old !== undefined && seconds > old
     ? [invalidCause(path, seconds, 'must be less than or equal to previous value')]
     : [];
@@ -66,7 +71,7 @@ function unchanged(spec: PodSpec, old: PodSpec): StatusCause[] {
 }
 
 function fixedFields(spec: PodSpec): Record<string, unknown> {
-  const { containers, tolerations: _tolerations, ...rest } = spec;
+  const { containers, tolerations: _tolerations, schedulingGates: _gates, ...rest } = spec;
   const fixed: Record<string, unknown> = { ...rest, containers: containers.map(withoutImage) };
   if (Array.isArray(fixed.initContainers)) fixed.initContainers = fixed.initContainers.map(withoutImage);
   delete fixed.activeDeadlineSeconds;

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
+import { keepMeta } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
+import { validatePodAddresses } from './pod-addresses.ts';
 import { podColumns } from './pod-columns.ts';
 import { isPodTerminal } from './pod-conditions.ts';
 import { setPodDefaults } from './pod-defaults.ts';
@@ -27,6 +29,13 @@ function gracePeriodSeconds(pod: Pod, requested: number | undefined): number {
   return seconds < 0 ? 1 : seconds;
 }
 
+/** A pod that waits for its gates is told apart from one that the scheduler has yet to see. */
+function gatedStatus({ spec }: Pod): Pick<NonNullable<Pod['status']>, 'conditions'> {
+  if (!spec.schedulingGates?.length) return {};
+  const message = 'Scheduling is blocked due to non-empty scheduling gates';
+  return { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', message }] };
+}
+
 export const podResource: ResourceDefinition<Pod> = {
   group: '',
   version: 'v1',
@@ -41,10 +50,12 @@ export const podResource: ResourceDefinition<Pod> = {
   strategy: {
     setDefaults: setPodDefaults,
     prepareForCreate: (pod) => {
-      pod.status = { phase: 'Pending', qosClass: qosClassOf(pod.spec) };
+      pod.status = { phase: 'Pending', qosClass: qosClassOf(pod.spec), ...gatedStatus(pod) };
     },
+    prepareForStatusUpdate: ({ metadata }, old) => keepMeta(metadata, old.metadata, 'ownerReferences'),
     validate: (pod) => validatePodSpec(pod.spec, 'spec', { template: false }),
     validateUpdate: validatePodUpdate,
+    validateStatus: ({ status }) => (status ? validatePodAddresses(status) : []),
     countsGenerations: true,
     gracePeriodSeconds,
   },

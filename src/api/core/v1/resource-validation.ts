@@ -1,8 +1,8 @@
 /** What a container asks for and may take (upstream: validateContainerResourceRequirements). */
-import { invalidCause } from '../../../apimachinery/field-error.ts';
+import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
 import { tryParseQuantity, validateQuantity } from '../../../apimachinery/quantity.ts';
-import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { maxCauses, type StatusCause } from '../../../apimachinery/status-error.ts';
 import type { Container } from './pod-spec.ts';
 
 type Amounts = Readonly<Record<string, string>>;
@@ -10,10 +10,16 @@ type Amounts = Readonly<Record<string, string>>;
 const standardNames = /^(?:cpu|memory|ephemeral-storage|hugepages-.+)$/;
 
 export function validateResources({ limits = {}, requests = {} }: Container['resources'], path: string) {
+  const wrong = validateAmounts(limits, `${path}.limits`);
+  if (wrong.length >= maxCauses) return wrong;
+  // A request that was left out is its limit, and good when all limits are.
+  const own = Object.entries(requests).filter(
+    ([name, amount]) => wrong.length > 0 || limits[name] !== amount,
+  );
   return [
-    ...validateAmounts(limits, `${path}.limits`),
-    ...validateAmounts(requests, `${path}.requests`),
-    ...requestsWithinLimits(requests, limits, `${path}.requests`),
+    ...wrong,
+    ...validateAmounts(Object.fromEntries(own), `${path}.requests`),
+    ...requestsWithinLimits(requests, limits, path),
   ];
 }
 
@@ -21,7 +27,7 @@ function validateAmounts(amounts: Amounts, path: string): StatusCause[] {
   return Object.entries(amounts).flatMap(([name, amount]) => [
     ...validateResourceName(name, path),
     ...validateQuantity(`${path}[${name}]`, amount),
-    ...wholeUnits(name, amount, `${path}[${name}]`),
+    ...(isExtended(name) ? wholeUnits(amount, `${path}[${name}]`) : []),
   ]);
 }
 
@@ -32,11 +38,14 @@ function validateResourceName(name: string, path: string): StatusCause[] {
   return [invalidCause(path, name, 'must be a standard resource for containers')];
 }
 
-/** Devices cannot be split, and cannot be promised to two. */
+/** Devices cannot be split. */
 const isExtended = (name: string) => name.includes('/') && !name.split('/')[0]?.endsWith('kubernetes.io');
 
-function wholeUnits(name: string, amount: string, path: string): StatusCause[] {
-  if (!isExtended(name)) return [];
+/** What is promised to one is not there for another (upstream: IsOvercommitAllowed says the opposite). */
+const isExclusive = (name: string) => isExtended(name) || name.startsWith('hugepages-');
+
+function wholeUnits(amount: string, path: string): StatusCause[] {
+  if (/^\d+$/.test(amount)) return [];
   const quantity = tryParseQuantity(amount);
   return quantity && quantity.nano % 1_000_000_000n !== 0n
     ? [invalidCause(path, amount, 'must be an integer')]
@@ -45,14 +54,18 @@ function wholeUnits(name: string, amount: string, path: string): StatusCause[] {
 
 function requestsWithinLimits(requests: Amounts, limits: Amounts, path: string): StatusCause[] {
   return Object.entries(requests).flatMap(([name, text]) => {
+    const at = `${path}.requests`;
     const limitText = limits[name];
+    if (text === limitText) return [];
+    if (limitText === undefined && isExclusive(name))
+      return [requiredCause(`${path}.limits`, 'Limit must be set for non overcommitable resources')];
     const request = tryParseQuantity(text);
     const limit = limitText === undefined ? undefined : tryParseQuantity(limitText);
     if (!request || !limit) return [];
-    if (isExtended(name) && request.nano !== limit.nano)
-      return [invalidCause(path, text, `must be equal to ${name} limit of ${limitText}`)];
+    if (isExclusive(name) && request.nano !== limit.nano)
+      return [invalidCause(at, text, `must be equal to ${name} limit of ${limitText}`)];
     if (request.nano > limit.nano)
-      return [invalidCause(path, text, `must be less than or equal to ${name} limit of ${limitText}`)];
+      return [invalidCause(at, text, `must be less than or equal to ${name} limit of ${limitText}`)];
     return [];
   });
 }

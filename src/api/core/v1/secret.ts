@@ -28,12 +28,12 @@ const secretSchema = struct({
 export type Secret = v.InferOutput<typeof secretSchema>;
 
 /** The keys that a typed secret must have (upstream: ValidateSecret). */
-const keysOfType: Readonly<Record<string, readonly string[]>> = {
-  'kubernetes.io/dockercfg': ['.dockercfg'],
-  'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
-  'kubernetes.io/ssh-auth': ['ssh-privatekey'],
-  'kubernetes.io/tls': ['tls.crt', 'tls.key'],
-};
+const keysOfType: ReadonlyMap<string, readonly string[]> = new Map([
+  ['kubernetes.io/dockercfg', ['.dockercfg']],
+  ['kubernetes.io/dockerconfigjson', ['.dockerconfigjson']],
+  ['kubernetes.io/ssh-auth', ['ssh-privatekey']],
+  ['kubernetes.io/tls', ['tls.crt', 'tls.key']],
+]);
 const serviceAccountName = 'kubernetes.io/service-account.name';
 
 function mergeStringData(secret: Secret): void {
@@ -57,7 +57,7 @@ function validateType({ type, data = {}, metadata }: Secret): StatusCause[] {
     return [requiredCause(`metadata.annotations[${serviceAccountName}]`)];
   if (type === 'kubernetes.io/basic-auth' && !('username' in data) && !('password' in data))
     return [requiredCause('data[username]'), requiredCause('data[password]')];
-  return (keysOfType[type] ?? [])
+  return (keysOfType.get(type) ?? [])
     .filter((key) => !Object.hasOwn(data, key))
     .map((key) => requiredCause(`data[${key}]`));
 }

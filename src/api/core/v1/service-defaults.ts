@@ -7,7 +7,8 @@ import type { Service, ServicePort } from './service.ts';
 
 const clientIPTimeoutSeconds = 10800;
 
-type Spec = Service['spec'];
+/** Kept and defaulted; every LoadBalancer has node ports here, and is warned when it asks for none. */
+type Spec = Service['spec'] & { allocateLoadBalancerNodePorts?: boolean };
 
 /** Without a cluster IP of any kind: a name in DNS that points elsewhere. */
 const isExternalName = (spec: Spec) => spec.type === 'ExternalName';
@@ -18,7 +19,7 @@ export const hasNodePorts = (spec: Spec) => spec.type === 'NodePort' || spec.typ
 export const isExternallyAccessible = (spec: Spec) =>
   hasNodePorts(spec) || (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0);
 
-export function setServiceDefaults({ spec }: Service): void {
+export function setServiceDefaults({ spec }: { spec: Spec }): void {
   for (const port of spec.ports ?? []) {
     if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === '')
       port.targetPort = port.port;
@@ -28,6 +29,7 @@ export function setServiceDefaults({ spec }: Service): void {
     spec.sessionAffinityConfig = { ...spec.sessionAffinityConfig, clientIP: { timeoutSeconds } };
   } else delete spec.sessionAffinityConfig;
   if (isExternallyAccessible(spec)) spec.externalTrafficPolicy ??= 'Cluster';
+  if (spec.type === 'LoadBalancer') spec.allocateLoadBalancerNodePorts ??= true;
   if (isExternalName(spec)) return;
   spec.internalTrafficPolicy ??= 'Cluster';
   spec.ipFamilies ??= ['IPv4'];
@@ -40,13 +42,18 @@ export function setServiceDefaults({ spec }: Service): void {
  * A client that replaces a service need not know what the server allocated: what it leaves out stays. What only
  * made sense for the old type, and was not touched, goes with that type.
  */
-export function keepAllocations({ spec }: Service, { spec: old }: Service): void {
+export function keepAllocations({ spec }: { spec: Spec }, { spec: old }: { spec: Spec }): void {
   keepClusterIP(spec, old);
   keepNodePorts(spec, old);
   if (isExternalName(old) && !isExternalName(spec) && spec.externalName === old.externalName)
     delete spec.externalName;
   if (!isExternallyAccessible(spec) && spec.externalTrafficPolicy === old.externalTrafficPolicy)
     delete spec.externalTrafficPolicy;
+  if (
+    spec.type !== 'LoadBalancer' &&
+    spec.allocateLoadBalancerNodePorts === old.allocateLoadBalancerNodePorts
+  )
+    delete spec.allocateLoadBalancerNodePorts;
 }
 
 function keepClusterIP(spec: Spec, old: Spec): void {
@@ -68,7 +75,8 @@ function keepClusterIP(spec: Spec, old: Spec): void {
     if (deepEqual(spec[field], old[field])) delete spec[field];
 }
 
-const samePort = (a: ServicePort, b: ServicePort) => a.port === b.port && a.protocol === b.protocol;
+/** What one Service has once. */
+const portOf = ({ port, protocol }: ServicePort) => `${protocol}/${port}`;
 
 function keepNodePorts(spec: Spec, old: Spec): void {
   if (!hasNodePorts(old)) return;
@@ -79,8 +87,9 @@ function keepNodePorts(spec: Spec, old: Spec): void {
     return;
   }
   const used = new Set(ports.map((port) => port.nodePort));
+  const given = new Map((old.ports ?? []).toReversed().map((port) => [portOf(port), port.nodePort]));
   for (const port of ports) {
-    const before = old.ports?.find((candidate) => samePort(candidate, port))?.nodePort;
+    const before = given.get(portOf(port));
     if (port.nodePort || !before || used.has(before)) continue;
     port.nodePort = before;
     used.add(before);

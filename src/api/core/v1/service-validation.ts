@@ -98,7 +98,8 @@ const portNumberCauses = (port: number, path: string) =>
 
 function validateNodePort(spec: Spec, port: ServicePort, seen: Set<string>, path: string): StatusCause[] {
   if (!port.nodePort) return [];
-  if (!hasNodePorts(spec)) return [forbiddenCause(path, `may not be used when \`type\` is '${spec.type}'`)];
+  const withoutNodePorts = spec.type === 'ClusterIP' || spec.type === 'ExternalName';
+  if (withoutNodePorts) return [forbiddenCause(path, `may not be used when \`type\` is '${spec.type}'`)];
   return [
     ...portNumberCauses(port.nodePort, path),
     ...unique(seen, `${port.protocol}/${port.nodePort}`, duplicateCause(path, port.nodePort)),

@@ -11,6 +11,7 @@ import {
 } from '../../../apimachinery/schema.ts';
 import { serviceColumns } from './service-columns.ts';
 import { keepAllocations, setServiceDefaults } from './service-defaults.ts';
+import { validateServiceIngress } from './service-ingress.ts';
 import { validateService, validateServiceUpdate } from './service-validation.ts';
 
 const servicePort = struct({
@@ -94,6 +95,7 @@ export const serviceResource: ResourceDefinition<Service> = {
     prepareForUpdate: keepAllocations,
     validate: validateService,
     validateUpdate: validateServiceUpdate,
+    validateStatus: validateServiceIngress,
     checkName: checkDns1035Label,
     countsGenerations: false,
   },

@@ -10,8 +10,8 @@ import {
 import { checkDns1123Label, nameCauses } from '../../../apimachinery/names.ts';
 import { validateQuantity } from '../../../apimachinery/quantity.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { volumeSources } from './pod-defaults.ts';
 import type { Volume, VolumeMount } from './pod-spec.ts';
+import { volumeSources } from './pod-spec-defaults.ts';
 
 const hostPathTypes = [
   '',
@@ -74,17 +74,28 @@ export function validateVolumeMounts(
   path: string,
 ): StatusCause[] {
   const mountPaths = new Set<string>();
+  const names = new Set(volumes.map(({ name }) => name));
   return mounts.flatMap((mount, index) => {
     const at = `${path}[${index}]`;
     const causes: StatusCause[] = [];
     if (!mount.name) causes.push(requiredCause(`${at}.name`));
-    else if (!volumes.some((volume) => volume.name === mount.name))
-      causes.push(notFoundCause(`${at}.name`, mount.name));
+    else if (!names.has(mount.name)) causes.push(notFoundCause(`${at}.name`, mount.name));
     if (!mount.mountPath) causes.push(requiredCause(`${at}.mountPath`));
     else if (mountPaths.has(mount.mountPath))
       causes.push(invalidCause(`${at}.mountPath`, mount.mountPath, 'must be unique'));
     mountPaths.add(mount.mountPath);
     if (mount.subPath) causes.push(...validateSubPath(mount.subPath, `${at}.subPath`));
+    if (mount.subPathExpr) {
+      if (mount.subPath)
+        causes.push(
+          invalidCause(
+            `${at}.subPathExpr`,
+            mount.subPathExpr,
+            'subPathExpr and subPath are mutually exclusive',
+          ),
+        );
+      causes.push(...validateSubPath(mount.subPathExpr, `${at}.subPathExpr`));
+    }
     return causes;
   });
 }

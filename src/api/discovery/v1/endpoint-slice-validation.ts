@@ -28,18 +28,20 @@ const both =
     return problems.length > 0 ? problems : second(text);
   };
 
-const addressChecks: Readonly<Record<EndpointSlice['addressType'], NameCheck>> = {
-  IPv4: both(checkIPv4, checkNonSpecialIP),
-  IPv6: both(checkIPv6, checkNonSpecialIP),
-  FQDN: checkDns1123Subdomain,
-};
+/** An object whose addressType is none of these is judged too: what its addresses should be is not known then. */
+const addressChecks: ReadonlyMap<string, NameCheck> = new Map<EndpointSlice['addressType'], NameCheck>([
+  ['IPv4', both(checkIPv4, checkNonSpecialIP)],
+  ['IPv6', both(checkIPv6, checkNonSpecialIP)],
+  ['FQDN', checkDns1123Subdomain],
+]);
 
 export function validateEndpointSlice(slice: EndpointSlice): StatusCause[] {
+  const check = addressChecks.get(slice.addressType) ?? (() => []);
   return [
     ...(slice.endpoints.length > maxEndpoints
       ? [tooManyCause('endpoints', slice.endpoints.length, maxEndpoints)]
       : slice.endpoints.flatMap((endpoint, index) =>
-          validateEndpoint(endpoint, addressChecks[slice.addressType], `endpoints[${index}]`),
+          validateEndpoint(endpoint, check, `endpoints[${index}]`),
         )),
     ...validatePorts(slice.ports),
   ];

@@ -7,7 +7,7 @@ import {
 } from '../../../apimachinery/field-error.ts';
 import { checkDns1035Label, checkDns1123Subdomain, nameCauses } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { isIPAddress } from '../../ip.ts';
+import { isAddress } from '../../../base/addresses.ts';
 import type { Dns, DnsPath } from './dns.ts';
 
 const mostPaths = 100;
@@ -36,7 +36,7 @@ export function validateDns({ spec }: Dns): StatusCause[] {
 function validateHost(host: string): StatusCause[] {
   const causes = nameCauses('spec.host', host, checkDns1123Subdomain);
   if (causes.length > 0) return causes;
-  if (isIPAddress(host)) return [invalidCause('spec.host', host, 'must be a name, not an address')];
+  if (isAddress(host)) return [invalidCause('spec.host', host, 'must be a name, not an address')];
   if (host === 'localhost') return [invalidCause('spec.host', host, "must not be the machine's own name")];
   if (host.split('.').some((label) => label.length > 63)) {
     return [invalidCause('spec.host', host, 'must have no more than 63 characters between two dots')];

@@ -1,26 +1,86 @@
 /** Dns: a host name whose paths lead to Services of its namespace, on every node. */
 import * as v from 'valibot';
+import { keepMeta } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { conditionSchema, int32, int64, objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
 import { ageColumn, listWithMore, nameColumn } from '../../columns.ts';
 import { normalizePaths, validateDns } from './dns-validation.ts';
 
-const dnsPath = struct({
-  /** A prefix of whole path elements: `/api` is `/api` and all below `/api/`. */
-  path: v.optional(v.string(), '/'),
-  serviceName: v.string(),
-  servicePort: int32(),
-});
+/** What `kubectl explain` and `ctl explain` say of a field. */
+const text = v.description<string, string>;
 
-const dnsSchema = struct({
-  apiVersion: v.literal('minik8s.io/v1'),
-  kind: v.literal('Dns'),
-  metadata: objectMetaSchema,
-  spec: struct({ host: v.string(), paths: v.array(dnsPath) }),
-  status: v.optional(
-    struct({ observedGeneration: v.optional(int64()), conditions: v.optional(v.array(conditionSchema)) }),
+const dnsPath = struct({
+  path: v.optional(
+    v.pipe(
+      v.string(),
+      text(
+        'The beginning of the paths that are led to the Service, in whole elements: /api stands for /api and for ' +
+          'everything below /api/. Defaults to /, which stands for all paths. The longest path that fits a request ' +
+          'is taken.',
+      ),
+    ),
+    '/',
+  ),
+  serviceName: v.pipe(
+    v.string(),
+    text('Name of the Service, in the namespace of the Dns object, that gets the requests.'),
+  ),
+  servicePort: v.pipe(
+    int32(),
+    v.description('Port of the Service, as its spec.ports has it, from 1 to 65535.'),
   ),
 });
+
+const specSchema = v.pipe(
+  struct({
+    host: v.pipe(
+      v.string(),
+      text(
+        'The host name that is served, such as shop.example.com. Pods and nodes resolve it to their own node, and ' +
+          'every node answers for it on port 80.',
+      ),
+    ),
+    paths: v.pipe(
+      v.array(dnsPath),
+      v.description(
+        'The paths of the host and the Services they lead to. A path of a host belongs to one Dns object of the ' +
+          'cluster.',
+      ),
+    ),
+  }),
+  v.description('The host name and where its paths lead.'),
+);
+
+const statusSchema = v.pipe(
+  struct({
+    observedGeneration: v.optional(
+      v.pipe(int64(), v.description('The metadata.generation that this status is about.')),
+    ),
+    conditions: v.optional(
+      v.pipe(
+        v.array(conditionSchema),
+        v.description(
+          'The state of the object. The condition of type Ready says whether its paths are served.',
+        ),
+      ),
+    ),
+  }),
+  v.description('What the cluster found about the object; written by the cluster.'),
+);
+
+const dnsSchema = v.pipe(
+  struct({
+    apiVersion: v.pipe(
+      v.literal('minik8s.io/v1'),
+      v.description('Group and version of this kind: minik8s.io/v1.'),
+    ),
+    kind: v.pipe(v.literal('Dns'), v.description('The kind of the object: Dns.')),
+    metadata: objectMetaSchema,
+    spec: specSchema,
+    status: v.optional(statusSchema),
+  }),
+  v.description('Dns gives a host name to HTTP paths that lead to Services of its namespace, on every node.'),
+);
 
 export type Dns = v.InferOutput<typeof dnsSchema>;
 export type DnsPath = v.InferOutput<typeof dnsPath>;
@@ -38,7 +98,14 @@ export const dnsResource: ResourceDefinition<Dns> = {
   namespaced: true,
   fieldsOf: 'Dns',
   schema: dnsSchema,
-  strategy: { setDefaults: normalizePaths, validate: validateDns, countsGenerations: true },
+  strategy: {
+    setDefaults: normalizePaths,
+    // As upstream has it for kinds that are defined by others.
+    prepareForStatusUpdate: ({ metadata }, old) =>
+      keepMeta(metadata, old.metadata, 'labels', 'annotations', 'finalizers', 'ownerReferences'),
+    validate: validateDns,
+    countsGenerations: true,
+  },
   hasStatus: true,
   columns: [
     nameColumn,
@@ -62,7 +129,7 @@ export const dnsResource: ResourceDefinition<Dns> = {
     {
       name: 'Ready',
       type: 'string',
-      description: 'Whether every path leads to a Service.',
+      description: 'Whether every path leads to a Service and every node serves the host.',
       cell: ({ status }) => status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'Unknown',
     },
     ageColumn,

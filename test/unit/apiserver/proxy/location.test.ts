@@ -96,8 +96,12 @@ describe('where a pod is reached', () => {
       );
     });
   }
-  for (const ip of ['192.168.1.1', '2001:db8::1', '::ffff:10.0.0.1']) {
-    it(`may be ${ip}`, () => assert.equal(podLocation(podNamed('web', { ip }), asked('web')).address, ip));
+  for (const [ip, used = ip] of [
+    ['192.168.1.1'],
+    ['2001:db8::1'],
+    ['::ffff:10.0.0.1', '10.0.0.1'],
+  ] as const) {
+    it(`may be ${ip}`, () => assert.equal(podLocation(podNamed('web', { ip }), asked('web')).address, used));
   }
 });
 

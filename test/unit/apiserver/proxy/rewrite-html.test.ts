@@ -52,6 +52,49 @@ describe('links in HTML', () => {
     ['a tag that does not end', '<a href="/x', '<a href="/x'],
     ['bytes that are no ASCII', '\xc3\xa4<a href="/\xc3\xa4">\xff', '\xc3\xa4<a href="/P/\xc3\xa4">\xff'],
     ['nothing', '', ''],
+    [
+      'what looks like a tag in a value',
+      '<a title="<a href=/x>" href="/y">',
+      '<a title="<a href=/x>" href="/P/y">',
+    ],
+    [
+      'a comment that ends with a bang',
+      '<!-- <a href=/x> --!><a href=/y>',
+      '<!-- <a href=/x> --!><a href=/P/y>',
+    ],
+    [
+      'a comment in a script',
+      '<script><!-- <a href=/x> --></script><a href=/y>',
+      '<script><!-- <a href=/x> --></script><a href=/P/y>',
+    ],
+    ['a comment without an end', '<!-- <a href="/x">', '<!-- <a href="/x">'],
+    ['an instruction', '<?php <a href="/x"?><a href=/y>', '<?php <a href="/x"?><a href=/P/y>'],
+    ['text to its end', '<plaintext><a href="/x">', '<plaintext><a href="/x">'],
+    [
+      'several sizes of an image, as upstream',
+      '<img srcset="/a 1x, /b 2x" src="/a">',
+      '<img srcset="/a 1x, /b 2x" src="/P/a">',
+    ],
+    ['a base', '<base href="/app/"><a href="x">', '<base href="/P/app/"><a href="x">'],
+    ['a slash before attributes', '<img/src="/x"/alt>', '<img/src="/P/x"/alt>'],
+    ['an attribute twice', '<a href="/x" href="/y">', '<a href="/P/x" href="/P/y">'],
+    ['an empty link', '<a href=""><a href="/y">', '<a href=""><a href="/P/y">'],
+    [
+      'a name that is longer than any',
+      `<${'a'.repeat(100)} href="/x"><a ${'b'.repeat(100)}href="/x">`,
+      `<${'a'.repeat(100)} href="/x"><a ${'b'.repeat(100)}href="/x">`,
+    ],
+    [
+      'an element that is no link in a template',
+      '<template><a href="/x"></a></template>',
+      '<template><a href="/P/x"></a></template>',
+    ],
+    ['two bytes a character', '<\0a\0 \0h\0r\0e\0f\0=\0/\0x\0>\0', '<\0a\0 \0h\0r\0e\0f\0=\0/\0x\0>\0'],
+    [
+      'Japanese in Shift_JIS',
+      '<a title="\x83\x5c\x95\x5c" href="/x">',
+      '<a title="\x83\x5c\x95\x5c" href="/P/x">',
+    ],
   ];
   for (const [what, html, expected] of cases) {
     it(what, () => {
@@ -64,7 +107,7 @@ describe('links in HTML', () => {
     const random = new SeededRandom(3);
     const html = cases
       .map(([, text]) => text)
-      .slice(0, 18)
+      .slice(0, 28)
       .join('\n');
     const whole = rewrite([html]);
     for (let round = 0; round < 200; round++) {
@@ -80,14 +123,42 @@ describe('links in HTML', () => {
 
   it('tells text at once', () => {
     const rewriter = new HtmlRewriter(change);
-    assert.equal(rewriter.push('<p>hello <b'), '<p>hello ');
-    assert.equal(rewriter.push('>you'), '<b>you');
+    assert.equal(rewriter.push('<p>hello <b'), '<p>hello <b');
+    assert.equal(rewriter.push('>you <a title="x" href="/li'), '>you <a title="x" href="');
+    assert.equal(rewriter.push('nk">'), '/P/link">');
   });
 
-  it('does not keep a tag without an end for ever', () => {
+  it('holds back no more than a link, however long anything else is', () => {
+    const long = 'x'.repeat(1 << 20);
+    for (const begin of [
+      '<a title="',
+      '<a title=',
+      '<a ',
+      '<',
+      '<!--',
+      '<!',
+      '</',
+      '<script>',
+      '<textarea><a href="/',
+      '',
+    ]) {
+      const rewriter = new HtmlRewriter(change);
+      assert.equal(rewriter.push(begin) + rewriter.push(long), begin + long, begin);
+    }
+  });
+
+  it('passes a link as it is that is longer than any, and goes on behind it', () => {
     const rewriter = new HtmlRewriter(change);
     const long = `<a href="/${'x'.repeat(70_000)}`;
     assert.equal(rewriter.push(long), long);
-    assert.equal(rewriter.push('<a href=/y>'), '<a href=/P/y>');
+    assert.equal(rewriter.push('<a href=/y>'), '<a href=/y>', 'still in the value, as a browser has it');
+    assert.equal(rewriter.push('"><a href=/y>'), '"><a href=/P/y>');
+  });
+
+  it('tells what there is of a document that ends in a link', () => {
+    const rewriter = new HtmlRewriter(change);
+    assert.equal(rewriter.push('<a href="/x'), '<a href="');
+    assert.equal(rewriter.end(), '/x');
+    assert.equal(rewriter.end(), '');
   });
 });

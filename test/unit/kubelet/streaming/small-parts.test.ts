@@ -29,6 +29,14 @@ test('the first protocol of the client that is known is spoken', () => {
   assert.equal(webSocketPortForwardProtocol('SPDY/3.1+portforward.k8s.io')?.carries, 'spdy');
 });
 
+test('a list of protocols that is too long is refused', () => {
+  const most = 'v5.channel.k8s.io,'.padEnd(16_384, ',');
+  for (const choose of [webSocketCommandProtocol, webSocketPortForwardProtocol, spdyCommandProtocol]) {
+    choose(most);
+    assert.throws(() => choose(`${most},`), { code: 400, message: /longer than 16384 bytes/ });
+  }
+});
+
 test('an exit status is told as kubectl reads it', () => {
   assert.deepEqual(JSON.parse(outcomeStatus({ exitCode: 0 })), { metadata: {}, status: 'Success' });
   assert.deepEqual(JSON.parse(outcomeStatus({ exitCode: 3 })), {

@@ -37,11 +37,11 @@ test('one that differs is told where, in one line, and changes nothing', async (
   await agreeOnSettings(store, settings());
 });
 
-test('what can not be read there is told', async () => {
+test('what cannot be read there is told', async () => {
   const store = createMemoryStore();
   await store.create(settingsKey, Buffer.from('{'));
   await assert.rejects(
     agreeOnSettings(store, settings()),
-    /\/cluster\/settings in etcd can not be read: delete it/,
+    /\/cluster\/settings in etcd cannot be read: delete it/,
   );
 });

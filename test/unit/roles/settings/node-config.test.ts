@@ -33,6 +33,21 @@ function read({ file = '', mode = 0o600, flags = {}, environment = {} }: Sources
   return { settings, warnings };
 }
 
+describe('the masters’ addresses', () => {
+  const serversOf = (server: string) => read({ flags: { server } }).settings.server;
+  for (const server of [
+    '192.0.2.10:6443',
+    'https://master.example:6443',
+    '[2001:db8::1]:6443',
+    'https://[::1]:443/',
+  ])
+    test(`${server} is taken`, () => assert.equal(serversOf(server)?.length, 1));
+  for (const server of ['010.1.1.1:6443', '127.1:6443', 'https://0x7f.1:6443', '2130706433:6443', '1.2:6443'])
+    test(`${server} is not, though a URL makes an address of it`, () => {
+      assert.throws(() => serversOf(server), /expected addresses such as https:\/\/192\.0\.2\.10:6443/);
+    });
+});
+
 describe('node.yaml', () => {
   test('says everything with lists and maps', () => {
     const { settings, warnings } = read({
@@ -141,7 +156,7 @@ describe('node.yaml', () => {
     ],
     ['a negative amount', { flags: { 'system-reserved': 'cpu=-1' } }, /cpu=-1 reserves nothing/],
     ['a bad amount', { file: 'system-reserved: {memory: lots}' }, /memory=lots reserves nothing/],
-    ['a wide pod range', { flags: { 'pod-cidr': '10.0.0.0/8' } }, /--pod-cidr: .* with 16 to 28 bits/],
+    ['a wide pod range', { flags: { 'pod-cidr': '10.0.0.0/23' } }, /--pod-cidr: .* with 24 to 28 bits/],
     ['a pod range off its beginning', { flags: { 'pod-cidr': '10.0.0.1/24' } }, /such as 10\.244\.7\.0\/24/],
     [
       'two names',
@@ -153,7 +168,11 @@ describe('node.yaml', () => {
       { file: 'Name: a\nname: b\n' },
       /node\.yaml: Name: says the same as another node-name:; keep one/,
     ],
-    ['a misspelt key', { file: 'lables: {}' }, /node\.yaml: lables: no such setting; known: .*labels/],
+    [
+      'a misspelt key',
+      { file: 'lables: {}' },
+      /node\.yaml: lables: no such setting \(did you mean labels\?\)/,
+    ],
     ["a master's key", { file: 'etcd-endpoints: http://a:1' }, /etcd-endpoints: no such setting/],
   ];
   for (const [what, sources, message] of refused) {

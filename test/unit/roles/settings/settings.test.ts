@@ -68,7 +68,12 @@ describe('settings', () => {
       { flags: { 'etcd-endpoints': 'http://a:2379,https://b:2379' } },
       /expected http or https for all/,
     ],
-    ['a misspelt key', { file: 'prot: 1' }, /config\.yaml: prot: no such setting; known: port/],
+    ['a misspelt key', { file: 'prot: 1' }, /config\.yaml: prot: no such setting \(did you mean port\?\)$/],
+    [
+      'several wrong keys',
+      { file: 'prot: 1\nnonsense: 2\nconstructor: 3\n' },
+      /config\.yaml: prot: no such setting \(did you mean port\?\), nonsense: no such setting, constructor: no such setting; known: port, /,
+    ],
     ['a file that is not YAML', { file: 'a: [' }, /config\.yaml: not YAML: [^:]* at line 1, column \d+$/],
     ['a file that is a list', { file: '- port' }, /expected lines such as/],
     [

@@ -84,7 +84,7 @@ describe('a node that is stopped', () => {
     assert.deepEqual(stopped, [], 'a second request would not be in good order');
   });
 
-  it('goes on to its end when they can not be ended', async () => {
+  it('goes on to its end when they cannot be ended', async () => {
     const { process, ended, pods } = scene({ machineStops: true });
     process.abort();
     pods.reject(new Error('no'));

@@ -1,0 +1,69 @@
+/** The licences of everything that is put into the one file. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+interface PackageFile {
+  readonly name: string;
+  readonly version: string;
+  readonly license?: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+/** Whose words are in the one file although none of its code is. */
+const quoted = ['@kubernetes/client-node'];
+/** Where Debian and Ubuntu put etcd's. */
+const etcdCopyright = '/usr/share/doc/etcd-server/copyright';
+
+/** One text: minik8s' own licence, then one section for each package that the file may hold parts of, and for etcd. */
+export function licenses(root: string): string {
+  const own = readFileSync(join(root, 'LICENSE'), 'utf8');
+  const packages = [...installed(root)].map(([, place]) => packageSection(place));
+  const etcd = existsSync(etcdCopyright)
+    ? readFileSync(etcdCopyright, 'utf8')
+    : 'Apache-2.0; Copyright The etcd Authors; see https://github.com/etcd-io/etcd';
+  return [section('minik8s', own), ...packages.sort(), section('etcd', etcd)].join('');
+}
+
+/** Package directories by name and version: the dependencies, and theirs. */
+function installed(root: string): Map<string, string> {
+  const found = new Map<string, string>();
+  const visit = (names: readonly string[], from: string) => {
+    for (const name of names) {
+      const place = locate(name, from);
+      if (place === undefined) continue;
+      const { version, dependencies = {} } = readPackage(place);
+      const key = `${name} ${version}`;
+      if (found.has(key)) continue;
+      found.set(key, place);
+      visit(Object.keys(dependencies), place);
+    }
+  };
+  visit(Object.keys(readPackage(root).dependencies ?? {}), root);
+  for (const name of quoted) {
+    const place = locate(name, root);
+    if (place === undefined) throw new Error(`${name} is missing; run bin/setup`);
+    found.set(name, place);
+  }
+  return found;
+}
+
+/** As Node looks for it; undefined for an optional one that is not for this machine. */
+function locate(name: string, from: string): string | undefined {
+  for (let directory = from; ; directory = dirname(directory)) {
+    const place = join(directory, 'node_modules', name);
+    if (existsSync(join(place, 'package.json'))) return place;
+    if (directory === dirname(directory)) return undefined;
+  }
+}
+
+function packageSection(place: string): string {
+  const { name, version, license = 'not named' } = readPackage(place);
+  const file = readdirSync(place).find((entry) => /^licen[cs]e(\.|-|$)/i.test(entry));
+  const text = file === undefined ? `License: ${license}` : readFileSync(join(place, file), 'utf8');
+  return section(`${name} ${version}`, text);
+}
+
+const readPackage = (place: string) =>
+  JSON.parse(readFileSync(join(place, 'package.json'), 'utf8')) as PackageFile;
+
+const section = (title: string, text: string) => `${'='.repeat(80)}\n${title}\n\n${text.trim()}\n\n`;

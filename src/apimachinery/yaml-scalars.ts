@@ -1,0 +1,92 @@
+/**
+ * What plain words and numbers in YAML mean: as kubectl and the API server of Kubernetes read them. Their parser is
+ * between the versions of YAML: `yes`, `on` and `y` are booleans, 0644, 0o644 and 0b11 are numbers and may hold `_`, as
+ * in YAML 1.1; 12:30 and dates stay text, as in YAML 1.2. Measured beside kubectl 1.27 to 1.33 (docs/decisions/0024).
+ */
+
+/** How one sort of scalar is told from others and read; in the form that the YAML package takes. */
+export interface ScalarRule {
+  readonly tag: string;
+  /** Whether it is tried on plain words; else only where its tag is written. */
+  readonly default: boolean;
+  readonly test?: RegExp;
+  readonly resolve: (text: string, fail: (message: string) => void) => unknown;
+}
+
+const boolean: ScalarRule = {
+  tag: 'tag:yaml.org,2002:bool',
+  default: true,
+  test: /^(?:y|Y|[Yy]es|YES|[Oo]n|ON|[Tt]rue|TRUE|n|N|[Nn]o|NO|[Oo]ff|OFF|[Ff]alse|FALSE)$/,
+  resolve: (text) => /^(?:y|on|t)/i.test(text),
+};
+
+/** A leading zero makes octal. Underscores stand anywhere but in front. */
+const integer: ScalarRule = {
+  tag: 'tag:yaml.org,2002:int',
+  default: true,
+  test: /^(?:[-+]_*)?(?:0_*[xX]_*[\da-fA-F][\da-fA-F_]*|0_*[oO]_*[0-7][0-7_]*|0_*[bB]_*[01][01_]*|0[0-7_]*|[1-9][\d_]*)$/,
+  resolve(text) {
+    const plain = text.replaceAll('_', '');
+    const digits = plain.replace(/^[-+]/, '');
+    const value = Number(/^0[0-7]/.test(digits) ? `0o${digits}` : digits);
+    const isDecimal = /^\d+$/.test(digits);
+    // What 64 bits do not hold is read as a decimal fraction, octal or not, and as text where it has letters.
+    if (value >= 2 ** 64) return isDecimal ? Number(plain) : text;
+    return plain.startsWith('-') && value !== 0 ? -value : value;
+  },
+};
+
+/** Also whole numbers that are no octal ones: 089. */
+const float: ScalarRule = {
+  tag: 'tag:yaml.org,2002:float',
+  default: true,
+  test: /^(?:\.\d+(?:[eE][-+]?\d+)?|(?:[-+]_*(?:\._*)?)?\d[\d_]*(?:\.[\d_]*)?(?:[eE]_*(?:[-+]_*)?\d[\d_]*)?)$/,
+  resolve(text) {
+    const value = Number(text.replaceAll('_', ''));
+    return Number.isFinite(value) ? value || 0 : text;
+  },
+};
+
+/** JSON has none of them, so nothing could carry the value. */
+const notFinite: ScalarRule = {
+  tag: 'tag:yaml.org,2002:float',
+  default: true,
+  test: /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/,
+  resolve: (text, fail) => fail(`${text} is no number that JSON could hold`),
+};
+
+const binary: ScalarRule = {
+  tag: 'tag:yaml.org,2002:binary',
+  default: false,
+  resolve(text, fail) {
+    try {
+      return new TextDecoder().decode(
+        Uint8Array.from(atob(text.replaceAll(/\s/g, '')), (c) => c.charCodeAt(0)),
+      );
+    } catch {
+      return fail('!!binary is followed by what is no base64');
+    }
+  },
+};
+
+/** Times are text in JSON. */
+const timestamp: ScalarRule = {
+  tag: 'tag:yaml.org,2002:timestamp',
+  default: false,
+  resolve: (text) => text,
+};
+
+/** In the order in which they are tried. */
+export const scalarRules: ScalarRule[] = [boolean, integer, float, notFinite, binary, timestamp];
+
+/** For writing: a text that a reader would take for the key of a merge stands in quotes. */
+export const mergeRule: ScalarRule = {
+  tag: 'tag:yaml.org,2002:merge',
+  default: true,
+  test: /^<<$/,
+  resolve: (text) => text,
+};
+
+/** A word that is a boolean here and would be text in YAML 1.2, such as `y`; what is written as true or false is none. */
+export const isBooleanWord = (source: string): boolean =>
+  boolean.test?.test(source) === true && !/^(?:true|false)$/i.test(source);

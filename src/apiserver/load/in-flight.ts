@@ -1,0 +1,85 @@
+/**
+ * How many requests are answered at once. They are counted by what they are, so that one sort cannot keep out another,
+ * and by user, so that one user cannot keep out the others (compare --max-requests-inflight of kube-apiserver and
+ * its API priority and fairness). Nothing waits in line here: who finds no place is told to come back.
+ */
+export type Sort =
+  /** What a node says to show that it lives. */
+  | 'heartbeat'
+  /** Everything else of nodes that ends by itself. */
+  | 'node request'
+  /** The same of everybody else. */
+  | 'request'
+  | 'node watch'
+  | 'watch'
+  /** exec, attach, port-forward, logs that are followed, proxy. */
+  | 'stream';
+
+export interface Limit {
+  readonly all: number;
+  readonly user: number;
+}
+
+export type InFlightLimits = Readonly<Record<Sort, Limit>>;
+
+export interface MainLimits {
+  /** Requests that end by themselves: of all users who are no nodes, and of all nodes. */
+  readonly requests: number;
+  /** Watches of one user. */
+  readonly watches: number;
+}
+
+/** For one machine with 1,000 nodes, of which each has seven watches (docs/scale.md). */
+export const defaultLimits: MainLimits = { requests: 400, watches: 1000 };
+
+/** A node makes a handful of requests at a time; a user's programs may take half of what there is. */
+export const inFlightLimits = ({ requests, watches }: MainLimits): InFlightLimits => ({
+  heartbeat: { all: Number.POSITIVE_INFINITY, user: 4 },
+  'node request': { all: requests, user: 20 },
+  request: { all: requests, user: Math.ceil(requests / 2) },
+  'node watch': { all: Number.POSITIVE_INFINITY, user: 50 },
+  watch: { all: watches * 4, user: watches },
+  stream: { all: 1000, user: 500 },
+});
+
+/** Which limit a request met: `user` when it was that of one user. */
+export type Refusal = { readonly whose: 'all' | 'user'; readonly limit: number };
+
+interface Count {
+  all: number;
+  readonly users: Map<string, number>;
+}
+
+export class InFlight {
+  readonly #limits: InFlightLimits;
+  readonly #counts = new Map<Sort, Count>();
+
+  constructor(limits: InFlightLimits) {
+    this.#limits = limits;
+  }
+
+  /** Takes a place and returns what gives it back, to be called once; or says which limit leaves none. */
+  enter(sort: Sort, user: string): (() => void) | Refusal {
+    const limit = this.#limits[sort];
+    const count = this.#countOf(sort);
+    const own = count.users.get(user) ?? 0;
+    if (own >= limit.user) return { whose: 'user', limit: limit.user };
+    if (count.all >= limit.all) return { whose: 'all', limit: limit.all };
+    count.all++;
+    count.users.set(user, own + 1);
+    return () => {
+      count.all--;
+      const left = (count.users.get(user) ?? 0) - 1;
+      if (left > 0) count.users.set(user, left);
+      else count.users.delete(user);
+    };
+  }
+
+  #countOf(sort: Sort): Count {
+    const known = this.#counts.get(sort);
+    if (known) return known;
+    const count: Count = { all: 0, users: new Map() };
+    this.#counts.set(sort, count);
+    return count;
+  }
+}

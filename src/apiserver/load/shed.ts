@@ -1,0 +1,61 @@
+/** Refuses requests when too many are being answered (in-flight.ts). */
+import { newStatusError, type StatusError } from '../../apimachinery/status-error.ts';
+import type { UserInfo } from '../user.ts';
+import type { InFlight, Refusal, Sort } from './in-flight.ts';
+
+/** Seconds; a watch or a stream that is open may stay open. */
+const retryAfter: Readonly<Record<Sort, number>> = {
+  heartbeat: 1,
+  'node request': 1,
+  request: 1,
+  'node watch': 5,
+  watch: 5,
+  stream: 5,
+};
+
+const plural: Readonly<Record<Sort, string>> = {
+  heartbeat: 'heartbeats',
+  'node request': 'requests',
+  request: 'requests',
+  'node watch': 'watches',
+  watch: 'watches',
+  stream: 'streams',
+};
+
+export interface Counted {
+  readonly sort: Sort;
+  readonly user: UserInfo;
+  /** Calls back when the answer has been sent or nobody reads it any more; absent where that is so once it is made. */
+  readonly onClosed: ((fn: () => void) => void) | undefined;
+}
+
+/**
+ * Throws 429 when there is no place. One is held until the work is done and its answer has left: whoever hangs up in
+ * between does not make room for more.
+ */
+export async function countedIn<T>(
+  inFlight: InFlight,
+  { sort, user, onClosed }: Counted,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  const entered = inFlight.enter(sort, user.name);
+  if (typeof entered !== 'function') throw tooMany(sort, entered);
+  let open = onClosed ? 2 : 1;
+  const leave = () => {
+    if (--open === 0) entered();
+  };
+  onClosed?.(leave);
+  try {
+    return await work();
+  } finally {
+    leave();
+  }
+}
+
+function tooMany(sort: Sort, { whose, limit }: Refusal): StatusError {
+  const of = whose === 'user' ? 'one user' : 'all users';
+  return newTooManyRequests(`too many ${plural[sort]} at once: ${of} may have ${limit}`, retryAfter[sort]);
+}
+
+export const newTooManyRequests = (why: string, retryAfterSeconds: number): StatusError =>
+  newStatusError('TooManyRequests', `${why}; try again later`, { retryAfterSeconds });

@@ -1,0 +1,48 @@
+/** `?timeout=`: how long a client waits for an answer (k8s.io/apiserver endpoints/filters WithRequestDeadline). */
+import { newBadRequest, newStatusError } from '../apimachinery/status-error.ts';
+import type { Clock } from '../base/clock.ts';
+import { parseDuration } from '../base/time.ts';
+
+/** What a client may ask for at most (kube-apiserver's --request-timeout). */
+const maxTimeoutMs = 60_000;
+
+/** Milliseconds; undefined when the client sets no limit of its own. Throws 400 for what is no duration. */
+export function requestTimeout(query: URLSearchParams): number | undefined {
+  const text = query.get('timeout');
+  if (!text) return undefined;
+  const ms = parseDuration(text.replace(/^[+-]/, ''));
+  if (ms === undefined) {
+    throw newBadRequest(
+      `invalid timeout specified in the request URL - ${JSON.stringify(text.slice(0, 64))} is no duration such as 30s`,
+    );
+  }
+  // Nothing, and less than that, mean no limit of the client's.
+  return ms > 0 && !text.startsWith('-') ? Math.min(ms, maxTimeoutMs) : undefined;
+}
+
+/**
+ * What the work answers, or a 504 after `ms`. The signal tells the work to stop; an answer that still comes is thrown
+ * away.
+ */
+export async function answerWithin(
+  clock: Clock,
+  ms: number,
+  work: (signal: AbortSignal) => Promise<Response>,
+): Promise<Response> {
+  const late = new AbortController();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = clock.after(ms, () => {
+    const error = newStatusError('Timeout', 'request did not complete within the allotted timeout');
+    late.abort(error);
+    reject(error);
+  });
+  const working = work(late.signal);
+  try {
+    return await Promise.race([working, promise]);
+  } catch (error) {
+    if (late.signal.aborted) working.then((response) => response.body?.cancel()).catch(() => undefined);
+    throw error;
+  } finally {
+    timer.cancel();
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Long work in short turns. Everything here runs in one thread, so a request that has much to do does a little of it,
+ * and then waits for its next turn. There is one turn each time around the event loop, whoever's: between two of them
+ * everything else is heard, however many such requests there are.
+ */
+
+/** What a turn may take: about a millisecond or two of parsing or writing JSON. */
+const turnBytes = 64 * 1024;
+const turnItems = 250;
+
+/** Counts what one turn has done. */
+export class Turn {
+  #bytes = 0;
+  #items = 0;
+
+  /** Adds one item of so many bytes, read or written; true when that was enough for this turn. */
+  took(bytes: number): boolean {
+    this.#bytes += bytes;
+    this.#items++;
+    return this.#bytes >= turnBytes || this.#items >= turnItems;
+  }
+}
+
+/** Work on up to so many items needs no turn of its own. */
+export const fewItems = 25;
+
+export class Turns {
+  readonly #waiting: (() => void)[] = [];
+
+  /** Resolves when it is the caller's turn, in the order of asking; rejects when nobody waits for the answer any more. */
+  async next(signal?: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(resolve);
+      if (this.#waiting.length === 1) setImmediate(() => this.#give());
+    });
+    signal?.throwIfAborted();
+  }
+
+  #give(): void {
+    this.#waiting.shift()?.();
+    // Made in an immediate, it runs only after what has come in meanwhile.
+    if (this.#waiting.length > 0) setImmediate(() => this.#give());
+  }
+}

@@ -1,0 +1,99 @@
+/** The answer that holds a collection. What fits one piece is sent whole, the rest as it is made and read, in turns. */
+import type { RequestScope } from '../request-scope.ts';
+import { jsonType, respond } from '../respond.ts';
+import { fewItems, Turn } from '../turns.ts';
+
+/** Pieces are about as large as this. */
+const pieceBytes = 64 * 1024;
+/**
+ * The connection of a longer answer is not used again. TLS keeps, for as long as a connection lasts, a buffer as large
+ * as the most that ever waited on it; a reflector's next request is a watch, which would hold that for minutes.
+ */
+const lastOfConnectionBytes = 256 * 1024;
+
+export interface Collection<T> {
+  /** What stands before the list. */
+  readonly head: Readonly<Record<string, unknown>>;
+  /** The name of the list. */
+  readonly field: 'items' | 'rows';
+  readonly items: readonly T[];
+  /** The JSON of one member of the list. */
+  readonly render: (item: T) => Uint8Array | string;
+  /** How many bytes are read for it. */
+  readonly weigh: (item: T) => number;
+}
+
+export async function respondCollection<T>(
+  { headers, signal, server: { turns } }: Pick<RequestScope, 'headers' | 'signal' | 'server'>,
+  collection: Collection<T>,
+): Promise<Response> {
+  const writer = new CollectionWriter(collection);
+  const all = { ...headers, ...jsonType };
+  if (collection.items.length > fewItems) await turns.next(signal);
+  let first = writer.next();
+  while (!writer.done && first.length < pieceBytes) {
+    await turns.next(signal);
+    first = Buffer.concat([first, writer.next()]);
+  }
+  if (writer.done) return respond(200, first, all);
+  const expected = (first.length / writer.written) * collection.items.length;
+  let ready: Buffer | undefined = first;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (ready) {
+        controller.enqueue(ready);
+        ready = undefined;
+        return;
+      }
+      await turns.next();
+      controller.enqueue(writer.next());
+      if (writer.done) controller.close();
+    },
+  });
+  return respond(200, body, { ...all, ...(expected > lastOfConnectionBytes && { connection: 'close' }) });
+}
+
+/** `{…head…,"items":[…]}`, a turn's work at a time. */
+class CollectionWriter<T> {
+  readonly #collection: Collection<T>;
+  /** Members of the list so far. */
+  written = 0;
+  done = false;
+
+  constructor(collection: Collection<T>) {
+    this.#collection = collection;
+  }
+
+  next(): Buffer {
+    const { head, field, items, render, weigh } = this.#collection;
+    const parts: (Uint8Array | string)[] = [];
+    if (this.written === 0) parts.push(`${JSON.stringify(head).slice(0, -1)},"${field}":[`);
+    const turn = new Turn();
+    for (let over = false; !over && this.written < items.length; this.written++) {
+      const item = items[this.written] as T;
+      const text = render(item);
+      parts.push(this.written > 0 ? ',' : '', text);
+      over = turn.took(Math.max(weigh(item), text.length));
+    }
+    this.done = this.written === items.length;
+    if (this.done) parts.push(']}\n');
+    return joined(parts);
+  }
+}
+
+/** Runs of text are encoded at once. */
+function joined(parts: readonly (Uint8Array | string)[]): Buffer {
+  const buffers: Uint8Array[] = [];
+  let text = '';
+  for (const part of parts) {
+    if (typeof part === 'string') {
+      text += part;
+      continue;
+    }
+    if (text !== '') buffers.push(Buffer.from(text));
+    text = '';
+    buffers.push(part);
+  }
+  if (text !== '') buffers.push(Buffer.from(text));
+  return Buffer.concat(buffers);
+}

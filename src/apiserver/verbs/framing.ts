@@ -1,0 +1,31 @@
+/** What the events of a watch are made into, whatever the form. */
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import type { Status } from '../../apimachinery/status-error.ts';
+import type { CachedObject, CacheEvent } from '../../storage/cache.ts';
+
+type EventType = CacheEvent['type'];
+
+export interface Framing {
+  readonly contentType: string;
+  /** `revision` is the event's; the object is shown with it as its resourceVersion. */
+  frame(type: EventType, shown: CachedObject, revision: number): Buffer;
+  /** An event as it happened, for a client that sees the object before and after. */
+  unchanged(event: CacheEvent): Buffer;
+  bookmark(revision: number, annotations?: Readonly<Record<string, string>>): Buffer;
+  error(status: Status): Buffer;
+}
+
+export const bookmarkMeta = (
+  revision: number,
+  annotations: Readonly<Record<string, string>> | undefined,
+) => ({
+  resourceVersion: String(revision),
+  creationTimestamp: null,
+  ...(annotations && { annotations }),
+});
+
+export function atRevision(object: KubeObject, revision: number): KubeObject {
+  const resourceVersion = String(revision);
+  if (object.metadata.resourceVersion === resourceVersion) return object;
+  return { ...object, metadata: { ...object.metadata, resourceVersion } };
+}

@@ -1,0 +1,187 @@
+/**
+ * IP addresses and IPv4 ranges: the only place that reads, writes or compares them. An address has many spellings
+ * (`::ffff:10.0.0.1` is 10.0.0.1, RFC 4291 §2.5.5.2), and who compares texts takes two spellings for two addresses;
+ * Go's clients compare bytes. Texts are read strictly: no octal or hexadecimal numbers, no short forms, no zone.
+ */
+import ipaddr from 'ipaddr.js';
+
+/** Four decimal numbers without leading zeros. */
+const dottedQuad = /^(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){3}$/;
+
+function read(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  return text.includes(':') ? readIPv6(text) : readIPv4(text);
+}
+
+const readIPv4 = (text: string) =>
+  dottedQuad.test(text) && ipaddr.IPv4.isValid(text) ? ipaddr.IPv4.parse(text) : undefined;
+
+/** Of an IPv4 address at the end the library takes octal numbers, and `::1.2.3.4` for `::ffff:1.2.3.4`; so it sees none. */
+function readIPv6(text: string): ipaddr.IPv6 | undefined {
+  const start = text.lastIndexOf(':') + 1;
+  const tail = text.slice(start);
+  const embedded = readIPv4(tail);
+  if (text.includes('%') || (tail.includes('.') && !embedded)) return undefined;
+  const { octets: [a = 0, b = 0, c = 0, d = 0] = [] } = embedded ?? {};
+  const groups = [a * 256 + b, c * 256 + d].map((group) => group.toString(16));
+  const whole = embedded ? text.slice(0, start) + groups.join(':') : text;
+  return ipaddr.IPv6.isValid(whole) ? ipaddr.IPv6.parse(whole) : undefined;
+}
+
+/** As it is written, not as what it stands for: `::ffff:10.0.0.1` is written as IPv6. */
+export const isIPv4 = (text: string) => read(text)?.kind() === 'ipv4';
+export const isIPv6 = (text: string) => read(text)?.kind() === 'ipv6';
+export const isAddress = (text: string) => read(text) !== undefined;
+
+const written = (address: ipaddr.IPv4 | ipaddr.IPv6) =>
+  address instanceof ipaddr.IPv6
+    ? address.isIPv4MappedAddress()
+      ? address.toIPv4Address().toString()
+      : address.toRFC5952String()
+    : address.toString();
+
+/**
+ * The one text of an address: IPv4 for IPv6 that stands for it, else as RFC 5952 writes it. Two addresses are the same
+ * if and only if these texts are. Undefined for what is no address.
+ */
+export function canonicalAddress(text: string): string | undefined {
+  const address = read(text);
+  return address && written(address);
+}
+
+/** The same for 4 or 16 bytes, as certificates hold addresses. Undefined for another number of them. */
+export function addressOfBytes(bytes: Uint8Array): string | undefined {
+  return bytes.length === 4 || bytes.length === 16 ? written(ipaddr.fromByteArray([...bytes])) : undefined;
+}
+
+/** False when one of them is no address. */
+export function sameAddress(a: string, b: string): boolean {
+  const address = canonicalAddress(a);
+  return address !== undefined && address === canonicalAddress(b);
+}
+
+/**
+ * Whether the host of a URL is what its text says. The URL standard makes an address of `127.1`, `0x7f.1` and
+ * `010.1.1.1`, the last of them another than Go does.
+ */
+export function hasPlainHost(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const unbracketed = (host: string) => host.replace(/^\[(.*)\]$/, '$1');
+  const [, written = ''] = /^[^/]*\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/:?#]*)/.exec(url) ?? [];
+  return !isAddress(unbracketed(new URL(url).hostname)) || isAddress(unbracketed(written));
+}
+
+/** The number an IPv4 address stands for; undefined for anything else, also for IPv6 that stands for IPv4. */
+export function parseIPv4(text: string): number | undefined {
+  const address = read(text);
+  return address instanceof ipaddr.IPv4 ? numberOf(address) : undefined;
+}
+
+const numberOf = (address: ipaddr.IPv4) => address.octets.reduce((sum, octet) => sum * 256 + octet, 0);
+
+export const formatIPv4 = (value: number): string =>
+  [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.');
+
+/** Eight digits. Throws an Error in one line when the text is no IPv4 address. */
+export const hexOfIPv4 = (text: string): string => requireIPv4(text).toString(16).padStart(8, '0');
+
+/** Throws an Error in one line. */
+export function requireIPv4(text: string): number {
+  const value = parseIPv4(text);
+  if (value === undefined) throw new Error(`${JSON.stringify(text)} is not an IPv4 address`);
+  return value;
+}
+
+/** What an address is good for, whichever way it is spelled. */
+export type AddressKind =
+  | 'unspecified'
+  | 'loopback'
+  | 'link-local'
+  | 'link-local multicast'
+  | 'multicast'
+  | 'broadcast'
+  | 'unicast';
+
+/** Go's net.IP.Is…: 0.0.0.0 alone is unspecified. Undefined for what is no address. */
+export function addressKind(text: string): AddressKind | undefined {
+  const canonical = canonicalAddress(text);
+  if (canonical === undefined) return undefined;
+  const value = parseIPv4(canonical);
+  return value === undefined ? kindOfIPv6(ipaddr.IPv6.parse(canonical)) : kindOfIPv4(value);
+}
+
+function kindOfIPv4(value: number): AddressKind {
+  if (value === 0) return 'unspecified';
+  if (value === 2 ** 32 - 1) return 'broadcast';
+  const [first, two] = [Math.floor(value / 2 ** 24), Math.floor(value / 2 ** 16)];
+  if (first === 127) return 'loopback';
+  if (two === 169 * 256 + 254) return 'link-local';
+  if (Math.floor(value / 256) === 224 * 2 ** 16) return 'link-local multicast';
+  return first >= 224 && first < 240 ? 'multicast' : 'unicast';
+}
+
+function kindOfIPv6({ parts }: ipaddr.IPv6): AddressKind {
+  const [first = 0] = parts;
+  const last = parts.at(-1) ?? 0;
+  if (parts.slice(0, 7).every((part) => part === 0) && last <= 1) return last ? 'loopback' : 'unspecified';
+  if ((first & 0xffc0) === 0xfe80) return 'link-local';
+  if ((first & 0xff0f) === 0xff02) return 'link-local multicast';
+  return (first & 0xff00) === 0xff00 ? 'multicast' : 'unicast';
+}
+
+/** The addresses from `first` on that share its first `prefix` bits. */
+export interface IPv4Range {
+  readonly first: number;
+  readonly prefix: number;
+}
+
+/** Undefined unless the text is a range such as `10.244.0.0/16`, given by its first address. */
+export function parseRange(text: string): IPv4Range | undefined {
+  const range = rangeAround(text);
+  return range && formatRange(range) === text ? range : undefined;
+}
+
+/** The range that an address with a prefix length lies in: `10.244.1.7/24` is in 10.244.1.0/24. */
+export function rangeAround(text: string): IPv4Range | undefined {
+  const [address = '', bits = '', ...more] = text.split('/');
+  const [value, prefix] = [parseIPv4(address), prefixLength(bits, 32)];
+  if (value === undefined || prefix === undefined || more.length > 0) return undefined;
+  return { first: value - (value % 2 ** (32 - prefix)), prefix };
+}
+
+/** Throws an Error in one line when the text is no range. */
+export function requireRange(text: string): IPv4Range {
+  const range = rangeAround(text);
+  if (!range)
+    throw new Error(`${JSON.stringify(text)} is not an IPv4 range; write one such as 10.244.0.0/16`);
+  return range;
+}
+
+/** Whether the text is an address of either family with a prefix length, whatever its other bits are. */
+export function isCIDR(text: string): boolean {
+  const [address = '', bits = '', ...more] = text.split('/');
+  const most = isIPv4(address) ? 32 : isIPv6(address) ? 128 : -1;
+  return more.length === 0 && prefixLength(bits, most) !== undefined;
+}
+
+function prefixLength(text: string, most: number): number | undefined {
+  return /^(0|[1-9]\d{0,2})$/.test(text) && Number(text) <= most ? Number(text) : undefined;
+}
+
+export const formatRange = ({ first, prefix }: IPv4Range) => `${formatIPv4(first)}/${prefix}`;
+export const sizeOf = ({ prefix }: Pick<IPv4Range, 'prefix'>) => 2 ** (32 - prefix);
+export const lastOf = (range: IPv4Range) => range.first + sizeOf(range) - 1;
+
+/** The address `position` places after the first. */
+export const addressAt = ({ first }: IPv4Range, position: number) => formatIPv4(first + position);
+
+/** How many places after the first the address is; undefined outside the range. */
+export function positionIn(range: IPv4Range, address: string): number | undefined {
+  const value = parseIPv4(canonicalAddress(address) ?? '');
+  if (value === undefined || value < range.first || value > lastOf(range)) return undefined;
+  return value - range.first;
+}
+
+export const hasAddress = (range: IPv4Range, address: string) => positionIn(range, address) !== undefined;
+export const overlaps = (a: IPv4Range, b: IPv4Range) => a.first <= lastOf(b) && b.first <= lastOf(a);
+export const containsRange = (outer: IPv4Range, inner: IPv4Range) =>
+  outer.first <= inner.first && lastOf(inner) <= lastOf(outer);

@@ -1,0 +1,48 @@
+/** What somebody who mistyped a word may have meant: "did you mean". */
+
+/** At most this many edits apart; words of up to three letters are so close to each other that one edit is all. */
+const mostEdits = (word: string) => (word.length <= 3 ? 1 : 2);
+
+/** Those of the known words that are spelt most like this one; at most three, none when all are spelt otherwise. */
+export function nearest(word: string, known: Iterable<string>): string[] {
+  const wanted = word.toLowerCase();
+  // A longer one is near no word of these, and only takes time to compare.
+  if (wanted.length > 80) return [];
+  const all = [...new Set(known)]
+    .map((candidate) => ({ candidate, edits: editDistance(wanted, candidate.toLowerCase()) }))
+    .filter(({ candidate, edits }) => edits <= mostEdits(wanted) && edits < candidate.length);
+  const least = Math.min(...all.map(({ edits }) => edits));
+  return all
+    .filter(({ edits }) => edits === least)
+    .map(({ candidate }) => candidate)
+    .sort()
+    .slice(0, 3);
+}
+
+/** ` Did you mean x or y?`, with the space in front; '' when nothing is near. */
+export function didYouMean(word: string, known: Iterable<string>): string {
+  const found = nearest(word, known);
+  return found.length === 0 ? '' : ` Did you mean ${found.join(' or ')}?`;
+}
+
+/** Damerau and Levenshtein's: letters put in, left out, replaced, or two neighbours exchanged. */
+function editDistance(a: string, b: string): number {
+  const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      const exchanged = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      row[j] = Math.min(
+        at(row, j - 1) + 1,
+        at(rows[i - 1], j) + 1,
+        at(rows[i - 1], j - 1) + (same ? 0 : 1),
+        exchanged ? at(rows[i - 2], j - 2) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    rows.push(row);
+  }
+  return at(rows[a.length], b.length);
+}
+
+const at = (row: readonly number[] | undefined, index: number) => row?.[index] ?? Number.POSITIVE_INFINITY;

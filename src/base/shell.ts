@@ -1,0 +1,120 @@
+/** One shell that stays and starts programs, one at a time. */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { onAbort } from './abort.ts';
+import { ExecError, type ExecResult, killGroup } from './exec.ts';
+
+/** What a shell is to run. */
+export interface Command {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly input: string | undefined;
+  /** Ends the program and its shell when it aborts; its reason is then what `run` rejects with. */
+  readonly signal: AbortSignal;
+}
+
+/** Starts with the object, ends with this process, however that ends. */
+export class Shell {
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+
+  constructor() {
+    // In a group of its own: Ctrl-C at a terminal is not for what it runs, and a program that hangs is killed with it.
+    const child = spawn('/bin/sh', [], { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+    // A program that is lost with its shell is told by what waits for it.
+    child.stdin.on('error', () => undefined);
+    child.on('error', () => undefined);
+    this.#child = child;
+    this.#hold(false);
+  }
+
+  get alive(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** With what runs in it. */
+  kill(): void {
+    killGroup(this.#child);
+  }
+
+  /** Resolves when the program ends with status 0; rejects with ExecError, or with the signal's reason. */
+  run({ file, args, input, signal }: Command): Promise<ExecResult> {
+    const shell = this.#child;
+    return new Promise((resolve, reject) => {
+      this.#hold(true);
+      const mark = randomUUID();
+      const out = new Said(shell.stdout, new RegExp(`\\n${mark} (\\d+)\\n$`), settle);
+      const err = new Said(shell.stderr, new RegExp(`\\n${mark}\\n$`), settle);
+      const failed = (how: string, code?: number) =>
+        new ExecError({ file, args, code, stdout: out.text, stderr: err.text }, how);
+      const forget = onAbort(signal, () => this.kill());
+      const end = () => {
+        forget();
+        shell.off('exit', lost).off('error', lost);
+        out.stop();
+        err.stop();
+        this.#hold(false);
+      };
+      const lost = () => {
+        end();
+        this.kill();
+        reject(
+          signal.aborted ? signal.reason : failed(`killed by ${shell.signalCode ?? 'the end of its shell'}`),
+        );
+      };
+      function settle(): void {
+        if (signal.aborted || out.end === undefined || err.end === undefined) return;
+        end();
+        const code = Number(out.end[1]);
+        if (code === 0) resolve({ stdout: out.text, stderr: err.text });
+        // As POSIX has it for a command that is not found (XCU 2.8.2).
+        else if (code === 127) reject(failed('not found; install it or correct PATH'));
+        else reject(failed(`exit status ${code}`, code));
+      }
+      shell.on('exit', lost).on('error', lost);
+      const command = [file, ...args].map(quoted).join(' ');
+      const source = input === undefined ? '</dev/null' : `<<'${mark}'\n${input}\n${mark}`;
+      shell.stdin.write(`${command} ${source}\nprintf '\\n${mark} %d\\n' $?; printf '\\n${mark}\\n' >&2\n`);
+    });
+  }
+
+  /** Whether this process goes on for the shell's sake. */
+  #hold(held: boolean): void {
+    const { stdin, stdout, stderr } = this.#child;
+    const streams = [stdin, stdout, stderr] as unknown as Socket[];
+    for (const each of [this.#child, ...streams]) held ? each.ref() : each.unref();
+  }
+}
+
+/** What a stream of the shell says until a mark. */
+class Said {
+  readonly #stream: Readable;
+  readonly #mark: RegExp;
+  readonly #onEnd: () => void;
+  #text = '';
+  end: RegExpExecArray | undefined;
+
+  constructor(stream: Readable, mark: RegExp, onEnd: () => void) {
+    this.#stream = stream;
+    this.#mark = mark;
+    this.#onEnd = onEnd;
+    stream.setEncoding('utf8').on('data', this.#take);
+  }
+
+  readonly #take = (chunk: string): void => {
+    this.#text += chunk;
+    this.end = this.#mark.exec(this.#text) ?? undefined;
+    if (this.end) this.#onEnd();
+  };
+
+  get text(): string {
+    return this.#text.slice(0, this.end?.index);
+  }
+
+  stop(): void {
+    this.#stream.off('data', this.#take);
+  }
+}
+
+const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,74 @@
+/** Kinds of Kubernetes 1.32 that minik8s does not serve: somebody who asks for one has not mistyped another. */
+
+/** By group: the plural, the kind and the short names. */
+const kinds: Readonly<Record<string, readonly string[]>> = {
+  '': [
+    'componentstatuses ComponentStatus cs',
+    'limitranges LimitRange limits',
+    'persistentvolumeclaims PersistentVolumeClaim pvc',
+    'persistentvolumes PersistentVolume pv',
+    'podtemplates PodTemplate',
+    'replicationcontrollers ReplicationController rc',
+    'resourcequotas ResourceQuota quota',
+    'serviceaccounts ServiceAccount sa',
+  ],
+  'admissionregistration.k8s.io': [
+    'mutatingwebhookconfigurations MutatingWebhookConfiguration',
+    'validatingadmissionpolicies ValidatingAdmissionPolicy',
+    'validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding',
+    'validatingwebhookconfigurations ValidatingWebhookConfiguration',
+  ],
+  'apiextensions.k8s.io': ['customresourcedefinitions CustomResourceDefinition crd crds'],
+  'apiregistration.k8s.io': ['apiservices APIService'],
+  apps: ['controllerrevisions ControllerRevision', 'daemonsets DaemonSet ds', 'statefulsets StatefulSet sts'],
+  autoscaling: ['horizontalpodautoscalers HorizontalPodAutoscaler hpa'],
+  batch: ['cronjobs CronJob cj', 'jobs Job'],
+  'flowcontrol.apiserver.k8s.io': [
+    'flowschemas FlowSchema',
+    'prioritylevelconfigurations PriorityLevelConfiguration',
+  ],
+  'networking.k8s.io': [
+    'ingressclasses IngressClass',
+    'ingresses Ingress ing',
+    'networkpolicies NetworkPolicy netpol',
+  ],
+  'node.k8s.io': ['runtimeclasses RuntimeClass'],
+  policy: ['poddisruptionbudgets PodDisruptionBudget pdb'],
+  'rbac.authorization.k8s.io': [
+    'clusterrolebindings ClusterRoleBinding',
+    'clusterroles ClusterRole',
+    'rolebindings RoleBinding',
+    'roles Role',
+  ],
+  'scheduling.k8s.io': ['priorityclasses PriorityClass pc'],
+  'storage.k8s.io': [
+    'csidrivers CSIDriver',
+    'csinodes CSINode',
+    'csistoragecapacities CSIStorageCapacity',
+    'storageclasses StorageClass sc',
+    'volumeattachments VolumeAttachment',
+  ],
+};
+
+const all = Object.entries(kinds).flatMap(([group, lines]) =>
+  lines.map((line) => {
+    const [plural = '', kind = '', ...shortNames] = line.split(' ');
+    return { group, plural, kind, names: [plural, kind.toLowerCase(), ...shortNames] };
+  }),
+);
+
+/** That there is such a kind and not here; undefined for a word that Kubernetes does not know either, in this group. */
+export function notServedResource(word: string, qualifier: string): string | undefined {
+  const found = all.find(
+    ({ group, names }) =>
+      names.includes(word) && (!qualifier || qualifier === group || qualifier.endsWith(`.${group}`)),
+  );
+  return found && `${found.plural} are known to Kubernetes, not served by minik8s`;
+}
+
+/** The same for the kind of a manifest, whose group may be missing. */
+export function notServedKind(apiVersion: string, kind: string): string | undefined {
+  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
+  const found = all.find((one) => one.kind === kind && (apiVersion === '' || one.group === group));
+  return found && `${kind} is known to Kubernetes, not served by minik8s`;
+}

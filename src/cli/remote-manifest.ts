@@ -1,0 +1,131 @@
+/**
+ * A manifest at an http or https URL, as kubectl's -f takes it: redirects are followed, an answer of 5xx is asked for
+ * again. What kubectl leaves open is bounded here: redirects, size, and how long a server may say nothing. Nothing of
+ * the kubeconfig is sent; https is verified with Node's and the system's authorities, and is not left for http.
+ */
+import { isUtf8 } from 'node:buffer';
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { getCACertificates } from 'node:tls';
+import { type Clock, sleep } from '../base/clock.ts';
+import { errorMessage } from '../base/log.ts';
+
+export interface RemoteLimits {
+  readonly redirects: number;
+  readonly bytes: number;
+  /** How long the server may say nothing, in milliseconds. */
+  readonly silence: number;
+  /** How often a server that answers 5xx is asked in all. */
+  readonly attempts: number;
+}
+
+export const remoteLimits: RemoteLimits = {
+  redirects: 10,
+  bytes: 32 * 2 ** 20,
+  silence: 30_000,
+  attempts: 3,
+};
+
+export interface RemoteContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly limits?: RemoteLimits;
+}
+
+/** Rejects with an Error that says which URL and why. */
+export async function fetchManifest(address: string, context: RemoteContext): Promise<string> {
+  const { attempts, redirects } = context.limits ?? remoteLimits;
+  let url = parseUrl(address);
+  let attempt = 1;
+  for (let followed = 0; ; ) {
+    const { status, reason, location, text } = await get(url, context);
+    if (status === 200) return text;
+    if (location !== undefined) {
+      if (followed++ === redirects)
+        throw new Error(`unable to read URL "${shown(url)}": stopped after ${redirects} redirects`);
+      url = redirected(url, location);
+    } else if (status < 500 || attempt++ === attempts)
+      throw new Error(
+        `unable to read URL "${shown(url)}", server reported ${status} ${reason}, status code=${status}`,
+      );
+    // The pause that kubectl makes.
+    else await sleep(context.clock, 500, context.signal);
+  }
+}
+
+function parseUrl(address: string): URL {
+  const url = URL.parse(address);
+  if (!url) throw new Error(`the URL passed to filename ${JSON.stringify(address)} is not valid`);
+  return url;
+}
+
+function redirected(from: URL, location: string): URL {
+  const to = URL.parse(location, from);
+  if (!to || !/^https?:$/.test(to.protocol))
+    throw new Error(`unable to read URL "${shown(from)}": it redirects to what is no http or https URL`);
+  if (from.protocol === 'https:' && to.protocol === 'http:')
+    throw new Error(`unable to read URL "${shown(from)}": it redirects to http, which nobody verifies`);
+  return to;
+}
+
+/** The address as messages name it. */
+export const withoutPassword = (address: string): string => {
+  const url = URL.parse(address);
+  return url ? shown(url) : address;
+};
+
+const shown = ({ origin, pathname, search }: URL) => `${origin}${pathname}${search}`;
+
+interface Answer {
+  readonly status: number;
+  readonly reason: string;
+  /** Where to go instead; present for a redirect alone. */
+  readonly location: string | undefined;
+  readonly text: string;
+}
+
+async function get(url: URL, { env, signal, limits = remoteLimits }: RemoteContext): Promise<Answer> {
+  const secure = url.protocol === 'https:';
+  const authorities = () => [...getCACertificates('default'), ...getCACertificates('system')];
+  const agent = secure
+    ? new https.Agent({ proxyEnv: env, ca: authorities() })
+    : new http.Agent({ proxyEnv: env });
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const headers = { accept: 'application/yaml, application/json, text/plain, */*' };
+  const request = (secure ? https.request : http.request)(url, { agent, headers, signal });
+  request.setTimeout(limits.silence, () =>
+    request.destroy(new Error(`the server said nothing for ${limits.silence / 1000} s`)),
+  );
+  request.on('error', reject);
+  request.on('response', (response) => {
+    collect(response, limits.bytes).then(resolve, reject);
+  });
+  request.end();
+  try {
+    return await promise;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new Error(`unable to read URL "${shown(url)}": ${errorMessage(error)}`, { cause: error });
+  } finally {
+    request.destroy();
+    agent.destroy();
+  }
+}
+
+async function collect(response: http.IncomingMessage, bytes: number): Promise<Answer> {
+  const { statusCode: status = 0, statusMessage: reason = '', headers } = response;
+  const location = [301, 302, 303, 307, 308].includes(status) ? headers.location : undefined;
+  const chunks: Uint8Array[] = [];
+  if (status === 200) {
+    let size = 0;
+    for await (const chunk of response as AsyncIterable<Uint8Array>) {
+      size += chunk.length;
+      if (size > bytes) throw new Error(`it is larger than ${bytes / 2 ** 20} MiB`);
+      chunks.push(chunk);
+    }
+  }
+  const whole = Buffer.concat(chunks);
+  if (!isUtf8(whole)) throw new Error('it is binary or not UTF-8: expected YAML or JSON');
+  return { status, reason, location, text: whole.toString('utf8') };
+}

@@ -1,0 +1,37 @@
+/** The commands of the executable, each loaded when it is called: one line each. */
+import { version } from './base/version.ts';
+import type { Entry } from './dispatch.ts';
+
+export const commands: Readonly<Record<string, Entry>> = {
+  up: {
+    about: 'run a whole cluster on this machine',
+    load: async () => (await import('./roles/up.ts')).command,
+  },
+  master: { about: 'run a control plane', load: async () => (await import('./roles/master.ts')).command },
+  token: {
+    about: 'make, list and delete the tokens by which machines join',
+    load: async () => (await import('./roles/token.ts')).processCommand(),
+  },
+  node: {
+    about: 'join a cluster and run its pods',
+    load: async () => (await import('./roles/node.ts')).command,
+  },
+  reset: {
+    about: 'remove everything minik8s made on this machine',
+    load: async () => (await import('./roles/reset.ts')).command,
+  },
+  ctl: {
+    about: 'the client: get, apply, delete, logs, …',
+    like: 'kubectl',
+    load: async () => (await import('./cli/ctl.ts')).processCommand(),
+  },
+  licenses: {
+    about: 'print the licences of all that is in this file',
+    load: async () => (await import('./roles/licenses.ts')).command,
+  },
+  version: { about: 'print the version', load: async () => ({ run: () => print(`${version()}\n`) }) },
+};
+
+function print(text: string): void {
+  process.stdout.write(text);
+}

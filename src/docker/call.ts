@@ -1,0 +1,63 @@
+/** Calls of the Docker API: their failures as ours. */
+import { RuntimeError, type RuntimeErrorReason } from './runtime-error.ts';
+
+interface DockerFailure {
+  readonly statusCode?: number;
+  readonly code?: string;
+  readonly message?: string;
+  readonly json?: { readonly message?: string };
+}
+
+/** Runs one call and turns its failure into a RuntimeError that says what was tried. */
+export async function call<T>(
+  doing: string,
+  request: () => Promise<T>,
+  otherwise: RuntimeErrorReason = 'Failed',
+): Promise<T> {
+  try {
+    return await request();
+  } catch (error) {
+    const failure = error as DockerFailure;
+    const said = failure.json?.message;
+    const text = said ?? failure.message ?? String(error);
+    // An answer of Docker's is told in full; dockerode's error has it in other words, which would be told too.
+    throw new RuntimeError(
+      reasonOf(failure, otherwise),
+      `Docker cannot ${doing}: ${text.trim()}`,
+      said === undefined ? { cause: error } : undefined,
+    );
+  }
+}
+
+function reasonOf({ statusCode }: DockerFailure, otherwise: RuntimeErrorReason): RuntimeErrorReason {
+  if (statusCode === undefined) return 'Unavailable';
+  if (otherwise !== 'Failed') return otherwise;
+  if (statusCode === 404) return 'NotFound';
+  return statusCode === 409 ? 'Conflict' : 'Failed';
+}
+
+/** Undefined for an object that is gone, or is not in the state the call is for. */
+export async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    // A conflict: it does not run any more, or is being removed already.
+    if (error instanceof RuntimeError && (error.reason === 'NotFound' || error.reason === 'Conflict')) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** A stream that was ended on purpose has ended; one that broke is the engine going away. */
+export async function* untilAborted(
+  stream: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncIterable<Uint8Array> {
+  try {
+    yield* stream;
+  } catch (error) {
+    if (signal.aborted) return;
+    throw new RuntimeError('Unavailable', 'Docker closed the connection', { cause: error });
+  }
+}

@@ -1,0 +1,20 @@
+/** How work of the container engine fails. */
+export type RuntimeErrorReason =
+  | 'Unavailable'
+  | 'NotFound'
+  | 'Conflict'
+  | 'PullFailed'
+  | 'InvalidImageName'
+  | 'CannotRun'
+  | 'Failed';
+
+/** A failure of the engine, with what a pod's status must tell apart. */
+export class RuntimeError extends Error {
+  override readonly name = 'RuntimeError';
+  readonly reason: RuntimeErrorReason;
+
+  constructor(reason: RuntimeErrorReason, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Why nothing of a pod is started here: it asks for something that protects or orders it and that this node does not
+ * do. Running it without that would be worse than not running it.
+ */
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { fieldsTreated, listPaths } from '../../api/core/v1/pod-fields.ts';
+import { appArmorAnnotation, appArmorTypes } from './security.ts';
+import { forbiddenSysctl } from './sysctls.ts';
+
+/** Of the waiting containers, of a condition and of an event. */
+export interface Hold {
+  readonly reason: 'NotSupported';
+  readonly message: string;
+}
+
+/** By the metadata of each version of a pod: a step asks for every container, and a pod has many fields. */
+const known = new WeakMap<Pod['metadata'], { readonly spec: Pod['spec']; readonly hold: Hold | undefined }>();
+
+export function holdOf(pod: Pod): Hold | undefined {
+  const found = known.get(pod.metadata);
+  if (found?.spec === pod.spec) return found.hold;
+  const hold = findHold(pod);
+  known.set(pod.metadata, { spec: pod.spec, hold });
+  return hold;
+}
+
+function findHold(pod: Pod): Hold | undefined {
+  const paths = [...fieldsTreated(pod.spec, 'held'), ...unknownProfiles(pod), ...unsafeSysctls(pod)];
+  if (paths.length === 0) return undefined;
+  const message = `minik8s does not support these fields yet and does not start a pod without them: ${listPaths(paths)}`;
+  return { reason: 'NotSupported', message };
+}
+
+/** The older way to ask for an AppArmor profile; upstream honours it where the field is not set. */
+function unknownProfiles({ metadata, spec }: Pod): readonly string[] {
+  return spec.containers
+    .map(({ name }) => `${appArmorAnnotation}${name}`)
+    .filter((key) => !appArmorTypes.has(metadata.annotations?.[key] ?? 'unconfined'))
+    .map((key) => `metadata.annotations[${key}]`);
+}
+
+/** A new pod with one fails at once; this is for one that an agent has taken which did not look at them. */
+const unsafeSysctls = (pod: Pod): readonly string[] =>
+  forbiddenSysctl(pod) === undefined ? [] : ['spec.securityContext.sysctls'];
+
+/** What a pod waits for in vain otherwise, and is told: probes are not run yet, so they say nothing of readiness. */
+export function unusedProbes(pod: Pod): string | undefined {
+  const probes = fieldsTreated(pod.spec, 'warned').filter((path) => path.endsWith('Probe'));
+  if (probes.length === 0) return undefined;
+  return `probes are not run yet: a container counts as ready while it runs, and is not restarted for a probe: ${listPaths(probes)}`;
+}

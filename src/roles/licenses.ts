@@ -1,0 +1,10 @@
+/** `minik8s licenses`: the licences of minik8s and of everything that is put into the one file. */
+import { defineCommand } from 'citty';
+import { readAsset } from '../base/assets.ts';
+
+export const command = defineCommand({
+  meta: { description: 'print the licences of all that is in this file' },
+  run() {
+    process.stdout.write(readAsset('licenses.txt'));
+  },
+});

@@ -1,0 +1,28 @@
+/** Why this node does not serve Dns objects, in one line that says what to do. */
+import type { DnsServedReason } from '../api/minik8s/v1/dns-served.ts';
+import { errorMessage } from '../base/log.ts';
+
+export class NotServedError extends Error {
+  override readonly name = 'NotServedError';
+  readonly reason: DnsServedReason;
+
+  constructor(reason: DnsServedReason, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+/** Rejects with a NotServedError of this reason when the work does; `wayOut` says what to do then, if it knows. */
+export async function orNotServed<T>(
+  reason: DnsServedReason,
+  work: () => Promise<T>,
+  wayOut: (error: unknown) => string | undefined = () => undefined,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const todo = wayOut(error);
+    const message = `${errorMessage(error)}${todo === undefined ? '' : `; ${todo}`}`;
+    throw new NotServedError(reason, message, { cause: error });
+  }
+}

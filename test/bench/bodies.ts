@@ -1,0 +1,120 @@
+/**
+ * How long the worst requests that there are hold the API server's thread: the longest turn of the event loop while one is
+ * served, in processor time, so that what else the machine does is left out. The server runs in this process, over the memory
+ * store. The list is that of the integration test (test/fixtures/worst-bodies.ts).
+ */
+import { setImmediate } from 'node:timers/promises';
+import { startTestServer, type TestServer } from '../fixtures/api-server.ts';
+import {
+  removals,
+  senderUsers,
+  type WorstBody,
+  worstBodies,
+  worstBodyObjects,
+} from '../fixtures/worst-bodies.ts';
+import { type Benchmark, median, type Row } from './report.ts';
+
+const runs = 3;
+const target = 100;
+/** Turns in which what a request leaves to do is done, such as telling watches of it. */
+const turnsAfter = 200;
+
+/** Milliseconds of this thread. */
+function used(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+/** The longest turn of the loop until `work` is done and all is quiet again. */
+async function longestTurn(work: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let after = 0;
+  let done = false;
+  const finished = setImmediate()
+    .then(work)
+    .finally(() => {
+      done = true;
+    });
+  // Whether it failed is told at the end.
+  finished.catch(() => undefined);
+  for (let last = used(); after < turnsAfter; after += done ? 1 : 0) {
+    await setImmediate();
+    const now = used();
+    longest = Math.max(longest, now - last);
+    last = now;
+  }
+  await finished;
+  return longest;
+}
+
+async function send(
+  server: TestServer,
+  { as, method, path, type }: WorstBody,
+  body: Uint8Array<ArrayBuffer>,
+) {
+  const headers = { 'content-type': type };
+  const user = senderUsers[as];
+  if (user) return (await server.call(method, path, body, { user, headers })).status;
+  const answer = await server.app.fetch(
+    new Request(`https://apiserver${path}`, { method, headers, body }),
+    {},
+  );
+  await answer.body?.cancel();
+  return answer.status;
+}
+
+async function remove(server: TestServer, path: string): Promise<void> {
+  for (const [method, type, body] of removals)
+    await server.call(method, path, body, { headers: { 'content-type': type } });
+}
+
+/** What it takes to make a value of the same text and to write it again; nothing for what is no JSON. */
+async function floorOf(body: Uint8Array): Promise<number | undefined> {
+  const text = Buffer.from(body).toString();
+  try {
+    return await longestTurn(async () => JSON.stringify(JSON.parse(text)));
+  } catch {
+    return undefined;
+  }
+}
+
+async function measure(server: TestServer, worst: WorstBody): Promise<Row> {
+  const { method, path, type, as, what, slow } = worst;
+  const body = worst.body();
+  const held: number[] = [];
+  let status = 0;
+  for (let run = 0; run < (slow ? 1 : runs); run++) {
+    if (method === 'POST') await remove(server, `${path}/new`);
+    held.push(
+      await longestTurn(async () => {
+        status = await send(server, worst, body);
+      }),
+    );
+  }
+  const size =
+    body.length > 1e6 ? `${(body.length / 1e6).toFixed(1)} MB` : `${Math.round(body.length / 1e3)} kB`;
+  const value = median(held);
+  const floor = await floorOf(body);
+  return {
+    what: `${as}, ${method} ${type.replace(/.*[/.]/, '')}: ${what} (${size} → ${status})`,
+    value,
+    unit: 'ms',
+    ...(floor !== undefined && { floor: { what: 'JSON.parse and stringify', value: floor } }),
+    target: `< ${target}`,
+    met: value < target,
+  };
+}
+
+async function run(): Promise<readonly Row[]> {
+  const server = await startTestServer();
+  for (const [path, object] of worstBodyObjects) {
+    const { status, text } = await server.call('POST', path, object);
+    if (status !== 201) throw new Error(`POST ${path} was answered with ${text}`);
+  }
+  const rows: Row[] = [];
+  for (const worst of worstBodies) rows.push(await measure(server, worst));
+  await server.stop();
+  return rows;
+}
+
+export const bodies: Benchmark = { name: 'bodies', run };

@@ -1,0 +1,54 @@
+/** The built file as a master alone, for as long as a benchmark measures it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { KeyAndCertificate } from '../../src/pki/x509.ts';
+import { executable } from '../e2e/harness/cluster.ts';
+import { killIfThere, processesNaming } from '../e2e/harness/processes.ts';
+import { waitFor } from '../e2e/harness/wait-for.ts';
+import { freePort } from '../fixtures/free-port.ts';
+
+export interface BenchMaster {
+  readonly process: ChildProcess;
+  readonly dataDir: string;
+  /** `https://127.0.0.1:…` */
+  readonly server: string;
+  readonly authority: KeyAndCertificate;
+}
+
+/** Starts one on what `prepare` put into its directory, and ends it and its etcd when `measure` is over. */
+export async function withMaster<T>(
+  flags: readonly string[],
+  measure: (master: BenchMaster) => Promise<T>,
+  prepare?: (dataDir: string) => Promise<void>,
+): Promise<T> {
+  if (!existsSync(executable)) throw new Error(`${executable} is missing; run npm run build`);
+  const dataDir = mkdtempSync(join(tmpdir(), 'minik8s-bench-'));
+  try {
+    await prepare?.(dataDir);
+    const port = await freePort();
+    const process = await start([`--port=${port}`, `--data-dir=${dataDir}`, ...flags]);
+    const authority = {
+      key: readFileSync(join(dataDir, 'pki/ca.key'), 'utf8'),
+      certificate: readFileSync(join(dataDir, 'pki/ca.crt'), 'utf8'),
+    };
+    return await measure({ process, dataDir, server: `https://127.0.0.1:${port}`, authority });
+  } finally {
+    for (const pid of processesNaming(dataDir)) killIfThere(pid);
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function start(flags: readonly string[]): Promise<ChildProcess> {
+  const child = spawn(executable, ['master', ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  await waitFor('minik8s master', () => output.includes('minik8s is ready') || child.exitCode !== null, {
+    timeoutMs: 60_000,
+  });
+  if (child.exitCode !== null) throw new Error(`minik8s master ended with ${child.exitCode}`);
+  return child;
+}

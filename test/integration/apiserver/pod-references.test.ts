@@ -1,0 +1,114 @@
+/** What a pod may not name, since it is not there, and what the schema of its safety fields refuses. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Status } from '../../../src/apimachinery/status-error.ts';
+import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+
+describe('a new pod', () => {
+  let server: TestServer;
+  let count = 0;
+  before(async () => {
+    server = await startTestServer();
+  });
+  after(() => server.stop());
+
+  const create = (spec: object) =>
+    server.call('POST', '/api/v1/namespaces/default/pods', {
+      metadata: { name: `p${count++}` },
+      spec: { containers: [{ name: 'a', image: 'b' }], ...spec },
+    });
+
+  const refused: readonly (readonly [string, object, number, RegExp])[] = [
+    [
+      'with a service account that is not there',
+      { serviceAccountName: 'x' },
+      403,
+      /^pods "p\d+" is forbidden: error looking up service account default\/x: serviceaccount "x" not found/,
+    ],
+    [
+      'with one under the older name of the field',
+      { serviceAccount: 'x' },
+      403,
+      /serviceaccount "x" not found/,
+    ],
+    [
+      'with a runtime class',
+      { runtimeClassName: 'gvisor' },
+      403,
+      /is forbidden: pod rejected: RuntimeClass "gvisor" not found$/,
+    ],
+    [
+      'with an overhead of its own',
+      { overhead: { cpu: '1' } },
+      403,
+      /pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead$/,
+    ],
+    [
+      'with a priority class that is not there',
+      { priorityClassName: 'high' },
+      403,
+      /no PriorityClass with name high was found$/,
+    ],
+    [
+      'with a priority of its own',
+      { priority: 2_000_001_000 },
+      403,
+      /the integer value of priority \(2000001000\) must not be provided in pod spec/,
+    ],
+    [
+      'with a seccomp profile of a kind that is none',
+      { securityContext: { seccompProfile: { type: 'Docker' } } },
+      422,
+      /spec\.securityContext\.seccompProfile\.type: Unsupported value: "Docker"/,
+    ],
+    [
+      'spread without a rule',
+      { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone' }] },
+      422,
+      /spec\.topologySpreadConstraints\[0\]\.whenUnsatisfiable: Required value/,
+    ],
+  ];
+  for (const [name, spec, status, message] of refused) {
+    it(`${name} is refused`, async () => {
+      const answer = await create(spec);
+      assert.equal(answer.status, status, answer.text);
+      assert.match(answer.json<Status>().message ?? '', message);
+    });
+  }
+
+  it('may name what every cluster has', async () => {
+    const answer = await create({
+      serviceAccountName: 'default',
+      serviceAccount: 'default',
+      priorityClassName: 'system-node-critical',
+    });
+    assert.equal(answer.status, 201, answer.text);
+    assert.equal(answer.json<Pod>().spec.priority, 2_000_001_000);
+    assert.equal((await create({ priority: 0, serviceAccountName: '' })).status, 201);
+  });
+
+  it('is a matter of the pod, not of the template it will be made from', async () => {
+    const labels = { app: 'a' };
+    const answer = await server.call('POST', '/apis/apps/v1/namespaces/default/deployments', {
+      metadata: { name: 'd' },
+      spec: {
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: { serviceAccountName: 'x', containers: [{ name: 'a', image: 'b' }] },
+        },
+      },
+    });
+    assert.equal(answer.status, 201, answer.text);
+  });
+
+  it('with scheduling gates says that it waits for them', async () => {
+    const answer = await create({ schedulingGates: [{ name: 'a.example/b' }] });
+    const [condition] = answer.json<Pod>().status?.conditions ?? [];
+    assert.deepEqual(
+      [condition?.type, condition?.status, condition?.reason],
+      ['PodScheduled', 'False', 'SchedulingGated'],
+    );
+  });
+});

@@ -1,0 +1,237 @@
+/** Answers for clients that take protobuf and nothing else. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { kubernetesMessages } from '../../../src/api/message-table.ts';
+import { decodeMessage } from '../../../src/apimachinery/protobuf/decode-message.ts';
+import { decodeProtobuf, protobufType } from '../../../src/apimachinery/protobuf/envelope.ts';
+import { eachField, WireReader } from '../../../src/apimachinery/protobuf/reader.ts';
+import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+
+const only = { accept: protobufType };
+const configMaps = '/api/v1/namespaces/default/configmaps';
+const deployments = '/apis/apps/v1/namespaces/default/deployments';
+
+function messageOf(name: string) {
+  const type = kubernetesMessages.typeOf(name);
+  assert.ok(type, name);
+  return type;
+}
+
+const read = (bytes: Uint8Array, apiVersion: string, kind: string, name: string) =>
+  decodeProtobuf(bytes, { apiVersion, kind, type: messageOf(name) });
+
+/** The parts of a list: its metadata, and its items, which have no kind of their own. */
+function readList(bytes: Uint8Array, kind: string, name: string) {
+  const found: { kind?: string; metadata?: object; items: Record<string, unknown>[] } = { items: [] };
+  eachField(new WireReader(bytes.subarray(4)), {
+    1: (reader, wire) =>
+      eachField(reader.within(wire), {
+        2: (inner, innerWire) => {
+          found.kind = inner.string(innerWire);
+        },
+      }),
+    2: (reader, wire) =>
+      eachField(reader.within(wire), {
+        1: (inner, innerWire) => {
+          found.metadata = decodeMessage(inner.bytes(innerWire), messageOf('V1ListMeta'));
+        },
+        2: (inner, innerWire) => {
+          found.items.push(decodeMessage(inner.bytes(innerWire), messageOf(name)));
+        },
+      }),
+  });
+  assert.equal(found.kind, kind);
+  return found;
+}
+
+const deployment = {
+  metadata: { name: 'd' },
+  spec: {
+    replicas: 0,
+    selector: { matchLabels: { app: 'd' } },
+    template: {
+      metadata: { labels: { app: 'd' } },
+      spec: {
+        containers: [
+          { name: 'c', image: 'i', ports: [{ containerPort: 80 }], resources: { limits: { cpu: '100m' } } },
+        ],
+      },
+    },
+  },
+};
+
+describe('answers in protobuf', () => {
+  let server: TestServer;
+  before(async () => {
+    server = await startTestServer();
+  });
+  after(() => server.stop());
+
+  const request = (method: string, path: string, body?: object, headers: Record<string, string> = {}) =>
+    new Request(`https://apiserver${path}`, {
+      method,
+      headers: { ...only, ...(body && { 'content-type': 'application/json' }), ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  const readAnswer = async (answer: Response) => {
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    const type = answer.headers.get('content-type');
+    assert.equal(type, protobufType, `${answer.status} ${Buffer.from(bytes)}`);
+    return { status: answer.status, bytes };
+  };
+  const call = async (...wanted: Parameters<typeof request>) =>
+    readAnswer(await server.handlerFor(admin)(request(...wanted)));
+  const json = async (path: string) => (await server.call('GET', path)).json<Record<string, unknown>>();
+
+  it('an object that is created, read, changed and deleted is the one that JSON shows', async () => {
+    const created = await call('POST', deployments, deployment);
+    assert.equal(created.status, 201);
+    const shown = await json(`${deployments}/d`);
+    assert.deepEqual(read(created.bytes, 'apps/v1', 'Deployment', 'V1Deployment'), shown);
+    const found = await call('GET', `${deployments}/d`);
+    assert.deepEqual(read(found.bytes, 'apps/v1', 'Deployment', 'V1Deployment'), shown);
+    const merge = { 'content-type': 'application/merge-patch+json' };
+    const patched = await call('PATCH', `${deployments}/d`, { metadata: { annotations: { a: 'ä' } } }, merge);
+    assert.equal(patched.status, 200, JSON.stringify(read(patched.bytes, 'v1', 'Status', 'V1Status')));
+    const { metadata } = read(patched.bytes, 'apps/v1', 'Deployment', 'V1Deployment');
+    assert.deepEqual((metadata as { annotations: object }).annotations, { a: 'ä' });
+    const scale = await call('GET', `${deployments}/d/scale`);
+    assert.deepEqual(read(scale.bytes, 'autoscaling/v1', 'Scale', 'V1Scale').spec, {});
+    const gone = await call('DELETE', `${deployments}/d`);
+    assert.equal(read(gone.bytes, 'v1', 'Status', 'V1Status').status, 'Success');
+  });
+
+  it('errors are a Status in protobuf, before and after the kind is known', async () => {
+    for (const path of [
+      `${configMaps}/none`,
+      '/api/v1/namespaces/default/pods/none',
+      '/api/v1/nodes/none/proxy/',
+    ])
+      assert.equal(
+        read((await call('GET', path)).bytes, 'v1', 'Status', 'V1Status').reason,
+        'NotFound',
+        path,
+      );
+    const refused = await readAnswer(await server.app.fetch(request('GET', configMaps), {}));
+    assert.equal(read(refused.bytes, 'v1', 'Status', 'V1Status').code, 401);
+  });
+
+  it('lists have their metadata and every item', async () => {
+    for (let i = 0; i < 40; i++) {
+      const data = { k: 'x'.repeat(5000), [`n${i}`]: '' };
+      assert.equal(
+        (await server.call('POST', configMaps, { metadata: { name: `l${i}` }, data })).status,
+        201,
+      );
+    }
+    const { bytes } = await call('GET', configMaps);
+    const list = readList(bytes, 'ConfigMapList', 'V1ConfigMap');
+    const shown = (await json(configMaps)) as { items: object[]; metadata: object };
+    assert.deepEqual(list.metadata, shown.metadata);
+    assert.deepEqual(
+      list.items.map((item) => ({ ...item })),
+      shown.items.map((item) => {
+        const { apiVersion: _a, kind: _k, ...rest } = item as Record<string, unknown>;
+        return rest;
+      }),
+    );
+    const page = readList((await call('GET', `${configMaps}?limit=3`)).bytes, 'ConfigMapList', 'V1ConfigMap');
+    assert.equal(page.items.length, 3);
+    assert.equal((page.metadata as { remainingItemCount: number }).remainingItemCount, 37);
+    const empty = readList((await call('GET', '/api/v1/namespaces/none/pods')).bytes, 'PodList', 'V1Pod');
+    assert.deepEqual(empty.items, []);
+  });
+
+  it('metadata alone, of one object and of a list', async () => {
+    const partial = (list: string) => ({
+      accept: `${protobufType};as=PartialObjectMetadata${list};g=meta.k8s.io;v=v1`,
+    });
+    const { bytes } = await call('GET', `${configMaps}/l0`, undefined, partial(''));
+    // The same field numbers: metadata is the first of both.
+    const one = decodeProtobuf(bytes, {
+      apiVersion: 'meta.k8s.io/v1',
+      kind: 'PartialObjectMetadata',
+      type: messageOf('V1ConfigMap'),
+    });
+    assert.deepEqual(Object.keys(one).sort(), ['apiVersion', 'kind', 'metadata']);
+    const list = await call('GET', configMaps, undefined, partial('List'));
+    const items = readList(list.bytes, 'PartialObjectMetadataList', 'V1ConfigMap').items;
+    assert.equal(items.length, 40);
+    assert.deepEqual(Object.keys(items[0] ?? {}), ['metadata']);
+  });
+
+  it('a watch: events with their object, and a bookmark', async () => {
+    const path = `${configMaps}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&fieldSelector=metadata.name=l1`;
+    const response = await server.handlerFor(admin)(request('GET', path));
+    assert.equal(response.headers.get('content-type'), `${protobufType};stream=watch`);
+    const next = frameReader(response);
+    const added = await next();
+    assert.equal(added.type, 'ADDED');
+    assert.deepEqual(read(added.object, 'v1', 'ConfigMap', 'V1ConfigMap'), await json(`${configMaps}/l1`));
+    const mark = await next();
+    assert.equal(mark.type, 'BOOKMARK');
+    const { annotations } = read(mark.object, 'v1', 'ConfigMap', 'V1ConfigMap').metadata as {
+      annotations: object;
+    };
+    assert.deepEqual(annotations, { 'k8s.io/initial-events-end': 'true' });
+    await server.call('DELETE', `${configMaps}/l1`);
+    assert.equal((await next()).type, 'DELETED');
+    await next.cancel();
+  });
+
+  it('who takes JSON too gets JSON; who takes neither, or a kind of our own in protobuf, 406 and nothing is written', async () => {
+    const both = await server.call('GET', configMaps, undefined, {
+      headers: { accept: `${protobufType},application/json` },
+    });
+    assert.equal(both.headers.get('content-type'), 'application/json');
+    const dns = '/apis/minik8s.io/v1/namespaces/default/dnses';
+    const body = {
+      metadata: { name: 'x' },
+      spec: { host: 'a.example', paths: [{ path: '/', service: { name: 's', port: 80 } }] },
+    };
+    for (const [path, object, accept] of [
+      [dns, body, protobufType],
+      [configMaps, { metadata: { name: 'x' } }, 'text/html'],
+    ] as const) {
+      const refused = await server.call('POST', path, object, { headers: { accept } });
+      assert.equal(refused.status, 406, refused.text);
+      assert.equal((await server.call('GET', `${path}/x`)).status, 404);
+    }
+    const table = await server.call('GET', configMaps, undefined, {
+      headers: { accept: `${protobufType};as=Table;g=meta.k8s.io;v=v1` },
+    });
+    assert.equal(table.status, 406);
+  });
+});
+
+/** Reads frames: four bytes of length, then the type and the object's envelope. */
+function frameReader(response: Response) {
+  assert.ok(response.body);
+  const reader = response.body.getReader();
+  let rest = Buffer.alloc(0);
+  const next = async () => {
+    while (rest.length < 4 || rest.length < 4 + rest.readUInt32BE(0)) {
+      const { value, done } = await reader.read();
+      assert.ok(!done, 'the watch has ended');
+      rest = Buffer.concat([rest, value]);
+    }
+    const end = 4 + rest.readUInt32BE(0);
+    const frame = rest.subarray(4, end);
+    rest = rest.subarray(end);
+    let type = '';
+    let object: Uint8Array = new Uint8Array();
+    eachField(new WireReader(frame), {
+      1: (inner, wire) => {
+        type = inner.string(wire);
+      },
+      2: (inner, wire) =>
+        eachField(inner.within(wire), {
+          1: (raw, rawWire) => {
+            object = raw.bytes(rawWire);
+          },
+        }),
+    });
+    return { type, object };
+  };
+  return Object.assign(next, { cancel: () => reader.cancel() });
+}

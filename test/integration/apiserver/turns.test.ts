@@ -1,0 +1,177 @@
+/** Answers of thousands of objects leave room for everybody else, and are not made before they are read. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
+import { registry } from '../../../src/api/registry.ts';
+import type { KubeObject } from '../../../src/apimachinery/meta.ts';
+import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
+import { encodeObject } from '../../../src/storage/codec.ts';
+import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+
+const count = 3000;
+const table = { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' };
+const metadata = { accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' };
+const maps = '/api/v1/configmaps';
+
+/** How often an object was looked at since anything else had its turn, and the most it ever was. */
+const looked = { total: 0, now: 0, most: 0 };
+function look(): void {
+  looked.total++;
+  looked.now++;
+  looked.most = Math.max(looked.most, looked.now);
+}
+
+/** ConfigMaps that say when a cell of theirs is made, and when a selector asks for a field of theirs. */
+const counted: ResourceDefinition = {
+  ...(configMapResource as unknown as ResourceDefinition),
+  columns: [
+    {
+      name: 'Name',
+      type: 'string',
+      description: 'the name',
+      cell(object) {
+        look();
+        return object.metadata.name;
+      },
+    },
+  ],
+  selectableFields: {
+    'data.parity': (object) => {
+      look();
+      return (object as unknown as { data: { parity: string } }).data.parity;
+    },
+  },
+};
+
+describe('an answer of thousands of objects', () => {
+  let server: TestServer;
+  before(async () => {
+    const definitions = registry.map((each) => (each.plural === 'configmaps' ? counted : each));
+    server = await startTestServer({ definitions });
+    let last = 0;
+    for (let number = 0; number < count; number++) {
+      const name = `m${String(number).padStart(5, '0')}`;
+      const meta = { name, namespace: 'default', uid: name, creationTimestamp: '2026-01-01T00:00:00Z' };
+      const object = {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: meta,
+        data: { parity: `${number % 2}` },
+      };
+      last = await server.store.create(
+        `/registry/configmaps/default/${name}`,
+        encodeObject(object as unknown as KubeObject),
+      );
+    }
+    await server.cache.waitUntil(last);
+  });
+  after(() => server.stop());
+
+  const open = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
+    const response = await server.handlerFor(admin)(new Request(`https://apiserver${path}`, { headers }));
+    assert.equal(response.status, 200);
+    const reader = response.body?.getReader();
+    assert.ok(reader);
+    return { response, reader };
+  };
+
+  /** Reads the whole of it while the event loop's turns are counted. */
+  const readCounting = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
+    Object.assign(looked, { total: 0, now: 0, most: 0 });
+    let turns = 0;
+    let done = false;
+    const tick = () => {
+      turns++;
+      looked.now = 0;
+      if (!done) setImmediate(tick);
+    };
+    setImmediate(tick);
+    const { reader } = await open(path, headers);
+    const chunks: Uint8Array[] = [];
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) chunks.push(chunk.value);
+    done = true;
+    return { turns, chunks, text: Buffer.concat(chunks).toString() };
+  };
+
+  it('is a Table made a few rows at a time, in pieces', async () => {
+    const { text, chunks } = await readCounting(maps, table);
+    const { kind, columnDefinitions, rows } = JSON.parse(text);
+    assert.deepEqual([kind, columnDefinitions[0].name, rows.length], ['Table', 'Name', count]);
+    assert.equal(rows.at(-1).object.metadata.name, 'm02999');
+    assert.equal(looked.total, count);
+    assert.ok(looked.most <= 250, `${looked.most} rows were made at once`);
+    assert.ok(Math.max(...chunks.map((chunk) => chunk.length)) < 256 * 1024);
+  });
+
+  it('has other requests answered between its rows, also beside others like it', async () => {
+    const tables = Array.from({ length: 5 }, () => readCounting(maps, table));
+    await Promise.all(tables);
+    assert.ok(looked.most <= 250, `${looked.most} rows were made at once`);
+  });
+
+  it('is a Table of which no more is made than is read', async () => {
+    Object.assign(looked, { total: 0, now: 0, most: 0 });
+    const { reader } = await open(maps, table);
+    await reader.read();
+    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+    assert.ok(looked.total < count / 2, `${looked.total} rows were made`);
+    await reader.cancel();
+  });
+
+  it('is metadata alone, in turns too', async () => {
+    const { text, turns } = await readCounting(maps, metadata);
+    const { kind, items } = JSON.parse(text);
+    assert.deepEqual([kind, items.length], ['PartialObjectMetadataList', count]);
+    assert.ok(turns >= count / 250, `${turns} turns`);
+  });
+
+  it('matches a field selector a few objects at a time', async () => {
+    const { text } = await readCounting(`${maps}?fieldSelector=data.parity%3D1`);
+    assert.equal(JSON.parse(text).items.length, count / 2);
+    assert.ok(looked.most <= 250, `${looked.most} objects were looked at at once`);
+  });
+
+  it('looks no further than a limit of what matches', async () => {
+    const { text } = await readCounting(`${maps}?fieldSelector=data.parity%3D1&limit=10`);
+    const { items, metadata: list } = JSON.parse(text);
+    assert.equal(items.length, 10);
+    assert.ok(list.continue);
+    assert.ok(looked.total < 100, `${looked.total} objects were looked at`);
+  });
+
+  it('ends when nobody waits for it any more', async () => {
+    Object.assign(looked, { total: 0, now: 0, most: 0 });
+    const gone = new AbortController();
+    const request = new Request(`https://apiserver${maps}?fieldSelector=data.parity%3D2`, {
+      signal: gone.signal,
+    });
+    const answer = server.handlerFor(admin)(request);
+    while (looked.total === 0) await new Promise((resolve) => setImmediate(resolve));
+    gone.abort();
+    await answer;
+    assert.ok(looked.total < count / 2, `${looked.total} objects were looked at`);
+  });
+
+  it('begins a watch as Tables, a few at a time', async () => {
+    Object.assign(looked, { total: 0, now: 0, most: 0 });
+    const query =
+      'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+    let done = false;
+    const tick = () => {
+      looked.now = 0;
+      if (!done) setImmediate(tick);
+    };
+    setImmediate(tick);
+    const { reader } = await open(`${maps}?${query}`, table);
+    let text = '';
+    while (!text.includes('initial-events-end')) {
+      const { value, done: ended } = await reader.read();
+      assert.ok(!ended);
+      text += Buffer.from(value).toString();
+    }
+    done = true;
+    assert.equal(text.split('\n').filter((line) => line.includes('"ADDED"')).length, count);
+    assert.ok(looked.most <= 250, `${looked.most} rows were made at once`);
+    await reader.cancel();
+  });
+});

@@ -1,0 +1,220 @@
+/** What a node does with a pod that it may not start as it is, or not yet. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import { podCondition } from '../../../src/api/core/v1/pod-conditions.ts';
+import { RuntimeError } from '../../../src/docker/runtime-error.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { eventually, isReady } from './node-harness.ts';
+import { type SimulatedNode, startSimulatedNode } from './simulated-node.ts';
+
+const main = (more: object = {}) => ({ name: 'main', image: 'app:1', ...more });
+const waitingFor = (reason: string) => (pod: Pod) =>
+  pod.status?.containerStatuses?.[0]?.state?.waiting?.reason === reason;
+
+describe('a pod that must not be started', () => {
+  let node: SimulatedNode;
+
+  beforeEach(async () => {
+    node = await startSimulatedNode();
+  });
+  afterEach(() => node.close());
+
+  const ready = async () =>
+    eventually(async () => assert.equal((await node.condition('Ready')).status, 'True'));
+  const told = (event: string) =>
+    eventually(async () => assert.ok(node.events.includes(event), JSON.stringify(node.events)));
+  const statusColumn = async (name: string) => {
+    const headers = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
+    const path = `/api/v1/namespaces/default/pods/${name}`;
+    const table = (await node.server.call('GET', path, undefined, { headers })).json<{
+      rows: { cells: unknown[] }[];
+    }>();
+    return table.rows[0]?.cells[2];
+  };
+
+  it('waits with the reason while it asks for what is not supported, and nothing of it is made', async () => {
+    node.start();
+    await ready();
+    await node.createPod('hooked', {
+      containers: [main({ lifecycle: { preStop: { sleep: { seconds: 1 } } } })],
+    });
+    await node.createPod('plain');
+    await node.waitFor('plain', isReady);
+    const pod = await node.waitFor('hooked', waitingFor('NotSupported'));
+    const message =
+      'minik8s does not support these fields yet and does not start a pod without them: spec.containers[0].lifecycle';
+    assert.equal(pod.status?.phase, 'Pending');
+    assert.equal(pod.status?.containerStatuses?.[0]?.state?.waiting?.message, message);
+    const sandbox = podCondition(pod, 'PodReadyToStartContainers');
+    assert.deepEqual(
+      [sandbox?.status, sandbox?.reason, sandbox?.message],
+      ['False', 'NotSupported', message],
+    );
+    await told(`NotSupported ${message}`);
+    assert.equal(await statusColumn('hooked'), 'NotSupported');
+    for (const { id } of await node.runtime.list()) {
+      assert.notEqual((await node.runtime.inspect(id))?.pod?.name, 'hooked');
+    }
+  });
+
+  it('waits behind init containers, which its status shows', async () => {
+    node.start();
+    await ready();
+    await node.createPod('steps', {
+      initContainers: [
+        { name: 'first', image: 'app:1' },
+        { name: 'second', image: 'app:1' },
+      ],
+      containers: [main()],
+    });
+    const pod = await node.waitFor('steps', waitingFor('PodInitializing'));
+    const reasons = pod.status?.initContainerStatuses?.map(({ name, state }) => [
+      name,
+      state?.waiting?.reason,
+    ]);
+    assert.deepEqual(reasons, [
+      ['first', 'NotSupported'],
+      ['second', 'PodInitializing'],
+    ]);
+    const initialized = podCondition(pod, 'Initialized');
+    assert.deepEqual(
+      [initialized?.status, initialized?.reason, initialized?.message],
+      ['False', 'ContainersNotInitialized', 'containers with incomplete status: [first second]'],
+    );
+    assert.equal(await statusColumn('steps'), 'Init:NotSupported');
+    assert.deepEqual(await node.running('steps'), []);
+  });
+
+  it('waits with CreateContainerConfigError, and a Warning says why', async () => {
+    node.start();
+    await ready();
+    await node.createPod('root', { securityContext: { runAsNonRoot: true }, containers: [main()] });
+    const pod = await node.waitFor('root', waitingFor('CreateContainerConfigError'));
+    const why = `container has runAsNonRoot and image will run as root (pod: "root_default(${pod.metadata.uid})", container: main)`;
+    assert.equal(pod.status?.containerStatuses?.[0]?.state?.waiting?.message, why);
+    await told(`Failed Error: ${why}`);
+    assert.deepEqual(await node.running('root'), []);
+
+    const env = [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'nosuch', key: 'a' } } }];
+    await node.createPod('unset', { containers: [main({ env })] });
+    await node.waitFor('unset', waitingFor('CreateContainerConfigError'));
+    await told('Failed Error: configmap "nosuch" not found');
+  });
+
+  it('waits with CreateContainerError, and a Warning says why', async () => {
+    node.start();
+    await ready();
+    node.runtime.createContainer = async () => {
+      throw new RuntimeError('Failed', 'Docker cannot create container main: no such device');
+    };
+    await node.createPod('broken');
+    await node.waitFor('broken', waitingFor('CreateContainerError'));
+    await told('Failed Error: Docker cannot create container main: no such device');
+  });
+
+  it('ends with ContainerCannotRun when its command is not there, and one Warning says why', async () => {
+    node.start();
+    await ready();
+    const why = 'exec: "absent": executable file not found in $PATH';
+    const failed = new Set<string>();
+    node.runtime.startContainer = async (id) => {
+      failed.add(id);
+      throw new RuntimeError('CannotRun', `Docker cannot start: ${why}`);
+    };
+    const inspect = node.runtime.inspect.bind(node.runtime);
+    node.runtime.inspect = async (id) => {
+      const found = await inspect(id);
+      if (found?.kind !== 'container' || !failed.has(id)) return found;
+      return { ...found, state: 'exited', exitCode: 127, error: why, finishedAt: found.createdAt };
+    };
+    await node.createPod('absent', { restartPolicy: 'Never', containers: [main({ command: ['absent'] })] });
+    const pod = await node.waitFor('absent', ({ status }) => status?.phase === 'Failed');
+    assert.equal(pod.status?.containerStatuses?.[0]?.state?.terminated?.reason, 'ContainerCannotRun');
+    await told(`Failed Error: failed to start container main: ${why}`);
+    assert.equal(node.events.filter((event) => event.startsWith('Failed ')).length, 1, String(node.events));
+  });
+
+  it('runs a pod without its probes, and says so', async () => {
+    node.start();
+    await ready();
+    const readinessProbe = { tcpSocket: { port: 80 } };
+    await node.createPod('probed', { containers: [main({ readinessProbe })] });
+    await node.waitFor('probed', isReady);
+    const what = 'a container counts as ready while it runs, and is not restarted for a probe';
+    await told(`ProbesNotRun probes are not run yet: ${what}: spec.containers[0].readinessProbe`);
+  });
+
+  it('fails with SysctlForbidden for a sysctl that is not safe', async () => {
+    node.start();
+    await ready();
+    await node.createPod('tuned', {
+      securityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] },
+      containers: [main()],
+    });
+    const pod = await node.waitFor('tuned', ({ status }) => status?.phase === 'Failed');
+    assert.deepEqual(
+      [pod.status?.reason, pod.status?.message],
+      ['SysctlForbidden', 'Pod was rejected: forbidden sysctl: "kernel.msgmax" not allowlisted'],
+    );
+  });
+
+  it('fails with DeadlineExceeded when its time is over', async () => {
+    const clock = new FakeClock(Date.now());
+    node.start({ clock, heartbeatMs: 600_000 });
+    const after = (ms: number, test: (pod: Pod) => boolean) =>
+      eventually(async () => {
+        await clock.advance(ms);
+        const pod = await node.pod('late');
+        assert.ok(test(pod), JSON.stringify(pod.status));
+        return pod;
+      });
+    await node.createPod('late', { activeDeadlineSeconds: 3600, containers: [main()] });
+    await after(20, isReady);
+    await clock.advance(3_540_000);
+    assert.ok(isReady(await node.pod('late')));
+    const pod = await after(60_000, ({ status }) => status?.phase === 'Failed');
+    assert.deepEqual(
+      [pod.status?.reason, pod.status?.message],
+      ['DeadlineExceeded', 'Pod was active on the node longer than the specified deadline'],
+    );
+    assert.deepEqual(await node.running('late'), []);
+  });
+
+  it('is not ready before others have set its readiness gates', async () => {
+    node.start();
+    await ready();
+    await node.createPod('gated', {
+      readinessGates: [{ conditionType: 'a.example/b' }],
+      containers: [main()],
+    });
+    const pod = await node.waitFor(
+      'gated',
+      (seen) => podCondition(seen, 'ContainersReady')?.status === 'True',
+    );
+    assert.equal(podCondition(pod, 'Ready')?.reason, 'ReadinessGatesNotReady');
+    const path = '/api/v1/namespaces/default/pods/gated/status';
+    const body = { status: { conditions: [{ type: 'a.example/b', status: 'True' }] } };
+    const headers = { 'content-type': 'application/strategic-merge-patch+json' };
+    assert.equal((await node.server.call('PATCH', path, body, { headers })).status, 200);
+    await node.waitFor('gated', isReady);
+  });
+
+  it('starts a container anew whose image changed, also with the restart policy Never', async () => {
+    node.start();
+    await ready();
+    await node.createPod('once', { restartPolicy: 'Never', containers: [main()] });
+    const before = await node.waitFor('once', isReady);
+    const path = '/api/v1/namespaces/default/pods/once';
+    const body = { spec: { containers: [{ name: 'main', image: 'app:2' }] } };
+    const headers = { 'content-type': 'application/strategic-merge-patch+json' };
+    assert.equal((await node.server.call('PATCH', path, body, { headers })).status, 200);
+    const after = await node.waitFor(
+      'once',
+      (pod) => isReady(pod) && pod.status?.containerStatuses?.[0]?.image === 'app:2',
+    );
+    assert.equal(after.status?.phase, 'Running');
+    assert.equal(after.status?.containerStatuses?.[0]?.restartCount, 1);
+    assert.equal(after.status?.podIP, before.status?.podIP);
+  });
+});

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import {
+  fieldsTreated,
+  ordinaryValues,
+  podFields,
+  type Treatment,
+  treatmentOf,
+  treatments,
+} from '../../../src/api/core/v1/pod-fields.ts';
+import type { PodSpec } from '../../../src/api/core/v1/pod-spec.ts';
+import { podSpecSchema } from '../../../src/api/core/v1/pod-spec.ts';
+import { kubernetesFields } from '../../../src/api/field-table.ts';
+import type { FieldType, ObjectType } from '../../../src/apimachinery/field-types.ts';
+import { type Schema, viewSchema } from '../../../src/apimachinery/schema-types.ts';
+
+const decision = join(import.meta.dirname, '../../../docs/decisions/0022-pods-not-started.md');
+
+const typeNamed = (name: string): ObjectType =>
+  kubernetesFields.typeOf(name) ?? assert.fail(`no type ${name} in the table of fields`);
+
+const objectIn = (type: FieldType): ObjectType | undefined =>
+  type.kind === 'object' ? type.object : type.kind === 'list' ? objectIn(type.items) : undefined;
+
+const classesOf = (type: string, field: string): Treatment[] =>
+  (Object.keys(treatments) as Treatment[]).filter((treatment) =>
+    (podFields[type]?.[treatment] ?? '').split(' ').includes(field),
+  );
+
+/** The types that a pod's specification is made of, as far as something inside is acted on. */
+function reached(type: ObjectType, seen = new Set<string>()): ReadonlySet<string> {
+  if (seen.has(type.name)) return seen;
+  seen.add(type.name);
+  for (const field of type.fields.values()) {
+    const inner = objectIn(field.type);
+    if (inner && treatmentOf(type.name, field.name) === 'honoured') reached(inner, seen);
+  }
+  return seen;
+}
+
+describe('what is done with the fields of a pod', () => {
+  it('is said of every field that Kubernetes has, once', () => {
+    const wrong = [...reached(typeNamed('V1PodSpec'))].flatMap((type) =>
+      [...typeNamed(type).fields.keys()]
+        .map((field) => ({ field: `${type}.${field}`, classes: classesOf(type, field) }))
+        .filter(({ classes }) => classes.length !== 1),
+    );
+    assert.deepEqual(wrong, []);
+  });
+
+  it('is not that nothing is started for a field which the schema of pods names', () => {
+    const wrong: string[] = [];
+    const visit = (schema: Schema, type: ObjectType) => {
+      const view = viewSchema(schema);
+      if (view.kind === 'list') return visit(view.items, type);
+      if (view.kind !== 'object') return;
+      for (const [name, entry] of view.entries) {
+        const id = `${type.name}.${name}`;
+        if (treatmentOf(type.name, name) === 'held' && !ordinaryValues[id]) wrong.push(id);
+        const inner = objectIn(type.fields.get(name)?.type ?? { kind: 'any' });
+        if (inner) visit(entry.schema, inner);
+      }
+    };
+    visit(podSpecSchema, typeNamed('V1PodSpec'));
+    assert.deepEqual(wrong, []);
+  });
+
+  it('is what the decision shows', () => {
+    const kinds = (Object.keys(treatments) as Treatment[]).map((name) => `- ${name}: ${treatments[name]}`);
+    const lines = [...reached(typeNamed('V1PodSpec'))].flatMap((type) => [
+      `**${type.replace('V1', '')}**`,
+      '',
+      ...(Object.keys(treatments) as Treatment[]).flatMap((treatment) => {
+        const names = (podFields[type]?.[treatment] ?? '').split(' ').filter((name) => name !== '');
+        if (names.length === 0) return [];
+        const shown = names.map((name) => {
+          const ordinary = ordinaryValues[`${type}.${name}`];
+          return ordinary ? `${name} (other than ${ordinary.join(', ')})` : name;
+        });
+        return [`- ${treatment}: ${shown.join(', ')}`];
+      }),
+      '',
+    ]);
+    const text = readFileSync(decision, 'utf8');
+    const shown = [...kinds, '', ...lines].join('\n').trimEnd();
+    assert.ok(text.includes(shown), `the decision does not show:\n\n${shown}\n`);
+  });
+});
+
+describe('fieldsTreated', () => {
+  const spec = (more: object) => ({ containers: [{ name: 'a', image: 'b' }], ...more }) as unknown as PodSpec;
+  const cases: readonly (readonly [string, object, Treatment, readonly string[]])[] = [
+    ['nothing that was not asked for', {}, 'held', []],
+    ['init containers', { initContainers: [{ name: 'i' }] }, 'held', ['spec.initContainers']],
+    ['an empty list', { initContainers: [], containers: [{ name: 'a', lifecycle: {} }] }, 'held', []],
+    [
+      'a hook of a container',
+      { containers: [{ name: 'a', lifecycle: { preStop: { sleep: { seconds: 1 } } } }] },
+      'held',
+      ['spec.containers[0].lifecycle'],
+    ],
+    ['a user namespace of its own', { hostUsers: false }, 'held', ['spec.hostUsers']],
+    ['the usual user namespace', { hostUsers: true }, 'held', []],
+    ['another system', { os: { name: 'windows' } }, 'held', ['spec.os.name']],
+    ['this system', { os: { name: 'linux' } }, 'held', []],
+    [
+      'a seccomp profile of the machine',
+      { securityContext: { seccompProfile: { type: 'Localhost', localhostProfile: 'a.json' } } },
+      'held',
+      ['spec.securityContext.seccompProfile.type', 'spec.securityContext.seccompProfile.localhostProfile'],
+    ],
+    [
+      'the engine’s own seccomp profile',
+      { securityContext: { seccompProfile: { type: 'RuntimeDefault' } } },
+      'held',
+      [],
+    ],
+    [
+      'a volume without settings',
+      { volumes: [{ name: 'v', downwardAPI: {} }] },
+      'held',
+      ['spec.volumes[0].downwardAPI'],
+    ],
+    ['a volume that is there', { volumes: [{ name: 'v', emptyDir: {} }] }, 'held', []],
+    ['a field of tomorrow', { neverHeardOf: 1 }, 'held', ['spec.neverHeardOf']],
+    [
+      'pods that must be near',
+      {
+        affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'a' }] } },
+      },
+      'unscheduled',
+      ['spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution'],
+    ],
+    [
+      'pods that had better be near',
+      { affinity: { podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1 }] } } },
+      'unscheduled',
+      [],
+    ],
+    [
+      'spreading that may be broken, and spreading that may not',
+      {
+        topologySpreadConstraints: [
+          { whenUnsatisfiable: 'ScheduleAnyway' },
+          { whenUnsatisfiable: 'DoNotSchedule' },
+        ],
+      },
+      'unscheduled',
+      ['spec.topologySpreadConstraints[1].whenUnsatisfiable'],
+    ],
+  ];
+  for (const [name, more, treatment, expected] of cases) {
+    it(`finds: ${name}`, () => assert.deepEqual(fieldsTreated(spec(more), treatment), expected));
+  }
+});

@@ -1,0 +1,61 @@
+/** Addresses that others write into the status of Pods and Services. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { podResource } from '../../../src/api/core/v1/pod.ts';
+import type { PodStatus } from '../../../src/api/core/v1/pod-status.ts';
+import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
+import type { StatusCause } from '../../../src/apimachinery/status-error.ts';
+import { makePod } from '../kubelet/builders.ts';
+
+const told = (causes: readonly StatusCause[] = []) => causes.map(({ field }) => field);
+
+const pods: [what: string, status: PodStatus, fields: string[]][] = [
+  ['none', {}, []],
+  ['one', { hostIP: '192.0.2.1', podIP: '10.244.0.2', podIPs: [{ ip: '10.244.0.2' }] }, []],
+  ['one of each family', { podIPs: [{ ip: '10.244.0.2' }, { ip: 'fd00::2' }] }, []],
+  ['two of one family', { podIPs: [{ ip: '10.244.0.2' }, { ip: '10.244.0.3' }] }, ['status.podIPs']],
+  [
+    'one twice, spelled otherwise',
+    { podIPs: [{ ip: '10.244.0.2' }, { ip: '::ffff:10.244.0.2' }] },
+    ['status.podIPs'],
+  ],
+  ['a name', { podIP: 'kubernetes', podIPs: [{ ip: 'kubernetes' }] }, ['status.podIP', 'status.podIPs[0]']],
+  ['octal', { hostIP: '010.0.0.1' }, ['status.hostIP']],
+];
+for (const [what, status, fields] of pods) {
+  test(`addresses of a pod: ${what}: ${fields.join() || 'taken'}`, () => {
+    const pod = makePod({}, {}, status);
+    assert.deepEqual(told(podResource.strategy.validateStatus?.(pod, pod, 'status')), fields);
+  });
+}
+
+const balancer = (type: Service['spec']['type'], ingress: object[]): Service => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: makePod().metadata,
+  spec: { type, sessionAffinity: 'None' },
+  status: { loadBalancer: { ingress } },
+});
+const services: [what: string, service: Service, field?: string][] = [
+  ['an address', balancer('LoadBalancer', [{ ip: '192.0.2.1', ipMode: 'VIP' }, { hostname: 'a.example' }])],
+  ['none', balancer('ClusterIP', [])],
+  ['words for nft', balancer('LoadBalancer', [{ ip: '1.1.1.1 . tcp' }]), 'status.loadBalancer.ingress[0].ip'],
+  ['octal', balancer('LoadBalancer', [{ ip: '010.1.1.1' }]), 'status.loadBalancer.ingress[0].ip'],
+  [
+    'an address as a name',
+    balancer('LoadBalancer', [{ hostname: '1.1.1.1' }]),
+    'status.loadBalancer.ingress[0].hostname',
+  ],
+  [
+    'a mode without an address',
+    balancer('LoadBalancer', [{ ipMode: 'VIP' }]),
+    'status.loadBalancer.ingress[0].ipMode',
+  ],
+  ['an address of another type', balancer('NodePort', [{ ip: '192.0.2.1' }]), 'status.loadBalancer.ingress'],
+];
+for (const [what, service, field] of services) {
+  test(`ingress of a service: ${what}: ${field ?? 'taken'}`, () => {
+    const causes = told(serviceResource.strategy.validateStatus?.(service, service, 'status'));
+    assert.deepEqual(causes, field === undefined ? [] : [field]);
+  });
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TextError } from '../../../src/apimachinery/value-limit.ts';
+import { formatYaml, parseYaml } from '../../../src/apimachinery/yaml.ts';
+import { badYaml, yamlScalars } from '../../fixtures/yaml-scalars.ts';
+
+for (const [text, value] of yamlScalars) {
+  test(`YAML reads ${text || 'nothing'} as ${JSON.stringify(value)}`, () => {
+    assert.deepEqual(parseYaml(`key: ${text}\n`).value, { key: value });
+  });
+}
+
+for (const text of badYaml) {
+  test(`YAML refuses ${text}`, () => {
+    assert.throws(() => parseYaml(`key: ${text}\n`), TextError);
+  });
+}
+
+test('YAML that is written reads back as it was: a text that looks like a number or a boolean stays text', () => {
+  for (const [text, value] of yamlScalars)
+    for (const one of [text, value]) {
+      const written = formatYaml({ key: one, [text]: 1 });
+      assert.deepEqual(parseYaml(written).value, { key: one, [text]: 1 }, written);
+    }
+});
+
+test('words that are booleans are told with their place, unless they say true or false or have a tag', () => {
+  const text = 'a: y\nb: [true, Off, "no", !!bool on]\nNo: {c: yes please}\n';
+  assert.deepEqual(parseYaml(text).booleanWords, [
+    { path: 'a', word: 'y', offset: text.indexOf('y'), isKey: false },
+    { path: 'b[1]', word: 'Off', offset: text.indexOf('Off'), isKey: false },
+    { path: 'false', word: 'No', offset: text.indexOf('No'), isKey: true },
+  ]);
+});
+
+test('a long number, or one that is none, takes no time that grows with its square', () => {
+  for (const piece of ['1_', '_', '1', '0', '0_', '1e', '-_', '.'])
+    parseYaml(`key: 0${piece.repeat(200_000)}x\n`);
+});

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, it } from 'node:test';
+import {
+  type ConnectionLimits,
+  Connections,
+  type RawConnection,
+} from '../../../../src/apiserver/load/connections.ts';
+import { silentLogger } from '../../../../src/base/log.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+
+class Socket extends EventEmitter implements RawConnection {
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  destroyed = false;
+
+  constructor(remoteAddress: string, remotePort: number) {
+    super();
+    this.remoteAddress = remoteAddress;
+    this.remotePort = remotePort;
+  }
+
+  destroy(): void {
+    if (this.destroyed) return;
+    this.destroyed = true;
+    // As a socket does: later.
+    queueMicrotask(() => this.emit('close'));
+  }
+}
+
+const limits: ConnectionLimits = { all: 6, user: 3, strangers: 4, anonymousOfAddress: 2 };
+
+function listening() {
+  const clock = new FakeClock();
+  const connections = new Connections(limits, { clock, log: silentLogger });
+  let port = 1000;
+  const accept = (address = '192.0.2.1', user?: string) => {
+    const socket = new Socket(address, port++);
+    connections.accept(socket);
+    if (user !== undefined) assert.ok(connections.belongsTo(socket, user));
+    return socket;
+  };
+  const destroyed = (sockets: readonly Socket[]) => sockets.map((socket) => socket.destroyed);
+  return { clock, connections, accept, destroyed };
+}
+
+describe('connections', () => {
+  it('of strangers give way to younger ones, the oldest first', () => {
+    const { accept, destroyed } = listening();
+    const sockets = Array.from({ length: 6 }, () => accept());
+    assert.deepEqual(destroyed(sockets), [true, true, false, false, false, false]);
+  });
+
+  it('of users are kept when strangers come', () => {
+    const { accept, destroyed } = listening();
+    const known = [accept('192.0.2.1', 'a'), accept('192.0.2.1', 'b')];
+    for (let i = 0; i < 20; i++) accept();
+    assert.deepEqual(destroyed(known), [false, false]);
+  });
+
+  it('of strangers give way to anybody when there are no more, and then nobody is let in', () => {
+    const { accept, destroyed } = listening();
+    const stranger = accept();
+    const known = ['a', 'a', 'b', 'b', 'c'].map((user) => accept('192.0.2.1', user));
+    const next = accept('192.0.2.1', 'c');
+    assert.equal(stranger.destroyed, true);
+    assert.equal(next.destroyed, false);
+    const refused = accept();
+    assert.equal(refused.destroyed, true);
+    assert.ok(!destroyed(known).includes(true));
+  });
+
+  it('of one user are limited, and make room when they end', async () => {
+    const { connections, accept } = listening();
+    const own = Array.from({ length: 3 }, () => accept('192.0.2.1', 'a'));
+    const further = accept();
+    assert.equal(connections.belongsTo(further, 'a'), false);
+    assert.equal(connections.isStranger(further), true);
+    own[0]?.destroy();
+    await Promise.resolve();
+    assert.equal(connections.belongsTo(further, 'a'), true);
+    // The same connection again, and the whole of its life.
+    assert.equal(connections.belongsTo(further, 'a'), true);
+    assert.equal(connections.isStranger(further), false);
+  });
+
+  it('without a certificate are few from one address', () => {
+    const { connections, accept, destroyed } = listening();
+    const here = Array.from({ length: 3 }, () => accept('192.0.2.1'));
+    const there = accept('192.0.2.2');
+    for (const socket of [...here, there]) connections.isAnonymous(socket);
+    assert.deepEqual(destroyed([...here, there]), [true, false, false, false]);
+  });
+
+  it('of strangers end by themselves, those of users do not', async () => {
+    const { clock, accept, destroyed } = listening();
+    const sockets = [accept(), accept('192.0.2.1', 'a')];
+    await clock.advance(29_999);
+    assert.deepEqual(destroyed(sockets), [false, false]);
+    await clock.advance(1);
+    assert.deepEqual(destroyed(sockets), [true, false]);
+    assert.equal(clock.pending, 0);
+  });
+
+  it('leave nothing behind', async () => {
+    const { connections, clock, accept } = listening();
+    for (let round = 0; round < 100; round++) {
+      const sockets = [accept(), accept('192.0.2.1', 'a'), accept('192.0.2.2')];
+      for (const socket of sockets) connections.isAnonymous(socket);
+      for (const socket of sockets) socket.destroy();
+      await clock.settle();
+      assert.equal(clock.pending, 0);
+      assert.ok(sockets.every((socket) => connections.isStranger(socket)));
+    }
+    const full = ['a', 'a', 'a', 'b', 'b', 'b'].map((user) => accept('192.0.2.1', user));
+    assert.ok(full.every((socket) => !socket.destroyed));
+  });
+});

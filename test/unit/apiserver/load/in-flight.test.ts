@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { StatusError } from '../../../../src/apimachinery/status-error.ts';
+import { InFlight, type InFlightLimits, inFlightLimits } from '../../../../src/apiserver/load/in-flight.ts';
+import { countedIn } from '../../../../src/apiserver/load/shed.ts';
+import { sortOf } from '../../../../src/apiserver/load/sort-of.ts';
+import { parseRequestInfo } from '../../../../src/apiserver/request-info.ts';
+
+const limits: InFlightLimits = {
+  ...inFlightLimits({ requests: 4, watches: 3 }),
+  'node request': { all: 2, user: 2 },
+};
+
+const enter = (inFlight: InFlight, ...who: Parameters<InFlight['enter']>) => {
+  const entered = inFlight.enter(...who);
+  return typeof entered === 'function' ? entered : undefined;
+};
+
+describe('places for requests', () => {
+  it('are as many for one user as leaves room for others, and come back', () => {
+    const inFlight = new InFlight(limits);
+    const first = enter(inFlight, 'request', 'a');
+    assert.ok(first && enter(inFlight, 'request', 'a'));
+    assert.deepEqual(inFlight.enter('request', 'a'), { whose: 'user', limit: 2 });
+    assert.ok(enter(inFlight, 'request', 'b'));
+    assert.ok(enter(inFlight, 'request', 'c'));
+    assert.deepEqual(inFlight.enter('request', 'd'), { whose: 'all', limit: 4 });
+    first();
+    assert.ok(enter(inFlight, 'request', 'd'));
+  });
+
+  it('are counted for each sort by itself', () => {
+    const inFlight = new InFlight(limits);
+    for (let user = 0; user < 4; user++) assert.ok(enter(inFlight, 'request', `user-${user}`));
+    for (let node = 0; node < 2; node++) assert.ok(enter(inFlight, 'node request', `node-${node}`));
+    assert.ok('limit' in inFlight.enter('node request', 'node-2'));
+    for (let node = 0; node < 1000; node++) assert.ok(enter(inFlight, 'heartbeat', `node-${node}`));
+    for (const sort of ['watch', 'node watch', 'stream'] as const) assert.ok(enter(inFlight, sort, 'user-0'));
+  });
+
+  it('are refused with when to come back', async () => {
+    const inFlight = new InFlight(limits);
+    for (let taken = 0; taken < 3; taken++) enter(inFlight, 'watch', 'a');
+    const counted = { sort: 'watch', user: { name: 'a', groups: [] }, onClosed: undefined } as const;
+    await assert.rejects(
+      countedIn(inFlight, counted, () => assert.fail('it was served')),
+      (error) => {
+        assert.ok(error instanceof StatusError);
+        const { code, reason, message, details } = error.status;
+        assert.deepEqual([code, reason, details?.retryAfterSeconds], [429, 'TooManyRequests', 5]);
+        assert.equal(message, 'too many watches at once: one user may have 3; try again later');
+        return true;
+      },
+    );
+  });
+
+  it('are held until the work is done and the answer has left, whichever is later', async () => {
+    for (const order of ['work first', 'hung up first']) {
+      const inFlight = new InFlight({ ...limits, request: { all: 1, user: 1 } });
+      const work = Promise.withResolvers<void>();
+      let closed = () => {};
+      const user = { name: 'a', groups: [] };
+      const onClosed = (fn: () => void) => {
+        closed = fn;
+      };
+      const done = countedIn(inFlight, { sort: 'request', user, onClosed }, () => work.promise);
+      const isFree = () => {
+        const leave = enter(inFlight, 'request', 'b');
+        leave?.();
+        return leave !== undefined;
+      };
+      if (order === 'work first') {
+        work.resolve();
+        await done;
+        assert.equal(isFree(), false);
+        closed();
+      } else {
+        closed();
+        assert.equal(isFree(), false);
+        work.reject(new Error('it failed'));
+        await assert.rejects(done, /it failed/);
+      }
+      assert.equal(isFree(), true);
+    }
+  });
+});
+
+describe('the sort of a request', () => {
+  const admin = { name: 'admin', groups: ['system:masters'] };
+  const node = { name: 'system:node:a', groups: ['system:nodes'] };
+  const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/a';
+  for (const [user, verb, path, sort] of [
+    [admin, 'get', '/api/v1/namespaces/default/pods/a', 'request'],
+    [admin, 'update', lease, 'request'],
+    [admin, 'watch', '/api/v1/pods', 'watch'],
+    [admin, 'get', '/api/v1/namespaces/default/pods/a/log', 'request'],
+    [admin, 'create', '/api/v1/namespaces/default/pods/a/exec', 'stream'],
+    [admin, 'get', '/api/v1/namespaces/default/pods/a/attach', 'stream'],
+    [admin, 'get', '/api/v1/namespaces/default/pods/a/portforward', 'stream'],
+    [admin, 'update', '/api/v1/namespaces/default/services/a/proxy/x/y', 'stream'],
+    [admin, undefined, '/openapi/v3', 'request'],
+    [node, 'update', lease, 'heartbeat'],
+    [node, 'patch', '/api/v1/nodes/a/status', 'heartbeat'],
+    [node, 'list', '/api/v1/nodes', 'node request'],
+    [node, 'watch', '/api/v1/nodes', 'node watch'],
+    [node, 'patch', '/api/v1/namespaces/default/pods/a/status', 'node request'],
+    [node, undefined, '/apis', 'node request'],
+  ] as const) {
+    it(`is ${sort}: ${user.name} ${verb} ${path}`, () =>
+      assert.equal(sortOf({ user, verb, info: parseRequestInfo(path), follow: false }), sort));
+  }
+
+  it('is a stream when a log is followed', () => {
+    const info = parseRequestInfo('/api/v1/namespaces/default/pods/a/log');
+    assert.equal(sortOf({ user: admin, verb: 'get', info, follow: true }), 'stream');
+  });
+});

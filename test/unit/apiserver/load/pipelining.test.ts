@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, it } from 'node:test';
+import { Pipelining } from '../../../../src/apiserver/load/pipelining.ts';
+
+class Answer extends EventEmitter {
+  closed = false;
+  writableEnded = false;
+  shouldKeepAlive = true;
+
+  leave() {
+    this.writableEnded = true;
+    this.closed = true;
+    this.emit('close');
+  }
+}
+
+describe('the line of a connection', () => {
+  it('has room for one request of a stranger and eight of who is known', () => {
+    for (const [isStranger, room] of [
+      [true, 1],
+      [false, 8],
+    ] as const) {
+      const pipelining = new Pipelining<object>();
+      const [one, other] = [{}, {}];
+      const line = Array.from({ length: room }, () => new Answer());
+      for (const answer of line) assert.equal(pipelining.join(one, answer, isStranger), 'answered');
+      assert.equal(pipelining.join(one, new Answer(), isStranger), 'ended');
+      assert.equal(pipelining.join(other, new Answer(), isStranger), 'answered');
+      line[0]?.leave();
+      assert.equal(pipelining.join(one, new Answer(), isStranger), 'answered');
+    }
+  });
+
+  it('leaves what comes behind an answer that closes the connection, and counts it', () => {
+    const pipelining = new Pipelining<object>();
+    const connection = {};
+    const last = new Answer();
+    assert.equal(pipelining.join(connection, last, false), 'answered');
+    last.shouldKeepAlive = false;
+    for (let i = 0; i < 7; i++) assert.equal(pipelining.join(connection, new Answer(), false), 'unanswered');
+    assert.equal(pipelining.join(connection, new Answer(), false), 'ended');
+  });
+
+  it('knows whether an answer is still to be written, and whether one is still to leave', () => {
+    const pipelining = new Pipelining<object>();
+    const connection = {};
+    const answer = new Answer();
+    pipelining.join(connection, answer, false);
+    assert.deepEqual([pipelining.isAnswering(connection), pipelining.isOwing(connection)], [true, true]);
+    answer.writableEnded = true;
+    assert.deepEqual([pipelining.isAnswering(connection), pipelining.isOwing(connection)], [true, false]);
+    answer.leave();
+    assert.deepEqual([pipelining.isAnswering(connection), pipelining.isOwing(connection)], [false, false]);
+  });
+});

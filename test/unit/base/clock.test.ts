@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+
+const day = 24 * 3_600_000;
+/** What a timer of Node can hold. */
+const longest = 2 ** 31 - 1;
+
+/** Counts calls while the machine's timers stand still; `tick` moves them. */
+function withTimers(fn: (tick: (ms: number) => void) => void): void {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const set = globalThis.setTimeout;
+  // As the real one does with more than it can hold.
+  const overflowing = ((run: () => void, ms = 1) => set(run, ms > longest ? 1 : ms)) as typeof setTimeout;
+  globalThis.setTimeout = overflowing;
+  try {
+    fn((ms) => mock.timers.tick(ms));
+  } finally {
+    globalThis.setTimeout = set;
+    mock.timers.reset();
+  }
+}
+
+for (const ms of [longest, longest + 1, 40 * day, 400 * day])
+  test(`after ${ms} ms is when that time is over, not before, and once`, () =>
+    withTimers((tick) => {
+      let calls = 0;
+      systemClock.after(ms, () => calls++);
+      // In steps that end where a timer does: mocked ones count from the end of a step.
+      for (let left = ms - 1; left > 0; left -= longest) tick(Math.min(left, longest));
+      assert.equal(calls, 0);
+      tick(1);
+      assert.equal(calls, 1);
+      tick(day);
+      assert.equal(calls, 1);
+    }));
+
+test('a timer of many days can be cancelled on any of them', () =>
+  withTimers((tick) => {
+    let calls = 0;
+    const timer = systemClock.after(60 * day, () => calls++);
+    for (let passed = 0; passed < 59; passed++) tick(day);
+    timer.cancel();
+    for (let passed = 0; passed < 59; passed++) tick(day);
+    assert.equal(calls, 0);
+  }));
+
+test('a timer for ever does not fire', () =>
+  withTimers((tick) => {
+    let calls = 0;
+    const timer = systemClock.after(Number.POSITIVE_INFINITY, () => calls++);
+    for (let passed = 0; passed < 100; passed++) tick(day);
+    assert.equal(calls, 0);
+    timer.cancel();
+  }));
+
+for (const ms of [0, -5, Number.NaN])
+  test(`after ${ms} ms is soon`, () =>
+    withTimers((tick) => {
+      let calls = 0;
+      systemClock.after(ms, () => calls++);
+      tick(1);
+      assert.equal(calls, 1);
+    }));

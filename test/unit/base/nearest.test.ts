@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { didYouMean, nearest } from '../../../src/base/nearest.ts';
+
+const words = [
+  'get',
+  'set',
+  'apply',
+  'delete',
+  'describe',
+  'replicasets',
+  'pods',
+  'nodes',
+  'ReplicaSet',
+  'cp',
+];
+
+for (const [word, expected] of [
+  ['aply', ['apply']],
+  ['pdos', ['pods']],
+  ['ndoes', ['nodes']],
+  ['geet', ['get']],
+  ['gt', ['get']],
+  ['Replicaset', ['ReplicaSet']],
+  ['describ', ['describe']],
+  ['APPLY', ['apply']],
+  ['frobnicate', []],
+  ['x', []],
+  ['', []],
+  ['p'.repeat(100_000), []],
+] as const) {
+  test(`near to ${JSON.stringify(word.slice(0, 20))}: ${expected.join(', ') || 'nothing'}`, () => {
+    assert.deepEqual(nearest(word, words), expected);
+  });
+}
+
+test('only the nearest are told, in a sentence', () => {
+  assert.deepEqual(nearest('beta', ['betas', 'bats', 'zeta', 'meta']), ['betas', 'meta', 'zeta']);
+  assert.equal(didYouMean('pdos', words), ' Did you mean pods?');
+  assert.equal(didYouMean('bet', ['get', 'best', 'bets']), ' Did you mean best or bets or get?');
+  assert.equal(didYouMean('frobnicate', words), '');
+});

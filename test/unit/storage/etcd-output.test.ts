@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { etcdAdvice, readEtcdOutput } from '../../../src/storage/etcd-output.ts';
+
+const warning =
+  '{"level":"warn","caller":"auth/store.go:1380","msg":"simple token is not cryptographically signed"}';
+const entry = (level: string, msg: string, error?: string) =>
+  JSON.stringify({ level, caller: 'x.go:1', msg, error });
+const stack = [
+  '',
+  'goroutine 132 [running]:',
+  'go.etcd.io/bbolt.Open(...)',
+  '\tgo.etcd.io/bbolt/db.go:1054 +0x1ea',
+];
+
+for (const [what, lines, expected] of [
+  ['nothing', [''], { line: '' }],
+  ['the last line, when nothing tells more', [warning, 'killed', ''], { line: 'killed' }],
+  [
+    'a warning about damage is none: it was mended',
+    [
+      '{"level":"warn","msg":"ignored file in WAL directory","path":"0.wal.broken","error":"unexpected EOF"}',
+      'x',
+    ],
+    { line: 'x' },
+  ],
+  [
+    'a full disk',
+    [warning, entry('fatal', 'failed to save Raft entries', 'write 0.wal: no space left on device')],
+    { line: 'failed to save Raft entries: write 0.wal: no space left on device', trouble: 'full' },
+  ],
+  [
+    'a byte of the log that was changed',
+    [entry('fatal', 'failed to read WAL, cannot be repaired', 'walpb: crc mismatch'), warning],
+    { line: 'failed to read WAL, cannot be repaired: walpb: crc mismatch', trouble: 'damaged' },
+  ],
+  [
+    'a database that was cut, behind which Go writes its stack',
+    [warning, 'unexpected fault address 0x7f09b00d1000', 'fatal error: fault', '[signal SIGBUS]', ...stack],
+    { line: 'fatal error: fault', trouble: 'damaged' },
+  ],
+  [
+    'a log that is shorter than what was agreed',
+    [entry('panic', 'tocommit(9) is out of range [lastIndex(4)]. Was the raft log corrupted?'), ...stack],
+    { line: 'tocommit(9) is out of range [lastIndex(4)]. Was the raft log corrupted?', trouble: 'damaged' },
+  ],
+  [
+    'a failure that is neither',
+    [entry('fatal', 'failed to listen', 'address in use'), ...stack],
+    { line: 'failed to listen: address in use' },
+  ],
+] as const)
+  test(`etcd's last words: ${what}`, () => assert.deepEqual(readEtcdOutput(lines.join('\n')), expected));
+
+test('a line is cut, however long', () => assert.equal(readEtcdOutput('x'.repeat(9_000)).line.length, 500));
+
+test('the advice names the directory and the line, and is for what needs somebody', () => {
+  assert.equal(etcdAdvice({ line: 'killed' }, '/d'), undefined);
+  assert.match(
+    etcdAdvice({ line: 'L', trouble: 'full' }, '/d') ?? '',
+    /^the disk of \/d is full \(L\): make room/,
+  );
+  assert.match(
+    etcdAdvice({ line: 'L', trouble: 'damaged' }, '/d') ?? '',
+    /^the data of etcd in \/d are damaged \(L\): .*restore a snapshot/,
+  );
+});
