@@ -197,3 +197,8 @@ export const isForbidden = (error: unknown) => reasonOf(error) === 'Forbidden';
 export const isConflict = (error: unknown) => reasonOf(error) === 'Conflict';
 export const isInvalid = (error: unknown) => reasonOf(error) === 'Invalid';
 export const isExpired = (error: unknown) => reasonOf(error) === 'Expired' || reasonOf(error) === 'Gone';
+
+/** The cause is the API server's word for a creation that it refused since the namespace is being deleted. */
+export const isNamespaceTerminating = (error: unknown) =>
+  error instanceof StatusError &&
+  error.status.details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') === true;

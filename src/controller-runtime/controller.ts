@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
-import { isConflict } from '../apimachinery/status-error.ts';
+import { isConflict, isNamespaceTerminating } from '../apimachinery/status-error.ts';
 import { onAbort } from '../base/abort.ts';
 import type { BackoffOptions } from '../base/backoff.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
@@ -121,8 +121,9 @@ export class Controller {
     }
     const retryMs = queue.addRateLimited(key);
     const fields = { key, error: errorMessage(error), retryMs };
-    // A conflict only says that the cache was behind: the event that brings it up to date is on its way.
+    // A conflict, or a namespace that goes, only says that the cache was behind: the event that tells is on its way.
     if (isConflict(error)) this.#log.debug('reconcile met a newer object; trying again', fields);
+    else if (isNamespaceTerminating(error)) this.#log.debug('the namespace is being deleted', fields);
     else this.#log.warn('reconcile failed; trying again', fields);
   }
 }

@@ -1,4 +1,4 @@
-import { isNotFound, StatusError } from '../apimachinery/status-error.ts';
+import { isNamespaceTerminating, isNotFound } from '../apimachinery/status-error.ts';
 
 /** For writes to objects that may be gone by now, which is as good: resolves to undefined when they are. */
 export async function ifPresent<T>(write: Promise<T>): Promise<T | undefined> {
@@ -15,11 +15,7 @@ export async function unlessNamespaceEnds<T>(creation: Promise<T>): Promise<T | 
   try {
     return await creation;
   } catch (error) {
-    if (inTerminatingNamespace(error) || isNotFound(error)) return undefined;
+    if (isNamespaceTerminating(error) || isNotFound(error)) return undefined;
     throw error;
   }
 }
-
-export const inTerminatingNamespace = (error: unknown) =>
-  error instanceof StatusError &&
-  error.status.details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') === true;

@@ -8,7 +8,7 @@ import { isPodActive } from '../api/core/v1/pod-conditions.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
 import { matches, selectorFromLabelSelector } from '../apimachinery/labels.ts';
 import { controllerOf, type Draft, isTerminating, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
-import { isNotFound } from '../apimachinery/status-error.ts';
+import { isNamespaceTerminating, isNotFound } from '../apimachinery/status-error.ts';
 import { errorMessage } from '../base/log.ts';
 import { rfc3339 } from '../base/time.ts';
 import {
@@ -19,7 +19,7 @@ import {
 } from '../controller-runtime/definition.ts';
 import { byControllerUid, controllerUidIndex } from '../controller-runtime/owner.ts';
 import { carryOutClaims, controllerReference, planClaims } from './claim.ts';
-import { ifPresent, inTerminatingNamespace } from './if-present.ts';
+import { ifPresent } from './if-present.ts';
 import { ObservedWrites, verifyAfter } from './observed-writes.ts';
 import { type Failure, planReplicas, planStatus, slowStartBatches } from './replicaset-plan.ts';
 
@@ -100,7 +100,7 @@ export function replicaSetController(context: ControllerContext): ControllerDefi
       writes.written(key, pod, clock.now());
       events.event(set, 'Normal', 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`);
     } catch (error) {
-      if (!inTerminatingNamespace(error))
+      if (!isNamespaceTerminating(error))
         events.event(set, 'Warning', 'FailedCreate', `Error creating: ${errorMessage(error)}`);
       throw error;
     }
@@ -129,7 +129,7 @@ export function replicaSetController(context: ControllerContext): ControllerDefi
 
 /** Where a namespace ends, retrying will not help: the set itself is about to go. */
 function failure(reason: Failure['reason'], error: unknown): { failure: Failure; error: unknown } {
-  const hopeless = inTerminatingNamespace(error);
+  const hopeless = isNamespaceTerminating(error);
   return { failure: { reason, message: errorMessage(error) }, error: hopeless ? undefined : error };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
-import { newConflict } from '../../../src/apimachinery/status-error.ts';
+import { newConflict, newForbidden } from '../../../src/apimachinery/status-error.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
@@ -170,6 +170,29 @@ test('a conflict is no news', async () => {
   await start();
   await clock.advance(5);
   assert.deepEqual([runs, log.of('warn').length], [2, 0]);
+  await end();
+});
+
+test('a creation in a namespace that goes is no news', async () => {
+  const { server, clock, log, manager, start, end } = setUp();
+  let runs = 0;
+  server.put('a');
+  const causes = [{ reason: 'NamespaceTerminating', message: 'namespace default is being terminated' }];
+  manager.add(
+    controller(async () => {
+      runs++;
+      throw newForbidden(
+        { group: '', plural: 'pods' },
+        'a',
+        runs === 1 ? 'it goes' : 'no',
+        runs === 1 ? causes : [],
+      );
+    }),
+  );
+  await start();
+  assert.deepEqual([runs, log.of('warn').length], [1, 0]);
+  await clock.advance(5);
+  assert.deepEqual([runs, log.of('warn').length], [2, 1]);
   await end();
 });
 
