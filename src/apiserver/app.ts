@@ -21,6 +21,7 @@ import {
   discoveryAuthorizer,
   mastersAuthorizer,
   refusal,
+  selfReviewAuthorizer,
   unionAuthorizer,
 } from './authorization/authorizer.ts';
 import { nodeAuthorizer } from './authorization/node-authorizer.ts';
@@ -87,6 +88,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const authorize = unionAuthorizer([
     mastersAuthorizer,
     discoveryAuthorizer,
+    selfReviewAuthorizer,
     nodeAuthorizer(server),
     bootstrapperAuthorizer(requesters(server)),
     ...(options.authorize ? [options.authorize] : []),
