@@ -49,6 +49,7 @@ import { Turns } from './turns.ts';
 import type { UserInfo } from './user.ts';
 import { formsOf, handlerOf, verbOf } from './verbs/verbs.ts';
 import { versionDocument } from './version.ts';
+import { WriteTurns } from './write-turns.ts';
 import { createYamlReader } from './yaml-thread.ts';
 
 interface Env {
@@ -74,6 +75,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     clock: options.clock,
     random: options.random,
     turns: new Turns(),
+    writeTurns: new WriteTurns(),
     log: options.log.named('apiserver'),
     serviceCIDR: options.serviceCIDR ?? '10.96.0.0/16',
     nodePorts: options.nodePorts ?? [30000, 32767],
