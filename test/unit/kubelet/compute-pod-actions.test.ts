@@ -63,11 +63,16 @@ const cases: readonly Case[] = [
     actions: [],
   },
   {
-    name: 'nor does one with a profile by the older annotation, or a sysctl that is not safe',
+    name: 'nor does one with a profile by the older annotation',
     pod: makePod(
-      { securityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] } },
+      {},
       { annotations: { 'container.apparmor.security.beta.kubernetes.io/main': 'localhost/mine' } },
     ),
+    actions: [],
+  },
+  {
+    name: 'nor one with a sysctl that is not safe',
+    pod: makePod({ securityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] } }),
     actions: [],
   },
   {
