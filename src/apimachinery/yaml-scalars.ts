@@ -25,16 +25,26 @@ const integer: ScalarRule = {
   tag: 'tag:yaml.org,2002:int',
   default: true,
   test: /^(?:[-+]_*)?(?:0_*[xX]_*[\da-fA-F][\da-fA-F_]*|0_*[oO]_*[0-7][0-7_]*|0_*[bB]_*[01][01_]*|0[0-7_]*|[1-9][\d_]*)$/,
-  resolve(text) {
+  resolve(text, fail) {
     const plain = text.replaceAll('_', '');
-    const digits = plain.replace(/^[-+]/, '');
-    const value = Number(/^0[0-7]/.test(digits) ? `0o${digits}` : digits);
-    const isDecimal = /^\d+$/.test(digits);
+    const sign = /^[-+]?/.exec(plain)?.[0] ?? '';
+    const digits = plain.slice(sign.length);
+    // More than 64 digits are more than 64 bits, whatever they count; how many more nobody needs to know.
+    const isLong = digits.replace(/^0[a-zA-Z]?0*/, '').length > 64;
+    const size = isLong ? 2n ** 64n : BigInt(/^0[0-7]/.test(digits) ? `0o${digits.slice(1)}` : digits);
+    const value = sign === '-' ? -size : size;
+    const isSigned64 = BigInt.asIntN(64, value) === value;
+    const isUnsigned64 = sign === '' && BigInt.asUintN(64, value) === value;
     // What 64 bits do not hold is read as a decimal fraction, octal or not, and as text where it has letters.
-    if (value >= 2 ** 64) return isDecimal ? Number(plain) : text;
-    return plain.startsWith('-') && value !== 0 ? -value : value;
+    if (!isSigned64 && !isUnsigned64) return /^\d+$/.test(digits) ? Number(plain) : text;
+    // From 2^63 on kubectl makes a fraction of it too.
+    if (isSigned64 && String(Number(value)) !== String(value)) fail(tooExact(text));
+    return Number(value);
   },
 };
+
+const tooExact = (text: string) =>
+  `${text} is a whole number beyond 2^53, of which not every digit would be kept; write a quantity in quotes`;
 
 /** Also whole numbers that are no octal ones: 089. */
 const float: ScalarRule = {

@@ -11,8 +11,8 @@ import type { PodFiles } from './pod-files.ts';
 import type { PodWorkers } from './pod-workers.ts';
 
 export interface VolumeLimitsOptions {
-  readonly workers: PodWorkers;
-  readonly files: PodFiles;
+  readonly workers: Pick<PodWorkers, 'pods' | 'end'>;
+  readonly files: Pick<PodFiles, 'directory'>;
   readonly exec: Exec;
   readonly log: Logger;
 }

@@ -24,7 +24,7 @@ export interface DnsRoutingOptions {
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly nginx: Nginx;
+  readonly nginx: Pick<Nginx, 'serve' | 'remove'>;
   readonly hosts: HostsBlock;
   readonly nodeName: string;
   /** Whose names nobody may take: they stay what cluster DNS says, whatever a Dns names. */
@@ -117,15 +117,15 @@ export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
       const backoff = new Backoff(retry);
       while (!signal.aborted) {
         dirty = false;
+        let wait = lookAgainMs;
         try {
           await reconcile();
           backoff.reset();
         } catch (error) {
           tell(error);
-          await rest(backoff.next(), signal);
-          continue;
+          wait = backoff.next();
         }
-        if (!dirty) await rest(lookAgainMs, signal);
+        if (!dirty) await rest(wait, signal);
       }
       await writeHostsBlock(options.hosts, []).catch((error) =>
         log.warn('the names of Dns objects are left in the hosts file', { error: errorMessage(error) }),

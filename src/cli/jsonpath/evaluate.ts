@@ -95,16 +95,29 @@ const descend = (value: unknown): unknown[] => [value, ...childrenOf(value).flat
 
 function elementAt(value: unknown, index: number): unknown[] {
   if (!Array.isArray(value)) return [];
-  const at = index < 0 ? value.length + index : index;
-  if (at < 0 || at >= value.length)
-    throw new Error(`jsonpath: array index out of bounds: index ${index}, length ${value.length}`);
+  const at = fromEnd(index, value.length);
+  if (at < 0 || at >= value.length) throw outOfBounds(index, value.length);
   return [value[at]];
 }
 
+/** Throws for a part that its list does not have, unless it is empty, and for a step that leads nowhere. */
 function slice(value: unknown, { start, end, step }: Extract<Step, { kind: 'slice' }>): unknown[] {
-  if (!Array.isArray(value) || step <= 0) return [];
-  return value.slice(start ?? 0, end ?? value.length).filter((_, index) => index % step === 0);
+  if (!Array.isArray(value)) return [];
+  const { length } = value;
+  const from = fromEnd(start ?? 0, length);
+  const to = fromEnd(end ?? length, length);
+  if (from === to) return [];
+  if (from < 0 || from >= length) throw outOfBounds(from, length);
+  if (to < 0 || to > length) throw outOfBounds(to - 1, length);
+  if (from > to) throw new Error(`jsonpath: starting index ${from} is greater than ending index ${to}`);
+  if (step <= 0) throw new Error('jsonpath: step must be > 0');
+  return value.slice(from, to).filter((_, index) => index % step === 0);
 }
+
+const fromEnd = (index: number, length: number) => (index < 0 ? length + index : index);
+
+const outOfBounds = (index: number, length: number) =>
+  new Error(`jsonpath: array index out of bounds: index ${index}, length ${length}`);
 
 function compare(left: unknown, operator: Operator, right: unknown): boolean {
   const order = orderOf(left, right);

@@ -195,9 +195,12 @@ function peersOf(facts: OverlayFacts, podCIDR: string, others: readonly KubeObje
 function readPeer({ metadata }: KubeObject): Peer | string | undefined {
   const { name, annotations = {} } = metadata;
   const mode = annotations[modeAnnotation];
-  const podCIDR = rangeOf(annotations[podCIDRAnnotation]);
+  const range = annotations[podCIDRAnnotation];
   const address = annotations[nodeIPAnnotation];
-  if (mode === undefined || podCIDR === undefined || address === undefined) return undefined;
+  if (mode === undefined || range === undefined || address === undefined) return undefined;
+  const podCIDR = rangeOf(range);
+  if (podCIDR === undefined)
+    return `its pods' range ${JSON.stringify(range)} is no IPv4 network of at least eight addresses; make the node again with one`;
   const ip = unicast(address);
   if (ip === undefined)
     return `its address ${JSON.stringify(address)} is not one that packets can be sent to`;

@@ -126,6 +126,21 @@ describe('too many requests', () => {
     assert.equal((await third.call('GET', maps)).status, 200);
   });
 
+  it('for logs count as requests, and as streams where they are followed', async (t) => {
+    const { wrapStore, letGo, waiting } = gatedStore();
+    const server = await start(t, { wrapStore, limits: { requests: 2, watches: 1 } });
+    const user = await as(server, 'reader', masters);
+    const held = user.call('POST', maps, { metadata: { name: 'gated' } });
+    await until(() => waiting() === 1);
+    const log = '/api/v1/namespaces/default/pods/none/log';
+    assertTooMany(await user.call('GET', log));
+    assertTooMany(await user.call('GET', `${log}?follow=false`));
+    assert.equal((await user.call('GET', `${log}?follow=true`)).status, 404);
+    letGo();
+    assert.equal((await held).status, 201);
+    assert.equal((await user.call('GET', log)).status, 404);
+  });
+
   it('keep nothing from the control plane itself', async (t) => {
     const server = await start(t, { limits: { requests: 1, watches: 1 } });
     const answers = await Promise.all(Array.from({ length: 50 }, () => server.call('GET', maps)));

@@ -7,7 +7,7 @@ import { type Ctl, ctlFor, kubectlFor } from '../../fixtures/ctl.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { kubectlOf, kubectlsOf, unlessKubectl } from '../../fixtures/kubectls.ts';
-import { badYaml, yamlScalars } from '../../fixtures/yaml-scalars.ts';
+import { badYaml, exactNumbers, yamlScalars } from '../../fixtures/yaml-scalars.ts';
 
 const head = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n';
 const readOnly = ['create', '--dry-run=client', '--validate=false', '-o', 'json', '-f', '-'];
@@ -104,6 +104,15 @@ describe('beside kubectl', { timeout: 120_000, skip: unlessKubectl('1.32') }, ()
       assert.deepEqual(ours.x, theirs);
       for (const [index, [scalar, value]] of yamlScalars.entries())
         assert.deepEqual(theirs[index]?.key, value, scalar);
+    });
+  }
+
+  for (const number of exactNumbers) {
+    it(`kubectl keeps ${number} to the last digit; ctl refuses it rather than change it`, async () => {
+      const stdin = `${head}x: ${number}\n`;
+      const [ours, theirs] = await Promise.all([ctl(readOnly, { stdin }), kubectl(readOnly, { stdin })]);
+      assert.deepEqual([ours.status, theirs.status], [1, 0], ours.out + theirs.err);
+      assert.match(ours.err, /is a whole number beyond 2\^53/);
     });
   }
 

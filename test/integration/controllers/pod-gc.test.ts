@@ -1,76 +1,133 @@
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
-import { nodeResource } from '../../../src/api/core/v1/node.ts';
+import { afterEach, beforeEach, it } from 'node:test';
+import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { taintKeys } from '../../../src/api/core/v1/taints.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
-import { systemClock } from '../../../src/base/clock.ts';
+import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
-import { createInformerFactory } from '../../../src/client/shared-informer.ts';
 import type { ControllerDefinition } from '../../../src/controller-runtime/definition.ts';
 import { nodeQuarantine, podGcController } from '../../../src/controllers/pod-gc.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
-import { eventually } from './cluster.ts';
 
 let server: TestServer;
-before(async () => {
+let client: Client;
+let controller: ControllerDefinition;
+/** The caches, which show what a test puts there and nothing of what the server learns. */
+let seen: ScriptedInformers;
+let clock: FakeClock;
+
+beforeEach(async () => {
   server = await startTestServer();
+  client = createClient(inProcessTransport(server.handlerFor(admin)));
+  seen = new ScriptedInformers();
+  clock = new FakeClock();
+  controller = podGcController({
+    client,
+    clock,
+    random: new SeededRandom(1),
+    log: new RecordingLogger(),
+    informers: seen,
+    events: { event() {} },
+  });
 });
-after(() => server.stop());
+afterEach(() => server.stop());
+
+const reconcile = (node: string) => controller.reconcile(node, new AbortController().signal);
+
+async function bind(name: string, nodeName: string): Promise<Pod> {
+  const pod = await client.resource(podResource).create({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default' },
+    spec: { nodeName, containers: [{ name: 'app', image: 'app:1' }] },
+  } as unknown as Draft<Pod>);
+  seen.put(podResource, pod);
+  return pod;
+}
+
+const register = (name: string, spec: Node['spec'] = {}) =>
+  client.resource(nodeResource).create({ apiVersion: 'v1', kind: 'Node', metadata: { name }, spec });
+
+const podNames = async () =>
+  (await client.resource(podResource).list({ namespace: 'default' })).items
+    .map(({ metadata }) => metadata.name)
+    .sort();
 
 it('removes the pods of a node that stays away, and only those', async () => {
-  const client = createClient(inProcessTransport(server.handlerFor(admin)));
-  const clock = new FakeClock();
-  const log = new RecordingLogger();
-  const random = new SeededRandom(1);
-  const informers = createInformerFactory({ client, clock: systemClock, random, log });
-  const events = { event() {} };
-  const controller: ControllerDefinition = podGcController({ client, clock, random, log, informers, events });
-  const stopping = new AbortController();
-  await informers.start(stopping.signal);
-  const pods = informers.informerFor(podResource).lister;
-  const nodes = informers.informerFor(nodeResource).lister;
-  const reconcile = (node: string) => controller.reconcile(node, stopping.signal);
-  const bind = (name: string, nodeName: string) =>
-    client.resource(podResource).create({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name, namespace: 'default' },
-      spec: { nodeName, containers: [{ name: 'app', image: 'app:1' }] },
-    } as unknown as Draft<Pod>);
-  await client
-    .resource(nodeResource)
-    .create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'here' }, spec: {} });
+  seen.put(nodeResource, await register('here'));
   await bind('kept', 'here');
   await bind('lost', 'gone');
-  await eventually('the cache shows both', async () => pods.list().length === 2);
 
   assert.equal(await reconcile('here'), undefined);
   assert.deepEqual(await reconcile('gone'), { requeueAfter: nodeQuarantine });
   await clock.advance(nodeQuarantine - 1);
   assert.deepEqual(await reconcile('gone'), { requeueAfter: 1 });
+  assert.deepEqual(await podNames(), ['kept', 'lost']);
   await clock.advance(1);
-
-  // The node registers again, unseen by the cache: its pods stay, and the wait begins anew.
-  await client
-    .resource(nodeResource)
-    .create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'gone' }, spec: {} });
   await reconcile('gone');
-  assert.equal((await client.resource(podResource).list({ namespace: 'default' })).items.length, 2);
-  await eventually('the cache shows the node', async () => nodes.get('gone') !== undefined);
+  assert.deepEqual(await podNames(), ['kept']);
+});
+
+it('asks the server first: of a node that is there again, unseen by the cache, the pods stay', async () => {
+  await bind('kept', 'gone');
+  await reconcile('gone');
+  await clock.advance(nodeQuarantine);
+  await register('gone');
+  assert.equal(await reconcile('gone'), undefined);
+  assert.deepEqual(await podNames(), ['kept']);
+
+  // Away once more: it has all its time again.
   await client.resource(nodeResource).delete('gone');
-  await eventually('the cache has forgotten it', async () => nodes.get('gone') === undefined);
   assert.deepEqual(await reconcile('gone'), { requeueAfter: nodeQuarantine });
   await clock.advance(nodeQuarantine);
   await reconcile('gone');
-  const left = (await client.resource(podResource).list({ namespace: 'default' })).items;
-  assert.deepEqual(
-    left.map(({ metadata }) => metadata.name),
-    ['kept'],
-  );
-  stopping.abort();
-  await informers.stopped();
+  assert.deepEqual(await podNames(), []);
+});
+
+it('a node that the cache has seen meanwhile has all its time again', async () => {
+  await bind('kept', 'gone');
+  await reconcile('gone');
+  await clock.advance(nodeQuarantine - 1);
+  const node = await register('gone');
+  seen.put(nodeResource, node);
+  await reconcile('gone');
+  await client.resource(nodeResource).delete('gone');
+  seen.remove(nodeResource, 'gone');
+  assert.deepEqual(await reconcile('gone'), { requeueAfter: nodeQuarantine });
+});
+
+/** A node with the taint of a person who says that the machine is off; a pod that is being deleted and one that is not. */
+async function outOfService(ready: 'True' | 'False' | 'Unknown'): Promise<void> {
+  const node = await register('off', { taints: [{ key: taintKeys.outOfService, effect: 'NoExecute' }] });
+  seen.put(nodeResource, {
+    ...node,
+    status: { ...node.status, conditions: [{ type: 'Ready', status: ready }] },
+  });
+  await bind('stays', 'off');
+  await bind('leaving', 'off');
+  await client.resource(podResource).delete('leaving', 'default');
+  seen.put(podResource, await client.resource(podResource).get('leaving', 'default'));
+  assert.deepEqual(await podNames(), ['leaving', 'stays']);
+  await reconcile('off');
+}
+
+for (const ready of ['False', 'Unknown'] as const) {
+  it(`ends the deletions on a node that is out of service (Ready ${ready}), and touches no other pod`, async () => {
+    await outOfService(ready);
+    assert.deepEqual(await podNames(), ['stays']);
+    const left = await client.resource(podResource).get('stays', 'default');
+    assert.equal(left.metadata.deletionTimestamp, undefined);
+    assert.notEqual(left.status?.phase, 'Failed');
+  });
+}
+
+it('leaves them to the agent of a node that is ready, whatever its taint says', async () => {
+  await outOfService('True');
+  assert.deepEqual(await podNames(), ['leaving', 'stays']);
 });

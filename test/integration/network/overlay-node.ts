@@ -105,18 +105,7 @@ export class OverlayNode {
 
   /** A network namespace with an address of this node's, as the agent gives one to a pod. */
   async pod(ip: string, mode: OverlayMode = 'vxlan'): Promise<TestPod> {
-    const child = this.host.spawn('unshare', ['--net', 'sleep', '1000']);
-    this.host.after(() => end(child, 'SIGTERM'));
-    const { pid } = child;
-    if (pid === undefined) throw new Error('no process for the pod');
-    const namespaceOf = async (process: string) =>
-      (await systemExec('readlink', [`/proc/${process}/ns/net`])).stdout;
-    const here = await this.host.run('readlink', '/proc/self/ns/net');
-    const machine = await namespaceOf('self');
-    await waitFor('a namespace of the pod', async () => {
-      const there = await namespaceOf(String(pid));
-      return there !== machine && there.trim() !== here;
-    });
+    const pid = await emptyPod(this.host);
     await this.exec('ip', ['-batch', '-'], { input: renderHostLink(ip, pid, undefined, podMtu(mode, 1500)) });
     const pod = new TestPod(ip, pid);
     await pod.exec('ip', ['-batch', '-'], { input: renderPodLink(ip) });
@@ -124,22 +113,40 @@ export class OverlayNode {
   }
 }
 
+/** The process that holds a network namespace with nothing in it; both go with the host. */
+export async function emptyPod(host: Host): Promise<number> {
+  const child = host.spawn('unshare', ['--net', 'sleep', '1000']);
+  host.after(() => end(child, 'SIGTERM'));
+  const { pid } = child;
+  if (pid === undefined) throw new Error('no process for the pod');
+  const namespaceOf = async (process: string) =>
+    (await systemExec('readlink', [`/proc/${process}/ns/net`])).stdout;
+  const here = await host.run('readlink', '/proc/self/ns/net');
+  const machine = await namespaceOf('self');
+  await waitFor('a namespace of the pod', async () => {
+    const there = await namespaceOf(String(pid));
+    return there !== machine && there.trim() !== here;
+  });
+  return pid;
+}
+
 export class TestPod {
   readonly ip: string;
-  readonly #pid: number;
+  /** Of the process that holds its network namespace. */
+  readonly pid: number;
 
   constructor(ip: string, pid: number) {
     this.ip = ip;
-    this.#pid = pid;
+    this.pid = pid;
   }
 
   readonly exec: Exec = (file, args, options) =>
-    systemExec('nsenter', [`--net=/proc/${this.#pid}/ns/net`, file, ...args], {
+    systemExec('nsenter', [`--net=/proc/${this.pid}/ns/net`, file, ...args], {
       timeoutMs: 20_000,
       ...options,
     });
 
   spawn(host: Host, program: string, ...args: string[]): ChildProcess {
-    return host.spawn('nsenter', [`--net=/proc/${this.#pid}/ns/net`, program, ...args]);
+    return host.spawn('nsenter', [`--net=/proc/${this.pid}/ns/net`, program, ...args]);
   }
 }

@@ -77,6 +77,16 @@ testCreate(podResource, pod, [
     `${c0}.securityContext: Invalid value:`,
   ],
   [
+    'no new privileges and the right to all of them',
+    container({
+      securityContext: {
+        allowPrivilegeEscalation: false,
+        capabilities: { add: ['NET_ADMIN', 'CAP_SYS_ADMIN'] },
+      },
+    }),
+    `${c0}.securityContext: Invalid value:`,
+  ],
+  [
     'a gate, and a node',
     spec({ nodeName: 'n', schedulingGates: [{ name: 'a.example/b' }] }),
     'spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared',

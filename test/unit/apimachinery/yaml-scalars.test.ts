@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TextError } from '../../../src/apimachinery/value-limit.ts';
 import { formatYaml, parseYaml } from '../../../src/apimachinery/yaml.ts';
-import { badYaml, yamlScalars } from '../../fixtures/yaml-scalars.ts';
+import { badYaml, exactNumbers, yamlScalars } from '../../fixtures/yaml-scalars.ts';
 
 for (const [text, value] of yamlScalars) {
   test(`YAML reads ${text || 'nothing'} as ${JSON.stringify(value)}`, () => {
@@ -13,6 +13,16 @@ for (const [text, value] of yamlScalars) {
 for (const text of badYaml) {
   test(`YAML refuses ${text}`, () => {
     assert.throws(() => parseYaml(`key: ${text}\n`), TextError);
+  });
+}
+
+for (const text of exactNumbers) {
+  test(`YAML refuses ${text}, of which digits would be lost`, () => {
+    assert.throws(() => parseYaml(`a: 1\nkey: ${text}\n`), {
+      name: 'TextError',
+      message:
+        /^invalid YAML at line 2: .*\d+ is a whole number beyond 2\^53, .*; write a quantity in quotes$/,
+    });
   });
 }
 

@@ -170,6 +170,13 @@ test('a port for TCP and for UDP: both survive, and an unchanged manifest makes 
   assert.deepEqual(applyStrategicPatch(filled, patch, type).spec, renamed.spec);
 });
 
+test('what left the manifest and the object too asks for nothing', () => {
+  const original = pod({ containers: [container('a'), container('gone')] }, { finalizers: ['x/gone'] });
+  const modified = pod({ containers: [container('a')] }, { finalizers: [] });
+  const current = deepCopy(modified);
+  assert.equal(threeWayPatch({ original, modified, current }, podSchema()), undefined);
+});
+
 test('a strategy names the fields it keeps', () => {
   const schema = mergeSchemaOf(document('apis/apps/v1'), {
     group: 'apps',

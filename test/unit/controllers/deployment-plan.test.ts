@@ -212,6 +212,23 @@ describe('planDeployment', () => {
     assert.deepEqual(world.sizes(), [11, 7]);
   });
 
+  it('gives what rounding left over to the largest set, the oldest of equals', () => {
+    const world = new World(
+      deployment(10, {
+        strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 5 } },
+      }),
+    );
+    world.settle();
+    world.edit(image('app:2'));
+    for (let round = 0; round < 3; round++) world.step();
+    assert.deepEqual(world.sizes(), [5, 5]);
+    world.edit((target) => {
+      target.spec.replicas = 9;
+    });
+    world.step();
+    assert.deepEqual(world.sizes(), [4, 5]);
+  });
+
   it('Recreate starts the new only when the pods of the old are gone', () => {
     const world = new World(deployment(2, { strategy: { type: 'Recreate' } }));
     world.settle();
@@ -235,6 +252,42 @@ describe('planDeployment', () => {
       world.sets.map((set) => set.metadata.annotations?.[revisionAnnotation]),
       ['3', '4', '5'],
     );
+  });
+
+  it('forgets no revision that has pods left, or has not heard yet that it shall have none', () => {
+    const world = new World(deployment(1));
+    world.settle();
+    world.edit(image('app:2'));
+    world.settle();
+    // While one is paused nothing else says that a rollout is over.
+    world.edit(({ spec }) => {
+      spec.revisionHistoryLimit = 0;
+      spec.paused = true;
+    });
+    const [first] = world.sets;
+    assert.ok(first && first.spec.replicas === 0 && world.sets.length === 2);
+    const deletedWith = (status: Partial<NonNullable<ReplicaSet['status']>>) => {
+      world.sets[0] = { ...first, status: { ...withPods(first, 0, 0).status, replicas: 0, ...status } };
+      return world.plan().actions.map(({ type }) => type);
+    };
+    assert.deepEqual(deletedWith({ replicas: 1 }), []);
+    assert.deepEqual(deletedWith({ observedGeneration: (first.metadata.generation ?? 0) - 1 }), []);
+    assert.deepEqual(deletedWith({}), ['deleteReplicaSet']);
+  });
+
+  it('is Available while no more are missing than may be', () => {
+    const rollingUpdate = { maxSurge: 0, maxUnavailable: 1 };
+    const world = new World(deployment(4, { strategy: { type: 'RollingUpdate', rollingUpdate } }));
+    world.settle();
+    const available = (count: number) => {
+      world.sets = world.sets.map((set) => withPods(set, 4, count));
+      world.step();
+      const found = world.deployment.status?.conditions?.find(({ type }) => type === 'Available');
+      return [found?.status, found?.reason];
+    };
+    assert.deepEqual(available(3), ['True', 'MinimumReplicasAvailable']);
+    assert.deepEqual(available(2), ['False', 'MinimumReplicasUnavailable']);
+    assert.deepEqual(available(3), ['True', 'MinimumReplicasAvailable']);
   });
 
   it('tells when the deadline has passed and takes it back when it moves on', () => {

@@ -64,6 +64,18 @@ describe('endpointOf', () => {
     it(name, () => assert.deepEqual(conditions(target, one), expected));
 });
 
+describe('the host name of an endpoint', () => {
+  const hostname = (spec: Partial<Pod['spec']>) => endpointOf(service(), ready(0, { spec }))?.hostname;
+  it("is the pod's, where its subdomain is the Service", () => {
+    assert.equal(hostname({ hostname: 'db-0', subdomain: 'web' }), 'db-0');
+  });
+  it('is none where the subdomain is another Service, or not given', () => {
+    assert.equal(hostname({ hostname: 'db-0', subdomain: 'other' }), undefined);
+    assert.equal(hostname({ hostname: 'db-0' }), undefined);
+    assert.equal(hostname({ subdomain: 'web' }), undefined);
+  });
+});
+
 describe('portsOf', () => {
   const ports = [{ name: 'http', containerPort: 8080, protocol: 'TCP' as const }];
   const named = pod('a', { spec: { containers: [container({ ports })] } });
@@ -112,6 +124,34 @@ describe('planSlices', () => {
     const next = apply(service(), replaced, slices);
     assert.equal(next.writes, 1);
     assert.deepEqual(podNames(next.slices), podNames(apply(service(), replaced, []).slices));
+  });
+  it('fills a slice to its last place before it makes another', () => {
+    const { slices } = apply(service(), many(99), []);
+    const full = apply(service(), many(100), slices);
+    assert.deepEqual(
+      full.slices.map(({ endpoints }) => endpoints.length),
+      [100],
+    );
+    assert.equal(full.writes, 1);
+  });
+  it("has two pods of one address as two endpoints: on the host network both have the node's", () => {
+    const pods = [ready(1, { ip: '192.0.2.1' }), ready(2, { ip: '192.0.2.1' })];
+    const first = apply(service(), pods, []);
+    assert.deepEqual(podNames(first.slices), ['p0001', 'p0002']);
+    assert.equal(apply(service(), pods, first.slices).writes, 0);
+  });
+  it('leaves a slice that is being deleted alone, and puts its endpoints into another', () => {
+    const { slices } = apply(service(), many(3), []);
+    const going = slices.map((slice) => ({
+      ...slice,
+      metadata: { ...slice.metadata, deletionTimestamp: at(1), finalizers: ['example.com/hold'] },
+    }));
+    const plan = planSlices(service(), owner, many(4), going);
+    assert.deepEqual([plan.update, plan.remove], [[], []]);
+    assert.deepEqual(
+      plan.create.map(({ endpoints }) => endpoints.length),
+      [4],
+    );
   });
   it('keeps one empty slice when no endpoint is left', () => {
     const { slices } = apply(service(), many(150), []);

@@ -79,6 +79,45 @@ describe('planCollection', () => {
     it(name, () => assert.deepEqual(planCollection(one, owners, dependents, []), expected));
 });
 
+describe('ownersInCircle', () => {
+  interface Link {
+    readonly of: string;
+    readonly owner: string;
+    readonly blocks?: boolean;
+  }
+  const waiting = (name: string) =>
+    meta(name, { deletionTimestamp: at(1), finalizers: ['foregroundDeletion'] });
+  /** Of the first object; all wait but those named. */
+  const circle = (links: readonly Link[], notWaiting: readonly string[] = []) => {
+    const all = [...new Set(links.flatMap(({ of, owner }) => [of, owner]))].map((name): KubeObject => {
+      const owners = links.filter(({ of }) => of === name);
+      const ownerReferences = owners.map(({ owner, blocks = true }) => ({
+        ...ownedBy('Pod', owner),
+        blockOwnerDeletion: blocks,
+      }));
+      const base = notWaiting.includes(name) ? meta(name) : waiting(name);
+      return { apiVersion: 'v1', kind: 'Pod', metadata: { ...base, ownerReferences } };
+    });
+    const dependentsOf = (uid: string) =>
+      all.filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid));
+    return all[0] && ownersInCircle(all[0], dependentsOf);
+  };
+  const ba = { of: 'b', owner: 'a' };
+  const ab = { of: 'a', owner: 'b' };
+  const table: [string, Link[], string[], string[]][] = [
+    ['two that hold each other', [ab, ba], [], ['uid-b']],
+    ['through a third', [{ of: 'a', owner: 'c' }, ba, { of: 'c', owner: 'b' }], [], ['uid-c']],
+    ['an owner beside the circle', [ab, { of: 'a', owner: 'x' }, ba], [], ['uid-b']],
+    ['a dependent that does not hold it up', [ab, { ...ba, blocks: false }], [], []],
+    ['an owner that it does not hold up', [{ ...ab, blocks: false }, ba], [], []],
+    ['a dependent that is not being deleted', [ab, ba], ['b'], []],
+    ['an object that is not being deleted', [ab, ba], ['a'], []],
+    ['a chain', [ab, { of: 'b', owner: 'c' }], [], []],
+  ];
+  for (const [name, links, notWaiting, expected] of table)
+    it(name, () => assert.deepEqual(circle(links, notWaiting), expected));
+});
+
 /** Objects of one server, and the garbage collector's decisions carried out on them in a random order. */
 class Graph {
   objects = new Map<string, KubeObject>();

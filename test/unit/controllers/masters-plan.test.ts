@@ -3,7 +3,14 @@ import { test } from 'node:test';
 import type { Lease } from '../../../src/api/coordination/v1/lease.ts';
 import type { Endpoints } from '../../../src/api/core/v1/endpoints.ts';
 import type { EndpointSlice } from '../../../src/api/discovery/v1/endpoint-slice.ts';
-import { mastersOf, planEndpoints, planSlices } from '../../../src/controllers/masters-plan.ts';
+import {
+  hostnameAnnotation,
+  masterLabels,
+  mastersOf,
+  placesOf,
+  planEndpoints,
+  planSlices,
+} from '../../../src/controllers/masters-plan.ts';
 
 const lease = (holderIdentity: string | undefined) => ({ spec: { holderIdentity } }) as Lease;
 const at = (text: string) => mastersOf([lease(text)])[0] ?? assert.fail(text);
@@ -34,6 +41,24 @@ test('the addresses that leases name, each once and in order; what names none is
   assert.deepEqual(mastersOf(leases.map(lease)), [
     { address: '192.0.2.10', port: 6443 },
     { address: '192.0.2.11', port: 6443 },
+  ]);
+});
+
+test('the places of masters are those that labelled leases name, with the host name each has said', () => {
+  const labelled = (holderIdentity: string, annotations?: Record<string, string>) =>
+    ({ metadata: { labels: masterLabels, annotations }, spec: { holderIdentity } }) as unknown as Lease;
+  const unlabelled = { metadata: { labels: {} }, spec: { holderIdentity: '192.0.2.12:6443' } } as Lease;
+  const bare = { metadata: {}, spec: { holderIdentity: '192.0.2.13:6443' } } as Lease;
+  const leases = [
+    labelled('192.0.2.10:6443', { [hostnameAnnotation]: 'm1' }),
+    labelled('192.0.2.11:6443'),
+    labelled('m1'),
+    unlabelled,
+    bare,
+  ];
+  assert.deepEqual(placesOf(leases), [
+    { address: '192.0.2.10', hostname: 'm1' },
+    { address: '192.0.2.11', hostname: undefined },
   ]);
 });
 

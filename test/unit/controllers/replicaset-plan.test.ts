@@ -47,6 +47,23 @@ describe('rankForDeletion', () => {
     ['unknown before running', pod('z', { phase: 'Unknown' }), pod('a')],
     ['not ready', pod('z'), ready('a')],
     ['cheaper', ready('z', { metadata: cost('-5') }), ready('a')],
+    ['not ready, whatever it costs', pod('z', { metadata: cost('9') }), ready('a', { metadata: cost('-9') })],
+    [
+      'pending, whatever it costs',
+      pod('z', { phase: 'Pending', metadata: cost('9') }),
+      pod('a', { metadata: cost('-9') }),
+    ],
+    ['cheaper, although ready for longer', ready('z', { metadata: cost('-5') }), ready('a', { readyAt: 9 })],
+    [
+      'ready for a shorter time, although restarted less',
+      ready('z', { readyAt: 9 }),
+      ready('a', { restarts: 3 }),
+    ],
+    [
+      'restarted more often, although older',
+      ready('z', { restarts: 3 }),
+      ready('a', { metadata: { creationTimestamp: at(7) } }),
+    ],
     [
       'a cost that is no number counts as 0',
       ready('z', { metadata: cost('-1') }),
@@ -68,6 +85,12 @@ describe('rankForDeletion', () => {
       ready('o', { spec: { nodeName: 'n2' } }),
     ];
     assert.deepEqual(names(rankForDeletion([a, z], [a, z, other])), ['z', 'a']);
+  });
+  it('heeds how full a node is after the cost and before the time', () => {
+    const onFull = (name: string, options = {}) => ready(name, { spec: { nodeName: 'n2' }, ...options });
+    const rank = (one: Pod, two: Pod) => names(rankForDeletion([one, two], [one, two, onFull('o')]));
+    assert.deepEqual(rank(onFull('a'), ready('z', { metadata: cost('-5') })), ['z', 'a']);
+    assert.deepEqual(rank(ready('a', { readyAt: 9 }), onFull('z')), ['z', 'a']);
   });
 });
 

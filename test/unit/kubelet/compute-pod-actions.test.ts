@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import type { ObservedPod, PodAction, PodMemory } from '../../../src/kubelet/plan/actions.ts';
 import { computeOrphanActions, computePodActions } from '../../../src/kubelet/plan/compute-pod-actions.ts';
+import { nextFailure } from '../../../src/kubelet/plan/restart-backoff.ts';
 import {
   exited,
   failure,
@@ -62,11 +63,16 @@ const cases: readonly Case[] = [
     actions: [],
   },
   {
-    name: 'nor does one with a profile by the older annotation, or a sysctl that is not safe',
+    name: 'nor does one with a profile by the older annotation',
     pod: makePod(
-      { securityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] } },
+      {},
       { annotations: { 'container.apparmor.security.beta.kubernetes.io/main': 'localhost/mine' } },
     ),
+    actions: [],
+  },
+  {
+    name: 'nor one with a sysctl that is not safe',
+    pod: makePod({ securityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] } }),
     actions: [],
   },
   {
@@ -180,6 +186,27 @@ const cases: readonly Case[] = [
     actions: ['removeSandbox sandbox-0', 'createSandbox 1'],
   },
   {
+    name: 'a sandbox that is gone altogether is replaced under a number of its own',
+    observed: observed(exited(137)),
+    actions: ['createSandbox 1'],
+  },
+  {
+    name: 'a sandbox that died: none takes its place while one of its containers runs, though another has ended',
+    pod: makePod({ containers: two }),
+    observed: observed(makeSandbox({ state: 'exited' }), makeContainer(), exited(1, side)),
+    actions: ['removeSandbox sandbox-0', 'terminate main-0'],
+    requeueAfter: seconds(30),
+  },
+  {
+    name: 'of two sandboxes that run the older goes',
+    observed: observed(
+      makeSandbox(),
+      makeSandbox({ id: 'sandbox-1', attempt: 1 }),
+      makeContainer({ sandboxId: 'sandbox-1' }),
+    ),
+    actions: ['removeSandbox sandbox-0'],
+  },
+  {
     name: 'a sandbox that died is not replaced for containers that are not to start again',
     pod: makePod({ restartPolicy: 'Never', containers: two }),
     observed: observed(makeSandbox({ state: 'exited' }), exited(137), exited(137, side)),
@@ -220,6 +247,21 @@ const cases: readonly Case[] = [
     observed: observed(makeSandbox()),
     memory: makeMemory({ startFailures: new Map([['main', failure('ErrImagePull', 4)]]) }),
     actions: ['start side in sandbox-0 attempt 0 crashes 0'],
+    requeueAfter: seconds(4),
+  },
+  {
+    name: 'a failure of the definition before holds the new one back no longer',
+    pod: makePod({ containers: [{ name: 'main', image: 'app:2' }] }),
+    observed: observed(makeSandbox(), exited(1, { createdAt: now })),
+    memory: makeMemory({ startFailures: new Map([['main', failure('ErrImagePull', 4)]]) }),
+    actions: ['start main in sandbox-0 attempt 1 crashes 0'],
+  },
+  {
+    name: 'a failure of the new definition does',
+    pod: makePod({ containers: [{ name: 'main', image: 'app:2' }] }),
+    observed: observed(makeSandbox(), exited(1)),
+    memory: makeMemory({ startFailures: new Map([['main', failure('ErrImagePull', 4)]]) }),
+    actions: [],
     requeueAfter: seconds(4),
   },
   {
@@ -296,6 +338,19 @@ describe('computePodActions', () => {
       assert.equal(plan.requeueAfter, expected.requeueAfter);
     });
   }
+});
+
+describe('nextFailure', () => {
+  it('waits longer after each failure for one reason, and begins anew for another', () => {
+    const waits: number[] = [];
+    let last: ReturnType<typeof nextFailure> | undefined;
+    for (const reason of ['ErrImagePull', 'ErrImagePull', 'ErrImagePull', 'CreateContainerError']) {
+      last = nextFailure(last, reason, `${reason} happened`, now);
+      waits.push(last.retryAt - now);
+    }
+    assert.deepEqual(waits, [10, 20, 40, 10].map(seconds));
+    assert.equal(last?.count, 1);
+  });
 });
 
 describe('computeOrphanActions', () => {

@@ -59,7 +59,8 @@ describe('AddressPool', () => {
   }
 });
 
-describe('rules', () => {
+/** The text; what a kernel does with it, packets show (test/integration/network/guards.test.ts and vxlan.test.ts). */
+describe('the text of the rules', () => {
   const facts = { podCIDR: '10.244.3.0/24', clusterCIDR: '10.244.0.0/16' };
   const port = (hostPort: number, more: object = {}) => ({
     protocol: 'TCP' as const,

@@ -115,6 +115,9 @@ describe('the plan of the overlay', () => {
     assert.equal(alone.annotations, undefined);
     assert.deepEqual(plan([node(2), node(3)]).state, noOverlay);
     assert.deepEqual(plan([node(1, { podCIDR: undefined }), node(2)]).state, noOverlay);
+    // Eight addresses are the fewest that pods can have; of four none would be left for them.
+    assert.deepEqual(plan([node(1, { podCIDR: '10.244.1.0/30' }), node(2)]).state, noOverlay);
+    assert.notDeepEqual(plan([node(1, { podCIDR: '10.244.1.0/29' }), node(2)]).state, noOverlay);
   });
 
   it('has the link and says so before the others are ready', () => {
@@ -146,6 +149,16 @@ describe('the plan of the overlay', () => {
 
   const refused: readonly [string, KubeObject, RegExp][] = [
     ['a range outside the cluster', node(2, { podCIDR: '192.168.0.0/24' }), /is not in the cluster's/],
+    [
+      'a range of four addresses',
+      node(2, { podCIDR: '10.244.2.0/30' }),
+      /"10\.244\.2\.0\/30" is no IPv4 network of/,
+    ],
+    [
+      'no range',
+      node(2, { podCIDR: '10.244.2.0', annotations: { [modeAnnotation]: 'host-routes' } }),
+      /"10\.244\.2\.0" is no IPv4 network of/,
+    ],
     ['everything', node(2, { podCIDR: '0.0.0.0/0' }), /is not in the cluster's/],
     ["a part of this node's range", node(2, { podCIDR: '10.244.1.128/25' }), /overlaps that of node node-1/],
     [

@@ -126,6 +126,13 @@ describe('filters', () => {
       [untolerated],
     ],
     [
+      'a taint that also ends pods',
+      plain(),
+      { taints: [{ ...dedicated, effect: 'NoExecute' }] },
+      [],
+      [untolerated],
+    ],
+    [
       'a taint that only prefers',
       plain(),
       { taints: [{ ...dedicated, effect: 'PreferNoSchedule' }] },
@@ -245,13 +252,20 @@ describe('filters', () => {
       [noPort],
     ],
     [
-      'a port of every address',
+      'a port of every address of either family',
       port(80, { hostIP: '::' }),
       {},
       [boundPort(80, { hostIP: '10.0.0.2' })],
       [noPort],
     ],
-    ['a port of every address', port(80), {}, [boundPort(80, { hostIP: '10.0.0.2' })], [noPort]],
+    ['a port of every address, by default', port(80), {}, [boundPort(80, { hostIP: '10.0.0.2' })], [noPort]],
+    [
+      'a port of one address, taken for every address',
+      port(80, { hostIP: '10.0.0.2' }),
+      {},
+      [boundPort(80)],
+      [noPort],
+    ],
     [
       'host networking takes container ports',
       plain({
@@ -368,6 +382,28 @@ describe('Snapshot', () => {
     assert.equal(snapshot.nodes[0]?.requested.get('cpu'), 1000);
     snapshot.forget(one.metadata.uid);
     assert.equal(snapshot.nodes[0]?.requested.get('cpu'), 0);
+  });
+  it('forgets no pod that the server has shown on its node', () => {
+    const snapshot = snapshotOf([node('n')]);
+    const one = wanting('p', { cpu: '1' });
+    snapshot.assume(one, 'n');
+    snapshot.setPod({ ...one, spec: { ...one.spec, nodeName: 'n' } });
+    snapshot.forget(one.metadata.uid);
+    assert.equal(snapshot.nodes[0]?.requested.get('cpu'), 1000);
+    assert.equal(snapshot.isPlaced(one.metadata.uid), true);
+  });
+  it('frees the ports of a pod that goes, and no other', () => {
+    const withPorts = (name: string, ...hostPorts: number[]) => {
+      const ports = hostPorts.map((hostPort) => ({ containerPort: 80, protocol: 'TCP' as const, hostPort }));
+      return pod(name, { spec: { nodeName: 'n', containers: [container({ ports })] } });
+    };
+    const [first, second] = [withPorts('first', 80, 443), withPorts('second', 8080)];
+    const snapshot = snapshotOf([node('n')], [first, second]);
+    const taken = () => snapshot.nodes[0]?.hostPorts.map(({ port }) => port);
+    snapshot.removePod(first.metadata.uid);
+    assert.deepEqual(taken(), [8080]);
+    snapshot.setPod({ ...second, status: { ...second.status, phase: 'Succeeded' } });
+    assert.deepEqual(taken(), []);
   });
   it('counts pods of a node that is known only later, and again when it returns', () => {
     const snapshot = snapshotOf([], [pod('b', { spec: { nodeName: 'n' } })]);

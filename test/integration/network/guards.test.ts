@@ -1,0 +1,179 @@
+/** What the pod network refuses, in the kernels of a node and of a machine beside it that is none. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Exec } from '../../../src/base/exec.ts';
+import type { HostPort } from '../../../src/base/host-port.ts';
+import { end, type Host } from '../../e2e/harness/host.ts';
+import { Hosts } from '../../e2e/harness/hosts.ts';
+import { waitFor } from '../../e2e/harness/wait-for.ts';
+import { emptyPod, TestPod } from './overlay-node.ts';
+
+const source = (path: string) => JSON.stringify(new URL(`../../../src/${path}`, import.meta.url).href);
+
+/** What the agent of a node that is alone does for its pods, and for the addresses that no pod has. */
+const agentProgram = (nodeIP: string, pods: ReadonlyMap<string, number>, ports: readonly HostPort[]) => `
+  import { systemExec as exec } from ${source('base/exec.ts')};
+  import { silentLogger as log } from ${source('base/log.ts')};
+  import { applyOverlay } from ${source('network/overlay/kernel.ts')};
+  import { noOverlay, planOverlay } from ${source('network/overlay/plan.ts')};
+  import { RoutedPodNetwork } from ${source('network/pod-network.ts')};
+  import { defaultNames } from ${source('network/rules.ts')};
+  const facts = { nodeName: 'node', nodeIP: '${nodeIP}', podCIDR: '10.244.3.0/24', clusterCIDR: '10.244.0.0/16' };
+  const network = new RoutedPodNetwork({ exec, log, ...facts });
+  await network.setUp(facts.podCIDR);
+  for (const [ip, pid] of ${JSON.stringify([...pods])}) await network.attach(ip, pid);
+  await network.setHostPorts(${JSON.stringify(ports)});
+  const { state } = planOverlay(facts, [{ metadata: { name: 'node' } }], defaultNames);
+  await applyOverlay(exec, noOverlay, state, defaultNames);
+`;
+
+/** Answers each datagram, and writes it down as \`address it came to, address it came from, text\`. */
+const listenProgram = (addresses: readonly string[], file: string) => `
+  const { appendFileSync } = require('node:fs');
+  for (const address of ${JSON.stringify(addresses)}) {
+    const socket = require('node:dgram').createSocket('udp4');
+    const note = (line) => appendFileSync('${file}', line + '\\n');
+    socket.on('message', (text, from) => {
+      note(address + ' ' + from.address + ' ' + text);
+      socket.send('heard', from.port, from.address);
+    });
+    socket.bind(9000, address, () => note('ready'));
+  }
+`;
+
+/** A few datagrams, since any one may be lost for a reason of its own. */
+const sendProgram = (from: string, to: string, text: string) => `
+  const socket = require('node:dgram').createSocket('udp4');
+  socket.bind(0, '${from}', async () => {
+    for (let n = 0; n < 3; n++) await new Promise((done) => socket.send('${text}', 9000, '${to}', done));
+    socket.close();
+  });
+`;
+
+/** Asks until it is answered, and prints the answer and whose it is. */
+const askProgram = (to: string, port: number) => `
+  const socket = require('node:dgram').createSocket('udp4');
+  const again = setInterval(() => socket.send('asked', ${port}, '${to}'), 100);
+  socket.on('message', (text, from) => {
+    console.log(from.address + ' ' + text);
+    clearInterval(again);
+    socket.close();
+  });
+`;
+
+type Place = Pick<TestPod, 'exec' | 'spawn'>;
+
+const onHost = (host: Host): Place => ({
+  exec: (file, args) => host.run(file, ...args).then((stdout) => ({ stdout, stderr: '' })),
+  spawn: (_host, program, ...args) => host.spawn(program, args),
+});
+
+/** Listens at the addresses of a place; answers with what has come in so far, each sort of line once. */
+async function listen(host: Host, place: Place, addresses: readonly string[], name: string) {
+  const file = join(host.directory, name);
+  await writeFile(file, '');
+  const child = place.spawn(host, process.execPath, '-e', listenProgram(addresses, file));
+  host.after(() => end(child, 'SIGTERM'));
+  const lines = async () => (await readFile(file, 'utf8')).split('\n').filter(Boolean);
+  await waitFor(`a listener (${name})`, async () => (await lines()).length === addresses.length);
+  return {
+    /** Everything until the line is there: what was sent before it has had its chance to come. */
+    async until(last: string): Promise<string[]> {
+      await waitFor(`"${last}" (${name})`, async () => (await lines()).includes(last));
+      return [...new Set(await lines())].filter((line) => line !== 'ready');
+    },
+  };
+}
+
+const send = (exec: Exec, from: string, to: string, text: string) =>
+  exec(process.execPath, ['-e', sendProgram(from, to, text)]);
+
+/** Without it the kernel itself would drop some of what the rules have to. */
+async function withoutReversePathFilter(host: Host): Promise<void> {
+  const names = (await host.run('ls', '/proc/sys/net/ipv4/conf')).split('\n');
+  await host.run('sysctl', '-qw', ...names.map((name) => `net.ipv4.conf.${name}.rp_filter=0`));
+}
+
+test('the pod network of a node', async (context) => {
+  const hosts = await Hosts.start(context, 2, { docker: false });
+  const [node, stranger] = [hosts.at(0), hosts.at(1)];
+  const first = new TestPod('10.244.3.2', await emptyPod(node));
+  const second = new TestPod('10.244.3.3', await emptyPod(node));
+  const hostPort = {
+    protocol: 'UDP',
+    hostIP: '',
+    hostPort: 9300,
+    podIP: first.ip,
+    containerPort: 9000,
+  } as const;
+  const pods = new Map([first, second].map((pod) => [pod.ip, pod.pid]));
+  const program = agentProgram(node.address, pods, [hostPort]);
+  await node.run(process.execPath, '--input-type=module', '-e', program);
+  await withoutReversePathFilter(node);
+  await stranger.run('ip', 'route', 'add', '10.244.3.0/24', 'via', node.address);
+  const outside = onHost(stranger);
+  const atFirst = await listen(node, first, [first.ip], 'first-pod');
+  const atStranger = await listen(stranger, outside, [stranger.address], 'stranger');
+  const atNode = await listen(node, onHost(node), [node.address, '127.0.0.1'], 'node');
+
+  await context.test('hears no machine beside it that sends under an address of a pod', async () => {
+    // Of a pod here, of a pod of another node, and of nobody.
+    const addresses = [second.ip, '10.244.9.9', '10.244.3.99'];
+    for (const address of addresses) {
+      await stranger.run('ip', 'address', 'add', `${address}/32`, 'dev', 'lo');
+      await send(outside.exec, address, first.ip, 'pretended');
+      await send(outside.exec, address, node.address, 'pretended');
+    }
+    await send(outside.exec, stranger.address, first.ip, 'honest');
+    await send(outside.exec, stranger.address, node.address, 'honest');
+    const honest = (to: string) => `${to} ${stranger.address} honest`;
+    assert.deepEqual(await atFirst.until(honest(first.ip)), [honest(first.ip)]);
+    assert.deepEqual(await atNode.until(honest(node.address)), [honest(node.address)]);
+  });
+
+  await context.test('hears no pod that sends under an address that is not its own', async () => {
+    for (const address of [second.ip, '10.244.9.9', stranger.address, '192.0.2.77']) {
+      await first.exec('ip', ['address', 'add', `${address}/32`, 'dev', 'eth0']);
+      await send(first.exec, address, node.address, 'as another');
+      if (address !== stranger.address) await send(first.exec, address, stranger.address, 'as another');
+      await first.exec('ip', ['address', 'delete', `${address}/32`, 'dev', 'eth0']);
+    }
+    await send(first.exec, first.ip, node.address, 'as itself');
+    await send(first.exec, first.ip, stranger.address, 'as itself');
+    const asItself = `${node.address} ${first.ip} as itself`;
+    assert.deepEqual(
+      (await atNode.until(asItself)).filter((line) => line.endsWith('another')),
+      [],
+    );
+    // What leaves the cluster does so under the node's address.
+    const beyond = `${stranger.address} ${node.address} as itself`;
+    assert.deepEqual(await atStranger.until(beyond), [beyond]);
+  });
+
+  await context.test('lets no pod reach the loopback of its machine', async () => {
+    // What a pod that may change its own network can do to send there.
+    await second.exec('sysctl', ['-qw', 'net.ipv4.conf.all.route_localnet=1']);
+    for (const range of ['127.0.0.1', '127.0.0.0/8'])
+      await second.exec('ip', ['route', 'delete', 'local', range, 'dev', 'lo', 'table', 'local']);
+    await second.exec('ip', ['route', 'add', '127.0.0.1/32', 'via', '169.254.1.1', 'dev', 'eth0']);
+    await send(second.exec, second.ip, '127.0.0.1', 'to loopback');
+    await send(second.exec, second.ip, node.address, 'to the node');
+    const allowed = `${node.address} ${second.ip} to the node`;
+    const heard = (await atNode.until(allowed)).filter((line) => line.includes(' to '));
+    assert.deepEqual(heard, [allowed]);
+  });
+
+  await context.test(
+    'leads a port of the machine into a pod, that of its loopback too, and the answer back',
+    async () => {
+      const ask = async ({ exec }: Pick<Place, 'exec'>, to: string) =>
+        (await exec(process.execPath, ['-e', askProgram(to, hostPort.hostPort)])).stdout.trim();
+      assert.equal(await ask(onHost(node), '127.0.0.1'), '127.0.0.1 heard');
+      assert.equal(await ask(onHost(node), node.address), `${node.address} heard`);
+      assert.equal(await ask(outside, node.address), `${node.address} heard`);
+      await atFirst.until(`${first.ip} ${stranger.address} asked`);
+    },
+  );
+});
