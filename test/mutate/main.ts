@@ -171,6 +171,7 @@ for (const file of sourcesOf(positionals.length > 0 ? positionals : usual)) {
   const left = found.outcomes.filter(([, { type }]) => type === 'survived' || type === 'not run').length;
   process.stderr.write(`${file}: ${found.outcomes.length} mutants, ${left} not noticed\n`);
 }
+runner.stop();
 process.stdout.write(reportOf(done));
 const complaints = [
   ...[...failing].map((test) => `${test} fails with the source as it is, and was left out`),

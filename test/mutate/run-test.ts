@@ -1,6 +1,7 @@
 /** Runs one test file in a process of its own, until its first failure. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,12 +27,13 @@ export interface TestRunner {
   run(test: string, limitMs: number, replaced?: Replacement): Promise<TestResult>;
   /** With what it ran of the source. */
   measure(test: string, limitMs: number): Promise<{ result: TestResult; reports: CoverageReport[] }>;
-  /** Ends the processes that still run. */
+  /** Ends the processes that still run, and takes away what they left. */
   stop(): void;
 }
 
 export function testRunner(): TestRunner {
   const running = new Set<number>();
+  const base = mkdtempSync(join(tmpdir(), 'mutate-'));
 
   async function run(
     test: string,
@@ -71,7 +73,7 @@ export function testRunner(): TestRunner {
   }
 
   const inDirectory = async <T>(use: (directory: string) => Promise<T>): Promise<T> => {
-    const directory = await mkdtemp(join(tmpdir(), 'mutate-'));
+    const directory = await mkdtemp(`${base}/`);
     try {
       return await use(directory);
     } finally {
@@ -96,7 +98,10 @@ export function testRunner(): TestRunner {
         const texts = await Promise.all(names.map((name) => readFile(join(coverage, name), 'utf8')));
         return { result, reports: texts.map((text) => JSON.parse(text) as CoverageReport) };
       }),
-    stop: () => running.forEach(endGroup),
+    stop() {
+      running.forEach(endGroup);
+      rmSync(base, { recursive: true, force: true, maxRetries: 5 });
+    },
   };
 }
 
