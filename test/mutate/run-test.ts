@@ -1,4 +1,7 @@
-/** Runs one test file in a process of its own, until its first failure. */
+/**
+ * Runs one test file in a process of its own: a unit test until its first failure, any other to its end, where it takes
+ * away what it made.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -60,7 +63,7 @@ export function testRunner(): TestRunner {
     let failed: string | undefined;
     createInterface({ input: child.stdout }).on('line', (line) => {
       failed ??= /^ *not ok \d+ - (.*)$/.exec(line)?.[1];
-      if (failed !== undefined) endGroup(pid);
+      if (failed !== undefined && test.startsWith('test/unit/')) endGroup(pid);
     });
     await once(child, 'exit');
     clearTimeout(timer);
