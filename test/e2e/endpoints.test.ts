@@ -6,11 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { V1EndpointSliceList, V1Endpoints } from '@kubernetes/client-node';
 import { systemExec } from '../../src/base/exec.ts';
-import { kubectlsOf } from '../fixtures/kubectls.ts';
+import { anyKubectl, kubectlsOf } from '../fixtures/kubectls.ts';
 import { Cluster } from './harness/cluster.ts';
 import { deployHello, readyPods } from './harness/hello.ts';
 import { Host } from './harness/host.ts';
-import { kubectlPath } from './harness/kubectl.ts';
 import { waitFor } from './harness/wait-for.ts';
 
 /** A server outside of the cluster that says its name; resolves to its port. */
@@ -26,7 +25,7 @@ test('Endpoints of pods, of masters and of people', async (context) => {
   const cluster = await Cluster.start(context, { host });
   const { kubectl } = cluster;
   const apply = (object: object) =>
-    systemExec(kubectlPath(), ['--kubeconfig', cluster.kubeconfig, 'apply', '-f', '-'], {
+    systemExec(anyKubectl(), ['--kubeconfig', cluster.kubeconfig, 'apply', '-f', '-'], {
       input: JSON.stringify(object),
     });
   await deployHello(cluster);

@@ -9,8 +9,8 @@ import { connect } from 'node:tls';
 import type { V1Lease } from '@kubernetes/client-node';
 import { NodeFiles } from '../../src/node-bootstrap/node-files.ts';
 import { type CertificateRequest, issueCertificate } from '../../src/pki/x509.ts';
+import { anyKubectl } from '../fixtures/kubectls.ts';
 import { end } from './harness/host.ts';
-import { kubectlPath } from './harness/kubectl.ts';
 import { MultiCluster } from './harness/multi-cluster.ts';
 import { waitFor } from './harness/wait-for.ts';
 
@@ -60,7 +60,7 @@ test('certificates that end soon are renewed while the node works', async (conte
   );
 
   const log = join(node.host.directory, 'ticks.log');
-  const reader = spawn('sh', ['-c', 'exec "$0" logs --follow ticks >"$1"', kubectlPath(), log], {
+  const reader = spawn('sh', ['-c', 'exec "$0" logs --follow ticks >"$1"', anyKubectl(), log], {
     env: { ...process.env, KUBECONFIG: cluster.kubeconfig },
     stdio: 'ignore',
   });

@@ -7,6 +7,7 @@ import { constants } from 'node:os';
 import { basename, join } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
+import skips from '../skip-reporter.ts';
 
 const concurrency = 3;
 const timeoutMs = 480_000;
@@ -44,3 +45,4 @@ events.on('test:fail', () => {
   process.exitCode ??= 1;
 });
 events.compose(spec).pipe(process.stdout);
+events.compose(skips).pipe(process.stderr);

@@ -9,7 +9,7 @@ import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { Exec, PortForward, type V1Pod, type V1Status } from '@kubernetes/client-node';
 import { systemExec } from '../../src/base/exec.ts';
-import { kubectlsOf } from '../fixtures/kubectls.ts';
+import { anyKubectl, kubectlsOf } from '../fixtures/kubectls.ts';
 import { makeDirectory } from './harness/belongings.ts';
 import { Cluster, executable } from './harness/cluster.ts';
 import { isReady } from './harness/hello.ts';
@@ -190,7 +190,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
   }
 
   await context.test('attach joins a container that runs, and leaves it running', async () => {
-    const path = kubectlsOf(['1.32'])[0]?.path ?? 'kubectl';
+    const path = anyKubectl();
     const args = ['--kubeconfig', cluster.kubeconfig, 'attach', '-i', 'tools', '-c', 'typist'];
     const child = spawn(path, args, { stdio: 'pipe' });
     let said = '';
@@ -231,7 +231,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
 
   await context.test('a client that is killed leaves nothing behind on the node', async () => {
     const args = ['--kubeconfig', cluster.kubeconfig, 'port-forward', 'pod/tools', ':8080'];
-    const child = spawn(kubectlsOf(['1.32'])[0]?.path ?? 'kubectl', args, {
+    const child = spawn(anyKubectl(), args, {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const port = await forwardedPort(child);
@@ -246,7 +246,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
   });
 
   await context.test('minik8s ends at once while streams are open', async () => {
-    const path = kubectlsOf(['1.32'])[0]?.path ?? 'kubectl';
+    const path = anyKubectl();
     const args = ['--kubeconfig', cluster.kubeconfig, 'exec', 'tools', '-c', 'main', '--', 'sleep', '1000'];
     const child = spawn(path, args, { stdio: 'ignore' });
     const ended = once(child, 'exit').then(([code]) => code as number | null);

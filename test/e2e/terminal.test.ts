@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
 import { type ExecError, systemExec } from '../../src/base/exec.ts';
+import { anyKubectl } from '../fixtures/kubectls.ts';
 import { makeDirectory } from './harness/belongings.ts';
 import { Cluster, executable } from './harness/cluster.ts';
 import { isReady } from './harness/hello.ts';
 import { Host } from './harness/host.ts';
-import { kubectlPath } from './harness/kubectl.ts';
 import { waitFor } from './harness/wait-for.ts';
 
 /** A program in a terminal of 33 rows and 77 columns. */
@@ -84,7 +84,7 @@ test('a terminal of ctl, as one of kubectl', async (context) => {
   const ready = () =>
     waitFor('pod tools', async () => isReady(await cluster.kubectl.json<V1Pod>('get', 'pod', 'tools')));
   // By Ctrl-C kubectl ends with 1, ctl as the shell counts it.
-  const programs = { kubectl: [kubectlPath()], ctl: [executable, 'ctl'] };
+  const programs = { kubectl: [anyKubectl()], ctl: [executable, 'ctl'] };
 
   for (const [client, program] of Object.entries(programs)) {
     const command = (...args: string[]) => [...program, '--kubeconfig', cluster.kubeconfig, ...args];

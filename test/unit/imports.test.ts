@@ -1,25 +1,11 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { breaches, type Import } from '../fixtures/import-rules.ts';
+import { breaches } from '../fixtures/import-rules.ts';
+import { importsOf } from '../fixtures/imports.ts';
 
 const root = join(import.meta.dirname, '../..');
-
-/** Static, re-exporting and dynamic imports alike; comments hold none, since they have no quoted `from`. */
-const statement =
-  /^\s*(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s)?\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm;
-
-function importsOf(from: string, source: string): Import[] {
-  return [...source.matchAll(statement)].map(([, type, specifier, dynamic]) => {
-    const to = specifier ?? dynamic ?? '';
-    return {
-      from,
-      to: to.startsWith('.') ? posix.join(posix.dirname(from), to) : to,
-      kind: dynamic !== undefined ? 'dynamic' : type !== undefined ? 'type' : 'static',
-    };
-  });
-}
 
 const files = globSync('src/**/*.ts', { cwd: root }).sort();
 const imports = files.flatMap((file) => importsOf(file, readFileSync(join(root, file), 'utf8')));

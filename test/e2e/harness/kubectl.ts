@@ -1,6 +1,6 @@
 /** The real kubectl, as people run it. */
 import { ExecError, type ExecOptions, systemExec } from '../../../src/base/exec.ts';
-import { kubectlsOf } from '../../fixtures/kubectls.ts';
+import { anyKubectl } from '../../fixtures/kubectls.ts';
 
 export interface KubectlResult {
   readonly code: number;
@@ -17,11 +17,8 @@ export interface Kubectl {
   attempt(args: readonly string[], options?: ExecOptions): Promise<KubectlResult>;
 }
 
-/** The program, for whoever starts it to run beside the test. */
-export const kubectlPath = () => kubectlsOf(['1.32'])[0]?.path ?? 'kubectl';
-
 export function kubectlFor(kubeconfig: string): Kubectl {
-  const file = kubectlPath();
+  const file = anyKubectl();
   const start = (args: readonly string[], options: ExecOptions = {}) =>
     systemExec(file, ['--kubeconfig', kubeconfig, ...args], { timeoutMs: 60_000, ...options });
   const kubectl = async (...args: string[]) => (await start(args)).stdout;

@@ -6,7 +6,7 @@ import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { type Ctl, ctlFor, kubectlFor, type Result } from '../../fixtures/ctl.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
-import { kubectlOf, unlessKubectl } from '../../fixtures/kubectls.ts';
+import { kubectlsOf, unlessKubectl } from '../../fixtures/kubectls.ts';
 
 interface PodOf {
   readonly name: string;
@@ -296,15 +296,12 @@ describe('ctl and nodes, beside kubectl 1.32', { timeout: 120_000, skip: unlessK
     assert.deepEqual(keys, ['c0', 'c1', 'c2', 't0', 't1', 't2', 'u0', 'u1', 'u2']);
   });
 
-  for (const version of ['1.20', '1.27', '1.33']) {
-    const kubectl = kubectlOf(version);
-    it(`kubectl ${version} cordons, taints, drains and uncordons`, {
-      skip: unlessKubectl(version),
-    }, async () => {
+  for (const { version, path } of kubectlsOf(['1.20', '1.27', '1.33'])) {
+    it(`kubectl ${version} cordons, taints, drains and uncordons`, async () => {
       const space = `kubectl-${version.replace('.', '-')}`;
       await makeSpace(space, [web, bare]);
       const run = async (command: string) => {
-        const result = await kubectlFor(kubeconfig, kubectl?.path)(argv(space, command));
+        const result = await kubectlFor(kubeconfig, path)(argv(space, command));
         assert.equal(result.status, 0, `${command}: ${result.err}`);
         return result.out.replaceAll(space, 'SPACE');
       };

@@ -8,7 +8,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { kubectlOf } from '../../fixtures/kubectls.ts';
+import { kubectlOf, unlessKubectl } from '../../fixtures/kubectls.ts';
 import { type StreamCluster, startStreamCluster } from './stream-cluster.ts';
 
 const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
@@ -141,7 +141,7 @@ describe('ctl cp', { timeout: 110_000 }, () => {
   });
 
   const tarSays = "tar: Removing leading `/' from member names\n";
-  const skip = kubectl === undefined && 'kubectl 1.32 is not on this machine (KUBECTL_DIR names its folder)';
+  const skip = unlessKubectl('1.32');
   it('says and leaves the same as kubectl 1.32', { skip }, async () => {
     const [ours, theirs] = [fresh('ours'), fresh('theirs')];
     for (const args of [

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { kubectlOf } from '../../fixtures/kubectls.ts';
+import { kubectlOf, unlessKubectl } from '../../fixtures/kubectls.ts';
 import { freePort, type StreamCluster, startStreamCluster } from './stream-cluster.ts';
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
@@ -114,8 +114,7 @@ describe('ctl streams', { timeout: 110_000 }, () => {
     ['port-forward', 'svc/front', '81'],
     ['port-forward', 'svc/front', 'http'],
   ]) {
-    const skip =
-      kubectl === undefined && 'kubectl 1.32 is not on this machine (KUBECTL_DIR names its folder)';
+    const skip = unlessKubectl('1.32');
     it(`as kubectl 1.32: ${args.join(' ')}`, { skip }, async () => {
       const theirs = await run([kubectl ?? ''], args, 'input');
       assert.deepEqual(await run(ctl, args, 'input'), theirs);

@@ -1,0 +1,84 @@
+/** Texts as kernels write them. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  cgroupPaths,
+  inactiveFileBytes,
+  memoryInfo,
+  memoryLimit,
+  overlayUpper,
+} from '../../../src/kubelet/plan/kernel-files.ts';
+
+describe('/proc/meminfo', () => {
+  const text = 'MemTotal:       16316412 kB\nMemFree:          300000 kB\nMemAvailable:    8000000 kB\n';
+
+  it('says in kibibytes what there is and what is available', () => {
+    assert.deepEqual(memoryInfo(text), { size: 16_316_412 * 1024, available: 8_000_000 * 1024 });
+  });
+
+  it('may lack what is available, which no number stands for', () => {
+    assert.throws(() => memoryInfo(text.replace('MemAvailable', 'Other')), /has no MemAvailable/);
+    assert.throws(() => memoryInfo(text.replace('MemTotal', 'XMemTotal')), Error);
+    assert.throws(() => memoryInfo(''), Error);
+  });
+});
+
+describe('a limit of memory', () => {
+  for (const [text, limit] of [
+    ['104857600\n', 104_857_600],
+    ['max\n', undefined],
+    ['', undefined],
+    [' \n', undefined],
+    // v1, without one: the highest multiple of a page.
+    ['9223372036854771712\n', undefined],
+    [`${2 ** 60}`, undefined],
+    [`${2 ** 50}`, 2 ** 50],
+    ['0', 0],
+  ] as const)
+    it(JSON.stringify(text), () => assert.equal(memoryLimit(text), limit));
+});
+
+describe('file pages that can be dropped', () => {
+  it('are counted by v2 under their name', () => {
+    assert.equal(inactiveFileBytes('anon 5\ninactive_file 4096\nactive_file 7\n'), 4096);
+  });
+  it('are counted by v1 with those of the groups below', () => {
+    assert.equal(inactiveFileBytes('inactive_file 1\ntotal_inactive_file 8192\n'), 8192);
+    assert.equal(inactiveFileBytes('inactive_file 1\ntotal_inactive_file 0\n'), 0);
+  });
+  it('are none where nothing is said of them', () => assert.equal(inactiveFileBytes('anon 5\n'), 0));
+});
+
+describe('where the memory of a process is counted', () => {
+  it('in v2: the one group', () =>
+    assert.deepEqual(cgroupPaths('0::/system.slice/docker-1.scope\n'), ['./system.slice/docker-1.scope']));
+  it('in v1: that of the controller, also beside others, before that of v2', () => {
+    const text = '12:cpu,cpuacct:/a\n0::/both\n4:memory:/docker/1\n1:name=systemd:/b\n';
+    assert.deepEqual(cgroupPaths(text), ['memory/docker/1', './both']);
+    assert.deepEqual(cgroupPaths('3:hugetlb,memory:/c:d\n'), ['memory/c:d']);
+  });
+  it('nowhere, in a text of something else', () =>
+    assert.deepEqual(cgroupPaths('0::\nx\n7:memoryless:/a\n'), []));
+});
+
+describe('the writable directory of a container', () => {
+  const root = '/var/lib/docker/overlay2/1/diff';
+  const line = (mount: string, type: string, options: string) =>
+    `500 400 0:50 / ${mount} rw,relatime - ${type} overlay ${options}`;
+
+  it('is that of the overlay at its root', () => {
+    const text = [
+      line('/proc', 'proc', 'rw'),
+      line('/data', 'overlay', 'rw,upperdir=/other'),
+      line('/', 'overlay', `rw,lowerdir=/l1:/l2,upperdir=${root},workdir=/w`),
+    ].join('\n');
+    assert.equal(overlayUpper(text), root);
+    assert.equal(overlayUpper(line('/', 'overlay', `upperdir=${root}`)), root);
+  });
+
+  it('is none where the root is no overlay, or one that is only read', () => {
+    assert.equal(overlayUpper(line('/', 'ext4', `rw,upperdir=${root}`)), undefined);
+    assert.equal(overlayUpper(line('/', 'overlay', 'ro,lowerdir=/l1,xupperdir=/x')), undefined);
+    assert.equal(overlayUpper(''), undefined);
+  });
+});
