@@ -4,7 +4,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import type { KubeList, KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
 import { type Answer, startTestServer, storedObject, type TestServer } from '../../fixtures/api-server.ts';
-import { type LaggingStore, laggingStore } from '../../fixtures/lagging-store.ts';
+import { LaggingStore } from '../../fixtures/lagging-store.ts';
 
 const inDefault = '/api/v1/namespaces/default';
 const configMaps = `${inDefault}/configmaps`;
@@ -18,13 +18,13 @@ describe('while the cache lags', () => {
   before(async () => {
     server = await startTestServer({
       wrapStore(store) {
-        lagging = laggingStore(store);
+        lagging = new LaggingStore(store);
         return lagging.store;
       },
     });
   });
   afterEach(async () => {
-    lagging.release();
+    lagging.releaseEvents();
     await server.cache.waitUntil(await server.store.currentRevision());
   });
   after(() => server.stop());
@@ -53,15 +53,15 @@ describe('while the cache lags', () => {
     });
     await server.clock.settle();
     assert.equal(answered, false, 'it was answered by a cache that is behind');
-    lagging.release();
+    lagging.releaseEvents();
     return noted;
   };
 
   it('a list waits, and shows what was acknowledged before it', async () => {
-    lagging.hold();
+    lagging.holdEvents();
     await make(configMaps, { metadata: { name: 'listed' } });
     for (const query of ['', '?limit=1&fieldSelector=metadata.name%3Dlisted']) {
-      lagging.hold();
+      lagging.holdEvents();
       await make(configMaps, { metadata: { generateName: 'more-' } });
       const answer = await afterCatchingUp(server.call('GET', `${configMaps}${query}`));
       const names = answer.json<KubeList>().items.map(({ metadata }) => metadata.name);
@@ -70,16 +70,20 @@ describe('while the cache lags', () => {
   });
 
   it('a list of version 0 is what the cache has', async () => {
-    lagging.hold();
+    lagging.holdEvents();
     await make(configMaps, { metadata: { name: 'not-yet' } });
     const found = (await server.call('GET', `${configMaps}?resourceVersion=0`)).json<KubeList>();
     assert.ok(!found.items.some(({ metadata }) => metadata.name === 'not-yet'));
-    assert.equal((await server.call('GET', `${configMaps}/not-yet`)).status, 200);
+    const asked = server.call('GET', `${configMaps}/not-yet`);
+    await server.clock.settle();
+    // The event does not come, so the store is asked.
+    await server.clock.advance(2);
+    assert.equal((await asked).status, 200);
   });
 
   it('an update of the newest version is no conflict, and one of the version in the cache is', async () => {
     const old = await known('put', { a: '1' });
-    lagging.hold();
+    lagging.holdEvents();
     const newer = (await patch('put', { a: '2' })).json<ConfigMap>();
     const put = (object: ConfigMap, a: string) =>
       server.call('PUT', `${configMaps}/put`, { ...object, data: { a } });
@@ -93,7 +97,7 @@ describe('while the cache lags', () => {
 
   it('a deletion of the newest version is no conflict', async () => {
     await known('deleted');
-    lagging.hold();
+    lagging.holdEvents();
     const { resourceVersion } = (await patch('deleted', { a: '2' })).json<ConfigMap>().metadata;
     const options = { preconditions: { resourceVersion } };
     const answer = await server.call('DELETE', `${configMaps}/deleted`, options);
@@ -103,7 +107,7 @@ describe('while the cache lags', () => {
 
   it('a patch back to what the cache still shows is written', async () => {
     await known('patched', { a: '1' });
-    lagging.hold();
+    lagging.holdEvents();
     await patch('patched', { a: '2' });
     const answer = await patch('patched', { a: '1' });
     assert.deepEqual(answer.json<ConfigMap>().data, { a: '1' });
@@ -114,7 +118,7 @@ describe('while the cache lags', () => {
 
   it('an object that was deleted is not found, though the cache shows it', async () => {
     const made = await known('gone');
-    lagging.hold();
+    lagging.holdEvents();
     assert.equal((await server.call('DELETE', `${configMaps}/gone`)).status, 200);
     assert.equal((await server.call('PUT', `${configMaps}/gone`, made)).status, 404);
     assert.equal((await patch('gone', {})).status, 404);
@@ -138,7 +142,7 @@ describe('while the cache lags', () => {
     });
 
     it('reads the Secret of a pod that was bound to it a moment ago', async () => {
-      lagging.hold();
+      lagging.holdEvents();
       await make(`${inDefault}/pods`, pod('needed'));
       const asked = server.call('GET', `${inDefault}/secrets/needed`, undefined, { user: n1 });
       const answer = await afterCatchingUp(asked);
@@ -148,7 +152,7 @@ describe('while the cache lags', () => {
     it('reports about a pod that was bound to it a moment ago', async () => {
       await make(`${inDefault}/pods`, { ...pod('told'), spec: { ...pod('told').spec, nodeName: undefined } });
       await caughtUp();
-      lagging.hold();
+      lagging.holdEvents();
       await make(`${inDefault}/pods/told/binding`, { target: { name: 'n1' } });
       const event = {
         metadata: { name: 'told.1' },

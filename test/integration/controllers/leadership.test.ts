@@ -18,7 +18,7 @@ import type { Store } from '../../../src/storage/store.ts';
 import { objectsAt, startTestServer } from '../../fixtures/api-server.ts';
 import { certificatesOf, testAuthority } from '../../fixtures/certificates.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { laggingStore } from '../../fixtures/lagging-store.ts';
+import { LaggingStore } from '../../fixtures/lagging-store.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { eventually } from './cluster.ts';
@@ -176,12 +176,12 @@ test('writes that a leader had sent before it was deposed, and that arrive after
 test('a new leader begins with what is stored, not with what its own cache has heard of', async () => {
   const memory = createMemoryStore();
   const store: Store = { ...memory, close: async () => undefined };
-  const lagging = laggingStore(store);
+  const lagging = new LaggingStore(store);
   const a = await startMaster(store);
   await eventually('the first leads', a.logged(/became the leader/));
   const b = await startMaster(lagging.store);
   // The second hears of the ReplicaSet and of none of its pods.
-  lagging.hold('/registry/pods/');
+  lagging.holdEvents('/registry/pods/');
   await a.client.resource(deploymentResource).create(deployment('web', 3));
   await eventually('the pods', async () => (await podsOf(a.client, 'web')) === 3);
   await a.stop();
@@ -194,7 +194,7 @@ test('a new leader begins with what is stored, not with what its own cache has h
   });
   // Whatever it would do with no pods in sight it does now.
   for (let i = 0; i < 50; i++) await b.clock.settle();
-  lagging.release();
+  lagging.releaseEvents();
   await b.client.resource(deploymentResource).patch('web', 'default', 'merge', { spec: { replicas: 4 } });
   await eventually('the fourth', async () => (await podsOf(b.client, 'web')) === 4);
   assert.equal(await everMade(memory, 'web'), 4);

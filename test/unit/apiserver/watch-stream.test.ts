@@ -6,6 +6,7 @@ import { type ListQuery, parseListQuery } from '../../../src/apimachinery/list-o
 import type { Sink } from '../../../src/apiserver/pushed-body.ts';
 import { selectionOf } from '../../../src/apiserver/selection.ts';
 import { Turns } from '../../../src/apiserver/turns.ts';
+import { WriteTurns } from '../../../src/apiserver/write-turns.ts';
 import type { Framing } from '../../../src/apiserver/verbs/framing.ts';
 import { type WatchPlan, watchSource } from '../../../src/apiserver/verbs/watch-stream.ts';
 import { silentLogger } from '../../../src/base/log.ts';
@@ -102,6 +103,7 @@ function open(initial: readonly CachedObject[], over: Partial<WatchPlan> = {}): 
     clock,
     log: silentLogger,
     turns: new Turns(),
+    writeTurns: new WriteTurns(),
     selection: selectionOf(podResource, '', noQuery),
     framing,
     after: 10,

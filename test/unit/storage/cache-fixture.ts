@@ -24,12 +24,12 @@ export const body = (name: string, note?: string) => encodeObject(pod(name, note
 /** The store, with a watch that the test can break and requests for progress that it can count. */
 function breakable(store: Store) {
   let broken = new AbortController();
-  const state = { progress: 0, held: undefined as Promise<void> | undefined };
+  const state = { progress: 0, deaf: false, held: undefined as Promise<void> | undefined };
   const wrapped: Store = {
     ...store,
     requestProgress() {
       state.progress++;
-      store.requestProgress();
+      if (!state.deaf) store.requestProgress();
     },
     async *watch(prefix, after, signal) {
       const cut = broken.signal;
@@ -53,7 +53,7 @@ export interface Fixture {
   readonly store: Store;
   readonly clock: FakeClock;
   readonly cache: ReturnType<typeof createWatchCache>['cache'];
-  readonly state: { progress: number; held: Promise<void> | undefined };
+  readonly state: { progress: number; deaf: boolean; held: Promise<void> | undefined };
   loseHistory(): void;
   /** Collects what a watch is given. */
   watch(prefix: string, after?: number): Seen;

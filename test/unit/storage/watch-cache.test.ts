@@ -221,12 +221,30 @@ test('waiting for a revision: at once when it is here, by progress when no event
     assert.equal(state.progress, 0);
     const elsewhere = await store.create('/elsewhere/a', body('a'));
     const wait = cache.waitUntil(elsewhere);
-    await clock.advance(4);
+    await clock.advance(1);
     assert.equal(state.progress, 0);
     await clock.advance(1);
     await wait;
     assert.equal(state.progress, 1);
     assert.equal(clock.pending, 0);
+  }));
+
+test('a store that cannot say how far it is is asked less and less; who waits longer than the others is not held up by that', () =>
+  withCache(async ({ store, cache, clock, state }) => {
+    const held = Promise.withResolvers<void>();
+    state.held = held.promise;
+    const first = cache.waitUntil(await store.create('/elsewhere/a', body('a')));
+    await clock.advance(2);
+    state.deaf = true;
+    await clock.advance(198);
+    assert.equal(state.progress, 4);
+    const second = cache.waitUntil(await store.create('/elsewhere/b', body('b')));
+    held.resolve();
+    await first;
+    state.deaf = false;
+    await clock.advance(2);
+    await second;
+    assert.equal(state.progress, 5);
   }));
 
 test('waiting ends with its signal and with the cache', async () => {
