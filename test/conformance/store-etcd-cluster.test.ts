@@ -13,8 +13,8 @@ import { systemRandom } from '../../src/base/random.ts';
 import { createAuthority, issueCertificate } from '../../src/pki/x509.ts';
 import { connectEtcd, type EtcdOptions } from '../../src/storage/etcd.ts';
 import { RevisionMismatchError, StoreUnavailableError } from '../../src/storage/store.ts';
+import { etcdBinary } from '../fixtures/etcd-binary.ts';
 import { freePort } from '../fixtures/free-port.ts';
-import { etcdBinary, requireEtcd } from './etcd-server.ts';
 import { Collector, freshTree } from './store.ts';
 
 const limit = { timeout: 180_000 };
@@ -48,7 +48,6 @@ async function makeCertificates(): Promise<typeof tls> {
 }
 
 before(async () => {
-  requireEtcd();
   directory = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
   tls = await makeCertificates();
   const ports = new Map<string, { client: string; peer: string }>();
