@@ -27,6 +27,7 @@ const longestSocketPath = 107;
 /** etcd names a unix socket after its URL's host and port, in the directory it runs in. */
 const clientSocket = 'client:0';
 const peerSocket = 'peer:0';
+const logRoom = 16_384;
 
 export const memberName = 'minik8s';
 export const peerUrl = `unix://${peerSocket}`;
@@ -41,6 +42,8 @@ export async function runEtcd(
   // A socket file that a killed etcd left makes the next one fail to listen.
   for (const name of [clientSocket, peerSocket]) await rm(path.join(dataDir, name), { force: true });
   const output = await open(logFile(dataDir), 'w', 0o600);
+  // Empty lines, which it writes over: so there is room to say that the disk is full.
+  await output.write(Buffer.alloc(logRoom, '\n'), 0, logRoom, 0).catch(() => undefined);
   const child = spawn(binary, etcdArguments(command), {
     cwd: dataDir,
     stdio: ['ignore', output.fd, output.fd],

@@ -16,13 +16,15 @@ import { connectEtcd } from '../../src/storage/etcd.ts';
 import { runEtcd, socketAddress } from '../../src/storage/etcd-process.ts';
 import { processesWithArguments } from '../../src/storage/leftover-process.ts';
 import type { Store, StoredValue, StoreEvent } from '../../src/storage/store.ts';
-import { etcdBinary } from '../fixtures/etcd-binary.ts';
-import { binaries, earlierBinary, requireEarlierEtcd } from './etcd-server.ts';
+import { insideEtcd } from '../fixtures/etcd-binary.ts';
+import { earlierBinary, requireEarlierEtcd } from './etcd-server.ts';
 import { Collector } from './store.ts';
 
 const limit = { timeout: 180_000 };
 const tree = '/registry/';
 const missing = '/nowhere/etcd';
+/** What is taken over, and by what, is not for MINIK8S_TEST_ETCD to say. */
+const binaries = { binary: insideEtcd, earlierBinary };
 
 let scratch: string;
 /** A directory as an earlier minik8s leaves it when it is killed, and all that it had acknowledged. */
@@ -222,7 +224,7 @@ function spawnMaster(dataDir: string) {
     const signal = new AbortController().signal;
     await startEmbeddedEtcd({ binary, earlierBinary, dataDir, log, clock, signal });
     console.log('started');`;
-  const args = ['--input-type=module', '--eval', script, etcdBinary, earlierBinary, dataDir];
+  const args = ['--input-type=module', '--eval', script, insideEtcd, earlierBinary, dataDir];
   return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 

@@ -53,7 +53,7 @@ async function startEtcd(
   signal: AbortSignal,
 ): Promise<EmbeddedEtcd> {
   const dataDir = join(settings['data-dir'], 'etcd');
-  const binary = join(settings['data-dir'], 'bin/etcd-server');
+  const binary = join(settings['data-dir'], 'bin/current/etcd');
   // Where a minik8s with another etcd in it put that.
   const earlierBinary = join(settings['data-dir'], 'bin/etcd');
   await extractAsset('etcd', binary, 0o755);
