@@ -16,9 +16,6 @@ const require = createRequire(import.meta.url);
 const root = import.meta.dirname;
 const dist = join(root, 'dist');
 
-/** Where Debian's etcd-server and most others put it. */
-const etcdPath = '/usr/bin/etcd';
-
 /** package.json's version; with the commit unless that is the one tagged with it: `0.1.0+g1a2b3c4.dirty`. */
 async function buildVersion(): Promise<string> {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
@@ -78,10 +75,7 @@ async function timed<T>(what: string, work: Promise<T>): Promise<T> {
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { assets: { type: 'boolean', default: false } } });
   const { arch } = process;
-  const assets = await timed(
-    'assets',
-    makeAssets({ root, outdir: join(dist, 'assets'), arch, etcd: etcdPath }),
-  );
+  const assets = await timed('assets', makeAssets({ root, outdir: join(dist, 'assets'), arch }));
   if (values.assets) return;
   const version = await buildVersion();
   const node = await timed('runtime', nodeRuntime(arch));

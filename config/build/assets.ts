@@ -5,6 +5,7 @@ import { copyFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { dockerArchive } from './docker-archive.ts';
+import { buildEtcd, etcdLicenses, etcdSources } from './etcd.ts';
 import { fieldDocs } from './field-docs.ts';
 import { modelsPackage } from './kubernetes-models.ts';
 import { licenses } from './licenses.ts';
@@ -18,13 +19,11 @@ export interface AssetSources {
   readonly root: string;
   readonly outdir: string;
   readonly arch: string;
-  /** The etcd server to put in. */
-  readonly etcd: string;
 }
 
 /** Writes the assets to `outdir` and returns their paths by name (src/base/assets.ts reads them). */
 export async function makeAssets(sources: AssetSources): Promise<Readonly<Record<string, string>>> {
-  const { root, outdir, arch, etcd } = sources;
+  const { root, outdir, arch } = sources;
   const architecture = architectures[arch];
   if (architecture === undefined) throw new Error(`cannot build for ${arch}: only x64 and arm64 are known`);
   await mkdir(outdir, { recursive: true });
@@ -37,7 +36,7 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
     'licenses.txt': join(outdir, 'licenses.txt'),
   };
   await Promise.all([
-    unlessNewer(made.etcd, [etcd], (target) => stripped(etcd, target)),
+    unlessNewer(made.etcd, etcdSources(root), (target) => buildEtcd(root, arch, target)),
     unlessNewer(made['pause.tar'], [pause, import.meta.filename], async (target) => {
       const program = `${target}.program`;
       await run('gcc', ['-static', '-Os', '-s', '-Wall', '-Werror', '-o', program, pause]);
@@ -52,12 +51,14 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
     unlessNewer(made['field-docs.json'], [modelsPackage, import.meta.filename], async (target) =>
       writeFile(target, JSON.stringify(await fieldDocs())),
     ),
-    unlessNewer(made['licenses.txt'], [join(root, 'package-lock.json'), import.meta.filename], (target) =>
-      writeFile(target, licenses(root)),
+    unlessNewer(
+      made['licenses.txt'],
+      [join(root, 'package-lock.json'), join(root, 'config/etcd/go.sum'), import.meta.filename],
+      async (target) => writeFile(target, licenses(root, await etcdLicenses(root))),
     ),
   ]);
   const digests = join(outdir, 'digests.json');
-  await writeFile(digests, JSON.stringify(await digestsOf(made)));
+  await replace(digests, async (path) => writeFile(path, JSON.stringify(await digestsOf(made))));
   return { ...made, 'digests.json': digests };
 }
 
@@ -92,8 +93,19 @@ export async function unlessNewer(
   if (missing !== undefined) throw new Error(`${missing} is missing; run bin/setup`);
   if (made !== undefined && changed.every((time = 0) => time <= made)) return;
   await mkdir(dirname(target), { recursive: true });
-  await make(`${target}.new`);
-  await rename(`${target}.new`, target);
+  await replace(target, make);
+}
+
+/** Several may build at once: each makes its own, and the last one stays. */
+async function replace(target: string, make: (path: string) => Promise<void>): Promise<void> {
+  const draft = `${target}.${process.pid}.new`;
+  try {
+    await make(draft);
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
 }
 
 async function modified(path: string): Promise<number | undefined> {

@@ -1,6 +1,7 @@
 /** The licences of everything that is put into the one file. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Licensed } from './etcd.ts';
 
 interface PackageFile {
   readonly name: string;
@@ -11,17 +12,13 @@ interface PackageFile {
 
 /** Whose words are in the one file although none of its code is. */
 const quoted = ['@kubernetes/client-node'];
-/** Where Debian and Ubuntu put etcd's. */
-const etcdCopyright = '/usr/share/doc/etcd-server/copyright';
 
-/** One text: minik8s' own licence, then one section for each package that the file may hold parts of, and for etcd. */
-export function licenses(root: string): string {
+/** One text: minik8s' own licence, then one section for each package that the file may hold parts of, and each of `others`. */
+export function licenses(root: string, others: readonly Licensed[]): string {
   const own = readFileSync(join(root, 'LICENSE'), 'utf8');
   const packages = [...installed(root)].map(([, place]) => packageSection(place));
-  const etcd = existsSync(etcdCopyright)
-    ? readFileSync(etcdCopyright, 'utf8')
-    : 'Apache-2.0; Copyright The etcd Authors; see https://github.com/etcd-io/etcd';
-  return [section('minik8s', own), ...packages.sort(), section('etcd', etcd)].join('');
+  const more = others.map(({ name, version, text }) => section(`${name} ${version}`, text));
+  return [section('minik8s', own), ...packages.sort(), ...more.sort()].join('');
 }
 
 /** Package directories by name and version: the dependencies, and theirs. */

@@ -7,19 +7,22 @@
  *   ended before a new one starts; the data of a killed etcd are used as they are, but for those of one that never
  *   served (first-data.ts).
  */
-import { spawn } from 'node:child_process';
-import { access, chmod, constants, type FileHandle, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { access, chmod, constants, type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
-import { etcdAdvice, readEtcdOutput } from './etcd-output.ts';
-import { dataOf, isUnfinished, keepData, prepareData, untilServing } from './first-data.ts';
+import { etcdAdvice } from './etcd-output.ts';
+import { lastOutput, logFile, runEtcd, socketAddress, untilServing } from './etcd-process.ts';
+import { dataOf, isUnfinished, keepData, prepareData } from './first-data.ts';
 import { endProcess, parentLikeUs, processesWithArguments } from './leftover-process.ts';
+import { leftoverArguments, markFormat, takeOverData } from './take-over.ts';
 
 export interface EmbeddedEtcdOptions {
   /** The etcd executable. */
   readonly binary: string;
+  /** Where an etcd lies that reads data of before 3.6, should there be some; they are taken over then. */
+  readonly earlierBinary: string;
   /** Holds the data, the sockets and the log; made with mode 0700. */
   readonly dataDir: string;
   /** Bytes the database may grow to; 2 GiB unless told. */
@@ -49,41 +52,31 @@ const goodRunMs = 10_000;
 const stopMs = 5000;
 /** A disk that is busy makes the first start take seconds. */
 const firstStartMs = 30_000;
-/** The kernel's limit for a socket's path, its closing zero included. */
-const longestSocketPath = 107;
-/** etcd names a unix socket after its URL's host and port, in the directory it runs in. */
-const clientSocket = 'client:0';
 
 /**
  * Resolves once the first process is started; etcd answers some 300 ms later, which connectEtcd waits for. The very first
- * time it resolves when etcd has answered. Rejects when `binary` is not there, when a living master uses `dataDir`, and
- * with the signal's reason when that aborts before.
+ * time it resolves when etcd has answered; data of an earlier etcd are taken over before. Rejects when they cannot be, when
+ * `binary` is not there, when a living master uses `dataDir`, and with the signal's reason when that aborts before.
  */
 export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<EmbeddedEtcd> {
   const { clock, signal } = options;
   const log = options.log.named('etcd');
   const dataDir = path.resolve(options.dataDir);
   await access(options.binary, constants.X_OK).catch((cause) => {
-    throw new Error(`${options.binary} cannot be run: install etcd (apt-get install etcd-server)`, {
-      cause,
-    });
+    throw new Error(`${options.binary} cannot be run`, { cause });
   });
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await chmod(dataDir, 0o700);
-  const [name, data] = etcdArguments(dataDir, undefined, 0);
-  for (const pid of await processesWithArguments([name, data])) {
-    const master = await parentLikeUs(pid);
-    if (master !== undefined) {
-      throw new Error(
-        `process ${master} runs its etcd on ${dataDir}: stop it first, or use another data directory`,
-      );
-    }
-    log.warn('ending the etcd a killed master left behind', { pid });
-    await endProcess(pid, stopMs, clock);
-  }
+  await endLeftovers(dataDir, log, clock);
   const stopping = new AbortController();
   const ended = AbortSignal.any([signal, stopping.signal]);
   const directory = await open(dataDir, 'r');
+  try {
+    await takeOverData({ ...options, dataDir, directory, log });
+  } catch (error) {
+    await directory.close();
+    throw error;
+  }
   const run: Run = { pid: undefined, startedAt: 0, advice: undefined };
   const first = Promise.withResolvers<void>();
   const supervised = supervise({ ...options, dataDir, directory, log }, run, ended, first).finally(() =>
@@ -91,13 +84,11 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
   );
   await Promise.race([first.promise, supervised]);
 
-  const socket = path.join(dataDir, clientSocket);
-  // A path too long for a socket's address is reached through the open directory.
-  const address =
-    socket.length > longestSocketPath ? `/proc/self/fd/${directory.fd}/${clientSocket}` : socket;
+  const address = socketAddress(dataDir, directory.fd);
   if (!ended.aborted && (await isUnfinished(dataDir))) {
     try {
       await untilServing({ socketPath: address, clock, limitMs: firstStartMs, signal: ended });
+      await markFormat(dataDir);
       await keepData(dataDir, directory);
     } catch (error) {
       stopping.abort();
@@ -119,6 +110,22 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
       await supervised;
     },
   };
+}
+
+/** Ends what a killed master left behind; rejects when its master lives. */
+async function endLeftovers(dataDir: string, log: Logger, clock: Clock): Promise<void> {
+  for (const wanted of leftoverArguments(dataDir)) {
+    for (const pid of await processesWithArguments(wanted)) {
+      const master = await parentLikeUs(pid);
+      if (master !== undefined) {
+        throw new Error(
+          `process ${master} runs its etcd on ${dataDir}: stop it first, or use another data directory`,
+        );
+      }
+      log.warn('ending the etcd a killed master left behind', { pid });
+      await endProcess(pid, stopMs, clock);
+    }
+  }
 }
 
 interface Run {
@@ -146,7 +153,7 @@ async function supervise(
     const outcome = await runOnce(options, run, signal, first.resolve).catch(errorMessage);
     if (signal.aborted) return;
     if (clock.now() - started > goodRunMs) backoff.reset();
-    const end = readEtcdOutput(await readFile(logFile(options.dataDir), 'utf8').catch(errorMessage));
+    const end = await lastOutput(options.dataDir);
     const advice = etcdAdvice(end, dataOf(options.dataDir));
     const delayMs = backoff.next();
     log.error('etcd ended, starting it again', { outcome, delayMs, lastLine: end.line });
@@ -165,78 +172,14 @@ async function runOnce(
 ): Promise<string> {
   const { dataDir, directory, clock } = options;
   await prepareData(dataDir, directory);
-  // A socket file that a killed etcd left makes the next one fail to listen.
-  for (const name of [clientSocket, 'peer:0']) await rm(path.join(dataDir, name), { force: true });
-  const output = await open(logFile(dataDir), 'w', 0o600);
-  const child = spawn(options.binary, etcdArguments(dataDir, options.quotaBytes, clock.now()), {
-    cwd: dataDir,
-    stdio: ['ignore', output.fd, output.fd],
-    // Its own process group: Ctrl-C reaches the master alone, which then ends etcd after its last write.
-    detached: true,
-    // Its collector runs when garbage is half of what lives, not as much again: 1,000 nodes renew 100 Leases a second.
-    env: { GOGC: '50' },
-  });
-  const exited = new Promise<string>((resolve) => {
-    child.once('exit', (code, by) => resolve(by ? `killed by ${by}` : `exit status ${code}`));
-    child.once('error', (error) => resolve(`cannot be started: ${errorMessage(error)}`));
-  });
-  child.once('spawn', onStarted);
-  run.pid = child.pid;
-  run.startedAt = clock.now();
-  let kill: { cancel(): void } | undefined;
-  const end = () => {
-    child.kill('SIGTERM');
-    kill = clock.after(stopMs, () => child.kill('SIGKILL'));
-  };
-  signal.addEventListener('abort', end, { once: true });
-  if (signal.aborted) end();
+  const command = { ...options, data: dataOf(dataDir), stopMs };
   try {
-    return await exited;
+    return await runEtcd(command, signal, (pid) => {
+      run.pid = pid;
+      run.startedAt = clock.now();
+      onStarted();
+    });
   } finally {
-    signal.removeEventListener('abort', end);
-    kill?.cancel();
     run.pid = undefined;
-    await output.close();
   }
-}
-
-function logFile(dataDir: string): string {
-  return path.join(dataDir, 'etcd.log');
-}
-
-/** The first two tell this server from every other one. */
-function etcdArguments(
-  dataDir: string,
-  quotaBytes: number | undefined,
-  now: number,
-): [string, string, ...string[]] {
-  const client = `unix://${clientSocket}`;
-  const peer = 'unix://peer:0';
-  return [
-    '--name=minik8s',
-    `--data-dir=${dataOf(dataDir)}`,
-    `--listen-client-urls=${client}`,
-    `--advertise-client-urls=${client}`,
-    `--listen-peer-urls=${peer}`,
-    `--initial-advertise-peer-urls=${peer}`,
-    `--initial-cluster=minik8s=${peer}`,
-    // Only read when the data directory is new: a wiped database is then told from the one before it.
-    `--initial-cluster-token=${now}`,
-    `--quota-backend-bytes=${quotaBytes ?? 2 ** 31}`,
-    '--auto-compaction-mode=periodic',
-    '--auto-compaction-retention=5m',
-    // So many entries of its log stay in memory: as of 3.6 by itself, before ten times as many.
-    '--snapshot-count=10000',
-    // Three times the writes with the same durability: the log is still synced for every commit.
-    '--experimental-backend-bbolt-freelist-type=map',
-    '--backend-batch-limit=1000',
-    // Room for the largest object Kubernetes accepts (3 MiB) with its claims.
-    '--max-request-bytes=4194304',
-    '--grpc-keepalive-min-time=1s',
-    // One member: no election to wait for, so short ticks make the first answer fast.
-    '--heartbeat-interval=20',
-    '--election-timeout=200',
-    '--logger=zap',
-    '--log-level=warn',
-  ];
 }

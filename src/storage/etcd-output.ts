@@ -29,13 +29,20 @@ export function readEtcdOutput(output: string): EtcdEnd {
   return said.length > 0 && damaged.test(line) ? { line, trouble: 'damaged' } : { line };
 }
 
-/** A line of etcd's log is JSON; one of Go's is not. */
+/** A line of etcd's log is JSON, cut where the disk was full; one of Go's is not. */
 function inWords(line: string): string {
+  const [message, error] = ['msg', 'error'].map((name) => {
+    const quoted = new RegExp(`"${name}":("(?:[^"\\\\]|\\\\.)*")`).exec(line)?.[1];
+    return quoted === undefined ? undefined : readString(quoted);
+  });
+  return [message, error].filter(Boolean).join(': ') || line;
+}
+
+function readString(quoted: string): string {
   try {
-    const { msg, error } = JSON.parse(line) as { readonly msg?: string; readonly error?: string };
-    return [msg, error].filter(Boolean).join(': ') || line;
+    return String(JSON.parse(quoted));
   } catch {
-    return line;
+    return quoted;
   }
 }
 

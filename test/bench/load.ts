@@ -13,6 +13,7 @@ import { silentLogger } from '../../src/base/log.ts';
 import { issueCertificate, type KeyAndCertificate } from '../../src/pki/x509.ts';
 import { encodeObject } from '../../src/storage/codec.ts';
 import { startEmbeddedEtcd } from '../../src/storage/embedded-etcd.ts';
+import { etcdBinary } from '../fixtures/etcd-binary.ts';
 import type { ClientsAnswer, ClientsTask } from './load-clients.ts';
 import { type BenchMaster, withMaster } from './master.ts';
 import type { Benchmark, Row } from './report.ts';
@@ -113,7 +114,8 @@ async function usersOf(authority: KeyAndCertificate, names: readonly string[]) {
 /** Straight into the etcd the master will start, many at a time: through the API it would take longer than all the rest. */
 async function fillStore(dataDir: string): Promise<void> {
   const { signal } = new AbortController();
-  const options = { binary: '/usr/bin/etcd', dataDir, clock: systemClock, log: silentLogger, signal };
+  const binaries = { binary: etcdBinary, earlierBinary: etcdBinary };
+  const options = { ...binaries, dataDir, clock: systemClock, log: silentLogger, signal };
   const etcd = await startEmbeddedEtcd(options);
   const [hosts = ''] = etcd.endpoints;
   const client = new Etcd3({ hosts });

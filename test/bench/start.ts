@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { systemExec } from '../../src/base/exec.ts';
 import { Cluster } from '../e2e/harness/cluster.ts';
+import { etcdBinary } from '../fixtures/etcd-binary.ts';
 import { type Benchmark, median, type Row, timed } from './report.ts';
 import { usageOf } from './usage.ts';
 
@@ -52,7 +53,7 @@ async function etcdAlone(): Promise<void> {
   const directory = stdout.trim();
   const urls = ['client', 'peer'].map((name) => `unix://${name}:0`);
   const child = spawn(
-    'etcd',
+    etcdBinary,
     [
       '--data-dir=data',
       `--listen-client-urls=${urls[0]}`,

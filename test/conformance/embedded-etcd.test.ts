@@ -14,14 +14,15 @@ import { systemRandom } from '../../src/base/random.ts';
 import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../src/storage/embedded-etcd.ts';
 import { connectEtcd } from '../../src/storage/etcd.ts';
 import { StoreUnavailableError } from '../../src/storage/store.ts';
+import { etcdBinary } from '../fixtures/etcd-binary.ts';
 import { RecordingLogger } from '../fixtures/recording-logger.ts';
-import { etcdBinary, requireEtcd, startTestEtcd } from './etcd-server.ts';
+import { binaries, earlierBinary, startTestEtcd } from './etcd-server.ts';
 
 const limit = { timeout: 180_000 };
 const bytes = Buffer.from('x');
 
 function start(dataDir: string, signal = new AbortController().signal): Promise<EmbeddedEtcd> {
-  return startEmbeddedEtcd({ binary: etcdBinary, dataDir, log: silentLogger, clock: systemClock, signal });
+  return startEmbeddedEtcd({ ...binaries, dataDir, log: silentLogger, clock: systemClock, signal });
 }
 
 const connect = ({ endpoints, keepaliveMs }: EmbeddedEtcd) =>
@@ -76,7 +77,6 @@ test('it is started again when killed, keeps its data, and is gone after stop', 
 });
 
 test('after its master was killed: the etcd left behind is ended and its data served', limit, async () => {
-  requireEtcd();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
   const storage = path.join(import.meta.dirname, '../../src/storage');
   const master = spawn(
@@ -91,7 +91,7 @@ test('after its master was killed: the etcd left behind is ended and its data se
        import { systemRandom as random } from '${storage}/../base/random.ts';
        const signal = new AbortController().signal;
        const [binary, dataDir] = process.argv.slice(1);
-       const etcd = await startEmbeddedEtcd({ binary, dataDir, log, clock, signal });
+       const etcd = await startEmbeddedEtcd({ binary, earlierBinary: binary, dataDir, log, clock, signal });
        const store = await connectEtcd({ endpoints: etcd.endpoints, log, clock, random });
        await store.create('/t/a', Buffer.from('from the first'));
        console.log(etcd.pid());`,
@@ -132,7 +132,7 @@ test('the signal ends it', limit, async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
   const abort = new AbortController();
   const etcd = await startEmbeddedEtcd({
-    binary: etcdBinary,
+    ...binaries,
     dataDir,
     log: silentLogger,
     clock: systemClock,
@@ -150,7 +150,9 @@ test('a binary that cannot run is told, and stop does not hang', limit, async ()
   const dataDir = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
   const binary = path.join(dataDir, 'no-such-etcd');
   const signal = new AbortController().signal;
-  const start = startEmbeddedEtcd({ binary, dataDir, log: silentLogger, clock: systemClock, signal });
+  const start = startEmbeddedEtcd({
+    ...{ binary, earlierBinary, dataDir, log: silentLogger, clock: systemClock, signal },
+  });
   await assert.rejects(start, /no-such-etcd/);
   await rm(dataDir, { recursive: true });
 });
@@ -200,12 +202,11 @@ test('killed in its first start it begins anew, and later it keeps what it has',
 });
 
 test('damaged data are told as that, at once, with what to do', limit, async () => {
-  requireEtcd();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
   const log = new RecordingLogger();
   const begin = () =>
     startEmbeddedEtcd({
-      binary: etcdBinary,
+      ...binaries,
       dataDir,
       log,
       clock: systemClock,

@@ -9,11 +9,14 @@ import { systemRandom } from '../../src/base/random.ts';
 import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../src/storage/embedded-etcd.ts';
 import { connectEtcd } from '../../src/storage/etcd.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { etcdBinary } from '../fixtures/etcd-binary.ts';
 
-export const etcdBinary = '/usr/bin/etcd';
+/** Debian's: 3.4, and 3.5 from Debian 13 on. */
+export const earlierBinary = '/usr/bin/etcd';
+export const binaries = { binary: etcdBinary, earlierBinary };
 
-export function requireEtcd(): void {
-  if (!existsSync(etcdBinary)) throw new Error(`${etcdBinary} is missing: apt-get install etcd-server`);
+export function requireEarlierEtcd(): void {
+  if (!existsSync(earlierBinary)) throw new Error(`${earlierBinary} is missing: run bin/setup`);
 }
 
 export interface TestEtcd {
@@ -28,10 +31,9 @@ export interface TestEtcd {
 }
 
 export async function startTestEtcd(subdirectory = 'etcd'): Promise<TestEtcd> {
-  requireEtcd();
   const directory = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
   const etcd = await startEmbeddedEtcd({
-    binary: etcdBinary,
+    ...binaries,
     dataDir: path.join(directory, subdirectory),
     log: silentLogger,
     clock: systemClock,

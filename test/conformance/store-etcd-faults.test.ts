@@ -131,13 +131,14 @@ test('a lost answer: the write is recognised although others have changed the ob
   proxied(async (store, proxy, tree) => {
     const key = `${tree}a`;
     const start = await direct.currentRevision();
-    const other = pause(25).then(async () => {
-      const seen = await direct.get(key);
-      assert.ok(seen);
+    const change = async () => {
+      let seen = await direct.get(key);
+      for (; seen === undefined; seen = await direct.get(key)) await pause(5);
       await direct.delete(key, seen.revision);
       await direct.create(key, bytes('theirs'));
       return seen.revision;
-    });
+    };
+    const other = change();
     const created = await losingTheAnswer(proxy, () => store.create(key, bytes('ours')));
     assert.equal(created, await other);
     assert.deepEqual(await eventsOf(tree, start), ['a ours', 'a gone', 'a theirs']);

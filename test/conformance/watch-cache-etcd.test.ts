@@ -11,7 +11,7 @@ import { encodeObject } from '../../src/storage/codec.ts';
 import { startEmbeddedEtcd } from '../../src/storage/embedded-etcd.ts';
 import { CompactedError, type Store, StoreUnavailableError } from '../../src/storage/store.ts';
 import { createWatchCache } from '../../src/storage/watch-cache.ts';
-import { etcdBinary, startTestEtcd } from './etcd-server.ts';
+import { binaries, startTestEtcd } from './etcd-server.ts';
 
 const limit = { timeout: 180_000 };
 
@@ -198,7 +198,7 @@ test(
         const dataDir = path.join(server.directory, 'etcd');
         await rm(path.join(dataDir, 'data'), { recursive: true });
         second = await startEmbeddedEtcd({
-          binary: etcdBinary,
+          ...binaries,
           dataDir,
           log: silentLogger,
           clock: systemClock,

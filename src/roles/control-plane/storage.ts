@@ -53,13 +53,18 @@ async function startEtcd(
   signal: AbortSignal,
 ): Promise<EmbeddedEtcd> {
   const dataDir = join(settings['data-dir'], 'etcd');
-  const binary = join(settings['data-dir'], 'bin/etcd');
+  const binary = join(settings['data-dir'], 'bin/current/etcd');
+  // Where a minik8s with another etcd in it put that.
+  const earlierBinary = join(settings['data-dir'], 'bin/etcd');
   await extractAsset('etcd', binary, 0o755);
   signal.throwIfAborted();
   // The signal that stops everything does until there is one; from then on etcd ends after whoever writes to it.
   const abandoned = new AbortController();
   const forget = onAbort(signal, () => abandoned.abort(signal.reason));
-  const etcd = await startEmbeddedEtcd({ binary, dataDir, log, clock, signal: abandoned.signal });
+  const etcd = await startEmbeddedEtcd({
+    ...{ binary, earlierBinary, dataDir, log, clock },
+    signal: abandoned.signal,
+  });
   forget();
   stack.defer(() => etcd.stop());
   return etcd;

@@ -6,9 +6,9 @@ import { type ListQuery, parseListQuery } from '../../../src/apimachinery/list-o
 import type { Sink } from '../../../src/apiserver/pushed-body.ts';
 import { selectionOf } from '../../../src/apiserver/selection.ts';
 import { Turns } from '../../../src/apiserver/turns.ts';
-import { WriteTurns } from '../../../src/apiserver/write-turns.ts';
 import type { Framing } from '../../../src/apiserver/verbs/framing.ts';
 import { type WatchPlan, watchSource } from '../../../src/apiserver/verbs/watch-stream.ts';
+import { WriteTurns } from '../../../src/apiserver/write-turns.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { Cache, CachedObject, CacheEvent, CacheWatch } from '../../../src/storage/cache.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';

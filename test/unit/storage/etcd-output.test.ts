@@ -30,6 +30,13 @@ for (const [what, lines, expected] of [
     { line: 'failed to save Raft entries: write 0.wal: no space left on device', trouble: 'full' },
   ],
   [
+    'a full disk, which has cut the line too',
+    [
+      '{"level":"fatal","msg":"failed to commit \\"tx\\"","error":"write db: no space left on device","stacktrace":"go.et',
+    ],
+    { line: 'failed to commit "tx": write db: no space left on device', trouble: 'full' },
+  ],
+  [
     'a byte of the log that was changed',
     [entry('fatal', 'failed to read WAL, cannot be repaired', 'walpb: crc mismatch'), warning],
     { line: 'failed to read WAL, cannot be repaired: walpb: crc mismatch', trouble: 'damaged' },

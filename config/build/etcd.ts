@@ -1,0 +1,82 @@
+/** The etcd of the one file, built from config/etcd as its go.mod and go.sum say, and whose code is in it. Needs no network. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Go's names for the architectures that are built for. */
+const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+
+/** What it is made of, besides Go and the modules that go.sum names. */
+export const etcdSources = (root: string) =>
+  ['main.go', 'go.mod', 'go.sum'].map((name) => join(root, 'config/etcd', name));
+
+/** Builds it to `target`: one static program without symbols. Takes minutes once, then what Go has kept. */
+export async function buildEtcd(root: string, arch: string, target: string): Promise<void> {
+  await go(root, ['build', '-trimpath', '-buildvcs=false', '-ldflags=-s -w', '-o', target, '.'], {
+    GOOS: 'linux',
+    GOARCH: architectures[arch] ?? arch,
+  });
+}
+
+export interface Licensed {
+  readonly name: string;
+  readonly version: string;
+  readonly text: string;
+}
+
+/** The modules whose code is in it, and Go's own library, with their licences. */
+export async function etcdLicenses(root: string): Promise<Licensed[]> {
+  const format = '{{with .Module}}{{.Path}} {{.Version}} {{.Dir}}{{end}}';
+  const packages = await go(root, ['list', '-deps', '-f', format, '.']);
+  const modules = [...new Set(packages.split('\n'))].flatMap((line) => {
+    const [name, version, place] = line.split(' ');
+    // The program's own module has no version.
+    return name && version && place ? [{ name, version, place }] : [];
+  });
+  const library = modules.find(({ name }) => name === 'golang.org/x/sys');
+  if (library === undefined)
+    throw new Error('the modules of etcd hold none of Go: where is its licence now?');
+  const version = (await go(root, ['env', 'GOVERSION'])).trim().replace(/^go/, '');
+  // Go's library is under the licence of its authors' other modules. Some packages of Go come without the file.
+  const all = [...modules, { ...library, name: 'Go', version }];
+  return Promise.all(
+    all.map(async ({ name, version, place }) => ({ name, version, text: await licenseIn(place, name) })),
+  );
+}
+
+/** Every file of it that is a licence or a notice: some modules have several. */
+async function licenseIn(place: string, name: string): Promise<string> {
+  const files = (await readdir(place))
+    .filter((entry) => /^(licen[cs]e|copying|notice|patents)(\.|-|$)/i.test(entry))
+    .sort();
+  if (!files.some((file) => !/^(notice|patents)/i.test(file)))
+    throw new Error(`${name} has no licence in ${place}`);
+  const texts = await Promise.all(files.map((file) => readFile(join(place, file), 'utf8')));
+  return texts.map((text) => text.trim()).join('\n\n');
+}
+
+/** Without cgo there is nothing of this machine in it. bin/setup fetches the modules that are asked for like this. */
+const offline = { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOPROXY: 'off', GOTOOLCHAIN: 'local' };
+
+/** Runs the Go that bin/setup chose in config/etcd, on what is on this machine alone. */
+async function go(root: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const own = join(root, 'node_modules/.cache/go/go/bin/go');
+  const program = existsSync(own) ? own : 'go';
+  try {
+    const { stdout } = await run(program, args, {
+      cwd: join(root, 'config/etcd'),
+      env: { ...process.env, ...offline, ...env },
+      maxBuffer: 2 ** 24,
+    });
+    return stdout;
+  } catch (error) {
+    const { code, stderr = '' } = error as NodeJS.ErrnoException & { readonly stderr?: string };
+    if (code === 'ENOENT') throw new Error('etcd cannot be built without Go; run bin/setup');
+    const [why = ''] = stderr.trim().split('\n').slice(-1);
+    throw new Error(`etcd cannot be built; if bin/setup does not help: go ${args.join(' ')}: ${why}`);
+  }
+}

@@ -1,0 +1,184 @@
+/** One run of etcd on unix sockets, and the first thing it is asked. Works with every etcd from 3.4 on. */
+import { spawn } from 'node:child_process';
+import { open, readFile, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { type Clock, sleep } from '../base/clock.ts';
+import { errorMessage } from '../base/log.ts';
+import { type EtcdEnd, readEtcdOutput } from './etcd-output.ts';
+
+export interface EtcdCommand {
+  /** The etcd executable. */
+  readonly binary: string;
+  /** Where it runs: its sockets and its log lie there. */
+  readonly dataDir: string;
+  /** Its data directory. */
+  readonly data: string;
+  /** Bytes the database may grow to; 2 GiB unless told. */
+  readonly quotaBytes?: number;
+  /** How long it may take to end when it is asked to; then it is killed. */
+  readonly stopMs: number;
+  readonly clock: Clock;
+}
+
+/** The kernel's limit for a socket's path, its closing zero included. */
+const longestSocketPath = 107;
+/** etcd names a unix socket after its URL's host and port, in the directory it runs in. */
+const clientSocket = 'client:0';
+const peerSocket = 'peer:0';
+const logRoom = 16_384;
+
+export const memberName = 'minik8s';
+export const peerUrl = `unix://${peerSocket}`;
+
+/** Runs etcd until it ends or the signal aborts; tells how it ended. */
+export async function runEtcd(
+  command: EtcdCommand,
+  signal: AbortSignal,
+  onStarted: (pid: number) => void,
+): Promise<string> {
+  const { binary, dataDir, clock, stopMs } = command;
+  // A socket file that a killed etcd left makes the next one fail to listen.
+  for (const name of [clientSocket, peerSocket]) await rm(path.join(dataDir, name), { force: true });
+  const output = await open(logFile(dataDir), 'w', 0o600);
+  // Empty lines, which it writes over: so there is room to say that the disk is full.
+  await output.write(Buffer.alloc(logRoom, '\n'), 0, logRoom, 0).catch(() => undefined);
+  const child = spawn(binary, etcdArguments(command), {
+    cwd: dataDir,
+    stdio: ['ignore', output.fd, output.fd],
+    // Its own process group: Ctrl-C reaches the master alone, which then ends etcd after its last write.
+    detached: true,
+    // Its collector runs when garbage is half of what lives, not as much again: 1,000 nodes renew 100 Leases a second.
+    env: { GOGC: '50' },
+  });
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', (code, by) => resolve(by ? `killed by ${by}` : `exit status ${code}`));
+    child.once('error', (error) => resolve(`cannot be started: ${errorMessage(error)}`));
+  });
+  child.once('spawn', () => onStarted(child.pid ?? 0));
+  let kill: { cancel(): void } | undefined;
+  const end = () => {
+    child.kill('SIGTERM');
+    kill = clock.after(stopMs, () => child.kill('SIGKILL'));
+  };
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+  try {
+    return await exited;
+  } finally {
+    signal.removeEventListener('abort', end);
+    kill?.cancel();
+    await output.close();
+  }
+}
+
+export function logFile(dataDir: string): string {
+  return path.join(dataDir, 'etcd.log');
+}
+
+/** What the last run said when it ended. */
+export async function lastOutput(dataDir: string): Promise<EtcdEnd> {
+  return readEtcdOutput(await readFile(logFile(dataDir), 'utf8').catch(errorMessage));
+}
+
+/** Where clients reach it. `descriptor` is of `dataDir`, open: a path too long for a socket's address goes through it. */
+export function socketAddress(dataDir: string, descriptor: number): string {
+  const socket = path.join(dataDir, clientSocket);
+  return socket.length > longestSocketPath ? `/proc/self/fd/${descriptor}/${clientSocket}` : socket;
+}
+
+/** What tells the server of these data from every other process. */
+export function ownArguments(data: string): [string, string] {
+  return [`--name=${memberName}`, `--data-dir=${data}`];
+}
+
+function etcdArguments({ data, quotaBytes, clock }: EtcdCommand): string[] {
+  const client = `unix://${clientSocket}`;
+  return [
+    ...ownArguments(data),
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${peerUrl}`,
+    `--initial-advertise-peer-urls=${peerUrl}`,
+    `--initial-cluster=${memberName}=${peerUrl}`,
+    // Only read when the data directory is new: a wiped database is then told from the one before it.
+    `--initial-cluster-token=${clock.now()}`,
+    `--quota-backend-bytes=${quotaBytes ?? 2 ** 31}`,
+    '--auto-compaction-mode=periodic',
+    '--auto-compaction-retention=5m',
+    '--backend-batch-limit=1000',
+    // Room for the largest object Kubernetes accepts (3 MiB) with its claims.
+    '--max-request-bytes=4194304',
+    '--grpc-keepalive-min-time=1s',
+    // One member: no election to wait for, so short ticks make the first answer fast.
+    '--heartbeat-interval=20',
+    '--election-timeout=200',
+    // Of 3.4 alone it is not the default.
+    '--logger=zap',
+    '--log-level=warn',
+  ];
+}
+
+/** What etcd holds, as far as one number each can tell. */
+export interface EtcdContents {
+  readonly revision: string;
+  readonly keys: string;
+}
+
+export interface ServingOptions {
+  readonly socketPath: string;
+  readonly clock: Clock;
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Resolves when etcd has a leader and reads from it, all of its log applied. It tells nobody when that begins, so it is
+ * asked. Rejects with its last answer after `limitMs`, and with the signal's reason.
+ */
+export async function untilServing({
+  socketPath,
+  clock,
+  limitMs,
+  signal,
+}: ServingOptions): Promise<EtcdContents> {
+  const deadline = clock.now() + limitMs;
+  for (;;) {
+    const answer = await askContents(socketPath, signal).catch(errorMessage);
+    if (typeof answer !== 'string') return answer;
+    signal.throwIfAborted();
+    if (clock.now() >= deadline) throw new Error(`etcd did not begin to serve: ${answer}`);
+    await sleep(clock, 20, signal);
+  }
+}
+
+/** How many keys there are, through etcd's HTTP gateway: it reads from the leader, and only what is committed. */
+async function askContents(socketPath: string, signal: AbortSignal): Promise<EtcdContents> {
+  const all = Buffer.from([0]).toString('base64');
+  const answer = await post(
+    socketPath,
+    '/v3/kv/range',
+    { key: all, range_end: all, count_only: true },
+    signal,
+  );
+  const { header, count } = JSON.parse(answer) as {
+    readonly header?: { readonly revision?: string };
+    readonly count?: string;
+  };
+  if (header?.revision === undefined) throw new Error(answer);
+  // Zeros are left out.
+  return { revision: header.revision, keys: count ?? '0' };
+}
+
+function post(socketPath: string, url: string, body: unknown, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const call = request(
+      { socketPath, path: url, method: 'POST', agent: false, signal, timeout: 2000 },
+      (response) => void text(response).then(resolve, reject),
+    );
+    call.once('timeout', () => call.destroy(new Error('no answer')));
+    call.once('error', reject);
+    call.end(JSON.stringify(body));
+  });
+}

@@ -1,0 +1,198 @@
+/**
+ * Data that an earlier etcd wrote, made those of this one. etcd itself reads only the data of the minor version before
+ * its own, so the etcd that wrote them, which an earlier minik8s left beside them, serves them once more; what its
+ * database then holds is restored into a new directory, which takes the old one's place once this etcd has answered
+ * with all of it. Revisions stay as they are. The old data are kept.
+ *
+ * - `format` tells of which data directory it is known that this etcd reads it: the database of another is looked at.
+ * - `data.new` is worth nothing; `data.ready` has answered, and only has to be given its name.
+ */
+import { constants } from 'node:fs';
+import { access, type FileHandle, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { systemExec } from '../base/exec.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import { replaceFile } from '../base/replace-file.ts';
+import { etcdAdvice } from './etcd-output.ts';
+import {
+  type EtcdContents,
+  lastOutput,
+  memberName,
+  ownArguments,
+  peerUrl,
+  runEtcd,
+  socketAddress,
+  untilServing,
+} from './etcd-process.ts';
+import { dataOf, isThere, isUnfinished } from './first-data.ts';
+
+export interface TakeOverOptions {
+  /** The etcd that is to serve, and knows `restore` (config/etcd/main.go). */
+  readonly binary: string;
+  /** Where an etcd lies that reads the data there are, if they are of an earlier one. */
+  readonly earlierBinary: string;
+  readonly dataDir: string;
+  /** `dataDir`, open. */
+  readonly directory: FileHandle;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+const formatOf = (dataDir: string) => path.join(dataDir, 'format');
+const databaseOf = (data: string) => path.join(data, 'member/snap/db');
+const newOf = (dataDir: string) => path.join(dataDir, 'data.new');
+const earlierOf = (dataDir: string) => path.join(dataDir, 'data.earlier');
+const readyOf = (dataDir: string) => path.join(dataDir, 'data.ready');
+
+/** A database of 2 GiB on a slow disk is read and written within it. */
+const limitMs = 300_000;
+const stopMs = 60_000;
+
+/** By their arguments, the processes that a killed take-over may have left, and any etcd on these data. */
+export function leftoverArguments(dataDir: string): readonly (readonly [string, string])[] {
+  return [ownArguments(dataOf(dataDir)), ownArguments(newOf(dataDir)), ['restore', newOf(dataDir)]];
+}
+
+/** Says that this etcd reads `data`, wherever it is moved to. To be called before anything is kept that it made. */
+export async function markFormat(dataDir: string, data = dataOf(dataDir)): Promise<void> {
+  await replaceFile(formatOf(dataDir), await identity(data), { mode: 0o600 });
+}
+
+async function isMarked(dataDir: string): Promise<boolean> {
+  const marked = await readFile(formatOf(dataDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  return marked === (await identity(dataOf(dataDir)));
+}
+
+const identity = async (directory: string) => `inode ${(await stat(directory)).ino}\n`;
+
+/**
+ * Does nothing unless the data are of an earlier etcd. Rejects with one line that says what to do, the data as they were, when
+ * they cannot be taken over; and with the signal's reason.
+ */
+export async function takeOverData(options: TakeOverOptions): Promise<void> {
+  const { dataDir, log, signal } = options;
+  const data = dataOf(dataDir);
+  if (!(await isThere(data)) && (await isThere(readyOf(dataDir)))) return changePlaces(options);
+  if ((await isUnfinished(dataDir)) || !(await isThere(data)) || (await isMarked(dataDir))) return;
+  if (await isOurs(options)) return markFormat(dataDir);
+  const version = await earlierVersion(options);
+  log.info('taking over the data of an earlier etcd', { version });
+  try {
+    await copyData(options);
+  } catch (error) {
+    for (const copy of [newOf(dataDir), readyOf(dataDir)]) await rm(copy, { recursive: true, force: true });
+    signal.throwIfAborted();
+    throw new Error(`the data of etcd ${version} in ${data} were not taken over and are as they were`, {
+      cause: error,
+    });
+  }
+  await changePlaces(options);
+  const kept = [earlierOf(dataDir), options.earlierBinary].join(' and ');
+  log.info('the data are those of this etcd now; delete what was kept when you like', { kept });
+}
+
+/** Whether an etcd wrote the data whose next versions read them by themselves; earlier ones said nothing in their databases. */
+async function isOurs({ binary, dataDir, signal }: TakeOverOptions): Promise<boolean> {
+  const database = databaseOf(dataOf(dataDir));
+  try {
+    const { stdout } = await systemExec(binary, ['storage-version', database], { signal, env: {} });
+    return stdout.trim() !== '';
+  } catch (error) {
+    signal.throwIfAborted();
+    const line = errorMessage(error);
+    throw new Error(etcdAdvice({ line, trouble: 'damaged' }, dataOf(dataDir)), { cause: error });
+  }
+}
+
+async function earlierVersion({ earlierBinary, dataDir, signal }: TakeOverOptions): Promise<string> {
+  const data = dataOf(dataDir);
+  await access(earlierBinary, constants.X_OK).catch((cause) => {
+    throw new Error(
+      `the data of etcd in ${data} are of an earlier version, and ${earlierBinary}, which reads them, is not there: ` +
+        `put an etcd 3.4 or 3.5 there (of Debian 12: apt-get install etcd-server, cp /usr/bin/etcd ${earlierBinary}), ` +
+        `or move ${data} away to begin anew, empty`,
+      { cause },
+    );
+  });
+  const { stdout } = await systemExec(earlierBinary, ['--version'], { signal, env: {} });
+  return /^etcd Version: (\S+)$/m.exec(stdout)?.[1] ?? 'of an unknown version';
+}
+
+/** Makes `data.ready` from the data there are. */
+async function copyData(options: TakeOverOptions): Promise<void> {
+  const { binary, earlierBinary, dataDir, clock, signal } = options;
+  const [data, copy, ready] = [dataOf(dataDir), newOf(dataDir), readyOf(dataDir)];
+  for (const leftover of [copy, ready]) await rm(leftover, { recursive: true, force: true });
+  const before = await serveOnce(options, earlierBinary, data);
+  const token = String(clock.now());
+  await systemExec(binary, ['restore', databaseOf(data), copy, memberName, peerUrl, token], {
+    signal,
+    env: {},
+    lengthy: true,
+  });
+  const after = await serveOnce(options, binary, copy);
+  if (before.revision !== after.revision || before.keys !== after.keys) {
+    const [had, has] = [before, after].map(({ revision, keys }) => `${keys} keys at revision ${revision}`);
+    throw new Error(`the copy has ${has}, not ${had}`);
+  }
+  await syncTree(copy);
+  await rename(copy, ready);
+}
+
+/** Starts etcd on the data, has it answer, and ends it, so that all of its log is in its database. */
+async function serveOnce(options: TakeOverOptions, binary: string, data: string): Promise<EtcdContents> {
+  const { dataDir, directory, clock, signal } = options;
+  const stopping = new AbortController();
+  const ended = AbortSignal.any([signal, stopping.signal]);
+  const running = runEtcd({ binary, dataDir, data, stopMs, clock }, ended, () => undefined);
+  const died = running.then(async (outcome) => {
+    const end = await lastOutput(dataDir);
+    throw new Error(etcdAdvice(end, data) ?? `${binary} ended: ${outcome}: ${end.line}`);
+  });
+  died.catch(() => undefined);
+  const socketPath = socketAddress(dataDir, directory.fd);
+  let contents: EtcdContents;
+  try {
+    contents = await Promise.race([untilServing({ socketPath, clock, limitMs, signal: ended }), died]);
+  } finally {
+    stopping.abort();
+    await running;
+  }
+  const outcome = await running;
+  if (outcome.includes('SIGKILL')) throw new Error(`${binary} did not end within ${stopMs / 1000} s`);
+  return contents;
+}
+
+/** Nothing of it is lost in a power failure any more. */
+async function syncTree(directory: string): Promise<void> {
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    const place = path.join(directory, entry.name);
+    if (entry.isDirectory()) await syncTree(place);
+    else await syncOne(place);
+  }
+  await syncOne(directory);
+}
+
+async function syncOne(place: string): Promise<void> {
+  await using handle = await open(place, 'r');
+  await handle.sync();
+}
+
+/** Each step is on disk before the next, so a start after any of them goes on there. */
+async function changePlaces({ dataDir, directory }: TakeOverOptions): Promise<void> {
+  const [data, ready, kept] = [dataOf(dataDir), readyOf(dataDir), earlierOf(dataDir)];
+  await directory.sync();
+  if (await isThere(data)) {
+    await rm(kept, { recursive: true, force: true });
+    await rename(data, kept);
+  }
+  await directory.sync();
+  await markFormat(dataDir, ready);
+  await rename(ready, data);
+  await directory.sync();
+}

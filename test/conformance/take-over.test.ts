@@ -1,0 +1,266 @@
+/** Data that Debian's etcd wrote, taken over by the one inside the one file: nothing of them is ever lost. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { systemClock } from '../../src/base/clock.ts';
+import { errorMessage, silentLogger } from '../../src/base/log.ts';
+import { systemRandom } from '../../src/base/random.ts';
+import { startEmbeddedEtcd } from '../../src/storage/embedded-etcd.ts';
+import { connectEtcd } from '../../src/storage/etcd.ts';
+import { runEtcd, socketAddress } from '../../src/storage/etcd-process.ts';
+import { processesWithArguments } from '../../src/storage/leftover-process.ts';
+import type { Store, StoredValue, StoreEvent } from '../../src/storage/store.ts';
+import { insideEtcd } from '../fixtures/etcd-binary.ts';
+import { earlierBinary, requireEarlierEtcd } from './etcd-server.ts';
+import { Collector } from './store.ts';
+
+const limit = { timeout: 180_000 };
+const tree = '/registry/';
+const missing = '/nowhere/etcd';
+/** What is taken over, and by what, is not for MINIK8S_TEST_ETCD to say. */
+const binaries = { binary: insideEtcd, earlierBinary };
+
+let scratch: string;
+/** A directory as an earlier minik8s leaves it when it is killed, and all that it had acknowledged. */
+let earlier: string;
+let acknowledged: readonly StoredValue[];
+let last: number;
+/** What came after the last compaction. */
+let history: readonly StoreEvent[];
+
+const connect = (socket: string) =>
+  connectEtcd({
+    endpoints: [`unix:${socket}`],
+    log: silentLogger,
+    clock: systemClock,
+    random: systemRandom,
+    settleMs: 20_000,
+  });
+
+before(async () => {
+  requireEarlierEtcd();
+  scratch = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
+  earlier = path.join(scratch, 'earlier');
+  await mkdir(earlier);
+  const data = path.join(earlier, 'data');
+  const started = Promise.withResolvers<number>();
+  const running = runEtcd(
+    { binary: earlierBinary, dataDir: earlier, data, stopMs: 5000, clock: systemClock },
+    new AbortController().signal,
+    started.resolve,
+  );
+  const pid = await started.promise;
+  const store = await connect(socketAddress(earlier, 0));
+  const compacted = await writeSome(store);
+  ({ items: acknowledged, revision: last } = await store.list(tree));
+  history = await historyAfter(store, compacted);
+  // It writes to its log at once and to its database ten times a second, so these are in the log alone.
+  const value = Buffer.from('last');
+  const write = async (n: number) => {
+    const key = `${tree}last/${n}`;
+    return { key, value, revision: await store.create(key, value) };
+  };
+  const final = await Promise.all([0, 1, 2, 3, 4].map(write));
+  process.kill(pid, 'SIGKILL');
+  await running;
+  await store.close();
+  acknowledged = [...acknowledged, ...final];
+  final.sort((a, b) => a.revision - b.revision);
+  history = [...history, ...final.map((item) => ({ type: 'put' as const, ...item }))];
+  last = final.at(-1)?.revision ?? 0;
+});
+
+after(() => rm(scratch, { recursive: true, force: true }));
+
+/** Resolves to the revision that is compacted. */
+async function writeSome(store: Store): Promise<number> {
+  const write = async (lane: number) => {
+    for (let n = 0; n < 100; n++) {
+      const key = `${tree}${lane}/${n}`;
+      let revision = await store.create(key, Buffer.from(`first ${n}`));
+      if (n % 2 === 0) revision = await store.update(key, Buffer.alloc(2000, `${lane} ${n}`), revision);
+      if (n % 5 === 0) await store.delete(key, revision);
+    }
+  };
+  await Promise.all([0, 1, 2].map(write));
+  const compacted = await store.currentRevision();
+  await store.compact(compacted);
+  await Promise.all([3, 4, 5].map(write));
+  return compacted;
+}
+
+async function historyAfter(store: Store, revision: number): Promise<readonly StoreEvent[]> {
+  const collector = new Collector(store, tree, revision);
+  await collector.until(() => collector.events.at(-1)?.revision === last);
+  await collector.stop();
+  return collector.events;
+}
+
+let copies = 0;
+async function copyOfEarlier(): Promise<string> {
+  const dataDir = path.join(scratch, `copy-${copies++}`);
+  await cp(earlier, dataDir, { recursive: true, filter: (file) => !file.endsWith(':0') });
+  return dataDir;
+}
+
+const begin = (dataDir: string, given: Partial<typeof binaries> = {}) =>
+  startEmbeddedEtcd({
+    ...{ ...binaries, dataDir, log: silentLogger, clock: systemClock, ...given },
+    signal: new AbortController().signal,
+  });
+
+/** Starts it and finds everything: values, revisions, and the history that was not compacted. */
+async function assertTakenOver(dataDir: string, given: Partial<typeof binaries> = {}): Promise<void> {
+  const etcd = await begin(dataDir, given);
+  const store = await connect(socketAddress(dataDir, 0));
+  try {
+    const { items, revision } = await store.list(tree);
+    assert.deepEqual(items, acknowledged);
+    assert.equal(revision, last);
+    assert.deepEqual(await historyAfter(store, (history[0]?.revision ?? 0) - 1), history);
+  } finally {
+    await store.close();
+    await etcd.stop();
+  }
+}
+
+const entries = async (dataDir: string) =>
+  (await readdir(dataDir)).filter((name) => name.startsWith('data')).sort();
+
+test('everything is there, once and for all, and the earlier data are kept', limit, async () => {
+  assert.ok(acknowledged.length > 400 && history.length > 400);
+  const dataDir = await copyOfEarlier();
+  await assertTakenOver(dataDir);
+  assert.deepEqual(await entries(dataDir), ['data', 'data.earlier']);
+  // From now on without the earlier etcd.
+  await assertTakenOver(dataDir, { earlierBinary: missing });
+  const etcd = await begin(dataDir, { earlierBinary: missing });
+  const store = await connect(socketAddress(dataDir, 0));
+  const revision = await store.create(`${tree}new`, Buffer.from('x'));
+  assert.ok(revision > last);
+  await store.close();
+  await etcd.stop();
+});
+
+test(
+  'without the etcd that wrote them the data are refused, with the way out, and stay as they are',
+  limit,
+  async () => {
+    const dataDir = await copyOfEarlier();
+    await assert.rejects(begin(dataDir, { earlierBinary: missing }), (error: Error) => {
+      assert.match(
+        error.message,
+        /are of an earlier version, and \/nowhere\/etcd, which reads them, is not there: put an/,
+      );
+      assert.ok(error.message.includes(dataDir));
+      return true;
+    });
+    assert.deepEqual(await entries(dataDir), ['data']);
+    await assertTakenOver(dataDir);
+  },
+);
+
+test('earlier data that are damaged are told as that, and stay as they are', limit, async () => {
+  const dataDir = await copyOfEarlier();
+  const log = path.join(dataDir, 'data/member/wal');
+  const [first = ''] = (await readdir(log)).filter((name) => name.endsWith('.wal'));
+  await using file = await open(path.join(log, first), 'r+');
+  await file.write(Buffer.alloc(64, 0x5a), 0, 64, 20_000);
+  await assert.rejects(begin(dataDir), (error: Error) => {
+    assert.match(
+      errorMessage(error),
+      /were not taken over and are as they were: the data of etcd in .* are damaged/,
+    );
+    return true;
+  });
+  assert.deepEqual(await entries(dataDir), ['data']);
+});
+
+test('a start that finds no mark looks at the database: its own data are not taken over', limit, async () => {
+  const dataDir = await copyOfEarlier();
+  await assertTakenOver(dataDir);
+  await rm(path.join(dataDir, 'format'));
+  await assertTakenOver(dataDir, { earlierBinary: missing });
+  // The earlier data in their old place again.
+  await rm(path.join(dataDir, 'data'), { recursive: true });
+  await rename(path.join(dataDir, 'data.earlier'), path.join(dataDir, 'data'));
+  await assert.rejects(begin(dataDir, { earlierBinary: missing }), /are of an earlier version/);
+  await assertTakenOver(dataDir);
+});
+
+test('killed while the data change places, the next start goes on there', limit, async () => {
+  const dataDir = await copyOfEarlier();
+  const at = (name: string) => path.join(dataDir, name);
+  await assertTakenOver(dataDir);
+  // Ready, and no more: what lies beside it is made again.
+  await rename(at('data'), at('data.ready'));
+  await rename(at('data.earlier'), at('data'));
+  await assertTakenOver(dataDir);
+  assert.deepEqual(await entries(dataDir), ['data', 'data.earlier']);
+  // The earlier data out of the way, and nothing in their place.
+  await rename(at('data'), at('data.ready'));
+  for (const marked of [true, false]) {
+    if (!marked) await rm(at('format'));
+    await assertTakenOver(dataDir, { earlierBinary: missing });
+    assert.deepEqual(await entries(dataDir), ['data', 'data.earlier']);
+    await rename(at('data'), at('data.ready'));
+  }
+});
+
+/** A process that takes the data over, as a master does before anything else. */
+function spawnMaster(dataDir: string) {
+  const source = path.join(import.meta.dirname, '../../src');
+  const script = `
+    import { startEmbeddedEtcd } from '${source}/storage/embedded-etcd.ts';
+    import { systemClock as clock } from '${source}/base/clock.ts';
+    import { silentLogger as log } from '${source}/base/log.ts';
+    const [binary, earlierBinary, dataDir] = process.argv.slice(1);
+    const signal = new AbortController().signal;
+    await startEmbeddedEtcd({ binary, earlierBinary, dataDir, log, clock, signal });
+    console.log('started');`;
+  const args = ['--input-type=module', '--eval', script, insideEtcd, earlierBinary, dataDir];
+  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+const stages: readonly [what: string, reached: (dataDir: string) => boolean | Promise<boolean>][] = [
+  [
+    'while the earlier etcd starts',
+    async (dataDir) => (await processesWithArguments([`--data-dir=${dataDir}/data`])).length > 0,
+  ],
+  ['while the earlier etcd serves', (dataDir) => existsSync(path.join(dataDir, 'client:0'))],
+  ['while the copy is made', (dataDir) => existsSync(path.join(dataDir, 'data.new/member/snap/db'))],
+  [
+    'while the copy is tried',
+    async (dataDir) => (await processesWithArguments([`--data-dir=${dataDir}/data.new`])).length > 0,
+  ],
+  ['when the earlier data are out of the way', (dataDir) => existsSync(path.join(dataDir, 'data.earlier'))],
+];
+for (const [what, reached] of stages) {
+  test(`killed ${what}, the next start has everything`, limit, async () => {
+    const dataDir = await copyOfEarlier();
+    const master = spawnMaster(dataDir);
+    const exited = once(master, 'exit');
+    let over = false;
+    master.stdout.once('data', () => {
+      over = true;
+    });
+    try {
+      while (!(await reached(dataDir))) {
+        assert.ok(!over && master.exitCode === null, 'it was over before');
+        await nextTurn();
+      }
+    } finally {
+      master.kill('SIGKILL');
+      await exited;
+    }
+    await assertTakenOver(dataDir);
+    assert.deepEqual(await entries(dataDir), ['data', 'data.earlier']);
+    assert.deepEqual(await processesWithArguments([`--data-dir=${dataDir}/data.new`]), []);
+  });
+}

@@ -1,0 +1,55 @@
+/** The data directory of a minik8s whose etcd was Debian's: this one finds what wrote it, and all that is in it. */
+import assert from 'node:assert/strict';
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { systemClock as clock } from '../../../src/base/clock.ts';
+import { silentLogger as log } from '../../../src/base/log.ts';
+import { systemRandom as random } from '../../../src/base/random.ts';
+import { openStorage } from '../../../src/roles/control-plane/storage.ts';
+import { connectEtcd } from '../../../src/storage/etcd.ts';
+import { runEtcd, socketAddress } from '../../../src/storage/etcd-process.ts';
+
+test('a master takes over the data that the etcd of an earlier one wrote', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'minik8s-storage-'));
+  const at = (name: string) => join(directory, name);
+  const stop = new AbortController();
+  try {
+    await mkdir(at('bin'));
+    await mkdir(at('etcd'));
+    await cp('/usr/bin/etcd', at('bin/etcd'));
+    const command = {
+      binary: at('bin/etcd'),
+      dataDir: at('etcd'),
+      data: at('etcd/data'),
+      stopMs: 5000,
+      clock,
+    };
+    const earlier = runEtcd(command, stop.signal, () => undefined);
+    const endpoints = [`unix:${socketAddress(at('etcd'), 0)}`];
+    const before = await connectEtcd({ endpoints, log, clock, random });
+    const revision = await before.create('/registry/a', Buffer.from('written'));
+    await before.close();
+    stop.abort();
+    await earlier;
+
+    await using stack = new AsyncDisposableStack();
+    const none = {
+      'etcd-endpoints': undefined,
+      'etcd-ca': undefined,
+      'etcd-cert': undefined,
+      'etcd-key': undefined,
+    };
+    const settings = { 'data-dir': directory, ...none };
+    const store = await openStorage({ settings, log, clock, random }, stack, AbortSignal.timeout(60_000));
+    assert.deepEqual(await store.get('/registry/a'), {
+      key: '/registry/a',
+      value: Buffer.from('written'),
+      revision,
+    });
+  } finally {
+    stop.abort();
+    await rm(directory, { recursive: true, force: true });
+  }
+});
