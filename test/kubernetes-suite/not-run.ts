@@ -1,0 +1,36 @@
+/** Tests that are left out, and why. Pure. `--all` runs those too that are left out because something is not served. */
+
+interface Rule {
+  readonly tests: RegExp;
+  readonly reason: string;
+  /** With so many nodes it can run. */
+  readonly nodes?: number;
+}
+
+/** What these wait for never comes, for five minutes each. */
+const notServed: readonly Rule[] = [
+  {
+    tests: /^\[sig-storage\] (ConfigMap|Secrets|Projected [a-zA-Z]+|Downward API volume) /,
+    reason: 'volumes configMap, secret, downwardAPI and projected are not served: the pod does not start',
+  },
+  {
+    tests: /^\[sig-storage\] (Subpath Atomic writer volumes|EmptyDir wrapper volumes should not conflict)/,
+    reason: 'volumes configMap, secret, downwardAPI and projected are not served: the pod does not start',
+  },
+  { tests: /^\[sig-node\] InitContainer /, reason: 'init containers are not served: the pod does not start' },
+  {
+    tests: /^\[sig-node\] Container Lifecycle Hook /,
+    reason: 'lifecycle hooks are not served: the pod does not start',
+  },
+];
+
+const notHere: readonly Rule[] = [
+  { tests: /should have at least two untainted nodes/, reason: 'asks for two nodes', nodes: 2 },
+];
+
+/** Why a test is left out on so many nodes; undefined when it runs. */
+export function reasonNotToRun(name: string, nodes: number, all = false): string | undefined {
+  const rules = all ? notHere : [...notHere, ...notServed];
+  return rules.find((rule) => rule.tests.test(name) && nodes < (rule.nodes ?? Number.POSITIVE_INFINITY))
+    ?.reason;
+}
