@@ -12,7 +12,6 @@ import type { Programs } from './programs.ts';
 
 const registry = 'registry.k8s.io/e2e-test-images';
 const label = 'minik8s.io/content';
-const pauseSource = join(import.meta.dirname, '../../src/kubelet/pause/pause.c');
 
 const agnhost = `${registry}/agnhost:2.53`;
 const busybox = `${registry}/busybox:1.36.1-1`;
@@ -73,7 +72,10 @@ const debian = ['dig', 'nslookup', 'host', 'getent', 'curl', 'bash'].map((name) 
 
 async function agnhostRoot(root: string, programs: Programs): Promise<void> {
   await busyboxRoot(root);
-  for (const program of [...debian, '/bin/nc.openbsd']) await copyProgram(root, program);
+  for (const program of [...debian, '/bin/dash', '/bin/nc.openbsd']) await copyProgram(root, program);
+  // Debian's busybox, as a shell, would take its own programs before those.
+  await rm(join(root, 'bin/sh'));
+  await symlink('dash', join(root, 'bin/sh'));
   await symlink('/bin/nc.openbsd', join(root, 'usr/bin/nc'));
   await cp(programs.agnhost, join(root, 'agnhost'));
   await symlink('agnhost', join(root, 'agnhost-2'));
@@ -98,13 +100,6 @@ const imagesOf = (programs: Programs): readonly Image[] => [
   },
   { name: busybox, changes: ['CMD ["sh"]'], from: busyboxRoot },
   {
-    name: 'registry.k8s.io/pause:3.10',
-    changes: ['ENTRYPOINT ["/pause"]'],
-    async from(root) {
-      await systemExec('gcc', ['-static', '-Os', '-s', '-o', join(root, 'pause'), pauseSource]);
-    },
-  },
-  {
     name: `${registry}/nonewprivs:1.3`,
     changes: ['CMD ["nnp"]'],
     async from(root) {
@@ -116,6 +111,11 @@ const imagesOf = (programs: Programs): readonly Image[] => [
   { name: `${registry}/jessie-dnsutils:1.7`, changes: [], from: agnhost },
   { name: `${registry}/nautilus:1.7`, changes: webServer('/www/nautilus'), from: busybox },
   { name: `${registry}/kitten:1.7`, changes: webServer('/www/kitten'), from: busybox },
+  {
+    name: 'registry.k8s.io/pause:3.10',
+    changes: ['ENTRYPOINT ["/agnhost", "pause"]', 'CMD []'],
+    from: agnhost,
+  },
   { name: `${registry}/nonroot:1.4`, changes: ['USER 1234'], from: busybox },
   ...['2.4.38-4', '2.4.39-4'].map((tag) => ({
     name: `${registry}/httpd:${tag}`,
@@ -132,7 +132,7 @@ const imagesOf = (programs: Programs): readonly Image[] => [
 /** Makes those that are not there as this file makes them; returns the names of all. */
 export async function makeSuiteImages(programs: Programs, say: (line: string) => void): Promise<string[]> {
   const content = createHash('sha256');
-  for (const file of [import.meta.filename, programs.agnhost, programs.nnp, pauseSource])
+  for (const file of [import.meta.filename, programs.agnhost, programs.nnp])
     content.update(await readFile(file));
   const version = content.digest('hex').slice(0, 16);
   const images = imagesOf(programs);
