@@ -6,8 +6,8 @@ import { executable } from '../e2e/harness/cluster.ts';
 import { conformanceDoc } from './conformance-doc.ts';
 import { help, type Options, optionsOf } from './options.ts';
 import { buildPrograms, type Programs, suiteVersion } from './programs.ts';
-import { fileOf, header, lineOf, type Recorded, type Results, readResults } from './results.ts';
-import { allTests, runSuite } from './run-suite.ts';
+import { fileOf, lineOf, type Recorded, type Results, readResults } from './results.ts';
+import { allTests, runTests } from './run-suite.ts';
 import { type Selection, select } from './selection.ts';
 import { givenCluster, type SuiteCluster, startCluster } from './suite-cluster.ts';
 import { makeSuiteImages } from './suite-images.ts';
@@ -27,12 +27,13 @@ async function main(options: Options): Promise<number> {
   if (!options.writeDoc || asked) {
     const selection = select(names, resultsOf(file), options);
     report(selection, resultsOf(file));
-    if (selection.run.length > 0) await runTests(programs, selection.run, directory, file, options);
+    // Forgotten now, so that a run that is stopped goes on with them.
+    write(file, new Map([...resultsOf(file)].filter(([name]) => !selection.run.includes(name))));
+    if (selection.run.length > 0) await runOnCluster(programs, selection.run, directory, file, options);
   }
   const results = resultsOf(file);
-  // Told as tests end, sorted when all have.
-  writeFileSync(`${file}.new`, fileOf(results));
-  renameSync(`${file}.new`, file);
+  // Lines were added as tests ended.
+  write(file, results);
   if (options.writeDoc) {
     const page = join(root, 'docs/conformance.md');
     writeFileSync(page, conformanceDoc({ suiteVersion, nodes: options.nodes, names, results }));
@@ -52,7 +53,7 @@ function report({ run, done, left }: Selection, results: Results): void {
   if (builds.size > 0) say(`  those with a result are of ${[...builds].join(', ')}; --again runs them again`);
 }
 
-async function runTests(
+async function runOnCluster(
   programs: Programs,
   names: readonly string[],
   directory: string,
@@ -62,62 +63,57 @@ async function runTests(
   const build = (await systemExec(executable, ['version'])).stdout.trim().split('\n')[0] ?? '';
   const closers: (() => Promise<void>)[] = [];
   const images = kubeconfig === undefined ? await makeSuiteImages(programs, say) : [];
+  const made = kubeconfig === undefined;
+  say(made ? `starting a cluster of ${nodes === 1 ? 'one node' : `${nodes} nodes`}` : `using ${kubeconfig}`);
+  let cluster: SuiteCluster | undefined;
   try {
-    say(
-      kubeconfig === undefined
-        ? `starting a cluster of ${nodes === 1 ? 'one node' : `${nodes} nodes`}`
-        : `using ${kubeconfig}`,
-    );
-    const cluster =
-      kubeconfig === undefined
-        ? await startCluster({ after: (close) => closers.push(close) }, nodes, images)
-        : givenCluster(kubeconfig);
-    if (!existsSync(file)) writeFileSync(file, header);
-    let count = 0;
+    cluster = made
+      ? await startCluster({ after: (close) => closers.push(close) }, nodes, images)
+      : givenCluster(kubeconfig);
     const logFile = join(directory, `${new Date().toISOString().replaceAll(':', '-')}.log`);
-    say(
-      `running ${names.length} tests, ${procs} at a time; what they say is in ${relative(process.cwd(), logFile)}`,
-    );
-    await runSuite({
+    const place = relative(process.cwd(), logFile);
+    say(`running ${names.length} tests, ${procs} at a time; what they say is in ${place}`);
+    let count = 0;
+    await runTests({
       ...{ cluster, programs, names, procs, logFile },
       ended(result) {
         appendFileSync(file, lineOf({ ...result, build }));
-        count++;
-        say(
-          `${String(count).padStart(3)}/${names.length} ${result.state} ${result.seconds} s ${result.name}`,
-        );
+        const number = String(++count).padStart(3);
+        say(`${number}/${names.length} ${result.state} ${result.seconds} s ${result.name}`);
       },
     });
-    afterRun(cluster, directory, count, names.length, logFile);
+    if (!cluster.running) throw new Error('minik8s ended while the tests ran: run again with --failed');
   } finally {
+    if (cluster) writeFileSync(join(directory, 'minik8s.log'), cluster.log());
     for (const close of closers.reverse()) await close();
   }
 }
 
-function afterRun(
-  cluster: SuiteCluster,
-  directory: string,
-  ended: number,
-  asked: number,
-  logFile: string,
-): void {
-  writeFileSync(join(directory, 'minik8s.log'), cluster.log());
-  if (!cluster.running)
-    throw new Error(
-      `minik8s ended while the tests ran: see ${join(directory, 'minik8s.log')}, then --failed`,
-    );
-  if (ended < asked)
-    say(`${asked - ended} tests have no result: ${relative(process.cwd(), logFile)} says why; run again`);
+function write(file: string, results: Results): void {
+  writeFileSync(`${file}.new`, fileOf(results));
+  renameSync(`${file}.new`, file);
 }
 
 const resultsOf = (file: string): ReadonlyMap<string, Recorded> =>
   readResults(existsSync(file) ? readFileSync(file, 'utf8') : '');
 
-try {
-  const options = optionsOf(process.argv.slice(2));
-  if (options.help) process.stdout.write(help);
-  else process.exitCode = await main(options);
-} catch (error) {
-  process.stderr.write(`conformance: ${(error as Error).message}\n`);
-  process.exitCode = error instanceof TypeError ? 2 : 1;
+/** Undefined, and said, where they are wrong. */
+function optionsOrComplaint(): Options | undefined {
+  try {
+    return optionsOf(process.argv.slice(2));
+  } catch (error) {
+    process.stderr.write(`conformance: ${(error as Error).message}; see bin/conformance --help\n`);
+    return undefined;
+  }
 }
+
+const options = optionsOrComplaint();
+if (options?.help) process.stdout.write(help);
+else
+  process.exitCode =
+    options === undefined
+      ? 2
+      : await main(options).catch((error: Error) => {
+          process.stderr.write(`conformance: ${error.message}\n`);
+          return 1;
+        });

@@ -30,8 +30,36 @@ export async function allTests({ suite }: Programs): Promise<string[]> {
   return names;
 }
 
-/** Resolves when the suite has ended, whatever it found; rejects when it could not be started. */
-export async function runSuite({ cluster, programs, names, procs, logFile, ended }: Run): Promise<void> {
+/**
+ * Runs the tests together, and then each that has no result by itself: some end the suite's own process when they fail, and
+ * with it what else that process had begun. One that does so again has failed.
+ */
+export async function runTests(run: Run): Promise<void> {
+  const missing = new Set(run.names);
+  const ended = (result: TestResult) => {
+    missing.delete(result.name);
+    run.ended(result);
+  };
+  const crash = await runSuite({ ...run, ended });
+  if (missing.size === run.names.length && run.names.length > 1)
+    throw new Error(`no test has a result: ${crash ?? 'the suite did not begin'}; see ${run.logFile}`);
+  for (const name of missing) {
+    if (!run.cluster.running) return;
+    const why = await runSuite({ ...run, names: [name], procs: 1, ended });
+    const message = `the suite's own process ended: ${why ?? 'it does not say why'}`;
+    if (missing.has(name)) ended({ name, state: 'failed', seconds: 0, message });
+  }
+}
+
+/** Resolves when the suite has ended, whatever it found, with what it said if it fell; rejects when it cannot be started. */
+async function runSuite({
+  cluster,
+  programs,
+  names,
+  procs,
+  logFile,
+  ended,
+}: Run): Promise<string | undefined> {
   const [program, args] = cluster.command(programs.ginkgo, [
     ...['run', `--procs=${procs}`, '--no-color', '-v', `--timeout=${limit}`, `--focus=${focusOf(names)}`],
     ...[programs.suite, '--', '--provider=skeleton', '--dump-logs-on-failure=false', '--minStartupPods=0'],
@@ -42,12 +70,13 @@ export async function runSuite({ cluster, programs, names, procs, logFile, ended
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const file = createWriteStream(logFile, { flags: 'a' });
   const log = new SuiteLog();
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    file.write(text);
-    log.read(text).forEach(ended);
-  });
-  child.stderr.on('data', (bytes: Buffer) => file.write(bytes));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      file.write(text);
+      log.read(text).forEach(ended);
+    });
   await once(child, 'close');
   file.end();
   await once(file, 'close');
+  return log.crash;
 }

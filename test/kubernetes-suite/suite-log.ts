@@ -31,6 +31,12 @@ export function testName(line: string): string | undefined {
 export class SuiteLog {
   #rest = '';
   #block: string[] = [];
+  #crash: string | undefined;
+
+  /** The last words of a process of the suite that ended in the middle of a test, which then has no report. */
+  get crash(): string | undefined {
+    return this.#crash;
+  }
 
   /** The tests whose report ended in this piece. */
   read(piece: string): TestResult[] {
@@ -38,6 +44,7 @@ export class SuiteLog {
     this.#rest = lines.pop() ?? '';
     const results: TestResult[] = [];
     for (const line of lines) {
+      if (/^(panic|fatal error): /.test(line)) this.#crash = oneLine(line);
       if (!divider.test(line)) {
         this.#block.push(line);
         continue;

@@ -119,3 +119,13 @@ test('only a line that begins as a conformance test does has a name', () => {
   ];
   for (const [line, name] of names) assert.equal(testName(line), name, line);
 });
+
+test('the last words of a process that ended in the middle of a test are kept', () => {
+  const reader = new SuiteLog();
+  assert.equal(reader.crash, undefined);
+  assert.deepEqual(
+    reader.read(`${text(alone.slice(0, 3))}panic: send on a closed channel\n\ngoroutine 7\n`),
+    [],
+  );
+  assert.equal(reader.crash, 'panic: send on a closed channel');
+});
