@@ -1,32 +1,39 @@
 /** What is behind a failure, as far as it is known: from what the test said, and from its name. Pure. */
 import type { TestResult } from './suite-log.ts';
 
-interface Cause {
-  readonly test?: RegExp;
-  readonly message?: RegExp;
-  /** `$1` is the first group of `message`. */
-  readonly because: string;
-}
-
-const causes: readonly Cause[] = [
-  {
-    test: /AdmissionWebhook|ValidatingAdmissionPolicy/,
-    because: 'admission webhooks and policies are not served',
-  },
-  {
-    test: /CustomResource|for CRDs|of a CR\b|valid CR\b|in a CR\b|a CR with/,
-    because: 'custom resources are not served',
-  },
-  { message: /could not find the requested resource \(\w+ ([a-z]+)[.) ]/, because: '$1 are not served' },
+/** By name, where what a test says does not tell. The first that matches counts. */
+const named: readonly (readonly [tests: RegExp, cause: string])[] = [
+  [/AdmissionWebhook/, 'admission webhooks are not served'],
+  [/ValidatingAdmissionPolicy/, 'admission policies are not served'],
+  [/CustomResource|for CRDs|\bCRs?\b/, 'custom resources are not served'],
+  [/API priority and fairness/, 'flowschemas and prioritylevelconfigurations are not served'],
+  [/^\[sig-node\] Probing container/, 'probes are passed over'],
 ];
+
+/** Each has the name of a kind or a resource in it. */
+const said: readonly RegExp[] = [
+  /could not find the requested resource \(\w+ ([a-z]+)[.) ]/,
+  /no matches for kind "(\w+)"/,
+  /doesn't have a resource type "(\w+)"/,
+  /expected (\w+) API group\/version/,
+  /Expected gvr \S+ \S+ (\w+) to exist/,
+  /Resource=(\w+) to be present/,
+];
+const short: Readonly<Record<string, string>> = { rc: 'replicationcontrollers' };
 
 /** Undefined where nobody has looked yet. */
 export function causeOf({ name, message }: TestResult): string | undefined {
-  for (const cause of causes) {
-    if (cause.test && !cause.test.test(name)) continue;
-    const found = cause.message?.exec(message);
-    if (cause.message && !found) continue;
-    return cause.because.replace('$1', found?.[1] ?? '');
-  }
-  return undefined;
+  const byName = named.find(([tests]) => tests.test(name))?.[1];
+  if (byName !== undefined) return byName;
+  const found = said.map((pattern) => pattern.exec(message)?.[1]).find((resource) => resource !== undefined);
+  return found === undefined ? undefined : `${pluralOf(found)} are not served`;
+}
+
+/** The resource of a kind; a resource stays as it is. */
+function pluralOf(word: string): string {
+  const lower = word.toLowerCase();
+  if (short[lower] !== undefined) return short[lower];
+  if (word === lower) return word;
+  if (lower.endsWith('y')) return `${lower.slice(0, -1)}ies`;
+  return lower.endsWith('s') ? `${lower}es` : `${lower}s`;
 }

@@ -7,15 +7,21 @@ interface Rule {
   readonly nodes?: number;
 }
 
+const volumes = 'volumes configMap, secret, downwardAPI and projected are not served: the pod does not start';
+
 /** What these wait for never comes, for five minutes each. */
 const notServed: readonly Rule[] = [
   {
     tests: /^\[sig-storage\] (ConfigMap|Secrets|Projected [a-zA-Z]+|Downward API volume) /,
-    reason: 'volumes configMap, secret, downwardAPI and projected are not served: the pod does not start',
+    reason: volumes,
   },
   {
     tests: /^\[sig-storage\] (Subpath Atomic writer volumes|EmptyDir wrapper volumes should not conflict)/,
-    reason: 'volumes configMap, secret, downwardAPI and projected are not served: the pod does not start',
+    reason: volumes,
+  },
+  {
+    tests: /^\[sig-auth\] ServiceAccounts (should mount projected|ServiceAccountIssuerDiscovery)/,
+    reason: volumes,
   },
   { tests: /^\[sig-node\] InitContainer /, reason: 'init containers are not served: the pod does not start' },
   {

@@ -85,11 +85,12 @@ function messageOf(lines: readonly string[]): string {
   return oneLine(said.join(' '));
 }
 
-/** Without the addresses of Go's memory, which differ in each run. */
+/** Without what differs in each run: addresses of Go's memory, the command line of a kubectl. */
 function oneLine(text: string): string {
   const line = text
     .replaceAll(/\b0x[0-9a-f]{6,}\b/g, '0x…')
     .replaceAll(/\s+/g, ' ')
+    .replace(/error running \S*kubectl .*?stderr: /, 'kubectl: ')
     .trim();
   return line.length > longestMessage ? `${line.slice(0, longestMessage)}…` : line;
 }

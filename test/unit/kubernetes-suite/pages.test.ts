@@ -47,14 +47,23 @@ all         0       1        2
   );
 });
 
-test('a cause is read from what the test said, or unknown', () => {
-  assert.deepEqual([...results.values()].map(causeOf), [
-    undefined,
-    'quotas are not served',
-    undefined,
-    undefined,
-  ]);
-});
+const causes: [name: string, message: string, cause: string | undefined][] = [
+  ['a', 'the server could not find the requested resource (post jobs.batch)', 'jobs are not served'],
+  [
+    'a',
+    'kubectl: error: no matches for kind "ReplicationController" in version "v1"',
+    'replicationcontrollers are not served',
+  ],
+  ['a', 'expected RuntimeClass API group/version, got []', 'runtimeclasses are not served'],
+  ['a', 'error: the server doesn\'t have a resource type "rc"', 'replicationcontrollers are not served'],
+  ['AdmissionWebhook should deny', 'no message', 'admission webhooks are not served'],
+  ['a', 'timed out', undefined],
+];
+for (const [name, message, cause] of causes) {
+  test(`the cause of "${name}: ${message}" is ${cause ?? 'not known'}`, () => {
+    assert.equal(causeOf({ name, message, state: 'failed', seconds: 1 }), cause);
+  });
+}
 
 test('the page has the numbers, and names every test that did not pass with its reason', () => {
   const page = conformanceDoc({ suiteVersion: '1.32.5', nodes: 1, names, results });

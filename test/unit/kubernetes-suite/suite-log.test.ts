@@ -103,6 +103,13 @@ test('a test of a process that died at once says that it said nothing', () => {
   assert.deepEqual([result?.state, result?.message], ['failed', 'no message']);
 });
 
+test('of a kubectl that failed its own words are told, not how it was called', () => {
+  const said =
+    '  [FAILED] error running /x/kubectl --kubeconfig=/tmp/y get a:\n  Command stdout:\n\n  stderr:\n  error: no a';
+  const [result] = new SuiteLog().read(text([...failed.slice(0, 3), ...said.split('\n')]));
+  assert.equal(result?.message, 'kubectl: error: no a');
+});
+
 test('a long message is cut', () => {
   const long = [...failed.slice(0, 3), `  [FAILED] ${'word '.repeat(1000)}`];
   const [result] = new SuiteLog().read(text(long));
