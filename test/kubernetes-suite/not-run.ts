@@ -23,9 +23,13 @@ const notServed: readonly Rule[] = [
     tests: /^\[sig-auth\] ServiceAccounts (should mount projected|ServiceAccountIssuerDiscovery)/,
     reason: volumes,
   },
+  {
+    tests: /^\[sig-node\] Probing container should (be restarted|have monotonically)/,
+    reason: 'probes are passed over: what these wait for does not happen',
+  },
   { tests: /^\[sig-node\] InitContainer /, reason: 'init containers are not served: the pod does not start' },
   {
-    tests: /^\[sig-node\] Container Lifecycle Hook /,
+    tests: /^\[sig-node\] (Container Lifecycle Hook|PreStop) /,
     reason: 'lifecycle hooks are not served: the pod does not start',
   },
 ];

@@ -1,6 +1,6 @@
 /**
  * Stand-ins for the suite's images, under its names, in this machine's engine: agnhost is upstream's own program beside
- * busybox and a few of Debian's; web servers are busybox's.
+ * busybox, bash and a few of Debian's; web servers are busybox's.
  */
 import { createHash } from 'node:crypto';
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -39,7 +39,7 @@ const group = [
   'nobody:x:65534:',
 ];
 
-/** Busybox with all its names. */
+/** Busybox with all its names, and a shell. */
 async function busyboxRoot(root: string): Promise<void> {
   for (const place of ['bin', 'etc', 'root', 'home', 'usr/bin', 'usr/sbin', 'var'])
     await mkdir(join(root, place), { recursive: true });
@@ -51,6 +51,7 @@ async function busyboxRoot(root: string): Promise<void> {
   const { stdout } = await systemExec('/bin/busybox', ['--list']);
   for (const name of stdout.split('\n').filter((each) => each !== '' && each !== 'busybox'))
     await symlink('busybox', join(root, 'bin', name));
+  await shell(root);
   await write(root, 'etc/passwd', `${passwd.join('\n')}\n`);
   await write(root, 'etc/group', `${group.join('\n')}\n`);
   await write(root, 'etc/nsswitch.conf', 'hosts: files dns\n');
@@ -62,20 +63,27 @@ async function busyboxRoot(root: string): Promise<void> {
   }
 }
 
+/**
+ * Bash: Debian's busybox as a shell takes its own programs before all others, and neither it nor dash hands on variables
+ * with names like `data-1`.
+ */
+async function shell(root: string): Promise<void> {
+  await copyProgram(root, '/bin/bash');
+  await rm(join(root, 'bin/sh'));
+  await symlink('bash', join(root, 'bin/sh'));
+}
+
 async function write(root: string, path: string, content: string): Promise<void> {
   await mkdir(dirname(join(root, path)), { recursive: true });
   await writeFile(join(root, path), content);
 }
 
 /** What busybox has not, or not as the tests call it. */
-const debian = ['dig', 'nslookup', 'host', 'getent', 'curl', 'bash'].map((name) => `/usr/bin/${name}`);
+const debian = ['dig', 'nslookup', 'host', 'getent', 'curl'].map((name) => `/usr/bin/${name}`);
 
 async function agnhostRoot(root: string, programs: Programs): Promise<void> {
   await busyboxRoot(root);
-  for (const program of [...debian, '/bin/dash', '/bin/nc.openbsd']) await copyProgram(root, program);
-  // Debian's busybox, as a shell, would take its own programs before those.
-  await rm(join(root, 'bin/sh'));
-  await symlink('dash', join(root, 'bin/sh'));
+  for (const program of [...debian, '/bin/nc.openbsd']) await copyProgram(root, program);
   await symlink('/bin/nc.openbsd', join(root, 'usr/bin/nc'));
   await cp(programs.agnhost, join(root, 'agnhost'));
   await symlink('agnhost', join(root, 'agnhost-2'));
