@@ -40,14 +40,13 @@ export async function runTests(run: Run): Promise<void> {
     missing.delete(result.name);
     run.ended(result);
   };
-  const crash = await runSuite({ ...run, ended });
-  if (missing.size === run.names.length && run.names.length > 1)
-    throw new Error(`no test has a result: ${crash ?? 'the suite did not begin'}; see ${run.logFile}`);
+  await runSuite({ ...run, ended });
   for (const name of missing) {
     if (!run.cluster.running) return;
-    const why = await runSuite({ ...run, names: [name], procs: 1, ended });
-    const message = `the suite's own process ended: ${why ?? 'it does not say why'}`;
-    if (missing.has(name)) ended({ name, state: 'failed', seconds: 0, message });
+    const crash = await runSuite({ ...run, names: [name], procs: 1, ended });
+    if (!missing.has(name)) continue;
+    if (crash === undefined) throw new Error(`${name} has no result: see ${run.logFile}`);
+    ended({ name, state: 'failed', seconds: 0, message: `the suite's own process ended: ${crash}` });
   }
 }
 
@@ -61,7 +60,15 @@ async function runSuite({
   ended,
 }: Run): Promise<string | undefined> {
   const [program, args] = cluster.command(programs.ginkgo, [
-    ...['run', `--procs=${procs}`, '--no-color', '-v', `--timeout=${limit}`, `--focus=${focusOf(names)}`],
+    ...[
+      'run',
+      `--procs=${procs}`,
+      '--no-color',
+      '-v',
+      `--timeout=${limit}`,
+      '--output-interceptor-mode=none',
+      `--focus=${focusOf(names)}`,
+    ],
     ...[programs.suite, '--', '--provider=skeleton', '--dump-logs-on-failure=false', '--minStartupPods=0'],
     // Every namespace has its ServiceAccount in Kubernetes; none is served here, and all tests would wait for one.
     ...['--e2e-verify-service-account=false', '--allowed-not-ready-nodes=-1'],
