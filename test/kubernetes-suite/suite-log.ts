@@ -1,4 +1,5 @@
 /** What Ginkgo writes while it runs the suite, read as it comes. Pure. */
+import { stripVTControlCharacters } from 'node:util';
 
 /** How one test ended. */
 export interface TestResult {
@@ -87,7 +88,7 @@ function messageOf(lines: readonly string[]): string {
 
 /** Without what differs in each run: addresses of Go's memory, the command line of a kubectl. */
 function oneLine(text: string): string {
-  const line = text
+  const line = stripVTControlCharacters(text)
     .replaceAll(/\b0x[0-9a-f]{6,}\b/g, '0x…')
     .replaceAll(/\s+/g, ' ')
     .replace(/error running \S*kubectl .*?stderr: /, 'kubectl: ')

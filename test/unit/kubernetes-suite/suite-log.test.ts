@@ -131,7 +131,7 @@ test('the last words of a process that ended in the middle of a test are kept', 
   const reader = new SuiteLog();
   assert.equal(reader.crash, undefined);
   assert.deepEqual(
-    reader.read(`${text(alone.slice(0, 3))}panic: send on a closed channel\n\ngoroutine 7\n`),
+    reader.read(`${text(alone.slice(0, 3))}panic: \x1b[1msend on a closed channel\x1b[0m\n\ngoroutine 7\n`),
     [],
   );
   assert.equal(reader.crash, 'panic: send on a closed channel');
