@@ -60,7 +60,7 @@ async function runOnCluster(
   file: string,
   { nodes, procs, kubeconfig }: Options,
 ): Promise<void> {
-  const build = (await systemExec(executable, ['version'])).stdout.trim().split('\n')[0] ?? '';
+  const build = kubeconfig === undefined ? await versionOf(executable) : 'not known here';
   const closers: (() => Promise<void>)[] = [];
   const images = kubeconfig === undefined ? await makeSuiteImages(programs, say) : [];
   const made = kubeconfig === undefined;
@@ -93,6 +93,8 @@ function write(file: string, results: Results): void {
   writeFileSync(`${file}.new`, fileOf(results));
   renameSync(`${file}.new`, file);
 }
+
+const versionOf = async (file: string) => (await systemExec(file, ['version'])).stdout.trim();
 
 const resultsOf = (file: string): ReadonlyMap<string, Recorded> =>
   readResults(existsSync(file) ? readFileSync(file, 'utf8') : '');
