@@ -26,10 +26,12 @@ export function keepMemorySmall(settle = settleMs): void {
  */
 function giveBackWhatIsFreed(settle: number): void {
   let trim: (() => void) | undefined;
-  let soon: NodeJS.Timeout | undefined;
+  let waits = false;
   const giveBackSoon = () => {
-    soon ??= setTimeout(() => {
-      soon = undefined;
+    if (waits) return;
+    waits = true;
+    setTimeout(() => {
+      waits = false;
       trim ??= memoryTrimmer() ?? (() => {});
       trim();
     }, settle).unref();

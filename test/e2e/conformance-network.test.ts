@@ -1,4 +1,4 @@
-/** Kubernetes' own conformance tests of the network, step by step, on two nodes; docs/conformance.md has the list. */
+/** Kubernetes' own conformance tests of the network, step by step, on two nodes; docs/conformance-network.md has the list. */
 import { test } from 'node:test';
 import { systemExec } from '../../src/base/exec.ts';
 import { makeNetworkImage } from '../fixtures/network-image.ts';

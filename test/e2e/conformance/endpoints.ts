@@ -1,4 +1,4 @@
-/** Kubernetes' own conformance tests of Endpoints and EndpointSlices, step by step; docs/conformance.md has the list. */
+/** Kubernetes' own conformance tests of Endpoints and EndpointSlices, step by step; docs/conformance-network.md has the list. */
 import assert from 'node:assert/strict';
 import type { V1EndpointSlice, V1Pod } from '@kubernetes/client-node';
 import { waitFor } from '../harness/wait-for.ts';

@@ -1,4 +1,4 @@
-/** Kubernetes' own conformance tests of Services, step by step; docs/conformance.md has the list. */
+/** Kubernetes' own conformance tests of Services, step by step; docs/conformance-network.md has the list. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

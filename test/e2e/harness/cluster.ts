@@ -95,6 +95,12 @@ export class Cluster {
     return pid;
   }
 
+  get running(): boolean {
+    return (
+      this.#process !== undefined && this.#process.exitCode === null && this.#process.signalCode === null
+    );
+  }
+
   /** Everything it has written so far, over all its starts. */
   get log(): string {
     return this.#log;

@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { systemExec } from '../../../src/base/exec.ts';
 import { letGo, makeDirectory } from './belongings.ts';
@@ -37,6 +37,9 @@ export interface HostPort {
   /** Makes eth0 in the host's namespace, its other end where it belongs. */
   plug(namespace: string): Promise<void>;
 }
+
+/** Images of some hundred megabytes take a while on a busy machine. */
+const imagesTimeoutMs = 300_000;
 
 export class Host implements Cleanup {
   readonly name: string;
@@ -73,8 +76,10 @@ export class Host implements Cleanup {
     await host.startDocker();
     const archive = join(host.directory, 'images.tar');
     if (images.length === 0) return host;
-    await systemExec('docker', ['save', '-o', archive, ...images], { timeoutMs: 60_000 });
-    await host.docker('load', '-i', archive);
+    await systemExec('docker', ['save', '-o', archive, ...images], { timeoutMs: imagesTimeoutMs });
+    const load = ['-H', `unix://${host.dockerSocket}`, 'load', '-i', archive];
+    await systemExec(...host.command('docker', load), { timeoutMs: imagesTimeoutMs });
+    rmSync(archive);
     return host;
   }
 

@@ -1,0 +1,50 @@
+/** What is behind a failure, as far as it is known: from what the test said, and from its name. Pure. */
+import { whatIsNotServed } from './not-run.ts';
+import type { TestResult } from './suite-log.ts';
+
+/** By name, where what a test says does not tell. The first that matches counts. */
+const named: readonly (readonly [tests: RegExp, cause: string])[] = [
+  [
+    /AdmissionWebhook|^\[sig-api-machinery\] (Aggregated)?Discovery should /,
+    'admission webhooks are not served',
+  ],
+  [/ValidatingAdmissionPolicy/, 'admission policies are not served'],
+  [/CustomResource|for CRDs|\bCRs?\b/, 'custom resources are not served'],
+  [/API priority and fairness/, 'flowschemas and prioritylevelconfigurations are not served'],
+  [/^\[sig-node\] Probing container/, 'probes are passed over'],
+  [/^\[sig-node\] Ephemeral Containers/, 'ephemeral containers are not served'],
+  [/ReplicationController/, 'replicationcontrollers are not served'],
+  [/Ingress API/, 'ingresses are not served'],
+  [/IngressClass API/, 'ingressclasses are not served'],
+  [/kube-root-ca\.crt/, 'no controller makes kube-root-ca.crt'],
+  [/backend which does not implement metadata/, 'selfsubjectaccessreviews are not served'],
+];
+
+/** Each has the name of a kind or a resource in it. */
+const said: readonly RegExp[] = [
+  /waiting for a default service (account)/,
+  /could not find the requested resource \(\w+ ([a-z]+)[.) ]/,
+  /no matches for kind "(\w+)"/,
+  /doesn't have a resource type "(\w+)"/,
+  /expected (\w+) API group\/version/,
+  /Expected gvr \S+ \S+ (\w+) to exist/,
+  /Resource=(\w+) to be present/,
+];
+const short: Readonly<Record<string, string>> = { rc: 'replicationcontrollers', account: 'serviceaccounts' };
+
+/** Undefined where nobody has looked yet. */
+export function causeOf({ name, message }: TestResult): string | undefined {
+  const byName = named.find(([tests]) => tests.test(name))?.[1];
+  if (byName !== undefined) return byName;
+  const found = said.map((pattern) => pattern.exec(message)?.[1]).find((resource) => resource !== undefined);
+  return found === undefined ? whatIsNotServed(name) : `${pluralOf(found)} are not served`;
+}
+
+/** The resource of a kind; a resource stays as it is. */
+function pluralOf(word: string): string {
+  const lower = word.toLowerCase();
+  if (short[lower] !== undefined) return short[lower];
+  if (word === lower) return word;
+  if (lower.endsWith('y')) return `${lower.slice(0, -1)}ies`;
+  return lower.endsWith('s') ? `${lower}es` : `${lower}s`;
+}

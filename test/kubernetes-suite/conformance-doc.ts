@@ -1,0 +1,80 @@
+/** docs/conformance.md, made of results. Pure. */
+import { reasonNotToRun } from './not-run.ts';
+import type { Recorded, Results } from './results.ts';
+import { byCause, counts, failuresOf } from './table.ts';
+
+export interface Measured {
+  readonly suiteVersion: string;
+  readonly nodes: number;
+  /** Of the whole suite. */
+  readonly names: readonly string[];
+  readonly results: Results;
+}
+
+/** A line of results that are none would say that nothing fails: throws when there is no result. */
+export function conformanceDoc({ suiteVersion, nodes, names, results }: Measured): string {
+  const total = counts(names, results).at(-1);
+  if (total === undefined || total.passed + total.failed === 0)
+    throw new Error('there is no result to write: run bin/conformance first');
+  const known = names.flatMap((name) => results.get(name) ?? []);
+  const builds = [...new Set(known.map(({ build }) => build))].sort();
+  const cluster = nodes === 1 ? 'one node' : `${nodes} nodes`;
+  return `${[
+    "# Kubernetes' conformance suite",
+    `\`bin/conformance --write-doc\` has made this page of the results of Kubernetes' own tests, version ${suiteVersion}.
+They ran on a cluster of ${cluster} of \`dist/minik8s\`, ${builds.join(' and ')}. Of ${names.length} conformance tests
+**${total.passed} passed**, ${total.failed} failed, and ${total.notRun} did not run.`,
+    `To repeat it, on a machine with Go 1.23 or later:
+
+    bin/conformance                   all that can run, once each
+    bin/conformance 'sig-network'     those of an area
+    bin/conformance --help`,
+    `The programs are Kubernetes' own. Their images are stand-ins, since no registry is asked: agnhost is upstream's
+program beside busybox, bash and a few programs of Debian; the web servers are busybox's. The suite is told not to wait for a
+ServiceAccount in each namespace (\`--e2e-verify-service-account=false\`). It is no certificate.`,
+    `Some of what passed says little: probes are passed over, so of course nothing that should *not* be restarted is.
+What our own tests walk of the suite is [a page of its own](conformance-network.md).`,
+    '## By area',
+    table(names, results),
+    '## Failed',
+    ...failed(failuresOf(names, results)),
+    '## Not run',
+    ...notRun(names, results, nodes),
+  ].join('\n\n')}\n`;
+}
+
+function table(names: readonly string[], results: Results): string {
+  const rows = counts(names, results).map(
+    ({ area, passed, failed: not, notRun: left }) => `| ${area} | ${passed} | ${not} | ${left} |`,
+  );
+  return ['| area | passed | failed | not run |', '| --- | ---: | ---: | ---: |', ...rows].join('\n');
+}
+
+function failed(failures: readonly Recorded[]): string[] {
+  if (failures.length === 0) return ['None.'];
+  return byCause(failures).map(([cause, tests]) =>
+    section(
+      cause ?? 'not yet looked into',
+      tests.map(({ name }) => name),
+    ),
+  );
+}
+
+function notRun(names: readonly string[], results: Results, nodes: number): string[] {
+  const left = names.filter((name) => !['passed', 'failed'].includes(results.get(name)?.state ?? ''));
+  const reasonOf = (name: string) =>
+    results.get(name)?.state === 'skipped'
+      ? 'the suite itself leaves them out on such a cluster'
+      : (reasonNotToRun(name, nodes) ?? 'no result yet');
+  if (left.length === 0) return ['None.'];
+  return [...Map.groupBy(left, reasonOf)].map(([reason, tests]) => section(reason, tests));
+}
+
+const section = (reason: string, names: readonly string[]) =>
+  [
+    `${reason[0]?.toUpperCase()}${reason.slice(1)} (${names.length}):\n`,
+    ...names.map((name) => `- ${escaped(name)}`),
+  ].join('\n');
+
+/** Brackets and stars would be markup. */
+const escaped = (name: string) => name.replaceAll(/[*_<>\\[\]]/g, '\\$&');

@@ -1,0 +1,50 @@
+/** Tests that are left out, and why. Pure. `--all` runs those too that are left out because something is not served. */
+
+interface Rule {
+  readonly tests: RegExp;
+  readonly reason: string;
+}
+
+const volumes = 'volumes configMap, secret, downwardAPI and projected are not served: the pod does not start';
+
+/** What most of these wait for never comes, for five minutes each. */
+const notServed: readonly Rule[] = [
+  {
+    tests: /^\[sig-storage\] (ConfigMap|Secrets|Projected [a-zA-Z]+|Downward API volume) /,
+    reason: volumes,
+  },
+  {
+    tests: /^\[sig-storage\] (Subpath Atomic writer volumes|EmptyDir wrapper volumes should not conflict)/,
+    reason: volumes,
+  },
+  {
+    tests: /^\[sig-auth\] ServiceAccounts (should mount projected|ServiceAccountIssuerDiscovery)/,
+    reason: volumes,
+  },
+  {
+    tests: /^\[sig-node\] Probing container should (be restarted|have monotonically)/,
+    reason: 'probes are passed over: what these wait for does not happen',
+  },
+  {
+    tests: /^\[sig-api-machinery\] Servers with support for API chunking /,
+    reason: "podtemplates are not served, and that ends the suite's own process",
+  },
+  { tests: /^\[sig-node\] InitContainer /, reason: 'init containers are not served: the pod does not start' },
+  {
+    tests: /^\[sig-node\] (Container Lifecycle Hook|PreStop) /,
+    reason: 'lifecycle hooks are not served: the pod does not start',
+  },
+];
+
+const twoNodes = /should have at least two untainted nodes|Daemon set \[Serial\] should rollback without/;
+
+/** What a test uses and does not get here, where that is why it is left out. */
+export function whatIsNotServed(name: string): string | undefined {
+  return notServed.find(({ tests }) => tests.test(name))?.reason;
+}
+
+/** Why a test is left out on so many nodes; undefined when it runs. */
+export function reasonNotToRun(name: string, nodes: number, all = false): string | undefined {
+  if (nodes < 2 && twoNodes.test(name)) return 'asks for two nodes';
+  return all ? undefined : whatIsNotServed(name);
+}

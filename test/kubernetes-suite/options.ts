@@ -1,0 +1,82 @@
+/** What bin/conformance is told. Pure. */
+import { parseArgs } from 'node:util';
+
+export interface Options {
+  readonly pattern?: RegExp | undefined;
+  readonly nodes: number;
+  readonly procs: number;
+  readonly again: boolean;
+  readonly failed: boolean;
+  readonly all: boolean;
+  readonly writeDoc: boolean;
+  readonly help: boolean;
+  readonly kubeconfig?: string | undefined;
+}
+
+export const help = `Runs Kubernetes' own conformance tests against dist/minik8s.
+
+Usage: bin/conformance [REGEX] [FLAGS]
+
+REGEX picks tests by name, such as 'sig-network' or 'EmptyDir.*non-root'; without it all are meant. A test that has a
+result is not run again: after Ctrl-C, or when it was killed, the same command goes on.
+
+      --again            run them whether they have a result or not
+      --failed           run those that failed
+      --all              run those too that are left out because what they use is not served (five minutes each)
+      --nodes COUNT      nodes of the cluster it makes, 1 or 2 (default 1); each count has its own results
+      --procs COUNT      tests at a time (default 6)
+      --kubeconfig FILE  use the cluster of that file, and this machine's network; --nodes says how many it has. Its
+                         nodes need the images under the suite's names
+      --write-doc        write the results to docs/conformance.md; runs nothing unless told what
+  -h, --help             this page
+
+Programs are built from Go modules once, into ~/.cache/minik8s-conformance, or where MINIK8S_CONFORMANCE_CACHE says.
+Results and logs: dist/conformance. Status 0: all that ran have passed; 1: some have not; 2: it was called wrongly.
+`;
+
+/** Throws with one line that says what is wrong. */
+export function optionsOf(args: readonly string[]): Options {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      again: { type: 'boolean' },
+      failed: { type: 'boolean' },
+      all: { type: 'boolean' },
+      nodes: { type: 'string' },
+      procs: { type: 'string' },
+      kubeconfig: { type: 'string' },
+      'write-doc': { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (positionals.length > 1) throw new Error(`one REGEX, not ${positionals.length}: put it in quotes`);
+  const { again = false, failed = false, all = false, help: asked = false } = values;
+  if (again && failed) throw new Error('--again and --failed exclude each other');
+  return {
+    pattern: positionals[0] === undefined ? undefined : expression(positionals[0]),
+    nodes: count('--nodes', values.nodes, 1, 2),
+    procs: count('--procs', values.procs, 6, 64),
+    again,
+    failed,
+    all,
+    writeDoc: values['write-doc'] ?? false,
+    help: asked,
+    kubeconfig: values.kubeconfig,
+  };
+}
+
+function expression(text: string): RegExp {
+  try {
+    return new RegExp(text);
+  } catch (error) {
+    throw new Error(`REGEX: ${(error as Error).message}`);
+  }
+}
+
+function count(flag: string, text: string | undefined, standard: number, most: number): number {
+  if (text === undefined) return standard;
+  const value = /^\d+$/.test(text) ? Number(text) : 0;
+  if (value < 1 || value > most) throw new Error(`${flag} is a number from 1 to ${most}, not ${text}`);
+  return value;
+}

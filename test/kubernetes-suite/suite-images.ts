@@ -1,0 +1,181 @@
+/**
+ * Stand-ins for the suite's images, under its names, in this machine's engine: agnhost is upstream's own program beside
+ * busybox, bash and a few of Debian's; web servers are busybox's.
+ */
+import { createHash } from 'node:crypto';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { systemExec } from '../../src/base/exec.ts';
+import { copyProgram, importImage } from '../fixtures/image-root.ts';
+import type { Programs } from './programs.ts';
+
+const registry = 'registry.k8s.io/e2e-test-images';
+const label = 'minik8s.io/content';
+
+const agnhost = `${registry}/agnhost:2.53`;
+const busybox = `${registry}/busybox:1.36.1-1`;
+/** Where the web servers of the suite have their pages. */
+const apache = '/usr/local/apache2/htdocs';
+const nginx = '/usr/share/nginx/html';
+
+interface Image {
+  readonly name: string;
+  /** Lines of a Dockerfile. */
+  readonly changes: readonly string[];
+  /** Another image of this file, or what puts files into an empty folder. */
+  readonly from: string | ((root: string) => Promise<void>);
+}
+
+const passwd = [
+  'root:x:0:0:root:/root:/bin/sh',
+  'user-defined-in-image:x:1000:1000::/home:/bin/sh',
+  'nobody:x:65534:65534:nobody:/:/bin/false',
+];
+const group = [
+  'root:x:0:',
+  'user-defined-in-image:x:1000:',
+  'group-defined-in-image:x:50000:user-defined-in-image',
+  'nobody:x:65534:',
+];
+
+/** Busybox with all its names, and a shell. */
+async function busyboxRoot(root: string): Promise<void> {
+  for (const place of ['bin', 'etc', 'root', 'home', 'usr/bin', 'usr/sbin', 'var'])
+    await mkdir(join(root, place), { recursive: true });
+  for (const place of ['tmp', 'var/tmp']) {
+    await mkdir(join(root, place));
+    await chmod(join(root, place), 0o1777);
+  }
+  await cp('/bin/busybox', join(root, 'bin/busybox'), { dereference: true });
+  const { stdout } = await systemExec('/bin/busybox', ['--list']);
+  for (const name of stdout.split('\n').filter((each) => each !== '' && each !== 'busybox'))
+    await symlink('busybox', join(root, 'bin', name));
+  await shell(root);
+  await write(root, 'etc/passwd', `${passwd.join('\n')}\n`);
+  await write(root, 'etc/group', `${group.join('\n')}\n`);
+  await write(root, 'etc/nsswitch.conf', 'hosts: files dns\n');
+  await write(root, join(apache, 'index.html'), '<h1>It works!</h1>\n');
+  await write(root, join(nginx, 'index.html'), 'Welcome to nginx!\n');
+  for (const name of ['nautilus', 'kitten']) {
+    await write(root, `www/${name}/data.json`, `{"image": "${name}.jpg"}\n`);
+    await write(root, `www/${name}/${name}.jpg`, name);
+  }
+}
+
+/**
+ * Bash: Debian's busybox as a shell takes its own programs before all others, and neither it nor dash hands on variables
+ * with names like `data-1`.
+ */
+async function shell(root: string): Promise<void> {
+  await copyProgram(root, '/bin/bash');
+  await rm(join(root, 'bin/sh'));
+  await symlink('bash', join(root, 'bin/sh'));
+}
+
+async function write(root: string, path: string, content: string): Promise<void> {
+  await mkdir(dirname(join(root, path)), { recursive: true });
+  await writeFile(join(root, path), content);
+}
+
+/** What busybox has not, or not as the tests call it. */
+const debian = ['dig', 'nslookup', 'host', 'getent', 'curl'].map((name) => `/usr/bin/${name}`);
+
+async function agnhostRoot(root: string, programs: Programs): Promise<void> {
+  await busyboxRoot(root);
+  for (const program of [...debian, '/bin/nc.openbsd']) await copyProgram(root, program);
+  await symlink('/bin/nc.openbsd', join(root, 'usr/bin/nc'));
+  await cp(programs.agnhost, join(root, 'agnhost'));
+  await symlink('agnhost', join(root, 'agnhost-2'));
+  await mkdir(join(root, 'uploads'));
+  for (const file of ['localhost.crt', 'localhost.key'])
+    await cp(join(programs.porter, file), join(root, file));
+}
+
+/** Serves the folder on port 80, and ends at once: busybox as process 1 does not hear SIGTERM. */
+const webServer = (folder: string) => [
+  'EXPOSE 80',
+  'STOPSIGNAL SIGKILL',
+  `CMD ["httpd", "-f", "-p", "80", "-h", "${folder}"]`,
+];
+
+/** The images that others are made from come first. */
+const imagesOf = (programs: Programs): readonly Image[] => [
+  {
+    name: agnhost,
+    changes: ['EXPOSE 80 8080 8081 9376 5000', 'ENTRYPOINT ["/agnhost"]', 'CMD ["pause"]'],
+    from: (root) => agnhostRoot(root, programs),
+  },
+  { name: busybox, changes: ['CMD ["sh"]'], from: busyboxRoot },
+  {
+    name: `${registry}/nonewprivs:1.3`,
+    changes: ['CMD ["nnp"]'],
+    async from(root) {
+      await busyboxRoot(root);
+      await cp(programs.nnp, join(root, 'usr/bin/nnp'));
+      await chmod(join(root, 'usr/bin/nnp'), 0o4755);
+    },
+  },
+  { name: `${registry}/jessie-dnsutils:1.7`, changes: [], from: agnhost },
+  { name: `${registry}/nautilus:1.7`, changes: webServer('/www/nautilus'), from: busybox },
+  { name: `${registry}/kitten:1.7`, changes: webServer('/www/kitten'), from: busybox },
+  {
+    name: 'registry.k8s.io/pause:3.10',
+    changes: ['ENTRYPOINT ["/agnhost", "pause"]', 'CMD []'],
+    from: agnhost,
+  },
+  { name: `${registry}/nonroot:1.4`, changes: ['USER 1234'], from: busybox },
+  ...['2.4.38-4', '2.4.39-4'].map((tag) => ({
+    name: `${registry}/httpd:${tag}`,
+    changes: webServer(apache),
+    from: busybox,
+  })),
+  ...['1.14-4', '1.15-4'].map((tag) => ({
+    name: `${registry}/nginx:${tag}`,
+    changes: webServer(nginx),
+    from: busybox,
+  })),
+];
+
+/** Makes those that are not there as this file makes them; returns the names of all. */
+export async function makeSuiteImages(programs: Programs, say: (line: string) => void): Promise<string[]> {
+  const content = createHash('sha256');
+  for (const file of [import.meta.filename, programs.agnhost, programs.nnp])
+    content.update(await readFile(file));
+  const version = content.digest('hex').slice(0, 16);
+  const images = imagesOf(programs);
+  let made = 0;
+  for (const image of images) {
+    if ((await contentOf(image.name)) === version) continue;
+    await make(image, version);
+    made++;
+  }
+  say(made === 0 ? 'images: all there' : `images: ${made} made`);
+  return images.map(({ name }) => name);
+}
+
+async function make({ name, changes, from }: Image, version: string): Promise<void> {
+  const lines = [...changes, `LABEL ${label}=${version}`];
+  if (typeof from === 'string') {
+    const input = `${[`FROM ${from}`, ...lines].join('\n')}\n`;
+    await systemExec('docker', ['build', '--quiet', '--tag', name, '-'], { input });
+    return;
+  }
+  const root = await mkdtemp(join(tmpdir(), 'minik8s-suite-image-'));
+  try {
+    // The root of what runs there has to be open to everybody.
+    await chmod(root, 0o755);
+    await from(root);
+    await importImage(root, name, lines);
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+/** The label of an image; empty when it has none or is not there. */
+async function contentOf(name: string): Promise<string> {
+  const format = `{{index .Config.Labels "${label}"}}`;
+  const { stdout } = await systemExec('docker', ['image', 'ls', '--quiet', name]);
+  if (stdout.trim() === '') return '';
+  return (await systemExec('docker', ['image', 'inspect', '--format', format, name])).stdout.trim();
+}

@@ -1,0 +1,97 @@
+/** What Ginkgo writes while it runs the suite, read as it comes. Pure. */
+import { stripVTControlCharacters } from 'node:util';
+
+/** How one test ended. */
+export interface TestResult {
+  /** As Kubernetes lists it, without its closing `[Conformance]`. */
+  readonly name: string;
+  /** Skipped: the test itself said that this cluster is not one for it, and its message is the reason. */
+  readonly state: 'passed' | 'failed' | 'skipped';
+  readonly seconds: number;
+  /** What it said first of its failure, on one line; empty when it passed. */
+  readonly message: string;
+}
+
+const mark = '[Conformance]';
+const longestMessage = 400;
+/** Between the report of one test and the next. */
+const divider = /^-{20,}$/;
+/** A report's first line: a sign, what is not as it should be, and the time it took. */
+const verdict = /^(?:•|S) .*?(?:\[([A-Z][A-Z ()]+)\] )?.*\[([\d.]+) seconds\]/;
+
+/** A test's name out of a line that begins with it; undefined for a line that does not, or of no conformance test. */
+export function testName(line: string): string | undefined {
+  const end = line.indexOf(mark);
+  if (!line.startsWith('[sig-') || end < 0) return undefined;
+  // A failure names the step that failed in the middle of it.
+  const steps = /\[(?:It|(?:Before|After|JustBefore|JustAfter)(?:Each|All)|DeferCleanup[^\]]*)\] ?/g;
+  return line.slice(0, end).replaceAll(steps, '').trim();
+}
+
+/** Takes a log in pieces and gives the results that are complete so far. */
+export class SuiteLog {
+  #rest = '';
+  #block: string[] = [];
+  #crash: string | undefined;
+
+  /** The last words of a process of the suite that ended in the middle of a test, which then has no report. */
+  get crash(): string | undefined {
+    return this.#crash;
+  }
+
+  /** The tests whose report ended in this piece. */
+  read(piece: string): TestResult[] {
+    const lines = (this.#rest + piece).split('\n');
+    this.#rest = lines.pop() ?? '';
+    const results: TestResult[] = [];
+    for (const line of lines) {
+      if (/^(panic|fatal error): /.test(line)) this.#crash = oneLine(line);
+      if (!divider.test(line)) {
+        this.#block.push(line);
+        continue;
+      }
+      const result = resultOf(this.#block);
+      if (result !== undefined) results.push(result);
+      this.#block = [];
+    }
+    return results;
+  }
+}
+
+/** Undefined for what is no report of a conformance test that ended: the suite's own words, a test still under way. */
+function resultOf(lines: readonly string[]): TestResult | undefined {
+  const at = lines.findIndex((line) => verdict.test(line));
+  if (at < 0) return undefined;
+  const [, bad, seconds] = verdict.exec(lines[at] ?? '') ?? [];
+  // One process alone writes the name before it runs the test, several write it after.
+  const names = [...lines.slice(at + 1), ...lines.slice(0, at)];
+  const name = names.map(testName).find((found) => found !== undefined);
+  if (name === undefined) return undefined;
+  const state = bad === undefined ? 'passed' : bad.startsWith('SKIPPED') ? 'skipped' : 'failed';
+  if (bad?.startsWith('INTERRUPTED')) return undefined;
+  const message = state === 'passed' ? '' : messageOf(lines);
+  return { name, state, seconds: Math.round(Number(seconds)), message };
+}
+
+/** What follows the first `[FAILED]` or its like, up to where in the source it was. */
+function messageOf(lines: readonly string[]): string {
+  const start = /^\s*\[(?:FAILED|SKIPPED|PANICKED|TIMEDOUT|ABORTED)\] (?!in )(.*)/i;
+  const at = lines.findIndex((line) => start.test(line) && testName(line.trim()) === undefined);
+  if (at < 0) return 'no message';
+  const said = [start.exec(lines[at] ?? '')?.[1] ?? ''];
+  for (const line of lines.slice(at + 1)) {
+    if (/^\s*(?:In \[|<< Timeline|There were additional failures)/.test(line)) break;
+    said.push(line);
+  }
+  return oneLine(said.join(' '));
+}
+
+/** Without what differs in each run: addresses of Go's memory, the command line of a kubectl. */
+function oneLine(text: string): string {
+  const line = stripVTControlCharacters(text)
+    .replaceAll(/\b0x[0-9a-f]{6,}\b/g, '0x…')
+    .replaceAll(/\s+/g, ' ')
+    .replace(/error running \S*kubectl .*?stderr: /, 'kubectl: ')
+    .trim();
+  return line.length > longestMessage ? `${line.slice(0, longestMessage)}…` : line;
+}

@@ -1,0 +1,95 @@
+/** What people read of results: the table and the page of the documentation. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { causeOf } from '../../kubernetes-suite/causes.ts';
+import { conformanceDoc } from '../../kubernetes-suite/conformance-doc.ts';
+import type { Recorded } from '../../kubernetes-suite/results.ts';
+import { counts, tableOf } from '../../kubernetes-suite/table.ts';
+
+const names = [
+  '[sig-a] one *works*',
+  '[sig-a] two',
+  '[sig-b] three',
+  '[sig-b] four',
+  '[sig-b] five',
+  '[sig-node] InitContainer six',
+];
+const record = (name: string, state: Recorded['state'], message = ''): [string, Recorded] => [
+  name,
+  { name, state, seconds: 1, message, build: '0.1.0+gabc' },
+];
+const results = new Map([
+  record('[sig-a] one *works*', 'passed'),
+  record('[sig-a] two', 'failed', 'the server could not find the requested resource (post quotas.x.io)'),
+  record('[sig-b] three', 'failed', 'something else'),
+  record('[sig-b] four', 'skipped', 'asks for two nodes'),
+]);
+
+test('tests are counted by area; what was skipped or has no result did not run', () => {
+  assert.deepEqual(counts(names, results), [
+    { area: 'sig-a', passed: 1, failed: 1, notRun: 0 },
+    { area: 'sig-b', passed: 0, failed: 1, notRun: 2 },
+    { area: 'sig-node', passed: 0, failed: 0, notRun: 1 },
+    { area: 'all', passed: 1, failed: 2, notRun: 3 },
+  ]);
+});
+
+test('the table has each failure with what it said', () => {
+  assert.equal(
+    tableOf(names.slice(2, 5), results),
+    `failed  [sig-b] three
+          something else
+
+       passed  failed  not run
+sig-b       0       1        2
+all         0       1        2
+`,
+  );
+});
+
+const causes: [name: string, message: string, cause: string | undefined][] = [
+  ['a', 'the server could not find the requested resource (post jobs.batch)', 'jobs are not served'],
+  [
+    'a',
+    'kubectl: error: no matches for kind "ReplicationController" in version "v1"',
+    'replicationcontrollers are not served',
+  ],
+  ['a', 'expected RuntimeClass API group/version, got []', 'runtimeclasses are not served'],
+  ['a', 'error: the server doesn\'t have a resource type "rc"', 'replicationcontrollers are not served'],
+  ['AdmissionWebhook should deny', 'no message', 'admission webhooks are not served'],
+  ['a', 'timed out', undefined],
+];
+for (const [name, message, cause] of causes) {
+  test(`the cause of "${name}: ${message}" is ${cause ?? 'not known'}`, () => {
+    assert.equal(causeOf({ name, message, state: 'failed', seconds: 1 }), cause);
+  });
+}
+
+test('the page has the numbers, and names every test that did not pass with its reason', () => {
+  const page = conformanceDoc({ suiteVersion: '1.32.5', nodes: 1, names, results });
+  const parts = new Map(
+    page.split(/^(?=## )/m).map((part) => [part.slice(0, part.indexOf('\n')), part] as const),
+  );
+  assert.match(page, /Of 6 conformance tests\n\*\*1 passed\*\*, 2 failed, and 3 did not run/);
+  assert.match(parts.get('## By area') ?? '', /\| sig-b \| 0 \| 1 \| 2 \|\n/);
+  assert.match(
+    parts.get('## Failed') ?? '',
+    /Quotas are not served \(1\):\n\n- \\\[sig-a\\\] two\n\nNot yet looked into \(1\):\n\n- \\\[sig-b\\\] three\n/,
+  );
+  const notRun = parts.get('## Not run') ?? '';
+  for (const [name, reason] of [
+    ['four', 'The suite itself leaves them out'],
+    ['five', 'No result yet'],
+    ['InitContainer six', 'Init containers are not served'],
+  ] as const)
+    assert.ok(notRun.indexOf(reason) >= 0 && notRun.indexOf(name) > notRun.indexOf(reason), name);
+  assert.ok(!page.includes('works'), 'what passed is counted, not named');
+  assert.ok(page.split('\n').every((line) => line === line.trimEnd()));
+});
+
+test('no page is made of nothing', () => {
+  assert.throws(
+    () => conformanceDoc({ suiteVersion: '1', nodes: 1, names, results: new Map() }),
+    /no result to write/,
+  );
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Recorded } from '../../kubernetes-suite/results.ts';
+import { focusOf, select, testsIn, type Wanted } from '../../kubernetes-suite/selection.ts';
+
+const wanted: Wanted = { nodes: 1, again: false, failed: false, all: false };
+const [good, bad, fresh, twoNodes, hooks] = [
+  '[sig-a] good',
+  '[sig-a] bad',
+  '[sig-b] fresh',
+  '[sig-architecture] Conformance Tests should have at least two untainted nodes',
+  '[sig-node] Container Lifecycle Hook should be called',
+] as const;
+const names = [good, bad, fresh, twoNodes, hooks];
+const result = (name: string, state: Recorded['state']): [string, Recorded] => [
+  name,
+  { name, state, seconds: 1, message: '', build: 'x' },
+];
+const results = new Map([result(good, 'passed'), result(bad, 'failed')]);
+
+const table: [what: string, change: Partial<Wanted>, run: string[], done: string[], left: string[]][] = [
+  ['those without a result', {}, [fresh], [good, bad], [twoNodes, hooks]],
+  ['all again', { again: true }, [good, bad, fresh], [], [twoNodes, hooks]],
+  ['those that failed', { failed: true }, [bad], [good], [twoNodes, hooks]],
+  ['those that match', { pattern: /^\[sig-b\]/ }, [fresh], [], []],
+  ['what is not served too', { all: true }, [fresh, hooks], [good, bad], [twoNodes]],
+  ['with two nodes', { nodes: 2 }, [fresh, twoNodes], [good, bad], [hooks]],
+];
+for (const [what, change, run, done, left] of table) {
+  test(`a run has ${what}`, () => {
+    const selection = select(names, results, { ...wanted, ...change });
+    assert.deepEqual([selection.run, selection.done, [...selection.left.keys()]], [run, done, left]);
+    for (const reason of selection.left.values()) assert.notEqual(reason, '');
+  });
+}
+
+test('the listing of the suite is read: conformance tests, each once', () => {
+  const listing = `Names that can be used:
+    test/e2e/x.go:12: [sig-b] X should do [Conformance]
+    test/e2e/x.go:12: [sig-b] X should do [Conformance]
+    test/e2e/x.go:14: [sig-a] Y does [NodeConformance] [Conformance]
+    test/e2e/x.go:19: [sig-a] Z does [Slow]
+`;
+  assert.deepEqual(testsIn(listing), ['[sig-a] Y does [NodeConformance]', '[sig-b] X should do']);
+});
+
+test('the focus is on the tests named and no others, whatever signs are in their names', () => {
+  const strange = '[sig-a] should *not* be (here|there). $PATH + "x"';
+  const focus = new RegExp(focusOf([strange, good]));
+  assert.match(`Kubernetes e2e suite ${strange} [Conformance]`, focus);
+  assert.match(`Kubernetes e2e suite ${good} [Conformance]`, focus);
+  assert.doesNotMatch(`Kubernetes e2e suite ${good} and more [Conformance]`, focus);
+  assert.doesNotMatch(`Kubernetes e2e suite [sig-x] ${good} [Conformance]`, focus);
+  assert.doesNotMatch(`Kubernetes e2e suite [sig-a] should not be here. [Conformance]`, focus);
+});
