@@ -155,6 +155,22 @@ test('a broken stream is opened again at the last delivered revision, later and 
   assert.equal(clock.pending, 0);
 });
 
+test('a revision that a stream left unfinished comes once, from the next stream', async () => {
+  const clock = new FakeClock();
+  const abort = new AbortController();
+  const whole = [event('/r/a', 6), event('/r/b', 6)];
+  const { rpc } = scripted(
+    [[response(whole.slice(0, 1), { fragment: true })], [response(whole), response([event('/r/a', 7)])]],
+    clock,
+  );
+  const { batches, ended } = collect(rpc, clock, abort.signal);
+  await clock.advance(100);
+  const keys = batches.map((batch) => batch.events.map((each) => `${each.key}@${each.revision}`));
+  assert.deepEqual(keys, [['/r/a@6', '/r/b@6'], ['/r/a@7']]);
+  abort.abort();
+  await ended;
+});
+
 test('a member that lags is waited for, a database that was wiped ends the watch', async () => {
   for (const [current, ends] of [
     ['5', false],

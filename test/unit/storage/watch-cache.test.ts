@@ -1,116 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { silentLogger } from '../../../src/base/log.ts';
-import type { CacheEvent } from '../../../src/storage/cache.ts';
-import { encodeObject } from '../../../src/storage/codec.ts';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
 import { CompactedError, type Store, StoreUnavailableError } from '../../../src/storage/store.ts';
-import { createWatchCache, type WatchCacheOptions } from '../../../src/storage/watch-cache.ts';
+import { createWatchCache } from '../../../src/storage/watch-cache.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
-
-function pod(name: string, note = ''): KubeObject {
-  const metadata = {
-    name,
-    uid: `uid-${name}`,
-    resourceVersion: '',
-    creationTimestamp: '2026-01-01T00:00:00Z',
-  };
-  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { note } } as KubeObject;
-}
-
-const key = (name: string, namespace = 'default') => `/registry/pods/${namespace}/${name}`;
-const body = (name: string, note?: string) => encodeObject(pod(name, note));
-
-/** The store, with a watch that the test can break and requests for progress that it can count. */
-function breakable(store: Store) {
-  let broken = new AbortController();
-  const state = { progress: 0, held: undefined as Promise<void> | undefined };
-  const wrapped: Store = {
-    ...store,
-    requestProgress() {
-      state.progress++;
-      store.requestProgress();
-    },
-    async *watch(prefix, after, signal) {
-      const cut = broken.signal;
-      for await (const batch of store.watch(prefix, after, AbortSignal.any([signal, cut]))) {
-        await state.held;
-        if (cut.aborted) break;
-        yield batch;
-      }
-      if (!signal.aborted) throw new CompactedError('history is gone', undefined);
-    },
-  };
-  /** The cache has to list again, and misses what happens until the clock moves on. */
-  const loseHistory = () => {
-    broken.abort();
-    broken = new AbortController();
-  };
-  return { store: wrapped, state, loseHistory };
-}
-
-interface Fixture {
-  readonly store: Store;
-  readonly clock: FakeClock;
-  readonly cache: ReturnType<typeof createWatchCache>['cache'];
-  readonly state: { progress: number; held: Promise<void> | undefined };
-  loseHistory(): void;
-  /** Collects what a watch is given. */
-  watch(prefix: string, after?: number): Seen;
-}
-
-interface Seen {
-  readonly events: CacheEvent[];
-  /** How many events came in each call. */
-  readonly calls: number[];
-  readonly revisions: number[];
-  expired: number;
-  stop(): void;
-}
-
-async function withCache(
-  body: (fixture: Fixture) => Promise<void>,
-  options: Partial<WatchCacheOptions> & { readonly seed?: (store: Store) => Promise<void> } = {},
-): Promise<void> {
-  const memory = createMemoryStore();
-  await options.seed?.(memory);
-  const clock = new FakeClock();
-  const { store, state, loseHistory } = breakable(memory);
-  const { cache, run, synced } = createWatchCache({
-    store,
-    prefix: '/registry/',
-    clock,
-    log: silentLogger,
-    ...options,
-  });
-  const abort = new AbortController();
-  const running = run(abort.signal);
-  await synced;
-  await clock.settle();
-  const watch = (prefix: string, after = cache.revision): Seen => {
-    const seen: Seen = { events: [], calls: [], revisions: [], expired: 0, stop: () => undefined };
-    seen.stop = cache.watch(prefix, after, {
-      onEvents(events, revision) {
-        seen.events.push(...events);
-        seen.calls.push(events.length);
-        seen.revisions.push(revision);
-      },
-      onExpired: () => void seen.expired++,
-    });
-    return seen;
-  };
-  try {
-    await body({ store: memory, clock, cache, state, loseHistory, watch });
-  } finally {
-    abort.abort();
-    await clock.settle();
-    await running;
-  }
-}
-
-const shape = (events: readonly CacheEvent[]) =>
-  events.map((event) => `${event.type} ${event.key.split('/').at(-1)}@${event.revision}`);
+import { body, type Fixture, key, pod, shape, withCache } from './cache-fixture.ts';
 
 test('what is stored before and after the start is served with its resourceVersion, frozen', () =>
   withCache(
@@ -284,6 +179,29 @@ test('history beyond its limits is refused, within them it is not', () =>
     { history: { minEvents: 3, maxEvents: 4, maxAgeMs: 15, maxBytes: 1 << 20 } },
   ));
 
+test('history is refused beyond its bytes too', () =>
+  withCache(
+    async ({ store, watch, clock, cache }) => {
+      const before = watch('/registry/');
+      const revisions: number[] = [];
+      for (const name of ['a', 'b', 'c', 'd', 'e']) {
+        revisions.push(await store.create(key(name), body(name, 'x'.repeat(1000))));
+        await clock.advance(10);
+      }
+      const frame = before.events[0]?.frame.length ?? 0;
+      assert.ok(frame * 3 <= 4000 && frame * 4 > 4000, `frames have ${frame} bytes: three are to be kept`);
+      assert.throws(() => watch('/registry/', (revisions[1] ?? 0) - 1), CompactedError);
+      const seen = watch('/registry/', revisions[1]);
+      await clock.settle();
+      assert.deepEqual(
+        seen.events.map((event) => event.revision),
+        revisions.slice(2),
+      );
+      assert.equal(cache.list('/registry/').length, 5);
+    },
+    { history: { minEvents: 100, maxEvents: 1000, maxAgeMs: 1_000_000, maxBytes: 4000 } },
+  ));
+
 test('waiting for a revision: at once when it is here, by progress when no event brings it', () =>
   withCache(async ({ store, cache, clock, state }) => {
     await cache.waitUntil(cache.revision);
@@ -369,6 +287,58 @@ test('when the store lost the history: the cache is right again, and only those 
       },
     },
   ));
+
+for (const [what, lose] of [
+  ['deleted', (store, at) => store.delete(key('known', 'theirs'), at)],
+  ['changed', (store, at) => store.update(key('known', 'theirs'), body('known', 'new'), at)],
+  ['added', (store) => store.create(key('new', 'theirs'), body('new'))],
+] as const satisfies [string, (store: Store, at: number) => Promise<number>][]) {
+  test(`when all that was missed is an object that was ${what}, its watchers are told, and no others`, () =>
+    withCache(
+      async ({ store, cache, clock, watch, loseHistory }) => {
+        const theirs = watch('/registry/pods/theirs/');
+        const all = watch('/registry/pods/');
+        const others = watch('/registry/pods/default/');
+        loseHistory();
+        await lose(store, cache.get(key('known', 'theirs'))?.revision ?? 0);
+        await clock.advance(5000);
+        assert.deepEqual([theirs.expired, all.expired, others.expired], [1, 1, 0]);
+      },
+      {
+        async seed(store) {
+          await store.create(key('known', 'theirs'), body('known'));
+          await store.create(key('known'), body('known'));
+        },
+      },
+    ));
+}
+
+test('a watch that cannot be had is asked for later and later, until something came of it', async () => {
+  const memory = createMemoryStore();
+  const clock = new FakeClock();
+  const start = clock.now();
+  const asked: number[] = [];
+  const store: Store = {
+    ...memory,
+    // biome-ignore lint/correctness/useYield: it fails before it has anything
+    async *watch() {
+      asked.push(clock.now() - start);
+      throw new StoreUnavailableError('no watch');
+    },
+  };
+  const abort = new AbortController();
+  const { run } = createWatchCache({ store, prefix: '/registry/', clock, log: silentLogger });
+  const running = run(abort.signal);
+  await clock.advance(7000);
+  assert.deepEqual(asked, [0, 50, 150, 350, 750, 1550, 3150, 5150]);
+  // The next list brings something new.
+  await memory.create(key('a'), body('a'));
+  await clock.advance(300);
+  assert.deepEqual(asked.slice(8), [7150, 7200, 7300]);
+  abort.abort();
+  await clock.settle();
+  await running;
+});
 
 test('a key that holds no object is left out and harms nothing else', () =>
   withCache(
