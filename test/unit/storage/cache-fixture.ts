@@ -59,7 +59,7 @@ export interface Fixture {
   watch(prefix: string, after?: number): Seen;
 }
 
-interface Seen {
+export interface Seen {
   readonly events: CacheEvent[];
   /** How many events came in each call. */
   readonly calls: number[];

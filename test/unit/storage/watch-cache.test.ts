@@ -5,7 +5,7 @@ import { createMemoryStore } from '../../../src/storage/memory.ts';
 import { CompactedError, type Store, StoreUnavailableError } from '../../../src/storage/store.ts';
 import { createWatchCache } from '../../../src/storage/watch-cache.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { body, type Fixture, key, pod, shape, withCache } from './cache-fixture.ts';
+import { body, type Fixture, key, pod, type Seen, shape, withCache } from './cache-fixture.ts';
 
 test('what is stored before and after the start is served with its resourceVersion, frozen', () =>
   withCache(
