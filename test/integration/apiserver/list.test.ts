@@ -36,7 +36,7 @@ describe('list and get', () => {
   };
   const namesOf = (found: KubeList) => found.items.map(({ metadata }) => metadata.name);
 
-  it('answers whole objects in key order, current at once', async () => {
+  it('answers whole objects in key order', async () => {
     const made = await server.call('POST', configMaps, { metadata: { name: 'zz' } });
     const found = await list('');
     assert.equal(found.kind, 'ConfigMapList');
