@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
+import { replicaSetResource } from '../../../src/api/apps/v1/replica-set.ts';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
@@ -17,6 +18,7 @@ import type { Store } from '../../../src/storage/store.ts';
 import { objectsAt, startTestServer } from '../../fixtures/api-server.ts';
 import { certificatesOf, testAuthority } from '../../fixtures/certificates.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { laggingStore } from '../../fixtures/lagging-store.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { eventually } from './cluster.ts';
@@ -168,5 +170,33 @@ test('writes that a leader had sent before it was deposed, and that arrive after
   await new Promise((resolve) => setTimeout(resolve, 200));
   assert.equal(await everMade(memory, 'web'), 4);
   await a.stop();
+  await b.stop();
+});
+
+test('a new leader begins with what is stored, not with what its own cache has heard of', async () => {
+  const memory = createMemoryStore();
+  const store: Store = { ...memory, close: async () => undefined };
+  const lagging = laggingStore(store);
+  const a = await startMaster(store);
+  await eventually('the first leads', a.logged(/became the leader/));
+  const b = await startMaster(lagging.store);
+  // The second hears of the ReplicaSet and of none of its pods.
+  lagging.hold('/registry/pods/');
+  await a.client.resource(deploymentResource).create(deployment('web', 3));
+  await eventually('the pods', async () => (await podsOf(a.client, 'web')) === 3);
+  await a.stop();
+  const sets = b.client.resource(replicaSetResource);
+  const known = async () => (await sets.list({ namespace: 'default', resourceVersion: '0' })).items;
+  await eventually('the ReplicaSet', async () => (await known()).length === 1);
+  await eventually('the second leads', async () => {
+    await b.clock.advance(1_000);
+    return b.logged(/became the leader/)();
+  });
+  // Whatever it would do with no pods in sight it does now.
+  for (let i = 0; i < 50; i++) await b.clock.settle();
+  lagging.release();
+  await b.client.resource(deploymentResource).patch('web', 'default', 'merge', { spec: { replicas: 4 } });
+  await eventually('the fourth', async () => (await podsOf(b.client, 'web')) === 4);
+  assert.equal(await everMade(memory, 'web'), 4);
   await b.stop();
 });

@@ -1,0 +1,120 @@
+/** From where the reflector lists and watches, how soon again, and in which order an informer tells what it missed. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ConfigMap, configMapResource } from '../../../src/api/core/v1/config-map.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import type { ResourceClient } from '../../../src/client/client.ts';
+import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
+import { runReflector } from '../../../src/client/reflector.ts';
+import { createClient } from '../../../src/client/rest-client.ts';
+import { createInformerFactory } from '../../../src/client/shared-informer.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { ModelServer } from './model-server.ts';
+
+async function withInformer(
+  options: { readonly newest?: boolean },
+  body: (world: { server: ModelServer; clock: FakeClock; told: string[] }) => Promise<void>,
+): Promise<void> {
+  const [server, clock, stop] = [new ModelServer(), new FakeClock(), new AbortController()];
+  const client = createClient(inProcessTransport(server.handler));
+  const random = new SeededRandom(1);
+  const factory = createInformerFactory({ client, clock, random, log: silentLogger, ...options });
+  const told: string[] = [];
+  factory.informerFor(configMapResource).addEventHandler({
+    onAdd: ({ metadata }) => void told.push(`add ${metadata.name}`),
+    onUpdate: ({ metadata }) => void told.push(`update ${metadata.name}`),
+    onDelete: ({ metadata }) => void told.push(`delete ${metadata.name}`),
+  });
+  await factory.start(stop.signal);
+  await clock.settle();
+  await body({ server, clock, told });
+  stop.abort();
+  await factory.stopped();
+}
+
+for (const [newest, first] of [
+  [true, 'GET /api/v1/configmaps?limit=500'],
+  [false, 'GET /api/v1/configmaps?limit=500&resourceVersion=0'],
+] as const) {
+  test(`the first list is of ${newest ? 'all that was acknowledged' : 'what the server has at hand'}`, () =>
+    withInformer({ newest }, async ({ server }) => {
+      assert.equal(server.requests[0], first);
+    }));
+}
+
+test('an old event that is repeated does not take back the version to resume from', () =>
+  withInformer({}, async ({ server, clock, told }) => {
+    server.put('a');
+    const { resourceVersion } = server.put('b').metadata;
+    server.repeat(() => 0);
+    await clock.settle();
+    server.endWatches();
+    await clock.settle();
+    const asked = server.requests.at(-1) ?? '';
+    assert.equal(new URL(`https://x${asked.slice(4)}`).searchParams.get('resourceVersion'), resourceVersion);
+    assert.deepEqual(told, ['add a', 'add b']);
+  }));
+
+test('what went while nobody watched is told before what came, so that it makes room', () =>
+  withInformer({}, async ({ server, clock, told }) => {
+    server.put('goes');
+    server.put('changes');
+    await clock.settle();
+    told.length = 0;
+    server.disconnect();
+    server.put('comes');
+    server.put('changes');
+    server.remove('goes');
+    server.compact();
+    await clock.advance(10_000);
+    assert.deepEqual(told, ['delete goes', 'update changes', 'add comes']);
+  }));
+
+/** When watches were opened, in milliseconds; each ends after `lastsMs`, having said something or nothing. */
+async function openings({ lastsMs, says }: { readonly lastsMs: number; readonly says: boolean }) {
+  const [clock, stop] = [new FakeClock(), new AbortController()];
+  const start = clock.now();
+  const opened: number[] = [];
+  const resource: Partial<ResourceClient<ConfigMap>> = {
+    list: async () => ({ items: [], metadata: { resourceVersion: '5' } }) as never,
+    async *watch({ signal }) {
+      opened.push(clock.now() - start);
+      const wait = opened.length > 50 ? 1e9 : lastsMs;
+      if (wait > 0) {
+        await new Promise<void>((resolve) => {
+          const timer = clock.after(wait, resolve);
+          signal.addEventListener('abort', () => resolve(timer.cancel()), { once: true });
+        });
+      }
+      if (says) yield { type: 'BOOKMARK', object: { metadata: { resourceVersion: '6' } } as ConfigMap };
+    },
+  };
+  const running = runReflector(
+    {
+      resource: resource as ResourceClient<ConfigMap>,
+      sink: { replace() {}, apply() {} },
+      clock,
+      random: new SeededRandom(1),
+      log: silentLogger,
+    },
+    stop.signal,
+  );
+  await clock.advance(5_000);
+  stop.abort();
+  await clock.settle();
+  await running;
+  return opened;
+}
+
+test('a watch that ends at once without a word is a failure, and waited after', async () => {
+  const opened = await openings({ lastsMs: 0, says: false });
+  const [first, second = 0, third = 0] = opened;
+  assert.equal(first, 0);
+  assert.ok(second >= 800 && third - second >= 1600, `opened at ${opened}`);
+});
+
+test('a watch that lasted, or said something, is opened again at once', async () => {
+  assert.deepEqual(await openings({ lastsMs: 1_000, says: false }), [0, 1000, 2000, 3000, 4000, 5000]);
+  assert.deepEqual(await openings({ lastsMs: 999, says: true }), [0, 999, 1998, 2997, 3996, 4995]);
+});
