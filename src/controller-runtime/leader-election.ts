@@ -98,7 +98,9 @@ class Elector {
     while (!this.#signal.aborted) {
       const begun = this.#options.clock.now();
       const attempt = await orAborted(this.#attempt(), this.#signal);
-      if (attempt?.held) await this.#lead(begun, attempt.term);
+      // An answer that came too late says that it had the lease, not that it has it.
+      const isProved = this.#options.clock.now() < begun + this.#config.renewDeadlineMs;
+      if (attempt?.held && isProved) await this.#lead(begun, attempt.term);
       // After a leadership too: it may have ended for a reason that has not gone.
       if (attempt && !attempt.held && attempt.lost) await this.#untilFree();
       else await this.#pause();

@@ -13,6 +13,8 @@ class Candidate {
   /** The numbers of its terms. */
   readonly numbers: number[] = [];
   giveUp: (why: string) => void = () => undefined;
+  /** Called as it begins to lead. */
+  onLead: () => void = () => undefined;
   readonly log = new RecordingLogger();
   /** What `lead` waits for after its signal has aborted. */
   tail: Promise<unknown> | undefined;
@@ -28,6 +30,7 @@ class Candidate {
         log: this.log,
         config: { namespace: 'kube-system', name: 'lock', identity },
         lead: async (signal, { term, giveUp }) => {
+          this.onLead();
           this.terms++;
           this.numbers.push(term);
           this.giveUp = giveUp;
@@ -261,25 +264,73 @@ test('a short outage costs nothing, a long one the leadership', async () => {
   await a.stop();
 });
 
+for (const [what, verb, answeredAt, until] of [
+  ['the taking of its lease', 'create', 9_000, 10_000],
+  // Asked for after 2 s.
+  ['its renewal', 'update', 9_000, 12_000],
+] as const) {
+  test(`a leadership lasts from when ${what} was asked for, however late that was answered`, async () => {
+    const clock = new FakeClock();
+    const start = clock.now();
+    const server = new LeaseServer();
+    const after = async (done: string) => {
+      if (done !== verb) return;
+      await new Promise<void>((resolve) => clock.after(start + answeredAt - clock.now(), resolve));
+      server.down = true;
+    };
+    const a = new Candidate('a', server.client(undefined, after), clock);
+    await clock.advance(until - 1);
+    assert.equal(a.leading, true);
+    await clock.advance(1);
+    assert.equal(a.leading, false);
+    await a.stop();
+  });
+}
+
+test('who learns too late that it had taken the lease does not lead by it, also not for a moment', async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  let lateMs = 20_000;
+  const after = async (verb: string) => {
+    if (verb === 'create') await new Promise<void>((resolve) => clock.after(lateMs, resolve));
+    lateMs = 0;
+  };
+  const a = new Candidate('a', server.client(undefined, after), clock);
+  await clock.settle();
+  const b = new Candidate('b', server.client(), clock, 2);
+  await clock.advance(19_000);
+  assert.deepEqual([a.terms, b.leading], [0, true]);
+  await clock.advance(30_000);
+  assert.deepEqual([a.terms, b.leading], [0, true]);
+  await b.stop();
+  await clock.advance(1_000);
+  assert.deepEqual([a.leading, a.terms], [true, 1]);
+  await a.stop();
+});
+
 test('never do two lead at once, whatever the outages', async () => {
   for (let seed = 1; seed <= 15; seed++) {
     const random = new SeededRandom(seed);
     const clock = new FakeClock();
     const server = new LeaseServer();
     const cut = [false, false, false];
-    const candidates = cut.map(
-      (_, i) =>
-        new Candidate(
-          `candidate-${i}`,
-          server.client(async () => {
-            if (!cut[i]) return;
-            if (random.below(2)) throw new Error('connection refused');
-            await new Promise<void>((resolve) => clock.after(random.below(40_000), resolve));
-          }),
-          clock,
-          seed * 10 + i,
-        ),
-    );
+    let overlaps = 0;
+    const late = () => new Promise<void>((resolve) => clock.after(random.below(40_000), resolve));
+    const candidates: Candidate[] = cut.map((_, i) => {
+      const before = async () => {
+        if (!cut[i]) return;
+        if (random.below(2)) throw new Error('connection refused');
+        await late();
+      };
+      const after = async () => {
+        if (cut[i] && random.below(2)) await late();
+      };
+      const candidate = new Candidate(`candidate-${i}`, server.client(before, after), clock, seed * 10 + i);
+      candidate.onLead = () => {
+        overlaps += candidates.filter(({ leading }) => leading).length;
+      };
+      return candidate;
+    });
     let terms = 0;
     for (let step = 0; step < 150; step++) {
       const which = random.below(3);
@@ -292,6 +343,7 @@ test('never do two lead at once, whatever the outages', async () => {
     await clock.advance(90_000);
     terms = candidates.reduce((sum, candidate) => sum + candidate.terms, 0);
     assert.ok(terms >= 1);
+    assert.equal(overlaps, 0, `one began to lead while another led, seed ${seed}`);
     assert.equal(candidates.filter((candidate) => candidate.leading).length, 1, `seed ${seed}`);
     for (const candidate of candidates) await candidate.stop();
   }

@@ -15,8 +15,15 @@ export class LeaseServer {
   down = false;
   readonly #watchers = new Set<(event: WatchEvent<Lease> | undefined) => void>();
 
-  /** The client of one candidate; `before` runs ahead of each of its requests. */
-  client(before: (verb: string) => Promise<void> | void = () => {}): Client {
+  /** The client of one candidate; `before` runs ahead of each of its requests, `after` between its effect and its answer. */
+  client(
+    before: (verb: string) => Promise<void> | void = () => {},
+    after: (verb: string) => Promise<void> | void = () => {},
+  ): Client {
+    const answer = async <T>(verb: string, value: T): Promise<T> => {
+      await after(verb);
+      return value;
+    };
     const enter = async (verb: string) => {
       await before(verb);
       await this.gate;
@@ -26,19 +33,19 @@ export class LeaseServer {
       get: async (name) => {
         await enter('get');
         if (!this.lease) throw newNotFound(leases, name);
-        return structuredClone(this.lease);
+        return answer('get', structuredClone(this.lease));
       },
       create: async (draft: Draft<Lease>) => {
         await enter('create');
         if (this.lease) throw newAlreadyExists(leases, draft.metadata.name ?? '');
-        return this.#store(draft);
+        return answer('create', this.#store(draft));
       },
       update: async (lease: Lease) => {
         await enter('update');
         if (this.lease?.metadata.resourceVersion !== lease.metadata.resourceVersion) {
           throw newConflict(leases, lease.metadata.name, 'the object has been modified');
         }
-        return this.#store(lease);
+        return answer('update', this.#store(lease));
       },
       list: async () => {
         await enter('list');
