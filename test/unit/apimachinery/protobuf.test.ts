@@ -6,6 +6,7 @@ import { decodeMessage } from '../../../src/apimachinery/protobuf/decode-message
 import { decodeProtobuf, protobufType } from '../../../src/apimachinery/protobuf/envelope.ts';
 import { createMessageTable, type MessageType } from '../../../src/apimachinery/protobuf/message-types.ts';
 import { ProtobufError } from '../../../src/apimachinery/protobuf/reader.ts';
+import { StatusError } from '../../../src/apimachinery/status-error.ts';
 import { every, random, sampleOf } from '../../fixtures/protobuf-samples.ts';
 import {
   encodeMessage,
@@ -136,6 +137,23 @@ test('numbers in a list may be packed or not', () => {
     counts: [1, -2, 300, 4],
     ratios: [1.5, 2.5],
   });
+});
+
+/** 413, whatever the message is made of. */
+const tooMany = (error: unknown) => error instanceof StatusError && error.status.code === 413;
+
+test('values count however they are packed', () => {
+  const packed = (count: number) => Uint8Array.from(lengthDelimited(14, Array(count).fill(1)));
+  const { counts } = decodeMessage(packed(29_000), every);
+  assert.equal((counts as number[]).length, 29_000);
+  assert.throws(() => decodeMessage(packed(31_000), every), tooMany);
+});
+
+test('values of JSON inside count as those around it', () => {
+  const fields = (json: string) => lengthDelimited(7, text(1, json));
+  const half = fields(JSON.stringify(Array(16_000).fill(0)));
+  assert.ok(decode('V1ManagedFieldsEntry', half));
+  assert.throws(() => decode('V1ManagedFieldsEntry', half, half), tooMany);
 });
 
 test('entries of maps: what is not there is zero, and no key is special', () => {

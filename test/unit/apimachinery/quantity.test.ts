@@ -42,6 +42,9 @@ for (const [text, canonical, value, milli] of [
   ['0.1n', '1n', 1, 1],
   ['-1', '-1', -1, -1000],
   ['-500m', '-500m', 0, -500],
+  ['-2Ki', '-2Ki', -2048, -2048000],
+  ['-1.5Ki', '-1536', -1536, -1536000],
+  ['-1Ki', '-1Ki', -1024, -1024000],
   ['+3', '3', 3, 3000],
   ['9Ei', '9223372036854775807', 2 ** 63, 2 ** 63 * 1000],
 ] as const) {
@@ -62,6 +65,15 @@ test('a JSON number is a quantity', () => {
 test('an absurd exponent is capped and computed at once', () => {
   assert.equal(quantityValue(parseQuantity('1e999999999')), 2 ** 63);
   assert.equal(canonicalQuantity('1e-999999999'), '1e-9');
+  assert.equal(canonicalQuantity('0e999999999'), '0');
+  assert.equal(canonicalQuantity('0e-999999999'), '0');
+  assert.equal(quantityValue(parseQuantity('-1e999999999')), -(2 ** 63));
+});
+
+test('an exponent that many digits make up for is read exactly', () => {
+  assert.equal(canonicalQuantity(`5${'0'.repeat(24)}e-24`), '5');
+  assert.equal(canonicalQuantity(`1234${'0'.repeat(60)}e-63`), '1234e-3');
+  assert.equal(canonicalQuantity(`0.${'0'.repeat(29)}7e30`), '7');
 });
 
 for (const text of ['', 'x', '1x', '1 Gi', '1ki', '1K', '--1', '1.2.3', '1e', 'Ki', '1Gii', 'NaN', '.']) {
