@@ -21,7 +21,8 @@ export const podReferences: AdmissionPlugin = (
 };
 
 function unknownServiceAccount({ spec }: Pod, namespace: string): string | undefined {
-  const wanted = spec.serviceAccountName || spec.serviceAccount || 'default';
+  // Defaults have put the older field, serviceAccount, here.
+  const wanted = spec.serviceAccountName || 'default';
   if (wanted === 'default') return undefined;
   const what = `error looking up service account ${namespace}/${wanted}: serviceaccount "${wanted}" not found`;
   return `${what} (ServiceAccounts are not served yet: leave spec.serviceAccountName out)`;

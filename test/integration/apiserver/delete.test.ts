@@ -63,6 +63,28 @@ describe('delete', () => {
     assert.equal(await stored('held'), undefined);
   });
 
+  it('is not taken back by a write that leaves the mark out or removes it', async () => {
+    await createMap('doomed', { finalizers: ['example.com/a'] });
+    const marked = (await server.call('DELETE', `${configMaps}/doomed`)).json().metadata;
+    const { deletionTimestamp: _, deletionGracePeriodSeconds: __, ...metadata } = marked;
+    const put = await server.call('PUT', `${configMaps}/doomed`, { metadata, data: { a: 'b' } });
+    assert.equal(put.status, 200, put.text);
+    const patched = await server.call(
+      'PATCH',
+      `${configMaps}/doomed`,
+      { metadata: { deletionTimestamp: null, deletionGracePeriodSeconds: null } },
+      { headers: { 'content-type': 'application/merge-patch+json' } },
+    );
+    assert.equal(patched.status, 200, patched.text);
+    const now = (await stored('doomed'))?.metadata;
+    assert.equal(now?.deletionTimestamp, marked.deletionTimestamp);
+    assert.equal(now?.deletionGracePeriodSeconds, 0);
+    await server.call('PUT', `${configMaps}/doomed`, {
+      metadata: { ...metadata, resourceVersion: '', finalizers: [] },
+    });
+    assert.equal(await stored('doomed'), undefined);
+  });
+
   it('leaves dependents to the garbage collector by finalizers', async () => {
     await createMap('orphans');
     const orphan = await server.call('DELETE', `${configMaps}/orphans?propagationPolicy=Orphan`);
@@ -119,6 +141,18 @@ describe('delete', () => {
     assert.equal((await bind({ target: { kind: 'Pod', name: 'x' } })).status, 422);
     assert.equal((await bind('nonsense')).status, 400);
     assert.equal((await storedPod('bound'))?.spec.nodeName, 'node-1');
+  });
+
+  it('binds no pod that is being deleted', async () => {
+    const spec = { containers: [{ name: 'c', image: 'i' }] };
+    const metadata = { name: 'leaving', finalizers: ['example.com/a'] };
+    assert.equal((await server.call('POST', pods, { metadata, spec })).status, 201);
+    const marked = await server.call('DELETE', `${pods}/leaving`);
+    assert.ok(marked.json().metadata.deletionTimestamp, marked.text);
+    const answer = await server.call('POST', `${pods}/leaving/binding`, { target: { name: 'node-1' } });
+    assert.equal(answer.status, 409, answer.text);
+    assert.match(answer.text, /pod leaving is being deleted, cannot be assigned to a host/);
+    assert.equal((await storedPod('leaving'))?.spec.nodeName, undefined);
   });
 
   it('evicts', async () => {

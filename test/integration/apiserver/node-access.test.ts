@@ -188,6 +188,24 @@ describe('a node', () => {
     assert.equal(await read(), 403);
   });
 
+  it('reads of a Secret and a ConfigMap of one name the one that its pod needs', async () => {
+    const collections = ['secrets', 'configmaps'] as const;
+    for (const name of ['only-secret', 'only-map'])
+      for (const collection of collections) await make(`${inDefault}/${collection}`, { metadata: { name } });
+    const envFrom = [{ secretRef: { name: 'only-secret' } }, { configMapRef: { name: 'only-map' } }];
+    const spec = { containers: [{ name: 'c', image: 'i', envFrom }] };
+    await make(`${inDefault}/pods`, { metadata: { name: 'both' }, spec });
+    await make(`${inDefault}/pods/both/binding`, { target: { name: 'n1' } });
+    for (const [path, status] of [
+      ['secrets/only-secret', 200],
+      ['configmaps/only-map', 200],
+      ['secrets/only-map', 403],
+      ['configmaps/only-secret', 403],
+    ] as const)
+      assert.equal((await ask('GET', `${inDefault}/${path}`)).status, status, path);
+    await world.server.call('DELETE', `${inDefault}/pods/both?gracePeriodSeconds=0`);
+  });
+
   for (const [title, spec] of [
     ['a Secret volume', { volumes: [{ name: 'v', secret: { secretName: 'needed' } }] }],
     [

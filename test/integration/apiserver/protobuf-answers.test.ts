@@ -179,6 +179,60 @@ describe('answers in protobuf', () => {
     await next.cancel();
   });
 
+  it('watches of one event in several versions are each told it in their own', async () => {
+    const accept = (version: string) => `${protobufType};as=PartialObjectMetadata;g=meta.k8s.io;v=${version}`;
+    const from = ((await json(configMaps)) as { metadata: { resourceVersion: string } }).metadata;
+    const path = `${configMaps}?watch=1&resourceVersion=${from.resourceVersion}`;
+    const expected = [
+      [only.accept, 'v1', 'ConfigMap'],
+      [accept('v1'), 'meta.k8s.io/v1', 'PartialObjectMetadata'],
+      [accept('v1beta1'), 'meta.k8s.io/v1beta1', 'PartialObjectMetadata'],
+      [accept('v1'), 'meta.k8s.io/v1', 'PartialObjectMetadata'],
+    ] as const;
+    const watches = await Promise.all(
+      expected.map(async ([form]) =>
+        frameReader(await server.handlerFor(admin)(request('GET', path, undefined, { accept: form }))),
+      ),
+    );
+    await server.call('POST', configMaps, { metadata: { name: 'told' }, data: { a: 'b' } });
+    for (const [i, next] of watches.entries()) {
+      const [, apiVersion, kind] = expected[i] ?? expected[0];
+      const { type, object } = await next();
+      assert.equal(type, 'ADDED');
+      // The same field numbers, as above; and no data where metadata is asked for.
+      const { data, metadata } = decodeProtobuf(object, { apiVersion, kind, type: messageOf('V1ConfigMap') });
+      assert.deepEqual(data, kind === 'ConfigMap' ? { a: 'b' } : undefined);
+      assert.equal((metadata as { name: string }).name, 'told');
+      await next.cancel();
+    }
+  });
+
+  it('an object that leaves a selection is told with the version of that event', async () => {
+    const labels = (value: string) => ({ metadata: { labels: { on: value } } });
+    const made = await server.call('POST', configMaps, { metadata: { name: 's', labels: { on: 'yes' } } });
+    const { resourceVersion } = made.json().metadata;
+    const path = `${configMaps}?watch=1&labelSelector=on%3Dyes&resourceVersion=${resourceVersion}`;
+    const next = frameReader(await server.handlerFor(admin)(request('GET', path)));
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    const left = await server.call('PATCH', `${configMaps}/s`, labels('no'), { headers });
+    const { type, object } = await next();
+    const { metadata } = read(object, 'v1', 'ConfigMap', 'V1ConfigMap') as {
+      metadata: { resourceVersion: string; labels: object };
+    };
+    assert.equal(type, 'DELETED');
+    assert.deepEqual(metadata.labels, { on: 'yes' });
+    assert.equal(metadata.resourceVersion, left.json().metadata.resourceVersion);
+    await next.cancel();
+  });
+
+  it('an error is in JSON for who takes no form that there is', async () => {
+    for (const accept of ['text/html', `${protobufType};as=Table;g=meta.k8s.io;v=v1`]) {
+      const answer = await server.call('GET', `${configMaps}/none`, undefined, { headers: { accept } });
+      assert.equal(answer.headers.get('content-type'), 'application/json', accept);
+      assert.equal(answer.json<{ kind: string }>().kind, 'Status');
+    }
+  });
+
   it('who takes JSON too gets JSON; who takes neither, or a kind of our own in protobuf, 406 and nothing is written', async () => {
     const both = await server.call('GET', configMaps, undefined, {
       headers: { accept: `${protobufType},application/json` },

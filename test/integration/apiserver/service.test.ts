@@ -73,6 +73,12 @@ describe('services', () => {
       { type: 'NodePort', ports: [{ port: 80, nodePort: 80 }] },
       /not in the valid range/,
     );
+    await refused(
+      'high-port',
+      { type: 'NodePort', ports: [{ port: 80, nodePort: 32768 }] },
+      /nodePort: .*not in the valid range\. The range of valid ports is 30000-32767/,
+    );
+    await made('last-port', { type: 'NodePort', ports: [{ port: 80, nodePort: 32767 }] });
     await refused('nonsense', { clusterIP: 'x' }, /spec.clusterIP/);
     await server.call('DELETE', `${services}/chosen`);
     await made('heir', { clusterIP: '10.96.0.11', type: 'NodePort', ports: [{ port: 80, nodePort: 30080 }] });
@@ -120,6 +126,32 @@ describe('services', () => {
     });
     assert.equal(moved.status, 422);
     await made('other', { clusterIP: '10.96.77.77' });
+  });
+
+  it('give back what they hold with their last finalizer', async () => {
+    const held = { clusterIP: '10.96.0.88', type: 'NodePort', ports: [{ port: 80, nodePort: 30088 }] };
+    const metadata = { name: 'waits', finalizers: ['example.com/a'] };
+    assert.equal((await server.call('POST', services, { metadata, spec: held })).status, 201);
+    assert.equal((await server.call('DELETE', `${services}/waits`)).status, 200);
+    await refused('too-early', held, /already allocated/);
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    const last = { metadata: { finalizers: [] } };
+    assert.equal((await server.call('PATCH', `${services}/waits`, last, { headers })).status, 200);
+    assert.equal(await storedObject(server, '/registry/services/default/waits'), undefined);
+    await made('after', held);
+  });
+
+  it('have no two node ports alike, wherever the search for them begins', async () => {
+    const own = await startTestServer({ random: { next: () => 0.3, uuid: () => crypto.randomUUID() } });
+    const ports = [
+      { name: 'a', port: 80 },
+      { name: 'b', port: 81 },
+      { name: 'c', port: 82, nodePort: 30831 },
+      { name: 'd', port: 83 },
+    ];
+    const { spec } = await made('many', { type: 'NodePort', ports }, own);
+    assert.equal(new Set(spec.ports?.map(({ nodePort }) => nodePort)).size, 4, JSON.stringify(spec.ports));
+    await own.stop();
   });
 
   it('never share an address, however many are made at once', async () => {

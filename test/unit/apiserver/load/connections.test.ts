@@ -92,6 +92,55 @@ describe('connections', () => {
     assert.deepEqual(destroyed([...here, there]), [true, false, false, false]);
   });
 
+  it('that became a user’s count no more among those without a certificate', () => {
+    const { connections, accept, destroyed } = listening();
+    const own = accept();
+    connections.isAnonymous(own);
+    assert.ok(connections.belongsTo(own, 'a'));
+    const strangers = Array.from({ length: 3 }, () => accept());
+    for (const socket of strangers) connections.isAnonymous(socket);
+    assert.deepEqual(destroyed([own, ...strangers]), [false, true, false, false]);
+  });
+
+  it('that are a user’s cost no stranger his place when TLS is agreed on late', () => {
+    const { connections, accept, destroyed } = listening();
+    const strangers = [accept(), accept()];
+    for (const socket of strangers) connections.isAnonymous(socket);
+    const own = accept('192.0.2.1', 'a');
+    connections.isAnonymous(own);
+    assert.deepEqual(destroyed([own, ...strangers]), [false, false, false]);
+  });
+
+  it('of one user are counted one by one as they end', async () => {
+    const { connections, accept } = listening();
+    const own = Array.from({ length: 3 }, () => accept('192.0.2.1', 'a'));
+    own[0]?.destroy();
+    await Promise.resolve();
+    assert.equal(connections.belongsTo(accept(), 'a'), true);
+    assert.equal(connections.belongsTo(accept(), 'a'), false);
+  });
+
+  it('stay the first user’s, whoever else is heard on them', () => {
+    const { connections, accept } = listening();
+    const own = accept('192.0.2.1', 'a');
+    for (let i = 0; i < 5; i++) assert.equal(connections.belongsTo(own, 'b'), true);
+    for (let i = 0; i < 3; i++) assert.equal(connections.belongsTo(accept(), 'b'), true);
+  });
+
+  it('from a port that is used again are told from the one before, which ends late', async () => {
+    const { connections } = listening();
+    const strangers = Array.from({ length: 5 }, (_, i) => new Socket('192.0.2.1', 2000 + i));
+    for (const socket of strangers) connections.accept(socket);
+    assert.equal(strangers[0]?.destroyed, true);
+    const next = new Socket('192.0.2.1', 2000);
+    connections.accept(next);
+    assert.ok(connections.belongsTo(next, 'a'));
+    // Only now the end of the first is heard of.
+    await Promise.resolve();
+    assert.equal(connections.isStranger(next), false);
+    assert.equal(next.destroyed, false);
+  });
+
   it('of strangers end by themselves, those of users do not', async () => {
     const { clock, accept, destroyed } = listening();
     const sockets = [accept(), accept('192.0.2.1', 'a')];

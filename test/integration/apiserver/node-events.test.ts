@@ -1,0 +1,156 @@
+/** What a node reports: about itself and its pods, in its own name, and no more than the store can bear. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { eventBurst } from '../../../src/apiserver/event-rate.ts';
+import { startTestServer } from '../../fixtures/api-server.ts';
+import { container, core, inDefault, type NodeWorld, startNodeWorld } from './node-world.ts';
+
+let world: NodeWorld;
+const ask: NodeWorld['ask'] = (...args) => world.ask(...args);
+const make: NodeWorld['make'] = (...args) => world.make(...args);
+before(async () => {
+  world = await startNodeWorld();
+});
+after(() => world.stop());
+
+describe('what a node reports', () => {
+  const event = (over: object) => ({
+    metadata: { name: 'said' },
+    involvedObject: { kind: 'Pod', namespace: 'default', name: 'own' },
+    source: { host: 'n1' },
+    ...over,
+  });
+  const about = (involvedObject: object) => event({ involvedObject });
+  const rows: readonly (readonly [string, string, string, object, number])[] = [
+    ['an event about its pod', 'POST', `${inDefault}/events?dryRun=All`, event({}), 201],
+    [
+      'an event about itself',
+      'POST',
+      `${inDefault}/events?dryRun=All`,
+      about({ kind: 'Node', name: 'n1' }),
+      201,
+    ],
+    [
+      'an event about another pod',
+      'POST',
+      `${inDefault}/events`,
+      about({ kind: 'Pod', namespace: 'default', name: 'other' }),
+      403,
+    ],
+    ['an event about another node', 'POST', `${inDefault}/events`, about({ kind: 'Node', name: 'n2' }), 403],
+    [
+      'an event about a Service',
+      'POST',
+      `${inDefault}/events`,
+      about({ kind: 'Service', namespace: 'default', name: 'own' }),
+      403,
+    ],
+    ['an event in another’s name', 'POST', `${inDefault}/events`, event({ source: { host: 'n2' } }), 403],
+    ['an event in nobody’s name', 'POST', `${inDefault}/events`, event({ source: {} }), 403],
+    [
+      'an event that another is said to report',
+      'POST',
+      `${inDefault}/events`,
+      event({ reportingInstance: 'n2' }),
+      403,
+    ],
+    [
+      'an event about a pod that never was',
+      'POST',
+      `${inDefault}/events`,
+      about({ kind: 'Pod', namespace: 'default', name: 'never', uid: 'u' }),
+      403,
+    ],
+    [
+      'an event about a pod of its pod’s name',
+      'POST',
+      `${inDefault}/events`,
+      about({ kind: 'Pod', namespace: 'default', name: 'own', uid: 'u' }),
+      403,
+    ],
+    [
+      'an event as long as a recorder makes it',
+      'POST',
+      `${inDefault}/events?dryRun=All`,
+      event({ message: '€'.repeat(1024) }),
+      201,
+    ],
+    ['an event of 8 kB', 'POST', `${inDefault}/events`, event({ message: 'x'.repeat(8192) }), 403],
+    [
+      'an event of 9 kB in 3,000 characters',
+      'POST',
+      `${inDefault}/events`,
+      event({ message: '€'.repeat(3000) }),
+      403,
+    ],
+    [
+      'another node’s event, made its own',
+      'PATCH',
+      `${inDefault}/events/other`,
+      { ...event({}), metadata: {} },
+      403,
+    ],
+    [
+      'its own event, made another node’s',
+      'PATCH',
+      `${inDefault}/events/own`,
+      { source: { host: 'n2' } },
+      403,
+    ],
+    ['its own event again', 'PATCH', `${inDefault}/events/own`, { count: 2 }, 200],
+    [
+      'an event that cannot be deleted',
+      'POST',
+      `${inDefault}/events`,
+      { ...event({}), metadata: { name: 'said', finalizers: ['a.b/c'] } },
+      403,
+    ],
+  ];
+  for (const [what, method, path, body, code] of rows) {
+    it(`of ${what} is ${code < 300 ? 'taken' : 'refused'}`, async () => {
+      const answer = await ask(method, path, body);
+      assert.equal(answer.status, code, answer.text);
+    });
+  }
+
+  it('of a pod that is gone is taken when it had reported about it, and of no other of its name', async () => {
+    const pods = `${inDefault}/pods`;
+    await make(pods, {
+      metadata: { name: 'gone' },
+      spec: { nodeName: 'n1', containers: [container('c', 'own')] },
+    });
+    const { uid } = (await world.server.call('GET', `${pods}/gone`)).json<{ metadata: { uid: string } }>()
+      .metadata;
+    const about = { kind: 'Pod', namespace: 'default', name: 'gone', uid };
+    const said = (name: string, involvedObject: object) =>
+      ask('POST', `${inDefault}/events`, { ...event({ involvedObject }), metadata: { name } });
+    assert.equal((await said('gone.1', about)).status, 201);
+    const removed = await world.server.call('DELETE', `${pods}/gone?gracePeriodSeconds=0`);
+    assert.equal(removed.status, 200, removed.text);
+    assert.equal((await said('gone.2', about)).status, 201);
+    assert.equal((await ask('PATCH', `${inDefault}/events/gone.1`, { count: 2 })).status, 200);
+    assert.equal((await said('gone.3', { ...about, uid: 'another' })).status, 403);
+    assert.equal((await said('gone.4', { ...about, uid: undefined })).status, 403);
+  });
+
+  it('comes at a rate that the store can bear', async () => {
+    const server = await startTestServer();
+    const user = { name: 'system:node:n1', groups: ['system:nodes'] };
+    const other = { name: 'system:node:n2', groups: ['system:nodes'] };
+    const say = (who: typeof user) =>
+      server.call('POST', `${inDefault}/events?dryRun=All`, event({ involvedObject: {} }), { user: who });
+    for (let said = 0; said < eventBurst; said++) assert.equal((await say(user)).status, 403);
+    const answer = await say(user);
+    assert.equal(answer.status, 429);
+    assert.equal(answer.headers.get('retry-after'), '1');
+    assert.match(answer.text, /node \\"n1\\" writes too many events: 10 a second/);
+    assert.equal((await say(other)).status, 403);
+    assert.equal((await server.call('GET', `${core}/nodes/n1`, undefined, { user })).status, 404);
+    await server.clock.advance(200);
+    assert.deepEqual(
+      [(await say(user)).status, (await say(user)).status, (await say(user)).status],
+      [403, 403, 429],
+    );
+    await server.stop();
+  });
+});

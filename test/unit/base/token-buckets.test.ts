@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TokenBuckets } from '../../../src/base/token-buckets.ts';
+
+const limits = { burst: 3, refillMs: 128, keys: 2 };
+
+/** How many are had at once. */
+function drain(buckets: TokenBuckets, key: string, now: number): number {
+  let had = 0;
+  while (had < 100 && buckets.take(key, now) === 0) had++;
+  return had;
+}
+
+test('a bucket begins full, gains one in a while, and says how long that is', () => {
+  const buckets = new TokenBuckets(limits);
+  assert.equal(drain(buckets, 'a', 1000), 3);
+  assert.equal(buckets.take('a', 1000), 128);
+  assert.equal(buckets.take('a', 1032), 96);
+  // Asking in vain costs nothing.
+  assert.equal(buckets.take('a', 1096), 32);
+  assert.equal(buckets.take('a', 1128), 0);
+  assert.equal(buckets.take('a', 1128), 128);
+});
+
+test('a bucket never holds more than it can, however long it was left alone', () => {
+  const buckets = new TokenBuckets(limits);
+  assert.equal(drain(buckets, 'a', 0), 3);
+  assert.equal(drain(buckets, 'a', 1_000_000), 3);
+  assert.equal(buckets.take('a', 1_000_064), 64);
+});
+
+test('a clock that goes back takes nothing away and gives nothing', () => {
+  const buckets = new TokenBuckets(limits);
+  assert.equal(buckets.take('a', 1000), 0);
+  assert.equal(drain(buckets, 'a', 500), 2);
+  assert.equal(buckets.take('a', 628), 0);
+});
+
+test('each key has a bucket of its own; the one that was used longest ago is forgotten first', () => {
+  const buckets = new TokenBuckets(limits);
+  assert.equal(drain(buckets, 'a', 0), 3);
+  assert.equal(drain(buckets, 'b', 0), 3);
+  assert.notEqual(buckets.take('a', 0), 0);
+  assert.equal(drain(buckets, 'c', 0), 3);
+  assert.notEqual(buckets.take('a', 0), 0);
+  assert.equal(drain(buckets, 'b', 0), 3);
+});
