@@ -1,4 +1,7 @@
-/** Everything a node could try on every kind the server has, with the certificate of a node, over HTTPS. */
+/**
+ * Everything a node could try on every kind the server has, by its URL, with the certificate of a node, over HTTPS. What it
+ * may say in a body: node-restriction.test.ts and node-events.test.ts.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { registry } from '../../../src/api/registry.ts';
