@@ -34,11 +34,16 @@ function collectionOf(kind: ResourceDefinition): string {
   return `${root}${namespace && `/namespaces/${namespace}`}/${kind.plural}`;
 }
 
+/** What a kind needs to be taken at all. */
+const leastOf: Readonly<Record<string, object>> = {
+  selfsubjectaccessreviews: { spec: { nonResourceAttributes: { path: '/', verb: 'get' } } },
+};
+
 /** What the server would store back unchanged, or as little as it takes. */
 async function bodyOf(kind: ResourceDefinition, path: string, name: string): Promise<object> {
   const existing = await world.server.call('GET', path);
   if (existing.status === 200) return existing.json<KubeObject>();
-  return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: { name } };
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: { name }, ...leastOf[kind.plural] };
 }
 
 type Attempt = readonly [title: string, method: string, path: string, body?: object];
@@ -117,6 +122,8 @@ const allowed: Passed = {
     // Who asks is written by the server, so no request it makes is somebody else's.
     'create own',
   ],
+  // Who asks what he may do himself learns nothing else, and nothing is stored.
+  selfsubjectaccessreviews: ['create own', 'create other'],
 };
 
 /** The same without its Node. */
@@ -129,6 +136,7 @@ const allowedWithoutNode: Passed = {
   pods: allowed.pods ?? [],
   events: allowed.events ?? [],
   certificatesigningrequests: allowed.certificatesigningrequests ?? [],
+  selfsubjectaccessreviews: allowed.selfsubjectaccessreviews ?? [],
 };
 
 async function passedOn(kind: ResourceDefinition): Promise<string[]> {
