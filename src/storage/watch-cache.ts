@@ -117,9 +117,10 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
 
   const decodeListed = ({ key, value, revision: modified }: StoredValue): CachedObject | undefined => {
     const known = index.get(key);
-    if (known?.revision === modified) return known;
     try {
-      return listedObject(key, value, modified, budget);
+      const listed = listedObject(key, value, modified, budget);
+      // In a store that lost its data the revision may be that of something else.
+      return known?.revision === modified && known.bytes.equals(listed.bytes) ? known : listed;
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       log.error('a key holds no Kubernetes object and is left out; delete it', {

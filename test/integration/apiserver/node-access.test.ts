@@ -1,4 +1,7 @@
-/** Everything a node could try on every kind the server has, with the certificate of a node, over HTTPS. */
+/**
+ * Everything a node could try on every kind the server has, by its URL, with the certificate of a node, over HTTPS. What it
+ * may say in a body: node-restriction.test.ts and node-events.test.ts.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { registry } from '../../../src/api/registry.ts';
@@ -31,11 +34,16 @@ function collectionOf(kind: ResourceDefinition): string {
   return `${root}${namespace && `/namespaces/${namespace}`}/${kind.plural}`;
 }
 
+/** What a kind needs to be taken at all. */
+const leastOf: Readonly<Record<string, object>> = {
+  selfsubjectaccessreviews: { spec: { nonResourceAttributes: { path: '/', verb: 'get' } } },
+};
+
 /** What the server would store back unchanged, or as little as it takes. */
 async function bodyOf(kind: ResourceDefinition, path: string, name: string): Promise<object> {
   const existing = await world.server.call('GET', path);
   if (existing.status === 200) return existing.json<KubeObject>();
-  return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: { name } };
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: { name }, ...leastOf[kind.plural] };
 }
 
 type Attempt = readonly [title: string, method: string, path: string, body?: object];
@@ -114,6 +122,8 @@ const allowed: Passed = {
     // Who asks is written by the server, so no request it makes is somebody else's.
     'create own',
   ],
+  // Who asks what he may do himself learns nothing else, and nothing is stored.
+  selfsubjectaccessreviews: ['create own', 'create other'],
 };
 
 /** The same without its Node. */
@@ -126,6 +136,7 @@ const allowedWithoutNode: Passed = {
   pods: allowed.pods ?? [],
   events: allowed.events ?? [],
   certificatesigningrequests: allowed.certificatesigningrequests ?? [],
+  selfsubjectaccessreviews: allowed.selfsubjectaccessreviews ?? [],
 };
 
 async function passedOn(kind: ResourceDefinition): Promise<string[]> {

@@ -8,7 +8,7 @@ import { selectionOf } from '../../../src/apiserver/selection.ts';
 import { Turns } from '../../../src/apiserver/turns.ts';
 import type { Framing } from '../../../src/apiserver/verbs/framing.ts';
 import { type WatchPlan, watchSource } from '../../../src/apiserver/verbs/watch-stream.ts';
-import { WriteTurns } from '../../../src/apiserver/write-turns.ts';
+import { type WaitingWrite, WriteTurns } from '../../../src/apiserver/write-turns.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { Cache, CachedObject, CacheEvent, CacheWatch } from '../../../src/storage/cache.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -168,6 +168,20 @@ describe('the body of a watch', () => {
     client.read();
     await clock.advance(60_100);
     assert.deepEqual(client.lines.slice(2), ['BOOKMARK@11']);
+  });
+
+  it('has no bookmark ahead of an event that waits for its turn', async () => {
+    const queue: WaitingWrite[] = [];
+    const writeTurns = Object.assign(new WriteTurns(), {
+      mayWrite: () => false,
+      wait: (write: WaitingWrite) => void queue.push(write),
+    });
+    const { clock, client, hand } = open([], { writeTurns });
+    hand(changed('a', 11));
+    await clock.advance(60_100);
+    assert.deepEqual(client.lines, []);
+    for (const write of queue.splice(0)) write();
+    assert.deepEqual(client.lines, ['MODIFIED a@11', 'BOOKMARK@11']);
   });
 });
 

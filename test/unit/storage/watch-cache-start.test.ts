@@ -6,7 +6,7 @@ import { silentLogger } from '../../../src/base/log.ts';
 import type { Cache, CacheEvent } from '../../../src/storage/cache.ts';
 import { encodeObject } from '../../../src/storage/codec.ts';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
-import { CompactedError, type Store } from '../../../src/storage/store.ts';
+import { CompactedError, type Store, StoreUnavailableError } from '../../../src/storage/store.ts';
 import { createWatchCache } from '../../../src/storage/watch-cache.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
@@ -176,4 +176,31 @@ test('a list of several pages is of one revision: what comes between them is tol
     ]);
     assert.equal(cache.list('/registry/').length, 2502);
   });
+});
+
+test('a watch that cannot be had is asked for later and later, until something came of it', async () => {
+  const memory = createMemoryStore();
+  const clock = new FakeClock();
+  const start = clock.now();
+  const asked: number[] = [];
+  const store: Store = {
+    ...memory,
+    // biome-ignore lint/correctness/useYield: it fails before it has anything
+    async *watch() {
+      asked.push(clock.now() - start);
+      throw new StoreUnavailableError('no watch');
+    },
+  };
+  const abort = new AbortController();
+  const { run } = createWatchCache({ store, prefix: '/registry/', clock, log: silentLogger });
+  const running = run(abort.signal);
+  await clock.advance(7000);
+  assert.deepEqual(asked, [0, 50, 150, 350, 750, 1550, 3150, 5150]);
+  // The next list brings something new.
+  await memory.create(key('a'), body('a'));
+  await clock.advance(300);
+  assert.deepEqual(asked.slice(8), [7150, 7200, 7300]);
+  abort.abort();
+  await clock.settle();
+  await running;
 });

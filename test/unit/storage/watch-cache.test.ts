@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { silentLogger } from '../../../src/base/log.ts';
-import { createMemoryStore } from '../../../src/storage/memory.ts';
 import { CompactedError, type Store, StoreUnavailableError } from '../../../src/storage/store.ts';
-import { createWatchCache } from '../../../src/storage/watch-cache.ts';
-import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { body, type Fixture, key, pod, type Seen, shape, withCache } from './cache-fixture.ts';
 
 test('what is stored before and after the start is served with its resourceVersion, frozen', () =>
@@ -247,6 +243,22 @@ test('a store that cannot say how far it is is asked less and less; who waits lo
     assert.equal(state.progress, 5);
   }));
 
+test('who waits for what no event brings is served although others had theirs', () =>
+  withCache(async ({ store, cache, clock, state }) => {
+    const held = Promise.withResolvers<void>();
+    state.held = held.promise;
+    const first = cache.waitUntil(await store.create(key('a'), body('a')));
+    await clock.settle();
+    const second = cache.waitUntil(await store.create('/elsewhere/a', body('a')));
+    held.resolve();
+    await first;
+    assert.equal(state.progress, 0);
+    await clock.advance(5);
+    await second;
+    assert.equal(state.progress, 1);
+    assert.equal(clock.pending, 0);
+  }));
+
 test('waiting ends with its signal and with the cache', async () => {
   let late: Promise<void> | undefined;
   let cacheOfLate: Fixture['cache'] | undefined;
@@ -330,33 +342,6 @@ for (const [what, lose] of [
       },
     ));
 }
-
-test('a watch that cannot be had is asked for later and later, until something came of it', async () => {
-  const memory = createMemoryStore();
-  const clock = new FakeClock();
-  const start = clock.now();
-  const asked: number[] = [];
-  const store: Store = {
-    ...memory,
-    // biome-ignore lint/correctness/useYield: it fails before it has anything
-    async *watch() {
-      asked.push(clock.now() - start);
-      throw new StoreUnavailableError('no watch');
-    },
-  };
-  const abort = new AbortController();
-  const { run } = createWatchCache({ store, prefix: '/registry/', clock, log: silentLogger });
-  const running = run(abort.signal);
-  await clock.advance(7000);
-  assert.deepEqual(asked, [0, 50, 150, 350, 750, 1550, 3150, 5150]);
-  // The next list brings something new.
-  await memory.create(key('a'), body('a'));
-  await clock.advance(300);
-  assert.deepEqual(asked.slice(8), [7150, 7200, 7300]);
-  abort.abort();
-  await clock.settle();
-  await running;
-});
 
 test('a key that holds no object is left out and harms nothing else', () =>
   withCache(
