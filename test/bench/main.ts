@@ -3,8 +3,12 @@ import { bodies } from './bodies.ts';
 import { bodiesMaster } from './bodies-master.ts';
 import { load } from './load.ts';
 import { pods } from './pods.ts';
+import { readsOfMaster } from './reads.ts';
 import { runBenchmarks } from './run-benchmarks.ts';
 import { serviceRules } from './service-rules.ts';
 import { idle, start } from './start.ts';
 
-await runBenchmarks([start, pods, serviceRules, bodies, bodiesMaster, load, idle], process.argv.slice(2));
+await runBenchmarks(
+  [start, pods, serviceRules, bodies, bodiesMaster, readsOfMaster, load, idle],
+  process.argv.slice(2),
+);
