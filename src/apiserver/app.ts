@@ -32,6 +32,7 @@ import { toStatusError } from './errors.ts';
 import { limitEvents } from './event-rate.ts';
 import { checkHead } from './head-limits.ts';
 import { createHealth } from './health.ts';
+import { LatestRevision } from './latest-revision.ts';
 import { defaultLimits, InFlight, inFlightLimits } from './load/in-flight.ts';
 import { type Counted, countedIn, newTooManyRequests } from './load/shed.ts';
 import { sortOf } from './load/sort-of.ts';
@@ -71,6 +72,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const server: ServerContext = {
     store: options.store,
     cache: options.cache,
+    latest: new LatestRevision(options.store, options.clock),
     resources: resourceTable(options.definitions),
     clock: options.clock,
     random: options.random,

@@ -1,9 +1,14 @@
 /** Waiting for the watch cache to be as new as a read demands. */
 import { newStatusError } from '../apimachinery/status-error.ts';
+import { sleep } from '../base/clock.ts';
+import type { Store } from '../storage/store.ts';
 import type { ServerContext } from './server-context.ts';
+import { type StoredObject, storedObject } from './stored-object.ts';
 
 /** Upstream's blockTimeout of the watch cache. */
 const patience = 3000;
+/** The event is usually here by then, and costs nothing; after it one key is asked for. */
+const eventMs = 2;
 
 const tooLarge = (wanted: number, current: number) =>
   newStatusError('Timeout', `Too large resource version: ${wanted}, current: ${current}`, {
@@ -29,5 +34,47 @@ export async function waitForRevision(
 
 /** The cache becomes at least as new as the store is now, so that a read from it is linearizable. */
 export async function waitForNow(server: ServerContext, signal: AbortSignal): Promise<void> {
-  await waitForRevision(server, await server.store.currentRevision(), signal);
+  await waitForRevision(server, await server.latest.ask(signal), signal);
+}
+
+/**
+ * What is under `key` now (linearizable): from the cache when that is as new as the store, else from whichever has it first.
+ */
+export async function readNow(
+  server: ServerContext,
+  key: string,
+  signal: AbortSignal,
+): Promise<StoredObject | undefined> {
+  const { cache, store } = server;
+  const before = cache.revision;
+  const now = await server.latest.ask(signal);
+  // A store that is behind what it said before has lost its data, of which the cache still knows.
+  if (now < before) return readStored(store, key);
+  return cache.revision >= now ? cache.get(key) : soonest(server, key, now, signal);
+}
+
+async function readStored(store: Store, key: string): Promise<StoredObject | undefined> {
+  const stored = await store.get(key);
+  return stored && storedObject(stored);
+}
+
+async function soonest(
+  { cache, store, clock }: ServerContext,
+  key: string,
+  revision: number,
+  signal: AbortSignal,
+): Promise<StoredObject | undefined> {
+  const found = new AbortController();
+  const over = AbortSignal.any([found.signal, signal]);
+  const cached = cache.waitUntil(revision, over).then(() => cache.get(key));
+  const stored = sleep(clock, eventMs, over).then(() => readStored(store, key));
+  try {
+    return await Promise.any([cached, stored]);
+  } catch {
+    signal.throwIfAborted();
+    // Of the two reasons the store's says what is wrong.
+    return await stored;
+  } finally {
+    found.abort();
+  }
 }

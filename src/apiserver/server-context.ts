@@ -10,6 +10,7 @@ import type { Cache } from '../storage/cache.ts';
 import type { Store } from '../storage/store.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
+import type { LatestRevision } from './latest-revision.ts';
 import type { Turns } from './turns.ts';
 import type { WriteTurns } from './write-turns.ts';
 import type { ReadYaml } from './yaml-thread.ts';
@@ -45,6 +46,8 @@ export type PodRangeProblem = (node: Node, others: readonly Node[]) => string | 
 export interface ServerContext {
   readonly store: Store;
   readonly cache: Cache;
+  /** Of the store, for reads that must miss nothing. */
+  readonly latest: LatestRevision;
   readonly resources: ResourceTable;
   readonly clock: Clock;
   readonly random: Random;

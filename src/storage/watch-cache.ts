@@ -42,8 +42,10 @@ export interface WatchCache {
 }
 
 /** An event is usually here within a millisecond; only after this is the store asked how far it is. */
-const firstProgressMs = 5;
-const nextProgressMs = 100;
+const firstProgressMs = 2;
+/** A store that cannot say so yet is asked again after so many times as long, until it is so long. */
+const progressGrowth = 4;
+const maxProgressMs = 100;
 const retry = { initialMs: 50, maxMs: 2_000 };
 const listPage = 2500;
 
@@ -71,15 +73,16 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
   const advance = (to: number) => {
     if (to > revision) revision = to;
     for (const waiter of waiters) if (waiter.revision <= revision) waiter.resolve();
-    if (waiters.size > 0) return;
     progressTimer?.cancel();
     progressTimer = undefined;
+    // Who came after the question was sent has one of his own, and does not wait for what others waited.
+    if (waiters.size > 0) awaitProgress(firstProgressMs);
   };
 
   const awaitProgress = (ms: number) => {
     progressTimer = clock.after(ms, () => {
       store.requestProgress();
-      awaitProgress(nextProgressMs);
+      awaitProgress(Math.min(ms * progressGrowth, maxProgressMs));
     });
   };
 

@@ -24,7 +24,7 @@ const lastChunk = Buffer.from('0\r\n\r\n');
 class Lane {
   readonly #task: ReadsTask;
   #socket: TLSSocket | undefined;
-  #read = Buffer.alloc(0);
+  #read: Buffer = Buffer.alloc(0);
   #answered: () => void = () => undefined;
   #failed: (error: Error) => void = () => undefined;
 
@@ -49,7 +49,7 @@ class Lane {
     const { port, ca, key, cert } = this.#task;
     const socket = connect({ host: '127.0.0.1', port, ca, key, cert });
     socket.setNoDelay(true);
-    socket.on('data', (chunk) => this.#take(chunk));
+    socket.on('data', (chunk: Buffer) => this.#take(chunk));
     socket.on('error', (error) => this.#failed(error));
     socket.on('close', () => this.#failed(new Error('the server closed the connection')));
     return socket;

@@ -4,11 +4,11 @@ import { parseListQuery, parseResourceVersion } from '../../apimachinery/list-op
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { storageKey } from '../../apimachinery/resource-definition.ts';
 import { newNotFound } from '../../apimachinery/status-error.ts';
-import { decodeObject, withRevision } from '../../storage/codec.ts';
 import { checkNodeMayRead } from '../authorization/node-reads.ts';
-import { waitForRevision } from '../freshness.ts';
+import { readNow, waitForRevision } from '../freshness.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { respondJson } from '../respond.ts';
+import type { StoredObject } from '../stored-object.ts';
 import { metadataOf, parseIncludeObject, table } from '../table.ts';
 import { watchCollection } from './watch.ts';
 
@@ -24,13 +24,8 @@ export async function get(scope: RequestScope): Promise<Response> {
   return respondObject(scope, 200, found);
 }
 
-export interface Readable {
-  readonly bytes: Buffer;
-  readonly object: KubeObject;
-}
-
-/** With a resourceVersion from the cache, without one from the store (linearizable). Throws 404. */
-export async function readObject(scope: RequestScope): Promise<Readable> {
+/** With a resourceVersion from the cache as it is then, without one as the store has it now (linearizable). Throws 404. */
+export async function readObject(scope: RequestScope): Promise<StoredObject> {
   const { server, definition, info } = scope;
   const key = storageKey(definition, info.namespace, info.name);
   const revision = parseResourceVersion(scope.query.get('resourceVersion') ?? '');
@@ -40,16 +35,9 @@ export async function readObject(scope: RequestScope): Promise<Readable> {
     if (cached) return cached;
     throw newNotFound(definition, info.name);
   }
-  const stored = await server.store.get(key);
-  if (!stored) throw newNotFound(definition, info.name);
-  const cached = server.cache.get(key);
-  if (cached?.revision === stored.revision) return cached;
-  return {
-    bytes: withRevision(stored.value, stored.revision),
-    get object() {
-      return decodeObject(stored.value, stored.revision);
-    },
-  };
+  const found = await readNow(server, key, scope.signal);
+  if (!found) throw newNotFound(definition, info.name);
+  return found;
 }
 
 /** One object in the form the client asked for. */

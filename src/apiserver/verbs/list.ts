@@ -7,9 +7,10 @@ import { protobufList } from '../negotiation/protobuf.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { respond } from '../respond.ts';
 import { selectionOf } from '../selection.ts';
+import type { StoredObject } from '../stored-object.ts';
 import { parseIncludeObject, partialHead, partialObject, tableHead, tableRow } from '../table.ts';
 import { respondCollection } from './collection-body.ts';
-import { type Page, type PageItem, readPage } from './page.ts';
+import { type Page, readPage } from './page.ts';
 import { watchCollection } from './watch.ts';
 
 export async function list(scope: RequestScope): Promise<Response> {
@@ -23,7 +24,7 @@ async function listCollection(scope: RequestScope, query: ListQuery): Promise<Re
   const selection = selectionOf(definition, info.namespace, query);
   const page = await readPage(server, selection, query, scope.signal);
   const metadata = listMeta(page);
-  const weigh = (item: PageItem) => item.bytes.length;
+  const weigh = (item: StoredObject) => item.bytes.length;
   if (form.encoding === 'protobuf') {
     const body = await protobufList(scope, metadata, page.items);
     return respond(200, body, { ...scope.headers, 'content-type': protobufType });
@@ -31,19 +32,19 @@ async function listCollection(scope: RequestScope, query: ListQuery): Promise<Re
   switch (form.type) {
     case 'table': {
       const tableForm = { definition, version: form.version, include, now: server.clock.now() };
-      const render = ({ object }: PageItem) => JSON.stringify(tableRow(tableForm, object));
+      const render = ({ object }: StoredObject) => JSON.stringify(tableRow(tableForm, object));
       const head = tableHead(tableForm, metadata);
       return respondCollection(scope, { head, field: 'rows', items: page.items, render, weigh });
     }
     case 'metadata': {
       const { apiVersion, kind } = partialHead(form.version);
       const head = { kind: `${kind}List`, apiVersion, metadata };
-      const render = ({ bytes }: PageItem) => partialObject(bytes, form.version);
+      const render = ({ bytes }: StoredObject) => partialObject(bytes, form.version);
       return respondCollection(scope, { head, field: 'items', items: page.items, render, weigh });
     }
     case 'object': {
       const head = { kind: `${definition.kind}List`, apiVersion: apiVersionOf(definition), metadata };
-      const render = ({ bytes }: PageItem) => bytes;
+      const render = ({ bytes }: StoredObject) => bytes;
       // Nothing is read for it that is not written.
       return respondCollection(scope, { head, field: 'items', items: page.items, render, weigh: () => 0 });
     }

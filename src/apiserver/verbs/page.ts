@@ -4,24 +4,17 @@
  * revision and a key under the prefix the request is authorized for.
  */
 import type { ListQuery } from '../../apimachinery/list-options.ts';
-import type { KubeObject } from '../../apimachinery/meta.ts';
 import { newBadRequest, newExpired, StatusError } from '../../apimachinery/status-error.ts';
 import type { CachedObject } from '../../storage/cache.ts';
-import { decodeObject, withRevision } from '../../storage/codec.ts';
 import { CompactedError, type StoredValue } from '../../storage/store.ts';
 import { waitForNow, waitForRevision } from '../freshness.ts';
 import type { Selection } from '../selection.ts';
 import type { ServerContext } from '../server-context.ts';
+import { type StoredObject, storedObject } from '../stored-object.ts';
 import { fewItems, Turn } from '../turns.ts';
 
-export interface PageItem {
-  readonly key: string;
-  readonly bytes: Buffer;
-  readonly object: KubeObject;
-}
-
 export interface Page {
-  readonly items: readonly PageItem[];
+  readonly items: readonly StoredObject[];
   readonly revision: number;
   /** '' on the last page. */
   readonly continue: string;
@@ -172,7 +165,7 @@ async function pageFromStore(
   signal: AbortSignal,
 ): Promise<Page> {
   const { limit } = page;
-  const items: PageItem[] = [];
+  const items: StoredObject[] = [];
   let { after, revision } = page;
   for (;;) {
     const batch = await server.store.list(selection.prefix, {
@@ -209,12 +202,12 @@ interface Taking extends Pick<ServerContext, 'turns'>, Pick<PastPage, 'limit'> {
 /** Appends what matches until the page is full; returns how many of `stored` were looked at. */
 async function takeMatching(
   { turns, signal, limit, selection }: Taking,
-  items: PageItem[],
+  items: StoredObject[],
   stored: readonly StoredValue[],
 ): Promise<number> {
   let turn = new Turn();
   for (const [index, value] of stored.entries()) {
-    const item = pageItem(value);
+    const item = storedObject(value);
     if (selection.everything || selection.matches(item)) items.push(item);
     if (limit > 0 && items.length === limit) return index + 1;
     if (selection.everything || !turn.took(value.value.length)) continue;
@@ -222,19 +215,6 @@ async function takeMatching(
     turn = new Turn();
   }
   return stored.length;
-}
-
-/** Bytes and object of a stored value, each made when it is asked for. */
-function pageItem(stored: StoredValue): PageItem {
-  return {
-    key: stored.key,
-    get bytes() {
-      return withRevision(stored.value, stored.revision);
-    },
-    get object() {
-      return decodeObject(stored.value, stored.revision);
-    },
-  };
 }
 
 const startAgain =

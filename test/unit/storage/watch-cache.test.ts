@@ -25,12 +25,12 @@ const body = (name: string, note?: string) => encodeObject(pod(name, note));
 /** The store, with a watch that the test can break and requests for progress that it can count. */
 function breakable(store: Store) {
   let broken = new AbortController();
-  const state = { progress: 0, held: undefined as Promise<void> | undefined };
+  const state = { progress: 0, deaf: false, held: undefined as Promise<void> | undefined };
   const wrapped: Store = {
     ...store,
     requestProgress() {
       state.progress++;
-      store.requestProgress();
+      if (!state.deaf) store.requestProgress();
     },
     async *watch(prefix, after, signal) {
       const cut = broken.signal;
@@ -54,7 +54,7 @@ interface Fixture {
   readonly store: Store;
   readonly clock: FakeClock;
   readonly cache: ReturnType<typeof createWatchCache>['cache'];
-  readonly state: { progress: number; held: Promise<void> | undefined };
+  readonly state: { progress: number; deaf: boolean; held: Promise<void> | undefined };
   loseHistory(): void;
   /** Collects what a watch is given. */
   watch(prefix: string, after?: number): Seen;
@@ -303,12 +303,30 @@ test('waiting for a revision: at once when it is here, by progress when no event
     assert.equal(state.progress, 0);
     const elsewhere = await store.create('/elsewhere/a', body('a'));
     const wait = cache.waitUntil(elsewhere);
-    await clock.advance(4);
+    await clock.advance(1);
     assert.equal(state.progress, 0);
     await clock.advance(1);
     await wait;
     assert.equal(state.progress, 1);
     assert.equal(clock.pending, 0);
+  }));
+
+test('a store that cannot say how far it is is asked less and less; who waits longer than the others is not held up by that', () =>
+  withCache(async ({ store, cache, clock, state }) => {
+    const held = Promise.withResolvers<void>();
+    state.held = held.promise;
+    const first = cache.waitUntil(await store.create('/elsewhere/a', body('a')));
+    await clock.advance(2);
+    state.deaf = true;
+    await clock.advance(198);
+    assert.equal(state.progress, 4);
+    const second = cache.waitUntil(await store.create('/elsewhere/b', body('b')));
+    held.resolve();
+    await first;
+    state.deaf = false;
+    await clock.advance(2);
+    await second;
+    assert.equal(state.progress, 5);
   }));
 
 test('waiting ends with its signal and with the cache', async () => {

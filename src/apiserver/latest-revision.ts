@@ -1,0 +1,71 @@
+/**
+ * How far the store is now, asked once for all who want to know. A read may use the answer of a question that was sent after
+ * the read had come, as it then misses no write that was acknowledged before; never that of one sent earlier. So one
+ * question is under way, and one gathers those who come meanwhile.
+ */
+import { unlessAborted } from '../base/abort.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Store } from '../storage/store.ts';
+
+/** The next question waits for the one under way, but no longer than this: that one may have met a member that is gone. */
+const patienceMs = 1000;
+
+interface Question {
+  readonly answer: PromiseWithResolvers<number>;
+  waiting: number;
+}
+
+export class LatestRevision {
+  readonly #store: Pick<Store, 'currentRevision'>;
+  readonly #clock: Clock;
+  #underWay = 0;
+  /** Not sent yet. */
+  #next: Question | undefined;
+  #timer: Timer | undefined;
+
+  constructor(store: Pick<Store, 'currentRevision'>, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** Every write acknowledged before the call has at most this revision. Rejects as the store does, or with the signal's reason. */
+  async ask(signal: AbortSignal): Promise<number> {
+    signal.throwIfAborted();
+    this.#next ??= this.#gather();
+    const question = this.#next;
+    question.waiting++;
+    try {
+      return await unlessAborted(signal, question.answer.promise);
+    } finally {
+      question.waiting--;
+    }
+  }
+
+  #gather(): Question {
+    const question: Question = { answer: Promise.withResolvers(), waiting: 0 };
+    // It may fail when everybody has left.
+    question.answer.promise.catch(() => undefined);
+    const send = () => this.#send(question);
+    // All that is read in one turn of the event loop has one question.
+    if (this.#underWay === 0) setImmediate(send);
+    else this.#timer = this.#clock.after(patienceMs, send);
+    return question;
+  }
+
+  #send(question: Question): void {
+    if (this.#next !== question) return;
+    this.#next = undefined;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (question.waiting === 0) return;
+    this.#underWay++;
+    const { resolve, reject } = question.answer;
+    void this.#store
+      .currentRevision()
+      .then(resolve, reject)
+      .finally(() => {
+        this.#underWay--;
+        if (this.#next) this.#send(this.#next);
+      });
+  }
+}
