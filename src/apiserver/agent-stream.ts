@@ -5,6 +5,7 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { RequestEnv } from './options.ts';
 import type { Sink, Source } from './pushed-body.ts';
+import { WholeAnswer } from './whole-answer.ts';
 
 /** What TLS has to hold at once. It keeps a buffer as large as the most that ever waited, as long as the connection lasts. */
 const pieceBytes = 8 * 1024;
@@ -34,7 +35,7 @@ export async function serveAgentStream(
   const request = requestOf(stream, headers, gone.signal);
   const response = request ? await answer(request, way) : new Response(null, { status: 400 });
   if (stream.destroyed) {
-    await response.body?.cancel();
+    if (!(response instanceof WholeAnswer)) await response.body?.cancel();
     return;
   }
   stream.respond(responseHeaders(response));
@@ -43,7 +44,7 @@ export async function serveAgentStream(
   if (source) {
     stream.off('close', leave);
     pushTo(stream, source);
-  } else await writeAll(stream, response.body);
+  } else await writeAll(stream, bodyOf(response));
 }
 
 /** Holds on to the stream and the source alone. */
@@ -83,9 +84,15 @@ function responseHeaders({ status, headers }: Response): Record<string, string |
   return fields;
 }
 
-async function writeAll(stream: ServerHttp2Stream, body: Response['body']): Promise<void> {
+function bodyOf(response: Response): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
+  if (!(response instanceof WholeAnswer)) return response.body ?? [];
+  const { whole } = response;
+  return [typeof whole === 'string' ? Buffer.from(whole) : whole];
+}
+
+async function writeAll(stream: ServerHttp2Stream, body: ReturnType<typeof bodyOf>): Promise<void> {
   try {
-    for await (const chunk of body ?? []) {
+    for await (const chunk of body) {
       for (let at = 0; at < chunk.length; at += pieceBytes) {
         if (stream.destroyed) return;
         await write(stream, chunk.subarray(at, at + pieceBytes));

@@ -110,13 +110,15 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     await next();
   });
 
+  const refuse = (c: Context<Env>, path: () => string) =>
+    refuseImpersonation(headerNames(c), path, () => commonHeaders(server));
   /** For everybody, known or not. */
   type Answer = (request: Request, isKnown: () => Promise<boolean>) => Response | Promise<Response>;
   const open = (path: string, answer: Answer) =>
     app.get(path, (c) => {
       const request = c.req.raw;
       const isKnown = async () => (await whoAsks(c, options)) !== undefined;
-      return refuseImpersonation(request, path, commonHeaders(server)) ?? answer(request, isKnown);
+      return refuse(c, () => path) ?? answer(request, isKnown);
     });
   const health = createHealth(server, options.cacheSynced);
   for (const path of ['/healthz', '/livez', '/readyz']) {
@@ -128,7 +130,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     open(path, () => respondJson(200, version, commonHeaders(server)));
   }
 
-  app.use(authentication(options, server));
+  app.use(authentication(options, (c) => refuse(c, () => readUrl(c.req.raw.url).pathname)));
   const limit = limitEvents(server.clock);
   const permit: Permit = async (access) => {
     if (await authorize(access)) return limit(access);
@@ -175,12 +177,17 @@ function readUrl(text: string): URL {
   return url;
 }
 
+const headerNames = (c: Context<Env>) => c.env?.headerNames ?? c.req.raw.headers.keys();
+
 async function whoAsks(c: Context<Env>, { authenticate }: ApiServerOptions): Promise<UserInfo | undefined> {
   const { user, peer } = c.env ?? {};
   return user ?? (await authenticate({ authorization: c.req.header('authorization'), peer }));
 }
 
-function authentication(options: ApiServerOptions, server: ServerContext): MiddlewareHandler<Env> {
+function authentication(
+  options: ApiServerOptions,
+  refuse: (c: Context<Env>) => Response | undefined,
+): MiddlewareHandler<Env> {
   return async (c, next) => {
     const { remoteAddress, belongsTo } = c.env ?? {};
     const known = await whoAsks(c, options);
@@ -188,7 +195,7 @@ function authentication(options: ApiServerOptions, server: ServerContext): Middl
     if (belongsTo?.(known.name) === false) {
       throw newTooManyRequests(`user "${known.name}" has too many connections`, tooManyConnectionsSeconds);
     }
-    const refused = refuseImpersonation(c.req.raw, readUrl(c.req.raw.url).pathname, commonHeaders(server));
+    const refused = refuse(c);
     if (refused) return refused;
     const extra = remoteAddress && { ...known.extra, [remoteAddressKey]: [remoteAddress] };
     c.set('user', extra ? { ...known, extra } : known);
@@ -294,10 +301,13 @@ function createScope(
 ): RequestScope {
   const warnings: string[] = [];
   const common = commonHeaders(base.server);
+  let form: RequestScope['form'] | undefined;
+  let signal: AbortSignal | undefined;
   return {
     ...base,
     get form() {
-      return formOf(base.request, base.definition, formsOf(base.definition, base.info));
+      form ??= formOf(base.request, base.definition, formsOf(base.definition, base.info));
+      return form;
     },
     warnings,
     work: new RequestWork(base.server.turns),
@@ -305,8 +315,8 @@ function createScope(
       return { ...common, ...warningHeader(warnings) };
     },
     get signal() {
-      const { signal } = base.request;
-      return deadline ? AbortSignal.any([signal, deadline]) : signal;
+      signal ??= deadline ? AbortSignal.any([base.request.signal, deadline]) : base.request.signal;
+      return signal;
     },
   };
 }

@@ -2,6 +2,7 @@
 import { newStatusError } from '../apimachinery/status-error.ts';
 import { sleep } from '../base/clock.ts';
 import type { Store } from '../storage/store.ts';
+import type { RequestScope } from './request-scope.ts';
 import type { ServerContext } from './server-context.ts';
 import { type StoredObject, storedObject } from './stored-object.ts';
 
@@ -16,25 +17,28 @@ const tooLarge = (wanted: number, current: number) =>
     retryAfterSeconds: 1,
   });
 
-/** Resolves when the cache has applied `revision`; 504 after three seconds, at once when `signal` aborts. */
+/** Who waits: until the signal aborts. It is made when it is read, so nobody reads it who does not wait. */
+type Waiting = Pick<RequestScope, 'signal'>;
+
+/** Resolves when the cache has applied `revision`; 504 after three seconds, at once when the signal aborts. */
 export async function waitForRevision(
   server: ServerContext,
   revision: number,
-  signal: AbortSignal,
+  waiting: Waiting,
 ): Promise<void> {
   if (server.cache.revision >= revision) return;
   const timeout = new AbortController();
   const timer = server.clock.after(patience, () => timeout.abort(tooLarge(revision, server.cache.revision)));
   try {
-    await server.cache.waitUntil(revision, AbortSignal.any([timeout.signal, signal]));
+    await server.cache.waitUntil(revision, AbortSignal.any([timeout.signal, waiting.signal]));
   } finally {
     timer.cancel();
   }
 }
 
 /** The cache becomes at least as new as the store is now, so that a read from it is linearizable. */
-export async function waitForNow(server: ServerContext, signal: AbortSignal): Promise<void> {
-  await waitForRevision(server, await server.latest.ask(signal), signal);
+export async function waitForNow(server: ServerContext, waiting: Waiting): Promise<void> {
+  await waitForRevision(server, await server.latest.ask(waiting.signal), waiting);
 }
 
 /**
@@ -43,7 +47,7 @@ export async function waitForNow(server: ServerContext, signal: AbortSignal): Pr
 export async function readNow(
   server: ServerContext,
   key: string,
-  signal: AbortSignal,
+  { signal }: Waiting,
 ): Promise<StoredObject | undefined> {
   const { cache, store } = server;
   const before = cache.revision;

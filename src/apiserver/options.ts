@@ -57,6 +57,8 @@ export interface RequestEnv {
   /** What such a caller reads and writes through, in place of the server's own store. */
   readonly store?: Store;
   readonly peer?: PeerCertificate;
+  /** Of the request, in lower case, where they are known without making its Headers. */
+  readonly headerNames?: readonly string[];
   /** The other end of the connection, an IP address. */
   readonly remoteAddress?: string;
   /** Ends the client's connection: what tells it that an answer which has begun is not whole. */

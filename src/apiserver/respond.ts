@@ -1,12 +1,14 @@
 /** Answers as bytes. Every body is made once, with its length, unless it is a stream. */
 import type { Status } from '../apimachinery/status-error.ts';
+import { WholeAnswer } from './whole-answer.ts';
 
 export type Headers = Readonly<Record<string, string>>;
 export type Body = string | Uint8Array | ReadableStream<Uint8Array> | null;
 
-/** Node's and the DOM's types of binary bodies differ in name only. */
 export const respond = (status: number, body: Body, headers: Headers): Response =>
-  new Response(body as string | ReadableStream<Uint8Array> | null, { status, headers });
+  typeof body === 'string' || body instanceof Uint8Array
+    ? new WholeAnswer(status, body, headers)
+    : new Response(body, { status, headers });
 
 export const jsonType = { 'content-type': 'application/json' };
 

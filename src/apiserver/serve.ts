@@ -8,6 +8,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { PeerCertificate as NodeCertificate, SecureContextOptions, TLSSocket } from 'node:tls';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { onAbort } from '../base/abort.ts';
 import { canonicalAddress } from '../base/addresses.ts';
 import { holderOf } from '../base/certificate-names.ts';
@@ -23,6 +24,7 @@ import { Connections, connectionLimits, defaultConnections } from './load/connec
 import { Pipelining } from './load/pipelining.ts';
 import type { RequestEnv } from './options.ts';
 import { serveUpgrade, wantsUpgrade } from './upgrade/serve-upgrade.ts';
+import { WholeAnswer } from './whole-answer.ts';
 
 export interface ListenOptions {
   readonly app: ApiServer['app'];
@@ -56,6 +58,9 @@ export interface Listener {
   readonly closed: Promise<void>;
 }
 
+/** Who is at the other end of a connection. */
+type Client = Pick<RequestEnv, 'peer' | 'remoteAddress' | 'belongsTo'>;
+
 /** Longer than Go's 90 s for idle connections, so that the client is always the one who hangs up. */
 const keepAliveMs = 180_000;
 /** After this, requests that are still being answered are cut off. */
@@ -71,31 +76,39 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
     if (!certificates.has(socket)) certificates.set(socket, readPeer(socket));
     return certificates.get(socket);
   };
-  const clientOf = (socket: TLSSocket) => {
+  const clients = new WeakMap<TLSSocket, Client>();
+  const clientOf = (socket: TLSSocket): Client => {
+    const known = clients.get(socket);
+    if (known) return known;
     const peer = peerOf(socket);
     const { remoteAddress } = socket;
-    return {
+    const client = {
       ...(peer && { peer }),
       ...(remoteAddress && { remoteAddress: plainAddress(remoteAddress) }),
       belongsTo: (user: string) => connections.belongsTo(socket, user),
     };
+    clients.set(socket, client);
+    return client;
   };
   const answer = async (
     request: Request,
     socket: TLSSocket,
-    way: Pick<RequestEnv, 'hangUp' | 'push' | 'onClosed'>,
+    way: Pick<RequestEnv, 'hangUp' | 'push' | 'onClosed' | 'headerNames'>,
   ) => app.fetch(request, { shutdown: signal, ...clientOf(socket), ...way });
   const listener = getRequestListener(
     async (request, bindings) => {
       const { incoming, outgoing } = bindings as HttpBindings;
       const response = await answer(request, incoming.socket as TLSSocket, {
+        headerNames: Object.keys(incoming.headers),
         hangUp: () => incoming.socket.destroy(),
         onClosed: (fn) => whenClosed(outgoing, fn),
       });
       // A stranger's next request needs a connection of its own, which then is the youngest.
       const over = connections.isStranger(incoming.socket) || isUnwanted(incoming, response.status);
       if (over && outgoing instanceof ServerResponse) outgoing.shouldKeepAlive = false;
-      return response;
+      if (!(response instanceof WholeAnswer)) return response;
+      send(outgoing, response);
+      return RESPONSE_ALREADY_SENT;
     },
     { overrideGlobalObjects: false },
   );
@@ -165,6 +178,12 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
   const port = (server.address() as AddressInfo).port;
   server.on('error', (error) => options.log.error('the HTTPS server failed', { error: error.message }));
   return { port, closed: closeOn(server, agents, signal) };
+}
+
+function send(outgoing: HttpBindings['outgoing'], { status, headers, whole }: WholeAnswer): void {
+  const fields: Record<string, string | number> = { 'content-length': Buffer.byteLength(whole) };
+  for (const [name, value] of headers) fields[name] = value;
+  (outgoing as ServerResponse).writeHead(status, fields).end(whole);
 }
 
 function whenClosed(answer: EventEmitter & { readonly closed?: boolean }, fn: () => void): void {

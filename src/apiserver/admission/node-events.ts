@@ -40,7 +40,7 @@ function isItsOwn(server: ServerContext, node: string, event: Event): boolean | 
 async function isOwnPod(server: ServerContext, node: string, { involvedObject }: Event): Promise<boolean> {
   if (await belongs(server, node, involvedObject)) return true;
   // It may have been bound by another master a moment ago: before this refuses, the cache catches up.
-  await waitForNow(server, new AbortController().signal);
+  await waitForNow(server, new AbortController());
   return belongs(server, node, involvedObject);
 }
 

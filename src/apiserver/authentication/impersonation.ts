@@ -12,10 +12,14 @@ const prefix = 'impersonate-';
  * The refusal when a header asks for it, whichever of Kubernetes' (user, group, uid, extra) it is; for a resource it is thrown,
  * as a Status. What is no resource is answered in text: of a Status kubectl's discovery shows its user nothing.
  */
-export function refuseImpersonation(request: Request, path: string, fields: Fields): Response | undefined {
-  const name = request.headers.keys().find((key) => key.startsWith(prefix));
+export function refuseImpersonation(
+  names: Iterable<string>,
+  path: () => string,
+  fields: () => Fields,
+): Response | undefined {
+  const name = Iterator.from(names).find((key) => key.startsWith(prefix));
   if (name === undefined) return undefined;
   const why = `impersonation is not supported: send the request without the header ${name} (kubectl: without --as, --as-group and --as-uid)`;
-  if (parseRequestInfo(path).type === 'path') return respondText(403, `${why}\n`, fields);
+  if (parseRequestInfo(path()).type === 'path') return respondText(403, `${why}\n`, fields());
   throw newStatusError('Forbidden', why);
 }

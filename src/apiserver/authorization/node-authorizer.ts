@@ -134,7 +134,7 @@ async function isBound(
 /** The pod may have been bound by another master a moment ago: before it refuses, the cache catches up. */
 async function isNeeded(server: ServerContext, request: ResourceAccess, node: string): Promise<boolean> {
   if (needs(server, request, node)) return true;
-  await waitForNow(server, new AbortController().signal);
+  await waitForNow(server, new AbortController());
   return needs(server, request, node);
 }
 

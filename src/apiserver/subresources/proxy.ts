@@ -24,14 +24,14 @@ import type { Handler, RequestScope } from '../request-scope.ts';
 
 export const podProxy: Handler = async (scope) => {
   const asked = parseProxyName(scope.info.name, 'pod');
-  await waitForNow(scope.server, scope.signal);
+  await waitForNow(scope.server, scope);
   return toPod(scope, podLocation(existing<Pod>(scope, podResource, asked.name), asked));
 };
 
 export const serviceProxy: Handler = async (scope) => {
   const { server, info } = scope;
   const asked = parseProxyName(info.name, 'service');
-  await waitForNow(server, scope.signal);
+  await waitForNow(server, scope);
   const service = existing<Service>(scope, serviceResource, asked.name);
   const slices = server.cache
     .list(storagePrefix(endpointSliceResource, info.namespace))
@@ -43,7 +43,7 @@ export const serviceProxy: Handler = async (scope) => {
 
 export const nodeProxy: Handler = async (scope) => {
   const asked = parseProxyName(scope.info.name, 'node');
-  await waitForNow(scope.server, scope.signal);
+  await waitForNow(scope.server, scope);
   const location = nodeLocation(existing<Node>(scope, nodeResource, asked.name), asked);
   const hosts = location === 'agent' ? [] : [`${location.address}:${location.port}`];
   return forward(scope, { dial: dialNode(scope.server, asked.name, location), hosts });

@@ -30,12 +30,12 @@ export async function readObject(scope: RequestScope): Promise<StoredObject> {
   const key = storageKey(definition, info.namespace, info.name);
   const revision = parseResourceVersion(scope.query.get('resourceVersion') ?? '');
   if (revision !== undefined) {
-    await waitForRevision(server, revision, scope.signal);
+    await waitForRevision(server, revision, scope);
     const cached = server.cache.get(key);
     if (cached) return cached;
     throw newNotFound(definition, info.name);
   }
-  const found = await readNow(server, key, scope.signal);
+  const found = await readNow(server, key, scope);
   if (!found) throw newNotFound(definition, info.name);
   return found;
 }

@@ -54,7 +54,7 @@ export async function readPage(
 ): Promise<Page> {
   if (query.continue) {
     const token = decodeToken(query.continue);
-    if (token.rv !== undefined) await waitForRevision(server, token.rv, signal);
+    if (token.rv !== undefined) await waitForRevision(server, token.rv, { signal });
     const start: PastPage = {
       after: `${selection.prefix}${token.after}`,
       revision: token.rv,
@@ -64,12 +64,12 @@ export async function readPage(
   }
   if (query.resourceVersionMatch === 'Exact' && query.resourceVersion !== undefined) {
     const revision = query.resourceVersion;
-    await waitForRevision(server, revision, signal);
+    await waitForRevision(server, revision, { signal });
     const start: PastPage = { after: undefined, revision, limit: query.limit };
     return withExpiry(() => pageFromStore(server, selection, start, signal), undefined);
   }
-  if (query.resourceVersion === undefined) await waitForNow(server, signal);
-  else await waitForRevision(server, query.resourceVersion, signal);
+  if (query.resourceVersion === undefined) await waitForNow(server, { signal });
+  else await waitForRevision(server, query.resourceVersion, { signal });
   return pageFromCache(server, selection, query, signal);
 }
 

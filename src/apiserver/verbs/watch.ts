@@ -51,10 +51,10 @@ export async function watchCollection(scope: RequestScope, query: ListQuery): Pr
 
 /** `current`: with the objects there are. No version and version 0 mean that too, but for WatchList without them. */
 async function prepareStart(scope: RequestScope, query: ListQuery): Promise<number | 'current'> {
-  const { server, signal } = scope;
+  const { server } = scope;
   const revision = query.resourceVersion;
-  if (revision === undefined) await waitForNow(server, signal);
-  else if (query.sendInitialEvents) await waitForRevision(server, revision, signal);
+  if (revision === undefined) await waitForNow(server, scope);
+  else if (query.sendInitialEvents) await waitForRevision(server, revision, scope);
   if (query.sendInitialEvents) return 'current';
   if (revision) return revision;
   return query.sendInitialEvents === false ? server.cache.revision : 'current';
