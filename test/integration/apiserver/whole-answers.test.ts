@@ -1,0 +1,93 @@
+/** Answers whose body is all there, as they leave: over HTTP/1.1, and over the HTTP/2 of agents. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, type RequestOptions, request } from 'node:https';
+import { after, before, describe, it } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { createHttp2Transport } from '../../../src/client/http2-transport.ts';
+import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+
+const maps = '/api/v1/namespaces/default/configmaps';
+/** More than one piece of HTTP/2. */
+const data = { text: 'ü'.repeat(20_000) };
+
+describe('an answer that is all there', () => {
+  let server: HttpsTestServer;
+  let tls: { readonly ca: string; readonly key: string; readonly cert: string };
+  before(async () => {
+    server = await startHttpsTestServer();
+    const { key, certificate } = await server.clientCertificate('admin', ['system:masters']);
+    tls = { ca: server.authority.certificate, key, cert: certificate };
+    assert.equal((await server.call('POST', maps, { metadata: { name: 'large' }, data })).status, 201);
+  });
+  after(() => server.stop());
+
+  const ask = async (path: string, options: RequestOptions = {}) => {
+    const outgoing = request({ host: '127.0.0.1', port: server.port, path, ...tls, ...options });
+    outgoing.end();
+    const [response] = await once(outgoing, 'response');
+    const port: number = response.socket.localPort;
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk);
+    const { statusCode: status, headers } = response;
+    return { status, headers, body: Buffer.concat(chunks), port };
+  };
+
+  it('says how long it is, and leaves the connection for the next', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1, ...tls });
+    const ports = new Set<number>();
+    for (const [path, status, expected] of [
+      [`${maps}/large`, 200, /ü{20000}/],
+      [`${maps}/large?resourceVersion=0`, 200, /ü{20000}/],
+      [`${maps}/%C3%BC`, 404, /configmaps \\"ü\\" not found/],
+      [maps, 200, /ConfigMapList.*ü{20000}/],
+      ['/version', 200, /gitVersion/],
+      ['/livez', 200, /^ok$/],
+      ['/nope', 404, /404 page not found/],
+    ] as const) {
+      const { port, headers, body, ...answer } = await ask(path, { agent });
+      ports.add(port);
+      assert.equal(answer.status, status, path);
+      assert.match(body.toString(), expected);
+      assert.equal(headers['content-length'], String(body.length), path);
+      assert.equal(headers['transfer-encoding'], undefined);
+      assert.equal(headers['x-hono-already-sent'], undefined);
+    }
+    assert.equal(ports.size, 1);
+    agent.destroy();
+  });
+
+  it('has no body for HEAD', async () => {
+    for (const path of [`${maps}/large`, `${maps}/none`, '/livez']) {
+      const { status, body } = await ask(path, { method: 'HEAD' });
+      assert.equal(status, path.endsWith('none') ? 404 : 200);
+      assert.equal(body.length, 0);
+    }
+  });
+
+  it('is whole on the connection of an agent', async () => {
+    const url = `https://127.0.0.1:${server.port}`;
+    const transport = createHttp2Transport({ server: url, ...tls, clock: systemClock });
+    for (const [path, status, expected] of [
+      [`${maps}/large`, 200, /ü{20000}/],
+      [`${maps}/%C3%BC`, 404, /configmaps \\"ü\\" not found/],
+    ] as const) {
+      const answer = await transport.request({ method: 'GET', path });
+      assert.equal(answer.status, status);
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of answer.body) chunks.push(chunk);
+      assert.match(Buffer.concat(chunks).toString(), expected);
+    }
+    transport.close();
+  });
+
+  it('is none to who would act as somebody else', async () => {
+    for (const name of ['Impersonate-User', 'IMPERSONATE-GROUP', 'impersonate-uid', 'Impersonate-Extra-x']) {
+      for (const path of [maps, '/version', '/livez', '/api']) {
+        const { status, body } = await ask(path, { headers: { [name]: 'bob' } });
+        assert.equal(status, 403, `${name} ${path}`);
+        assert.match(body.toString(), /impersonation is not supported/);
+      }
+    }
+  });
+});
