@@ -58,6 +58,9 @@ export interface Listener {
   readonly closed: Promise<void>;
 }
 
+/** The header by which the listener is told that nothing is left to send; a backend of the proxy may not say so. */
+const [alreadySent = ''] = RESPONSE_ALREADY_SENT.headers.keys();
+
 /** Who is at the other end of a connection. */
 type Client = Pick<RequestEnv, 'peer' | 'remoteAddress' | 'belongsTo'>;
 
@@ -106,7 +109,10 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
       // A stranger's next request needs a connection of its own, which then is the youngest.
       const over = connections.isStranger(incoming.socket) || isUnwanted(incoming, response.status);
       if (over && outgoing instanceof ServerResponse) outgoing.shouldKeepAlive = false;
-      if (!(response instanceof WholeAnswer)) return response;
+      if (!(response instanceof WholeAnswer)) {
+        response.headers.delete(alreadySent);
+        return response;
+      }
       send(outgoing, response);
       return RESPONSE_ALREADY_SENT;
     },

@@ -3,8 +3,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, type RequestOptions, request } from 'node:https';
 import { after, before, describe, it } from 'node:test';
+import { Hono } from 'hono';
+import type { ApiServer } from '../../../src/apiserver/app.ts';
+import { listenHttps } from '../../../src/apiserver/serve.ts';
 import { systemClock } from '../../../src/base/clock.ts';
+import { replaceable } from '../../../src/base/current.ts';
+import { silentLogger } from '../../../src/base/log.ts';
 import { createHttp2Transport } from '../../../src/client/http2-transport.ts';
+import { issueCertificate } from '../../../src/pki/x509.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
@@ -79,6 +85,32 @@ describe('an answer that is all there', () => {
       assert.match(Buffer.concat(chunks).toString(), expected);
     }
     transport.close();
+  });
+
+  it('is not taken for sent because a backend says so', async () => {
+    const { authority } = server;
+    const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
+    const identity = await issueCertificate(authority, {
+      commonName: 'kube-apiserver',
+      hosts: ['127.0.0.1'],
+      usages: ['server'],
+      ...validity,
+    });
+    const app = new Hono();
+    app.all('*', () => new Response(null, { status: 204, headers: { 'X-Hono-Already-Sent': 'true' } }));
+    const stop = new AbortController();
+    const { port, closed } = await listenHttps({
+      app: app as unknown as ApiServer['app'],
+      address: '127.0.0.1',
+      port: 0,
+      tls: { identity: replaceable(identity), clientCA: authority.certificate },
+      signal: stop.signal,
+      clock: systemClock,
+      log: silentLogger,
+    });
+    assert.equal((await ask('/', { port, agent: false })).status, 204);
+    stop.abort();
+    await closed;
   });
 
   it('is none to who would act as somebody else', async () => {
