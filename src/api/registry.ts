@@ -2,6 +2,7 @@
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import { deploymentResource } from './apps/v1/deployment.ts';
 import { replicaSetResource } from './apps/v1/replica-set.ts';
+import { selfSubjectAccessReviewResource } from './authorization/v1/self-subject-access-review.ts';
 import { certificateSigningRequestResource } from './certificates/v1/certificate-signing-request.ts';
 import { leaseResource } from './coordination/v1/lease.ts';
 import { configMapResource } from './core/v1/config-map.ts';
@@ -29,5 +30,9 @@ export const registry: readonly ResourceDefinition[] = [
   replicaSetResource,
   deploymentResource,
   certificateSigningRequestResource,
+  selfSubjectAccessReviewResource,
   dnsResource,
 ];
+
+/** Those whose objects are stored, and so can be listed and watched. */
+export const storedKinds: readonly ResourceDefinition[] = registry.filter(({ isReview }) => !isReview);

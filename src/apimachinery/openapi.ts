@@ -140,6 +140,7 @@ function pathsOf(definition: ResourceDefinition, context: OperationContext): Rec
     put: make('put', path, of),
     patch: make('patch', path, of),
   });
+  if (definition.isReview) return { [collection]: { post: make('post', collection) } };
   const item = `${collection}/{name}`;
   return {
     ...(namespaced && { [`${root}/${plural}`]: { get: make('list', `${root}/${plural}`) } }),

@@ -79,6 +79,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> extends R
   readonly strategy: Strategy<T>;
   /** Has a `/status` subresource, and its main endpoint ignores status. */
   readonly hasStatus: boolean;
+  /** Created to be answered and never stored: POST is all that is served. */
+  readonly isReview?: true;
   readonly columns: readonly Column<T>[];
   /** Field selectors beyond metadata.name and metadata.namespace. */
   readonly selectableFields: Readonly<Record<string, FieldGetter<T>>>;

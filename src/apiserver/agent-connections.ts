@@ -28,6 +28,8 @@ export type Answer = (
 
 /** TCP probes a connection on which nothing was heard for this long: also one that ends with its last stream. */
 const keepAliveMs = 15_000;
+/** At once on one connection; a node may have 50 watches and 24 requests (decision 21). */
+const maxStreams = 250;
 /** A connection that carries no request is closed after this. */
 const idleMs = 180_000;
 /** How long its other side may take to close it too. */
@@ -46,7 +48,7 @@ export function serveAgents(
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
 ): AgentConnections {
   const sessions = new Set<ServerHttp2Session>();
-  const http2 = createSecureServer();
+  const http2 = createSecureServer({ settings: { maxConcurrentStreams: maxStreams } });
   const lookAfter = (session: ServerHttp2Session, socket: TLSSocket) => {
     sessions.add(session);
     const liveness = new Http2Liveness(session, {
@@ -56,14 +58,18 @@ export function serveAgents(
         session.destroy();
       },
       idleMs,
-      onIdle: () => {
-        session.close();
-        const late = clock.after(goodbyeMs, () => socket.destroy());
-        socket.once('close', () => late.cancel());
-      },
+      onIdle: () => part(),
     });
+    const part = () => {
+      if (session.closed) return;
+      session.close();
+      const late = clock.after(goodbyeMs, () => socket.destroy());
+      socket.once('close', () => late.cancel());
+    };
     session.on('stream', (stream, headers) => {
       liveness.carries(stream);
+      // An agent has a certificate. The first answer to anybody else is the last of the connection, as in HTTP/1.1.
+      if (!socket.authorized) stream.once('close', part);
       serveAgentStream(stream, headers, (request, way) => answer(request, socket, way)).catch((error) => {
         log.error('a request of an agent was not answered', { error: errorMessage(error) });
         stream.destroy();

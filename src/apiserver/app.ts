@@ -21,6 +21,7 @@ import {
   discoveryAuthorizer,
   mastersAuthorizer,
   refusal,
+  selfReviewAuthorizer,
   unionAuthorizer,
 } from './authorization/authorizer.ts';
 import { nodeAuthorizer } from './authorization/node-authorizer.ts';
@@ -48,6 +49,7 @@ import { Turns } from './turns.ts';
 import type { UserInfo } from './user.ts';
 import { formsOf, handlerOf, verbOf } from './verbs/verbs.ts';
 import { versionDocument } from './version.ts';
+import { WriteTurns } from './write-turns.ts';
 import { createYamlReader } from './yaml-thread.ts';
 
 interface Env {
@@ -73,6 +75,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     clock: options.clock,
     random: options.random,
     turns: new Turns(),
+    writeTurns: new WriteTurns(),
     log: options.log.named('apiserver'),
     serviceCIDR: options.serviceCIDR ?? '10.96.0.0/16',
     nodePorts: options.nodePorts ?? [30000, 32767],
@@ -87,6 +90,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const authorize = unionAuthorizer([
     mastersAuthorizer,
     discoveryAuthorizer,
+    selfReviewAuthorizer,
     nodeAuthorizer(server),
     bootstrapperAuthorizer(requesters(server)),
     ...(options.authorize ? [options.authorize] : []),

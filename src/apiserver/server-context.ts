@@ -11,6 +11,7 @@ import type { Store } from '../storage/store.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import type { Turns } from './turns.ts';
+import type { WriteTurns } from './write-turns.ts';
 import type { ReadYaml } from './yaml-thread.ts';
 
 /** Calls the HTTPS server of a node's agent; `path` begins with `/`. The answer's body is passed on as it comes. */
@@ -49,6 +50,8 @@ export interface ServerContext {
   readonly random: Random;
   /** Of the requests that have much to do. */
   readonly turns: Turns;
+  /** Of the watches that have something to tell. */
+  readonly writeTurns: WriteTurns;
   readonly log: Logger;
   readonly serviceCIDR: string;
   /** First and last node port. */

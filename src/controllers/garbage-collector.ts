@@ -3,7 +3,7 @@
  * registry but events. Safety: an owner that the cache does not show is looked up on the server, and every
  * deletion names the version it was decided on, so nothing goes because a cache lagged.
  */
-import { registry } from '../api/registry.ts';
+import { storedKinds } from '../api/registry.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
 import {
   isTerminating,
@@ -47,7 +47,7 @@ type Lookups = Map<string, Promise<OwnerState>>;
 
 export function garbageCollector(context: ControllerContext): ControllerDefinition {
   const { client, informers, log } = context;
-  const kinds: readonly Kind[] = registry
+  const kinds: readonly Kind[] = storedKinds
     .filter((ref) => ref.kind !== 'Event')
     .map((ref) => {
       const informer = informers.informerFor(ref);

@@ -3,7 +3,7 @@
  * namespaces is deleted; what has finalizers or needs an agent to end is waited for, woken by its deletion.
  */
 import { type Namespace, namespaceResource } from '../api/core/v1/namespace.ts';
-import { registry } from '../api/registry.ts';
+import { storedKinds } from '../api/registry.ts';
 import { deepCopy, deepEqual } from '../apimachinery/equality.ts';
 import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
 import { isTerminating } from '../apimachinery/meta.ts';
@@ -92,7 +92,7 @@ const condition = (type: string, yes: boolean, reason: string, message: string) 
 export function namespaceController(context: ControllerContext): ControllerDefinition {
   const { client, clock, informers } = context;
   const namespaces = informers.informerFor(namespaceResource).lister;
-  const kinds = registry.filter((kind) => kind.namespaced);
+  const kinds = storedKinds.filter((kind) => kind.namespaced);
 
   async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
     const cached = namespaces.get(key);

@@ -5,7 +5,7 @@ import type { Exec } from '../base/exec.ts';
 import type { Logger } from '../base/log.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import { residentShell } from '../base/resident-shell.ts';
-import { keepHeapSmall } from './heap.ts';
+import { keepMemorySmall } from './memory.ts';
 
 export interface ProcessContext {
   readonly clock: Clock;
@@ -20,7 +20,7 @@ export interface NodeContext extends ProcessContext {
 }
 
 export function processContext(level: LogLevel): ProcessContext {
-  keepHeapSmall();
+  keepMemorySmall();
   return {
     clock: systemClock,
     random: systemRandom,

@@ -1,4 +1,5 @@
 /** Who may do what. Closed: what no rule allows is refused. */
+import { selfSubjectAccessReviewResource } from '../../api/authorization/v1/self-subject-access-review.ts';
 import type { FieldSelector } from '../../apimachinery/field-selector.ts';
 import { mastersGroup, type UserInfo } from '../user.ts';
 
@@ -21,7 +22,8 @@ export type AccessRequest =
   | {
       readonly type: 'resource';
       readonly user: UserInfo;
-      readonly verb: Verb;
+      /** One of Verb, or whatever word an access review asks about. */
+      readonly verb: string;
       readonly group: string;
       /** With its subresource, such as `pods/log`. */
       readonly resource: string;
@@ -45,6 +47,13 @@ export const discoveryAuthorizer: Authorizer = (request) =>
   request.type === 'path' &&
   request.verb === 'get' &&
   (request.path === '/' || openPaths.some((p) => request.path === p || request.path.startsWith(`${p}/`)));
+
+/** Everybody that is known may ask what he may do (upstream: the role system:basic-user). */
+export const selfReviewAuthorizer: Authorizer = (request) =>
+  request.type === 'resource' &&
+  request.verb === 'create' &&
+  request.group === selfSubjectAccessReviewResource.group &&
+  request.resource === selfSubjectAccessReviewResource.plural;
 
 export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
   return async (request) => {

@@ -85,7 +85,7 @@ async function anyAllows(
     const matches =
       rule.group === request.group &&
       rule.resources.includes(request.resource) &&
-      rule.verbs.includes(request.verb);
+      rule.verbs.some((verb) => verb === request.verb);
     if (matches && (await holds(rule.when, server, request, node))) return true;
   }
   return false;

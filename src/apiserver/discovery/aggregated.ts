@@ -43,7 +43,7 @@ function resourceEntry(definition: ResourceDefinition): JsonObject {
     responseKind: { group, version, kind },
     scope: namespaced ? 'Namespaced' : 'Cluster',
     singularResource: singular,
-    verbs: resourceVerbs,
+    verbs: resourceVerbs(definition),
     ...(shortNames.length > 0 && { shortNames }),
     ...(categories.length > 0 && { categories }),
     ...(subresources.length > 0 && { subresources }),

@@ -46,7 +46,7 @@ export function resourceList({ group, version, definitions }: GroupVersionResour
       singularName: singular,
       namespaced,
       kind,
-      verbs: resourceVerbs,
+      verbs: resourceVerbs(definition),
       ...(shortNames.length > 0 && { shortNames }),
       ...(categories.length > 0 && { categories }),
     };

@@ -8,7 +8,7 @@ export interface GroupVersionResources {
   readonly definitions: readonly ResourceDefinition[];
 }
 
-export const resourceVerbs = [
+const storedVerbs = [
   'create',
   'delete',
   'deletecollection',
@@ -18,6 +18,9 @@ export const resourceVerbs = [
   'update',
   'watch',
 ] as const;
+
+export const resourceVerbs = ({ isReview }: ResourceDefinition): readonly string[] =>
+  isReview ? ['create'] : storedVerbs;
 
 /** OPTIONS has none. */
 const verbOfMethod = {

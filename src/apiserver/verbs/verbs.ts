@@ -40,6 +40,7 @@ export function verbOf(method: string, info: ResourceRequest, watch: boolean): V
 
 const onObject: MethodTable = { GET: get, PUT: update, PATCH: patch, DELETE: remove };
 const onCollection: MethodTable = { GET: list, POST: create, DELETE: removeCollection };
+const onReviews: MethodTable = { POST: create };
 
 /** Throws 404 for an address that does not exist and 405 for a method it does not have. */
 export function handlerOf(method: string, definition: ResourceDefinition, info: ResourceRequest): Handler {
@@ -49,15 +50,16 @@ export function handlerOf(method: string, definition: ResourceDefinition, info: 
   return answersBytes ? handler : inForm(handler);
 }
 
-/** A kind that exists only as a request or an answer (Scale, Binding, Eviction) has no table and no metadata of its own. */
+/** A kind that exists only as a request or an answer (Scale, Binding, Eviction, reviews) has no table and no metadata of its own. */
 export function formsOf(definition: ResourceDefinition, info: ResourceRequest): Offer['forms'] {
   const subresource = info.subresource ? findSubresource(definition, info.subresource) : undefined;
-  return subresource?.kind && ['object'];
+  return definition.isReview || subresource?.kind ? ['object'] : undefined;
 }
 
 function subresourceOf(definition: ResourceDefinition, info: ResourceRequest): Subresource {
   if (info.namespace && !definition.namespaced) throw newUnknownAddress(definition);
   if (!info.subresource) {
+    if (definition.isReview) return { methods: info.name ? {} : onReviews };
     if (info.name) return { methods: inNamespace(definition, info) ? onObject : {} };
     return { methods: inNamespace(definition, info) ? onCollection : { GET: list } };
   }

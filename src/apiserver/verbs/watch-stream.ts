@@ -12,6 +12,7 @@ import { CompactedError } from '../../storage/store.ts';
 import type { Sink, Source } from '../pushed-body.ts';
 import type { Selection } from '../selection.ts';
 import { Turn, type Turns } from '../turns.ts';
+import type { WriteTurns } from '../write-turns.ts';
 import type { Framing } from './framing.ts';
 import { frameOf } from './watch-frames.ts';
 
@@ -20,6 +21,7 @@ export interface WatchPlan {
   readonly clock: Clock;
   readonly log: Logger;
   readonly turns: Turns;
+  readonly writeTurns: WriteTurns;
   readonly selection: Selection;
   readonly framing: Framing;
   /** Events after this revision are sent. */
@@ -58,7 +60,7 @@ class WatchSource implements Source {
   readonly #plan: WatchPlan;
   /** Still to be sent; undefined once all have been. */
   #initial: readonly CachedObject[] | undefined;
-  /** Frames that came while the initial objects are still being sent. */
+  /** Frames that came while the initial objects are still being sent, or that wait for their turn. */
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
   /** Every event up to here has been sent or waits to be. */
@@ -143,6 +145,7 @@ class WatchSource implements Source {
 
   /** The client cannot be told what happened since `revision`: it must list again. */
   #expire(revision: number): void {
+    if (!this.#initial) this.#flush();
     const message = `too old resource version: ${revision} (${this.#plan.cache.revision})`;
     this.#write([this.#plan.framing.error(newExpired(message).status)]);
     this.#end();
@@ -153,23 +156,29 @@ class WatchSource implements Source {
     if (this.#plan.marksInitialEnd) {
       this.#write([this.#plan.framing.bookmark(this.#plan.after, initialEventsEnd)]);
     }
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    this.#write(waiting);
+    this.#flush();
   }
 
   #send(frames: readonly Buffer[]): void {
     if (frames.length === 0 || this.#isTooSlow()) return;
-    if (!this.#initial) {
+    const { writeTurns } = this.#plan;
+    const mustWait = this.#initial !== undefined || this.#waiting.length > 0;
+    if (!mustWait && writeTurns.mayWrite(bytesOf(frames))) {
       this.#write(frames);
       return;
     }
-    for (const frame of frames) {
-      this.#waiting.push(frame);
-      this.#waitingBytes += frame.length;
-    }
+    if (!mustWait) writeTurns.wait(this.#flush);
+    for (const frame of frames) this.#waiting.push(frame);
+    this.#waitingBytes += bytesOf(frames);
   }
+
+  readonly #flush = (): number => {
+    const [frames, bytes] = [this.#waiting, this.#waitingBytes];
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    this.#write(frames);
+    return bytes;
+  };
 
   #write(frames: readonly Buffer[]): void {
     for (const piece of piecesOf(frames)) {
@@ -229,12 +238,13 @@ class WatchSource implements Source {
     const { revision } = cache;
     this.#timer = clock.after(settleMs, () => {
       this.#delivered = Math.max(this.#delivered, revision);
-      if (!this.#initial) this.#write([framing.bookmark(this.#delivered)]);
+      if (!this.#initial) this.#send([framing.bookmark(this.#delivered)]);
       this.#wait();
     });
   }
 
   #end(): void {
+    if (!this.#initial) this.#flush();
     const sink = this.#sink;
     this.#release();
     sink?.end();
@@ -246,10 +256,14 @@ class WatchSource implements Source {
     this.#unlink();
     this.#timer?.cancel();
     this.#reading?.cancel();
+    this.#plan.writeTurns.leave(this.#flush);
     this.#waiting = [];
+    this.#waitingBytes = 0;
     this.#initial = undefined;
   }
 }
+
+const bytesOf = (frames: readonly Buffer[]) => frames.reduce((sum, { length }) => sum + length, 0);
 
 /** The same bytes in the same order, in few pieces. */
 function* piecesOf(frames: readonly Buffer[]): Generator<Buffer> {

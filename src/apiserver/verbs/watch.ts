@@ -34,6 +34,7 @@ export async function watchCollection(scope: RequestScope, query: ListQuery): Pr
     clock: server.clock,
     log: server.log,
     turns: server.turns,
+    writeTurns: server.writeTurns,
     selection,
     framing,
     after,

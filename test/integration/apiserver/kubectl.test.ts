@@ -59,6 +59,16 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
       assert.equal((await deployment())?.spec.replicas, 3);
     });
 
+    it('tells who may do what', async () => {
+      assert.equal(await kubectl('auth', 'can-i', '*', '*'), 'yes\n');
+      const KUBECONFIG = await server.kubeconfigFor('bob', []);
+      const asked = promisify(execFile)(binary, ['auth', 'can-i', 'list', 'pods'], {
+        env: { ...env, KUBECONFIG },
+        timeout: 20_000,
+      });
+      await assert.rejects(asked, ({ stdout, code }) => stdout === 'no\n' && code === 1);
+    });
+
     it('says that acting as somebody else is not supported', async () => {
       for (const flags of [['--as=bob'], ['--as=bob', '--as-group=system:masters']]) {
         await assert.rejects(kubectl('get', 'pods', ...flags), ({ stderr }) => {

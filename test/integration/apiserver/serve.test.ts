@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
 import { Agent, get, type RequestOptions, request } from 'node:https';
 import { after, before, describe, it } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { listenHttps } from '../../../src/apiserver/serve.ts';
+import { agentProtocol } from '../../../src/base/agent-protocol.ts';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { replaceable } from '../../../src/base/current.ts';
 import { silentLogger } from '../../../src/base/log.ts';
@@ -234,6 +236,24 @@ describe('the HTTPS listener', () => {
       const stranger = createHttp2Transport(unknown);
       assert.equal((await stranger.request({ method: 'GET', path: maps })).status, 401);
       stranger.close();
+    });
+
+    it('bounds what a connection carries, and ends that of a stranger with its first answer', async () => {
+      const socket = connect({
+        host: '127.0.0.1',
+        port: server.port,
+        ca: server.authority.certificate,
+        ALPNProtocols: ['h2', agentProtocol],
+      });
+      const session = connectHttp2(`https://127.0.0.1:${server.port}`, { createConnection: () => socket });
+      const [settings] = (await once(session, 'remoteSettings')) as [{ maxConcurrentStreams: number }];
+      assert.equal(settings.maxConcurrentStreams, 250);
+      const stream = session.request({ ':path': maps });
+      const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
+      assert.equal(headers[':status'], 401);
+      const closed = once(session, 'close');
+      stream.resume();
+      await closed;
     });
 
     it('keeps many watches on one connection, beside large lists that are read slowly', async () => {

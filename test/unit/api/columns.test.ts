@@ -12,7 +12,7 @@ import { podResource } from '../../../src/api/core/v1/pod.ts';
 import { secretResource } from '../../../src/api/core/v1/secret.ts';
 import { serviceResource } from '../../../src/api/core/v1/service.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
-import { registry } from '../../../src/api/registry.ts';
+import { storedKinds } from '../../../src/api/registry.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import { cells, decode, merge } from '../../fixtures/kinds.ts';
@@ -39,7 +39,7 @@ const layouts: Readonly<Record<string, string>> = {
   deployments: 'Name|Ready|Up-to-date|Available|Age|Containers*|Images*|Selector*',
 };
 
-for (const { plural, columns } of registry) {
+for (const { plural, columns } of storedKinds) {
   test(`the columns of ${plural} are kubectl's`, () => {
     const layout = columns.map(
       ({ name, type, priority }) => `${name}${type === 'integer' ? '(i)' : ''}${priority === 1 ? '*' : ''}`,

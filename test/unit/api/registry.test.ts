@@ -81,6 +81,6 @@ test('kinds with a status of their own, and kinds whose changes are counted', ()
   );
   assert.deepEqual(
     kinds(({ namespaced }) => !namespaced),
-    ['CertificateSigningRequest', 'Namespace', 'Node'],
+    ['CertificateSigningRequest', 'Namespace', 'Node', 'SelfSubjectAccessReview'],
   );
 });

@@ -1,0 +1,69 @@
+/** Kinds that are created to be answered: the answer is the object with its status, and nothing is stored. */
+import {
+  type ResourceAttributes,
+  type SelfSubjectAccessReview,
+  selfSubjectAccessReviewResource,
+} from '../api/authorization/v1/self-subject-access-review.ts';
+import { type FieldSelector, parseFieldSelector } from '../apimachinery/field-selector.ts';
+import type { KubeObject } from '../apimachinery/meta.ts';
+import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
+import { newInvalid } from '../apimachinery/status-error.ts';
+import type { AccessRequest } from './authorization/authorizer.ts';
+import type { ServerContext } from './server-context.ts';
+import type { UserInfo } from './user.ts';
+
+type Answer = (server: ServerContext, user: UserInfo, review: KubeObject) => Promise<object>;
+
+/** By kind: what the status of a review is to be. */
+const answers: Readonly<Record<string, Answer>> = {
+  [selfSubjectAccessReviewResource.kind]: (server, user, review) =>
+    accessStatus(server, accessOf(user, review as SelfSubjectAccessReview)),
+};
+
+/** Throws Invalid (422) for a review that asks for nothing, or for two things. */
+export async function answerReview(
+  server: ServerContext,
+  definition: ResourceDefinition,
+  user: UserInfo,
+  review: KubeObject,
+): Promise<KubeObject> {
+  const causes = definition.strategy.validate?.(review) ?? [];
+  if (causes.length > 0) throw newInvalid(definition, '', causes);
+  const answer = answers[definition.kind];
+  if (!answer) throw new Error(`nothing answers reviews of the kind ${definition.kind}`);
+  const status = await answer(server, user, review);
+  // Never made and without a name, as upstream answers.
+  return { ...review, metadata: { creationTimestamp: null }, status } as unknown as KubeObject;
+}
+
+async function accessStatus(server: ServerContext, access: AccessRequest): Promise<object> {
+  return { allowed: await server.authorize(access) };
+}
+
+function accessOf(user: UserInfo, { spec }: SelfSubjectAccessReview): AccessRequest {
+  const { resourceAttributes: asked, nonResourceAttributes } = spec;
+  if (asked === undefined) {
+    const { path = '', verb = '' } = nonResourceAttributes ?? {};
+    return { type: 'path', user, verb, path };
+  }
+  const { verb = '', group = '', namespace = '', name = '', resource: plural = '', subresource } = asked;
+  const resource = subresource ? `${plural}/${subresource}` : plural;
+  const fieldSelector = selectorOf(asked);
+  return { type: 'resource', user, verb, group, resource, namespace, name, fieldSelector };
+}
+
+/** What cannot be read narrows nothing: the answer is then that of a request for everything. */
+function selectorOf({ fieldSelector }: ResourceAttributes): FieldSelector {
+  if (fieldSelector?.rawSelector) {
+    try {
+      return parseFieldSelector(fieldSelector.rawSelector);
+    } catch {
+      return [];
+    }
+  }
+  return (fieldSelector?.requirements ?? []).flatMap(({ key: field, operator, values = [] }) => {
+    const [value, ...more] = values;
+    const narrows = operator === 'In' && field !== undefined && value !== undefined && more.length === 0;
+    return narrows ? [{ field, operator: '=', value } as const] : [];
+  });
+}

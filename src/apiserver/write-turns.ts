@@ -1,0 +1,56 @@
+/**
+ * What many watches are told at once, told in turns. One event may go to thousands of connections, and TLS encrypts it for each
+ * of them: before the loop turns they write so much together, the rest wait in the order in which they asked.
+ */
+
+/** Some ten milliseconds of encrypting and of system calls, be it many small writes or few large ones. */
+const turnBytes = 4 * 1024 * 1024;
+const writeBytes = 16 * 1024;
+
+/** Writes what waits; answers how many bytes. */
+export type WaitingWrite = () => number;
+
+export class WriteTurns {
+  readonly #waiting = new Set<WaitingWrite>();
+  #used = 0;
+  #scheduled = false;
+
+  /** True when so much may be written now; otherwise it has to wait. */
+  mayWrite(bytes: number): boolean {
+    if (this.#waiting.size > 0 || this.#used >= turnBytes) return false;
+    this.#took(bytes);
+    return true;
+  }
+
+  /** Calls once, in a later turn of the loop. */
+  wait(write: WaitingWrite): void {
+    this.#waiting.add(write);
+    this.#schedule();
+  }
+
+  leave(write: WaitingWrite): void {
+    this.#waiting.delete(write);
+  }
+
+  #took(bytes: number): void {
+    this.#used += Math.max(bytes, writeBytes);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => this.#turn());
+  }
+
+  #turn(): void {
+    this.#scheduled = false;
+    this.#used = 0;
+    for (const write of this.#waiting) {
+      if (this.#used >= turnBytes) break;
+      this.#waiting.delete(write);
+      this.#took(write());
+    }
+    if (this.#waiting.size > 0) this.#schedule();
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * Gives memory that was freed back to the system. Node's buffers and TLS connections live on the heap of the C library, and
+ * glibc keeps what is free below anything that is still in use: after a burst of load most of it, for good. `malloc_trim`
+ * gives the pages in between back. Node reaches it by its own `node:ffi`, which is experimental: this is the only module that
+ * knows of it. Another C library (musl) keeps less, and is left alone.
+ */
+import type { DynamicLibraryResult } from 'node:ffi';
+
+const definitions = { malloc_trim: { arguments: ['u64'], return: 'i32' } } as const;
+
+type Libc = DynamicLibraryResult<typeof definitions>;
+
+/** A function that gives back what it can, in some milliseconds; undefined where there is none. */
+export function memoryTrimmer(): (() => void) | undefined {
+  const libc = openLibc();
+  return libc && (() => void libc.functions.malloc_trim(0n));
+}
+
+/** The file of glibc; musl's has another name. */
+function openLibc(): Libc | undefined {
+  // Says that FFI is experimental on standard error, which tells a user nothing he could act on.
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return process.getBuiltinModule('node:ffi').dlopen('libc.so.6', definitions);
+  } catch {
+    return undefined;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}

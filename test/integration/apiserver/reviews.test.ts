@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { SelfSubjectAccessReview } from '../../../src/api/authorization/v1/self-subject-access-review.ts';
+import type { Status } from '../../../src/apimachinery/status-error.ts';
+import type { UserInfo } from '../../../src/apiserver/user.ts';
+import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+
+const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+const node: UserInfo = { name: 'system:node:n1', groups: ['system:nodes', 'system:authenticated'] };
+const bob: UserInfo = { name: 'bob', groups: ['system:authenticated'] };
+const root: UserInfo = { name: 'root', groups: ['system:masters', 'system:authenticated'] };
+
+describe('a SelfSubjectAccessReview', () => {
+  let server: TestServer;
+  before(async () => {
+    server = await startTestServer();
+    await server.call('POST', '/api/v1/nodes', { metadata: { name: 'n1' } });
+  });
+  after(() => server.stop());
+
+  const ownPods = { key: 'spec.nodeName', operator: 'In', values: ['n1'] };
+  const listPods = { verb: 'list', resource: 'pods' };
+  const rows: readonly [string, UserInfo, object, boolean][] = [
+    [
+      'an administrator, anything',
+      root,
+      { resourceAttributes: { verb: '*', resource: '*', group: '*' } },
+      true,
+    ],
+    ['an administrator, any path', root, { nonResourceAttributes: { verb: 'get', path: '/x' } }, true],
+    ['nobody, pods', bob, { resourceAttributes: { ...listPods, namespace: 'default' } }, false],
+    ['nobody, discovery', bob, { nonResourceAttributes: { verb: 'get', path: '/apis' } }, true],
+    ['nobody, metrics', bob, { nonResourceAttributes: { verb: 'get', path: '/metrics' } }, false],
+    ['nobody, an empty question', bob, { resourceAttributes: {} }, false],
+    [
+      'nobody, this review',
+      bob,
+      {
+        resourceAttributes: {
+          verb: 'create',
+          group: 'authorization.k8s.io',
+          resource: 'selfsubjectaccessreviews',
+        },
+      },
+      true,
+    ],
+    [
+      'a node, its own Node',
+      node,
+      { resourceAttributes: { verb: 'get', resource: 'nodes', name: 'n1' } },
+      true,
+    ],
+    [
+      'a node, the status of another',
+      node,
+      { resourceAttributes: { verb: 'patch', resource: 'nodes', subresource: 'status', name: 'n2' } },
+      false,
+    ],
+    [
+      'a node, its own status',
+      node,
+      { resourceAttributes: { verb: 'patch', resource: 'nodes', subresource: 'status', name: 'n1' } },
+      true,
+    ],
+    ['a node, all pods', node, { resourceAttributes: listPods }, false],
+    [
+      'a node, its own pods',
+      node,
+      { resourceAttributes: { ...listPods, fieldSelector: { requirements: [ownPods] } } },
+      true,
+    ],
+    [
+      'a node, its own pods in one text',
+      node,
+      { resourceAttributes: { ...listPods, fieldSelector: { rawSelector: 'spec.nodeName=n1' } } },
+      true,
+    ],
+    [
+      'a node, its own pods and others',
+      node,
+      {
+        resourceAttributes: {
+          ...listPods,
+          fieldSelector: { requirements: [{ ...ownPods, values: ['n1', 'n2'] }] },
+        },
+      },
+      false,
+    ],
+    [
+      'a node, a selector that cannot be read',
+      node,
+      { resourceAttributes: { ...listPods, fieldSelector: { rawSelector: 'spec.nodeName~n1' } } },
+      false,
+    ],
+  ];
+  for (const [what, user, spec, allowed] of rows) {
+    it(`${what}: ${allowed}`, async () => {
+      const answer = await server.call('POST', reviews, { spec }, { user });
+      assert.equal(answer.status, 201, answer.text);
+      const review = answer.json<SelfSubjectAccessReview>();
+      const head = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };
+      const metadata = { creationTimestamp: null };
+      assert.deepEqual(review, { ...head, metadata, spec, status: { allowed } } as unknown);
+    });
+  }
+
+  it('counts no status that came with the question', async () => {
+    const question = { spec: { resourceAttributes: listPods }, status: { allowed: true } };
+    const answer = await server.call('POST', reviews, question, { user: bob });
+    assert.deepEqual(answer.json<SelfSubjectAccessReview>().status, { allowed: false });
+  });
+
+  it('asks for one thing', async () => {
+    const both = { resourceAttributes: listPods, nonResourceAttributes: { verb: 'get', path: '/' } };
+    for (const spec of [{}, both]) {
+      const answer = await server.call('POST', reviews, { spec });
+      assert.equal(answer.status, 422, answer.text);
+      assert.match(answer.json<Status>().message ?? '', /spec: .*exactly one of nonResourceAttributes or/);
+    }
+  });
+
+  it('is not stored, nor read, changed or listed', async () => {
+    const question = { metadata: { name: 'kept' }, spec: { resourceAttributes: listPods } };
+    assert.equal((await server.call('POST', reviews, question)).status, 201);
+    const { items } = await server.store.list('/registry/selfsubjectaccessreviews');
+    assert.deepEqual(items, []);
+    for (const [method, path] of [
+      ['GET', reviews],
+      ['GET', `${reviews}?watch=true`],
+      ['DELETE', reviews],
+      ['GET', `${reviews}/kept`],
+      ['PUT', `${reviews}/kept`],
+      ['DELETE', `${reviews}/kept`],
+    ] as const) {
+      const answer = await server.call(method, path, method === 'PUT' ? question : undefined);
+      assert.equal(answer.status, 405, `${method} ${path}`);
+    }
+  });
+
+  it('is answered in protobuf too', async () => {
+    const accept = 'application/vnd.kubernetes.protobuf';
+    const question = { spec: { resourceAttributes: listPods } };
+    const answer = await server.call('POST', reviews, question, { headers: { accept } });
+    assert.equal(answer.status, 201, answer.text);
+    assert.equal(answer.headers.get('content-type'), accept);
+    assert.match(answer.text, /^k8s\0/);
+  });
+
+  it('has no table', async () => {
+    const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+    const question = { spec: { resourceAttributes: listPods } };
+    const answer = await server.call('POST', reviews, question, { headers: { accept } });
+    assert.equal(answer.status, 406, answer.text);
+    assert.equal(answer.json<Status>().reason, 'NotAcceptable');
+  });
+
+  it('is in discovery and the description of the API as what can only be created', async () => {
+    const { resources } = (await server.call('GET', '/apis/authorization.k8s.io/v1')).json<{
+      resources: { name: string; verbs: string[]; namespaced: boolean }[];
+    }>();
+    assert.deepEqual(
+      resources.map(({ name, verbs, namespaced }) => [name, verbs, namespaced]),
+      [['selfsubjectaccessreviews', ['create'], false]],
+    );
+    const { paths } = (await server.call('GET', '/openapi/v3/apis/authorization.k8s.io/v1')).json<{
+      paths: Record<string, object>;
+    }>();
+    assert.deepEqual(
+      Object.entries(paths).map(([path, item]) => [path, Object.keys(item)]),
+      [[reviews, ['post']]],
+    );
+  });
+});

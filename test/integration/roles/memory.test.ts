@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+
+const fixture = join(import.meta.dirname, '../../fixtures/hoard.ts');
+
+/** In MB. */
+async function hoard(mode: string): Promise<{ most: number; left: number }> {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--expose-gc', fixture, mode]);
+  assert.equal(stderr, '', 'nothing is said of how it is done');
+  return JSON.parse(stdout);
+}
+
+test('freed memory goes back to the system, though some above it is still in use', async () => {
+  const without = await hoard('leave');
+  assert.ok(
+    without.most - without.left < 50,
+    `the C library gives it back by itself: ${JSON.stringify(without)}`,
+  );
+  const kept = await hoard('keep');
+  assert.ok(kept.most - kept.left > 100, `much stays: ${JSON.stringify(kept)}`);
+});

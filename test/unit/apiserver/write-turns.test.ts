@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { WriteTurns } from '../../../src/apiserver/write-turns.ts';
+
+const MB = 1024 * 1024;
+
+test('what is little is written at once, also by many', () => {
+  const turns = new WriteTurns();
+  for (let count = 0; count < 256; count++) assert.equal(turns.mayWrite(100), true, `${count}`);
+  assert.equal(turns.mayWrite(100), false, 'a write costs something, however little it writes');
+});
+
+test('what is much waits, in the order of asking, some of it a turn', async () => {
+  const turns = new WriteTurns();
+  assert.equal(turns.mayWrite(8 * MB), true, 'one write is never divided');
+  const written: number[] = [];
+  for (let number = 0; number < 6; number++) {
+    assert.equal(turns.mayWrite(2 * MB), false);
+    turns.wait(() => {
+      written.push(number);
+      return 2 * MB;
+    });
+  }
+  assert.deepEqual(written, []);
+  await setImmediate();
+  assert.deepEqual(written, [0, 1]);
+  assert.equal(turns.mayWrite(1), false, 'nobody overtakes who waits');
+  await setImmediate();
+  assert.deepEqual(written, [0, 1, 2, 3]);
+  await setImmediate();
+  assert.deepEqual(written, [0, 1, 2, 3, 4, 5]);
+  await setImmediate();
+  assert.equal(turns.mayWrite(1), true);
+});
+
+test('who leaves is not called', async () => {
+  const turns = new WriteTurns();
+  let written = 0;
+  const write = () => ++written;
+  turns.wait(write);
+  turns.leave(write);
+  await setImmediate();
+  await setImmediate();
+  assert.equal(written, 0);
+});
