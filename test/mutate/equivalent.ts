@@ -10,7 +10,21 @@ export interface Equivalent {
   readonly because: string;
 }
 
-export const equivalents: readonly Equivalent[] = [];
+export const equivalents: readonly Equivalent[] = [
+  ...['a < b → a <= b', 'a > b → true', 'a > b → a >= b', '1 → 2', '0 → 1'].map((change) => ({
+    file: 'src/proxy/render.ts',
+    line: 'const byCodeUnit = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);',
+    change,
+    because:
+      'keys of a Map or Set are compared, of which no two are the same; of the answer only the sign counts',
+  })),
+  {
+    file: 'src/kubelet/plan/kernel-files.ts',
+    line: 'return Number.isFinite(limit) && limit < 2 ** 60 ? limit : undefined;',
+    change: 'Number.isFinite(limit) && limit < 2 ** 60 → (limit < 2 ** 60)',
+    because: 'neither NaN nor Infinity is less than a number; a limit is never below zero',
+  },
+];
 
 /** Those of a file: which of its mutants they are, and which of them are of none, since the source has changed. */
 export function matchEquivalents(

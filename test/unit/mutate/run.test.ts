@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, test } from 'node:test';
 import { importsOf } from '../../fixtures/imports.ts';
 import { coverageOf, ranAt } from '../../mutate/coverage.ts';
-import { matchEquivalents } from '../../mutate/equivalent.ts';
+import { equivalents, matchEquivalents } from '../../mutate/equivalent.ts';
 import { Judge } from '../../mutate/judge.ts';
 import { type Mutant, mutantsOf } from '../../mutate/mutants.ts';
 import { type Outcome, OutcomeLog, proofOf } from '../../mutate/outcomes.ts';
 import { belowAim, countsOf, reportOf } from '../../mutate/report.ts';
-import type { TestResult } from '../../mutate/run-test.ts';
+import { root, type TestResult } from '../../mutate/run-test.ts';
 import { TestGraph } from '../../mutate/test-graph.ts';
 
 const source = 'export const f = (a: number) => a + 1;\n';
@@ -178,6 +179,14 @@ test('an equivalent one is known by its line and change; one of no mutant is sta
   const { matched, stale } = matchEquivalents('src/x/f.ts', source, mutants, [entry, ...others]);
   assert.deepEqual([...matched], [plus]);
   assert.deepEqual(stale, others.slice(0, 2));
+});
+
+test('the list of equivalent ones has nothing that the source does not have, and a reason for each', () => {
+  for (const file of new Set(equivalents.map((entry) => entry.file))) {
+    const text = readFileSync(join(root, file), 'utf8');
+    assert.deepEqual(matchEquivalents(file, text, mutantsOf(file, text), equivalents).stale, []);
+  }
+  for (const { because } of equivalents) assert.match(because, /\w+ \w+ \w+/);
 });
 
 describe('the report', () => {
