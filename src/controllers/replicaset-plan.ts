@@ -64,9 +64,11 @@ export function rankForDeletion(pods: readonly Pod[], siblings: readonly Pod[]):
 
 const phaseRank = { Pending: 0, Unknown: 1, Running: 2, Succeeded: 2, Failed: 2 } as const;
 
+/** A whole number of 32 bits; anything else counts as 0. */
 function deletionCost(pod: Pod): number {
   const text = pod.metadata.annotations?.['controller.kubernetes.io/pod-deletion-cost'] ?? '0';
-  return /^(0|-?[1-9]\d{0,9})$/.test(text) ? Number(text) : 0;
+  const cost = /^(0|-?[1-9]\d{0,9})$/.test(text) ? Number(text) : 0;
+  return cost === (cost | 0) ? cost : 0;
 }
 
 /** A missing time counts as the youngest, as it does upstream. */

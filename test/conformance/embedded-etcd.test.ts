@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, readlink, rm, stat, truncate } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, readlink, rm, stat, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -14,6 +13,7 @@ import { systemRandom } from '../../src/base/random.ts';
 import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../src/storage/embedded-etcd.ts';
 import { connectEtcd } from '../../src/storage/etcd.ts';
 import { StoreUnavailableError } from '../../src/storage/store.ts';
+import { makeDirectory } from '../e2e/harness/belongings.ts';
 import { etcdBinary } from '../fixtures/etcd-binary.ts';
 import { RecordingLogger } from '../fixtures/recording-logger.ts';
 import { binaries, earlierBinary, startTestEtcd } from './etcd-server.ts';
@@ -77,7 +77,7 @@ test('it is started again when killed, keeps its data, and is gone after stop', 
 });
 
 test('after its master was killed: the etcd left behind is ended and its data served', limit, async () => {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
+  const dataDir = makeDirectory('minik8s-store-');
   const storage = path.join(import.meta.dirname, '../../src/storage');
   const master = spawn(
     process.execPath,
@@ -129,7 +129,7 @@ test('a data directory whose path is longer than a socket address works', limit,
 });
 
 test('the signal ends it', limit, async () => {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
+  const dataDir = makeDirectory('minik8s-store-');
   const abort = new AbortController();
   const etcd = await startEmbeddedEtcd({
     ...binaries,
@@ -147,7 +147,7 @@ test('the signal ends it', limit, async () => {
 });
 
 test('a binary that cannot run is told, and stop does not hang', limit, async () => {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
+  const dataDir = makeDirectory('minik8s-store-');
   const binary = path.join(dataDir, 'no-such-etcd');
   const signal = new AbortController().signal;
   const start = startEmbeddedEtcd({
@@ -176,7 +176,7 @@ test('a data directory that a living master uses is left to it', limit, async ()
 
 test('killed in its first start it begins anew, and later it keeps what it has', limit, async () => {
   for (let round = 0; round < 5; round++) {
-    const dataDir = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
+    const dataDir = makeDirectory('minik8s-store-');
     const abort = new AbortController();
     const starting = start(dataDir, abort.signal);
     // Its log is there, itself not yet in it.
@@ -202,7 +202,7 @@ test('killed in its first start it begins anew, and later it keeps what it has',
 });
 
 test('damaged data are told as that, at once, with what to do', limit, async () => {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
+  const dataDir = makeDirectory('minik8s-store-');
   const log = new RecordingLogger();
   const begin = () =>
     startEmbeddedEtcd({

@@ -1,7 +1,6 @@
 /** A real etcd for tests, in a directory of its own that is removed with it. */
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
@@ -9,6 +8,7 @@ import { systemRandom } from '../../src/base/random.ts';
 import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../src/storage/embedded-etcd.ts';
 import { connectEtcd } from '../../src/storage/etcd.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { makeDirectory } from '../e2e/harness/belongings.ts';
 import { etcdBinary } from '../fixtures/etcd-binary.ts';
 
 /** Debian's: 3.4, and 3.5 from Debian 13 on. */
@@ -31,7 +31,8 @@ export interface TestEtcd {
 }
 
 export async function startTestEtcd(subdirectory = 'etcd'): Promise<TestEtcd> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
+  // Goes with this process, and the etcd in it too, however that ends.
+  const directory = makeDirectory('minik8s-store-');
   const etcd = await startEmbeddedEtcd({
     ...binaries,
     dataDir: path.join(directory, subdirectory),

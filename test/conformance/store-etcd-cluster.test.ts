@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import net from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -14,6 +13,7 @@ import { systemRandom } from '../../src/base/random.ts';
 import { createAuthority, issueCertificate } from '../../src/pki/x509.ts';
 import { connectEtcd, type EtcdOptions } from '../../src/storage/etcd.ts';
 import { RevisionMismatchError, type StoredValue, StoreUnavailableError } from '../../src/storage/store.ts';
+import { makeDirectory } from '../e2e/harness/belongings.ts';
 import { etcdBinary } from '../fixtures/etcd-binary.ts';
 import { freePort } from '../fixtures/free-port.ts';
 import { Collector, freshTree } from './store.ts';
@@ -49,7 +49,7 @@ async function makeCertificates(): Promise<typeof tls> {
 }
 
 before(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), 'minik8s-store-'));
+  directory = makeDirectory('minik8s-store-');
   tls = await makeCertificates();
   const ports = new Map<string, { client: string; peer: string }>();
   for (const member of members) {

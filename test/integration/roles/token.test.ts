@@ -12,6 +12,7 @@ import { authorityHash } from '../../../src/pki/credentials.ts';
 import { makeKey, makeRequest } from '../../../src/pki/new-request.ts';
 import { tokenCommand } from '../../../src/roles/token.ts';
 import type { Cache } from '../../../src/storage/cache.ts';
+import { noHome } from '../../fixtures/ctl.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 
 const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
@@ -51,7 +52,7 @@ async function token(...args: readonly string[]) {
     readStdin: async () => '',
     stdio: () => process,
     env: { KUBECONFIG: kubeconfig },
-    homeDirectory: '/nonexistent',
+    homeDirectory: noHome,
     clock: systemClock,
     random: systemRandom,
     signal: new AbortController().signal,

@@ -8,6 +8,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { noHome } from '../../fixtures/ctl.ts';
 import { kubectlOf, unlessKubectl } from '../../fixtures/kubectls.ts';
 import { type StreamCluster, startStreamCluster } from './stream-cluster.ts';
 
@@ -38,7 +39,7 @@ describe('ctl cp', { timeout: 110_000 }, () => {
   before(async () => {
     cluster = await startStreamCluster();
     const KUBECONFIG = await cluster.server.kubeconfigFor('admin', ['system:masters']);
-    env = { KUBECONFIG, HOME: '/nonexistent', PATH: process.env.PATH ?? '' };
+    env = { KUBECONFIG, HOME: noHome, PATH: process.env.PATH ?? '' };
     from = join(cluster.server.directory, 'from');
     mkdirSync(join(from, 'empty'), { recursive: true });
     mkdirSync(join(from, 'in/it'), { recursive: true });

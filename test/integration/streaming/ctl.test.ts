@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { noHome } from '../../fixtures/ctl.ts';
 import { kubectlOf, unlessKubectl } from '../../fixtures/kubectls.ts';
 import { freePort, type StreamCluster, startStreamCluster } from './stream-cluster.ts';
 
@@ -40,7 +41,7 @@ describe('ctl streams', { timeout: 110_000 }, () => {
     cluster = await startStreamCluster();
     env = {
       KUBECONFIG: await cluster.server.kubeconfigFor('admin', ['system:masters']),
-      HOME: '/nonexistent',
+      HOME: noHome,
       PATH: process.env.PATH ?? '',
     };
     const ports = [{ port: 80, targetPort: 8080 }];

@@ -9,10 +9,18 @@ import {
   revisionAnnotation,
   revisionHistoryAnnotation,
 } from '../../../src/controllers/deployment-plan.ts';
-import { resolveCount, rolloutLimits, sumReplicas } from '../../../src/controllers/deployment-rollout.ts';
+import {
+  desiredReplicasAnnotation,
+  maxReplicasAnnotation,
+  newSetReplicas,
+  proportionalScale,
+  resolveCount,
+  rolloutLimits,
+  sumReplicas,
+} from '../../../src/controllers/deployment-rollout.ts';
 import { findNewReplicaSet, fnv32a, templateHash } from '../../../src/controllers/deployment-template.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
-import { deployment, meta, ownedBy, pod, start } from './objects.ts';
+import { deployment, meta, ownedBy, pod, replicaSet, start } from './objects.ts';
 
 /** A world in which plans are carried out: the ReplicaSets and the Deployment as the server would hold them. */
 class World {
@@ -306,6 +314,30 @@ describe('planDeployment', () => {
     assert.equal(progressing(world)?.reason, 'NewReplicaSetAvailable');
   });
 
+  it('stays failed while it is paused, so that the reason is not lost', () => {
+    const world = new World(deployment(2, { progressDeadlineSeconds: 60 }));
+    world.step();
+    world.step();
+    world.now += 61_000;
+    world.step();
+    assert.equal(progressing(world)?.reason, 'ProgressDeadlineExceeded');
+    world.edit((target) => {
+      target.spec.paused = true;
+    });
+    world.step();
+    assert.equal(progressing(world)?.reason, 'ProgressDeadlineExceeded');
+  });
+
+  it('stays complete when pods come and go after the rollout', () => {
+    const world = new World(deployment(4));
+    world.settle();
+    for (const available of [2, 3, 4]) {
+      world.sets = world.sets.map((set) => withPods(set, 4, available));
+      world.step();
+      assert.equal(progressing(world)?.reason, 'NewReplicaSetAvailable', `${available} of 4`);
+    }
+  });
+
   it('does nothing but report while it is being deleted', () => {
     const world = new World(deployment(2));
     world.deployment.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
@@ -365,6 +397,33 @@ describe('rolling updates with pods that become ready and break at random', () =
       );
     });
   }
+});
+
+describe('sizes', () => {
+  const rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
+  const of = (replicas: number) =>
+    deployment(replicas, { strategy: { type: 'RollingUpdate', rollingUpdate } });
+  const sized = (name: string, replicas: number, desired: number) => {
+    const annotations = {
+      [desiredReplicasAnnotation]: String(desired),
+      [maxReplicasAnnotation]: String(desired + 1),
+    };
+    const set = withPods(replicaSet(name, replicas), replicas, replicas);
+    return { ...set, metadata: { ...set.metadata, annotations } };
+  };
+
+  it('of the new set follow the Deployment down at once, and up as far as the surge allows', () => {
+    assert.equal(newSetReplicas(of(3), sized('new', 5, 5), []), 3);
+    assert.equal(newSetReplicas(of(3), sized('new', 1, 3), [sized('old', 2, 3)]), 2);
+    assert.equal(newSetReplicas(of(3), sized('new', 1, 3), [sized('old', 3, 3)]), 1);
+  });
+
+  it('of old sets are 0 once the new one has taken over, whatever share they had', () => {
+    const [old, taken] = [sized('old', 2, 3), sized('new', 4, 4)];
+    assert.deepEqual(proportionalScale(of(4), taken, [old]), [{ set: old, replicas: 0 }]);
+    const waiting = { ...taken, status: { ...taken.status, replicas: 4, availableReplicas: 3 } };
+    assert.notDeepEqual(proportionalScale(of(4), waiting, [old]), [{ set: old, replicas: 0 }]);
+  });
 });
 
 describe('limits and names', () => {

@@ -38,6 +38,15 @@ describe('planReplicas', () => {
     });
 });
 
+it('a node is as full as it has pods that stay', () => {
+  const on = (nodeName: string, name: string, metadata = {}) =>
+    pod(name, { readyAt: 0, spec: { nodeName }, metadata });
+  const owned = [on('n1', 'a'), on('n2', 'z')];
+  const leaving = ['l1', 'l2'].map((name) => on('n1', name, { deletionTimestamp: at(5) }));
+  const plan = planReplicas(replicaSet('web', 1), owned, [...owned, ...leaving, on('n2', 'other')]);
+  assert.deepEqual(names(plan.remove), ['z']);
+});
+
 describe('rankForDeletion', () => {
   const cost = (value: string) => ({ annotations: { 'controller.kubernetes.io/pod-deletion-cost': value } });
   const ready = (name: string, options = {}) => pod(name, { readyAt: 0, ...options });
@@ -64,11 +73,17 @@ describe('rankForDeletion', () => {
       ready('z', { restarts: 3 }),
       ready('a', { metadata: { creationTimestamp: at(7) } }),
     ],
-    [
-      'a cost that is no number counts as 0',
-      ready('z', { metadata: cost('-1') }),
-      ready('a', { metadata: cost('007') }),
-    ],
+    ...['007', '+7', '7.0', '2147483648', 'x', ''].map((text): [string, Pod, Pod] => [
+      `a cost of ${JSON.stringify(text)}, which counts as 0`,
+      ready('z', { metadata: cost(text) }),
+      ready('a', { metadata: cost('1') }),
+    ]),
+    ...['-1', '-2147483648'].map((text): [string, Pod, Pod] => [
+      `a cost of ${text}, which is less than none`,
+      ready('z', { metadata: cost(text) }),
+      ready('a'),
+    ]),
+    ['the largest cost there is, last', ready('z'), ready('a', { metadata: cost('2147483647') })],
     ['ready for a shorter time', ready('z', { readyAt: 9 }), ready('a')],
     ['restarted more often', ready('z', { restarts: 3 }), ready('a')],
     ['younger', ready('z', { metadata: { creationTimestamp: at(7) } }), ready('a')],

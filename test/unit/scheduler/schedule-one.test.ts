@@ -383,6 +383,14 @@ describe('Snapshot', () => {
     snapshot.forget(one.metadata.uid);
     assert.equal(snapshot.nodes[0]?.requested.get('cpu'), 0);
   });
+  it('frees what a pod was to have that ended before it was bound', () => {
+    const snapshot = snapshotOf([node('n')]);
+    const one = wanting('p', { cpu: '1' });
+    snapshot.assume(one, 'n');
+    snapshot.setPod({ ...one, status: { ...one.status, phase: 'Failed' } });
+    assert.equal(snapshot.nodes[0]?.requested.get('cpu'), 0);
+    assert.equal(snapshot.isPlaced(one.metadata.uid), false);
+  });
   it('forgets no pod that the server has shown on its node', () => {
     const snapshot = snapshotOf([node('n')]);
     const one = wanting('p', { cpu: '1' });
