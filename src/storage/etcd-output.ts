@@ -31,11 +31,11 @@ export function readEtcdOutput(output: string): EtcdEnd {
 
 /** A line of etcd's log is JSON, cut where the disk was full; one of Go's is not. */
 function inWords(line: string): string {
-  const [message, error] = ['msg', 'error'].map((name) => {
+  const fields = ['msg', 'error', 'panic'].map((name) => {
     const quoted = new RegExp(`"${name}":("(?:[^"\\\\]|\\\\.)*")`).exec(line)?.[1];
     return quoted === undefined ? undefined : readString(quoted);
   });
-  return [message, error].filter(Boolean).join(': ') || line;
+  return fields.filter(Boolean).join(': ') || line;
 }
 
 function readString(quoted: string): string {

@@ -69,8 +69,8 @@ test('minik8s up says in one line why it cannot start, and leaves nothing', asyn
     const small = join(host.directory, 'small');
     mkdirSync(small);
     await systemExec('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', small]);
-    assertOneLine(await up({ 'data-dir': small }), /small\/bin\/current\/etcd/, /ENOSPC|no space/i, /space/);
-    assert.deepEqual(readdirSync(join(small, 'bin/current')), []);
+    assertOneLine(await up({ 'data-dir': small }), /small\/bin\/etcd/, /ENOSPC|no space/i, /space/);
+    assert.deepEqual(readdirSync(join(small, 'bin/etcd')), []);
   });
 
   for (const [flag, port, address] of [

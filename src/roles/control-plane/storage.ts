@@ -1,5 +1,5 @@
 /** The store of a control plane: an etcd of its own, run as a child, or one that is given. */
-import { access, constants } from 'node:fs/promises';
+import { access, constants, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onAbort, unlessAborted } from '../../base/abort.ts';
 import { extractAsset } from '../../base/assets.ts';
@@ -53,9 +53,9 @@ async function startEtcd(
   signal: AbortSignal,
 ): Promise<EmbeddedEtcd> {
   const dataDir = join(settings['data-dir'], 'etcd');
-  const binary = join(settings['data-dir'], 'bin/current/etcd');
-  // Where a minik8s with another etcd in it put that.
-  const earlierBinary = join(settings['data-dir'], 'bin/etcd');
+  const directory = join(settings['data-dir'], 'bin/etcd');
+  const [binary, earlierBinary] = [join(directory, 'etcd'), `${directory}-earlier`];
+  await setAside(directory, earlierBinary);
   await extractAsset('etcd', binary, 0o755);
   signal.throwIfAborted();
   // The signal that stops everything does until there is one; from then on etcd ends after whoever writes to it.
@@ -68,6 +68,18 @@ async function startEtcd(
   forget();
   stack.defer(() => etcd.stop());
   return etcd;
+}
+
+/**
+ * An earlier minik8s put its etcd where the directory of this one's is. So it is there to read its data, and that minik8s cannot
+ * start here any more: its etcd would write on in the data of this one, and then neither could read them.
+ */
+async function setAside(directory: string, earlierBinary: string): Promise<void> {
+  const found = await stat(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw error;
+  });
+  if (found?.isFile()) await rename(directory, earlierBinary);
 }
 
 async function connect(

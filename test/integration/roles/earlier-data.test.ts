@@ -4,6 +4,7 @@ import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { extractAsset } from '../../../src/base/assets.ts';
 import { systemClock as clock } from '../../../src/base/clock.ts';
 import { silentLogger as log } from '../../../src/base/log.ts';
 import { systemRandom as random } from '../../../src/base/random.ts';
@@ -48,6 +49,8 @@ test('a master takes over the data that the etcd of an earlier one wrote', async
       value: Buffer.from('written'),
       revision,
     });
+    // Where the earlier minik8s would put its etcd again, and so not start.
+    await assert.rejects(extractAsset('etcd', at('bin/etcd'), 0o755), /cannot write .*bin\/etcd/);
   } finally {
     stop.abort();
     await rm(directory, { recursive: true, force: true });

@@ -37,6 +37,11 @@ for (const [what, lines, expected] of [
     { line: 'failed to commit "tx": write db: no space left on device', trouble: 'full' },
   ],
   [
+    'a panic that was caught to be told',
+    ['{"level":"panic","msg":"execute job failed","job":"x","panic":"not implemented"}'],
+    { line: 'execute job failed: not implemented' },
+  ],
+  [
     'a byte of the log that was changed',
     [entry('fatal', 'failed to read WAL, cannot be repaired', 'walpb: crc mismatch'), warning],
     { line: 'failed to read WAL, cannot be repaired: walpb: crc mismatch', trouble: 'damaged' },
