@@ -25,7 +25,9 @@ import { runMember } from './worker/node-member.ts';
 import { claimNode } from './worker/one-node.ts';
 
 export const command = defineCommand({
-  meta: { description: 'join a cluster and run its pods; a token stands in the file or in MINIK8S_TOKEN' },
+  meta: {
+    description: 'join a cluster and run its pods; the token is read from the file or from MINIK8S_TOKEN',
+  },
   args: settingArgs(nodeSettings, nodeConfigFile),
   async run({ args }) {
     const warn = (message: string) => process.stderr.write(`warning: ${message}\n`);
