@@ -45,7 +45,7 @@ async function node(
   const [server] = settings.server ?? [];
   if (settings.server === undefined || server === undefined) {
     throw new UsageError(
-      `no server is given: run minik8s token create on a master and put what it prints into ${nodeConfigFile} (or --config FILE)`,
+      `no server is given: run minik8s token create on a master and put its output into ${nodeConfigFile} (or --config FILE)`,
     );
   }
   const nodeName = settings['node-name'] ?? hostname().toLowerCase();

@@ -220,13 +220,13 @@ test('why a machine cannot join is said in one line, and nothing is left', async
     [
       'a token nobody made',
       { token: 'zzzzzz.0123456789abcdef' },
-      /the token is wrong or has expired; put a new one/,
+      /the token is wrong or has expired; put a new token/,
     ],
     ['a wrong secret', { token: `${id}.0123456789abcdef` }, /the token is wrong or has expired/],
     [
       'another authority',
       { 'ca-cert-hash': `sha256:${'0'.repeat(64)}` },
-      /shows an authority with the hash sha256:/,
+      /presents an authority with the hash sha256:/,
     ],
     [
       'no master there',
