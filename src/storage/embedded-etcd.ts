@@ -78,7 +78,7 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
         `process ${master} runs its etcd on ${dataDir}: stop it first, or use another data directory`,
       );
     }
-    log.warn('ending the etcd a killed master left behind', { pid });
+    log.warn('stopping the etcd that a killed master left behind', { pid });
     await endProcess(pid, stopMs, clock);
   }
   const stopping = new AbortController();

@@ -49,7 +49,7 @@ export async function untilServing({ socketPath, clock, limitMs, signal }: Servi
     const answer = await health(socketPath, signal).catch(errorMessage);
     if (answer.includes('"true"')) return;
     signal.throwIfAborted();
-    if (clock.now() >= deadline) throw new Error(`etcd did not begin to serve: ${answer}`);
+    if (clock.now() >= deadline) throw new Error(`etcd did not become ready: ${answer}`);
     await sleep(clock, 20, signal);
   }
 }

@@ -275,7 +275,7 @@ describe('a bootstrap token', () => {
     const serving = await certificateRequest('s', { signerName: 'kubernetes.io/kubelet-serving' });
     const refused = await ask(whole, 'POST', requests, serving);
     assert.equal(refused.status, 403);
-    assert.match(refused.text, /a bootstrap token may only ask for certificates of/);
+    assert.match(refused.text, /a bootstrap token may only request certificates of/);
     const cheeky = {
       ...(await certificateRequest('cheeky', {
         username: 'system:admin',
