@@ -9,7 +9,7 @@ export const commands: Readonly<Record<string, Entry>> = {
   },
   master: { about: 'run a control plane', load: async () => (await import('./roles/master.ts')).command },
   token: {
-    about: 'make, list and delete the tokens by which machines join',
+    about: 'create, list and delete the tokens with which machines join',
     load: async () => (await import('./roles/token.ts')).processCommand(),
   },
   node: {
@@ -26,7 +26,7 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./cli/ctl.ts')).processCommand(),
   },
   licenses: {
-    about: 'print the licences of all that is in this file',
+    about: 'print the licences of everything in this executable',
     load: async () => (await import('./roles/licenses.ts')).command,
   },
   version: { about: 'print the version', load: async () => ({ run: () => print(`${version()}\n`) }) },

@@ -70,7 +70,7 @@ function readOperation(value: unknown, index: number): JsonPatchOperation {
   const at = `operation ${index}`;
   if (!isRecord(value)) throw badPatch(`${at} is not an object`);
   const { op, path, from } = value;
-  if (typeof path !== 'string' || !isPointer(path)) throw badPatch(`${at} has no valid path`);
+  if (typeof path !== 'string' || !isPointer(path)) throw badPatch(`${at} does not have a valid path`);
   switch (op) {
     case 'add':
     case 'replace':
@@ -81,7 +81,8 @@ function readOperation(value: unknown, index: number): JsonPatchOperation {
       return { op, path };
     case 'move':
     case 'copy':
-      if (typeof from !== 'string' || !isPointer(from)) throw badPatch(`${at} (${op}) has no valid from`);
+      if (typeof from !== 'string' || !isPointer(from))
+        throw badPatch(`${at} (${op}) does not have a valid from`);
       return { op, path, from };
     default:
       throw badPatch(
@@ -171,7 +172,7 @@ function remove(document: unknown, pointer: string, spent: Spent): unknown {
 function indexIn(list: readonly unknown[], key: string, last: number, op: string, pointer: string): number {
   const index = /^(?:0|[1-9]\d*)$/.test(key) ? Number(key) : -1;
   if (index < 0 || index > last)
-    throw doesNotApply(op, pointer, `${JSON.stringify(key)} is no index of a list of ${list.length}`);
+    throw doesNotApply(op, pointer, `${JSON.stringify(key)} is not an index of a list of ${list.length}`);
   return index;
 }
 

@@ -43,7 +43,7 @@ export function readPatch(body: string, contentType: string | undefined, accepte
 /** A patched copy of the object; throws BadRequest, Invalid (422) or, when it grew too large, a 413. Unknown fields stay for the decoder to judge. */
 export function applyPatch(target: JsonObject, patch: Patch, type: ObjectType): JsonObject {
   const result = patched(target, patch, type);
-  if (!isRecord(result)) throw newStatusError('Invalid', 'the patch leaves no object');
+  if (!isRecord(result)) throw newStatusError('Invalid', 'the result of the patch is not an object');
   const values = countValues(result);
   // What has become too large already may still be made smaller.
   if (values > maxPatchedValues && values > countValues(target)) throw tooManyValues();

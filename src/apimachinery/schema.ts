@@ -70,19 +70,19 @@ export type LabelSelector = v.InferOutput<typeof labelSelectorSchema>;
 
 /** The descriptions are for kinds of our own; Kubernetes' kinds have theirs. */
 export const conditionSchema = struct({
-  type: v.pipe(v.string(), v.description('What the condition is about, such as Ready.')),
+  type: v.pipe(v.string(), v.description('The type of the condition, such as Ready.')),
   status: v.pipe(
     v.picklist(['True', 'False', 'Unknown']),
-    v.description('Whether it holds: True, False or Unknown.'),
+    v.description('The status of the condition: True, False or Unknown.'),
   ),
   reason: v.optional(v.pipe(v.string(), v.description('Why, in one word for programs.'))),
   message: v.optional(v.pipe(v.string(), v.description('Why, in a sentence for people.'))),
   lastTransitionTime: v.optional(v.pipe(time(), v.description('When the status last changed.'))),
   lastUpdateTime: v.optional(v.pipe(time(), v.description('When the condition was last written.'))),
-  lastProbeTime: v.optional(v.pipe(time(), v.description('When the condition was last looked at.'))),
+  lastProbeTime: v.optional(v.pipe(time(), v.description('When the condition was last probed.'))),
   lastHeartbeatTime: v.optional(v.pipe(time(), v.description('When the condition was last confirmed.'))),
   observedGeneration: v.optional(
-    v.pipe(int64(), v.description('The metadata.generation that the condition is about.')),
+    v.pipe(int64(), v.description('The metadata.generation that the condition was computed from.')),
   ),
 });
 

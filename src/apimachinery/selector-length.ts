@@ -10,6 +10,6 @@ const mostCharacters = 32 * 1024;
 export function checkSelectorLength(kind: 'label' | 'field', text: string): void {
   if (text.length <= mostCharacters) return;
   throw newBadRequest(
-    `the ${kind} selector has ${text.length} characters, and may have ${mostCharacters}: select by fewer terms, in several requests`,
+    `the ${kind} selector has ${text.length} characters; at most ${mostCharacters} are allowed: use fewer terms, in several requests`,
   );
 }

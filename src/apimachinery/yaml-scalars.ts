@@ -62,7 +62,7 @@ const notFinite: ScalarRule = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
   test: /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/,
-  resolve: (text, fail) => fail(`${text} is no number that JSON could hold`),
+  resolve: (text, fail) => fail(`${text} is not a number that JSON can represent`),
 };
 
 const binary: ScalarRule = {
@@ -74,7 +74,7 @@ const binary: ScalarRule = {
         Uint8Array.from(atob(text.replaceAll(/\s/g, '')), (c) => c.charCodeAt(0)),
       );
     } catch {
-      return fail('!!binary is followed by what is no base64');
+      return fail('!!binary must be followed by base64');
     }
   },
 };

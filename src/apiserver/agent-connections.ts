@@ -54,7 +54,7 @@ export function serveAgents(
     const liveness = new Http2Liveness(session, {
       clock,
       onLost: () => {
-        log.debug('an agent does not answer, its connection is ended');
+        log.debug('a node agent does not answer; closing its connection');
         session.destroy();
       },
       idleMs,
@@ -71,11 +71,13 @@ export function serveAgents(
       // An agent has a certificate. The first answer to anybody else is the last of the connection, as in HTTP/1.1.
       if (!socket.authorized) stream.once('close', part);
       serveAgentStream(stream, headers, (request, way) => answer(request, socket, way)).catch((error) => {
-        log.error('a request of an agent was not answered', { error: errorMessage(error) });
+        log.error('a request of a node agent was not answered', { error: errorMessage(error) });
         stream.destroy();
       });
     });
-    session.on('error', (error) => log.debug('a connection of an agent failed', { error: error.message }));
+    session.on('error', (error) =>
+      log.debug('a connection of a node agent failed', { error: error.message }),
+    );
     session.once('close', () => sessions.delete(session));
   };
   const others = server.listeners('secureConnection');

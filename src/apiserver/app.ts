@@ -87,7 +87,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     readCertificateRequest: options.readCertificateRequest,
     mayRegister: options.mayRegister ?? (() => true),
     readYaml: createYamlReader(options.clock),
-    podRangeProblem: options.podRangeProblem ?? (() => 'this server gives nodes their pod ranges itself'),
+    podRangeProblem:
+      options.podRangeProblem ?? (() => 'the controllers of this cluster assign the pod ranges of nodes'),
   };
   const authorize = unionAuthorizer([
     mastersAuthorizer,

@@ -25,7 +25,7 @@ export function answerCustomResources(
   if (watch || (method !== 'GET' && method !== 'HEAD')) {
     throw newStatusError(
       'MethodNotAllowed',
-      'minik8s has no custom resources: its kinds are those that discovery lists',
+      'minik8s does not support custom resources: discovery lists the kinds it serves',
     );
   }
   const metadata = { resourceVersion: String(cache.revision) };

@@ -18,27 +18,30 @@ export function toStatusError(error: unknown, request: Request, log: Logger): St
   if (request.signal.aborted) return clientGone;
   const line = { method: request.method, path: pathOf(request.url), error: errorMessage(error) };
   if (error instanceof StoreUnavailableError) {
-    log.warn('the store did not answer', line);
+    log.warn('etcd did not answer', line);
     return storeUnavailable(request.method, error);
   }
   if (error instanceof ValueTooLargeError) {
     return newStatusError(
       'RequestEntityTooLarge',
-      'Request entity too large: the object would be larger than etcd stores one (--max-request-bytes)',
+      'Request entity too large: the object is larger than etcd accepts (--max-request-bytes)',
     );
   }
   if (error instanceof StoreRejectedError) {
-    log.warn('the store refused', line);
-    return newInternalError(`the store refused the request: ${errorMessage(error)}`);
+    log.warn('etcd refused a request', line);
+    return newInternalError(`etcd refused the request: ${errorMessage(error)}`);
   }
   if (error instanceof ClaimLostError) {
-    return newStatusError('Conflict', `the caller leads no more, and nothing was changed: ${error.message}`);
+    return newStatusError(
+      'Conflict',
+      `the caller is no longer the leader, and nothing was changed: ${error.message}`,
+    );
   }
   if (error instanceof CompactedError) {
     return newStatusError('Expired', 'the requested resource version is too old: list again');
   }
   log.error('a request failed', { ...line, stack: error instanceof Error ? error.stack : undefined });
-  return newInternalError('the server failed to handle the request; its log says why');
+  return newInternalError('the server failed to handle the request; see the log of the server');
 }
 
 /**
@@ -50,12 +53,12 @@ function storeUnavailable(method: string, { trouble }: StoreUnavailableError): S
   if (method === 'GET' || method === 'HEAD') {
     return newStatusError(
       'ServiceUnavailable',
-      trouble ? `the store is not reachable${why}` : 'the store is not reachable; try again in a moment',
+      trouble ? `etcd is not reachable${why}` : 'etcd is not reachable; try again in a moment',
     );
   }
   return newStatusError(
     'Timeout',
-    `the store did not answer in time: whether the change was made is not known${why}`,
+    `etcd did not answer in time: it is not known whether the change was made${why}`,
   );
 }
 

@@ -30,7 +30,7 @@ export function limitEvents(clock: Clock): (request: EventRequest) => void {
     const waitMs = buckets.take(node, clock.now());
     if (waitMs === 0) return;
     const retryAfterSeconds = Math.ceil(waitMs / 1000);
-    const message = `node ${JSON.stringify(node)} writes too many events: ${eventsPerSecond} a second are taken; wait ${retryAfterSeconds} s`;
+    const message = `node ${JSON.stringify(node)} writes too many events: ${eventsPerSecond} a second are accepted; wait ${retryAfterSeconds} s`;
     throw newStatusError('TooManyRequests', message, { retryAfterSeconds });
   };
 }

@@ -9,7 +9,7 @@ type Check = () => Promise<void> | void;
 
 const storePatience = 2000;
 /** What strangers are told: a reason may name files and machines. */
-const withheld = 'reason withheld from who is not known';
+const withheld = 'reason withheld from unauthenticated clients';
 
 async function within(server: ServerContext, work: Promise<unknown>): Promise<void> {
   const { promise, reject } = Promise.withResolvers<never>();
@@ -27,7 +27,7 @@ export function createHealth(server: ServerContext, cacheSynced: (() => boolean)
   const etcd: Check = () => within(server, server.store.currentRevision());
   const informers: Check = () => {
     const synced = cacheSynced?.() ?? server.cache.revision > 0;
-    if (!synced) throw newStatusError('ServiceUnavailable', 'the watch cache has no first list yet');
+    if (!synced) throw newStatusError('ServiceUnavailable', 'the watch cache has not listed the store yet');
   };
   const checks: Readonly<Record<string, ReadonlyMap<string, Check>>> = {
     livez: new Map([['ping', ping]]),

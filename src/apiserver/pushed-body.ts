@@ -96,7 +96,7 @@ class StreamSink implements Sink, UnderlyingDefaultSource<Uint8Array> {
     this.#controller = undefined;
     // Where there is a connection, its end cancels the stream, and with it what waits.
     if (this.#hangUp) this.#hangUp();
-    else controller?.error(new Error('what waited to be read was not read in time'));
+    else controller?.error(new Error('the client did not read the response in time'));
   }
 
   get backlog(): number {

@@ -13,7 +13,7 @@ export function requestTimeout(query: URLSearchParams): number | undefined {
   const ms = parseDuration(text.replace(/^[+-]/, ''));
   if (ms === undefined) {
     throw newBadRequest(
-      `invalid timeout specified in the request URL - ${JSON.stringify(text.slice(0, 64))} is no duration such as 30s`,
+      `invalid timeout specified in the request URL - ${JSON.stringify(text.slice(0, 64))} is not a duration such as 30s`,
     );
   }
   // Nothing, and less than that, mean no limit of the client's.

@@ -30,7 +30,7 @@ export async function answerReview(
   const causes = definition.strategy.validate?.(review) ?? [];
   if (causes.length > 0) throw newInvalid(definition, '', causes);
   const answer = answers[definition.kind];
-  if (!answer) throw new Error(`nothing answers reviews of the kind ${definition.kind}`);
+  if (!answer) throw new Error(`there is no handler for reviews of kind ${definition.kind}`);
   const status = await answer(server, user, review);
   // Never made and without a name, as upstream answers.
   return { ...review, metadata: { creationTimestamp: null }, status } as unknown as KubeObject;

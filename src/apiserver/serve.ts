@@ -218,7 +218,9 @@ function explain(error: NodeJS.ErrnoException, address: string, port: number): E
   const at = `${address}:${port}`;
   switch (error.code) {
     case 'EADDRINUSE':
-      return new Error(`${at} is in use: stop what listens there or choose another --port`, { cause: error });
+      return new Error(`${at} is in use: stop the process that listens there or choose another --port`, {
+        cause: error,
+      });
     case 'EACCES':
       return new Error(`no permission to listen on ${at}: choose a --port above 1023`, { cause: error });
     case 'EADDRNOTAVAIL':

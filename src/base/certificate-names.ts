@@ -143,7 +143,7 @@ export function readExtensions(list: DerValue): Extensions {
     const [type, ...rest] = childrenOf(extension, tags.sequence);
     const value = rest[0]?.tag === tags.boolean ? rest[1] : rest[0];
     const id = readObjectIdentifier(type);
-    if (extensions.has(id)) throw new Error(`the extension ${id} is there twice`);
+    if (extensions.has(id)) throw new Error(`the extension ${id} is given twice`);
     extensions.set(id, requireTag(value, tags.octetString).content);
   }
   return extensions;

@@ -44,7 +44,7 @@ export function childrenOf(value: DerValue, tag: number): DerValue[] {
 
 export function requireTag(value: DerValue | undefined, tag: number): DerValue {
   if (value?.tag !== tag)
-    throw new EncodingError(`the encoding has ${nameOf(value)} where 0x${tag.toString(16)} belongs`);
+    throw new EncodingError(`the encoding has ${nameOf(value)} where 0x${tag.toString(16)} is expected`);
   return value;
 }
 
@@ -78,11 +78,11 @@ function readAt(bytes: Uint8Array, start: number): DerValue {
 
 function longLength(octets: Uint8Array, count: number): number {
   if (count === 0 || count > 4)
-    throw new EncodingError('the encoding has a length of no or of too many octets');
+    throw new EncodingError('the encoding has a length of zero octets or of too many octets');
   if (octets.length < count) throw new EncodingError('the encoding is cut off');
   const length = octets.reduce((sum, octet) => sum * 256 + octet, 0);
   if (octets[0] === 0 || length < 0x80)
-    throw new EncodingError('the encoding has a length that is longer than it need be');
+    throw new EncodingError('the encoding has a length that is not in its shortest form');
   return length;
 }
 
@@ -96,7 +96,7 @@ export function readObjectIdentifier(value: DerValue | undefined): string {
   let [arc, fresh] = [0, true];
   for (const octet of content) {
     if ((fresh && octet === 0x80) || arc > 2 ** 40)
-      throw new EncodingError('the encoding has an object identifier that is none');
+      throw new EncodingError('the encoding has an invalid object identifier');
     arc = arc * 128 + (octet & 0x7f);
     fresh = octet < 0x80;
     if (!fresh) continue;

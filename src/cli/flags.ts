@@ -31,14 +31,14 @@ export const connectionFlags = {
     type: 'string',
     hint: 'NAME',
     about: 'the context of the kubeconfig to use',
-    usual: 'its current one',
+    usual: 'its current context',
   },
   namespace: {
     type: 'string',
     short: 'n',
     hint: 'NAME',
     about: 'the namespace to work in',
-    usual: "the context's",
+    usual: 'the namespace of the context',
   },
   color: {
     type: 'string',

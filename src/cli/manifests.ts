@@ -102,7 +102,7 @@ export function parseManifests(text: string, file: string, warn: (warning: strin
       for (const { value, duplicates, booleanWords } of parseYamlStream(source)) {
         for (const word of booleanWords) warn(booleanWarning(word, file, source));
         if (duplicates[0] !== undefined)
-          entries.push(failure(`${file}:${line}: the key ${duplicates[0]} stands twice; keep one`));
+          entries.push(failure(`${file}:${line}: the key ${duplicates[0]} is given twice; keep one`));
         else entries.push(...fromValue(value, file, firstLine(body, line)));
       }
     } catch (error) {

@@ -24,7 +24,7 @@ export const runningTimeoutFlag = {
   'pod-running-timeout': {
     type: 'string',
     hint: 'DURATION',
-    about: 'how long to wait until there is a pod',
+    about: 'how long to wait for a running pod',
     usual: '1m',
   },
 } as const satisfies FlagTable;
@@ -80,7 +80,7 @@ export async function findPod(
   const of = { target, object: await cluster.get(targetPath(target)) };
   if (target.resource.subresources.includes('exec')) return { ...of, of };
   const labels = podSelectorOf(of.object);
-  if (!labels) throw new Error(`${kindName(target.resource)}/${target.name} has no selector that finds pods`);
+  if (!labels) throw new Error(`${kindName(target.resource)}/${target.name} has no pod selector`);
   return { ...(await firstPod(context, target.namespace, labels)), of };
 }
 
@@ -103,7 +103,7 @@ async function firstPod(
   } finally {
     timer.cancel();
   }
-  throw new Error(`no pod with ${labels} has come, and the server ended the watch: try again`);
+  throw new Error(`no pod with ${labels} appeared before the server ended the watch: try again`);
 }
 
 /** Milliseconds; throws UsageError for none. */

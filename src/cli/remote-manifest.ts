@@ -63,9 +63,13 @@ function parseUrl(address: string): URL {
 function redirected(from: URL, location: string): URL {
   const to = URL.parse(location, from);
   if (!to || !/^https?:$/.test(to.protocol))
-    throw new Error(`unable to read URL "${shown(from)}": it redirects to what is no http or https URL`);
+    throw new Error(
+      `unable to read URL "${shown(from)}": it redirects to a URL that is neither http nor https`,
+    );
   if (from.protocol === 'https:' && to.protocol === 'http:')
-    throw new Error(`unable to read URL "${shown(from)}": it redirects to http, which nobody verifies`);
+    throw new Error(
+      `unable to read URL "${shown(from)}": it redirects from https to http, where the server is not verified`,
+    );
   return to;
 }
 
@@ -95,7 +99,7 @@ async function get(url: URL, { env, signal, limits = remoteLimits }: RemoteConte
   const headers = { accept: 'application/yaml, application/json, text/plain, */*' };
   const request = (secure ? https.request : http.request)(url, { agent, headers, signal });
   request.setTimeout(limits.silence, () =>
-    request.destroy(new Error(`the server said nothing for ${limits.silence / 1000} s`)),
+    request.destroy(new Error(`the server sent nothing for ${limits.silence / 1000} s`)),
   );
   request.on('error', reject);
   request.on('response', (response) => {

@@ -106,7 +106,7 @@ class FailoverTransport implements Transport {
     if (next === undefined) return;
     this.#used = next;
     const fields = { next: next.url, error: errorMessage(why) };
-    this.#options.log.warn('an API server does not answer; the next one is used', fields);
+    this.#options.log.warn('an API server does not answer; using the next one', fields);
   }
 
   /** Asks for the server's health again and again until the function returned is called. */
@@ -131,7 +131,7 @@ class FailoverTransport implements Transport {
     const answered = answers(probe);
     const late = new AbortController();
     const limit = sleep(clock, probeMs, late.signal).then(
-      () => new TransportError(`${server.url} gives no sign of life`, 'timeout'),
+      () => new TransportError(`${server.url} does not answer`, 'timeout'),
       () => undefined,
     );
     const failure = await Promise.race([answered, limit]);

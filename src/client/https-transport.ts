@@ -120,7 +120,9 @@ export function parseServer(text: string): URL {
     throw new Error(`server ${url.origin} is neither https nor http: write https://host:port`);
   }
   if (!hasPlainHost(text)) {
-    throw new Error(`server ${url.origin} is not written as that address: write four decimal numbers`);
+    throw new Error(
+      `server ${url.origin} is written in an unusual form: write the IPv4 address as four decimal numbers`,
+    );
   }
   return url;
 }

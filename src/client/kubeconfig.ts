@@ -115,7 +115,9 @@ export function resolveContext(config: Kubeconfig, context = config.currentConte
   if (!entry) throw new UsageError(`kubeconfig: there is no context ${JSON.stringify(context)}`);
   const cluster = own(config.clusters, entry.cluster);
   if (!cluster?.server) {
-    throw new UsageError(`kubeconfig: context ${JSON.stringify(context)} names no cluster that has a server`);
+    throw new UsageError(
+      `kubeconfig: context ${JSON.stringify(context)} does not name a cluster with a server`,
+    );
   }
   const user = entry.user ? own(config.users, entry.user) : {};
   if (!user) {

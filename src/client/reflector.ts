@@ -161,7 +161,7 @@ class Reflector<T extends KubeObject> {
     this.#backoff.reset();
     if (!this.#failing) return;
     this.#failing = false;
-    this.#options.log.info('list and watch works again');
+    this.#options.log.info('list and watch succeeds again');
   }
 }
 

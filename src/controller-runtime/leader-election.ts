@@ -165,7 +165,7 @@ class Elector {
     try {
       await this.#options.lead(leading.signal, { term, giveUp });
     } catch (error) {
-      this.#log.error('what ran as the leader broke', { error: errorMessage(error) });
+      this.#log.error('the work of the leader failed', { error: errorMessage(error) });
     } finally {
       leading.abort(new DOMException('leading has ended', 'AbortError'));
     }

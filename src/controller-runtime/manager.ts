@@ -71,7 +71,7 @@ async function keepRunning(
       await controller.run(signal);
     } catch (error) {
       const retryMs = Math.round(backoff.next());
-      log.error('a controller broke; starting it again', {
+      log.error('a controller failed; starting it again', {
         controller: controller.name,
         error: errorMessage(error),
         retryMs,

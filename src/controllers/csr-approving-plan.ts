@@ -63,7 +63,7 @@ export function decideRequest(request: CertificateSigningRequest, situation: Sit
   const ours = spec.signerName === kubeletClientSigner || spec.signerName === kubeletServingSigner;
   if (!ours || !check || maker === undefined || !isUndecided(request)) return leave;
   const { content } = situation;
-  if (!content) return deny('InvalidRequest', 'the request can not be read');
+  if (!content) return deny('InvalidRequest', 'the certificate request cannot be read');
   const wrong = check(content, spec.usages);
   if (wrong) return deny('InvalidRequest', wrong);
   const name = nodeOfCommonName(content.commonName) ?? '';
@@ -72,7 +72,7 @@ export function decideRequest(request: CertificateSigningRequest, situation: Sit
   if (!isJoining(request) && (maker.type !== 'node' || maker.name !== name)) {
     const who =
       maker.type === 'node' ? `node ${JSON.stringify(maker.name)}` : 'the holder of a bootstrap token';
-    return deny('OtherNode', `${who} may not ask for a certificate of ${name}`);
+    return deny('OtherNode', `${who} may not request a certificate for node ${name}`);
   }
   if (spec.signerName === kubeletServingSigner)
     return decideServing(name, content, situation, remoteAddressOf(spec));
@@ -83,7 +83,7 @@ function decideJoining(name: string, { approval, node, lease, now }: Situation):
   const age = secondsSinceRenewal(lease, now);
   const limit = lease?.spec.leaseDurationSeconds ?? 40;
   if (age !== undefined && age < limit && !isLost(node)) {
-    const message = `duplicate node name: a node ${JSON.stringify(name)} is alive (heard of ${age} s ago); choose another node-name, or, if that was this machine, delete the node (minik8s ctl delete node ${name}) or try again ${limit} s later`;
+    const message = `duplicate node name: a node ${JSON.stringify(name)} is alive (it renewed its Lease ${age} s ago); choose another node-name, or, if that node is this machine, delete the node (minik8s ctl delete node ${name}) or try again ${limit} s later`;
     return deny('DuplicateNodeName', message);
   }
   if (approval === 'manual') return { type: 'await', node: name };

@@ -151,7 +151,9 @@ function csrApprovingController(
         return;
       case 'await-masters':
         waitingForMasters.add(key);
-        log.info('a certificate request waits until the masters are known', { request: key });
+        log.info('a certificate request waits: the addresses of the masters are not known yet', {
+          request: key,
+        });
         return;
       case 'approve':
         return decide(request, 'Approved', 'AutoApproved', decision.message);

@@ -61,14 +61,14 @@ export function judgeServing(
 
 /** Its name in the cluster, which is its alone. A host name is what the machine calls itself. */
 function nameProblem(dnsName: string, { name, places, from }: ServingSituation): string | undefined {
-  if (dnsName !== name) return `DNS name ${dnsName} is not of node ${name}: ask for ${name}`;
+  if (dnsName !== name) return `DNS name ${dnsName} does not belong to node ${name}: request ${name}`;
   if (isReservedName(dnsName, places.clusterDomain))
-    return `DNS name ${dnsName} is one of the API server or of Services: give the machine another node-name`;
+    return `DNS name ${dnsName} is reserved for the API server or for Services: give the machine another node-name`;
   const master = places.masters.find(
     ({ hostname }) => hostname !== undefined && plainName(hostname) === dnsName,
   );
   if (!master || comesFrom(master, from)) return undefined;
-  return `DNS name ${dnsName} is of the master at ${master.address}, and the request comes from ${from ?? 'elsewhere'}`;
+  return `DNS name ${dnsName} belongs to the master at ${master.address}, but the request comes from ${from ?? 'an unknown address'}`;
 }
 
 /** As names are compared: in lower case, without the dot that makes one absolute. */
@@ -110,21 +110,22 @@ export function isReservedName(dnsName: string, clusterDomain: string): boolean 
 function addressProblem(ip: string, situation: ServingSituation): string | undefined {
   const { name, node, otherNodes, places, from } = situation;
   const kind = addressKind(ip);
-  if (kind !== 'unicast') return `address ${ip} is ${kind ?? 'none'}: no other machine reaches a node there`;
+  if (kind !== 'unicast')
+    return `address ${ip} is ${kind ?? 'not an IP address'}: other machines cannot reach a node at it`;
   const kept = [places.serviceRange, places.podRange].find((range) => hasAddress(range, ip));
-  if (kept) return `address ${ip} is in ${formatRange(kept)}, which the cluster keeps for Services or pods`;
+  if (kept) return `address ${ip} is in ${formatRange(kept)}, which is reserved for Services or pods`;
   if (places.serviceAddresses.some((address) => sameAddress(address, ip)))
-    return `address ${ip} is of a Service of the cluster itself`;
+    return `address ${ip} belongs to a Service of the control plane`;
   const own = addressesOf(node);
   if (own.length > 0 && !own.some((address) => sameAddress(address, ip)))
-    return `address ${ip} is not of node ${name}, which has ${own.join(', ')}`;
+    return `address ${ip} does not belong to node ${name}, which has ${own.join(', ')}`;
   const master = places.masters.find(({ address }) => sameAddress(address, ip));
   if (master && !comesFrom(master, from))
-    return `address ${ip} is of the API server, and the request comes from ${from ?? 'elsewhere'}`;
+    return `address ${ip} belongs to the API server, but the request comes from ${from ?? 'an unknown address'}`;
   const holder = otherNodes.find(
     (other) => isReady(other) && addressesOf(other).some((address) => sameAddress(address, ip)),
   );
-  return holder && `address ${ip} is of node ${holder.metadata.name}`;
+  return holder && `address ${ip} belongs to node ${holder.metadata.name}`;
 }
 
 /** Its addresses as it tells them, without its names, in their canonical form. */

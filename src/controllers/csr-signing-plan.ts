@@ -22,7 +22,7 @@ export function signerRefusal(
   { spec }: CertificateSigningRequest,
   content: CertificateRequestContent | undefined,
 ): string | undefined {
-  if (!content) return 'the request can not be read';
+  if (!content) return 'the certificate request cannot be read';
   return contentChecks.get(spec.signerName)?.(content, spec.usages);
 }
 

@@ -28,7 +28,7 @@ export function planDnsStatus(dns: Dns, { serviceOf, clusterDomain, nodes, now }
   const { host } = dns.spec;
   const refused = {
     reason: 'HostNotAllowed',
-    message: `host ${host} does not resolve: names in ${clusterDomain} are the cluster's own`,
+    message: `host ${host} does not resolve: names in ${clusterDomain} are reserved for the cluster`,
   };
   const missing = dns.spec.paths.flatMap((path) => {
     const target = dnsTarget(path, serviceOf(path.serviceName));

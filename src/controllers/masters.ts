@@ -166,7 +166,10 @@ class Masters {
       isConflict,
     );
     if (removed)
-      this.#context.log.warn('a master has not renewed its lease and is taken for dead', { lease: name });
+      this.#context.log.warn(
+        'a master has not renewed its Lease; removing it from the endpoints of the Service kubernetes',
+        { lease: name },
+      );
   }
 
   async #publish(masters: readonly MasterAddress[]): Promise<void> {

@@ -25,10 +25,10 @@ export const hasReported = ({ status }: Node): boolean => status?.nodeInfo !== u
  * nodes that want the same the one that was there first keeps it, since its pods have these addresses.
  */
 export function rangeProblem(node: Node, others: readonly Node[], cluster: IPv4Range): string | undefined {
-  const advice = `delete the node and let it join again with another --pod-cidr, or with none to be given one`;
+  const advice = `delete the node and let it join again with another --pod-cidr, or without --pod-cidr to be assigned a range`;
   for (const range of rangesOf(node)) {
     if (range.prefix < cluster.prefix || !overlaps(range, cluster))
-      return `the pod range ${formatRange(range)} of node ${node.metadata.name} is not inside the cluster's ${formatRange(cluster)}; ${advice}`;
+      return `the pod range ${formatRange(range)} of node ${node.metadata.name} is not inside the cluster-cidr ${formatRange(cluster)}; ${advice}`;
     const holder = others.find(
       (other) => isBefore(other, node) && rangesOf(other).some((taken) => overlaps(taken, range)),
     );
@@ -51,8 +51,8 @@ export function claimProblem(node: Node, others: readonly Node[], cluster: IPv4R
   const asked = `the pod range ${JSON.stringify([text, ...more].join(','))} of node ${node.metadata.name}`;
   if (!range || more.length > 0) return `${asked} is not one IPv4 range such as 10.244.7.0/24`;
   if (range.prefix < Math.max(nodePrefix, cluster.prefix))
-    return `${asked} is wider than the /${Math.max(nodePrefix, cluster.prefix)} that a node takes; an administrator may write it into the Node`;
-  if (!overlaps(range, cluster)) return `${asked} is not inside the cluster's ${formatRange(cluster)}`;
+    return `${asked} is wider than the /${Math.max(nodePrefix, cluster.prefix)} that a node may ask for; an administrator can set it in spec.podCIDR of the Node`;
+  if (!overlaps(range, cluster)) return `${asked} is not inside the cluster-cidr ${formatRange(cluster)}`;
   const holder = others.find((other) => rangesOf(other).some((taken) => overlaps(taken, range)));
   return holder && `${asked} overlaps that of node ${holder.metadata.name}`;
 }

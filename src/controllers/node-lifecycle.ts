@@ -141,7 +141,7 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
       node,
       'Warning',
       'HeartbeatTooSlow',
-      `the node reports every ${interval} s, so it is lost after ${2 * interval} s and not after the ${gracePeriod / 1000} s of --node-monitor-grace-period; start the node with --heartbeat-interval ${Math.max(1, Math.floor(gracePeriod / 4000))}s`,
+      `the node reports every ${interval} s, so it counts as lost after ${2 * interval} s instead of after the ${gracePeriod / 1000} s of --node-monitor-grace-period; start the node with --heartbeat-interval ${Math.max(1, Math.floor(gracePeriod / 4000))}s`,
     );
   }
 
@@ -171,7 +171,7 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
     if (!condition) return;
     condition.status = 'False';
     condition.reason = 'NodeNotReady';
-    condition.message = `nothing is heard of node ${pod.spec.nodeName}`;
+    condition.message = `node ${pod.spec.nodeName} has stopped renewing its Lease`;
     condition.lastTransitionTime = rfc3339(clock.now());
     if (await ifPresent(client.resource(podResource).updateStatus(next)))
       events.event(pod, 'Warning', 'NodeNotReady', 'Node is not ready');

@@ -62,7 +62,7 @@ export function podGcController(context: ControllerContext): ControllerDefinitio
     const results = await Promise.allSettled(which.map((pod) => remove(pod, why)));
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
-    log.info('removed pods that no agent can end', { node, why, pods: which.length });
+    log.info('removed pods that no node agent can stop', { node, why, pods: which.length });
   }
 
   /** Marks the pod Failed first, so that whoever watches learns how it ended. */

@@ -40,7 +40,7 @@ function controller(
     for (const draft of objects.namespaces) {
       const { name = '' } = draft.metadata;
       if (namespaces.get(name)) continue;
-      log.info('making a namespace of the system again', { namespace: name });
+      log.info('creating a missing system namespace', { namespace: name });
       await tolerate(client.resource(namespaceResource).create(draft), isAlreadyExists);
     }
   }
@@ -55,13 +55,13 @@ function controller(
       case 'create':
         return make(objects.api);
       case 'remove': {
-        log.warn('the Service of the API has another address; making it again', { service: name });
+        log.warn('the Service of the API server has a wrong address; creating it again', { service: name });
         const preconditions = { uid: existing?.metadata.uid ?? '' };
         await tolerate(services.delete(name, namespace, { preconditions }), isNotFound, isConflict);
         return;
       }
       case 'update':
-        log.warn('the Service of the API was changed; putting it right', { service: name });
+        log.warn('the Service of the API server was changed; restoring it', { service: name });
         // Whoever was faster wakes this again.
         await tolerate(services.update(plan.service), isNotFound, isConflict);
     }
@@ -75,7 +75,7 @@ function controller(
 
   async function make(service: Draft<Service>): Promise<void> {
     const { namespace = '', name = '' } = service.metadata;
-    log.info('making a Service of the system again', { service: `${namespace}/${name}` });
+    log.info('creating a missing system Service', { service: `${namespace}/${name}` });
     await tolerate(services.create(service), isAlreadyExists);
   }
 

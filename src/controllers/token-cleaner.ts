@@ -32,7 +32,7 @@ export function tokenCleaner({ client, clock, informers, log }: ControllerContex
     // Not one that has just been given more time.
     const preconditions = { uid, resourceVersion };
     await ifPresent(client.resource(secretResource).delete(name, namespace, { preconditions }));
-    log.info('deleted a bootstrap token whose time is over', { secret: name });
+    log.info('deleted an expired bootstrap token', { secret: name });
     return undefined;
   }
 

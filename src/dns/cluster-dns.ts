@@ -81,7 +81,7 @@ export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
     for (;;) {
       await sleep(clock, mendMs, signal);
       await takePlace(exec, place).catch((error) =>
-        log.warn('the link or the rules of cluster DNS cannot be mended; tried again', {
+        log.warn('the link or the nft rules of cluster DNS cannot be restored; trying again', {
           error: errorMessage(error),
         }),
       );
@@ -119,7 +119,7 @@ export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
           backoff.reset();
           await serve(listening, signal);
         } catch (error) {
-          log.error('cluster DNS does not answer; tried again', { error: errorMessage(error) });
+          log.error('cluster DNS cannot be started; trying again', { error: errorMessage(error) });
           await sleep(clock, backoff.next(), signal).catch(() => undefined);
         }
         listening = undefined;

@@ -120,7 +120,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
         failedAt.set(serverName(server), clock.now());
       }
     }
-    tell('no name server of this machine gives an answer', {
+    tell('no upstream name server answers', {
       servers: all.map(serverName).join(', '),
       error: last,
     });
@@ -130,7 +130,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   function start(key: string, asked: Forwarded): Promise<Reply> {
     const asking = ask(asked)
       .catch((error) => {
-        tell('a question could not be forwarded', { error: errorMessage(error) });
+        tell('a DNS query could not be forwarded', { error: errorMessage(error) });
         return failure;
       })
       .then((reply) => {
@@ -149,7 +149,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       if (kept) return kept;
       const present = inFlight.get(key);
       if (waiting >= limits.waiting || (!present && inFlight.size >= limits.inFlight)) {
-        tell('too many questions wait for the name servers of this machine; more are refused', {});
+        tell('too many DNS queries wait for the upstream name servers; refusing more', {});
         return failure;
       }
       waiting++;

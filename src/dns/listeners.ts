@@ -53,7 +53,7 @@ async function ready(socket: DatagramSocket | Server, address: string, port: num
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw new Error(
-      `port ${port} of ${address} is taken by another process (ss -lnp sport = :${port} names it); make it listen on addresses of its own, not on all`,
+      `port ${port} of ${address} is taken by another process (ss -lnp sport = :${port} names it); configure that process to listen on specific addresses, not on all`,
     );
   }
 }
@@ -66,7 +66,7 @@ function datagramSocket(respond: Responder, log: Logger): DatagramSocket {
       // A client that has gone is no concern; when the socket itself fails it says so by its event.
       if (reply) socket.send(reply, port, address, () => undefined);
     };
-    answer().catch((error) => log.error('a question was not answered', { error: errorMessage(error) }));
+    answer().catch((error) => log.error('a DNS query was not answered', { error: errorMessage(error) }));
   });
   return socket;
 }

@@ -28,7 +28,7 @@ export async function readCheckpoint(path: string): Promise<CheckpointContent | 
     if (found !== format || !Array.isArray(pods)) throw new Error(`format ${found}`);
     return { podCIDR, pods };
   } catch (error) {
-    throw new Error(`${path} is not a checkpoint of this version; remove it to start without`, {
+    throw new Error(`${path} is not a checkpoint of this version; remove the file to start without it`, {
       cause: error,
     });
   }

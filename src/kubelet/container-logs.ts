@@ -64,10 +64,7 @@ export async function sendLogMessages(
   const offered = headers['sec-websocket-protocol'];
   const chosen = headers.upgrade?.toLowerCase() === 'websocket' ? webSocketLogProtocol(offered) : undefined;
   if (!chosen) {
-    throw new RequestError(
-      400,
-      `none of the client's protocols is spoken here: ${offered || headers.upgrade}`,
-    );
+    throw new RequestError(400, `none of the client's protocols is supported: ${offered || headers.upgrade}`);
   }
   const stop = () => upgrade.socket.destroy();
   signal.addEventListener('abort', stop, { once: true });

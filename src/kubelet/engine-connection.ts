@@ -63,7 +63,7 @@ export class EngineConnection {
         if (signal.aborted) return;
         if (error instanceof UnsupportedRuntimeError) throw error;
         const message = errorMessage(error);
-        if (message !== told) log.warn('this node cannot run pods; it is tried again', { error: message });
+        if (message !== told) log.warn('this node cannot run pods; trying again', { error: message });
         told = message;
         workers.pause();
         node.setProblem(message);
@@ -106,7 +106,9 @@ export class EngineConnection {
     const { runtime, log } = this.#options;
     for await (const { id } of runtime.events(signal, onReady)) {
       this.#objectChanged(id).catch((error) =>
-        log.warn('cannot look at a container; the next relist does', { error: errorMessage(error) }),
+        log.warn('cannot inspect a container; trying again at the next relist', {
+          error: errorMessage(error),
+        }),
       );
     }
   }
@@ -158,7 +160,9 @@ export class EngineConnection {
     try {
       if (assigned.podCIDR !== undefined) await network.setUp(assigned.podCIDR);
     } catch (error) {
-      log.warn('cannot look after the pod network; the next relist does', { error: errorMessage(error) });
+      log.warn('cannot repair the pod network; trying again at the next relist', {
+        error: errorMessage(error),
+      });
     }
   }
 }

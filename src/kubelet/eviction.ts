@@ -60,7 +60,11 @@ export class Eviction {
     const [first] = evictionOrder(candidates, shortage);
     const { resource, available, threshold } = shortage;
     if (!first) {
-      log.warn('this node is short and no pod can be evicted', { resource, available, threshold });
+      log.warn('this node is below an eviction threshold, but no pod can be evicted', {
+        resource,
+        available,
+        threshold,
+      });
       return;
     }
     const { metadata } = first.pod;

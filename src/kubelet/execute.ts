@@ -176,7 +176,7 @@ function effect<T extends PodAction['type']>(
 }
 
 function known({ pod, uid }: Target): Pod {
-  if (!pod) throw new Error(`pod ${uid} is not known any more`);
+  if (!pod) throw new Error(`pod ${uid} is no longer bound to this node`);
   return pod;
 }
 

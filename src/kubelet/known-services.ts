@@ -48,7 +48,7 @@ export class KnownServices {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
       const { log } = this.#options;
-      log.warn('cannot read the Services of the last run; they are read anew', {
+      log.warn('cannot read the Services saved by the last run; reading them from the API server', {
         error: errorMessage(error),
       });
     }
@@ -85,7 +85,7 @@ export class KnownServices {
     this.#saving = this.#saving
       .then(() => mkdir(dirname(this.#path), { recursive: true, mode: 0o700 }))
       .then(() => replaceFile(this.#path, text, { mode: 0o600 }))
-      .catch((error) => log.error('cannot keep the Services on disk', { error: errorMessage(error) }));
+      .catch((error) => log.error('cannot write the Services to disk', { error: errorMessage(error) }));
   }
 }
 

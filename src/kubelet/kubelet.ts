@@ -263,7 +263,7 @@ class KubeletRun {
     ]);
     for (const result of results) {
       if (result.status === 'rejected')
-        log.warn('stopping left something', { error: errorMessage(result.reason) });
+        log.warn('a part of the node agent did not stop cleanly', { error: errorMessage(result.reason) });
     }
   }
 

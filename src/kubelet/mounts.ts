@@ -24,7 +24,7 @@ export const isMountPoint = async (path: string) =>
 export async function unmountUnder(directory: string, exec: Exec): Promise<void> {
   for (const point of (await mountsUnder(directory)).toReversed()) await exec('umount', [point]);
   const [left] = await mountsUnder(directory);
-  if (left !== undefined) throw new Error(`${left} is still mounted`);
+  if (left !== undefined) throw new Error(`${left} is still a mount point`);
 }
 
 /** The kernel writes blanks and the like in octal. */

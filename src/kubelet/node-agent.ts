@@ -67,7 +67,7 @@ export class NodeAgent {
   #registered = false;
   #removed = false;
   #lease: Lease | undefined;
-  #problem: string | undefined = 'the container engine has not answered yet';
+  #problem: string | undefined = 'the container runtime has not answered yet';
   /** Why no pod is to run here any more, whatever else is the case. */
   #farewell: string | undefined;
   #runtimeVersion = '';
@@ -135,7 +135,8 @@ export class NodeAgent {
         told = '';
       } catch (error) {
         const message = errorMessage(error);
-        if (message !== told) log.warn('cannot report this node; it is tried again', { error: message });
+        if (message !== told)
+          log.warn('cannot update the status of this node; trying again', { error: message });
         told = message;
         // Whoever lets the node in makes its Node, which is seen at once.
         if (!isForbidden(error)) wait = retryMs;
@@ -278,7 +279,7 @@ function unlessNotFound(error: unknown): undefined {
 type Taints = NonNullable<NonNullable<Node['spec']>['taints']>;
 
 const otherRange = (has: string, wanted: string) =>
-  `this node has the pod range ${has}, not pod-cidr ${wanted}; to change it delete the node and start this again, or correct pod-cidr`;
+  `this node has the pod range ${has}, not pod-cidr ${wanted}; to change the range, delete the Node and restart minik8s node, or correct pod-cidr`;
 
 interface Told {
   readonly labels: Readonly<Record<string, string>>;

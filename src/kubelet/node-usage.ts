@@ -95,7 +95,7 @@ async function readProcesses(root: string): Promise<NodeUsage['pids']> {
   const size = Math.min(Number(most), Number(threads));
   // The fourth field is `running/all`, counted in threads, as pid_max is.
   const all = Number(/\/(\d+)/.exec(load ?? '')?.[1]);
-  if (!Number.isFinite(size) || !Number.isFinite(all)) throw new Error('/proc/loadavg cannot be understood');
+  if (!Number.isFinite(size) || !Number.isFinite(all)) throw new Error('/proc/loadavg cannot be parsed');
   return { size, available: Math.max(0, size - all) };
 }
 

@@ -144,7 +144,7 @@ export class PodWorker {
         if (this.#stopped) return;
         const wait = this.#backoff.next();
         if (!this.#waiting.signal.aborted) {
-          this.#context.log.warn('a step of a pod failed; it is tried again', {
+          this.#context.log.warn('an action for a pod failed; trying again', {
             pod: this.#pod ? `${this.#pod.metadata.namespace}/${this.#pod.metadata.name}` : this.uid,
             error: errorMessage(error),
             afterMs: wait,

@@ -28,7 +28,7 @@ const patienceMs = 2000;
 export class PressureMonitor {
   readonly #options: PressureMonitorOptions;
   #memory: PressureMemory = {};
-  #problem: string | undefined = 'it was not looked yet';
+  #problem: string | undefined = 'memory and disk have not been measured yet';
   #looking: Promise<void> | undefined;
 
   constructor(options: PressureMonitorOptions) {
@@ -45,7 +45,7 @@ export class PressureMonitor {
     });
     const done = new AbortController();
     const late = sleep(this.#options.clock, patienceMs, done.signal).then(
-      () => this.#fail(`the kernel has not said within ${patienceMs / 1000} s what is left`),
+      () => this.#fail(`memory and disk could not be measured within ${patienceMs / 1000} s`),
       () => undefined,
     );
     await Promise.race([this.#looking, late]);
@@ -67,7 +67,7 @@ export class PressureMonitor {
 
   #fail(problem: string): void {
     if (problem !== this.#problem)
-      this.#options.log.warn('cannot measure what this node has left', { error: problem });
+      this.#options.log.warn('cannot measure the free memory and disk of this node', { error: problem });
     this.#problem = problem;
   }
 

@@ -102,7 +102,7 @@ export class Sandboxes {
         this.#ready.push(await this.#make(undefined));
       }
     } catch (error) {
-      this.#options.log.warn('cannot make a sandbox ahead of time', { error: errorMessage(error) });
+      this.#options.log.warn('cannot create a spare sandbox', { error: errorMessage(error) });
     }
   }
 

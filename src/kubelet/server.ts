@@ -135,7 +135,7 @@ function urlOf({ url = '/' }: IncomingMessage): URL {
 /** On a connection that has left HTTP behind an error has nobody to go to. */
 function refuse(request: IncomingMessage, socket: Socket, error: unknown, log: Logger): void {
   if (!(error instanceof RequestError)) {
-    log.debug('a stream broke', { path: request.url, error: errorMessage(error) });
+    log.debug('a stream failed', { path: request.url, error: errorMessage(error) });
     return void socket.destroy();
   }
   const response = new ServerResponse(request);

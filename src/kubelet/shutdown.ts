@@ -16,10 +16,10 @@ export interface ShutdownOptions extends ShutdownPeriods {
 export async function endAllPods({ workers, clock, log, ...periods }: ShutdownOptions): Promise<void> {
   const pods = workers.pods().filter((pod) => !isPodTerminal(pod));
   for (const { pods: ending, periodMs } of shutdownPhases(pods, periods)) {
-    log.info('ending pods: this node is shutting down', { pods: ending.length, withinMs: periodMs });
+    log.info('stopping pods: this node is shutting down', { pods: ending.length, withinMs: periodMs });
     const over = new AbortController();
     const ended = Promise.all(ending.map(({ uid, end }) => workers.end(uid, end)));
-    const late = sleep(clock, periodMs, over.signal).then(() => log.warn('some pods did not end in time'));
+    const late = sleep(clock, periodMs, over.signal).then(() => log.warn('some pods did not stop in time'));
     await Promise.race([ended, late]).finally(() => over.abort());
   }
 }

@@ -130,7 +130,7 @@ async function ensureImage(
   events.event(pod, 'Normal', 'Pulled', `Successfully pulled image ${JSON.stringify(image)}`);
   const pulled = await runtime.findImage(image);
   if (!pulled)
-    throw new StartError('ErrImagePull', `image ${JSON.stringify(image)} is not there after its pull`);
+    throw new StartError('ErrImagePull', `image ${JSON.stringify(image)} was pulled but is not present`);
   return pulled;
 }
 

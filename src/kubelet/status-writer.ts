@@ -149,7 +149,7 @@ export class StatusWriter {
       }
     } catch (error) {
       const wait = entry.backoff.next();
-      this.#log.warn('cannot write a pod status; it is tried again', {
+      this.#log.warn('cannot write a pod status; trying again', {
         pod: `${entry.pod.metadata.namespace}/${entry.pod.metadata.name}`,
         error: errorMessage(error),
       });

@@ -53,7 +53,7 @@ export async function mountSubPath({ volumePath, subPath, target }: SubPath, exe
   const mounted = await stat(target);
   if (mounted.dev === found.dev && mounted.ino === found.ino) return;
   await exec('umount', [target]);
-  throw new Error(`${target}: another file was mounted than ${subPath} of ${volumePath}`);
+  throw new Error(`${target}: the mounted file is not ${subPath} of ${volumePath}`);
 }
 
 /**
@@ -104,7 +104,7 @@ async function openWithin(base: string, subPath: string): Promise<FileHandle> {
       await mkdir(join(pathOf(file), part));
       file = await step(file, part);
       if (!(await file.stat()).isDirectory())
-        throw new Error(`${part} of ${subPath} is no directory any more`);
+        throw new Error(`${part} of ${subPath} is no longer a directory`);
       // Of the file that is open: mkdir takes the umask off.
       await chmod(pathOf(file), mode);
     }
@@ -120,7 +120,7 @@ async function step(directory: FileHandle, name: string): Promise<FileHandle> {
   const file = await open(join(pathOf(directory), name), onlyPath | O_NOFOLLOW);
   if ((await file.stat()).isSymbolicLink()) {
     await file.close();
-    throw new Error(`${name} has become a symbolic link`);
+    throw new Error(`${name} was replaced by a symbolic link`);
   }
   await directory.close();
   return file;
@@ -144,8 +144,8 @@ async function resolveWithin(
     if (real === undefined) continue;
     const inside = relative(base, real);
     if (inside === '..' || inside.startsWith('../'))
-      throw new Error(`${wanted.join('/')} leads out of the volume`);
+      throw new Error(`${wanted.join('/')} is outside of the volume`);
     return { existing: inside.split('/').filter((part) => part !== ''), missing: wanted.slice(length) };
   }
-  throw new Error(`${base} is not there any more`);
+  throw new Error(`${base} no longer exists`);
 }

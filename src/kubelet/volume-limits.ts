@@ -29,7 +29,7 @@ export class VolumeLimits {
   enforce(): Promise<void> {
     this.#looking ??= this.#look()
       .catch((error) =>
-        this.#options.log.error('cannot hold volumes to their limits', { error: errorMessage(error) }),
+        this.#options.log.error('cannot enforce the size limits of volumes', { error: errorMessage(error) }),
       )
       .finally(() => {
         this.#looking = undefined;

@@ -59,7 +59,7 @@ export class RoutedPodNetwork {
     const { clusterCIDR } = this.#options;
     if (!contains(clusterCIDR, podCIDR)) {
       throw new Error(
-        `this node was given the pod range ${podCIDR}, which is not in its cluster-cidr ${clusterCIDR}: give it the masters' cluster-cidr and start it again`,
+        `the pod range ${podCIDR} of this node is not in its cluster-cidr ${clusterCIDR}: give this node the cluster-cidr of the masters and restart it`,
       );
     }
     if (this.#podCIDR !== podCIDR) {

@@ -51,7 +51,7 @@ const hashOf = (certificate: X509Certificate) => authorityHash(certificate.toStr
 function wrongHash(server: string, hash: string, chain: readonly X509Certificate[]): string {
   const shown = chain.filter(({ ca }) => ca).map(hashOf);
   const what = shown.length > 0 ? `an authority with the hash ${shown.join(', ')}` : 'no authority';
-  return `${server} shows ${what}, not ${hash}: it is another cluster, or ca-cert-hash is wrong; copy it from minik8s token create`;
+  return `${server} presents ${what}, not ${hash}: it belongs to another cluster, or ca-cert-hash is wrong; copy it from minik8s token create`;
 }
 
 interface Shown {

@@ -141,7 +141,7 @@ async function issued(client: Client, name: string, signal: AbortSignal): Promis
 }
 
 const removed = (name: string) =>
-  new RequestRefusedError(`the request ${name} was removed before it was answered`);
+  new RequestRefusedError(`the request ${name} was deleted before it was approved or denied`);
 
 function answerOf({ status }: CertificateSigningRequest): string | undefined {
   const refusal = status?.conditions?.find(({ type }) => type === 'Denied' || type === 'Failed');
@@ -164,6 +164,6 @@ function checked(certificate: string, { key, subject }: CertificateOrder, author
     parsed.verify(new X509Certificate(authority).publicKey) &&
     parsed.checkPrivateKey(createPrivateKey(key)) &&
     parsed.subject.split('\n').includes(`CN=${subject.commonName}`);
-  if (!rightly) throw new RequestRefusedError('the certificate that was issued is not what was asked for');
+  if (!rightly) throw new RequestRefusedError('the issued certificate does not match the request');
   return certificate;
 }

@@ -32,9 +32,9 @@ export function clockAdvice(server: string, shown: ShownCertificates, now: numbe
     now < notBefore
       ? `not valid before ${new Date(notBefore).toISOString()}`
       : `valid until ${new Date(notAfter).toISOString()} only`;
-  if (off) return { message: `${clocks}, by which its certificate is ${why}; ${set}`, fatal: true };
+  if (off) return { message: `${clocks}, and its certificate is ${why}; ${set}`, fatal: true };
   return {
-    message: `the certificate of ${server} is ${why}, and it is ${new Date(now).toISOString()}; restart the master, which renews it`,
+    message: `the certificate of ${server} is ${why}, and the time is ${new Date(now).toISOString()}; restart the master, which renews it`,
     fatal: true,
   };
 }

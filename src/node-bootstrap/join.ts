@@ -54,7 +54,7 @@ export async function joinCluster(options: JoinOptions, signal: AbortSignal): Pr
   if (token === undefined || hash === undefined) {
     const missing = token === undefined ? 'token' : 'ca-cert-hash';
     throw new UsageError(
-      `this machine has not joined yet and no ${missing} is given; run minik8s token create on a master and put what it prints into the node's file`,
+      `this machine has not joined yet and no ${missing} is given; run minik8s token create on a master and put its output into the node's configuration file`,
     );
   }
   const authority = await discoverAuthority({ ...options, hash }, signal);
@@ -76,7 +76,7 @@ async function existing({
 }: JoinOptions): Promise<Membership | undefined> {
   const [authority, client] = await Promise.all([files.authority(), files.pair('client')]);
   if (authority === undefined || client === undefined) return undefined;
-  const leave = `run minik8s reset to leave it, or correct`;
+  const leave = `run minik8s reset to leave that cluster, or correct`;
   const known = authorityHash(authority);
   if (hash !== undefined && known !== hash) {
     throw new Error(`this machine belongs to the cluster with ca-cert-hash ${known}; ${leave} ca-cert-hash`);
@@ -92,7 +92,7 @@ async function existing({
   if (token !== undefined) return undefined;
   const end = certificate.validToDate.toISOString();
   throw new Error(
-    `the certificate of this node ended ${end}; put a new token into its file (minik8s token create), or correct the clock`,
+    `the certificate of this node expired ${end}; put a new token into its configuration file (minik8s token create), or correct the clock`,
   );
 }
 
@@ -115,7 +115,7 @@ async function firstCertificate(
   } catch (error) {
     if (error instanceof RequestRefusedError) {
       await files.removeRequestKey();
-      throw new Error(`the cluster does not take this machine as node ${nodeName}: ${error.message}`);
+      throw new Error(`the cluster refuses this machine as node ${nodeName}: ${error.message}`);
     }
     throw refusedToken(error);
   } finally {
@@ -127,6 +127,6 @@ async function firstCertificate(
 function refusedToken(error: unknown): unknown {
   if (!(error instanceof StatusError) || error.status.code !== 401) return error;
   return new Error(
-    "the token is wrong or has expired; put a new one into the node's file (minik8s token create prints it)",
+    "the token is wrong or has expired; put a new token into the node's configuration file (minik8s token create prints one)",
   );
 }

@@ -46,18 +46,18 @@ async function parse(pem: string): Promise<ParsedRequest> {
   } catch (error) {
     throw unreadable(error);
   }
-  if (!signed) throw new Error('the signature is not by the key in the request');
+  if (!signed) throw new Error('the signature was not made with the key in the request');
   requireStrongKey(request.publicKey);
   // The library signs for the key it read and for the subject as it writes it: both must be what stands in the request.
   const same =
     isSame(parts.publicKey, request.publicKey.rawData) &&
     isSame(parts.subject, new x509.Name(parts.subject).toArrayBuffer());
-  if (!same) throw new Error('the request is encoded in a way that not every reader reads alike');
+  if (!same) throw new Error('the request is not DER encoded in the one canonical way');
   return { ...parts, key: request.publicKey };
 }
 
 const unreadable = (cause: unknown) =>
-  new Error('the PEM holds no PKCS #10 request that can be read', { cause });
+  new Error('the PEM block does not hold a readable PKCS #10 request', { cause });
 
 /** Before the library sees it: that takes milliseconds for each part of a name. */
 function readParts(der: Uint8Array): RequestParts {
@@ -123,7 +123,7 @@ export async function signCertificateRequest(
     Buffer.from(issued.subject.whole).equals(subject) &&
     Buffer.from(issued.publicKey.whole).equals(publicKey) &&
     Buffer.from(names ?? []).equals(alternativeNames ?? Buffer.of());
-  if (!rightly) throw new Error('the certificate would not say what was checked');
+  if (!rightly) throw new Error('the certificate would not match the request that was checked');
   return certificate.toString('pem');
 }
 
@@ -132,7 +132,7 @@ function usageExtensions(usages: readonly string[]): x509.Extension[] {
     (usage) => !Object.hasOwn(keyUsages, usage) && !Object.hasOwn(extendedKeyUsages, usage),
   );
   if (strange !== undefined)
-    throw new Error(`certificates for ${JSON.stringify(strange)} are not signed here`);
+    throw new Error(`certificates for ${JSON.stringify(strange)} are not signed by this cluster`);
   const bits = usages.reduce((sum, usage) => sum | (keyUsages[usage] ?? 0), 0);
   const purposes = usages.flatMap((usage) => extendedKeyUsages[usage] ?? []);
   return [

@@ -73,7 +73,7 @@ async function readAuthority(directory: string): Promise<KeyAndCertificate | und
     ? `is not the key of the authority in ${certificate}, or one of the two is damaged`
     : 'is missing';
   throw new Error(
-    `${key} ${what}: put both files back from a backup, or remove both; on an etcd that masters share they are then taken from there, and else every node and user needs a new certificate`,
+    `${key} ${what}: restore both files from a backup, or remove both; masters that share an etcd then take the authority from etcd, otherwise every node and user needs a new certificate`,
   );
 }
 

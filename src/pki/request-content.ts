@@ -30,7 +30,7 @@ export function readRequest(der: Uint8Array): RequestParts {
   const [signed] = childrenOf(readDer(der), tags.sequence);
   const info = requireTag(signed, tags.sequence);
   const [, subject, publicKey, attributes, ...more] = childrenOf(info, tags.sequence);
-  if (more.length > 0) throw new Error('the request has more parts than a request has');
+  if (more.length > 0) throw new Error('the request has extra parts');
   const name = requireTag(subject, tags.sequence);
   if (name.whole.length > mostSubjectBytes)
     throw new Error(`the subject must not be longer than ${mostSubjectBytes} bytes`);

@@ -108,7 +108,9 @@ export function createProxier(options: ProxierOptions): Proxier {
       await exec('conntrack', args);
     } catch (error) {
       if (error instanceof ExecError && error.failure.code === 1) return;
-      log.warn('UDP flows to a removed endpoint could not be ended', { error: errorMessage(error) });
+      log.warn('UDP connections to a removed endpoint could not be deleted from conntrack', {
+        error: errorMessage(error),
+      });
     }
   }
 
@@ -125,7 +127,7 @@ export function createProxier(options: ProxierOptions): Proxier {
         } catch (error) {
           chains = undefined;
           const delay = backoff.next();
-          log.error('service rules were not applied; they are written again', {
+          log.error('the nft rules of Services were not applied; writing all of them again', {
             error: errorMessage(error),
             inMs: delay,
           });

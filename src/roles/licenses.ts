@@ -3,7 +3,7 @@ import { defineCommand } from 'citty';
 import { readAsset } from '../base/assets.ts';
 
 export const command = defineCommand({
-  meta: { description: 'print the licences of all that is in this file' },
+  meta: { description: 'print the licences of everything in this executable' },
   run() {
     process.stdout.write(readAsset('licenses.txt'));
   },

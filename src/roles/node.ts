@@ -25,7 +25,9 @@ import { runMember } from './worker/node-member.ts';
 import { claimNode } from './worker/one-node.ts';
 
 export const command = defineCommand({
-  meta: { description: 'join a cluster and run its pods; a token stands in the file or in MINIK8S_TOKEN' },
+  meta: {
+    description: 'join a cluster and run its pods; the token is read from the file or from MINIK8S_TOKEN',
+  },
   args: settingArgs(nodeSettings, nodeConfigFile),
   async run({ args }) {
     const warn = (message: string) => process.stderr.write(`warning: ${message}\n`);
@@ -43,7 +45,7 @@ async function node(
   const [server] = settings.server ?? [];
   if (settings.server === undefined || server === undefined) {
     throw new UsageError(
-      `no server is given: run minik8s token create on a master and put what it prints into ${nodeConfigFile} (or --config FILE)`,
+      `no server is given: run minik8s token create on a master and put its output into ${nodeConfigFile} (or --config FILE)`,
     );
   }
   const nodeName = settings['node-name'] ?? hostname().toLowerCase();

@@ -68,7 +68,9 @@ export async function requireDocker(socketPath: string): Promise<void> {
   }
   const { Version, ApiVersion } = readVersion(answer.body);
   if (Version === undefined || ApiVersion === undefined) {
-    throw new Error(`what answers at ${socketPath} is no Docker engine; give the --docker-socket of one`);
+    throw new Error(
+      `the server at ${socketPath} is not a Docker engine; give the socket of one with --docker-socket`,
+    );
   }
   requireApi(Version, ApiVersion);
 }

@@ -72,7 +72,9 @@ const isOthers = (key: string) =>
 
 async function confirmed(path: string): Promise<boolean> {
   if (!process.stdin.isTTY)
-    throw new UsageError('reset asks before it removes anything; give --yes to go ahead');
+    throw new UsageError(
+      'reset asks for confirmation, but standard input is not a terminal; give --yes to remove everything',
+    );
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
     const answer = await terminal.question(
@@ -96,7 +98,7 @@ async function removeContents(path: string): Promise<void> {
   for (const name of found.filter(ours)) await removeTree(join(path, name), systemExec);
   const left = found.filter((name) => !ours(name));
   if (left.length === 0) await removeDirectory(path);
-  else process.stdout.write(`left in ${path}, as it is not minik8s': ${left.join(', ')}\n`);
+  else process.stdout.write(`left in ${path}, because minik8s did not create it: ${left.join(', ')}\n`);
 }
 
 /** A directory that a disk is mounted on stays, empty. */

@@ -32,15 +32,15 @@ const createFlags = {
   ttl: {
     type: 'string',
     hint: 'TIME',
-    about: 'how long it is good for, such as 30m or 24h; 0: for ever',
+    about: 'how long the token is valid, such as 30m or 24h; 0: for ever',
     usual: '24h',
   },
-  description: { type: 'string', hint: 'TEXT', about: 'what it is for' },
+  description: { type: 'string', hint: 'TEXT', about: 'what the token is for' },
   'print-join-command': { type: 'boolean', about: 'print a command instead of the lines of a node file' },
 } as const satisfies FlagTable;
 
 const create: Verb = {
-  about: 'make a token; prints what a node is told to join: server, token and hash of the authority',
+  about: 'create a token and print what a node needs to join: server, token and hash of the authority',
   flags: createFlags,
   async run({ flags, io, cluster }) {
     const ttl = flags.duration('ttl') ?? defaultTtl;
@@ -60,7 +60,7 @@ const create: Verb = {
 };
 
 const list: Verb = {
-  about: 'list the tokens; none is shown whole',
+  about: 'list the tokens, without their secret parts',
   async run({ io, palette, cluster }) {
     const query = new URLSearchParams({ fieldSelector: `type=${tokenType}` });
     const found = recordsAt(await cluster().get(`${secrets}?${query}`), 'items').filter((secret) =>
@@ -76,12 +76,12 @@ const list: Verb = {
 };
 
 const remove: Verb = {
-  about: 'delete tokens: nobody joins with them any more; nodes that have joined stay',
+  about: 'delete tokens: no machine can join with them any more; nodes that have joined stay',
   words: 'TOKEN',
   async run(context) {
     const { words } = context.flags;
     if (words.length === 0)
-      throw new UsageError('minik8s token delete: say which; minik8s token list has them');
+      throw new UsageError('minik8s token delete: give the id of a token; minik8s token list shows them');
     const ids = words.map(idOf);
     for (const id of ids) await removeOne(context, id);
   },
@@ -90,7 +90,7 @@ const remove: Verb = {
 export const tokenCommand = (io: Io): AnyCommand =>
   toCommand(
     {
-      about: 'make, list and delete the tokens by which machines join',
+      about: 'create, list and delete the tokens with which machines join',
       verbs: { create, list, delete: remove },
     },
     io,
@@ -113,7 +113,9 @@ async function removeOne({ cluster, io, report }: VerbContext, id: string): Prom
     await cluster().send('DELETE', `${secrets}/${secretPrefix}${id}`, undefined);
     io.out(`token ${id} deleted\n`);
   } catch (error) {
-    report(isNotFound(error) ? new Error(`there is no token ${id}; minik8s token list has them`) : error);
+    report(
+      isNotFound(error) ? new Error(`there is no token ${id}; minik8s token list shows all tokens`) : error,
+    );
   }
 }
 
@@ -121,7 +123,7 @@ async function removeOne({ cluster, io, report }: VerbContext, id: string): Prom
 function hashOf(io: Io, flags: VerbContext['flags']): string {
   const { ca } = resolveContext(findKubeconfig(io, flags.text('kubeconfig')), flags.text('context'));
   if (!ca)
-    throw new UsageError('the kubeconfig has no certificate-authority, so nodes could not tell the server');
+    throw new UsageError('the kubeconfig has no certificate-authority, so nodes could not verify the server');
   return authorityHash(ca);
 }
 
@@ -134,7 +136,7 @@ async function serversOf(cluster: Cluster): Promise<readonly string[]> {
       Array.isArray(addresses) ? addresses.map((address) => serverAt(String(address), port)) : [],
     );
   });
-  if (servers.length === 0) throw new Error('no master has told its address yet; try again');
+  if (servers.length === 0) throw new Error('no master has published its address yet; try again');
   return servers.sort();
 }
 

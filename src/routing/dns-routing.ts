@@ -82,7 +82,7 @@ export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
     options.onState({ reason: error instanceof NotServedError ? error.reason : 'RoutingFailed', message });
     if (message === told) return;
     told = message;
-    log.error('Dns objects are not served as they should be; tried again', { error: message });
+    log.error('Dns objects are not served; trying again', { error: message });
     events.event(node, 'Warning', 'RoutingFailed', `Dns objects are not served: ${message}`);
   }
 
@@ -128,7 +128,9 @@ export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
         if (!dirty) await rest(wait, signal);
       }
       await writeHostsBlock(options.hosts, []).catch((error) =>
-        log.warn('the names of Dns objects are left in the hosts file', { error: errorMessage(error) }),
+        log.warn('cannot remove the names of Dns objects from the hosts file', {
+          error: errorMessage(error),
+        }),
       );
     },
   };

@@ -99,7 +99,7 @@ export class Nginx {
     while ((await this.#generation()) !== generation) {
       if (clock.now() >= deadline) {
         const said = firstProblem(await engine.logs(container));
-        const what = `nginx does not take its configuration${said && `: ${said}`}`;
+        const what = `nginx does not apply its configuration${said && `: ${said}`}`;
         throw new NotServedError('ConfigurationRefused', what);
       }
       await sleep(clock, lookMs);

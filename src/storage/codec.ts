@@ -30,7 +30,7 @@ export function decodeObject(bytes: Uint8Array, revision: number): KubeObject {
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(),
   ) as unknown;
   if (!isObjectLike(object))
-    throw new SyntaxError('stored bytes are no Kubernetes object: metadata is missing');
+    throw new SyntaxError('the stored value is not a Kubernetes object: metadata is missing');
   object.metadata.resourceVersion = String(revision);
   return object;
 }
@@ -64,7 +64,8 @@ function findSeam(bytes: Buffer): Seam | undefined {
 
 function canonicalSeam(bytes: Buffer): Seam {
   const seam = findSeam(bytes) ?? findSeam(encodeObject(decodeObject(bytes, 0)));
-  if (!seam) throw new SyntaxError('stored bytes are no Kubernetes object: apiVersion or kind is missing');
+  if (!seam)
+    throw new SyntaxError('the stored value is not a Kubernetes object: apiVersion or kind is missing');
   return seam;
 }
 
@@ -104,7 +105,7 @@ export function metadataBytes(bytes: Buffer): Buffer {
     else if (!inString && byte === openingBrace) depth++;
     else if (!inString && byte === closingBrace && --depth === 0) return bytes.subarray(start, at + 1);
   }
-  throw new SyntaxError('the bytes are no Kubernetes object: metadata has no end');
+  throw new SyntaxError('the stored value is not a Kubernetes object: metadata has no end');
 }
 
 /** Like Buffer.concat, but never in Node's shared pool: one long-lived object would keep a whole pool alive. */

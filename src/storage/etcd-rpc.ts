@@ -134,6 +134,6 @@ export function prefixEnd(prefix: string): Buffer {
  */
 export function markerKey(key: string, name: 'progress' | 'fence' | 'gone'): Buffer {
   const slash = key.indexOf('/', 1);
-  if (slash < 0) throw new RangeError(`the key ${key} lies in no tree: it has one path segment`);
+  if (slash < 0) throw new RangeError(`the key ${key} has only one path segment: it is not below any prefix`);
   return Buffer.from(`${key.slice(0, slash)}.${name}`);
 }

@@ -92,7 +92,7 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
     const put = { request_put: { key: markerKey(prefix, 'progress'), value: Buffer.alloc(0) } };
     rpc.txn({ compare: [], success: [put], failure: [] }, attemptMs).then(
       (response) => onAnswer(response.header),
-      (error) => log.debug('the progress mark was not written', { error: errorMessage(error) }),
+      (error) => log.debug('the progress marker key was not written', { error: errorMessage(error) }),
     );
   };
 
@@ -168,7 +168,7 @@ function toStoreError(what: string, error: unknown, trouble?: string): unknown {
 
 /** No key has revision 0: it would compare as "does not exist". */
 function existing(revision: number): number {
-  if (revision <= 0) throw new RangeError(`${revision} is no revision of a key`);
+  if (revision <= 0) throw new RangeError(`${revision} is not a revision of a key`);
   return revision;
 }
 

@@ -149,7 +149,7 @@ export async function* watchEtcd(options: WatchOptions): AsyncGenerator<WatchBat
 
 function reportLoss(log: Logger, staysAway: boolean, after: number, error: RpcError): void {
   const fields = { after, error: errorMessage(error) };
-  if (staysAway) log.warn('etcd cannot be reached, going on trying', fields);
+  if (staysAway) log.warn('etcd cannot be reached, trying again', fields);
   else log.debug('the watch stream was lost, resuming', fields);
 }
 
@@ -207,7 +207,7 @@ async function checkNotWiped(rpc: EtcdRpc, delivered: number): Promise<void> {
   const current = Number(answer.header.revision);
   if (current >= delivered) return;
   throw new CompactedError(
-    `the store is at revision ${current}, behind ${delivered} already seen: it lost data`,
+    `the store is at revision ${current}, behind revision ${delivered}, which was already delivered: etcd lost data`,
     undefined,
   );
 }

@@ -125,7 +125,7 @@ export function createWriter(options: WriterOptions): Writer {
         const outcome = await attempt(options, write, fence, owners);
         if (outcome.type === 'done') return outcome.revision;
         if (outcome.type === 'unanswered') {
-          log.debug('the answer to a write was lost, settling', {
+          log.debug('the answer to a write was lost, reading back', {
             key: write.key,
             error: errorMessage(outcome.error),
           });
@@ -139,7 +139,7 @@ export function createWriter(options: WriterOptions): Writer {
         fences.set(fenceName, found.fence);
         refuse(write, found);
         if (clock.now() >= deadline)
-          throw new StoreUnavailableError(`the write of ${write.key} was overtaken too often`);
+          throw new StoreUnavailableError(`the write of ${write.key} conflicted with other writes too often`);
         owners = found.owners;
       }
     },
@@ -248,7 +248,7 @@ function refuse(write: Write, found: Found): void {
 }
 
 function unknownOutcome(write: Write, cause: unknown, trouble?: string): StoreUnavailableError {
-  const message = `etcd did not answer the write of ${write.key}, and whether it happened is unknown`;
+  const message = `etcd did not answer the write of ${write.key}, and it is unknown whether the write was made`;
   return new StoreUnavailableError(message, { cause, trouble });
 }
 

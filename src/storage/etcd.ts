@@ -144,7 +144,7 @@ function rpcOver(connections: readonly Connection[], { random, log, endpoints }:
   const watches = connections.map(() => new Set<WatchStream>());
   const moveOn = (index: number, error: RpcError) => {
     if (error.failure !== 'unanswered' || !choice.failed(index)) return;
-    log.debug('no answer from this endpoint of etcd, turning to another', {
+    log.debug('this etcd endpoint does not answer, using another one', {
       endpoint: endpoints[index],
       error: errorMessage(error),
     });

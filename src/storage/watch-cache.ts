@@ -91,7 +91,7 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
       return applyEvent(index, event, budget);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      log.error('a key holds no Kubernetes object and is left out; delete it', {
+      log.error('the value of a key is not a Kubernetes object and is ignored; delete the key', {
         key: event.key,
         error: errorMessage(error),
       });
@@ -123,7 +123,7 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
       return known?.revision === modified && known.bytes.equals(listed.bytes) ? known : listed;
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      log.error('a key holds no Kubernetes object and is left out; delete it', {
+      log.error('the value of a key is not a Kubernetes object and is ignored; delete the key', {
         key,
         error: errorMessage(error),
       });
@@ -171,7 +171,7 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
       for await (const batch of store.watch(prefix, from, signal)) applyBatch(batch.events, batch.revision);
     } catch (error) {
       if (!(error instanceof CompactedError)) throw error;
-      log.warn('the store forgot events before they arrived, listing again', { revision });
+      log.warn('the store compacted events before they arrived, listing again', { revision });
     }
   };
 

@@ -124,7 +124,7 @@ export class FrameReader {
       this.#data = { streamId: first, fin: (flags & finFlag) !== 0, left: length };
       return 'data follows';
     }
-    if (first >>> 16 !== 0x8003) throw new FrameError('this is not SPDY/3.1');
+    if (first >>> 16 !== 0x8003) throw new FrameError('the frame is not SPDY/3.1');
     if (length > longestControl) throw new FrameError(`a control frame of ${length} bytes is too long`);
     if (this.#rest.length < headerLength + length) return undefined;
     this.#take(headerLength);

@@ -96,7 +96,7 @@ test('domain and path routing', async (context) => {
     );
     const ready = '{range .status.conditions[*]}{.status} {.reason} {.message}{end}';
     await waitFor('the Dns to say so', async () =>
-      /^False PortTaken 1 of 1 nodes do not serve it: e2e: port 80 of this node is taken/.test(
+      /^False PortTaken 1 of 1 nodes do not serve Dns objects: e2e: port 80 of this node is taken/.test(
         await kubectl('get', 'dns', 'shop', '-o', `jsonpath=${ready}`),
       ),
     );

@@ -59,7 +59,7 @@ test('an API server that says nothing any more is left for the next', async (con
       const start = performance.now();
       await silence();
       try {
-        const next = `an API server does not answer; the next one is used next=https://${plane.address}:${other.port}`;
+        const next = `an API server does not answer; using the next one next=https://${plane.address}:${other.port}`;
         await waitFor('the node to leave it', () => node.log.slice(told).includes(next));
         const left = await state(other);
         await waitFor('a heartbeat', async () => (await state(other)).renewed > left.renewed);

@@ -130,7 +130,7 @@ test('a machine joins with one file, works, is taken out and forgotten', async (
     const before = node.role.log.length;
     await node.role.start(/^minik8s is ready: node node-1/m);
     const log = node.role.log.slice(before);
-    assert.match(log, /the Node of this machine was deleted; its pods are ended/);
+    assert.match(log, /the Node of this machine was deleted; stopping its pods/);
     assert.equal(await node.host.docker(...container), '');
     await cluster.untilReady(node);
     await runPod(cluster, node);
@@ -139,7 +139,7 @@ test('a machine joins with one file, works, is taken out and forgotten', async (
   await context.test('when its Node is deleted its pods end, its rules go, and it says so', async () => {
     await kubectl('delete', 'node', 'node-1');
     await waitFor('the machine to say so', async () =>
-      /^node node-1 was taken out of the cluster: .* ctl add node node-1 /m.test(node.role.log),
+      /^node node-1 was deleted from the cluster: .* ctl add node node-1 /m.test(node.role.log),
     );
     assert.deepEqual(await tracesOn(node.host), []);
     assert.equal((await kubectl.attempt(['get', 'node', 'node-1'])).code, 1);
@@ -220,13 +220,13 @@ test('why a machine cannot join is said in one line, and nothing is left', async
     [
       'a token nobody made',
       { token: 'zzzzzz.0123456789abcdef' },
-      /the token is wrong or has expired; put a new one/,
+      /the token is wrong or has expired; put a new token/,
     ],
     ['a wrong secret', { token: `${id}.0123456789abcdef` }, /the token is wrong or has expired/],
     [
       'another authority',
       { 'ca-cert-hash': `sha256:${'0'.repeat(64)}` },
-      /shows an authority with the hash sha256:/,
+      /presents an authority with the hash sha256:/,
     ],
     [
       'no master there',
@@ -297,15 +297,15 @@ test('why a machine cannot join is said in one line, and nothing is left', async
     const own = { 'data-dir': join(host.directory, 'elsewhere') };
     oneLine(
       await attempt({ ...own, 'service-cidr': '10.97.0.0/16' }),
-      /service-cidr 10\.97\.0\.0\/16 is not the cluster's: the Service kubernetes has 10\.96\.0\.1, not 10\.97\.0\.1/,
+      /service-cidr 10\.97\.0\.0\/16 is not that of the cluster: the Service kubernetes has address 10\.96\.0\.1, not 10\.97\.0\.1/,
     );
     oneLine(
       await attempt({ ...own, 'cluster-dns': '10.96.0.53' }),
-      /cluster-dns 10\.96\.0\.53 is not the cluster's: .* give this node cluster-dns: 10\.96\.0\.10/,
+      /cluster-dns 10\.96\.0\.53 is not that of the cluster: .* give this node cluster-dns: 10\.96\.0\.10/,
     );
     oneLine(
       await attempt({ ...own, 'cluster-domain': 'lab.internal' }),
-      /cluster-domain lab\.internal is not the cluster's: .* give this node cluster-domain: cluster\.local/,
+      /cluster-domain lab\.internal is not that of the cluster: .* give this node cluster-domain: cluster\.local/,
     );
     assert.deepEqual(await tracesOn(host), []);
   });

@@ -80,8 +80,8 @@ test('members of etcd and masters are killed under load: nothing is lost or done
       assert.equal(code, 1);
       assert.equal(stderr.trimEnd().split('\n').length, 1, stderr);
     }
-    assert.match(read.stderr, /the store is not reachable/);
-    assert.match(write.stderr, /whether the change was made is not known/);
+    assert.match(read.stderr, /etcd is not reachable/);
+    assert.match(write.stderr, /it is not known whether the change was made/);
     const health = await a.kubectl.attempt(['get', '--raw', '/readyz']);
     assert.match(health.stderr, /\[-\]etcd failed/);
     assert.equal(await a.kubectl('get', '--raw', '/livez'), 'ok');

@@ -38,10 +38,16 @@ test('several masters on one etcd', async (context) => {
       return errors[0] ?? '';
     };
     const authority = await refused();
-    assert.match(authority, /pki holds the authority sha256:\S+, but the masters on this etcd share sha256:/);
+    assert.match(
+      authority,
+      /pki holds the certificate authority sha256:\S+, but the masters on this etcd share sha256:/,
+    );
     assert.match(authority, /move \S+\/stranger\/pki away to join them/);
     const addresses = await refused('--service-cidr=10.97.0.0/16');
-    assert.match(addresses, /have --service-cidr 10\.96\.0\.0\/16 \(here 10\.97\.0\.0\/16\): give the same/);
+    assert.match(
+      addresses,
+      /run with --service-cidr 10\.96\.0\.0\/16 \(here 10\.97\.0\.0\/16\): use the same flags/,
+    );
   });
 
   await context.test('the Service kubernetes lists both, and each tells its own address', async () => {

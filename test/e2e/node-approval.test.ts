@@ -61,7 +61,7 @@ test('machines that join by a person’s word', async (context) => {
 
   await context.test('taken out it stays out, also when it starts again', async () => {
     await kubectl('delete', 'node', 'node-1');
-    await waitFor('the machine to notice', async () => /taken out/.test(node.role.log));
+    await waitFor('the machine to notice', async () => /was deleted from the cluster/.test(node.role.log));
     await node.role.end('SIGTERM');
     const before = node.role.log.length;
     await node.role.start();

@@ -47,7 +47,7 @@ test('minik8s up says in one line why it cannot start, and leaves nothing', asyn
     const other = await answering(socket, 200, ['hello']);
     const alsoRefused = await up({ 'docker-socket': socket });
     other.close();
-    assertOneLine(alsoRefused, /old\.sock is no Docker engine/, /--docker-socket/);
+    assertOneLine(alsoRefused, /old\.sock is not a Docker engine/, /--docker-socket/);
     const broken = await answering(socket, 500, { message: 'no' });
     const refusedAgain = await up({ 'docker-socket': socket });
     broken.close();
@@ -126,9 +126,9 @@ test('one minik8s a data directory', async (context) => {
   const third = await endOf(
     host.command(executable, ['up', ...other, '--port', '7443', '--kubelet-port', '7250']),
   );
-  assertOneLine(third, /another minik8s works as a node on this machine/, /stop it first/);
+  assertOneLine(third, /another minik8s runs as a node on this machine/, /stop it first/);
   const reset = await endOf(host.command(executable, ['reset', '--yes', ...other]));
-  assertOneLine(reset, /another minik8s works as a node on this machine/);
+  assertOneLine(reset, /another minik8s runs as a node on this machine/);
   assert.equal((await cluster.kubectl.attempt(['get', 'nodes'])).code, 0);
   assert.equal(cluster.processes('etcd').length, 1);
 });

@@ -60,7 +60,7 @@ export function createMessageTable(
     return new Map(
       entries.map((entry): [number, MessageField] => {
         const [, number, part, field, zero] = /^(\d+):(\^?)([^?]+)(\??)$/.exec(entry) ?? [];
-        if (!field) throw new Error(`${name} in the table of field numbers: ${entry} is no field`);
+        if (!field) throw new Error(`${name} in the table of field numbers: ${entry} is not a field`);
         if (!part) return [Number(number), fieldOf(owner, field, zero === '?')];
         return [
           Number(number),

@@ -131,7 +131,7 @@ export class WireReader {
   /** Passes over a field's value; a group goes with all that is in it. */
   skip(wire: number): void {
     let depth = this.#skipOne(wire);
-    if (depth < 0) throw new ProtobufError('a group ends that did not begin');
+    if (depth < 0) throw new ProtobufError('a group ends that was not started');
     while (depth > 0) depth += this.#skipOne(this.tag().wire);
   }
 
@@ -201,5 +201,5 @@ export class WireReader {
 const endsTooEarly = () => new ProtobufError('it ends too early');
 
 function expectWire(wire: number, wanted: number): void {
-  if (wire !== wanted) throw new ProtobufError(`wire type ${wire} stands where ${wanted} is expected`);
+  if (wire !== wanted) throw new ProtobufError(`wire type ${wire} where ${wanted} is expected`);
 }

@@ -23,7 +23,7 @@ export function readTime(message: WireReader, digits: 0 | 6): string | undefined
   });
   if (seconds === zeroTime) return undefined;
   if (seconds < zeroTime || seconds > lastTime || nanos < 0 || nanos >= 1e9)
-    throw new ProtobufError('the time is not one between the years 1 and 9999');
+    throw new ProtobufError('the time is not between the years 1 and 9999');
   const text = new Date(seconds * 1000).toISOString().slice(0, 19);
   return digits === 0 ? `${text}Z` : `${text}.${String(Math.floor(nanos / 1000)).padStart(digits, '0')}Z`;
 }

@@ -55,7 +55,7 @@ async function admitCreate(
   const { spec, metadata } = request;
   const size = Buffer.byteLength(JSON.stringify(request));
   if (isBootstrapper(user) && size > mostTokenBytes) {
-    const why = `it has ${size} bytes, and the request of a joining machine may have ${mostTokenBytes}`;
+    const why = `it has ${size} bytes; the request of a joining machine may have at most ${mostTokenBytes}`;
     throw newForbidden(resource, metadata.name, why);
   }
   spec.username = user.name;
@@ -85,12 +85,12 @@ function refusal(signer: string, content: CertificateRequestContent, user: UserI
     return `use of ${clientSigner} signer with ${mastersGroup} group is not allowed`;
   }
   if (isBootstrapper(user) && signer !== kubeletClientSigner) {
-    return `a bootstrap token may only ask for certificates of ${kubeletClientSigner}`;
+    return `a bootstrap token may only request certificates of signer ${kubeletClientSigner}`;
   }
   const node = nodeNameOf(user);
   if (node === undefined) return undefined;
   if (signer !== kubeletClientSigner && signer !== kubeletServingSigner) {
-    return `a node may only ask for certificates of ${kubeletClientSigner} and ${kubeletServingSigner}`;
+    return `a node may only request certificates of the signers ${kubeletClientSigner} and ${kubeletServingSigner}`;
   }
   return content.commonName === nodeUserName(node)
     ? undefined

@@ -26,7 +26,7 @@ export async function restrictEvent(
       return `node ${name} may only report about itself and its pods`;
   }
   if (object && Buffer.byteLength(JSON.stringify(object)) > maxEventBytes) {
-    return `an event of a node may have ${maxEventBytes} bytes at most: shorten its message`;
+    return `an event that a node writes may have at most ${maxEventBytes} bytes: shorten its message`;
   }
   return undefined;
 }

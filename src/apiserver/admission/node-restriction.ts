@@ -62,7 +62,7 @@ function tooLarge(definition: ResourceRef, object: KubeObject | undefined): stri
   const most = mostBytes.get(kindOf(definition));
   const found = most !== undefined && object ? Buffer.byteLength(JSON.stringify(object)) : 0;
   if (most === undefined || found <= most) return undefined;
-  return `it has ${found} bytes, and a ${definition.kind} that a node writes may have ${most}`;
+  return `it has ${found} bytes; a ${definition.kind} that a node writes may have at most ${most}`;
 }
 
 /** An absent list and an empty one are the same. */
@@ -106,7 +106,7 @@ async function restrictNode(
   const foreign = otherName(node, operation, name);
   if (foreign) return foreign;
   if (operation === 'create' && !server.mayRegister(node) && !(await isThere(server, name))) {
-    return `this cluster's nodes are added by a person: run minik8s ctl add node ${node}`;
+    return `nodes need the approval of an administrator here: run minik8s ctl add node ${node}`;
   }
   keepPhase(next, before);
   const what = changedByItself(next, before);

@@ -25,7 +25,7 @@ function unknownServiceAccount({ spec }: Pod, namespace: string): string | undef
   const wanted = spec.serviceAccountName || 'default';
   if (wanted === 'default') return undefined;
   const what = `error looking up service account ${namespace}/${wanted}: serviceaccount "${wanted}" not found`;
-  return `${what} (ServiceAccounts are not served yet: leave spec.serviceAccountName out)`;
+  return `${what} (ServiceAccounts are not served yet: leave out spec.serviceAccountName)`;
 }
 
 function unknownRuntimeClass({ spec }: Pod): string | undefined {

@@ -54,7 +54,10 @@ export async function countedIn<T>(
 
 function tooMany(sort: Sort, { whose, limit }: Refusal): StatusError {
   const of = whose === 'user' ? 'one user' : 'all users';
-  return newTooManyRequests(`too many ${plural[sort]} at once: ${of} may have ${limit}`, retryAfter[sort]);
+  return newTooManyRequests(
+    `too many ${plural[sort]} at once: ${of} may have at most ${limit}`,
+    retryAfter[sort],
+  );
 }
 
 export const newTooManyRequests = (why: string, retryAfterSeconds: number): StatusError =>

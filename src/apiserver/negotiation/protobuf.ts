@@ -61,7 +61,7 @@ async function toProtobuf(response: Response, definition: ResourceDefinition | u
   if (response.headers.get('content-type') !== jsonType['content-type']) return response;
   const value: unknown = JSON.parse(await response.text());
   const type = isRecord(value) ? answerType(String(value.kind), definition) : undefined;
-  if (!isRecord(value) || !type) throw new Error(`an answer has no form in protobuf: ${response.url}`);
+  if (!isRecord(value) || !type) throw new Error(`the response has no protobuf encoding: ${response.url}`);
   const headers = new Headers(response.headers);
   headers.set('content-type', protobufType);
   return new Response(encodeProtobuf(value, type) as Uint8Array<ArrayBuffer>, {

@@ -85,7 +85,7 @@ export async function serveUpgrade(
     agree(socket, joined);
     await joinConnections(socket, joined.socket);
   } catch (error) {
-    log.debug('a request for another protocol failed', { error: errorMessage(error) });
+    log.debug('an upgrade request failed', { error: errorMessage(error) });
     socket.destroy();
   } finally {
     signal.removeEventListener('abort', stop);

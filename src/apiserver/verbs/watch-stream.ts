@@ -118,7 +118,7 @@ class WatchSource implements Source {
   }
 
   #fail(error: unknown): void {
-    this.#plan.log.error('a watch was ended: its objects could not be sent', { error: errorMessage(error) });
+    this.#plan.log.error('a watch was closed: its objects could not be sent', { error: errorMessage(error) });
     this.#end();
   }
 
@@ -212,7 +212,7 @@ class WatchSource implements Source {
   }
 
   #cut(): void {
-    this.#plan.log.warn('a watch was cut off: its client reads too slowly', {
+    this.#plan.log.warn('a watch was closed: its client reads too slowly', {
       prefix: this.#plan.selection.prefix,
       unreadBytes: this.#waitingBytes + this.#unread,
     });

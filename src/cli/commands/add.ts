@@ -10,9 +10,9 @@ import { writeQuery } from '../write-options.ts';
 
 const node: Verb = {
   about:
-    'let a machine in that waits or was taken out; without a name: all that wait. ' +
-    'A machine that was taken out cannot be told from one that never was: for a name that nobody waits under the Node ' +
-    'is made (status 0), with a warning that says how to take it back',
+    'let in a machine that waits for approval or was deleted from the cluster; without a name: all that wait. ' +
+    'If no machine of that name waits, the Node is created (status 0) and a warning says how to delete it: ' +
+    'a deleted machine cannot be told from a mistyped name',
   words: 'NODE',
   async run(context) {
     const { flags, io } = context;
@@ -21,7 +21,7 @@ const node: Verb = {
     const waiting = waitingNodes(recordsAt(await cluster.get(collectionPath(requests)), 'items'));
     const names =
       flags.words.length > 0 ? flags.words.map((word) => word.replace(/^nodes?\//, '')) : [...waiting.keys()];
-    if (names.length === 0) io.out('No machine is waiting.\n');
+    if (names.length === 0) io.out('No machine is waiting for approval.\n');
     for (const name of names) {
       try {
         const asked = waiting.get(name) ?? [];
@@ -40,8 +40,8 @@ const node: Verb = {
 };
 
 const nobodyWaits = (name: string) =>
-  `Warning: no machine named ${name} waits to be let in or has asked to join: unless one was taken out under this name, ` +
-  `node/${name} stays NotReady until one joins; to take it back: minik8s ctl delete node ${name}\n`;
+  `Warning: no machine named ${name} waits for approval: unless a machine of this name was deleted from the cluster, ` +
+  `node/${name} stays NotReady until a machine joins as ${name}; to undo this: minik8s ctl delete node ${name}\n`;
 
 /** A machine that was taken out waits for its Node to be there again. False when there is one. */
 async function makeNode({ cluster }: VerbContext, name: string): Promise<boolean> {

@@ -8,7 +8,10 @@ import type { Verb } from '../verb.ts';
 const flagTable = {
   output: { type: 'string', short: 'o', hint: 'wide|name', about: 'with verbs and categories; names only' },
   'api-group': { type: 'string', hint: 'GROUP', about: 'only kinds of this API group' },
-  namespaced: { type: 'boolean', about: 'only those in namespaces; --namespaced=false: only the others' },
+  namespaced: {
+    type: 'boolean',
+    about: 'only namespaced kinds; --namespaced=false: only cluster-scoped kinds',
+  },
   'no-headers': { type: 'boolean', about: 'do not print the header line' },
 } as const satisfies FlagTable;
 

@@ -5,7 +5,7 @@ import { attachTo } from '../streaming/attach.ts';
 import type { Verb } from '../verb.ts';
 
 export const attach: Verb = {
-  about: 'join the program that runs in a container',
+  about: 'attach to the program that runs in a container',
   words: 'POD',
   flags: programFlags,
   async run(context) {

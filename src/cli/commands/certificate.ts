@@ -7,7 +7,7 @@ import { resolveObjects } from '../targets.ts';
 import type { Verb, VerbGroup } from '../verb.ts';
 
 const flagTable = {
-  force: { type: 'boolean', about: 'decide again where a decision is there' },
+  force: { type: 'boolean', about: 'update the condition of a request that is already approved or denied' },
   ...fileFlags,
 } as const satisfies FlagTable;
 
@@ -39,7 +39,7 @@ function decisionVerb(decision: CertificateDecision, about: string): Verb {
 export const certificate: VerbGroup = {
   about: 'approve or deny certificate signing requests',
   verbs: {
-    approve: decisionVerb('approve', 'let certificates be signed'),
-    deny: decisionVerb('deny', 'refuse certificates'),
+    approve: decisionVerb('approve', 'approve requests: their certificates are signed'),
+    deny: decisionVerb('deny', 'deny requests: no certificate is signed'),
   },
 };

@@ -28,7 +28,7 @@ const view: Verb = {
     const context = flags.text('context') ?? config.currentContext;
     const shown = documentOf(flags.on('minify') ? minified(config, context) : config, flags.on('raw'));
     const format = objectFormat(flags.text('output') ?? 'yaml');
-    if (!format) throw new UsageError('ctl config view: -o wide is no format for it; use yaml or json');
+    if (!format) throw new UsageError('ctl config view: -o wide is not supported; use yaml or json');
     io.out(format(shown));
   },
 };

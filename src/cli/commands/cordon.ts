@@ -3,7 +3,7 @@ import { nodeFlags, nodesOf, setUnschedulable } from '../nodes.ts';
 import type { Verb } from '../verb.ts';
 
 export const cordon: Verb = {
-  about: 'keep new pods away from a node',
+  about: 'mark a node unschedulable: no new pods are bound to it',
   words: 'NODE',
   flags: nodeFlags,
   run: async (context) => setUnschedulable(context, await nodesOf(context, 'cordon'), true),

@@ -21,9 +21,9 @@ const flagTable = {
     type: 'string',
     hint: 'COUNT',
     about:
-      'how often a copy from a container is resumed after its connection was lost (below 0: always); needs sh and tail there',
+      'how often a copy from a container is resumed after a lost connection (below 0: no limit); the container needs sh and tail',
   },
-  'no-preserve': { type: 'boolean', about: 'owners and permissions are not those of the local files' },
+  'no-preserve': { type: 'boolean', about: 'do not keep the owners and permissions of the local files' },
 } as const satisfies FlagTable;
 
 export const cp: Verb = {

@@ -22,7 +22,7 @@ const flagTable = {
   now: { type: 'boolean', about: 'the same as --grace-period=1' },
   force: { type: 'boolean', about: 'remove at once, without waiting for the pod to stop' },
   wait: { type: 'boolean', on: true, about: 'wait until the objects are gone' },
-  timeout: { type: 'string', hint: 'DURATION', about: 'how long to wait', usual: 'without end' },
+  timeout: { type: 'string', hint: 'DURATION', about: 'how long to wait', usual: 'no limit' },
   cascade: {
     type: 'string',
     hint: 'background|foreground|orphan',

@@ -19,7 +19,7 @@ import type { Verb, VerbContext } from '../verb.ts';
 const flagTable = {
   ...nodeFlags,
   'pod-selector': { type: 'string', hint: 'SELECTOR', about: 'only pods whose labels match' },
-  'ignore-daemonsets': { type: 'boolean', about: 'go on although pods of daemon sets stay' },
+  'ignore-daemonsets': { type: 'boolean', about: 'ignore pods that a DaemonSet manages: they stay' },
   'delete-emptydir-data': {
     type: 'boolean',
     about: 'also delete pods with emptyDir volumes, whose data is lost',
@@ -38,11 +38,11 @@ const flagTable = {
   'skip-wait-for-delete-timeout': {
     type: 'string',
     hint: 'SECONDS',
-    about: 'leave pods that should have ended more than so long ago',
+    about: 'do not wait for pods whose deletionTimestamp is older than this',
     usual: 'wait for all',
   },
   ...chunkSizeFlag,
-  timeout: { type: 'string', hint: 'DURATION', about: 'how long to try', usual: 'without end' },
+  timeout: { type: 'string', hint: 'DURATION', about: 'how long to try', usual: 'no limit' },
 } as const satisfies FlagTable;
 
 const daemonSets = {
@@ -54,7 +54,7 @@ const daemonSets = {
 };
 
 export const drain: Verb = {
-  about: 'take all pods away from a node, to service it',
+  about: 'cordon a node and evict its pods, before maintenance',
   words: 'NODE',
   flags: flagTable,
   async run(context) {

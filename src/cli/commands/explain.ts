@@ -21,7 +21,7 @@ export const explain: Verb = {
     const [word, ...more] = flags.words;
     if (word === undefined || more.length > 0)
       throw new UsageError(
-        'ctl explain: say one type, with fields of it or without: TYPE or TYPE.FIELD.FIELD',
+        'ctl explain: give one resource type, with or without fields: TYPE or TYPE.FIELD.FIELD',
       );
     const [type = '', ...path] = word.split('.').filter((part) => part !== '');
     const cluster = context.cluster();

@@ -31,7 +31,7 @@ const flagTable = {
   'field-selector': { type: 'string', hint: 'SELECTOR', about: 'only objects whose fields match' },
   'all-namespaces': { type: 'boolean', short: 'A', about: 'from all namespaces' },
   watch: { type: 'boolean', short: 'w', about: 'keep watching and show every change' },
-  'watch-only': { type: 'boolean', about: 'watch, without the objects as they are now' },
+  'watch-only': { type: 'boolean', about: 'watch, without listing the current objects first' },
   'show-labels': { type: 'boolean', about: 'show all labels in a column' },
   'label-columns': {
     type: 'string',

@@ -11,7 +11,7 @@ import type { Verb } from '../verb.ts';
 import { changeFlags, writeQuery } from '../write-options.ts';
 
 const flagTable = {
-  overwrite: { type: 'boolean', about: 'also change a value that is there' },
+  overwrite: { type: 'boolean', about: 'also change a value that is already set' },
   ...changeFlags,
 } as const satisfies FlagTable;
 

@@ -11,7 +11,7 @@ import { type ObjectTarget, resolveTargets, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
-  follow: { type: 'boolean', short: 'f', about: 'keep printing as the containers do' },
+  follow: { type: 'boolean', short: 'f', about: 'keep printing new lines as the containers write them' },
   container: { type: 'string', short: 'c', hint: 'NAME', about: 'the container whose log is printed' },
   'all-containers': { type: 'boolean', about: 'print the logs of all containers' },
   previous: { type: 'boolean', short: 'p', about: 'print the log of the run before the last restart' },
@@ -25,7 +25,7 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const logs: Verb = {
-  about: 'print what the containers of a pod print',
+  about: 'print the logs of the containers of a pod',
   words: 'POD',
   flags: flagTable,
   async run(context) {
@@ -61,11 +61,11 @@ async function podsOf(context: VerbContext, cluster: Cluster): Promise<Pod[]> {
   if (container !== undefined && flags.given('container'))
     throw new UsageError('ctl logs: only one of -c or a CONTAINER argument is allowed');
   const [target] = await resolveTargets(context, [word.includes('/') ? word : `pods/${word}`]);
-  if (!target || target.name === undefined) throw new UsageError(`ctl logs: ${word} names no object`);
+  if (!target || target.name === undefined) throw new UsageError(`ctl logs: ${word} does not name an object`);
   const object = await cluster.get(targetPath(target));
   if (target.resource.subresources.includes('log')) return [{ target, object }];
   const labels = podSelectorOf(object);
-  if (!labels) throw new Error(`${kindName(target.resource)}/${target.name} has no selector that finds pods`);
+  if (!labels) throw new Error(`${kindName(target.resource)}/${target.name} has no pod selector`);
   const { pods } = await selectPods(cluster, target.namespace, labels);
   const [first] = pods;
   if (!first) throw new Error(`no pods found for ${kindName(target.resource)}/${target.name}: ${labels}`);

@@ -29,7 +29,7 @@ const status: Verb = {
   flags: {
     ...common,
     watch: { type: 'boolean', short: 'w', on: true, about: 'wait until it is done' },
-    timeout: { type: 'string', hint: 'DURATION', about: 'how long to wait', usual: 'without end' },
+    timeout: { type: 'string', hint: 'DURATION', about: 'how long to wait', usual: 'no limit' },
   },
   async run(context) {
     for (const target of await targetsOf(context)) await waitForRollout(context, target);

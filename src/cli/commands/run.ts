@@ -22,7 +22,7 @@ const flagTable = {
   image: { type: 'string', hint: 'IMAGE', about: 'the image of the container' },
   command: {
     type: 'boolean',
-    about: 'the words after -- are the command of the container, not arguments of its entry point',
+    about: 'the words after -- are the command of the container instead of the arguments of its entry point',
   },
   labels: { type: 'string', short: 'l', hint: 'KEY=VALUE,…', about: 'labels of the pod', usual: 'run=NAME' },
   annotations: { type: 'string', hint: 'KEY=VALUE', about: 'an annotation of the pod; may be repeated' },
@@ -35,9 +35,12 @@ const flagTable = {
     usual: 'Always',
   },
   'image-pull-policy': { type: 'string', hint: 'Always|IfNotPresent|Never', about: 'when to pull the image' },
-  privileged: { type: 'boolean', about: 'the container may do what root may' },
+  privileged: { type: 'boolean', about: 'run the container in privileged mode' },
   attach: { type: 'boolean', about: 'attach to the program once it runs; -i implies it' },
-  'leave-stdin-open': { type: 'boolean', about: 'keep standard input open when the first client has left' },
+  'leave-stdin-open': {
+    type: 'boolean',
+    about: 'keep the standard input of the container open after the first client detaches',
+  },
   rm: { type: 'boolean', about: 'delete the pod when the program has ended' },
   ...joinFlags,
   ...dryRunFlag,
@@ -77,14 +80,12 @@ function requested(flags: Flags, joins: boolean): JsonObject {
   const image = flags.text('image');
   const [stdin, tty] = [flags.on('stdin'), flags.on('tty')];
   if (name === undefined || flags.behindDashes?.length === flags.words.length)
-    throw new UsageError('ctl run: say what the pod is called: run NAME --image=IMAGE');
+    throw new UsageError('ctl run: give the pod a name: run NAME --image=IMAGE');
   if (!image) throw new UsageError('ctl run: --image is required');
   if (tty && !stdin) throw new UsageError('ctl run: -t needs -i');
   if (flags.on('rm') && !joins) throw new UsageError('ctl run: --rm needs --attach or -i');
   if (joins && dryRunOf(flags) !== 'none')
-    throw new UsageError(
-      'ctl run: --dry-run makes no pod that could be attached to: leave out --attach and -i',
-    );
+    throw new UsageError('ctl run: --dry-run creates no pod to attach to: leave out --attach and -i');
   return podOf({
     name,
     image,

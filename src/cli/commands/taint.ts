@@ -12,7 +12,7 @@ import type { Verb } from '../verb.ts';
 import { writeQuery } from '../write-options.ts';
 
 const flagTable = {
-  overwrite: { type: 'boolean', about: 'also change a taint that is there' },
+  overwrite: { type: 'boolean', about: 'also change a taint that is already set' },
   all: { type: 'boolean', about: 'all nodes' },
   ...selectorFlag,
   ...dryRunFlag,

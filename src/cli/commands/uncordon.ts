@@ -3,7 +3,7 @@ import { nodeFlags, nodesOf, setUnschedulable } from '../nodes.ts';
 import type { Verb } from '../verb.ts';
 
 export const uncordon: Verb = {
-  about: 'let new pods come to a node again',
+  about: 'mark a node schedulable again',
   words: 'NODE',
   flags: nodeFlags,
   run: async (context) => setUnschedulable(context, await nodesOf(context, 'uncordon'), false),

@@ -6,7 +6,7 @@ import { objectFormat } from '../printers/object-format.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {
-  client: { type: 'boolean', about: 'of this client only' },
+  client: { type: 'boolean', about: 'print only the version of the client' },
   ...outputFlag,
 } as const satisfies FlagTable;
 

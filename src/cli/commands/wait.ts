@@ -30,7 +30,7 @@ const flagTable = {
 const defaultTimeoutMs = 30_000;
 
 export const wait: Verb = {
-  about: 'wait until objects are in a condition, or gone',
+  about: 'wait until objects have a condition or are deleted',
   words: 'TYPE NAME',
   flags: flagTable,
   async run(context) {

@@ -20,7 +20,7 @@ export function startFailure(said: string, { pod, container }: ProgramPlace): st
   if (program === undefined || why === undefined) return undefined;
   const advice = /not found|no such file/.test(why)
     ? 'name a program that the image of the container has'
-    : 'name a program that may be executed there';
+    : 'name a program that is executable there';
   return `cannot run ${program} in container ${container} of pod ${pod}: ${why}; ${advice}`;
 }
 

@@ -95,7 +95,7 @@ function numberAt(header: Buffer, at: number, length: number): number {
   const field = header.subarray(at, at + length);
   if (((field[0] ?? 0) & 0x80) !== 0) return Number(field.readBigUInt64BE(length - 8));
   const digits = textAt(header, at, length).trim();
-  if (!/^[0-7]*$/.test(digits)) throw new Error('the archive is damaged: a number is none');
+  if (!/^[0-7]*$/.test(digits)) throw new Error('the archive is damaged: a number is not octal');
   return digits === '' ? 0 : Number.parseInt(digits, 8);
 }
 

@@ -123,7 +123,7 @@ function planRun(input: PodInput, plan: Draft): void {
   );
   for (const container of observed.containers) {
     if (container.state === 'running' && !pod.spec.containers.some(({ name }) => name === container.name)) {
-      planStop(container, graceOf(pod), 'it is not in the pod', input, plan);
+      planStop(container, graceOf(pod), 'the pod does not have this container', input, plan);
     }
   }
   const starts = holdOf(pod) ? [] : due;
@@ -156,7 +156,7 @@ function planContainer(
   if (container?.state === 'running') {
     if (changed) planStop(container, graceOf(pod), 'its definition changed', input, plan);
     else if (container.sandboxId !== sandboxId) {
-      planStop(container, graceOf(pod), 'the sandbox it was in is gone', input, plan);
+      planStop(container, graceOf(pod), 'the sandbox of the container is gone', input, plan);
     }
     return false;
   }

@@ -94,7 +94,7 @@ function variableValue(
     return encoded === undefined ? undefined : decode(encoded, `env ${name}`);
   }
   throw new ContainerConfigError(
-    `env ${name}: valueFrom has none of fieldRef, resourceFieldRef, configMapKeyRef and secretKeyRef, which is all that is supported`,
+    `env ${name}: valueFrom must have one of fieldRef, resourceFieldRef, configMapKeyRef or secretKeyRef; others are not supported`,
   );
 }
 
@@ -142,8 +142,11 @@ function decode(base64: string, what: string): string {
       Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)),
     );
   } catch (cause) {
-    throw new ContainerConfigError(`${what}: the value is no UTF-8 text and cannot be in an environment`, {
-      cause,
-    });
+    throw new ContainerConfigError(
+      `${what}: the value is not UTF-8 text and cannot be an environment variable`,
+      {
+        cause,
+      },
+    );
   }
 }

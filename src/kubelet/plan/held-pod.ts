@@ -27,7 +27,7 @@ export function holdOf(pod: Pod): Hold | undefined {
 function findHold(pod: Pod): Hold | undefined {
   const paths = [...fieldsTreated(pod.spec, 'held'), ...unknownProfiles(pod), ...unsafeSysctls(pod)];
   if (paths.length === 0) return undefined;
-  const message = `minik8s does not support these fields yet and does not start a pod without them: ${listPaths(paths)}`;
+  const message = `the pod is not started: minik8s does not support these fields yet: ${listPaths(paths)}`;
   return { reason: 'NotSupported', message };
 }
 
@@ -47,5 +47,5 @@ const unsafeSysctls = (pod: Pod): readonly string[] =>
 export function unusedProbes(pod: Pod): string | undefined {
   const probes = fieldsTreated(pod.spec, 'warned').filter((path) => path.endsWith('Probe'));
   if (probes.length === 0) return undefined;
-  return `probes are not run yet: a container counts as ready while it runs, and is not restarted for a probe: ${listPaths(probes)}`;
+  return `probes are not run yet: a container is ready as long as it runs, and no probe restarts it: ${listPaths(probes)}`;
 }

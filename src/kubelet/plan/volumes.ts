@@ -129,7 +129,9 @@ export function containerMounts(
     const { name, mountPath, readOnly = false } = mount;
     const volume = pod.spec.volumes?.find((candidate) => candidate.name === name);
     if (!volume)
-      throw new VolumeError(`container ${container.name} mounts volume "${name}", which the pod has not`);
+      throw new VolumeError(
+        `container ${container.name} mounts volume "${name}", but the pod has no volume of that name`,
+      );
     const { path } = volumePlan(volume, podDirectory);
     const subPath = subPathOf(mount, env);
     const whole = { source: path, target: mountPath, readOnly };

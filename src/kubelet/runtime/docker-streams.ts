@@ -39,9 +39,10 @@ export async function execIn(
 async function exitStatus(exec: Docker.Exec, clock: Clock): Promise<number> {
   const deadline = clock.now() + exitStatusTimeout;
   for (;;) {
-    const { Running, ExitCode } = await call('ask how a command ended', () => exec.inspect());
+    const { Running, ExitCode } = await call('read the exit code of a command', () => exec.inspect());
     if (!Running && ExitCode !== null) return ExitCode;
-    if (clock.now() > deadline) throw new RuntimeError('Failed', 'Docker does not say how the command ended');
+    if (clock.now() > deadline)
+      throw new RuntimeError('Failed', 'Docker does not report the exit code of the command');
     await sleep(clock, 20);
   }
 }

@@ -78,7 +78,7 @@ export class DockerRuntime implements ContainerRuntime {
   }
 
   async version(): Promise<RuntimeVersion> {
-    const [found, { DockerRootDir: directory }] = await call('ask its version', () =>
+    const [found, { DockerRootDir: directory }] = await call('report its version', () =>
       Promise.all([this.#docker.version(), this.#docker.info()]),
     );
     return { name: 'docker', version: found.Version, apiVersion: found.ApiVersion, directory };
@@ -280,13 +280,13 @@ export class DockerRuntime implements ContainerRuntime {
   async #requireConfinement(config: ContainerConfig): Promise<void> {
     if (config.seccomp !== 'RuntimeDefault' && config.appArmor !== 'RuntimeDefault') return;
     this.#securityOptions ??= (
-      (await call('ask what it offers', () => this.#docker.info())) as EngineInfo
+      (await call('report its security options', () => this.#docker.info())) as EngineInfo
     ).SecurityOptions;
     const missing = missingConfinement(config, this.#securityOptions);
     if (missing === undefined) return;
     // Asked again next time: somebody may have set it up meanwhile.
     this.#securityOptions = undefined;
-    throw new RuntimeError('Failed', `Docker on this machine confines nothing by ${missing}`);
+    throw new RuntimeError('Failed', `Docker on this machine does not support ${missing}`);
   }
 
   async #sandbox(id: string): Promise<SandboxState> {
@@ -301,12 +301,12 @@ export class DockerRuntime implements ContainerRuntime {
     const deadline = clock.now() + namespaceTimeout;
     while (clock.now() < deadline) {
       const theirs = await readlink(`/proc/${pid}/ns/net`).catch((error: NodeJS.ErrnoException) => {
-        throw new RuntimeError('Failed', `sandbox ${id.slice(0, 12)} ended at once`, { cause: error });
+        throw new RuntimeError('Failed', `sandbox ${id.slice(0, 12)} exited immediately`, { cause: error });
       });
       if (theirs !== ours) return;
       await sleep(clock, 1);
     }
-    throw new RuntimeError('Failed', `sandbox ${id.slice(0, 12)} made no network namespace`);
+    throw new RuntimeError('Failed', `sandbox ${id.slice(0, 12)} has no network namespace`);
   }
 }
 

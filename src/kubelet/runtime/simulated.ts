@@ -207,7 +207,7 @@ export class SimulatedRuntime implements ContainerRuntime {
     streams: ProcessStreams,
     signal: AbortSignal,
   ): Promise<number> {
-    if (this.#container(id)?.state !== 'running') throw new RuntimeError('Conflict', `${id} does not run`);
+    if (this.#container(id)?.state !== 'running') throw new RuntimeError('Conflict', `${id} is not running`);
     return (this.#options.onExec ?? copyInput)(command, streams, signal);
   }
 

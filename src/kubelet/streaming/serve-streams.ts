@@ -158,7 +158,7 @@ function isWebSocket(request: IncomingMessage): boolean {
   const wanted = request.headers.upgrade?.toLowerCase();
   if (wanted === 'websocket') return true;
   if (wanted === 'spdy/3.1') return false;
-  throw new RequestError(400, `cannot upgrade to ${wanted}: only WebSocket and SPDY/3.1 are spoken`);
+  throw new RequestError(400, `cannot upgrade to ${wanted}: only WebSocket and SPDY/3.1 are supported`);
 }
 
 /** Node joins headers of one name by commas. */
@@ -168,10 +168,7 @@ function streamProtocols(request: IncomingMessage): string | undefined {
 }
 
 function unknownProtocol(offered: string | undefined): RequestError {
-  return new RequestError(
-    400,
-    `none of the client's protocols is spoken here: ${offered || 'it named none'}`,
-  );
+  return new RequestError(400, `none of the client's protocols is supported: ${offered || 'it named none'}`);
 }
 
 function acceptSpdy({ socket, head }: Upgrade, protocol: string): void {

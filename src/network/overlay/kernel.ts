@@ -118,7 +118,7 @@ async function json<T>(exec: Exec, program: 'ip' | 'bridge', args: readonly stri
   const { stdout } = await exec(program, ['-json', ...args]);
   // Nothing is printed as an empty list, or not at all.
   const value: unknown = stdout.trim() === '' ? [] : JSON.parse(withoutFanMap(stdout));
-  if (!Array.isArray(value)) throw new Error(`${program} ${args.join(' ')} printed no list`);
+  if (!Array.isArray(value)) throw new Error(`${program} ${args.join(' ')} did not print a list`);
   return value as readonly T[];
 }
 

@@ -64,7 +64,7 @@ export async function runOverlay(options: OverlayOptions, signal: AbortSignal): 
       } catch (error) {
         const retryMs = queue.addRateLimited(key);
         if (!signal.aborted) {
-          log.warn('the way to other nodes is not as it should be; trying again', {
+          log.warn('the routes to other nodes could not be set up; trying again', {
             error: errorMessage(error),
             retryMs,
           });
@@ -125,7 +125,7 @@ class Overlay {
     await applyOverlay(exec, from, plan.state, this.#names);
     this.#kernel = plan.state;
     const [before, after] = [from, plan.state].map(({ routes }) => routes.size);
-    if (before !== after) log.info('the ways to other nodes changed', { networks: after });
+    if (before !== after) log.info('the routes to other nodes changed', { networks: after });
     await this.#announce(plan);
   }
 

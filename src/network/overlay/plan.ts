@@ -169,18 +169,18 @@ function peersOf(facts: OverlayFacts, podCIDR: string, others: readonly KubeObje
     const owner = taken.get(ip) ?? (mac === undefined ? undefined : taken.get(mac));
     if (!contains(facts.clusterCIDR, peer.podCIDR)) {
       problems.push(
-        `node ${name}: its pods' range ${peer.podCIDR} is not in the cluster's ${facts.clusterCIDR}; make the node again with one that is`,
+        `node ${name}: its pod range ${peer.podCIDR} is not in cluster-cidr ${facts.clusterCIDR}; delete the Node and let it join with a range that is`,
       );
       continue;
     }
     if (owner !== undefined) {
-      problems.push(`node ${name}: node ${owner} has its address ${ip} or its MAC already`);
+      problems.push(`node ${name}: node ${owner} already has its address ${ip} or its MAC address`);
       continue;
     }
     const clash = ranges.claim(peer.podCIDR, name);
     if (clash) {
       problems.push(
-        `node ${name}: its pods' range ${peer.podCIDR} overlaps that of node ${clash.owner} (${clash.cidr}); make the node again with another`,
+        `node ${name}: its pod range ${peer.podCIDR} overlaps that of node ${clash.owner} (${clash.cidr}); delete the Node and let it join with another range`,
       );
       continue;
     }
@@ -202,8 +202,7 @@ function readPeer({ metadata }: KubeObject): Peer | string | undefined {
   if (podCIDR === undefined)
     return `its pods' range ${JSON.stringify(range)} is no IPv4 network of at least eight addresses; make the node again with one`;
   const ip = unicast(address);
-  if (ip === undefined)
-    return `its address ${JSON.stringify(address)} is not one that packets can be sent to`;
+  if (ip === undefined) return `its address ${JSON.stringify(address)} is not a unicast IPv4 address`;
   if (mode === 'host-routes') return { name, podCIDR, ip, mac: undefined };
   if (mode !== 'vxlan')
     return `its ${modeAnnotation} is ${JSON.stringify(mode)}; expected vxlan or host-routes`;
@@ -211,7 +210,7 @@ function readPeer({ metadata }: KubeObject): Peer | string | undefined {
   if (mac === undefined) return undefined;
   // Not of a group: the second digit is even.
   if (!/^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$/.test(mac)) {
-    return `its ${macAnnotation} is ${JSON.stringify(mac)}, which is no MAC address such as 0a:58:0a:f4:01:00`;
+    return `its ${macAnnotation} is ${JSON.stringify(mac)}, expected a unicast MAC address such as 0a:58:0a:f4:01:00`;
   }
   return { name, podCIDR, ip, mac };
 }

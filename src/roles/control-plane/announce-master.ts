@@ -42,8 +42,11 @@ export async function announceMaster(options: AnnounceMasterOptions, signal: Abo
   } catch (error) {
     // One that stops before it was announced has nothing to take back.
     if (isNotFound(error)) return;
-    log.warn('this master could not be taken out of the Service kubernetes; others do it within 15 s', {
-      error: errorMessage(error),
-    });
+    log.warn(
+      'this master could not be removed from the endpoints of the Service kubernetes; another master removes it within 15 s',
+      {
+        error: errorMessage(error),
+      },
+    );
   }
 }

@@ -128,7 +128,10 @@ function endpointOf(name: string, { cache, own }: NodeConnectionOptions): Endpoi
   const host = own?.node === name ? own.address : told;
   const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port;
   if (!host || !port) {
-    throw newStatusError('ServiceUnavailable', `node ${name} has not said yet where its agent listens`);
+    throw newStatusError(
+      'ServiceUnavailable',
+      `node ${name} has not reported the address and port of its agent yet`,
+    );
   }
   return { host, port };
 }

@@ -17,7 +17,7 @@ export function authorityIn(store: Store, directory: string): AgreeOnAuthority {
     const authority = (await read(store)) ?? (await offer(store, own ?? (await make())));
     if (own && (own.certificate !== authority.certificate || own.key !== authority.key)) {
       throw new Error(
-        `${directory} holds the authority ${authorityHash(own.certificate)}, but the masters on this etcd share ${authorityHash(authority.certificate)}: move ${directory} away to join them, or correct --etcd-endpoints or --data-dir`,
+        `${directory} holds the certificate authority ${authorityHash(own.certificate)}, but the masters on this etcd share ${authorityHash(authority.certificate)}: move ${directory} away to join them, or correct --etcd-endpoints or --data-dir`,
       );
     }
     return authority;
@@ -47,7 +47,7 @@ async function read(store: Store): Promise<KeyAndCertificate | undefined> {
       return { key, certificate };
   }
   throw new Error(
-    `${authorityKey} in etcd holds no authority: delete the key there, and a master that has one in <data-dir>/pki writes it anew`,
+    `${authorityKey} in etcd does not hold a certificate authority: delete the key, and a master that has the authority in <data-dir>/pki writes it again`,
   );
 }
 

@@ -20,7 +20,7 @@ export async function agreeOnSettings(store: Store, settings: SharedSettings): P
   if (different.length === 0) return;
   const flags = different.map((name) => `--${name} ${flagOf(theirs[name])} (here ${flagOf(mine[name])})`);
   throw new Error(
-    `the masters on this etcd have ${flags.join(', ')}: give the same; to change it for all, stop them and delete ${settingsKey} from etcd`,
+    `the masters on this etcd run with ${flags.join(', ')}: use the same flags; to change them for the cluster, stop all masters and delete ${settingsKey} from etcd`,
   );
 }
 
@@ -47,7 +47,7 @@ function parse(text: string): Record<string, unknown> {
     if (!(error instanceof SyntaxError)) throw error;
   }
   throw new Error(
-    `${settingsKey} in etcd cannot be read: delete it, and the next master to start writes it anew`,
+    `${settingsKey} in etcd cannot be read: delete the key, and the next master that starts writes it again`,
   );
 }
 

@@ -14,7 +14,7 @@ export async function readTokenFile(path: string): Promise<readonly TokenEntry[]
     const { mode } = await stat(path);
     if ((mode & 0o077) !== 0) {
       throw new UsageError(
-        `--token-auth-file: others than its owner may read ${path}; run chmod 600 ${path}`,
+        `--token-auth-file: users other than its owner may read ${path}; run chmod 600 ${path}`,
       );
     }
     text = await readFile(path, 'utf8');
@@ -35,7 +35,7 @@ export function parseTokens(text: string, path: string): readonly TokenEntry[] {
       throw new UsageError(`${path}:${index + 1}: expected token,user,uid or token,user,uid,"group1,group2"`);
     }
     if (entries.some((entry) => entry.token === token)) {
-      throw new UsageError(`${path}:${index + 1}: the token of ${name} stands in an earlier line too`);
+      throw new UsageError(`${path}:${index + 1}: the token of ${name} is also in an earlier line`);
     }
     entries.push({ token, user: { name, uid, groups: groups.split(',').filter((group) => group !== '') } });
   }

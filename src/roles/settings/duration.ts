@@ -4,7 +4,7 @@ import { parseDuration } from '../../base/time.ts';
 /** Reads a duration as milliseconds; the bounds are written as durations too, and are told when they are broken. */
 export function duration(least: string, most: string) {
   const [low, high] = [parseDuration(least), parseDuration(most)];
-  if (low === undefined || high === undefined) throw new Error(`${least} to ${most} are no durations`);
+  if (low === undefined || high === undefined) throw new Error(`${least} to ${most} are not durations`);
   return (value: string): number => {
     const read = parseDuration(value);
     if (read === undefined || read < low || read > high) {

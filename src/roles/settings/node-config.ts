@@ -42,7 +42,7 @@ export function readNodeConfig({ warn, configFile = nodeConfigFile, ...sources }
     configFile,
     translate: (file, path) => {
       if (file.token !== undefined && othersRead(path)) {
-        warn(`${path} holds a token and others than its owner may read it; run chmod 600 ${path}`);
+        warn(`${path} holds a token, but users other than its owner may read it; run chmod 600 ${path}`);
       }
       return translate(file, path, (message) => warn(`${path}: ${message}`));
     },
@@ -56,7 +56,9 @@ function translate(file: ConfigFile, path: string, warn: (message: string) => vo
     if (!Object.hasOwn(result, old)) continue;
     // Nothing says which of the two counts.
     if (Object.hasOwn(result, name))
-      throw new UsageError(`${path}: ${old}: says the same as another ${name}:; keep one of them`);
+      throw new UsageError(
+        `${path}: ${old}: is another spelling of ${name}:, which is also there; keep one of them`,
+      );
     result[name] = result[old];
     delete result[old];
     if (kind === 'old') warn(`${old}: is an older spelling; write ${name}:`);

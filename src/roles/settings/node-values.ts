@@ -36,14 +36,16 @@ const hasPort = (word: string) => /:\d+\/?$/.test(word);
 
 export function token(value: string): string {
   if (!/^[a-z0-9]{6}\.[a-z0-9]{16}$/.test(value)) {
-    throw new Error('expected what `minik8s token create` printed: 6 and 16 letters or digits around a dot');
+    throw new Error(
+      'expected a token as `minik8s token create` prints it: 6 letters or digits, a dot, 16 letters or digits',
+    );
   }
   return value;
 }
 
 export function authorityHash(value: string): string {
   if (!/^sha256:[0-9a-f]{64}$/i.test(value)) {
-    throw new Error('expected sha256: and 64 hexadecimal digits, as `minik8s token create` printed');
+    throw new Error('expected sha256: and 64 hexadecimal digits, as `minik8s token create` prints it');
   }
   return value.toLowerCase();
 }
@@ -56,7 +58,7 @@ function label(word: string): [string, string] {
   const [name = '', content = '', ...rest] = word.split('=');
   const wrong = rest.length > 0 || !word.includes('=') || checkQualifiedName(name).length > 0;
   if (wrong || checkLabelValue(content).length > 0) {
-    throw new Error(`${word} is no label; expected labels such as disk=ssd,zone=b`);
+    throw new Error(`${word} is not a label; expected labels such as disk=ssd,zone=b`);
   }
   if (!mayLabelItself(name)) {
     throw new Error(`a node may not give itself ${name}; run ctl label node NAME ${word} instead`);
@@ -75,7 +77,7 @@ export function taints(value: string): readonly TaintValue[] {
   const twice = all.find(({ key, effect }, index) =>
     all.slice(0, index).some((other) => other.key === key && other.effect === effect),
   );
-  if (twice) throw new Error(`${twice.key}:${twice.effect} stands there twice`);
+  if (twice) throw new Error(`${twice.key}:${twice.effect} is given twice`);
   return all;
 }
 
@@ -84,7 +86,7 @@ function taint(word: string): TaintValue {
     /^([^=:]+)(=([^=:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)$/.exec(word) ?? [];
   if (!effect || checkQualifiedName(key).length > 0 || checkLabelValue(value).length > 0) {
     throw new Error(
-      `${word} is no taint; expected taints such as gpu=yes:NoSchedule (or PreferNoSchedule, NoExecute)`,
+      `${word} is not a taint; expected taints such as gpu=yes:NoSchedule (or PreferNoSchedule, NoExecute)`,
     );
   }
   return { key, ...(value && { value }), effect: effect as TaintValue['effect'] };
@@ -104,7 +106,7 @@ function reservedResource(word: string): [string, string] {
   const [, name = '', amount = ''] = /^(cpu|memory|ephemeral-storage)=(.+)$/.exec(word) ?? [];
   if (name === '' || !isAmount(amount)) {
     throw new Error(
-      `${word} reserves nothing; expected cpu, memory and ephemeral-storage as in cpu=500m,memory=1Gi`,
+      `${word} is not a reserved resource; expected cpu, memory or ephemeral-storage, as in cpu=500m,memory=1Gi`,
     );
   }
   return [name, amount];

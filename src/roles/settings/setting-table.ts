@@ -178,7 +178,7 @@ export const settingTable = define({
     read: wholeNumber(0, 86400),
   },
   'max-requests-inflight': {
-    about: 'how many requests are answered at once, of users and of nodes each; one user gets half',
+    about: 'most requests answered at once, counted for users and for nodes separately; one user gets half',
     default: String(defaultLimits.requests),
     read: wholeNumber(20, 10_000),
   },
@@ -188,7 +188,7 @@ export const settingTable = define({
     read: wholeNumber(20, 100_000),
   },
   'max-connections': {
-    about: 'how many connections the API server takes; one user gets a quarter of them',
+    about: 'how many connections the API server accepts; one user gets a quarter of them',
     default: String(defaultConnections),
     read: wholeNumber(100, 100_000),
   },
@@ -204,7 +204,11 @@ export const settingTable = define({
     usual: 'none; a node needs one',
     read: servers,
   },
-  token: { about: 'what lets this node join, from minik8s token create', read: token, secret: true },
+  token: {
+    about: 'bootstrap token with which this node joins, from minik8s token create',
+    read: token,
+    secret: true,
+  },
   'ca-cert-hash': {
     about: "hash of the cluster authority's public key, from minik8s token create",
     hint: 'sha256:HEX',
@@ -243,7 +247,7 @@ export const settingTable = define({
     read: parseThresholds,
   },
   'shutdown-grace-period': {
-    about: 'time that pods have to end when the machine shuts down; 0s: they are not asked to',
+    about: 'time that pods have to stop when the machine shuts down; 0s: pods are not stopped gracefully',
     hint: 'DURATION',
     default: '0s',
     read: duration('0s', '1h'),
@@ -251,7 +255,7 @@ export const settingTable = define({
   'shutdown-grace-period-critical-pods': {
     about: 'part of --shutdown-grace-period that is kept for critical pods',
     hint: 'DURATION',
-    usual: 'a third of it',
+    usual: 'a third of that',
     read: duration('0s', '1h'),
   },
   'pod-cidr': {
@@ -264,7 +268,7 @@ export const settingTable = define({
   'node-ip': {
     about: 'address of this node',
     hint: 'ADDRESS',
-    usual: 'that of its default route',
+    usual: 'the address of its default route',
     read: address,
   },
   overlay: {
@@ -299,7 +303,7 @@ export const settingTable = define({
     read: wholeNumber(0, 64),
   },
   'log-level': {
-    about: 'least severity that is logged: debug, info, warn or error',
+    about: 'lowest severity that is logged: debug, info, warn or error',
     hint: 'LEVEL',
     default: 'info',
     read: oneOf('debug', 'info', 'warn', 'error'),

@@ -143,7 +143,7 @@ function whyUnreadable(error: unknown): string {
   const known: Readonly<Record<string, string>> = {
     ENOENT: 'there is no such file',
     EISDIR: 'it is a directory',
-    EACCES: 'it may not be read',
+    EACCES: 'permission denied',
   };
   return known[(error as NodeJS.ErrnoException).code ?? ''] ?? errorMessage(error);
 }

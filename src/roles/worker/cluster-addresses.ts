@@ -28,15 +28,15 @@ export function addressProblem(
   const range = settings['service-cidr'];
   const first = apiServiceIP(range);
   if (api !== undefined && api !== first) {
-    return `service-cidr ${range} is not the cluster's: the Service ${apiService.name} has ${api}, not ${first}; give this node the masters' service-cidr`;
+    return `service-cidr ${range} is not that of the cluster: the Service ${apiService.name} has address ${api}, not ${first}; give this node the service-cidr of the masters`;
   }
   const own = settings['cluster-dns'] ?? clusterDnsIP(range);
   if (dns !== undefined && dns !== own) {
-    return `cluster-dns ${own} is not the cluster's: the Service ${dnsService.name} has ${dns}; give this node cluster-dns: ${dns}`;
+    return `cluster-dns ${own} is not that of the cluster: the Service ${dnsService.name} has address ${dns}; give this node cluster-dns: ${dns}`;
   }
   const ownDomain = settings['cluster-domain'];
   if (domain !== undefined && domain !== ownDomain) {
-    return `cluster-domain ${ownDomain} is not the cluster's: the Service ${dnsService.name} has ${domain}; give this node cluster-domain: ${domain}`;
+    return `cluster-domain ${ownDomain} is not that of the cluster: the Service ${dnsService.name} has domain ${domain}; give this node cluster-domain: ${domain}`;
   }
   return undefined;
 }
@@ -53,7 +53,9 @@ export async function requireClusterAddresses(
     services.get(apiService.name, apiService.namespace),
     services.get(dnsService.name, dnsService.namespace),
   ]).catch((error: unknown) => {
-    log.debug('whether the addresses of Services are right can not be told', { error: errorMessage(error) });
+    log.debug('cannot compare the addresses of Services with the settings of this node', {
+      error: errorMessage(error),
+    });
   });
   const [api, dns] = (await answerWithin(clock, patienceMs, read)) ?? [];
   const problem = addressProblem(settings, {

@@ -30,7 +30,7 @@ export function shutdownPeriods(settings: NodeLifeSettings): ShutdownPeriods | u
   const criticalMs = settings['shutdown-grace-period-critical-pods'] ?? Math.floor(totalMs / 3);
   if (criticalMs > totalMs) {
     throw new UsageError(
-      '--shutdown-grace-period-critical-pods is part of --shutdown-grace-period: give it less than that',
+      '--shutdown-grace-period-critical-pods must be less than --shutdown-grace-period, of which it is a part',
     );
   }
   return totalMs > 0 ? { totalMs, criticalMs } : undefined;
@@ -78,7 +78,7 @@ export function afterPods(
     return down;
   };
   const onPower = () => {
-    log.info('the machine goes down (SIGPWR)');
+    log.info('the machine is shutting down (SIGPWR)');
     void endPods().then(() => {
       if (!signal.aborted) source.stop();
     });

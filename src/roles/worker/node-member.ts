@@ -51,8 +51,7 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
       token: settings.token,
       hash: settings['ca-cert-hash'],
       connect: (authority, token) => nodeTransport({ servers, authority, token, clock, log }),
-      onWaiting: () =>
-        say(`waiting until this machine is let in: on a master, run minik8s ctl add node ${nodeName}`),
+      onWaiting: () => say(`waiting for approval: on a master, run minik8s ctl add node ${nodeName}`),
     },
     signal,
   );
@@ -147,8 +146,8 @@ class Member {
       await this.#leave(signal);
       if (signal.aborted) return;
       say(
-        `node ${nodeName} was taken out of the cluster: its pods are ended and its rules removed; ` +
-          `to let it in again run minik8s ctl add node ${nodeName} on a master (or, where nodes need no approval, start this again)`,
+        `node ${nodeName} was deleted from the cluster: its pods are stopped and its network rules removed; ` +
+          `to let it in again run minik8s ctl add node ${nodeName} on a master (or, with --node-approval auto there, restart minik8s node here)`,
       );
       await this.#untilBack(signal);
       say(`node ${nodeName} was let in again`);
@@ -157,7 +156,7 @@ class Member {
 
   async #leave(signal: AbortSignal): Promise<void> {
     const { settings, log, exec, nodeName } = this.#options;
-    log.info('the Node of this machine was deleted; its pods are ended', { node: nodeName });
+    log.info('the Node of this machine was deleted; stopping its pods', { node: nodeName });
     const runtime = workerRuntime(settings, this.#options);
     const dockerSocket = settings['docker-socket'];
     const traces = { runtime, exec, dataDir: settings['data-dir'], dockerSocket };
@@ -218,7 +217,9 @@ class Member {
         return false;
       } catch (error) {
         if (isNotFound(error)) return true;
-        log.warn('cannot tell whether this node was taken out; asking again', { error: errorMessage(error) });
+        log.warn('cannot find out whether the Node of this machine was deleted; trying again', {
+          error: errorMessage(error),
+        });
       }
     }
     return false;

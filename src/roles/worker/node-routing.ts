@@ -47,9 +47,7 @@ export function createNodeRouting(
     requireFreePort: async (port) => {
       const why = await portProblem('TCP', '0.0.0.0', port);
       if (why)
-        throw new Error(
-          `port ${port} of this node ${why}; free it, as hosts of Dns objects are served there`,
-        );
+        throw new Error(`port ${port} of this node ${why}; free it: hosts of Dns objects are served on it`);
     },
   });
   return createDnsRouting({

@@ -83,7 +83,9 @@ export async function endNode(
   signal: AbortSignal,
 ): Promise<void> {
   await stopContainers(traces.runtime, clock).catch((error) =>
-    log.warn('pods could not be stopped gracefully; they are removed', { error: errorMessage(error) }),
+    log.warn('pods could not be stopped gracefully; their containers are removed', {
+      error: errorMessage(error),
+    }),
   );
   const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000 }, random);
   while (!signal.aborted) {
@@ -93,7 +95,7 @@ export async function endNode(
     } catch (error) {
       if (signal.aborted) return;
       const retryMs = Math.round(backoff.next());
-      log.warn('what this node made can not be removed yet', { error: errorMessage(error), retryMs });
+      log.warn('what this node created cannot be removed yet', { error: errorMessage(error), retryMs });
       await sleep(clock, retryMs, signal).catch(() => undefined);
     }
   }

@@ -13,7 +13,7 @@ export function claimNode(name = nodeSocket): Promise<() => Promise<void>> {
   return new Promise((resolve, reject) => {
     const server = createServer((connection) => connection.destroy());
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = `another minik8s works as a node on this machine (ss -lxp src ${name} shows it); stop it first`;
+      const taken = `another minik8s runs as a node on this machine (ss -lxp src ${name} shows it); stop it first`;
       reject(error.code === 'EADDRINUSE' ? new Error(taken) : error);
     });
     server.listen(name.replace('@', '\0'), () => {

@@ -18,6 +18,6 @@ export const supportedPlacement: Plugin = {
 function rejections({ spec }: Pod): readonly Rejection[] {
   const paths = fieldsTreated(spec, 'unscheduled');
   if (paths.length === 0) return [];
-  const text = `node(s) cannot be chosen by what minik8s does not support yet: ${listPaths(paths)}`;
+  const text = `node(s) cannot be chosen by these fields, which minik8s does not support yet: ${listPaths(paths)}`;
   return [{ plugin: 'SupportedPlacement', text }];
 }

@@ -62,7 +62,7 @@ export class BareMachine {
   /** What somebody types there, in the folder with the repository's files; rejects when bash ends with a failure. */
   run(script: string, options: ExecOptions = {}): Promise<ExecResult> {
     const pid = this.#holder?.pid;
-    if (pid === undefined) throw new Error(`${this.name} does not run`);
+    if (pid === undefined) throw new Error(`${this.name} is not running`);
     const place = ['--target', String(pid), '--mount', '--uts', '--net', `--wd=${repository}`];
     return systemExec('nsenter', [...place, 'bash', '-euo', 'pipefail', '-c', script], {
       timeoutMs: 60_000,

@@ -141,7 +141,7 @@ describe('a request for a certificate', () => {
     [
       'a PEM of nothing',
       () => draft({ request: pem('AAAA') }),
-      'spec.request: Invalid value: "<request data>": the PEM holds no PKCS #10 request that can be read',
+      'spec.request: Invalid value: "<request data>": the PEM block does not hold a readable PKCS #10 request',
     ],
     [
       'a certificate',
@@ -151,7 +151,7 @@ describe('a request for a certificate', () => {
     [
       'a request that was changed after it was signed',
       async () => draft({ request: await tampered() }),
-      'spec.request: Invalid value: "<request data>": the signature is not by the key in the request',
+      'spec.request: Invalid value: "<request data>": the signature was not made with the key in the request',
     ],
     [
       'a weak key',

@@ -242,7 +242,10 @@ describe('what a node says', () => {
     assert.equal((await register('own')).status, 201);
     const refused = await register('n1');
     assert.equal(refused.status, 403);
-    assert.match(refused.text, /nodes are added by a person: run minik8s ctl add node n1/);
+    assert.match(
+      refused.text,
+      /nodes need the approval of an administrator here: run minik8s ctl add node n1/,
+    );
     assert.equal((await server.call('POST', `${core}/nodes`, { metadata: { name: 'n1' } })).status, 201);
     assert.equal((await register('n1')).status, 409);
     await server.stop();

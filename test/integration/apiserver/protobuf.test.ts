@@ -134,10 +134,7 @@ describe('protobuf bodies', () => {
     const whole = configMap({ metadata: { name: 'c' }, data: { k: 'v'.repeat(200) } });
     const cases: [Uint8Array, RegExp][] = [
       [whole.subarray(0, whole.length - 40), /cannot be read: invalid protobuf: it ends too early/],
-      [
-        envelope({ raw: [0x0a, 0x02, 0x08, 0x01] }),
-        /invalid protobuf: metadata.name: wire type 0 stands where 2/,
-      ],
+      [envelope({ raw: [0x0a, 0x02, 0x08, 0x01] }), /invalid protobuf: metadata.name: wire type 0 where 2/],
       [new TextEncoder().encode('{"kind":"ConfigMap"}'), /invalid protobuf: it does not begin with/],
       [
         body('V1Secret', 'v1', 'Secret', { metadata: { name: 'c' } }),

@@ -342,7 +342,7 @@ describe('the HTTPS listener', () => {
       log: silentLogger,
     });
     await assert.rejects(listening, {
-      message: `127.0.0.1:${server.port} is in use: stop what listens there or choose another --port`,
+      message: `127.0.0.1:${server.port} is in use: stop the process that listens there or choose another --port`,
     });
   });
 

@@ -329,7 +329,7 @@ describe('watch', () => {
       const request = new Request(`https://apiserver${configMaps}?watch=true`);
       const { body } = await own.handlerFor(admin)(request);
       await own.clock.advance(30_000);
-      await assert.rejects(new Response(body).text(), /not read in time/);
+      await assert.rejects(new Response(body).text(), /did not read the response in time/);
       await own.stop();
     });
 

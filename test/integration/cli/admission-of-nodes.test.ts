@@ -144,7 +144,7 @@ describe('ctl add node', { timeout: 60_000 }, () => {
     assert.deepEqual(out.split('\n').sort(), ['', 'node/three added', 'node/two added']);
     await isIn('two');
     await isIn('three');
-    assert.equal((await ctl(['add', 'node'])).out, 'No machine is waiting.\n');
+    assert.equal((await ctl(['add', 'node'])).out, 'No machine is waiting for approval.\n');
   });
 
   it('takes back one that was taken out', async () => {
@@ -156,7 +156,7 @@ describe('ctl add node', { timeout: 60_000 }, () => {
     assert.ok(await node('one'));
   });
 
-  it('says of a name that nobody waits under that nobody does, and how to take the Node back', async () => {
+  it('warns when no machine of that name waits, and says how to delete the Node', async () => {
     const { status, out, err } = await ctl(['add', 'node', 'ghost']);
     assert.deepEqual([status, out], [0, 'node/ghost added\n']);
     assert.match(err, /^Warning: no machine named ghost waits .* node\/ghost stays NotReady .*\n$/);

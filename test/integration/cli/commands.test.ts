@@ -398,7 +398,7 @@ describe('ctl', { timeout: 120_000 }, () => {
     [['apply', '-f', '-', '-f', '-'], /standard input cannot be used for multiple arguments/],
     [['apply', '-f', ''], /-f: the name of a file is missing/],
     [['apply', '-f', 'http://127.0.0.1:1/web.yaml'], /unable to read URL "http:\S+": .*ECONNREFUSED/],
-    [['run', '--image=a:1', '--', 'x'], /say what the pod is called/],
+    [['run', '--image=a:1', '--', 'x'], /give the pod a name/],
     [['run', 'x'], /--image is required/],
     [['run', 'x', '--image=a:1', '-t'], /-t needs -i/],
     [['run', 'x', '--image=a:1', '--rm'], /--rm needs --attach or -i/],

@@ -90,8 +90,8 @@ const refused: [where: () => string, expected: RegExp][] = [
   ],
   [() => `${http}/broken`, /server reported 503 Service Unavailable, status code=503$/],
   [() => `${http}/circle`, /stopped after 10 redirects$/],
-  [() => `${http}/to-file`, /redirects to what is no http or https URL$/],
-  [() => `${trusted}/to-http`, /redirects to http, which nobody verifies$/],
+  [() => `${http}/to-file`, /redirects to a URL that is neither http nor https$/],
+  [() => `${trusted}/to-http`, /redirects from https to http, where the server is not verified$/],
   [() => `${stranger}/good`, /^unable to read URL "https:.*": .*(certificate|issuer)/],
   [() => trusted.replace('127.0.0.1', 'localhost'), /^unable to read URL "https:/],
   [() => `${http}/large`, /it is larger than/],
@@ -115,7 +115,7 @@ test('redirects are followed ten times and no more', async () => {
 test('a server that says nothing is given up', async () => {
   const limits = { ...remoteLimits, silence: 50 };
   await assert.rejects(fetchManifest(`${http}/silent`, context({ limits })), {
-    message: /the server said nothing for 0\.05 s$/,
+    message: /the server sent nothing for 0\.05 s$/,
   });
 });
 

@@ -238,7 +238,7 @@ function suite(connect: Connect): void {
       ({ message }: Error) => {
         assert.equal(
           message,
-          'server https://8.1.1.1:6443 is not written as that address: write four decimal numbers',
+          'server https://8.1.1.1:6443 is written in an unusual form: write the IPv4 address as four decimal numbers',
         );
         return true;
       },

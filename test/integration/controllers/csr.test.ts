@@ -160,7 +160,9 @@ describe('joining at once', () => {
       usages: server,
     });
     await eventually('the wait', async () =>
-      rig.cluster.log.of('info').some(({ message }) => /waits until the masters are known/.test(message)),
+      rig.cluster.log
+        .of('info')
+        .some(({ message }) => /waits: the addresses of the masters are not known yet/.test(message)),
     );
     await announceMaster('192.0.2.10', 'master-1');
     const certificate = await certificateOf(rig, name);

@@ -75,7 +75,7 @@ it('a Dns says whether every node serves it, as they come, fail and go', async (
       ({ involvedObject, type, message }) =>
         involvedObject.kind === 'Dns' &&
         type === 'Warning' &&
-        message === '1 of 2 nodes do not serve it: n2: image nginx:alpine cannot be pulled',
+        message === '1 of 2 nodes do not serve Dns objects: n2: image nginx:alpine cannot be pulled',
     ),
   );
   await say('n2', serving);

@@ -199,7 +199,9 @@ test('a controller whose term is over changes nothing, whatever it sends', async
   ]) {
     await assert.rejects(
       late(),
-      (error) => isConflict(error) && /the caller leads no more, and nothing was changed/.test(String(error)),
+      (error) =>
+        isConflict(error) &&
+        /the caller is no longer the leader, and nothing was changed/.test(String(error)),
     );
   }
   assert.equal(await store.currentRevision(), before);

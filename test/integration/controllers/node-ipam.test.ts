@@ -96,7 +96,7 @@ it('keeps pods away from a node whose range is taken, says why, and lets them co
 it('keeps pods away from a node whose range is outside the cluster', async () => {
   await add('foreign', '192.168.7.0/24');
   const said = await eventually('the node says so', () => conflict('foreign'));
-  assert.match(said.message ?? '', /not inside the cluster's 10\.244\.0\.0\/16/);
+  assert.match(said.message ?? '', /not inside the cluster-cidr 10\.244\.0\.0\/16/);
   await eventually('the node is tainted', () => isTainted('foreign'));
 });
 

@@ -145,7 +145,7 @@ describe('what pods on Docker use', { timeout: 120_000 }, () => {
     );
     return container?.pid;
   };
-  const pidOf = async (name: string) => (await runningPid(name)) ?? assert.fail(`${name} does not run`);
+  const pidOf = async (name: string) => (await runningPid(name)) ?? assert.fail(`${name} is not running`);
 
   // In memory: a file in a tmpfs is not given back by the kernel.
   const hog = 'head -c 60000000 /dev/zero >/dev/shm/hog; exec sleep 1000';

@@ -70,7 +70,7 @@ describe('the files of a pod', () => {
     await bindOthers();
     const cannotUnmount: Exec = async (file, ...rest) =>
       file === 'umount' ? { stdout: '', stderr: '' } : systemExec(file, ...rest);
-    await assert.rejects(filesWith(cannotUnmount).remove(uid), /is still mounted/);
+    await assert.rejects(filesWith(cannotUnmount).remove(uid), /is still a mount point/);
     assertOthersKept();
   });
 

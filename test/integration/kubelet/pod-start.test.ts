@@ -43,7 +43,7 @@ describe('a pod that must not be started', () => {
     await node.waitFor('plain', isReady);
     const pod = await node.waitFor('hooked', waitingFor('NotSupported'));
     const message =
-      'minik8s does not support these fields yet and does not start a pod without them: spec.containers[0].lifecycle';
+      'the pod is not started: minik8s does not support these fields yet: spec.containers[0].lifecycle';
     assert.equal(pod.status?.phase, 'Pending');
     assert.equal(pod.status?.containerStatuses?.[0]?.state?.waiting?.message, message);
     const sandbox = podCondition(pod, 'PodReadyToStartContainers');
@@ -141,7 +141,7 @@ describe('a pod that must not be started', () => {
     const readinessProbe = { tcpSocket: { port: 80 } };
     await node.createPod('probed', { containers: [main({ readinessProbe })] });
     await node.waitFor('probed', isReady);
-    const what = 'a container counts as ready while it runs, and is not restarted for a probe';
+    const what = 'a container is ready as long as it runs, and no probe restarts it';
     await told(`ProbesNotRun probes are not run yet: ${what}: spec.containers[0].readinessProbe`);
   });
 

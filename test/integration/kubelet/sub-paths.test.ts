@@ -76,7 +76,7 @@ describe('a part of a volume', () => {
       'parent',
       '..',
     ])
-      await assert.rejects(mount(path), /leads out of the volume/, path);
+      await assert.rejects(mount(path), /is outside of the volume/, path);
     for (const path of ['dangling', 'dangling/new'])
       await assert.rejects(mount(path), { code: 'EEXIST' }, path);
     await assert.rejects(access(join(root, 'not-there')));
@@ -153,7 +153,7 @@ describe('a part of a volume', () => {
       systemExec(file, file === 'mount' ? ['--bind', join(root, 'outside'), target] : args, options);
     await assert.rejects(
       mountSubPath({ volumePath, subPath: 'meant', target }, elsewhere),
-      /another file was mounted than meant/,
+      /the mounted file is not meant/,
     );
     assert.deepEqual(await mountsUnder(target), []);
   });
@@ -224,7 +224,7 @@ describe('a part of a volume', () => {
     const directory = join(targets, 'x');
     await mount('kept', join(directory, 'main', '0'));
     const broken = async () => ({ stdout: '', stderr: '' });
-    await assert.rejects(removeSubPaths(directory, broken), /is still mounted/);
+    await assert.rejects(removeSubPaths(directory, broken), /is still a mount point/);
     assert.equal(await readFile(inVolume('kept', 'file'), 'utf8'), 'kept');
   });
 });

@@ -156,7 +156,7 @@ describe('finding the authority', () => {
     const hash = `sha256:${'0'.repeat(64)}`;
     await rejectsInOneLine(
       discover({ hash }),
-      new RegExp(`^${rig.url} shows an authority with the hash ${rig.hash}, not ${hash}`),
+      new RegExp(`^${rig.url} presents an authority with the hash ${rig.hash}, not ${hash}`),
       /ca-cert-hash is wrong; copy it from minik8s token create$/,
     );
   });
@@ -222,7 +222,7 @@ describe('joining at once', () => {
     assert.equal(waits, 0);
     await rejectsInOneLine(
       joinCluster(options(rig, { nodeName: 'other', token }), never),
-      /^this machine joined its cluster as a, not other; run minik8s reset to leave it, or correct node-name$/,
+      /^this machine joined its cluster as a, not other; run minik8s reset to leave that cluster, or correct node-name$/,
     );
     await rejectsInOneLine(
       joinCluster(options(rig, { hash: `sha256:${'0'.repeat(64)}`, token }), never),
@@ -238,7 +238,7 @@ describe('joining at once', () => {
     const later = new FakeClock(Date.now() + 400 * 24 * 3_600_000);
     await rejectsInOneLine(
       joinCluster(options(rig, { files, nodeName: 'b', clock: later }), never),
-      /^the certificate of this node ended 20.*; put a new token into its file/,
+      /^the certificate of this node expired 20.*; put a new token into its configuration file/,
     );
     // By that clock the server's certificate is over as well, which is the next thing to say.
     await rejectsInOneLine(
@@ -253,7 +253,7 @@ describe('joining at once', () => {
     for (const bad of [over, `cccccc.${secret}`, 'aaaaaa.fedcba9876543210']) {
       await rejectsInOneLine(
         joinCluster(options(rig, { token: bad, nodeName: 'c' }), never),
-        /^the token is wrong or has expired; put a new one into the node's file/,
+        /^the token is wrong or has expired; put a new token into the node's configuration file/,
       );
     }
     // And a good one then does.
@@ -277,7 +277,7 @@ describe('joining at once', () => {
     });
     await rejectsInOneLine(
       joinCluster(options(rig, { token, nodeName: 'taken' }), never),
-      /^the cluster does not take this machine as node taken: duplicate node name: .*choose another node-name/,
+      /^the cluster refuses this machine as node taken: duplicate node name: .*choose another node-name/,
     );
     assert.deepEqual(await readdir(join(directory, 'node')), ['ca.crt']);
     await joinCluster(options(rig, { token, nodeName: 'free' }), never);
@@ -367,10 +367,7 @@ describe('joining by approval', () => {
   it('says that it was refused, and asks anew the next time', async () => {
     const token = await makeToken(rig, 'eeeeee');
     const joining = joinCluster(options(rig, { token, nodeName: 'r' }), never);
-    const refused = rejectsInOneLine(
-      joining,
-      /^the cluster does not take this machine as node r: .* was removed/,
-    );
+    const refused = rejectsInOneLine(joining, /^the cluster refuses this machine as node r: .* was deleted/);
     const [newest] = await eventually('the request', async () => {
       const found = await requestsBy(rig, 'eeeeee');
       return found.length > 0 ? found : undefined;
@@ -405,7 +402,7 @@ describe('joining by approval', () => {
     };
     await rejectsInOneLine(
       joinCluster(options(rig, { token, nodeName: 's', connect }), never),
-      /^the cluster does not take this machine as node s: .* was removed/,
+      /^the cluster refuses this machine as node s: .* was deleted/,
     );
   });
 });

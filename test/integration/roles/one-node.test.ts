@@ -8,7 +8,7 @@ test('a machine is one node at a time, and whoever wants to be the second is tol
   const name = `@minik8s-node-${randomUUID()}`;
   const release = await claimNode(name);
   await assert.rejects(claimNode(name), (error: Error) => {
-    assert.match(error.message, /^another minik8s works as a node on this machine .*; stop it first$/);
+    assert.match(error.message, /^another minik8s runs as a node on this machine .*; stop it first$/);
     return true;
   });
   const { stdout } = await systemExec('ss', ['-Hlxp', 'src', name]);

@@ -155,7 +155,7 @@ describe('minik8s token', () => {
     assert.deepEqual(again, {
       status: 1,
       out: '',
-      err: `error: there is no token ${id}; minik8s token list has them\n`,
+      err: `error: there is no token ${id}; minik8s token list shows all tokens\n`,
     });
   });
 
@@ -168,7 +168,7 @@ describe('minik8s token', () => {
     [['create', '--ttl', 'soon'], '--ttl: expected a duration'],
     [['create', '--ttl', '5s'], '--ttl: expected at least 1m, or 0 for ever'],
     [['create', 'abc'], "unexpected argument 'abc'"],
-    [['delete'], 'minik8s token delete: say which'],
+    [['delete'], 'minik8s token delete: give the id of a token'],
     [['delete', 'no-token'], 'minik8s token delete: expected the id of a token'],
     [['burn'], 'unknown command burn'],
   ] as const) {
@@ -276,7 +276,7 @@ describe('a bootstrap token', () => {
     const serving = await certificateRequest('s', { signerName: 'kubernetes.io/kubelet-serving' });
     const refused = await ask(whole, 'POST', requests, serving);
     assert.equal(refused.status, 403);
-    assert.match(refused.text, /a bootstrap token may only ask for certificates of/);
+    assert.match(refused.text, /a bootstrap token may only request certificates of/);
     const cheeky = {
       ...(await certificateRequest('cheeky', {
         username: 'system:admin',

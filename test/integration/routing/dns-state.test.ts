@@ -99,7 +99,7 @@ describe('a node that serves Dns objects', () => {
       await clock.advance(1000);
       assert.deepEqual(states.at(-1), {
         reason: 'ConfigurationRefused',
-        message: 'nginx does not take its configuration: [emerg] bind() failed',
+        message: 'nginx does not apply its configuration: [emerg] bind() failed',
       });
     });
     assert.match(await readFile(join(directory, 'hosts'), 'utf8'), /a\.example/);

@@ -60,7 +60,7 @@ test('a value written as another type is refused', () => {
     for (const wire of [0, 1, 2, 3, 4, 5, 6, 7].filter((other) => other !== wanted))
       assert.throws(
         () => read(readerOf(Array(8).fill(0)), wire),
-        fails(new RegExp(`wire type ${wire} stands where ${wanted} is expected`)),
+        fails(new RegExp(`wire type ${wire} where ${wanted} is expected`)),
       );
 });
 
@@ -97,7 +97,7 @@ const broken: [name: string, bytes: readonly number[], expected: RegExp][] = [
   ['a short fixed32', [...tag(3, 5), 1, 2, 3], /ends too early/],
   ['wire type 6', tag(3, 6), /illegal wire type 6/],
   ['wire type 7', tag(3, 7), /illegal wire type 7/],
-  ['the end of no group', tag(3, 4), /did not begin/],
+  ['the end of no group', tag(3, 4), /was not started/],
   ['a group without an end', tag(3, 3), /ends too early/],
   ['thousands of open groups', Array(20_000).fill(tag(3, 3)).flat(), /ends too early/],
 ];
@@ -130,5 +130,5 @@ test('quantities, and integers that may be strings', () => {
   assert.equal(readIntOrString(readerOf(integer(1, 0), integer(2, 80), text(3, ''))), 80);
   assert.equal(readIntOrString(readerOf(integer(1, 0), integer(2, -1), text(3, 'x'))), -1);
   assert.equal(readIntOrString(readerOf(integer(1, 1), integer(2, 80), text(3, 'http'))), 'http');
-  assert.throws(() => readIntOrString(readerOf(text(2, 'x'))), fails(/wire type 2 stands where 0/));
+  assert.throws(() => readIntOrString(readerOf(text(2, 'x'))), fails(/wire type 2 where 0/));
 });

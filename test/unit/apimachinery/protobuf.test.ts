@@ -197,7 +197,7 @@ test('errors name the field', () => {
     () => decode('V1Deployment', lengthDelimited(2, lengthDelimited(3, lengthDelimited(2, integer(3, 1))))),
     {
       name: 'ProtobufError',
-      message: 'spec.template.spec.restartPolicy: wire type 0 stands where 2 is expected',
+      message: 'spec.template.spec.restartPolicy: wire type 0 where 2 is expected',
     },
   );
 });
@@ -262,7 +262,7 @@ test('a table that does not fit the table of fields is refused', () => {
   const build = (line: string) => createMessageTable({ V1A: line }, fields).typeOf('V1A')?.fields;
   assert.equal(build('1:b')?.size, 1);
   assert.throws(() => build('1:nope'), /no nope in V1A/);
-  assert.throws(() => build('b'), /b is no field/);
+  assert.throws(() => build('b'), /b is not a field/);
   assert.throws(() => build('1:c'), /no type V1C/);
   assert.throws(() => build('1:d'), /no map inside/);
   assert.throws(() => {

@@ -24,18 +24,18 @@ describe('a value', () => {
     ['a tag alone', Buffer.of(4), /cut off/],
     ['content that is cut off', Buffer.of(4, 2, 1), /cut off/],
     ['a length that is cut off', Buffer.of(4, 0x82, 1), /cut off/],
-    ['an indefinite length', Buffer.of(4, 0x80, 1, 0, 0), /no or of too many octets/],
-    ['a length of five octets', Buffer.of(4, 0x85, 0, 0, 0, 0, 0), /no or of too many octets/],
-    ['a short length in a long form', Buffer.of(4, 0x81, 1, 1), /longer than it need be/],
+    ['an indefinite length', Buffer.of(4, 0x80, 1, 0, 0), /zero octets or of too many octets/],
+    ['a length of five octets', Buffer.of(4, 0x85, 0, 0, 0, 0, 0), /zero octets or of too many octets/],
+    ['a short length in a long form', Buffer.of(4, 0x81, 1, 1), /not in its shortest form/],
     [
       'the longest short length in a long form',
       Buffer.concat([Buffer.of(4, 0x81, 0x7f), octets(0x7f)]),
-      /longer than it need be/,
+      /not in its shortest form/,
     ],
     [
       'a length that begins with zero',
       Buffer.concat([Buffer.of(4, 0x82, 0, 0x80), octets(0x80)]),
-      /longer than it need be/,
+      /not in its shortest form/,
     ],
     ['a tag of more than one octet', Buffer.of(0x1f, 0x81, 0), /tag of more than one octet/],
   ];
@@ -50,8 +50,8 @@ describe('a value', () => {
       childrenOf(value, tags.sequence).map(({ tag }) => tag),
       [tags.objectIdentifier],
     );
-    assert.throws(() => childrenOf(value, tags.set), /has 0x30 where 0x31 belongs/);
-    assert.throws(() => requireTag(undefined, tags.set), /has nothing where 0x31 belongs/);
+    assert.throws(() => childrenOf(value, tags.set), /has 0x30 where 0x31 is expected/);
+    assert.throws(() => requireTag(undefined, tags.set), /has nothing where 0x31 is expected/);
   });
 });
 
@@ -64,9 +64,13 @@ describe('an object identifier', () => {
   const refused: [what: string, content: Buffer, why: RegExp][] = [
     ['nothing', Buffer.of(), /cut off/],
     ['an arc that is cut off', Buffer.of(0x55, 0x84), /cut off/],
-    ['an arc with zeros in front', Buffer.of(0x55, 4, 0x80, 3), /that is none/],
-    ['zeros in front of the first arc', Buffer.of(0x80, 0x55, 4, 3), /that is none/],
-    ['an arc larger than any', Buffer.concat([Buffer.alloc(9, 0xff), Buffer.of(0)]), /that is none/],
+    ['an arc with zeros in front', Buffer.of(0x55, 4, 0x80, 3), /invalid object identifier/],
+    ['zeros in front of the first arc', Buffer.of(0x80, 0x55, 4, 3), /invalid object identifier/],
+    [
+      'an arc larger than any',
+      Buffer.concat([Buffer.alloc(9, 0xff), Buffer.of(0)]),
+      /invalid object identifier/,
+    ],
   ];
   for (const [what, content, why] of refused)
     test(`is none: ${what}`, () =>

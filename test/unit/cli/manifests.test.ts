@@ -39,7 +39,7 @@ const texts: [what: string, text: string, expected: (string | RegExp)[]][] = [
   ['a text', 'hello\n', [/^f\.yaml:1: expected an object/]],
   ['a control character', 'kind: "a\u0001"\n', [/^error parsing f\.yaml: it is binary or not UTF-8/]],
   ['a list', '- kind: Pod\n', [/^f\.yaml:1: expected an object/]],
-  ['a key that stands twice', `${configMap('a')}kind: Pod\n`, [/^f\.yaml:1: the key kind stands twice/]],
+  ['a key that stands twice', `${configMap('a')}kind: Pod\n`, [/^f\.yaml:1: the key kind is given twice/]],
 ];
 for (const [what, text, expected] of texts) {
   test(`manifests: ${what}`, () => {

@@ -22,7 +22,7 @@ for (const [text, line] of [
   ],
   [
     said('unable to start container process: exec: "/etc/passwd": permission denied'),
-    'cannot run "/etc/passwd" in container main of pod web: permission denied; name a program that may be executed there',
+    'cannot run "/etc/passwd" in container main of pod web: permission denied; name a program that is executable there',
   ],
   // As nodes with containerd wrap it.
   [

@@ -78,7 +78,7 @@ test('a context becomes a connection; files are found beside the kubeconfig', ()
 for (const [context, error] of [
   ['nothing', 'kubeconfig: there is no context "nothing"'],
   ['constructor', 'kubeconfig: there is no context "constructor"'],
-  ['broken', 'kubeconfig: context "broken" names no cluster that has a server'],
+  ['broken', 'kubeconfig: context "broken" does not name a cluster with a server'],
   ['stranger', 'kubeconfig: context "stranger" names an unknown user nobody'],
   ['plugin', 'kubeconfig: user plugin needs a plugin; only tokens and certificates are supported'],
 ] as const) {

@@ -110,7 +110,7 @@ const rows: readonly Row[] = [
     joining(),
     { lease: lease(61) },
     'deny',
-    'DuplicateNodeName: duplicate node name: a node "a" is alive (heard of 39 s ago)',
+    'DuplicateNodeName: duplicate node name: a node "a" is alive (it renewed its Lease 39 s ago)',
   ],
   ['one whose name was heard of just as long ago as counts', joining(), { lease: lease(60) }, 'approve'],
   [
@@ -118,7 +118,7 @@ const rows: readonly Row[] = [
     joining(),
     { lease: lease(500) },
     'deny',
-    'DuplicateNodeName: duplicate node name: a node "a" is alive (heard of 0 s ago)',
+    'DuplicateNodeName: duplicate node name: a node "a" is alive (it renewed its Lease 0 s ago)',
   ],
   ['one taken for lost, by a clock ahead', joining(), { node: lost, lease: lease(500) }, 'approve'],
   ['one that waits for a person', joining(), manual, 'await'],
@@ -198,7 +198,7 @@ const rows: readonly Row[] = [
     joining(),
     { content: undefined },
     'deny',
-    'InvalidRequest: the request can not be read',
+    'InvalidRequest: the certificate request cannot be read',
   ],
   ['somebody else', request({ username: 'bob', groups: ['system:authenticated'] }), {}, 'leave'],
   [
@@ -236,14 +236,14 @@ const rows: readonly Row[] = [
     byNode('b'),
     {},
     'deny',
-    'OtherNode: node "b" may not ask for a certificate of a',
+    'OtherNode: node "b" may not request a certificate for node a',
   ],
   [
     'a node whose name is a word of ours',
     byNode('join'),
     {},
     'deny',
-    'OtherNode: node "join" may not ask for a certificate of a',
+    'OtherNode: node "join" may not request a certificate for node a',
   ],
   ['a node that renews, by a person', byNode('a'), { ...manual, node: ofA }, 'approve'],
   ['a node that was taken out', byNode('a'), manual, 'await'],
@@ -255,21 +255,21 @@ const rows: readonly Row[] = [
     servingA,
     { content: hosts(['a', 'a.example'], []), node: ofA },
     'deny',
-    'NotItsName: DNS name a.example is not of node a: ask for a',
+    'NotItsName: DNS name a.example does not belong to node a: request a',
   ],
   [
     'a name that is not its own',
     servingA,
     { content: hosts(['a', 'b'], []), node: ofA },
     'deny',
-    'NotItsName: DNS name b is not of node a: ask for a',
+    'NotItsName: DNS name b does not belong to node a: request a',
   ],
   [
     'an address that is not its own',
     servingA,
     { content: hosts(['a'], ['192.0.2.2']), node: ofA },
     'deny',
-    'NotItsAddress: address 192.0.2.2 is not of node a, which has 192.0.2.1',
+    'NotItsAddress: address 192.0.2.2 does not belong to node a, which has 192.0.2.1',
   ],
   [
     'an address before it has told any',
@@ -282,7 +282,7 @@ const rows: readonly Row[] = [
     servingA,
     { content: hosts(['a'], ['192.0.2.2']), otherNodes: [node('b', [['InternalIP', '192.0.2.2']])] },
     'deny',
-    'NotItsAddress: address 192.0.2.2 is of node b',
+    'NotItsAddress: address 192.0.2.2 belongs to node b',
   ],
   [
     'the address of a node that is gone',
@@ -298,7 +298,7 @@ const rows: readonly Row[] = [
     serving('a', { extra: { 'minik8s.io/remote-address': ['192.0.2.1'] } }),
     { content: hosts(['a'], ['192.0.2.10']) },
     'deny',
-    'NotItsAddress: address 192.0.2.10 is of the API server, and the request comes from 192.0.2.1',
+    'NotItsAddress: address 192.0.2.10 belongs to the API server, but the request comes from 192.0.2.1',
   ],
   [
     'a master’s address from nowhere known',
@@ -557,7 +557,7 @@ test('a signer refuses what a person should not have approved', () => {
   );
   assert.equal(signerRefusal(clientOf(['digital signature']), anyone), 'usage client auth is required');
   assert.equal(signerRefusal(joining(), anyone), 'subject organization is not system:nodes');
-  assert.equal(signerRefusal(joining(), undefined), 'the request can not be read');
+  assert.equal(signerRefusal(joining(), undefined), 'the certificate request cannot be read');
 });
 
 test('a certificate is good for a year, or for less when less was asked', () => {

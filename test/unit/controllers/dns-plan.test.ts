@@ -108,33 +108,33 @@ describe('the status of a Dns', () => {
 
   const taken = 'False PortTaken: port 80 of this node is taken';
   const nodesSay: readonly (readonly [string, readonly Node[], string, string, boolean])[] = [
-    ['there is no node', [], 'NoNodes', 'no node is ready to serve it', true],
+    ['there is no node', [], 'NoNodes', 'no node is ready to serve Dns objects', true],
     [
       'none is ready',
       [node('n1', 'Unknown', 'True Serving')],
       'NoNodes',
-      'no node is ready to serve it',
+      'no node is ready to serve Dns objects',
       true,
     ],
     [
       'one has yet to say',
       [node('n1', 'True', ''), ...serving],
       'NotServedYet',
-      '1 of 2 nodes do not serve it: n1: not yet',
+      '1 of 2 nodes do not serve Dns objects: n1: not yet',
       false,
     ],
     [
       'one cannot, and another has yet to begin',
       [node('n1', 'True', ''), node('n2', 'True', taken), node('n3', 'True', 'True Serving')],
       'PortTaken',
-      '2 of 3 nodes do not serve it: n2: port 80 of this node is taken; n1: not yet',
+      '2 of 3 nodes do not serve Dns objects: n2: port 80 of this node is taken; n1: not yet',
       true,
     ],
     [
       'many cannot',
       ['a', 'b', 'c', 'd'].map((name) => node(name, 'True', 'False RoutingFailed: no')),
       'RoutingFailed',
-      '4 of 4 nodes do not serve it: a: no; b: no; c: no; …',
+      '4 of 4 nodes do not serve Dns objects: a: no; b: no; c: no; …',
       true,
     ],
   ];

@@ -159,7 +159,7 @@ describe('volumes', () => {
     });
   }
   it('have to be there', () => {
-    assert.throws(() => mounts({ name: 'w' }), /mounts volume "w", which the pod has not/);
+    assert.throws(() => mounts({ name: 'w' }), /mounts volume "w", but the pod has no volume of that name/);
   });
 
   for (const [limits, sizeLimit, bytes] of [

@@ -108,7 +108,7 @@ describe('resolveEnv', () => {
     [
       'source',
       { env: [{ name: 'A', valueFrom: { fileKeyRef: { key: 'a' } } }] },
-      /env A: valueFrom has none of/,
+      /env A: valueFrom must have one of/,
     ],
   ] as const) {
     it(`refuses what is not there: ${name}`, () => {
@@ -169,7 +169,7 @@ describe('resolveEnv', () => {
     for (const container of [{ env }, { envFrom: [{ secretRef: { name: 'keys' } }] }])
       assert.throws(() => resolve(container, from), {
         name: 'ContainerConfigError',
-        message: /no UTF-8 text/,
+        message: /not UTF-8 text/,
       });
   });
 

@@ -130,7 +130,7 @@ test('a range of another cluster’s is refused before anything is made', async 
   const options = { exec, log: silentLogger, nodeIP: undefined, clusterCIDR: '10.100.0.0/16' };
   await assert.rejects(new RoutedPodNetwork(options).setUp('10.244.1.0/24'), {
     message:
-      /^this node was given the pod range 10\.244\.1\.0\/24, .* cluster-cidr 10\.100\.0\.0\/16: give it /,
+      /^the pod range 10\.244\.1\.0\/24 of this node is not in its cluster-cidr 10\.100\.0\.0\/16: give this node /,
   });
   assert.deepEqual(ran, []);
 });

@@ -148,7 +148,7 @@ describe('the plan of the overlay', () => {
   });
 
   const refused: readonly [string, KubeObject, RegExp][] = [
-    ['a range outside the cluster', node(2, { podCIDR: '192.168.0.0/24' }), /is not in the cluster's/],
+    ['a range outside the cluster', node(2, { podCIDR: '192.168.0.0/24' }), /is not in cluster-cidr/],
     [
       'a range of four addresses',
       node(2, { podCIDR: '10.244.2.0/30' }),
@@ -159,7 +159,7 @@ describe('the plan of the overlay', () => {
       node(2, { podCIDR: '10.244.2.0', annotations: { [modeAnnotation]: 'host-routes' } }),
       /"10\.244\.2\.0" is no IPv4 network of/,
     ],
-    ['everything', node(2, { podCIDR: '0.0.0.0/0' }), /is not in the cluster's/],
+    ['everything', node(2, { podCIDR: '0.0.0.0/0' }), /is not in cluster-cidr/],
     ["a part of this node's range", node(2, { podCIDR: '10.244.1.128/25' }), /overlaps that of node node-1/],
     [
       "a part of an older node's range",

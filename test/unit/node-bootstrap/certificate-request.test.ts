@@ -180,8 +180,8 @@ describe('asking for a certificate', () => {
       }),
       /^Bad$/,
     ],
-    ['signed by another authority', () => server.sign(other), /is not what was asked for$/],
-    ['removed', async () => undefined, /was removed before it was answered$/],
+    ['signed by another authority', () => server.sign(other), /does not match the request$/],
+    ['removed', async () => undefined, /was deleted before it was approved or denied$/],
   ];
   for (const [what, answer, message] of refusals) {
     test(`${what}: it says so and does not ask again`, async () => {

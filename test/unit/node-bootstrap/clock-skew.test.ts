@@ -38,7 +38,7 @@ describe('clock advice', () => {
   test('behind by so much that the certificate is not valid yet', () => {
     assert.deepEqual(advice(-3 * hour - 5 * minute), {
       fatal: true,
-      message: `the clock of this machine is 3 h 5 min behind that of ${server}, by which its certificate is not valid before 2026-11-20T11:00:00.000Z; set it (timedatectl set-ntp true)`,
+      message: `the clock of this machine is 3 h 5 min behind that of ${server}, and its certificate is not valid before 2026-11-20T11:00:00.000Z; set it (timedatectl set-ntp true)`,
     });
   });
 

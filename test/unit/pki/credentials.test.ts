@@ -106,7 +106,7 @@ describe('an authority that was damaged', () => {
         openCredentials(own, () => start),
         ({ message }: Error) =>
           line.test(message) &&
-          /put both files back from a backup, or remove both/.test(message) &&
+          /restore both files from a backup, or remove both/.test(message) &&
           !message.includes('\n'),
       );
       assert.equal(await readFile(join(own, 'ca.crt'), 'utf8'), before_);

@@ -90,7 +90,7 @@ describe('filters', () => {
       {},
       [],
       [
-        'node(s) cannot be chosen by what minik8s does not support yet: spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution, spec.topologySpreadConstraints[0].whenUnsatisfiable',
+        'node(s) cannot be chosen by these fields, which minik8s does not support yet: spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution, spec.topologySpreadConstraints[0].whenUnsatisfiable',
       ],
     ],
     ['another node', plain({ nodeName: 'x' }), {}, [], ["node(s) didn't match the requested node name"]],

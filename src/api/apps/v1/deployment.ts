@@ -99,7 +99,7 @@ export const deploymentResource: ResourceDefinition<Deployment> = {
     {
       name: 'Ready',
       type: 'string',
-      description: 'Ready pods, of the wanted ones.',
+      description: 'Ready pods, out of the desired number of pods.',
       cell: ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec.replicas}`,
     },
     {

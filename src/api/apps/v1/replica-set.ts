@@ -55,19 +55,19 @@ export const replicaSetResource: ResourceDefinition<ReplicaSet> = {
     {
       name: 'Desired',
       type: 'integer',
-      description: 'How many pods there should be.',
+      description: 'The desired number of pods.',
       cell: ({ spec }) => spec.replicas,
     },
     {
       name: 'Current',
       type: 'integer',
-      description: 'How many pods there are.',
+      description: 'The current number of pods.',
       cell: ({ status }) => status?.replicas ?? 0,
     },
     {
       name: 'Ready',
       type: 'integer',
-      description: 'How many of them are ready.',
+      description: 'The number of ready pods.',
       cell: ({ status }) => status?.readyReplicas ?? 0,
     },
     ageColumn,

@@ -131,7 +131,7 @@ export const workloadColumns: readonly Column<Workload>[] = [
     name: 'Selector',
     type: 'string',
     priority: 1,
-    description: 'Which pods belong to it.',
+    description: 'The label selector of its pods.',
     cell: (workload) => selectorText(workload) || none,
   },
 ];

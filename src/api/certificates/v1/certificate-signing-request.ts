@@ -75,26 +75,26 @@ export const certificateSigningRequestResource: ResourceDefinition<CertificateSi
     {
       name: 'SignerName',
       type: 'string',
-      description: 'Who is asked to sign.',
+      description: 'The signer that is asked to sign.',
       cell: ({ spec }) => spec.signerName,
     },
     {
       name: 'Requestor',
       type: 'string',
-      description: 'The user who asks.',
+      description: 'The user who made the request.',
       cell: ({ spec }) => spec.username ?? '',
     },
     {
       name: 'RequestedDuration',
       type: 'string',
-      description: 'How long the certificate shall be good for.',
+      description: 'How long the certificate is requested to be valid.',
       cell: ({ spec }) =>
         spec.expirationSeconds === undefined ? none : humanDuration(spec.expirationSeconds * 1000),
     },
     {
       name: 'Condition',
       type: 'string',
-      description: 'What was decided, and whether the certificate is there.',
+      description: 'Whether the request was approved or denied, and whether the certificate was issued.',
       cell: conditionText,
     },
   ],

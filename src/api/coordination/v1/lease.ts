@@ -58,7 +58,7 @@ export const leaseResource: ResourceDefinition<Lease> = {
     {
       name: 'Holder',
       type: 'string',
-      description: 'Who holds the lease now.',
+      description: 'The holder of the lease.',
       cell: (lease) => lease.spec.holderIdentity ?? '',
     },
     ageColumn,

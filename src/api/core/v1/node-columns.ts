@@ -56,7 +56,7 @@ export const nodeColumns: readonly Column<Node>[] = [
     name: 'External-IP',
     type: 'string',
     priority: 1,
-    description: 'The address from outside, if there is one.',
+    description: 'The address from outside the cluster, if the node has one.',
     cell: address('ExternalIP'),
   },
   {
@@ -77,7 +77,7 @@ export const nodeColumns: readonly Column<Node>[] = [
     name: 'Container-Runtime',
     type: 'string',
     priority: 1,
-    description: 'What runs the containers, and its version.',
+    description: 'The container runtime and its version.',
     cell: (node) => node.status?.nodeInfo?.containerRuntimeVersion || unknown,
   },
 ];

@@ -51,15 +51,14 @@ export const podColumns: readonly Column<Pod>[] = [
     name: 'Nominated Node',
     type: 'string',
     priority: 1,
-    description: 'The node on which room is being made for the pod.',
+    description: 'The node that the pod is nominated for while other pods are preempted there.',
     cell: (pod) => pod.status?.nominatedNodeName || none,
   },
   {
     name: 'Readiness Gates',
     type: 'string',
     priority: 1,
-    description:
-      'Conditions beside the containers that must hold before the pod is ready: those that hold, of all.',
+    description: 'Readiness gates: how many of the pod’s additional conditions are true, of all.',
     cell: readinessGates,
   },
 ];

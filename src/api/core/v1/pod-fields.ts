@@ -10,11 +10,11 @@ import { kubernetesFields } from '../../field-table.ts';
 import type { PodSpec } from './pod-spec.ts';
 
 export const treatments = {
-  honoured: 'done as Kubernetes does it; the fields inside are listed by themselves',
+  honoured: 'works as in Kubernetes; the fields inside it have entries of their own',
   refused: 'the API server refuses the pod and says why',
   unscheduled: 'the pod stays Pending: the scheduler gives it no node and says why',
-  held: 'nothing of the pod is started: its containers wait with the reason NotSupported',
-  warned: 'without effect; the API server warns of it',
+  held: 'no container of the pod is started: all wait with the reason NotSupported',
+  warned: 'has no effect; the API server answers with a warning',
 } as const;
 
 export type Treatment = keyof typeof treatments;

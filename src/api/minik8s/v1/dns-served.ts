@@ -38,7 +38,7 @@ export function notServed(
   nodes: readonly Node[],
 ): { readonly reason: NotServedReason; readonly message: string } | undefined {
   const ready = nodes.filter((node) => conditionOf(node, 'Ready')?.status === 'True');
-  if (ready.length === 0) return { reason: 'NoNodes', message: 'no node is ready to serve it' };
+  if (ready.length === 0) return { reason: 'NoNodes', message: 'no node is ready to serve Dns objects' };
   const failing = ready.flatMap((node) => {
     const said = conditionOf(node, dnsServedType);
     return said?.status === 'True' ? [] : [{ name: node.metadata.name, ...problemOf(said) }];
@@ -51,7 +51,7 @@ export function notServed(
   const rest = failing.length > mostNamed ? '; …' : '';
   return {
     reason: first.reason,
-    message: `${failing.length} of ${ready.length} nodes do not serve it: ${names}${rest}`,
+    message: `${failing.length} of ${ready.length} nodes do not serve Dns objects: ${names}${rest}`,
   };
 }
 

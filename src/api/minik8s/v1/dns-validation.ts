@@ -37,7 +37,7 @@ function validateHost(host: string): StatusCause[] {
   const causes = nameCauses('spec.host', host, checkDns1123Subdomain);
   if (causes.length > 0) return causes;
   if (isAddress(host)) return [invalidCause('spec.host', host, 'must be a name, not an address')];
-  if (host === 'localhost') return [invalidCause('spec.host', host, "must not be the machine's own name")];
+  if (host === 'localhost') return [invalidCause('spec.host', host, 'must not be localhost')];
   if (host.split('.').some((label) => label.length > 63)) {
     return [invalidCause('spec.host', host, 'must have no more than 63 characters between two dots')];
   }

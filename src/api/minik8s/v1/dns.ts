@@ -14,7 +14,7 @@ const dnsPath = struct({
     v.pipe(
       v.string(),
       text(
-        'The beginning of the paths that are led to the Service, in whole elements: /api stands for /api and for ' +
+        'The path prefix that is routed to the Service, in whole elements: /api stands for /api and for ' +
           'everything below /api/. Defaults to /, which stands for all paths. The longest path that fits a request ' +
           'is taken.',
       ),
@@ -25,10 +25,7 @@ const dnsPath = struct({
     v.string(),
     text('Name of the Service, in the namespace of the Dns object, that gets the requests.'),
   ),
-  servicePort: v.pipe(
-    int32(),
-    v.description('Port of the Service, as its spec.ports has it, from 1 to 65535.'),
-  ),
+  servicePort: v.pipe(int32(), v.description('Port of the Service, one of its spec.ports, from 1 to 65535.')),
 });
 
 const specSchema = v.pipe(
@@ -54,7 +51,7 @@ const specSchema = v.pipe(
 const statusSchema = v.pipe(
   struct({
     observedGeneration: v.optional(
-      v.pipe(int64(), v.description('The metadata.generation that this status is about.')),
+      v.pipe(int64(), v.description('The metadata.generation that this status was computed from.')),
     ),
     conditions: v.optional(
       v.pipe(
@@ -65,7 +62,7 @@ const statusSchema = v.pipe(
       ),
     ),
   }),
-  v.description('What the cluster found about the object; written by the cluster.'),
+  v.description('The status of the object, written by the cluster.'),
 );
 
 const dnsSchema = v.pipe(

@@ -48,7 +48,7 @@ describe('places for requests', () => {
         assert.ok(error instanceof StatusError);
         const { code, reason, message, details } = error.status;
         assert.deepEqual([code, reason, details?.retryAfterSeconds], [429, 'TooManyRequests', 5]);
-        assert.equal(message, 'too many watches at once: one user may have 3; try again later');
+        assert.equal(message, 'too many watches at once: one user may have at most 3; try again later');
         return true;
       },
     );

@@ -34,7 +34,10 @@ test('a master with another authority is told so in one line, and changes nothin
   const other = await make();
   for (const own of [other, { ...theirs, key: other.key }]) {
     await assert.rejects(agree(own, unasked), ({ message }: Error) => {
-      assert.match(message, /^\/var\/lib\/minik8s\/pki holds the authority sha256:[0-9a-f]{64}, but the/);
+      assert.match(
+        message,
+        /^\/var\/lib\/minik8s\/pki holds the certificate authority sha256:[0-9a-f]{64}, but the/,
+      );
       assert.match(message, /move \/var\/lib\/minik8s\/pki away to join them/);
       assert.doesNotMatch(message, /\n|PRIVATE KEY/);
       return true;
@@ -61,7 +64,10 @@ test('what can not be read there is told without showing it', async () => {
     const store = createMemoryStore();
     await store.create(authorityKey, Buffer.from(bad));
     await assert.rejects(authorityIn(store, '/pki')(undefined, make), ({ message }: Error) => {
-      assert.match(message, /^\/pki\/authority in etcd holds no authority: delete the key there/);
+      assert.match(
+        message,
+        /^\/pki\/authority in etcd does not hold a certificate authority: delete the key/,
+      );
       assert.doesNotMatch(message, /secret|PRIVATE KEY/);
       return true;
     });

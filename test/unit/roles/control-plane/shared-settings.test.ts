@@ -28,7 +28,7 @@ test('one that differs is told where, in one line, and changes nothing', async (
   await agreeOnSettings(store, settings());
   const other = settings({ 'service-cidr': '10.97.0.0/16', 'node-ports': [31_000, 32_000] });
   await assert.rejects(agreeOnSettings(store, other), {
-    message: `the masters on this etcd have --service-cidr 10.96.0.0/16 (here 10.97.0.0/16), --node-ports 30000-32767 (here 31000-32000): give the same; to change it for all, stop them and delete ${settingsKey} from etcd`,
+    message: `the masters on this etcd run with --service-cidr 10.96.0.0/16 (here 10.97.0.0/16), --node-ports 30000-32767 (here 31000-32000): use the same flags; to change them for the cluster, stop all masters and delete ${settingsKey} from etcd`,
   });
   await assert.rejects(
     agreeOnSettings(store, settings({ 'cluster-dns': '10.96.0.53' })),
@@ -42,6 +42,6 @@ test('what cannot be read there is told', async () => {
   await store.create(settingsKey, Buffer.from('{'));
   await assert.rejects(
     agreeOnSettings(store, settings()),
-    /\/cluster\/settings in etcd cannot be read: delete it/,
+    /\/cluster\/settings in etcd cannot be read: delete the key/,
   );
 });

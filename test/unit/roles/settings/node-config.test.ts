@@ -111,7 +111,7 @@ describe('node.yaml', () => {
     const { warnings } = read({ file: `token: ${secret}`, mode: 0o644 });
     assert.deepEqual(
       warnings.map((line) => line.replaceAll(`${directory}/`, '')),
-      ['node.yaml holds a token and others than its owner may read it; run chmod 600 node.yaml'],
+      ['node.yaml holds a token, but users other than its owner may read it; run chmod 600 node.yaml'],
     );
     assert.deepEqual(read({ file: 'name: a', mode: 0o644 }).warnings, []);
   });
@@ -132,41 +132,45 @@ describe('node.yaml', () => {
     ['a server without a port', { file: 'server: https://m' }, /node\.yaml: server: .* expected addresses/],
     ['a server with a path', { file: 'server: https://m:1/x' }, /server: .* expected addresses/],
     ['no server in a list', { file: 'server: []' }, /server: "": expected addresses/],
-    ['a token cut short', { file: 'token: abcdef.0123' }, /node\.yaml: token: expected what `minik8s token/],
+    [
+      'a token cut short',
+      { file: 'token: abcdef.0123' },
+      /node\.yaml: token: expected a token as `minik8s token create` prints it/,
+    ],
     ['a hash cut short', { file: 'ca-cert-hash: sha256:ab' }, /ca-cert-hash: .* 64 hexadecimal digits/],
-    ['a label without a value', { flags: { labels: 'a' } }, /--labels: "a": a is no label; expected labels/],
-    ['a label with a bad name', { flags: { labels: '-a=b' } }, /-a=b is no label/],
-    ['a label in a label', { file: 'labels: {a: {b: c}}' }, /labels: .* is no label/],
+    [
+      'a label without a value',
+      { flags: { labels: 'a' } },
+      /--labels: "a": a is not a label; expected labels/,
+    ],
+    ['a label with a bad name', { flags: { labels: '-a=b' } }, /-a=b is not a label/],
+    ['a label in a label', { file: 'labels: {a: {b: c}}' }, /labels: .* is not a label/],
     [
       "a label of Kubernetes' own",
       { flags: { labels: 'node-role.kubernetes.io/master=' } },
       /a node may not give itself node-role\.kubernetes\.io\/master; run ctl label node NAME/,
     ],
     ['a taint without effect', { flags: { taints: 'a=b' } }, /--taints: .* expected taints such as/],
-    ['an unknown effect', { file: 'taints: [a:Never]' }, /taints: .* a:Never is no taint/],
-    [
-      'a taint twice',
-      { flags: { taints: 'a=1:NoSchedule,a=2:NoSchedule' } },
-      /a:NoSchedule stands there twice/,
-    ],
+    ['an unknown effect', { file: 'taints: [a:Never]' }, /taints: .* a:Never is not a taint/],
+    ['a taint twice', { flags: { taints: 'a=1:NoSchedule,a=2:NoSchedule' } }, /a:NoSchedule is given twice/],
     [
       'an unknown resource',
       { flags: { 'system-reserved': 'gpu=1' } },
-      /gpu=1 reserves nothing; expected cpu/,
+      /gpu=1 is not a reserved resource; expected cpu/,
     ],
-    ['a negative amount', { flags: { 'system-reserved': 'cpu=-1' } }, /cpu=-1 reserves nothing/],
-    ['a bad amount', { file: 'system-reserved: {memory: lots}' }, /memory=lots reserves nothing/],
+    ['a negative amount', { flags: { 'system-reserved': 'cpu=-1' } }, /cpu=-1 is not a reserved resource/],
+    ['a bad amount', { file: 'system-reserved: {memory: lots}' }, /memory=lots is not a reserved resource/],
     ['a wide pod range', { flags: { 'pod-cidr': '10.0.0.0/23' } }, /--pod-cidr: .* with 24 to 28 bits/],
     ['a pod range off its beginning', { flags: { 'pod-cidr': '10.0.0.1/24' } }, /such as 10\.244\.7\.0\/24/],
     [
       'two names',
       { file: 'Name: a\nnode-name: b\n' },
-      /node\.yaml: Name: says the same as another node-name:; keep one/,
+      /node\.yaml: Name: is another spelling of node-name:, which is also there; keep one/,
     ],
     [
       'two old names',
       { file: 'Name: a\nname: b\n' },
-      /node\.yaml: Name: says the same as another node-name:; keep one/,
+      /node\.yaml: Name: is another spelling of node-name:, which is also there; keep one/,
     ],
     [
       'a misspelt key',

@@ -30,31 +30,31 @@ describe("a node's addresses of Services", () => {
       'are of another range',
       { ...usual, 'service-cidr': '10.97.0.0/16' },
       cluster,
-      "service-cidr 10.97.0.0/16 is not the cluster's: the Service kubernetes has 10.96.0.1, not 10.97.0.1; give this node the masters' service-cidr",
+      'service-cidr 10.97.0.0/16 is not that of the cluster: the Service kubernetes has address 10.96.0.1, not 10.97.0.1; give this node the service-cidr of the masters',
     ],
     [
       'are of a larger range',
       { ...usual, 'service-cidr': '10.0.0.0/8' },
       cluster,
-      "service-cidr 10.0.0.0/8 is not the cluster's: the Service kubernetes has 10.96.0.1, not 10.0.0.1; give this node the masters' service-cidr",
+      'service-cidr 10.0.0.0/8 is not that of the cluster: the Service kubernetes has address 10.96.0.1, not 10.0.0.1; give this node the service-cidr of the masters',
     ],
     [
       'have another DNS than the masters set',
       usual,
       { ...cluster, dns: '10.96.0.53' },
-      "cluster-dns 10.96.0.10 is not the cluster's: the Service kube-dns has 10.96.0.53; give this node cluster-dns: 10.96.0.53",
+      'cluster-dns 10.96.0.10 is not that of the cluster: the Service kube-dns has address 10.96.0.53; give this node cluster-dns: 10.96.0.53',
     ],
     [
       'have another DNS than the masters leave it',
       { ...usual, 'cluster-dns': '10.96.0.53' },
       cluster,
-      "cluster-dns 10.96.0.53 is not the cluster's: the Service kube-dns has 10.96.0.10; give this node cluster-dns: 10.96.0.10",
+      'cluster-dns 10.96.0.53 is not that of the cluster: the Service kube-dns has address 10.96.0.10; give this node cluster-dns: 10.96.0.10',
     ],
     [
       'have names of another domain',
       usual,
       { ...cluster, domain: 'lab.internal' },
-      "cluster-domain cluster.local is not the cluster's: the Service kube-dns has lab.internal; give this node cluster-domain: lab.internal",
+      'cluster-domain cluster.local is not that of the cluster: the Service kube-dns has domain lab.internal; give this node cluster-domain: lab.internal',
     ],
   ] as const) {
     it(what, () => assert.equal(addressProblem(settings, addresses), problem));
@@ -80,7 +80,7 @@ describe("a node's addresses of Services", () => {
   it('are a reason when they differ', async () => {
     await assert.rejects(
       asking(async () => ({ metadata: {}, spec: { clusterIP: '10.1.0.1' } })).done,
-      /has 10\.1\.0\.1, not/,
+      /has address 10\.1\.0\.1, not/,
     );
   });
 });
