@@ -134,6 +134,25 @@ describe('planSlices', () => {
     );
     assert.equal(full.writes, 1);
   });
+  for (const sizes of [
+    [50, 80],
+    [80, 50],
+  ])
+    it(`adds to the fuller of two slices (${sizes}) that has room for all`, () => {
+      const { slices } = apply(service(), many(200), []);
+      // The names decide which stands first.
+      const uneven = slices
+        .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+        .map((slice, index) => ({ ...slice, endpoints: slice.endpoints.slice(0, sizes[index]) }));
+      const kept = many(200).filter(({ metadata }) => podNames(uneven).includes(metadata.name));
+      assert.equal(apply(service(), kept, uneven).writes, 0);
+      const after = (more: number) =>
+        apply(service(), [...kept, ...many(500).slice(400, 400 + more)], uneven)
+          .slices.map(({ endpoints }) => endpoints.length)
+          .sort();
+      assert.deepEqual(after(5), [50, 85]);
+      assert.deepEqual(after(30), [80, 80]);
+    });
   it("has two pods of one address as two endpoints: on the host network both have the node's", () => {
     const pods = [ready(1, { ip: '192.0.2.1' }), ready(2, { ip: '192.0.2.1' })];
     const first = apply(service(), pods, []);
