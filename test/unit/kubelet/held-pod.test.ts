@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { holdOf, unusedProbes } from '../../../src/kubelet/plan/held-pod.ts';
 import { makePod } from './builders.ts';
 
-const begins = 'minik8s does not support these fields yet and does not start a pod without them: ';
+const begins = 'the pod is not started: minik8s does not support these fields yet: ';
 const appArmor = (container: string, profile: string) => ({
   annotations: { [`container.apparmor.security.beta.kubernetes.io/${container}`]: profile },
 });

@@ -167,26 +167,26 @@ describe('the plan of the overlay', () => {
       /overlaps that of node node-3/,
     ],
     ["this node's address", node(2, { ip: '192.0.2.1' }), /has its address 192\.0\.2\.1 or its MAC/],
-    ["an older node's address", node(4, { ip: '192.0.2.3' }), /node node-3 has its address/],
+    ["an older node's address", node(4, { ip: '192.0.2.3' }), /node node-3 already has its address/],
     [
       "an older node's MAC",
       node(4, { annotations: { [modeAnnotation]: 'vxlan', [macAnnotation]: macOf('10.244.3.0/24') } }),
-      /node node-3 has its address 192\.0\.2\.4 or its MAC/,
+      /node node-3 already has its address 192\.0\.2\.4 or its MAC/,
     ],
-    ['an address of nobody', node(2, { ip: '127.0.0.1' }), /not one that packets can be sent to/],
-    ['an address of many', node(2, { ip: '224.0.0.1' }), /not one that packets can be sent to/],
-    ['no address', node(2, { ip: '1.2.3.4\nlink delete eth0' }), /not one that packets can be sent to/],
+    ['an address of nobody', node(2, { ip: '127.0.0.1' }), /is not a unicast IPv4 address/],
+    ['an address of many', node(2, { ip: '224.0.0.1' }), /is not a unicast IPv4 address/],
+    ['no address', node(2, { ip: '1.2.3.4\nlink delete eth0' }), /is not a unicast IPv4 address/],
     [
       'commands in its MAC',
       node(2, {
         annotations: { [modeAnnotation]: 'vxlan', [macAnnotation]: '0a:58:0a:f4:02:00\nlink delete eth0' },
       }),
-      /is no MAC address/,
+      /expected a unicast MAC address/,
     ],
     [
       'a MAC of many',
       node(2, { annotations: { [modeAnnotation]: 'vxlan', [macAnnotation]: 'ff:ff:ff:ff:ff:ff' } }),
-      /is no MAC address/,
+      /expected a unicast MAC address/,
     ],
     [
       'a way nobody knows',

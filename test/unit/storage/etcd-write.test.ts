@@ -121,7 +121,7 @@ test('of a write to a database that was wiped meanwhile nobody knows whether it 
     };
     await assert.rejects(store.create('/r/b', bytes('1')), (error) => {
       assert.ok(error instanceof StoreUnavailableError, String(error));
-      assert.match(error.message, /whether it happened is unknown/);
+      assert.match(error.message, /it is unknown whether the write was made/);
       return true;
     });
   }));
