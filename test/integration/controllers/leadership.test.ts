@@ -8,6 +8,7 @@ import { podResource } from '../../../src/api/core/v1/pod.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { bootstrapObjects } from '../../../src/apiserver/bootstrap.ts';
 import { systemUser } from '../../../src/apiserver/user.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
@@ -29,6 +30,8 @@ let seed = 100;
 async function startMaster(store: Store) {
   const server = await startTestServer({
     bare: true,
+    // A read that its cache is too old for asks the store after a moment.
+    clock: systemClock,
     wrapStore: () => store,
     random: new SeededRandom(++seed),
   });
