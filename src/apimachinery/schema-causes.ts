@@ -27,10 +27,10 @@ export function causesOf<T extends KubeObject>(
   definition: ResourceDefinition<T>,
   { issues, output }: SchemaFailure,
 ): { readonly causes: StatusCause[]; readonly found: number } {
-  const told = issues.slice(0, maxCauses).map(issueCause);
-  const fields = new Set(told.map(({ field }) => field));
+  const causes = issues.slice(0, maxCauses).map(issueCause);
+  const fields = new Set(causes.map(({ field }) => field));
   const others = validationCauses(definition, issues, output).filter(({ field }) => !fields.has(field));
-  return { causes: [...told, ...others], found: issues.length + others.length };
+  return { causes: [...causes, ...others], found: issues.length + others.length };
 }
 
 /**

@@ -33,7 +33,7 @@ import { limitEvents } from './event-rate.ts';
 import { checkHead } from './head-limits.ts';
 import { createHealth } from './health.ts';
 import { defaultLimits, InFlight, inFlightLimits } from './load/in-flight.ts';
-import { type Counted, countedIn, newTooManyRequests } from './load/shed.ts';
+import { type CountedRequest, withInFlightLimit, newTooManyRequests } from './load/shed.ts';
 import { sortOf } from './load/sort-of.ts';
 import { formOf, statusInForm } from './negotiation/protobuf.ts';
 import { createOpenApi } from './openapi.ts';
@@ -149,7 +149,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     const info = parseRequestInfo(pathname);
     // The parts of the control plane must not wait for those they serve.
     if (c.env?.user) return serve(c, info, searchParams);
-    return countedIn(inFlight, loadOf(c, info, searchParams), () => serve(c, info, searchParams));
+    return withInFlightLimit(inFlight, loadOf(c, info, searchParams), () => serve(c, info, searchParams));
   });
 
   return {
@@ -195,7 +195,7 @@ function authentication(options: ApiServerOptions, server: ServerContext): Middl
   };
 }
 
-function loadOf(c: Context<Env>, info: RequestInfo, query: URLSearchParams): Counted {
+function loadOf(c: Context<Env>, info: RequestInfo, query: URLSearchParams): CountedRequest {
   const watch = booleanParameter(query, 'watch') ?? false;
   const follow = booleanParameter(query, 'follow') ?? false;
   const verb = info.type === 'resource' ? verbOf(c.req.method, info, watch) : undefined;

@@ -5,7 +5,14 @@
  */
 import { onAbort } from './abort.ts';
 import type { Clock } from './clock.ts';
-import { type Exec, ExecError, type ExecOptions, type ExecResult, overdue, systemExec } from './exec.ts';
+import {
+  type Exec,
+  ExecError,
+  type ExecOptions,
+  type ExecResult,
+  timeoutMessage,
+  systemExec,
+} from './exec.ts';
 import { Shell } from './shell.ts';
 
 export interface ResidentShellOptions {
@@ -111,7 +118,7 @@ function queue(clock: Clock, usualLimitMs: number | undefined): Exec {
     const timer =
       timeoutMs !== undefined &&
       clock.after(timeoutMs, () => {
-        late.abort(new ExecError({ file, args, stdout: '', stderr: '' }, overdue(timeoutMs)));
+        late.abort(new ExecError({ file, args, stdout: '', stderr: '' }, timeoutMessage(timeoutMs)));
       });
     const signal = options.signal ? AbortSignal.any([options.signal, late.signal]) : late.signal;
     try {

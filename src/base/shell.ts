@@ -44,8 +44,8 @@ export class Shell {
     return new Promise((resolve, reject) => {
       this.#hold(true);
       const mark = randomUUID();
-      const out = new Said(shell.stdout, new RegExp(`\\n${mark} (\\d+)\\n$`), settle);
-      const err = new Said(shell.stderr, new RegExp(`\\n${mark}\\n$`), settle);
+      const out = new MarkedOutput(shell.stdout, new RegExp(`\\n${mark} (\\d+)\\n$`), settle);
+      const err = new MarkedOutput(shell.stderr, new RegExp(`\\n${mark}\\n$`), settle);
       const failed = (how: string, code?: number) =>
         new ExecError({ file, args, code, stdout: out.text, stderr: err.text }, how);
       const forget = onAbort(signal, () => this.kill());
@@ -88,7 +88,7 @@ export class Shell {
 }
 
 /** What a stream of the shell says until a mark. */
-class Said {
+class MarkedOutput {
   readonly #stream: Readable;
   readonly #mark: RegExp;
   readonly #onEnd: () => void;

@@ -11,7 +11,7 @@ import type { Event } from '../api/core/v1/event.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
 import { rfc3339 } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
-import { Remembered } from '../base/remembered.ts';
+import { BoundedMap } from '../base/bounded-map.ts';
 import { TokenBuckets } from '../base/token-buckets.ts';
 
 export interface Occurrence {
@@ -51,8 +51,8 @@ interface Similar {
 export class EventCorrelator {
   readonly #source: EventSource;
   readonly #random: Random;
-  readonly #similar = new Remembered<Similar>(maxRemembered);
-  readonly #written = new Remembered<Event>(maxRemembered);
+  readonly #similar = new BoundedMap<Similar>(maxRemembered);
+  readonly #written = new BoundedMap<Event>(maxRemembered);
   readonly #buckets = new TokenBuckets({ burst, refillMs, keys: maxRemembered });
 
   constructor(source: EventSource, random: Random) {

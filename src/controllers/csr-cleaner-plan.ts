@@ -9,7 +9,7 @@ const pendingAge = 24 * hour;
 const decidedAge = hour;
 
 /** When the request may go, in milliseconds since the epoch. */
-export function endOfLife({ metadata, status }: CertificateSigningRequest): number {
+export function deletableAt({ metadata, status }: CertificateSigningRequest): number {
   const created = Date.parse(metadata.creationTimestamp);
   const decided = (status?.conditions ?? [])
     .filter(({ type }) => decisions.some((decision) => decision === type))

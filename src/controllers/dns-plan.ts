@@ -57,12 +57,12 @@ export function planDnsStatus(dns: Dns, { serviceOf, clusterDomain, nodes, now }
     ...(dns.metadata.generation !== undefined && { observedGeneration: dns.metadata.generation }),
     conditions: [...others, condition],
   };
-  const told = current?.status === status && current.message === said.message;
+  const unchanged = current?.status === status && current.message === said.message;
   // What has only to begin is no problem that anybody should look at.
   const isProblem = first && first.reason !== 'NotServedYet';
   return {
     status: next,
     changed: !deepEqual(next, dns.status),
-    problem: isProblem && !told ? said : undefined,
+    problem: isProblem && !unchanged ? said : undefined,
   };
 }

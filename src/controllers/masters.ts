@@ -145,8 +145,8 @@ class Masters {
     const annotations = { [hostnameAnnotation]: this.#options.hostname };
     const metadata = { name: this.#name, namespace: leaseNamespace, labels: masterLabels, annotations };
     if (own) {
-      const told = { ...own.metadata, annotations: { ...own.metadata.annotations, ...annotations } };
-      await leases.update({ ...own, metadata: told, spec });
+      const updated = { ...own.metadata, annotations: { ...own.metadata.annotations, ...annotations } };
+      await leases.update({ ...own, metadata: updated, spec });
     } else {
       const made = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec } as const;
       // It may be there and not in the cache yet: that event wakes this again.

@@ -3,7 +3,7 @@
  * A node is heard by its Lease. There is one timer a node, and a heartbeat does not even touch that: when the time
  * is up, what was heard meanwhile gives the next one. Times of nodes are never compared with ours, so their clocks
  * do not matter; how a stop of the control plane is kept from looking like the death of all nodes is in
- * node-sight.ts, what is done while nobody is heard in node-lifecycle-plan.ts.
+ * heartbeat-monitor.ts, what is done while nobody is heard in node-lifecycle-plan.ts.
  */
 import { type Lease, leaseResource, nodeLeaseNamespace } from '../api/coordination/v1/lease.ts';
 import { type Node, nodeResource } from '../api/core/v1/node.ts';
@@ -27,7 +27,7 @@ import {
   planNode,
   readiness,
 } from './node-lifecycle-plan.ts';
-import { Sight } from './node-sight.ts';
+import { HeartbeatMonitor } from './heartbeat-monitor.ts';
 import { nodeNameOf, podsByNode } from './pods-by-node.ts';
 
 export interface NodeLifecycleOptions {
@@ -62,15 +62,15 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
   let disruption: Disruption = 'none';
   /** The nodes to look at again because another one has changed how bad it is. */
   let concerned: readonly string[] = [];
-  const sight = new Sight({
+  const heartbeats = new HeartbeatMonitor({
     clock,
     tickMs: Math.max(1_000, gracePeriod / 8),
-    look: () => client.resource(leaseResource).list({ namespace: nodeLeaseNamespace, limit: 1 }),
+    probeStore: () => client.resource(leaseResource).list({ namespace: nodeLeaseNamespace, limit: 1 }),
   });
 
   function heard(name: string): void {
     heardAt.set(name, clock.now());
-    sight.heard(() => Math.max(gracePeriod, 2 * longestInterval(leases.list())));
+    heartbeats.record(() => Math.max(gracePeriod, 2 * longestInterval(leases.list())));
   }
 
   function count(): void {
@@ -110,12 +110,12 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
   });
 
   async function reconcile(name: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | undefined> {
-    sight.follow(signal);
+    heartbeats.follow(signal);
     const node = nodes.get(name);
     if (!node || isTerminating(node) || isPending(node)) return undefined;
     const lease = leases.get(`${nodeLeaseNamespace}/${name}`);
     if (lease) warnOfSlowHeartbeat(node, lease);
-    const silence = sight.silenceSince(heardAt.get(name) ?? clock.now());
+    const silence = heartbeats.silenceSince(heardAt.get(name) ?? clock.now());
     const grace = lease ? graceFor(lease) : Math.max(gracePeriod, startupGrace);
     const nobody = silence >= grace && nobodyIsHeard();
     const now = rfc3339(clock.now());
@@ -128,7 +128,8 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
   }
 
   /** Cut off from here, nodes are lost one after the other; the first are not to pay for being first. */
-  const nobodyIsHeard = () => speaking.size > 1 && sight.quietFor() > 1.5 * longestInterval(leases.list());
+  const nobodyIsHeard = () =>
+    speaking.size > 1 && heartbeats.quietFor() > 1.5 * longestInterval(leases.list());
 
   /** A node must get two chances to be heard, whatever was configured here. */
   const graceFor = (lease: Lease) => Math.max(gracePeriod, 2 * intervalOf(lease));

@@ -20,7 +20,7 @@ import {
 import { withCondition } from './conditions.ts';
 import { ifPresent } from './if-present.ts';
 import { nodeNameOf, podsByNode } from './pods-by-node.ts';
-import { evictingTaints, stay } from './taint-eviction-plan.ts';
+import { evictingTaints, minTolerationTime } from './taint-eviction-plan.ts';
 
 interface Meeting {
   readonly uid: string;
@@ -56,7 +56,7 @@ export function taintEvictionController(context: ControllerContext): ControllerD
   /** Undefined: it may stay for ever. */
   function timeLeft(key: ObjectKey, pod: Pod, node: Node): number | undefined {
     const taints = evictingTaints(node.spec.taints);
-    const allowed = taints.length > 0 ? stay(pod.spec.tolerations, taints) : undefined;
+    const allowed = taints.length > 0 ? minTolerationTime(pod.spec.tolerations, taints) : undefined;
     if (allowed === undefined) return undefined;
     const { uid } = pod.metadata;
     const known = met.get(key);

@@ -12,7 +12,7 @@ import { createClusterZone } from './cluster-zone.ts';
 import { type Server, systemExchange } from './exchange.ts';
 import { createForwarder } from './forwarder.ts';
 import { type Listening, listenDns } from './listeners.ts';
-import { leavePlace, takePlace } from './place.ts';
+import { removeDnsLink, setUpDnsLink } from './dns-link.ts';
 import { createResponder } from './responder.ts';
 import { upstreamServers } from './upstream-servers.ts';
 import type { Zone } from './zone/zone.ts';
@@ -70,17 +70,17 @@ export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
   });
   const forwarder = createForwarder({ servers, exchange: systemExchange, messageId, clock, log });
   const respond = createResponder({ zone, forwarder, random });
-  const place = { addresses, podLinks: options.podLinks };
+  const link = { addresses, podLinks: options.podLinks };
 
   async function open(): Promise<Listening> {
-    await takePlace(exec, place);
+    await setUpDnsLink(exec, link);
     return listenDns({ addresses, port: dnsPort, respond, log });
   }
 
   async function mendNowAndThen(signal: AbortSignal): Promise<never> {
     for (;;) {
       await sleep(clock, mendMs, signal);
-      await takePlace(exec, place).catch((error) =>
+      await setUpDnsLink(exec, link).catch((error) =>
         log.warn('the link or the nft rules of cluster DNS cannot be restored; trying again', {
           error: errorMessage(error),
         }),
@@ -108,7 +108,7 @@ export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
       try {
         listening = await open();
       } catch (error) {
-        await leavePlace(exec);
+        await removeDnsLink(exec);
         throw error;
       }
       log.info('cluster DNS answers', { addresses: addresses.join(', '), domain });

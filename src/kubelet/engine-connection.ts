@@ -51,10 +51,10 @@ export class EngineConnection {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log, workers, node } = this.#options;
     const backoff = new Backoff(reconnect);
-    let told = '';
+    let lastProblem = '';
     const onConnected = () => {
       backoff.reset();
-      told = '';
+      lastProblem = '';
     };
     while (!signal.aborted) {
       try {
@@ -63,8 +63,8 @@ export class EngineConnection {
         if (signal.aborted) return;
         if (error instanceof UnsupportedRuntimeError) throw error;
         const message = errorMessage(error);
-        if (message !== told) log.warn('this node cannot run pods; trying again', { error: message });
-        told = message;
+        if (message !== lastProblem) log.warn('this node cannot run pods; trying again', { error: message });
+        lastProblem = message;
         workers.pause();
         node.setProblem(message);
       }

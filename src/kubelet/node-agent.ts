@@ -10,7 +10,7 @@ import { errorMessage, type Logger } from '../base/log.ts';
 import type { Client } from '../client/client.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
 import type { Pressure } from './plan/eviction-thresholds.ts';
-import { pressureEvent, type ToldConditions } from './plan/node-conditions.ts';
+import { pressureEvent, type ReportedConditions } from './plan/node-conditions.ts';
 import {
   allocatableOf,
   capacityOf,
@@ -44,7 +44,7 @@ export interface NodeAgentOptions {
   readonly heartbeatMs: number;
   readonly podCIDR?: string;
   /** What other parts of this node say of it; a change is reported at once. */
-  readonly conditions?: Current<ToldConditions>;
+  readonly conditions?: Current<ReportedConditions>;
   readonly server?: { readonly port: number };
   /** Called when its Node is there and its own, each time it has made sure of that. */
   readonly onRegistered?: () => void;
@@ -69,10 +69,10 @@ export class NodeAgent {
   #lease: Lease | undefined;
   #problem: string | undefined = 'the container runtime has not answered yet';
   /** Why no pod is to run here any more, whatever else is the case. */
-  #farewell: string | undefined;
+  #shutdownReason: string | undefined;
   #runtimeVersion = '';
   #reportedAt = 0;
-  /** Something must be told, and the report under way may have been made without it. */
+  /** A change must be reported, and the report under way may have been made without it. */
   #due = false;
   #endPause: () => void = () => {};
 
@@ -107,14 +107,14 @@ export class NodeAgent {
   }
 
   /** From now on the node is not ready, for this reason. */
-  leave(reason: string): void {
-    this.#farewell = reason;
+  announceShutdown(reason: string): void {
+    this.#shutdownReason = reason;
     this.#wake();
   }
 
-  /** What `leave` was told. */
-  get farewell(): string | undefined {
-    return this.#farewell;
+  /** The reason given to `announceShutdown`; undefined while the node works. */
+  get shutdownReason(): string | undefined {
+    return this.#shutdownReason;
   }
 
   setRuntimeVersion(version: string): void {
@@ -123,7 +123,7 @@ export class NodeAgent {
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log, heartbeatMs, pressure } = this.#options;
-    let told = '';
+    let lastError = '';
     const forget = this.#watchConditions();
     while (!signal.aborted) {
       let wait = heartbeatMs;
@@ -132,12 +132,12 @@ export class NodeAgent {
       await pressure.measure();
       try {
         await this.#beat();
-        told = '';
+        lastError = '';
       } catch (error) {
         const message = errorMessage(error);
-        if (message !== told)
+        if (message !== lastError)
           log.warn('cannot update the status of this node; trying again', { error: message });
-        told = message;
+        lastError = message;
         // Whoever lets the node in makes its Node, which is seen at once.
         if (!isForbidden(error)) wait = retryMs;
       }
@@ -158,7 +158,7 @@ export class NodeAgent {
     });
   }
 
-  /** Ends early when something happens that must be told. */
+  /** Ends early when a change must be reported. */
   async #pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
     const early = new AbortController();
     this.#endPause = () => early.abort();
@@ -208,7 +208,7 @@ export class NodeAgent {
     const { client, clock, nodeName, server, pressure } = this.#options;
     const now = clock.now();
     const images = await this.#images(node);
-    const problem = this.#farewell ?? this.#problem;
+    const problem = this.#shutdownReason ?? this.#problem;
     const status = computeNodeStatus(
       {
         ...this.#options,
@@ -216,7 +216,7 @@ export class NodeAgent {
         runtimeVersion: this.#runtimeVersion,
         images,
         problem,
-        told: this.#options.conditions?.value ?? {},
+        reported: this.#options.conditions?.value ?? {},
         ...pressure.health(now),
         now,
       },

@@ -239,8 +239,8 @@ export class PodWorker {
       const ended = state?.terminated ?? lastState?.terminated;
       if (ended?.reason !== 'ContainerCannotRun') continue;
       const before = this.#status?.containerStatuses?.find((other) => other.name === name);
-      const told = [before?.state?.terminated, before?.lastState?.terminated];
-      if (told.some((other) => other?.containerID === ended.containerID)) continue;
+      const known = [before?.state?.terminated, before?.lastState?.terminated];
+      if (known.some((other) => other?.containerID === ended.containerID)) continue;
       const message = `Error: failed to start container ${name}: ${ended.message}`;
       this.#context.events.event(pod, 'Warning', 'Failed', message);
     }

@@ -82,8 +82,8 @@ async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> 
     planeEnd.signal,
   );
   forget();
-  const { authority, leaves, kubeconfig } = plane;
-  const identity = await leaves.leaf({
+  const { authority, certificateManager, kubeconfig } = plane;
+  const identity = await certificateManager.leaf({
     file: 'node',
     commonName: `system:node:${nodeName}`,
     organizations: ['system:nodes'],

@@ -134,8 +134,8 @@ function changedByItself(next: Node, before: Node | undefined): string | undefin
   const label = changedLabels(next, before).find((key) => !mayLabelItself(key));
   if (label !== undefined) return `the label ${label}`;
   const range = next.metadata.annotations?.[podCIDRAnnotation];
-  const told = before?.metadata.annotations?.[podCIDRAnnotation];
-  if (range !== undefined && range !== next.spec.podCIDR && range !== told) {
+  const previous = before?.metadata.annotations?.[podCIDRAnnotation];
+  if (range !== undefined && range !== next.spec.podCIDR && range !== previous) {
     return `the annotation ${podCIDRAnnotation} to anything but its podCIDR`;
   }
   if (!before) return undefined;

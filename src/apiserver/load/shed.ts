@@ -22,7 +22,7 @@ const plural: Readonly<Record<Sort, string>> = {
   stream: 'streams',
 };
 
-export interface Counted {
+export interface CountedRequest {
   readonly sort: Sort;
   readonly user: UserInfo;
   /** Calls back when the answer has been sent or nobody reads it any more; absent where that is so once it is made. */
@@ -33,9 +33,9 @@ export interface Counted {
  * Throws 429 when there is no place. One is held until the work is done and its answer has left: whoever hangs up in
  * between does not make room for more.
  */
-export async function countedIn<T>(
+export async function withInFlightLimit<T>(
   inFlight: InFlight,
-  { sort, user, onClosed }: Counted,
+  { sort, user, onClosed }: CountedRequest,
   work: () => T | Promise<T>,
 ): Promise<T> {
   const entered = inFlight.enter(sort, user.name);

@@ -48,7 +48,7 @@ export class HtmlRewriter {
   #from = 0;
   #out = '';
   /** How much of the document is in `#out`, or was. */
-  #told = 0;
+  #written = 0;
   #element = '';
   /** Of the attribute that is being read. */
   #isLink = false;
@@ -105,7 +105,7 @@ export class HtmlRewriter {
   #addToLink(start: number, end: number): void {
     if (this.#value === undefined) this.#tellUntil(start);
     this.#value = (this.#value ?? '') + this.#slice(start, end);
-    this.#told = end;
+    this.#written = end;
     if (this.#value.length <= longestLink) return;
     this.#out += this.#value;
     this.#value = undefined;
@@ -113,8 +113,8 @@ export class HtmlRewriter {
   }
 
   #tellUntil(end: number): void {
-    this.#out += this.#slice(this.#told, end);
-    this.#told = end;
+    this.#out += this.#slice(this.#written, end);
+    this.#written = end;
   }
 
   #slice(start: number, end: number): string {

@@ -98,7 +98,7 @@ export function limitedVolumes(pod: Pod, podDirectory: string): readonly Limited
 }
 
 /** How a pod ends of which a volume has outgrown its limit. */
-export const outgrown = (volume: string, sizeLimit: string): PodEnd => ({
+export const sizeLimitExceeded = (volume: string, sizeLimit: string): PodEnd => ({
   reason: 'Evicted',
   message: `Usage of EmptyDir volume "${volume}" exceeds the limit "${sizeLimit}". `,
   gracePeriodSeconds: 1,

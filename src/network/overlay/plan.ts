@@ -55,12 +55,12 @@ export interface OverlayPlan {
   readonly problems: readonly string[];
 }
 
-const told = [modeAnnotation, macAnnotation, podCIDRAnnotation, nodeIPAnnotation] as const;
+const planAnnotations = [modeAnnotation, macAnnotation, podCIDRAnnotation, nodeIPAnnotation] as const;
 
 /** What matters here of a Node; two Nodes that give the same text give the same plan. */
-export function relevance({ metadata }: KubeObject): string {
+export function planKey({ metadata }: KubeObject): string {
   const { uid, creationTimestamp, annotations = {} } = metadata;
-  return JSON.stringify([uid, creationTimestamp, told.map((name) => annotations[name])]);
+  return JSON.stringify([uid, creationTimestamp, planAnnotations.map((name) => annotations[name])]);
 }
 
 /** The MTU of pods' links: what fits through the underlay, wrapped or not. */

@@ -50,7 +50,7 @@ export const processPower: PowerSource = {
   stop: () => process.kill(process.pid, 'SIGTERM'),
 };
 
-export interface GoingDown {
+export interface NodeShutdownOptions {
   readonly kubelet: Pick<Kubelet, 'shutDown'>;
   /** Undefined: `signal` is all that counts. */
   readonly periods: ShutdownPeriods | undefined;
@@ -64,8 +64,8 @@ export interface GoingDown {
  * A signal for the node's parts that aborts after `signal`: at once when the process alone is stopped, and when the
  * machine goes down only when the pods have ended. SIGPWR ends the pods too, and then the process.
  */
-export function afterPods(
-  { kubelet, periods, exec, log, source = processPower, isStopping = machineIsStopping }: GoingDown,
+export function signalAfterPods(
+  { kubelet, periods, exec, log, source = processPower, isStopping = machineIsStopping }: NodeShutdownOptions,
   signal: AbortSignal,
 ): AbortSignal {
   if (!periods) return signal;

@@ -8,7 +8,7 @@ import type { Exec } from '../../base/exec.ts';
 import { errorMessage } from '../../base/log.ts';
 import { removeTree } from '../../base/remove-tree.ts';
 import type { Client } from '../../client/client.ts';
-import { leavePlace } from '../../dns/place.ts';
+import { removeDnsLink } from '../../dns/dns-link.ts';
 import { readCheckpoint } from '../../kubelet/checkpoint.ts';
 import { stopContainers } from '../../kubelet/cleanup.ts';
 import { unmountUnder } from '../../kubelet/mounts.ts';
@@ -17,7 +17,7 @@ import { cleanupNetwork } from '../../network/pod-network.ts';
 import { removeServiceRules } from '../../proxy/proxier.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { removeNodeRouting } from './node-routing.ts';
-import { answerWithin } from './patience.ts';
+import { answerWithin } from './answer-within.ts';
 
 export interface NodeTraces {
   readonly runtime: ContainerRuntime;
@@ -42,7 +42,7 @@ export async function removeNodeTraces(
   }
   await removeNodeRouting(dataDir, dockerSocket);
   await removeServiceRules(exec);
-  await leavePlace(exec);
+  await removeDnsLink(exec);
   await cleanupNetwork(exec);
   // Volumes in memory and parts of others' volumes: removing the directory would empty them.
   await unmountUnder(join(dataDir, 'kubelet'), exec);

@@ -5,7 +5,7 @@ import type { Lease } from '../../../src/api/coordination/v1/lease.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { type DnsServedReason, dnsServedCondition } from '../../../src/api/minik8s/v1/dns-served.ts';
 import { replaceable } from '../../../src/base/current.ts';
-import type { ToldConditions } from '../../../src/kubelet/plan/node-conditions.ts';
+import type { ReportedConditions } from '../../../src/kubelet/plan/node-conditions.ts';
 import { eventually, isReady } from './node-harness.ts';
 import { nodeName, plenty, type SimulatedNode, startSimulatedNode } from './simulated-node.ts';
 
@@ -47,7 +47,7 @@ describe('the life of a node', () => {
     const served = (reason: DnsServedReason) => ({
       DnsServed: dnsServedCondition({ reason, message: reason }),
     });
-    const conditions = replaceable<ToldConditions>(served('Serving'));
+    const conditions = replaceable<ReportedConditions>(served('Serving'));
     node.start({ conditions, heartbeatMs: 3_600_000 });
     await ready();
     assert.equal((await node.condition('DnsServed')).status, 'True');

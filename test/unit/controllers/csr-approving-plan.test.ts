@@ -6,7 +6,7 @@ import type { Node } from '../../../src/api/core/v1/node.ts';
 import { requireRange } from '../../../src/base/addresses.ts';
 import type { CertificateRequestContent } from '../../../src/base/certificate-request.ts';
 import { decideRequest, type Situation } from '../../../src/controllers/csr-approving-plan.ts';
-import { endOfLife } from '../../../src/controllers/csr-cleaner-plan.ts';
+import { deletableAt } from '../../../src/controllers/csr-cleaner-plan.ts';
 import { type ClusterPlaces, isReservedName } from '../../../src/controllers/csr-serving-plan.ts';
 import { awaitsSigning, signerRefusal, signingTerms } from '../../../src/controllers/csr-signing-plan.ts';
 import { at, meta, start } from './objects.ts';
@@ -571,14 +571,14 @@ test('a certificate is good for a year, or for less when less was asked', () => 
 
 test('requests are kept for a day undecided, and for an hour after the decision', () => {
   const hour = 3600 * 1000;
-  assert.equal(endOfLife(request()), start + 24 * hour);
+  assert.equal(deletableAt(request()), start + 24 * hour);
   for (const type of ['Approved', 'Denied', 'Failed'])
     assert.equal(
-      endOfLife(request({}, [{ type, status: 'True', lastUpdateTime: at(60) }])),
+      deletableAt(request({}, [{ type, status: 'True', lastUpdateTime: at(60) }])),
       start + hour + 60_000,
     );
   const unreadable = request({}, [{ type: 'Denied', status: 'True', lastUpdateTime: 'then' }]);
-  assert.equal(endOfLife(unreadable), start + hour);
+  assert.equal(deletableAt(unreadable), start + hour);
   const other = request({}, [{ type: 'Seen', status: 'True', lastUpdateTime: at(60) }]);
-  assert.equal(endOfLife(other), start + 24 * hour);
+  assert.equal(deletableAt(other), start + 24 * hour);
 });

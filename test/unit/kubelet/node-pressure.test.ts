@@ -110,7 +110,7 @@ describe('pressure', () => {
       if (now instanceof Promise) await clock.advance(2000);
       await measured;
       const conditions = nodeConditions(
-        { problem: undefined, told: {}, ...monitor.health(clock.now()), now: clock.now() },
+        { problem: undefined, reported: {}, ...monitor.health(clock.now()), now: clock.now() },
         [],
       );
       return Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Sight } from '../../../src/controllers/node-sight.ts';
+import { HeartbeatMonitor } from '../../../src/controllers/heartbeat-monitor.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const tickMs = 5_000;
@@ -27,87 +27,87 @@ function setUp(look: () => Promise<unknown> = async () => undefined) {
     looks++;
     return look();
   };
-  const sight = new Sight({ clock, tickMs, look: counted });
-  sight.follow(stop.signal);
-  return { clock, sight, stop, looks: () => looks };
+  const heartbeats = new HeartbeatMonitor({ clock, tickMs, probeStore: counted });
+  heartbeats.follow(stop.signal);
+  return { clock, heartbeats, stop, looks: () => looks };
 }
 
 describe('silence', () => {
   it('counts from the last heartbeat', async () => {
-    const { clock, sight } = setUp();
+    const { clock, heartbeats } = setUp();
     await clock.advance(60_000);
     const heard = clock.now();
-    sight.heard(limit);
+    heartbeats.record(limit);
     await clock.advance(12_000);
-    assert.equal(sight.silenceSince(heard), 12_000);
-    assert.equal(sight.quietFor(), 12_000);
+    assert.equal(heartbeats.silenceSince(heard), 12_000);
+    assert.equal(heartbeats.quietFor(), 12_000);
   });
 
   it('counts from the start for a node that was heard before it', async () => {
-    const { clock, sight } = setUp();
+    const { clock, heartbeats } = setUp();
     await clock.advance(7_000);
-    assert.equal(sight.silenceSince(clock.now() - 3_600_000), 7_000);
+    assert.equal(heartbeats.silenceSince(clock.now() - 3_600_000), 7_000);
   });
 
   it('begins anew when this process was stopped, also for a judgement that comes before any tick', async () => {
-    const { clock, sight } = setUp();
+    const { clock, heartbeats } = setUp();
     const heard = clock.now();
     await clock.advance(21_000);
-    assert.equal(sight.silenceSince(heard), 21_000);
+    assert.equal(heartbeats.silenceSince(heard), 21_000);
     clock.stopFor(300_000);
-    assert.equal(sight.silenceSince(heard), 0);
+    assert.equal(heartbeats.silenceSince(heard), 0);
     await clock.advance(8_000);
-    assert.equal(sight.silenceSince(heard), 8_000);
+    assert.equal(heartbeats.silenceSince(heard), 8_000);
   });
 
   it('is not cut short by a delay that is shorter than a tick', async () => {
-    const { clock, sight } = setUp();
+    const { clock, heartbeats } = setUp();
     const heard = clock.now();
     await clock.advance(20_000);
     clock.stopFor(4_000);
     await clock.advance(10_000);
-    assert.equal(sight.silenceSince(heard), 34_000);
+    assert.equal(heartbeats.silenceSince(heard), 34_000);
   });
 
   it('begins anew when the clock is set back', async () => {
-    const { clock, sight } = setUp();
+    const { clock, heartbeats } = setUp();
     await clock.advance(20_000);
     const heard = clock.now();
-    sight.heard(limit);
+    heartbeats.record(limit);
     clock.stopFor(-3_600_000);
-    assert.equal(sight.silenceSince(heard), 0);
+    assert.equal(heartbeats.silenceSince(heard), 0);
     await clock.advance(9_000);
-    assert.equal(sight.silenceSince(heard), 9_000);
+    assert.equal(heartbeats.silenceSince(heard), 9_000);
   });
 
   it('begins anew for all when somebody is heard after a long silence of all', async () => {
-    const { clock, sight } = setUp();
-    sight.heard(limit);
+    const { clock, heartbeats } = setUp();
+    heartbeats.record(limit);
     await clock.advance(50_000);
-    assert.equal(sight.silenceSince(0), 50_000);
-    sight.heard(limit);
-    assert.equal(sight.silenceSince(0), 0);
+    assert.equal(heartbeats.silenceSince(0), 50_000);
+    heartbeats.record(limit);
+    assert.equal(heartbeats.silenceSince(0), 0);
     await clock.advance(39_000);
-    sight.heard(limit);
-    assert.equal(sight.silenceSince(0), 39_000, 'a short silence of all changes nothing');
+    heartbeats.record(limit);
+    assert.equal(heartbeats.silenceSince(0), 39_000, 'a short silence of all changes nothing');
   });
 
   it('begins anew under another leadership', async () => {
-    const { clock, sight, stop } = setUp();
+    const { clock, heartbeats, stop } = setUp();
     await clock.advance(30_000);
     stop.abort();
     assert.equal(clock.pending, 0, 'nothing ticks for a process that does not lead');
     await clock.advance(30_000);
-    sight.follow(new AbortController().signal);
-    assert.equal(sight.silenceSince(0), 0);
+    heartbeats.follow(new AbortController().signal);
+    assert.equal(heartbeats.silenceSince(0), 0);
   });
 });
 
 describe('the store', () => {
   it('is not asked while nodes are heard', async () => {
-    const { clock, sight, looks } = setUp();
+    const { clock, heartbeats, looks } = setUp();
     for (let beat = 0; beat < 20; beat++) {
-      sight.heard(limit);
+      heartbeats.record(limit);
       await clock.advance(4_000);
     }
     assert.equal(looks(), 0);
@@ -115,26 +115,28 @@ describe('the store', () => {
 
   it('that does not answer makes silence mean nothing, until it has answered for a whole time', async () => {
     let answers = true;
-    const { clock, sight } = setUp(() => (answers ? Promise.resolve() : Promise.reject(new Error('away'))));
+    const { clock, heartbeats } = setUp(() =>
+      answers ? Promise.resolve() : Promise.reject(new Error('away')),
+    );
     await clock.advance(20_000);
     answers = false;
     await clock.advance(600_000);
-    assert.equal(sight.silenceSince(0), 0);
+    assert.equal(heartbeats.silenceSince(0), 0);
     answers = true;
     await clock.advance(5_000);
-    assert.equal(sight.silenceSince(0), 0);
+    assert.equal(heartbeats.silenceSince(0), 0);
     await clock.advance(35_000);
-    assert.equal(sight.silenceSince(0), 35_000);
+    assert.equal(heartbeats.silenceSince(0), 35_000);
   });
 
   it('that hangs is one that does not answer', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const { clock, sight } = setUp(() => promise);
+    const { clock, heartbeats } = setUp(() => promise);
     await clock.advance(60_000);
-    assert.equal(sight.silenceSince(0), 0);
+    assert.equal(heartbeats.silenceSince(0), 0);
     resolve();
     await clock.settle();
     await clock.advance(3_000);
-    assert.equal(sight.silenceSince(0), 3_000);
+    assert.equal(heartbeats.silenceSince(0), 3_000);
   });
 });
