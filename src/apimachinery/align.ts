@@ -7,7 +7,7 @@ import { deepEqual, isRecord, type JsonObject, setOwn } from './equality.ts';
 import type { FieldType, ObjectType } from './field-types.ts';
 import { type Schema, type SchemaEntry, viewSchema } from './schema-types.ts';
 
-/** More than a person reads. */
+/** More fields are not listed. */
 const maxIgnored = 100;
 
 /** Changes `object` in place; returns the paths of set fields that the schema does not name, the first hundred. */

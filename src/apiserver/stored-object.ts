@@ -1,4 +1,4 @@
-/** One object by name, for what is decided besides the request's own object. */
+/** One object by name, for decisions that need another object than the request's. */
 import type { KubeObject } from '../apimachinery/meta.ts';
 import { type ResourceRef, storageKey } from '../apimachinery/resource-definition.ts';
 import { decodeObject } from '../storage/codec.ts';

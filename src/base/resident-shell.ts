@@ -74,7 +74,7 @@ export function residentShell({ clock, limitMs = 30_000 }: ResidentShellOptions)
 function queue(clock: Clock, usualLimitMs: number | undefined): Exec {
   const waiting: Work[] = [];
   const running = new Set<Work>();
-  /** The one that stays, unless a program runs in it. */
+  /** The resident shell, unless a program runs in it. */
   const idle: Shell[] = [];
 
   function startNext(): void {
@@ -146,7 +146,7 @@ function queue(clock: Clock, usualLimitMs: number | undefined): Exec {
       startNext();
     });
 
-  /** One that still waits does so no more. */
+  /** Removes a program that is still waiting. */
   function leave(work: Work, left: () => void): void {
     const index = waiting.indexOf(work);
     if (index < 0) return;

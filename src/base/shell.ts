@@ -22,7 +22,7 @@ export class Shell {
   constructor() {
     // In a group of its own: Ctrl-C at a terminal is not for what it runs, and a program that hangs is killed with it.
     const child = spawn('/bin/sh', [], { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
-    // A program that is lost with its shell is told by what waits for it.
+    // When the shell is lost, the pending `run` rejects.
     child.stdin.on('error', () => undefined);
     child.on('error', () => undefined);
     this.#child = child;
@@ -87,7 +87,7 @@ export class Shell {
   }
 }
 
-/** What a stream of the shell says until a mark. */
+/** The output of a shell on one stream, up to a mark. */
 class MarkedOutput {
   readonly #stream: Readable;
   readonly #mark: RegExp;

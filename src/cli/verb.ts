@@ -23,7 +23,7 @@ export interface Verb {
   /** What its words stand for, such as `POD`; absent: it takes none. */
   readonly words?: string;
   readonly flags?: FlagTable;
-  /** Words and flags that kubectl's command takes and this one does not; `-k` of those that take files stands for itself. */
+  /** Words and flags that kubectl's command takes and this one does not; -k is added for commands that take files. */
   readonly kubectlOnly?: readonly string[];
   /** Being interrupted is its usual end: status 0. */
   readonly untilInterrupted?: true;

@@ -60,7 +60,7 @@ export class EventCorrelator {
     this.#random = random;
   }
 
-  /** Undefined: too many of its kind, say nothing. It is counted all the same. */
+  /** Undefined: too many similar events, write none. The occurrence is counted all the same. */
   correlate(occurrence: Occurrence): Correlated | undefined {
     const { about, type, reason, at } = occurrence;
     const object = [about.kind, about.namespace, about.name, about.uid, about.apiVersion];

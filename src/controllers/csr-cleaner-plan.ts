@@ -3,9 +3,9 @@ import type { CertificateSigningRequest } from '../api/certificates/v1/certifica
 import { decisions } from '../api/certificates/v1/conditions.ts';
 
 const hour = 3600 * 1000;
-/** Nobody has decided. */
+/** Neither approved nor denied. */
 const pendingAge = 24 * hour;
-/** Answered: whoever asked has had the time to fetch it. */
+/** Decided: the requester has had the time to fetch the certificate. */
 const decidedAge = hour;
 
 /** When the request may go, in milliseconds since the epoch. */

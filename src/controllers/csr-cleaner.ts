@@ -1,4 +1,4 @@
-/** Deletes requests for certificates that nobody needs any more. */
+/** Deletes old certificate signing requests. */
 import { certificateSigningRequestResource as requestResource } from '../api/certificates/v1/certificate-signing-request.ts';
 import { isTerminating, type ObjectKey } from '../apimachinery/meta.ts';
 import {

@@ -11,7 +11,7 @@ import { findCondition } from './conditions.ts';
 export interface DnsStatusPlan {
   readonly status: NonNullable<Dns['status']>;
   readonly changed: boolean;
-  /** For an event: something that is wrong and was not, or otherwise. */
+  /** For an event: a problem that is new or has changed. */
   readonly problem: { readonly reason: string; readonly message: string } | undefined;
 }
 
@@ -58,7 +58,7 @@ export function planDnsStatus(dns: Dns, { serviceOf, clusterDomain, nodes, now }
     conditions: [...others, condition],
   };
   const unchanged = current?.status === status && current.message === said.message;
-  // What has only to begin is no problem that anybody should look at.
+  // A node that has not started serving yet is not worth a warning.
   const isProblem = first && first.reason !== 'NotServedYet';
   return {
     status: next,

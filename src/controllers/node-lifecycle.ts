@@ -35,7 +35,7 @@ export interface NodeLifecycleOptions {
   readonly gracePeriodMs?: number | undefined;
 }
 
-/** Milliseconds for a node's first word (upstream's nodeStartupGracePeriod). */
+/** Milliseconds for a node's first heartbeat (upstream's nodeStartupGracePeriod). */
 const startupGrace = 60_000;
 
 export const nodeLifecycle =
@@ -53,14 +53,14 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
   const leaseInformer = informers.informerFor(leaseResource, { namespace: nodeLeaseNamespace });
   const leases = leaseInformer.lister;
 
-  /** When this process heard of each node, or saw it first. */
+  /** When the last heartbeat of each node arrived here, or when the node was first seen. */
   const heardAt = new Map<string, number>();
-  /** Nodes whose agent has ever said whether they are ready, and those that are not. */
+  /** Nodes whose agent has ever reported the condition Ready, and those that are not ready. */
   const speaking = new Set<string>();
   const unready = new Set<string>();
   const warned = new Set<string>();
   let disruption: Disruption = 'none';
-  /** The nodes to look at again because another one has changed how bad it is. */
+  /** Nodes to check again because the number of unready nodes has changed the disruption state. */
   let concerned: readonly string[] = [];
   const heartbeats = new HeartbeatMonitor({
     clock,
@@ -123,15 +123,15 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
     await write(node, plan);
     if (plan.lost || (plan.lostIn === undefined && speaking.size === 1)) await markPods(name);
     if (plan.lostIn !== undefined) return { requeueAfter: Math.max(1, plan.lostIn) };
-    // Either the others are lost too, which is told, or they are heard again.
+    // Either the other nodes are lost too, which is an event of its own, or their heartbeats arrive again.
     return nobody && disruption !== 'full' ? { requeueAfter: gracePeriod / 8 } : undefined;
   }
 
-  /** Cut off from here, nodes are lost one after the other; the first are not to pay for being first. */
+  /** When this process is cut off, nodes time out one after the other; the first ones must not be evicted for that. */
   const nobodyIsHeard = () =>
     speaking.size > 1 && heartbeats.quietFor() > 1.5 * longestInterval(leases.list());
 
-  /** A node must get two chances to be heard, whatever was configured here. */
+  /** A node may miss at least one heartbeat, whatever grace period is configured. */
   const graceFor = (lease: Lease) => Math.max(gracePeriod, 2 * intervalOf(lease));
 
   function warnOfSlowHeartbeat(node: Node, lease: Lease): void {
@@ -165,7 +165,7 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
     if (failed) throw failed.reason;
   }
 
-  /** Takes its endpoints out of every Service. Its agent, should it be alive, says so again when it is back. */
+  /** Marks the pod as not ready, which removes it from all Services. A living agent reports it as ready again. */
   async function markPod(pod: Pod): Promise<void> {
     const next = deepCopy(pod);
     const condition = podCondition(next, 'Ready');
@@ -199,10 +199,10 @@ const intervalOf = ({ spec }: Lease) => (spec.leaseDurationSeconds ?? 40) * 250;
 const longestInterval = (all: readonly Lease[]) =>
   all.reduce((longest, lease) => Math.max(longest, intervalOf(lease)), 0);
 
-/** No agent may speak for it before a person has let it in. */
+/** A pending Node: no agent reports for it before an administrator has approved it. */
 const isPending = ({ status }: Node) => status?.phase === 'Pending';
 
-/** Unknown is written here, anything else by the agent, which says each time when that was. */
+/** Status Unknown is written by this controller, any other by the agent, with the time. */
 function isNewsOfAgent(node: Node, before: Node): boolean {
   const [now, then] = [node, before].map(({ status }) =>
     status?.conditions?.find(({ type }) => type === 'Ready'),

@@ -46,11 +46,11 @@ export interface ClusterDns {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** The same on every node of every cluster: for whoever wants this node's server without knowing the cluster. */
+/** The same address on every node of every cluster, for clients that do not know the cluster. */
 const nodeLocalAddress = '169.254.20.10';
 const dnsPort = 53;
 const retry = { initialMs: 100, maxMs: 10_000 };
-/** Whoever reloads a firewall takes our rules with it, and nothing tells. */
+/** Reloading a firewall removes our rules without any event. */
 const mendMs = 60_000;
 
 export function createClusterDns(options: ClusterDnsOptions): ClusterDns {

@@ -154,7 +154,7 @@ export class EngineConnection {
     }
   }
 
-  /** Whoever reloads a firewall takes our rules with it. */
+  /** Reloading a firewall removes our rules. */
   async #mendNetwork(): Promise<void> {
     const { network, assigned, log } = this.#options;
     try {
@@ -167,7 +167,7 @@ export class EngineConnection {
   }
 }
 
-/** The container engine is there and will not do; waiting does not help. */
+/** The container engine cannot be used; waiting does not help. */
 export class UnsupportedRuntimeError extends Error {
   override readonly name = 'UnsupportedRuntimeError';
 }

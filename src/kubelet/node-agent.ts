@@ -56,7 +56,7 @@ export interface NodeAgentOptions {
   readonly onRemoved?: () => void;
 }
 
-/** How often the status goes out when nothing in it but its age has changed. */
+/** How often an unchanged status is written. */
 const statusMs = 300_000;
 const retryMs = 1000;
 const pressures: readonly Pressure[] = ['MemoryPressure', 'DiskPressure', 'PIDPressure'];
@@ -68,7 +68,7 @@ export class NodeAgent {
   #removed = false;
   #lease: Lease | undefined;
   #problem: string | undefined = 'the container runtime has not answered yet';
-  /** Why no pod is to run here any more, whatever else is the case. */
+  /** Why the node is not ready for good: set once the machine is shutting down. */
   #shutdownReason: string | undefined;
   #runtimeVersion = '';
   #reportedAt = 0;
@@ -87,7 +87,7 @@ export class NodeAgent {
 
   /** The server's copy as it changes; undefined when the Node was deleted. */
   observe(node: Node | undefined): void {
-    // Nothing was heard of this node for a while, and the control plane has written so.
+    // The control plane missed heartbeats of this node and set its conditions to Unknown.
     const lost = node?.status?.conditions?.some(
       ({ type, status }) => type === 'Ready' && status === 'Unknown',
     );
@@ -138,7 +138,7 @@ export class NodeAgent {
         if (message !== lastError)
           log.warn('cannot update the status of this node; trying again', { error: message });
         lastError = message;
-        // Whoever lets the node in makes its Node, which is seen at once.
+        // Approving the node creates its Node, and the watch delivers it at once.
         if (!isForbidden(error)) wait = retryMs;
       }
       await this.#pause(clock, wait, signal);
@@ -184,7 +184,7 @@ export class NodeAgent {
     const labels = { ...nodeLabels({ nodeName, facts }), ...this.#options.labels };
     const existing = await nodes.get(nodeName).catch(unlessNotFound);
     if (existing) {
-      // It is ours from before, or was made for us: what others wrote on it stays.
+      // The Node exists from an earlier run, or was created for us: fields of other writers stay.
       const range = existing.spec?.podCIDR;
       if (podCIDR && range && range !== podCIDR) log.warn(`${otherRange(range, podCIDR)} (node ${nodeName})`);
       const own = { labels, taints: taints ?? [], podCIDR };
@@ -232,7 +232,7 @@ export class NodeAgent {
       }
       if (problem === undefined) this.#options.onReady?.();
     } catch (error) {
-      // Deleted, or made anew by another.
+      // Deleted, or created again by another client.
       if (isNotFound(error)) this.observe(undefined);
       else if (isConflict(error)) this.#node = undefined;
       throw error;

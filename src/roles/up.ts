@@ -73,7 +73,7 @@ async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> 
   const any = settings['bind-address'] === '0.0.0.0';
   const advertiseAddress = any ? nodeIP : settings['bind-address'];
   const server = `https://${any ? loopback : advertiseAddress}:${settings.port}`;
-  // Once there is a node it ends first: its last words have to be written somewhere.
+  // The node ends first: it still writes statuses to the API server.
   const planeEnd = new AbortController();
   const endPlane = () => planeEnd.abort(ended.reason);
   const forget = onAbort(ended, endPlane);

@@ -60,7 +60,7 @@ export class HtmlRewriter {
     this.#tokenizer = new Tokenizer({ decodeEntities: false }, this.#callbacks());
   }
 
-  /** What can be told of the document so far, without what has been told already. */
+  /** The finished part of the document that has not been returned yet. */
   push(piece: string): string {
     const past = this.#from + this.#text.length;
     this.#text = this.#text.slice(-longestName) + piece;
@@ -72,7 +72,7 @@ export class HtmlRewriter {
 
   /** The rest, once the document is over. */
   end(): string {
-    // A value without an end belongs to no tag.
+    // A value without a closing quote does not belong to a tag.
     this.#out += this.#value ?? '';
     this.#value = undefined;
     return this.#take();

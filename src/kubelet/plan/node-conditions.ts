@@ -1,4 +1,4 @@
-/** What a node says of its health (pkg/kubelet/nodestatus/setters.go). */
+/** The conditions of a node (pkg/kubelet/nodestatus/setters.go). */
 import type { Condition } from '../../apimachinery/schema.ts';
 import { rfc3339 } from '../../base/time.ts';
 import type { Pressure } from './eviction-thresholds.ts';
@@ -13,7 +13,7 @@ export interface NodeHealth {
   readonly now: number;
 }
 
-/** What other parts of the node say of it, by type and without times; null: nothing any more. */
+/** Conditions that other parts of the node report, by type and without times; null removes one. */
 export type ReportedConditions = Readonly<Record<string, Condition | null>>;
 
 interface Words {

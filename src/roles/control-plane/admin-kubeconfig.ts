@@ -1,4 +1,4 @@
-/** The administrator's way in: `<data-dir>/admin.conf`, readable by its owner alone. */
+/** The administrator's kubeconfig: `<data-dir>/admin.conf`, readable by its owner alone. */
 import { join } from 'node:path';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { replaceFile } from '../../base/replace-file.ts';

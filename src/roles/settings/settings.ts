@@ -1,4 +1,4 @@
-/** What a role is told: flags over `MINIK8S_*` variables over the configuration file over defaults. */
+/** The settings of a role: flags over `MINIK8S_*` variables over the configuration file over defaults. */
 import { readFileSync } from 'node:fs';
 import type { ArgsDef } from 'citty';
 import { parse } from 'yaml';
@@ -70,7 +70,7 @@ export function readSettings<const N extends SettingName>(
       [`${path}: ${name}`, file[name]],
       [`--${name}`, definition.default],
     ];
-    // A key without a value says no more than one that is not there.
+    // A key without a value counts as missing.
     const [origin, value] = candidates.find(([, candidate]) => (candidate ?? undefined) !== undefined) ?? [];
     if (value !== undefined) settings[name] = readOne(definition, origin ?? '', value);
   }
@@ -91,7 +91,7 @@ function unknownKeys(file: ConfigFile, names: readonly string[]): string | undef
   return `${lines.join(', ')}${lost ? `; known: ${names.join(', ')}` : ''}`;
 }
 
-/** More than a person reads. */
+/** More keys are not listed. */
 const mostShown = 20;
 
 function readOne(definition: SettingDefinition<unknown>, origin: string, value: unknown): unknown {

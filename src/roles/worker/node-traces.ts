@@ -1,4 +1,4 @@
-/** What a node leaves on its machine beside its data directory, and how it is taken away. */
+/** What a node creates on its machine outside its data directory, and how that is removed. */
 import { join } from 'node:path';
 import { nodeResource } from '../../api/core/v1/node.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
@@ -76,7 +76,7 @@ export async function areOutdated(former: {
   return (await answerWithin(clock, patienceMs, known)) === false;
 }
 
-/** Lets the pods end as they wish, then removes everything, however long that takes: the engine may be away. */
+/** Stops the pods gracefully, then removes everything, retrying while the Docker engine does not answer. */
 export async function endNode(
   traces: NodeTraces,
   { clock, random, log }: ProcessContext,

@@ -171,7 +171,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
   const stop = new AbortController();
   const going = signalAfterPods({ kubelet, periods, exec, log }, signal);
   const ended = AbortSignal.any([going, stop.signal]);
-  /** What all nodes share is read once this is one: before, the API server would refuse. */
+  /** Objects that all nodes read are watched only after registration: before, the API server would refuse. */
   const member = async (work: () => Promise<unknown>) => {
     try {
       await unlessAborted(ended, registered.promise);
