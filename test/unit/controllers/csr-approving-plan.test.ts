@@ -246,7 +246,7 @@ const rows: readonly Row[] = [
     'OtherNode: node "join" may not request a certificate for node a',
   ],
   ['a node that renews, by a person', byNode('a'), { ...manual, node: ofA }, 'approve'],
-  ['a node that was taken out', byNode('a'), manual, 'await'],
+  ['a node whose Node was deleted', byNode('a'), manual, 'await'],
   ['a node that nobody let in yet', byNode('a'), { ...manual, node: pending }, 'await'],
 
   ['its name and address', servingA, { content: hosts(['a'], ['192.0.2.1']), node: ofA }, 'approve'],
@@ -477,7 +477,7 @@ const foreignAddresses = [
 ];
 const ofB = node('b', [['InternalIP', '::ffff:192.0.2.2']]);
 for (const ip of foreignAddresses) {
-  test(`no node gets a certificate for ${ip}, whether or not its Node tells it`, () => {
+  test(`no node gets a certificate for ${ip}, whether or not its Node lists it`, () => {
     const over = {
       otherNodes: [ofB],
       places: { ...places, serviceAddresses: ['::ffff:198.51.100.7'] },
@@ -503,7 +503,7 @@ test('while no master is known nothing is granted, and what is wrong anyhow is d
   assert.equal(askedFor(['a'], ['10.96.0.1'], unknown), 'deny');
 });
 
-test('a node on a master’s machine has its name, and nobody else has', () => {
+test('only a node on a master’s machine may have the master’s host name', () => {
   const on = (from: string) => {
     const asked = serving('master-1', { extra: { 'minik8s.io/remote-address': [from] } });
     const wanted = content({
@@ -530,7 +530,7 @@ test('more names than a node has are refused, by the signer too', () => {
   assert.match(signerRefusal(servingA, hosts([`${'a'.repeat(64)}.b`], [])) ?? '', /is not a DNS name/);
 });
 
-test('who is called like a node and is none is left to a person', () => {
+test('a user with a name like a node’s, outside of system:nodes, is left to an administrator', () => {
   const named = byNode('a', { groups: ['system:authenticated'] });
   assert.equal(decideRequest(named, situation({ node: ofA })).type, 'leave');
 });

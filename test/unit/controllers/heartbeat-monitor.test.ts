@@ -43,13 +43,13 @@ describe('silence', () => {
     assert.equal(heartbeats.quietFor(), 12_000);
   });
 
-  it('counts from the start for a node that was heard before it', async () => {
+  it('counts from the start for a node whose last heartbeat is older', async () => {
     const { clock, heartbeats } = setUp();
     await clock.advance(7_000);
     assert.equal(heartbeats.silenceSince(clock.now() - 3_600_000), 7_000);
   });
 
-  it('begins anew when this process was stopped, also for a judgement that comes before any tick', async () => {
+  it('restarts when this process was stopped, also for a question before any tick', async () => {
     const { clock, heartbeats } = setUp();
     const heard = clock.now();
     await clock.advance(21_000);
@@ -69,7 +69,7 @@ describe('silence', () => {
     assert.equal(heartbeats.silenceSince(heard), 34_000);
   });
 
-  it('begins anew when the clock is set back', async () => {
+  it('restarts when the clock is set back', async () => {
     const { clock, heartbeats } = setUp();
     await clock.advance(20_000);
     const heard = clock.now();
@@ -80,7 +80,7 @@ describe('silence', () => {
     assert.equal(heartbeats.silenceSince(heard), 9_000);
   });
 
-  it('begins anew for all when somebody is heard after a long silence of all', async () => {
+  it('restarts for all nodes at the first heartbeat after a long time without any', async () => {
     const { clock, heartbeats } = setUp();
     heartbeats.record(limit);
     await clock.advance(50_000);
@@ -92,7 +92,7 @@ describe('silence', () => {
     assert.equal(heartbeats.silenceSince(0), 39_000, 'a short silence of all changes nothing');
   });
 
-  it('begins anew under another leadership', async () => {
+  it('restarts when this process becomes the leader again', async () => {
     const { clock, heartbeats, stop } = setUp();
     await clock.advance(30_000);
     stop.abort();
@@ -104,7 +104,7 @@ describe('silence', () => {
 });
 
 describe('the store', () => {
-  it('is not asked while nodes are heard', async () => {
+  it('is not probed while heartbeats arrive', async () => {
     const { clock, heartbeats, looks } = setUp();
     for (let beat = 0; beat < 20; beat++) {
       heartbeats.record(limit);
@@ -129,7 +129,7 @@ describe('the store', () => {
     assert.equal(heartbeats.silenceSince(0), 35_000);
   });
 
-  it('that hangs is one that does not answer', async () => {
+  it('that hangs counts as lost', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { clock, heartbeats } = setUp(() => promise);
     await clock.advance(60_000);

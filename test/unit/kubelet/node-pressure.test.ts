@@ -79,7 +79,7 @@ describe('thresholds', () => {
     }
   });
 
-  it('are told in upstream words', () => {
+  it('are worded as upstream', () => {
     const [shortage] = shortagesOf({ ...plenty, memory: { size: Gi, available: 80 * Mi } }, defaults);
     assert.equal(
       shortage && shortageText(shortage),
