@@ -235,7 +235,7 @@ function overview(table: Readonly<Record<string, Entry>>): string {
   });
 }
 
-/** So few that a line holds them all. */
+/** Few enough for one line. */
 const fewCommands = 8;
 
 function unknownCommand(path: string, name: string, known: readonly string[], elsewhere?: string): string {

@@ -5,7 +5,7 @@ const notAnAddress = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ff
 
 export const checkIPAddress = (text: string) => (isAddress(text) ? [] : [notAnAddress]);
 export const checkIPv4 = (text: string) => (isIPv4(text) ? [] : ['must be a valid IPv4 address']);
-/** IPv6 that stands for IPv4 is none (Go's To4). */
+/** An IPv4-mapped IPv6 address does not count as IPv6 (Go's To4). */
 export const checkIPv6 = (text: string) =>
   canonicalAddress(text)?.includes(':') ? [] : ['must be a valid IPv6 address'];
 

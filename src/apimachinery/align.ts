@@ -7,7 +7,7 @@ import { deepEqual, isRecord, type JsonObject, setOwn } from './equality.ts';
 import type { FieldType, ObjectType } from './field-types.ts';
 import { type Schema, type SchemaEntry, viewSchema } from './schema-types.ts';
 
-/** More than a person reads. */
+/** More fields are not listed. */
 const maxIgnored = 100;
 
 /** Changes `object` in place; returns the paths of set fields that the schema does not name, the first hundred. */
@@ -21,7 +21,7 @@ export function alignObject(object: JsonObject, schema: Schema, type: ObjectType
  * Fields that clients send without meaning anything by it: what the server itself fills in, and Kubernetes' own
  * defaults. `undefined` stands for any value.
  */
-export const quietFields: Readonly<Record<string, unknown>> = {
+export const fieldsWithoutWarning: Readonly<Record<string, unknown>> = {
   'V1PodSpec.automountServiceAccountToken': undefined,
   'V1PodSpec.preemptionPolicy': 'PreemptLowerPriority',
   'V1PodSpec.priority': undefined,
@@ -101,7 +101,7 @@ function isMeant(field: string, value: unknown): boolean {
   if (value === false || value === 0 || value === '') return false;
   if (Array.isArray(value) && value.length === 0) return false;
   if (isRecord(value) && Object.keys(value).length === 0) return false;
-  if (!Object.hasOwn(quietFields, field)) return true;
-  const expected = quietFields[field];
+  if (!Object.hasOwn(fieldsWithoutWarning, field)) return true;
+  const expected = fieldsWithoutWarning[field];
   return expected !== undefined && !deepEqual(expected, value);
 }

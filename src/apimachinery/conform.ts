@@ -12,7 +12,7 @@ export class TypeMismatch extends Error {
   override readonly name = 'TypeMismatch';
 }
 
-/** As many unknown fields are told: upstream's decoder stops there too (sigs.k8s.io/json saveStrictError). */
+/** At most this many unknown fields are reported, as upstream (sigs.k8s.io/json saveStrictError). */
 const maxUnknown = 100;
 
 /** A copy of `value` with the fields of `type`; the paths of others are appended to `unknown`, the first hundred. */
@@ -68,7 +68,7 @@ function conform(value: unknown, type: FieldType, place: Place): unknown {
       const result: JsonObject = {};
       for (const [key, item] of Object.entries(value)) {
         const path = `${place.path}.${key}`;
-        // Schemas drop these keys, whatever they hold; so say it here.
+        // Schemas drop these keys, whatever they hold; so they are reported here.
         if (unsafeKeys.has(key)) noteUnknown(path, place);
         else result[key] = conformItem(item, type.values, { ...place, path });
       }

@@ -41,7 +41,7 @@ export function parseFieldValidation(text: string, optionsKind: string): FieldVa
   }
 }
 
-/** Work in steps, for whoever lets others have their turn between them. */
+/** Work in steps, so that the caller can yield to other requests between them. */
 export type Steps<T> = Generator<void, T, void>;
 
 /** Reads a parsed body as an object of the definition's kind; throws a StatusError (400, 413, 422). */

@@ -10,9 +10,9 @@ export interface ParsedText {
   readonly duplicates: readonly string[];
 }
 
-/** As many duplicates are told: upstream's decoder stops there too (sigs.k8s.io/json saveStrictError). */
+/** At most this many duplicates are reported, as upstream (sigs.k8s.io/json saveStrictError). */
 const maxDuplicates = 100;
-/** Of a key in a path that is told. */
+/** Characters of a key in a reported path. */
 const maxKeyShown = 256;
 
 /** Throws TextError, and a 413 for too many values. With `findDuplicates` false the list of duplicates is empty. */

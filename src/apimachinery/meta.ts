@@ -84,7 +84,7 @@ export function controllerOf(object: KubeObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((owner) => owner.controller === true);
 }
 
-/** Was asked to go; stays until its finalizers, or the agent that runs it, have let go. */
+/** Is being deleted; stays until its finalizers are removed, or its node agent has stopped it. */
 export const isTerminating = (object: { metadata: { deletionTimestamp?: string | undefined } }) =>
   object.metadata.deletionTimestamp !== undefined;
 

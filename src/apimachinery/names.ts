@@ -36,7 +36,7 @@ const badNamePart = `must consist of letters, digits, '-', '_' and '.', its firs
 const badLabelValue = `a valid label is empty, or holds letters, digits, '-', '_' and '.', its first and last being a letter or digit, such as 'Blue_2' ${matching(labelValuePattern)}`;
 const badCIdentifier = `a valid C identifier holds letters, digits and '_', and does not begin with a digit, such as 'LOG_LEVEL' ${matching(cIdentifierPattern)}`;
 
-/** Of a text that is longer than any name, only that is told: a pattern costs for each character. */
+/** A longer text is only reported as too long: matching a pattern takes time for each character. */
 const longest = 1024;
 
 /** Lengths count bytes in Kubernetes; every accepted character is ASCII, so only refused values could differ. */

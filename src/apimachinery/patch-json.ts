@@ -93,7 +93,7 @@ function readOperation(value: unknown, index: number): JsonPatchOperation {
 
 const isPointer = (text: string) => text === '' || text.startsWith('/');
 
-/** Deeper places there are none (value-limit.ts). */
+/** No value is nested deeper (value-limit.ts). */
 const segments = (pointer: string) =>
   pointer
     .split('/', maxDepth + 3)

@@ -45,7 +45,7 @@ export function applyPatch(target: JsonObject, patch: Patch, type: ObjectType): 
   const result = patched(target, patch, type);
   if (!isRecord(result)) throw newStatusError('Invalid', 'the result of the patch is not an object');
   const values = countValues(result);
-  // What has become too large already may still be made smaller.
+  // An object that is too large already may still be made smaller.
   if (values > maxPatchedValues && values > countValues(target)) throw tooManyValues();
   return result;
 }

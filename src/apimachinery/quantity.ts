@@ -104,7 +104,7 @@ export function canonicalQuantity(text: QuantityText): string {
   return formatQuantity(parseQuantity(text));
 }
 
-/** Some of what is: a small number, with a suffix or without. */
+/** The common canonical texts: a small number, with a suffix or without. */
 const isCanonical = /^[1-9]\d{0,2}(?:[mkMGTP]|[KMGTP]i)?$/;
 
 /** The canonical text, rounded up to a thousandth; what is no quantity stays as it is. */

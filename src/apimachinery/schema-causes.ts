@@ -27,10 +27,10 @@ export function causesOf<T extends KubeObject>(
   definition: ResourceDefinition<T>,
   { issues, output }: SchemaFailure,
 ): { readonly causes: StatusCause[]; readonly found: number } {
-  const told = issues.slice(0, maxCauses).map(issueCause);
-  const fields = new Set(told.map(({ field }) => field));
+  const causes = issues.slice(0, maxCauses).map(issueCause);
+  const fields = new Set(causes.map(({ field }) => field));
   const others = validationCauses(definition, issues, output).filter(({ field }) => !fields.has(field));
-  return { causes: [...told, ...others], found: issues.length + others.length };
+  return { causes: [...causes, ...others], found: issues.length + others.length };
 }
 
 /**
@@ -44,14 +44,14 @@ function validationCauses<T extends KubeObject>(
 ): StatusCause[] {
   if (issues.length > maxCauses || !isRecord(output)) return [];
   for (const issue of issues) {
-    // Of a variant without its choice the schema has filled in nothing.
+    // For a variant with a wrong choice the schema has not filled in defaults.
     const known = isChoice(issue) && issue.type !== 'variant';
     if (issue.input === undefined ? !fillMissing(output, definition.schema, issue) : !known) return [];
   }
   const object = output as unknown as T;
   const { strategy, namespaced, hasStatus } = definition;
   if (hasStatus && !strategy.keepsStatusOnCreate) delete (output as { status?: unknown }).status;
-  // Both may still come from the address of the request, or be drawn.
+  // Name and namespace may still come from the URL of the request, or be generated.
   object.metadata.name ||= 'x';
   if (namespaced) object.metadata.namespace ||= 'x';
   strategy.setDefaults?.(object);

@@ -15,7 +15,7 @@ export type StatusReason =
   | 'Expired'
   | 'Gone'
   | 'RequestEntityTooLarge'
-  /** Of our own: upstream sets no limit to a query. */
+  /** Ours: upstream does not limit the query. */
   | 'RequestURITooLong'
   | 'UnsupportedMediaType'
   | 'Invalid'
@@ -100,7 +100,7 @@ const codes: Record<StatusReason, number> = {
   Timeout: 504,
 };
 
-/** Characters of a message and of a name: what was sent is not sent back in full. */
+/** The longest message and name in a Status: long input is not repeated in full. */
 const longestMessage = 64 * 1024;
 const longestName = 1024;
 
@@ -167,10 +167,10 @@ export const newExpired = (message: string) => newStatusError('Expired', message
 export const newInternalError = (message: string) =>
   newStatusError('InternalError', `Internal error occurred: ${message}`);
 
-/** More than a person reads; each may repeat the value it is about. */
+/** More causes are not listed: each may repeat a value. */
 export const maxCauses = 100;
 
-/** 422 with one cause for each field: `Pod "x" is invalid: spec.containers: Required value`. The first hundred of `found` are told. */
+/** 422 with a cause for each field, a hundred at most: `Pod "x" is invalid: spec.containers: Required value`. */
 export function newInvalid(
   kind: { group: string; kind: string },
   name: string,
@@ -198,7 +198,7 @@ export const isConflict = (error: unknown) => reasonOf(error) === 'Conflict';
 export const isInvalid = (error: unknown) => reasonOf(error) === 'Invalid';
 export const isExpired = (error: unknown) => reasonOf(error) === 'Expired' || reasonOf(error) === 'Gone';
 
-/** The cause is the API server's word for a creation that it refused since the namespace is being deleted. */
+/** The cause with which the API server refuses a creation in a namespace that is being deleted. */
 export const isNamespaceTerminating = (error: unknown) =>
   error instanceof StatusError &&
   error.status.details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') === true;

@@ -23,7 +23,7 @@ function fillField(value: unknown, type: FieldType, defaults: TypeDefaults): voi
     for (const item of Object.values(value)) fillField(item, type.values, defaults);
 }
 
-/** Sets what is not there; an empty text is not there either, as Go sees it. */
+/** Sets absent fields; an empty string counts as absent, as in Go. */
 export function fillAbsent(object: JsonObject, values: JsonObject): void {
   for (const [key, value] of Object.entries(values)) {
     const present = object[key];
@@ -31,7 +31,7 @@ export function fillAbsent(object: JsonObject, values: JsonObject): void {
   }
 }
 
-/** For numbers that Go does not tell from 0 when they are not there. */
+/** For numbers of which Go cannot distinguish absent from 0. */
 export function fillZero(object: JsonObject, values: Readonly<Record<string, number>>): void {
   for (const [key, value] of Object.entries(values)) object[key] ||= value;
 }

@@ -13,7 +13,7 @@ export const maxPatchedValues = 1.5 * maxValues;
 /** Deeper values are refused: whoever walks one must not run out of stack. */
 export const maxDepth = 500;
 
-/** A body that cannot be read; the message is one line that says where and why. */
+/** A body that cannot be parsed; the message is one line that says where and why. */
 export class TextError extends Error {
   override readonly name = 'TextError';
 }

@@ -57,7 +57,7 @@ const float: ScalarRule = {
   },
 };
 
-/** JSON has none of them, so nothing could carry the value. */
+/** JSON cannot represent these values. */
 const notFinite: ScalarRule = {
   tag: 'tag:yaml.org,2002:float',
   default: true,

@@ -35,7 +35,7 @@ const idleMs = 180_000;
 /** How long its other side may take to close it too. */
 const goodbyeMs = 30_000;
 
-/** For the server's `ALPNCallback`: HTTP/2 is for those who say that they are agents. */
+/** For the server's `ALPNCallback`: HTTP/2 is only for clients that offer the agent protocol. */
 export function chooseProtocol({ protocols }: { readonly protocols: readonly string[] }): string | undefined {
   const chosen = protocols.includes(agentProtocol) ? 'h2' : 'http/1.1';
   return protocols.includes(chosen) ? chosen : undefined;

@@ -39,7 +39,7 @@ export async function serveAgentStream(
     return;
   }
   stream.respond(responseHeaders(response));
-  // What is still to come of a request that was refused is not waited for (RFC 9113 §8.1).
+  // The rest of a refused request is not waited for (RFC 9113 §8.1).
   if (!stream.endAfterHeaders) stream.once('finish', () => stopReading(stream));
   if (source) {
     stream.off('close', leave);
@@ -47,7 +47,7 @@ export async function serveAgentStream(
   } else await writeAll(stream, bodyOf(response));
 }
 
-/** Holds on to the stream and the source alone. */
+/** References nothing but the stream and the source. */
 function pushTo(stream: ServerHttp2Stream, source: Source): void {
   stream.once('close', () => source.cancel());
   source.begin(new StreamSink(stream));
@@ -78,7 +78,7 @@ function requestOf(
 function responseHeaders({ status, headers }: Response): Record<string, string | number> {
   const fields: Record<string, string | number> = { ':status': status };
   for (const [name, value] of headers) {
-    // It speaks of one connection for one request, and HTTP/2 forbids it.
+    // Connection headers are for HTTP/1.1; HTTP/2 forbids them.
     if (name !== 'connection') fields[name] = value;
   }
   return fields;

@@ -34,7 +34,7 @@ import { checkHead } from './head-limits.ts';
 import { createHealth } from './health.ts';
 import { LatestRevision } from './latest-revision.ts';
 import { defaultLimits, InFlight, inFlightLimits } from './load/in-flight.ts';
-import { type Counted, countedIn, newTooManyRequests } from './load/shed.ts';
+import { type CountedRequest, newTooManyRequests, withInFlightLimit } from './load/shed.ts';
 import { sortOf } from './load/sort-of.ts';
 import { formOf, statusInForm } from './negotiation/protobuf.ts';
 import { createOpenApi } from './openapi.ts';
@@ -58,7 +58,7 @@ interface Env {
   Variables: { user: UserInfo };
 }
 
-/** Throws when the request may not be made, or not now. */
+/** Throws when the request is not allowed, or not at this moment. */
 type Permit = (access: Extract<AccessRequest, { type: 'resource' }>) => Promise<void>;
 
 export interface ApiServer {
@@ -151,9 +151,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   app.all('*', (c) => {
     const { pathname, searchParams } = readUrl(c.req.raw.url);
     const info = parseRequestInfo(pathname);
-    // The parts of the control plane must not wait for those they serve.
+    // Requests of the control plane must not wait for those of users and nodes.
     if (c.env?.user) return serve(c, info, searchParams);
-    return countedIn(inFlight, loadOf(c, info, searchParams), () => serve(c, info, searchParams));
+    return withInFlightLimit(inFlight, loadOf(c, info, searchParams), () => serve(c, info, searchParams));
   });
 
   return {
@@ -163,7 +163,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   };
 }
 
-/** Until it is worth trying again. */
+/** Seconds to wait before trying again. */
 const tooManyConnectionsSeconds = 5;
 
 /** Kubernetes' headers for every answer. */
@@ -204,7 +204,7 @@ function authentication(
   };
 }
 
-function loadOf(c: Context<Env>, info: RequestInfo, query: URLSearchParams): Counted {
+function loadOf(c: Context<Env>, info: RequestInfo, query: URLSearchParams): CountedRequest {
   const watch = booleanParameter(query, 'watch') ?? false;
   const follow = booleanParameter(query, 'follow') ?? false;
   const verb = info.type === 'resource' ? verbOf(c.req.method, info, watch) : undefined;
@@ -276,18 +276,18 @@ async function serveResource(
     handle(createScope({ server, definition, info, request, query, user, ...connection }, deadline));
   const timeoutMs = isLongRunning(verb, info) ? undefined : requestTimeout(query);
   const response = await (timeoutMs === undefined ? answer() : answerWithin(server.clock, timeoutMs, answer));
-  // Nobody will read the body of an answer to HEAD; a stream must not wait for it.
+  // The body of an answer to HEAD is never read, so a stream must be cancelled.
   if (c.req.method === 'HEAD') await response.body?.cancel();
   return response;
 }
 
 const longRunning: readonly string[] = ['attach', 'exec', 'log', 'portforward', 'proxy'];
 
-/** What lasts as long as it likes, whatever `timeout` says: on the way to a proxy it is meant for somebody else. */
+/** Requests to which `timeout` does not apply: long-running ones, and proxy, where the parameter is for the backend. */
 const isLongRunning = (verb: string, { subresource }: ResourceRequest) =>
   verb === 'watch' || longRunning.includes(subresource);
 
-/** What cannot be read selects nothing here, and is refused when the request is served. */
+/** An invalid selector counts as none here, and is refused when the request is served. */
 function selectorOf(query: URLSearchParams): FieldSelector {
   try {
     return parseFieldSelector(query.get('fieldSelector') ?? '');

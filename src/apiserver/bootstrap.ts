@@ -30,7 +30,7 @@ export const apiServiceIP = (serviceCIDR: string) => addressAt(parseRange(servic
 /** The tenth address of the range is cluster DNS's, unless it is set otherwise. */
 export const clusterDnsIP = (serviceCIDR: string) => addressAt(parseRange(serviceCIDR), 9);
 
-/** Where the API and cluster DNS are when nothing else is said. */
+/** The default addresses of the API and of cluster DNS. */
 export const defaultPlaces = (serviceCIDR: string, apiPort: number): SystemPlaces => ({
   apiAddress: apiServiceIP(serviceCIDR),
   apiPort,

@@ -1,4 +1,4 @@
-/** Whatever a request ends with, as the Status a client understands. */
+/** Any error of a request, as a Status for the client. */
 import { newInternalError, newStatusError, StatusError } from '../apimachinery/status-error.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import {

@@ -8,7 +8,7 @@ import type { ServerContext } from './server-context.ts';
 type Check = () => Promise<void> | void;
 
 const storePatience = 2000;
-/** What strangers are told: a reason may name files and machines. */
+/** Shown to unauthenticated clients: a reason may name files and machines. */
 const withheld = 'reason withheld from unauthenticated clients';
 
 async function within(server: ServerContext, work: Promise<unknown>): Promise<void> {
@@ -21,7 +21,7 @@ async function within(server: ServerContext, work: Promise<unknown>): Promise<vo
   }
 }
 
-/** `isKnown` says whether the caller is somebody; it is asked only when a check fails. */
+/** `isKnown` says whether the caller is authenticated; called only when a check fails. */
 export function createHealth(server: ServerContext, cacheSynced: (() => boolean) | undefined) {
   const ping: Check = () => {};
   const etcd: Check = () => within(server, server.store.currentRevision());

@@ -1,4 +1,4 @@
-/** The Host of a request, by which a proxy on the way may have decided: it stands there once (RFC 9112 §3.2). */
+/** The Host header, which a proxy on the way may have used: there must be exactly one (RFC 9112 §3.2). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 

@@ -20,12 +20,12 @@ export interface ApiServerOptions {
   readonly cache: Cache;
   readonly definitions: readonly ResourceDefinition[];
   readonly authenticate: Authenticator;
-  /** Asked besides the built-in rules: system:masters may all, node agents what they need. */
+  /** Rules besides the built-in ones: system:masters may do everything, node agents what they need. */
   readonly authorize?: Authorizer;
   readonly readCertificateRequest: ReadCertificateRequest;
-  /** Whether a node may make its own Node object when there is none; default every one. */
+  /** Whether a node may create its own Node; by default every node may. */
   readonly mayRegister?: (node: string) => boolean;
-  /** Judges the range that a node's agent names for its pods; without it nodes may name none. */
+  /** Checks the pod range that a node sets for itself; without it nodes may not set one. */
   readonly podRangeProblem?: PodRangeProblem;
   readonly clock: Clock;
   readonly random: Random;
@@ -38,7 +38,7 @@ export interface ApiServerOptions {
   readonly defaultTolerations?: DefaultTolerations;
   /** The product's version, such as `0.1.0`; shown in /version behind Kubernetes' own. */
   readonly version: string;
-  /** What is said of types and fields; read when the first client asks for it, and not kept. */
+  /** The descriptions of types and fields; read when the first client asks for them, and not kept. */
   readonly fieldDocs: () => Promise<FieldDocs>;
   /** Host and port under which clients reach the server, for discovery; default the Host of the request. */
   readonly advertiseAddress?: string;
@@ -61,11 +61,11 @@ export interface RequestEnv {
   readonly headerNames?: readonly string[];
   /** The other end of the connection, an IP address. */
   readonly remoteAddress?: string;
-  /** Ends the client's connection: what tells it that an answer which has begun is not whole. */
+  /** Closes the client's connection: the only way to show that an answer under way is incomplete. */
   readonly hangUp?: () => void;
-  /** Told whose the connection is, once that is known; false when that user has too many. */
+  /** Called with the user of the connection once it is known; false when that user has too many connections. */
   readonly belongsTo?: (user: string) => boolean;
-  /** Calls `fn` when the answer has been sent, or nobody reads it any more. */
+  /** Calls `fn` when the answer has been sent, or the client has left. */
   readonly onClosed?: (fn: () => void) => void;
   /** Takes what writes the body of the answer, whose own body is then empty; without it that is a web stream. */
   readonly push?: (source: Source) => void;

@@ -22,11 +22,11 @@ export interface Sink {
 export interface Source {
   /** Called once; writes from then on, until it ends the sink or is cancelled. */
   begin(sink: Sink): void;
-  /** Nobody reads any more. May be called at any time after `begin`, also after the end. */
+  /** The reader has left. May be called at any time after `begin`, also after the end. */
   cancel(): void;
 }
 
-/** What may wait to be read before `room` waits. */
+/** Bytes that may wait for the reader before `room` waits. */
 const queuedBytes = 64 * 1024;
 /** What a connection is given at once: TLS encrypts all of it, for this connection alone, whether or not it is read. */
 const pieceBytes = 16 * 1024;

@@ -20,7 +20,7 @@ export interface RequestScope {
   readonly user: UserInfo;
   /** The form of the answer that the client asked for. Throws 406 when there is none that it takes. */
   readonly form: ResponseForm;
-  /** Told to the client in Warning headers; verbs add to it before they answer. */
+  /** Sent to the client in Warning headers; verbs add to it before they answer. */
   readonly warnings: string[];
   /** Headers every answer carries. */
   readonly headers: Readonly<Record<string, string>>;

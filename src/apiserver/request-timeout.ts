@@ -16,7 +16,7 @@ export function requestTimeout(query: URLSearchParams): number | undefined {
       `invalid timeout specified in the request URL - ${JSON.stringify(text.slice(0, 64))} is not a duration such as 30s`,
     );
   }
-  // Nothing, and less than that, mean no limit of the client's.
+  // Zero and negative values mean that the client sets no limit.
   return ms > 0 && !text.startsWith('-') ? Math.min(ms, maxTimeoutMs) : undefined;
 }
 

@@ -5,7 +5,7 @@
 import type { Steps } from '../apimachinery/decode.ts';
 import type { Turns } from './turns.ts';
 
-/** Milliseconds of work without a turn for the others; most requests take less for all of it. */
+/** Milliseconds of work before other requests get a turn; most requests take less in all. */
 const longMs = 10;
 
 export class RequestWork {
@@ -16,7 +16,7 @@ export class RequestWork {
     this.#turns = turns;
   }
 
-  /** To be awaited between two steps; what the request decided on may have changed meanwhile. */
+  /** To be awaited between two steps; the state that the request read may have changed meanwhile. */
   async pause(): Promise<void> {
     if (performance.now() - this.#since < longMs) return;
     await this.#turns.next();

@@ -42,14 +42,14 @@ function bounded(warnings: readonly string[]): readonly string[] {
   let size = warnings.reduce((sum, text) => sum + text.length, 0);
   if (size <= mostWarned) return warnings;
   size = 0;
-  const told: string[] = [];
+  const kept: string[] = [];
   for (const text of warnings) {
     if (size >= mostWarned) break;
     const shown = text.slice(0, mostOfOne);
     size += shown.length;
-    told.push(shown);
+    kept.push(shown);
   }
-  return told;
+  return kept;
 }
 
 /** The Warning header; kubectl prints each as a line (RFC 7234 §5.5, code 299). */

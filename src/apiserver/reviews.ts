@@ -14,7 +14,7 @@ import type { UserInfo } from './user.ts';
 
 type Answer = (server: ServerContext, user: UserInfo, review: KubeObject) => Promise<object>;
 
-/** By kind: what the status of a review is to be. */
+/** By kind: the function that computes the status of a review. */
 const answers: Readonly<Record<string, Answer>> = {
   [selfSubjectAccessReviewResource.kind]: (server, user, review) =>
     accessStatus(server, accessOf(user, review as SelfSubjectAccessReview)),
@@ -32,7 +32,7 @@ export async function answerReview(
   const answer = answers[definition.kind];
   if (!answer) throw new Error(`there is no handler for reviews of kind ${definition.kind}`);
   const status = await answer(server, user, review);
-  // Never made and without a name, as upstream answers.
+  // Without a name and creationTimestamp, as upstream.
   return { ...review, metadata: { creationTimestamp: null }, status } as unknown as KubeObject;
 }
 
@@ -52,7 +52,7 @@ function accessOf(user: UserInfo, { spec }: SelfSubjectAccessReview): AccessRequ
   return { type: 'resource', user, verb, group, resource, namespace, name, fieldSelector };
 }
 
-/** What cannot be read narrows nothing: the answer is then that of a request for everything. */
+/** An invalid selector is ignored: the answer is then for a request without it. */
 function selectorOf({ fieldSelector }: ResourceAttributes): FieldSelector {
   if (fieldSelector?.rawSelector) {
     try {

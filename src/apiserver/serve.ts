@@ -44,7 +44,7 @@ export interface ListenOptions {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Default 6000; see load/connections.ts for what of them is whose. */
+  /** Default 6000; see load/connections.ts for the shares. */
   readonly maxConnections?: number;
   /** How long a client may take to agree on TLS, and then to send the head of a request; default ten seconds. */
   readonly patienceMs?: number;
@@ -69,7 +69,7 @@ const keepAliveMs = 180_000;
 /** After this, requests that are still being answered are cut off. */
 const drainMs = 5000;
 
-/** Rejects with one line that says what to do when the address cannot be had. */
+/** Rejects with one line that says what to do when the address cannot be listened on. */
 export async function listenHttps(options: ListenOptions): Promise<Listener> {
   const { app, tls, signal, maxConnections = defaultConnections } = options;
   const { patienceMs = 10_000, stalledMs = 60_000 } = options;
@@ -106,7 +106,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
         hangUp: () => incoming.socket.destroy(),
         onClosed: (fn) => whenClosed(outgoing, fn),
       });
-      // A stranger's next request needs a connection of its own, which then is the youngest.
+      // An unauthenticated client needs a new connection for its next request, which is then the youngest.
       const over = connections.isStranger(incoming.socket) || isUnwanted(incoming, response.status);
       if (over && outgoing instanceof ServerResponse) outgoing.shouldKeepAlive = false;
       if (!(response instanceof WholeAnswer)) {
@@ -137,7 +137,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
     },
     (incoming, outgoing) => {
       const socket = incoming.socket as TLSSocket;
-      // What had been read before the connection was ended comes all the same.
+      // Requests that had been read before the connection was closed still arrive.
       if (socket.destroyed) return;
       const place = pipelining.join(socket, outgoing, isStranger(socket));
       if (place === 'ended') socket.destroy();
@@ -165,7 +165,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
   });
   const agents = serveAgents(server, answer, options);
   server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, head: Buffer) => {
-    // Its answer would leave before those that are under way.
+    // Its answer would be sent before those that are under way.
     if (pipelining.isOwing(socket)) {
       socket.destroy();
       return;
@@ -264,7 +264,7 @@ function isUnwanted(
 /** A socket for both families writes IPv4 as IPv6 that stands for it; an address with a zone stays as it is. */
 const plainAddress = (address: string) => canonicalAddress(address) ?? address;
 
-/** Whoever showed a certificate that verified against the client authority. */
+/** The client's certificate, if it was verified against the client authority. */
 function readPeer(socket: TLSSocket): PeerCertificate | undefined {
   return socket.authorized
     ? holderOf((socket.getPeerCertificate() as Partial<NodeCertificate>).raw)

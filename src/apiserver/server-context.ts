@@ -51,9 +51,9 @@ export interface ServerContext {
   readonly resources: ResourceTable;
   readonly clock: Clock;
   readonly random: Random;
-  /** Of the requests that have much to do. */
+  /** Turns for requests with long work. */
   readonly turns: Turns;
-  /** Of the watches that have something to tell. */
+  /** Turns for watches with events to write. */
   readonly writeTurns: WriteTurns;
   readonly log: Logger;
   readonly serviceCIDR: string;
@@ -61,7 +61,7 @@ export interface ServerContext {
   readonly nodePorts: readonly [number, number];
   readonly defaultTolerations: DefaultTolerations;
   readonly nodeConnection: NodeConnection | undefined;
-  /** For what a request needs besides the verb of its own. */
+  /** Authorizes what a request needs besides its own verb. */
   readonly authorize: Authorizer;
   readonly readCertificateRequest: ReadCertificateRequest;
   readonly mayRegister: (node: string) => boolean;

@@ -38,7 +38,7 @@ export class Turns {
 
   #give(): void {
     this.#waiting.shift()?.();
-    // Made in an immediate, it runs only after what has come in meanwhile.
+    // setImmediate from within an immediate runs after the I/O that has arrived meanwhile.
     if (this.#waiting.length > 0) setImmediate(() => this.#give());
   }
 }

@@ -10,7 +10,7 @@ export interface UserInfo {
 export const mastersGroup = 'system:masters';
 export const authenticatedGroup = 'system:authenticated';
 export const nodesGroup = 'system:nodes';
-/** Who showed a bootstrap token: nobody's identity yet. */
+/** The group of users with a bootstrap token. */
 export const bootstrappersGroup = 'system:bootstrappers';
 const nodeUserPrefix = 'system:node:';
 
@@ -23,7 +23,7 @@ export function nodeNameOf(user: UserInfo): string | undefined {
   return user.name.slice(nodeUserPrefix.length) || undefined;
 }
 
-/** A part of the control plane that calls the server in the same process, such as `kube-scheduler`. */
+/** A component of the control plane that calls the server in the same process, such as `kube-scheduler`. */
 export function systemUser(component: string): UserInfo {
   return { name: `system:${component}`, groups: [mastersGroup, authenticatedGroup] };
 }

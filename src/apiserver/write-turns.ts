@@ -7,7 +7,7 @@
 const turnBytes = 4 * 1024 * 1024;
 const writeBytes = 16 * 1024;
 
-/** Writes what waits; answers how many bytes. */
+/** Writes waiting frames; returns the number of bytes. */
 export type WaitingWrite = () => number;
 
 export class WriteTurns {

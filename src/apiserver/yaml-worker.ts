@@ -15,6 +15,6 @@ function read(text: string): YamlAnswer {
   }
 }
 
-// Linux takes it for this thread alone: the server comes first where there are few processors.
+// On Linux the priority is that of the thread: the server comes first when processors are scarce.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 parentPort?.postMessage(read(String(workerData)));

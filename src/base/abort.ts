@@ -1,6 +1,6 @@
-/** Stopping: what everything that runs for long has in common with everything else that does. */
+/** Stopping long-running work by AbortSignals. */
 
-/** Calls `fn` once when the signal aborts, or now when it already has. Returns what undoes that. */
+/** Calls `fn` once when the signal aborts, or now when it already has. Returns a function that undoes this. */
 export function onAbort(signal: AbortSignal, fn: () => void): () => void {
   if (signal.aborted) {
     fn();
@@ -17,7 +17,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What the promise comes to, or a rejection with the signal's reason when that aborts first. */
+/** The result of the promise, or a rejection with the signal's reason when that aborts first. */
 export async function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   const { promise: abort, reject } = Promise.withResolvers<never>();
   const forget = onAbort(signal, () => reject(signal.reason));
@@ -28,7 +28,7 @@ export async function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>)
   }
 }
 
-/** Whether an error is only the news that work was stopped on purpose. */
+/** Whether an error only says that work was stopped on purpose. */
 export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }

@@ -27,7 +27,7 @@ function readIPv6(text: string): ipaddr.IPv6 | undefined {
   return ipaddr.IPv6.isValid(whole) ? ipaddr.IPv6.parse(whole) : undefined;
 }
 
-/** As it is written, not as what it stands for: `::ffff:10.0.0.1` is written as IPv6. */
+/** Judges the text, not the address it stands for: `::ffff:10.0.0.1` is written as IPv6. */
 export const isIPv4 = (text: string) => read(text)?.kind() === 'ipv4';
 export const isIPv6 = (text: string) => read(text)?.kind() === 'ipv6';
 export const isAddress = (text: string) => read(text) !== undefined;
@@ -91,7 +91,7 @@ export function requireIPv4(text: string): number {
   return value;
 }
 
-/** What an address is good for, whichever way it is spelled. */
+/** The kind of an address, whichever way it is written. */
 export type AddressKind =
   | 'unspecified'
   | 'loopback'

@@ -18,7 +18,7 @@ export function memoryTrimmer(): (() => void) | undefined {
 
 /** The file of glibc; musl's has another name. */
 function openLibc(): Libc | undefined {
-  // Says that FFI is experimental on standard error, which tells a user nothing he could act on.
+  // Node's warning that FFI is experimental is of no use to users.
   const { emitWarning } = process;
   process.emitWarning = () => {};
   try {

@@ -22,7 +22,7 @@ export interface SubjectNames {
 const commonName = '2.5.4.3';
 const organization = '2.5.4.10';
 
-/** Throws an Error in one line for a name that has anything in it that another reader may take for something else. */
+/** Throws an Error in one line for a name that another reader could read differently. */
 export function readSubject(name: DerValue): SubjectNames {
   const attributes = childrenOf(name, tags.sequence).flatMap((relative) => {
     const all = childrenOf(relative, tags.set);
@@ -115,7 +115,7 @@ export function readCertificate(der: Uint8Array): CertificateParts {
   };
 }
 
-/** Whom a client certificate makes its holder. */
+/** The user that a client certificate identifies. */
 export interface Holder {
   /** Kubernetes' user: of several common names the last, as Go reads them. */
   readonly commonName: string;
@@ -123,7 +123,7 @@ export interface Holder {
   readonly organizations: readonly string[];
 }
 
-/** Undefined when there is no certificate, or nobody is named in a way that everybody reads alike. */
+/** Undefined when there is no certificate, or its subject is ambiguous. */
 export function holderOf(der: Uint8Array | undefined): Holder | undefined {
   if (!der) return undefined;
   try {
@@ -131,7 +131,7 @@ export function holderOf(der: Uint8Array | undefined): Holder | undefined {
     const commonName = commonNames.at(-1);
     return commonName === undefined ? undefined : { commonName, organizations };
   } catch {
-    // Who has a name that is no name is nobody.
+    // A malformed name identifies nobody.
     return undefined;
   }
 }

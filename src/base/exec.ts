@@ -50,7 +50,7 @@ export class ExecError extends Error {
 }
 
 /** How a program ended that was killed after so many milliseconds. */
-export const overdue = (limitMs: number) => `did not end within ${limitMs / 1000} s and was killed`;
+export const timeoutMessage = (limitMs: number) => `did not end within ${limitMs / 1000} s and was killed`;
 
 /** Runs programs of this machine, for as long as they take; output is collected as UTF-8. */
 export const systemExec: Exec = (file, args, options = {}) =>
@@ -94,7 +94,7 @@ export const systemExec: Exec = (file, args, options = {}) =>
       forget();
       if (code === 0) resolve({ stdout: text(stdout), stderr: text(stderr) });
       else if (signal?.aborted) reject(signal.reason);
-      else if (late) reject(failed(overdue(timeoutMs ?? 0)));
+      else if (late) reject(failed(timeoutMessage(timeoutMs ?? 0)));
       else if (killedBy !== null) reject(failed(`killed by ${killedBy}`));
       else reject(failed(`exit status ${code}`, code ?? undefined));
     });

@@ -8,7 +8,7 @@ import type { Clock, Timer } from './clock.ts';
 
 export interface LivenessOptions {
   readonly clock: Clock;
-  /** The connection is to be ended at once: nobody answers there. */
+  /** Called when a ping is not answered: the connection must be closed at once. */
   readonly onLost: () => void;
   /** How long after an answer the next ping goes out; default 15 s. */
   readonly pingMs?: number;
@@ -29,7 +29,7 @@ export class Http2Liveness {
   /** A ping is under way. */
   #asking = false;
 
-  /** Looks after the session until it is closed. */
+  /** Pings the session until it is closed. */
   constructor(session: Http2Session, options: LivenessOptions) {
     this.#session = session;
     this.#options = { ...usual, ...options };
@@ -37,9 +37,9 @@ export class Http2Liveness {
     session.once('close', () => this.#timer?.cancel());
   }
 
-  /** To be told of each stream as it is opened. */
+  /** To be called for each stream as it is opened. */
   carries(stream: Http2Stream): void {
-    // Those that come and go beside others put nothing off.
+    // A stream opened beside others does not delay the next ping.
     this.#streams++;
     stream.once('close', () => {
       this.#streams--;

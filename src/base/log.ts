@@ -24,6 +24,6 @@ export function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? '' : errorMessage(error.cause);
   const message = error.message.replaceAll('\n', ' ');
-  // Who wraps an error often repeats it.
+  // A wrapping error often repeats the message of its cause.
   return cause === '' || message.includes(cause) ? message : `${message}: ${cause}`;
 }

@@ -1,12 +1,12 @@
-/** What somebody who mistyped a word may have meant: "did you mean". */
+/** Suggestions for a mistyped word: "did you mean". */
 
 /** At most this many edits apart; words of up to three letters are so close to each other that one edit is all. */
 const mostEdits = (word: string) => (word.length <= 3 ? 1 : 2);
 
-/** Those of the known words that are spelt most like this one; at most three, none when all are spelt otherwise. */
+/** The known words most similar to this one; at most three, none when no word is similar enough. */
 export function nearest(word: string, known: Iterable<string>): string[] {
   const wanted = word.toLowerCase();
-  // A longer one is near no word of these, and only takes time to compare.
+  // A longer word is not similar to any known word, and comparing takes time.
   if (wanted.length > 80) return [];
   const all = [...new Set(known)]
     .map((candidate) => ({ candidate, edits: editDistance(wanted, candidate.toLowerCase()) }))

@@ -1,4 +1,4 @@
-/** Removing a directory that others filled: as much as they liked, as deep as they liked. */
+/** Removing a directory whose content others chose: of any size and depth. */
 import type { Exec } from './exec.ts';
 
 /**

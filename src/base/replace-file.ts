@@ -11,7 +11,7 @@ export interface ReplaceOptions {
 
 let drafts = 0;
 
-/** Whether a file of this name was to become another, when who wrote it was killed. */
+/** Whether a file of this name is the unfinished draft of a writer that was killed. */
 export const isDraft = (name: string) => /\.minik8s-\d+-\d+$/.test(name);
 
 /**
@@ -23,10 +23,10 @@ export async function replaceFile(
   content: string | Uint8Array,
   { mode, modified }: ReplaceOptions,
 ): Promise<void> {
-  // No other process's, and no other call's: the last of several that write at once is what stays.
+  // A name of this process and call alone: when several write at once, the last one wins.
   const draft = `${path}.minik8s-${process.pid}-${drafts++}`;
   try {
-    // What lies there is of a process that was killed and had this number; its mode would be kept.
+    // A file that is there was left by a killed process with the same pid; its mode would be kept.
     await rm(draft, { force: true });
     {
       await using file = await open(draft, 'wx', mode);

@@ -5,7 +5,14 @@
  */
 import { onAbort } from './abort.ts';
 import type { Clock } from './clock.ts';
-import { type Exec, ExecError, type ExecOptions, type ExecResult, overdue, systemExec } from './exec.ts';
+import {
+  type Exec,
+  ExecError,
+  type ExecOptions,
+  type ExecResult,
+  systemExec,
+  timeoutMessage,
+} from './exec.ts';
 import { Shell } from './shell.ts';
 
 export interface ResidentShellOptions {
@@ -67,7 +74,7 @@ export function residentShell({ clock, limitMs = 30_000 }: ResidentShellOptions)
 function queue(clock: Clock, usualLimitMs: number | undefined): Exec {
   const waiting: Work[] = [];
   const running = new Set<Work>();
-  /** The one that stays, unless a program runs in it. */
+  /** The resident shell, unless a program runs in it. */
   const idle: Shell[] = [];
 
   function startNext(): void {
@@ -111,7 +118,7 @@ function queue(clock: Clock, usualLimitMs: number | undefined): Exec {
     const timer =
       timeoutMs !== undefined &&
       clock.after(timeoutMs, () => {
-        late.abort(new ExecError({ file, args, stdout: '', stderr: '' }, overdue(timeoutMs)));
+        late.abort(new ExecError({ file, args, stdout: '', stderr: '' }, timeoutMessage(timeoutMs)));
       });
     const signal = options.signal ? AbortSignal.any([options.signal, late.signal]) : late.signal;
     try {
@@ -139,7 +146,7 @@ function queue(clock: Clock, usualLimitMs: number | undefined): Exec {
       startNext();
     });
 
-  /** One that still waits does so no more. */
+  /** Removes a program that is still waiting. */
   function leave(work: Work, left: () => void): void {
     const index = waiting.indexOf(work);
     if (index < 0) return;

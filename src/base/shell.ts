@@ -22,7 +22,7 @@ export class Shell {
   constructor() {
     // In a group of its own: Ctrl-C at a terminal is not for what it runs, and a program that hangs is killed with it.
     const child = spawn('/bin/sh', [], { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
-    // A program that is lost with its shell is told by what waits for it.
+    // When the shell is lost, the pending `run` rejects.
     child.stdin.on('error', () => undefined);
     child.on('error', () => undefined);
     this.#child = child;
@@ -44,8 +44,8 @@ export class Shell {
     return new Promise((resolve, reject) => {
       this.#hold(true);
       const mark = randomUUID();
-      const out = new Said(shell.stdout, new RegExp(`\\n${mark} (\\d+)\\n$`), settle);
-      const err = new Said(shell.stderr, new RegExp(`\\n${mark}\\n$`), settle);
+      const out = new MarkedOutput(shell.stdout, new RegExp(`\\n${mark} (\\d+)\\n$`), settle);
+      const err = new MarkedOutput(shell.stderr, new RegExp(`\\n${mark}\\n$`), settle);
       const failed = (how: string, code?: number) =>
         new ExecError({ file, args, code, stdout: out.text, stderr: err.text }, how);
       const forget = onAbort(signal, () => this.kill());
@@ -87,8 +87,8 @@ export class Shell {
   }
 }
 
-/** What a stream of the shell says until a mark. */
-class Said {
+/** The output of a shell on one stream, up to a mark. */
+class MarkedOutput {
   readonly #stream: Readable;
   readonly #mark: RegExp;
   readonly #onEnd: () => void;

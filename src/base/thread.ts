@@ -1,4 +1,4 @@
-/** Threads of this program: each has a file of its own in the source, and one in the packaged file. */
+/** Worker threads: each has a file of its own in the source, and an asset in the packaged file. */
 import { isSea } from 'node:sea';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { readAsset, type ThreadName } from './assets.ts';

@@ -1,5 +1,5 @@
 /** How often something may be done, by key: a burst at once, then one in a while. */
-import { Remembered } from './remembered.ts';
+import { BoundedMap } from './bounded-map.ts';
 
 export interface TokenBucketLimits {
   /** What a bucket holds, and begins with. */
@@ -17,11 +17,11 @@ interface Bucket {
 
 export class TokenBuckets {
   readonly #limits: TokenBucketLimits;
-  readonly #buckets: Remembered<Bucket>;
+  readonly #buckets: BoundedMap<Bucket>;
 
   constructor(limits: TokenBucketLimits) {
     this.#limits = limits;
-    this.#buckets = new Remembered(limits.keys);
+    this.#buckets = new BoundedMap(limits.keys);
   }
 
   /** Takes a token, `now` in milliseconds. Milliseconds until there is one when there was none; 0 when it was had. */

@@ -1,4 +1,4 @@
-/** A person's word on a certificate signing request, as `kubectl certificate` gives it. */
+/** Approves or denies a certificate signing request, as `kubectl certificate` does. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { isConflict } from '../apimachinery/status-error.ts';
 import { rfc3339 } from '../base/time.ts';
@@ -20,7 +20,7 @@ const mostTries = 10;
 
 export const conditionsOf = (request: JsonObject) => recordsAt(request, 'status', 'conditions');
 
-/** Resolves to `approved` or `denied`; what is so already is left, unless forced. Rejects for what is decided otherwise. */
+/** Resolves to `approved` or `denied`; an equal earlier decision stays unless forced. Rejects for the opposite decision. */
 export async function decide(
   cluster: Cluster,
   { clock }: Pick<Io, 'clock'>,

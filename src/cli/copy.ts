@@ -42,7 +42,7 @@ async function* membersOf(
   }
 }
 
-/** A file that grows meanwhile is cut off; one that shrinks cannot be sent as what was announced. */
+/** A file that grows meanwhile is truncated to its first size; one that shrinks is an error: its size was sent already. */
 async function* exactly(path: string, size: number): AsyncGenerator<Uint8Array> {
   if (size === 0) return;
   let left = size;
@@ -61,7 +61,7 @@ export interface Extraction {
   err(text: string): void;
 }
 
-/** Nothing outside the destination is written. Links that could lead there are passed over, and said to be. */
+/** Nothing outside the destination is written. Links that lead outside are skipped with a warning. */
 export async function extract(
   archive: AsyncIterable<Uint8Array>,
   { prefix, destination, err }: Extraction,

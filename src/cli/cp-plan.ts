@@ -66,11 +66,11 @@ function partsOf(path: string): string[] {
 }
 
 /**
- * The way of a member below what was asked for: none for that itself. Undefined for a member that lies elsewhere, which
- * only an archive that was tampered with has.
+ * The path of a member relative to the requested path; empty for the path itself. Undefined for a member elsewhere,
+ * which only a manipulated archive has.
  */
 export function memberPath(name: string, prefix: string): readonly string[] | undefined {
-  // Names that lead upwards are not trusted, even where they would come back.
+  // Names with `..` are not trusted, even if they would end inside.
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
   const asked = prefix.split('/').filter((part) => part !== '');
   if (parts.includes('..') || asked.some((part, at) => parts[at] !== part)) return undefined;

@@ -8,7 +8,7 @@ import { systemRandom } from '../base/random.ts';
 import { kubectlOnly, verbs } from './commands/index.ts';
 import { connectionFlags, toArgs } from './flags.ts';
 import type { Io, Stdio } from './io.ts';
-import { type AnyCommand, toCommand, withElsewhere } from './verb.ts';
+import { type AnyCommand, toCommand, withKubectlHints } from './verb.ts';
 
 export function ctlCommand(io: Io): AnyCommand {
   const subCommands = Object.entries(verbs).map(([name, load]) => [
@@ -20,7 +20,7 @@ export function ctlCommand(io: Io): AnyCommand {
     args: toArgs(connectionFlags, undefined),
     subCommands: Object.fromEntries(subCommands),
   });
-  return withElsewhere(command, kubectlOnly);
+  return withKubectlHints(command, kubectlOnly);
 }
 
 /** The client of this process. Call it once. */

@@ -1,4 +1,4 @@
-/** Which pods of a node `ctl drain` takes away, and what it says of the others (kubectl's pkg/drain filters). Pure. */
+/** Which pods of a node `ctl drain` evicts, and its messages about the others (kubectl's pkg/drain filters). Pure. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { hasEnded, metadataOf, recordsAt, valueAt } from './objects.ts';
 
@@ -50,8 +50,8 @@ export const controllerOf = (pod: JsonObject): JsonObject | undefined =>
 export const isOfDaemonSet = (pod: JsonObject): boolean => controllerOf(pod)?.kind === 'DaemonSet';
 
 /**
- * When a pod is overdue that should have ended `afterSeconds` ago, by the time its deletion gave it; undefined for one that
- * is not deleted. kubectl counts whole seconds, and more of them than it was told.
+ * When a deleted pod counts as overdue: `afterSeconds` after its deletionTimestamp; undefined for a pod that is not being
+ * deleted. kubectl compares whole seconds, so it waits up to a second longer.
  */
 export function overdueAt(pod: JsonObject, afterSeconds: number): number | undefined {
   const { deletionTimestamp } = metadataOf(pod);
@@ -84,7 +84,7 @@ function judge(pod: JsonObject, options: DrainOptions, daemonSetOf: DaemonSetLoo
     ? { verdict: 'warn', take: true, message: 'deleting Pods that declare no controller' }
     : {
         verdict: 'refuse',
-        // kubectl's own words, which its list of errors doubles.
+        // kubectl's own words; its list of errors repeats them.
         message: 'cannot delete Pods that declare no controller (use --force to override)',
       };
 }

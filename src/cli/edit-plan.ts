@@ -31,9 +31,9 @@ export const withoutComments = (text: string): string =>
     .join('\n');
 
 export type EditFailure =
-  /** The server cannot take it so: to be edited again. */
+  /** The server refuses the object: it must be edited again. */
   | { readonly kind: 'invalid'; readonly message: string; readonly reason: EditReason }
-  /** To be tried again, or not at all: what was edited must not be lost. */
+  /** The request failed: the edited file is kept. */
   | { readonly kind: 'failed'; readonly message: string };
 
 /** What an answer to a patch means; `what` is such as `deployments.apps "web"`. */
@@ -55,7 +55,7 @@ export function editFailure(error: unknown, what: string): EditFailure {
   };
 }
 
-/** Whether an edit took away what says which object it is. */
+/** Whether an edit changed the identity of the object. */
 export const isAnother = (before: JsonObject, after: JsonObject): boolean =>
   [['apiVersion'], ['kind'], ['metadata', 'name']].some(
     (path) => textAt(before, ...path) !== textAt(after, ...path),

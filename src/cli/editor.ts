@@ -17,7 +17,7 @@ export async function editText(
   text: string,
   extension: string,
 ): Promise<EditedFile> {
-  // A directory that is the user's alone, since the object may be a Secret.
+  // In a directory that only the user can read, since the object may be a Secret.
   const path = join(await mkdtemp(join(env.TMPDIR || tmpdir(), 'ctl-edit-')), `object${extension}`);
   await writeFile(path, text, { mode: 0o600 });
   const editor = env.KUBE_EDITOR || env.EDITOR || 'vi';

@@ -13,7 +13,7 @@ import { recordsAt, textAt } from './objects.ts';
 export function errorText(error: unknown, columns?: number): string {
   const lines = linesOf(error);
   if (columns === undefined) return lines.join('\n');
-  // What follows a line's first part stands a little to the right.
+  // Continuation lines are indented.
   const broken = lines.flatMap((line) =>
     wrap(line, Math.max(columns - 2, 20)).map((part, index) => (index === 0 ? part : `  ${part}`)),
   );
@@ -57,7 +57,7 @@ export class ReportedError extends Error {
   override readonly name = 'ReportedError';
 }
 
-/** Is told like any other; the command ends with a status of its own. */
+/** Printed like any other error; the command ends with this exit status. */
 export class ExitError extends Error {
   override readonly name = 'ExitError';
   readonly status: number;

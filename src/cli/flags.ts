@@ -14,7 +14,7 @@ export interface FlagDefinition {
   readonly hint?: string;
   /** A boolean flag that is on unless it is turned off. */
   readonly on?: true;
-  /** What holds without it, for the usage text. */
+  /** The default, for the usage text. */
   readonly usual?: string;
 }
 
@@ -123,7 +123,7 @@ export class Flags {
     this.#values = new Map(
       Object.entries(values).map(([name, found]) => {
         const list = Array.isArray(found) ? found : [found ?? false];
-        // The parser takes `--no-headers` for the negation of a flag `--headers` that there is not.
+        // The parser takes `--no-headers` for the negation of a flag `--headers`, which does not exist.
         return Object.hasOwn(table, name) ? [name, list] : [`no-${name}`, list.map((value) => !value)];
       }),
     );

@@ -9,9 +9,9 @@ import { type CollectionTarget, collectionOf, listPath, type ObjectTarget } from
 
 export interface FollowOptions {
   readonly clock: Clock;
-  /** Absent or 0: without end. */
+  /** Absent or 0: no limit. */
   readonly timeoutMs: number | undefined;
-  /** Ends it as its time does. */
+  /** Ends the iteration like the time limit. */
   readonly signal?: AbortSignal;
 }
 
@@ -76,7 +76,7 @@ async function* followUntil(
   }
 }
 
-/** Whether the event said anything of an object. */
+/** Whether the event was about an object. */
 function apply(objects: Map<string, JsonObject>, { type, object }: WatchedEvent): boolean {
   const { uid } = metadataOf(object);
   if (type === 'DELETED') objects.delete(uid);

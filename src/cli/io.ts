@@ -1,4 +1,4 @@
-/** What a command may touch of the world: its streams, its environment, its clock and chance. Tests hand in their own. */
+/** Everything outside that a command may use: streams, environment, clock and randomness. Tests pass in their own. */
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
@@ -26,15 +26,15 @@ export interface Stdio {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
-  /** Absent when standard input is none. */
+  /** Absent when standard input is not a terminal. */
   readonly terminal?: Terminal;
 }
 
 export interface Terminal {
   /** Columns and rows; undefined when the output is no terminal. */
   size(): { readonly width: number; readonly height: number } | undefined;
-  /** Calls `listener` whenever the size has changed; returns what undoes that. */
+  /** Calls `listener` whenever the size has changed; returns a function that removes the listener. */
   onResize(listener: () => void): () => void;
-  /** Raw: every key goes to the program, Ctrl-C too. Left on it is the shell's as well: always turn it off. */
+  /** Raw mode: every key goes to the program, Ctrl-C too. Always turn it off, or the user's shell stays in raw mode. */
   setRaw(on: boolean): void;
 }

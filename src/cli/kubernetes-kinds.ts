@@ -1,4 +1,4 @@
-/** Kinds of Kubernetes 1.32 that minik8s does not serve: somebody who asks for one has not mistyped another. */
+/** Kinds of Kubernetes 1.32 that minik8s does not serve: asking for one of them is not a typing mistake. */
 
 /** By group: the plural, the kind and the short names. */
 const kinds: Readonly<Record<string, readonly string[]>> = {
@@ -57,7 +57,7 @@ const all = Object.entries(kinds).flatMap(([group, lines]) =>
   }),
 );
 
-/** That there is such a kind and not here; undefined for a word that Kubernetes does not know either, in this group. */
+/** The message for such a kind; undefined for a word that Kubernetes does not know in this group either. */
 export function notServedResource(word: string, qualifier: string): string | undefined {
   const found = all.find(
     ({ group, names }) =>

@@ -116,13 +116,13 @@ export function parseManifests(text: string, file: string, warn: (warning: strin
   return entries;
 }
 
-/** What YAML allows nowhere. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+/** Characters that YAML does not allow anywhere. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters.
 const controlCharacter = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 
 const binary = (file: string) => `error parsing ${file}: it is binary or not UTF-8: expected YAML or JSON`;
 
-/** kubectl reads the same and says nothing, so the server's refusal is a riddle. */
+/** kubectl reads the same without a warning, and the server's error message does not show the cause. */
 function booleanWarning({ path, word, offset, isKey }: BooleanWord, file: string, source: string): string {
   const line = source.slice(0, offset).split('\n').length;
   const what = isKey ? `the key ${path}` : path;

@@ -19,12 +19,12 @@ export interface RemovalSettings {
   readonly gracePeriodSeconds: number | undefined;
   /** Undefined: without end. */
   readonly timeoutMs: number | undefined;
-  /** So long after a pod should have ended it is waited for no more; undefined: it always is. */
+  /** Pods whose deletionTimestamp is older than this are not waited for; undefined: all are. */
   readonly overdueSeconds: number | undefined;
   readonly dryRun: DryRun;
 }
 
-/** kubectl's: how long a refused eviction waits for its next try. */
+/** How long kubectl waits before it repeats a refused eviction. */
 const retryMs = 5000;
 
 interface Removal {
@@ -36,7 +36,7 @@ interface Removal {
   readonly pathOf: (pod: Metadata, subresource?: string) => string;
 }
 
-/** Resolves when all are gone or have failed, with what went wrong in kubectl's words. `collection` holds them. */
+/** Resolves when each pod is gone or has failed, with the errors in kubectl's words. `collection` is where the pods are. */
 export async function removePods(
   cluster: Cluster,
   io: Io,
@@ -140,7 +140,7 @@ const isGone = (error: unknown) =>
 const isTooManyRequests = (error: unknown) =>
   error instanceof StatusError && error.status.reason === 'TooManyRequests';
 
-/** What becomes of a pod that is waited for: the time may be over before, for it alone or for all. */
+/** How waiting for a pod ended: the pod is gone, it is overdue, or the command's time is over. */
 type End = 'gone' | 'overdue' | 'late';
 
 /** The pods of a collection by uid, now and after every change, until the signal aborts or the time is over. */
@@ -164,7 +164,7 @@ class Presence {
     this.#overdueSeconds = overdueSeconds;
   }
 
-  /** What becomes of a pod that was in the collection; rejects when it cannot be known. */
+  /** How waiting for a pod of the collection ended; rejects when the watch fails. */
   async end(uid: string): Promise<End> {
     const { promise, resolve } = Promise.withResolvers<End>();
     this.#waiting.set(uid, resolve);

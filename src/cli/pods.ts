@@ -106,7 +106,7 @@ async function firstPod(
   throw new Error(`no pod with ${labels} appeared before the server ended the watch: try again`);
 }
 
-/** Milliseconds; throws UsageError for none. */
+/** Milliseconds; throws UsageError unless it is above 0. */
 export function podTimeoutOf(flags: Flags): number {
   const ms = flags.duration('pod-running-timeout') ?? 60_000;
   if (ms > 0) return ms;

@@ -23,7 +23,7 @@ export function planPorts(specs: readonly string[], pod: JsonObject, service?: J
       throw new UsageError(`invalid port format '${spec}': say PORT, LOCAL:REMOTE or :REMOTE`);
     const remote = remoteOf(second ?? first);
     if (second !== undefined) return { local: first === '' ? 0 : number(first, 'local'), remote };
-    // A name alone is the number it has where it was looked up.
+    // For a name alone the local port is the number that the name resolves to.
     const named = service ? servicePort(service, first)?.port : remote;
     return { local: isNumber(first) ? number(first, 'local') : Number(named), remote };
   });
@@ -67,7 +67,7 @@ function portBehind(service: JsonObject, word: string, pod: JsonObject): number 
   const port = servicePort(service, word);
   if (!port && isNumber(word)) throw new Error(`Service ${name} does not have a service port ${word}`);
   if (!port) throw new Error(`Service '${name}' does not have a named port '${word}'`);
-  // Nothing translates the ports of a headless Service.
+  // The ports of a headless Service are not translated.
   if (textAt(service, 'spec', 'clusterIP') === 'None') return numberAt(port, 'port');
   const target = valueAt(port, 'targetPort');
   if (typeof target === 'string' && target !== '') {
@@ -78,7 +78,7 @@ function portBehind(service: JsonObject, word: string, pod: JsonObject): number 
   return typeof target === 'number' && target > 0 ? target : numberAt(port, 'port');
 }
 
-/** Where to listen: each of a group may fail as long as one of it does not. Throws UsageError. */
+/** Addresses to listen on: of each group at least one must succeed. Throws UsageError. */
 export function planAddresses(
   words: readonly string[],
   isAddress: (word: string) => boolean,

@@ -49,7 +49,7 @@ export async function fetchManifest(address: string, context: RemoteContext): Pr
       throw new Error(
         `unable to read URL "${shown(url)}", server reported ${status} ${reason}, status code=${status}`,
       );
-    // The pause that kubectl makes.
+    // kubectl waits as long.
     else await sleep(context.clock, 500, context.signal);
   }
 }

@@ -1,4 +1,4 @@
-/** What `ctl taint` was told, and what becomes of a node's taints by it (kubectl's pkg/cmd/taint). Pure. */
+/** The arguments of `ctl taint`, and the resulting taints of a node (kubectl's pkg/cmd/taint). Pure. */
 import { checkLabelValue, checkQualifiedName } from '../apimachinery/names.ts';
 import { UsageError } from '../base/usage-error.ts';
 

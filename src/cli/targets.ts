@@ -1,4 +1,4 @@
-/** What a command is about: objects by name, whole collections, or what manifests describe. */
+/** The targets of a command: objects by name, whole collections, or objects in manifests. */
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 import { apiVersionOf } from '../apimachinery/resource-definition.ts';
 import { nearest } from '../base/nearest.ts';
@@ -87,7 +87,7 @@ async function membersOf(cluster: Cluster, target: CollectionTarget): Promise<Ob
   });
 }
 
-/** Refuses a type alone: every object of it must be asked for. */
+/** Refuses a type alone: all objects of a type need --all. */
 export function requireSelection(flags: Flags, words: readonly string[] = flags.words): void {
   if (words.length === 0 && !flags.given('filename'))
     throw new UsageError('say which objects: TYPE NAME, TYPE/NAME, or -f FILE');
@@ -190,7 +190,7 @@ function manifestTarget(manifest: Manifest, cluster: Cluster, all: ApiResources)
   return { resource, namespace, name, generateName, manifest, object };
 }
 
-/** Why there is no such kind, and which there is. */
+/** The message for an unknown kind, with the kinds that may have been meant. */
 function unknownKind(all: ApiResources, apiVersion: string, kind: string): string {
   const servedAs = (name: string) => all.filter((other) => other.kind === name).map(apiVersionOf);
   const here = servedAs(kind);

@@ -23,7 +23,7 @@ export interface Verb {
   /** What its words stand for, such as `POD`; absent: it takes none. */
   readonly words?: string;
   readonly flags?: FlagTable;
-  /** Words and flags that kubectl's command takes and this one does not; `-k` of those that take files stands for itself. */
+  /** Words and flags that kubectl's command takes and this one does not; -k is added for commands that take files. */
   readonly kubectlOnly?: readonly string[];
   /** Being interrupted is its usual end: status 0. */
   readonly untilInterrupted?: true;
@@ -47,7 +47,7 @@ export function toCommand(verb: Verb | VerbGroup, io: Io): AnyCommand {
     // Flags of the connection may stand before the name of the inner command, too.
     const args = toArgs(connectionFlags, undefined);
     const command = defineCommand({ meta, args, subCommands: Object.fromEntries(subCommands) });
-    return withElsewhere(command, verb.kubectlOnly);
+    return withKubectlHints(command, verb.kubectlOnly);
   }
   const table: FlagTable = { ...verb.flags, ...connectionFlags };
   const command = defineCommand({
@@ -55,14 +55,14 @@ export function toCommand(verb: Verb | VerbGroup, io: Io): AnyCommand {
     args: toArgs(table, verb.words),
     run: ({ rawArgs }) => runVerb(verb, new Flags(table, rawArgs), io),
   });
-  return withElsewhere(command, [...(table.filename ? kustomizeFlags : []), ...(verb.kubectlOnly ?? [])]);
+  return withKubectlHints(command, [...(table.filename ? kustomizeFlags : []), ...(verb.kubectlOnly ?? [])]);
 }
 
 /** Of every command of kubectl's that takes files. */
 const kustomizeFlags = ['-k', '--kustomize'];
 
 /** The command, which says of these words and flags that kubectl has them (src/dispatch.ts asks it). */
-export function withElsewhere(command: AnyCommand, kubectlOnly: Iterable<string> = []): AnyCommand {
+export function withKubectlHints(command: AnyCommand, kubectlOnly: Iterable<string> = []): AnyCommand {
   const known = new Set(kubectlOnly);
   const elsewhere = (name: string) =>
     known.has(name) ? 'kubectl has it and ctl does not; kubectl works with the same kubeconfig' : undefined;

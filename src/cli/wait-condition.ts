@@ -6,7 +6,7 @@ import { parsePath } from './jsonpath/parse.ts';
 import { metadataOf, numberAt, recordsAt, textAt } from './objects.ts';
 
 export interface WaitCondition {
-  /** What it means that there is no such object. */
+  /** The result when the object does not exist. */
   readonly absent: 'met' | 'not yet' | 'error';
   /** Of the object as it is now. */
   readonly isMet: (object: JsonObject) => boolean;
@@ -31,7 +31,7 @@ export function parseCondition(text: string): WaitCondition {
   }
 }
 
-/** One that was made of an older generation of the object says nothing of this one. */
+/** A condition of an older generation does not count. */
 function conditionIs(text: string): (object: JsonObject) => boolean {
   const [type = '', ...values] = text.split('=');
   if (!type) throw new UsageError('--for: condition= needs a name, such as condition=Ready');

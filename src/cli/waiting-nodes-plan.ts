@@ -4,7 +4,7 @@ import { metadataOf, recordsAt, textAt } from './objects.ts';
 
 const nodeSigners = ['kubernetes.io/kube-apiserver-client-kubelet', 'kubernetes.io/kubelet-serving'];
 
-/** Names of the requests that nobody has decided, by the node they are about; other requests are nobody's business here. */
+/** Names of the undecided certificate requests of nodes, by node; other requests are ignored. */
 export function waitingNodes(requests: readonly JsonObject[]): ReadonlyMap<string, readonly string[]> {
   const waiting = requests.flatMap((request) => {
     const node = nodeOf(request);

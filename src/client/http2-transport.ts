@@ -35,7 +35,7 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
 interface Connection {
   readonly session: http2.ClientHttp2Session;
   readonly liveness: Http2Liveness;
-  /** Until the server's certificate was looked at nothing of any request leaves this machine. */
+  /** Until the server's certificate has been checked, nothing of any request leaves this machine. */
   established: boolean;
   /** Why it ended, where that is known. */
   failure: unknown;
@@ -195,7 +195,7 @@ class Exchange {
     });
   }
 
-  /** Of a connection on which nothing at all came meanwhile nothing more is expected: the next request gets another. */
+  /** A connection on which nothing arrived meanwhile counts as lost: the next request gets a new one. */
   #giveUp(): void {
     this.#late = true;
     this.#stream.close(NGHTTP2_CANCEL);
@@ -220,11 +220,11 @@ class Exchange {
     } catch (error) {
       throw this.#failure(error);
     }
-    // A stream that was cut short ends as one that is complete does, but for this.
+    // A truncated stream ends like a complete one; only this error code differs.
     if (this.#stream.rstCode !== NGHTTP2_NO_ERROR || this.#stream.aborted) throw this.#failure(undefined);
   }
 
-  /** The connection knows better why than its streams do. */
+  /** The connection has a better error than its streams. */
   #failure(error: unknown): unknown {
     const { signal } = this.#request;
     if (signal?.aborted) return signal.reason;
@@ -237,6 +237,6 @@ class Exchange {
   }
 }
 
-/** What HTTP/2 makes of a connection that ended. */
+/** The errors HTTP/2 reports for a closed connection. */
 const isOwn = (error: unknown) =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_HTTP2_');

@@ -40,7 +40,7 @@ export interface HttpsTransportOptions {
   readonly answerTimeoutMs?: number;
 }
 
-/** What a connection of its own takes, for a request that leaves HTTP, such as a WebSocket's. */
+/** What is needed to open a separate connection for an upgraded request, such as a WebSocket. */
 export interface Dialing {
   /** `wss://…`, or `ws://…` where the server speaks plain HTTP. */
   readonly url: string;
@@ -103,7 +103,7 @@ export function createHttpsTransport(options: HttpsTransportOptions): Transport 
   };
 }
 
-/** What is under way goes on over its connection; connections that idle now or later are closed. */
+/** Requests under way keep their connections; idle connections are closed, now or once they are idle. */
 function retire(agent: http.Agent, retired: Set<http.Agent>): void {
   for (const old of retired) if (Object.keys(old.sockets).length === 0) retired.delete(old);
   retired.add(agent);
@@ -183,7 +183,7 @@ function exchange(
   };
   const failed = (error: unknown) => (signal?.aborted ? signal.reason : translate(server, error, unsent));
 
-  // Until the server's certificate was looked at nothing of the request leaves this machine.
+  // Until the server's certificate has been checked, nothing of the request leaves this machine.
   outgoing.once('socket', (socket: Socket) => {
     const established = () => {
       unsent = false;

@@ -80,7 +80,7 @@ function readBody(
 ): AsyncIterable<Uint8Array> {
   const reader = body.getReader();
   const cancel = (reason: unknown) => {
-    // The stream may have failed already; what it failed with reaches the reader.
+    // The stream may have failed already; the reader gets its error.
     reader.cancel(reason).catch(() => undefined);
   };
   const unlink = onAbort(signal, () => {

@@ -23,7 +23,7 @@ export interface Informer<T extends KubeObject> {
   readonly hasSynced: boolean;
   /** Resolves when `hasSynced` has become true. */
   readonly synced: Promise<void>;
-  /** Handlers added late are first told of everything there is. They must not throw and must not wait. */
+  /** Handlers added later first get an add for every object. They must not throw and must not wait. */
   addEventHandler(handler: EventHandler<T>): void;
   /** Registered before start; the function gives the values under which an object is found. */
   addIndex(name: string, values: (object: T) => readonly string[]): void;

@@ -30,7 +30,7 @@ interface ListedState<T> {
 interface WatchState {
   readonly phase: 'watch';
   readonly resourceVersion: string;
-  /** The watch before this one was silent for so long that it was given up. */
+  /** The previous watch was given up because it was silent for too long. */
   readonly wasSilent: boolean;
 }
 
@@ -54,7 +54,7 @@ export type WatchOutcome = {
   | { readonly how: 'failed'; readonly error: unknown }
 );
 
-/** A watch that ends sooner than this without a word is a failure (client-go: "very short watch"). */
+/** A watch that ends sooner than this without an event is a failure (client-go: "very short watch"). */
 const shortWatchMs = 1_000;
 
 export const initialState: ListState = { phase: 'list', from: '0', paged: true };
@@ -66,7 +66,7 @@ export function afterListFailure<T extends KubeObject>(
 ): ReflectorState<T> {
   // The pages were a snapshot that is gone: ask for everything in one piece.
   if (state.phase === 'page' && isExpired(error)) return { phase: 'list', from: state.from, paged: false };
-  // The version is forgotten, or the server is behind us (it lost data): what it has now is the truth.
+  // The version is compacted, or the server is behind us (it lost data): list what it has now.
   if (state.phase === 'list' && state.from !== '' && (isExpired(error) || isTooLarge(error))) {
     return { phase: 'list', from: '', paged: state.paged };
   }

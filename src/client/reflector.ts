@@ -43,7 +43,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly newest?: boolean;
   /** Default 500, as client-go's informers. */
   readonly pageSize?: number;
-  /** A watch without a word, bookmarks included, is given up after one to two times this; default 90 s. */
+  /** A watch without events or bookmarks is given up after one to two times this; default 90 s. */
   readonly silenceMs?: number;
 }
 
@@ -165,7 +165,7 @@ class Reflector<T extends KubeObject> {
   }
 }
 
-/** Aborts a watch that says nothing from one tick to the next. */
+/** Aborts a watch that receives nothing from one tick to the next. */
 class Watchdog {
   readonly #abort = new AbortController();
   readonly #unlink: () => void;

@@ -20,7 +20,7 @@ export interface Requester {
   json(request: ApiRequest): Promise<unknown>;
 }
 
-export interface Patience {
+export interface RetryOptions {
   /** Without a clock there is nothing to wait by, and nothing is repeated. */
   readonly clock?: Clock;
   /** By how much waits are lengthened; without it they are what the server says. */
@@ -29,7 +29,10 @@ export interface Patience {
   readonly signal?: AbortSignal;
 }
 
-export function createRequester(transport: Transport, { clock, random, signal }: Patience = {}): Requester {
+export function createRequester(
+  transport: Transport,
+  { clock, random, signal }: RetryOptions = {},
+): Requester {
   const open = async (request: ApiRequest): Promise<ApiResponse> => {
     for (let attempt = 0; ; attempt++) {
       const outcome = await tryOnce(transport, request);

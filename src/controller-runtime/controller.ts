@@ -121,7 +121,7 @@ export class Controller {
     }
     const retryMs = queue.addRateLimited(key);
     const fields = { key, error: errorMessage(error), retryMs };
-    // A conflict, or a namespace that goes, only says that the cache was behind: the event that tells is on its way.
+    // A conflict, or a terminating namespace, only shows that the cache was behind: the event will arrive.
     if (isConflict(error)) this.#log.debug('reconcile met a newer object; trying again', fields);
     else if (isNamespaceTerminating(error)) this.#log.debug('the namespace is being deleted', fields);
     else this.#log.warn('reconcile failed; trying again', fields);

@@ -9,9 +9,9 @@
 
 import type { Event } from '../api/core/v1/event.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
+import { BoundedMap } from '../base/bounded-map.ts';
 import { rfc3339 } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
-import { Remembered } from '../base/remembered.ts';
 import { TokenBuckets } from '../base/token-buckets.ts';
 
 export interface Occurrence {
@@ -51,8 +51,8 @@ interface Similar {
 export class EventCorrelator {
   readonly #source: EventSource;
   readonly #random: Random;
-  readonly #similar = new Remembered<Similar>(maxRemembered);
-  readonly #written = new Remembered<Event>(maxRemembered);
+  readonly #similar = new BoundedMap<Similar>(maxRemembered);
+  readonly #written = new BoundedMap<Event>(maxRemembered);
   readonly #buckets = new TokenBuckets({ burst, refillMs, keys: maxRemembered });
 
   constructor(source: EventSource, random: Random) {
@@ -60,7 +60,7 @@ export class EventCorrelator {
     this.#random = random;
   }
 
-  /** Undefined: too many of its kind, say nothing. It is counted all the same. */
+  /** Undefined: too many similar events, write none. The occurrence is counted all the same. */
   correlate(occurrence: Occurrence): Correlated | undefined {
     const { about, type, reason, at } = occurrence;
     const object = [about.kind, about.namespace, about.name, about.uid, about.apiVersion];

@@ -28,7 +28,7 @@ export interface EventRecorderOptions extends EventSource {
 }
 
 export interface StoppableEventRecorder extends EventRecorder {
-  /** Takes nothing more, and resolves when what waits is written or 5 s are over. */
+  /** Accepts no more events, and resolves when the waiting ones are written or 5 s are over. */
   stop(): Promise<void>;
 }
 

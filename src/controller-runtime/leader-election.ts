@@ -101,7 +101,7 @@ class Elector {
       // An answer that came too late says that it had the lease, not that it has it.
       const isProved = this.#options.clock.now() < begun + this.#config.renewDeadlineMs;
       if (attempt?.held && isProved) await this.#lead(begun, attempt.term);
-      // After a leadership too: it may have ended for a reason that has not gone.
+      // Also after leading: the reason why it ended may still hold.
       if (attempt && !attempt.held && attempt.lost) await this.#untilFree();
       else await this.#pause();
     }
@@ -207,7 +207,7 @@ class Elector {
     try {
       return await this.#acquireOrRenew();
     } catch (error) {
-      // Somebody wrote first: who it was decides.
+      // Another process wrote first: whether it holds the lease decides.
       if (!isConflict(error) && !isAlreadyExists(error)) return this.#notHeld(error);
     }
     try {
@@ -271,7 +271,7 @@ class Elector {
     }
   }
 
-  /** News may come twice and late, by a read and by the watch: only what is newer counts. */
+  /** A version may arrive twice and late, by a read and by the watch: only a newer one counts. */
   #observe(lease: Lease): void {
     const { resourceVersion } = lease.metadata;
     if (notAfter(resourceVersion, this.#version)) return;

@@ -18,9 +18,9 @@ export type NodeApproval = 'auto' | 'manual';
 export type Decision =
   /** Not ours to decide, or decided. */
   | { readonly type: 'leave' }
-  /** A machine that wants to join, and nobody has said that it may. */
+  /** A machine that wants to join and has not been approved. */
   | { readonly type: 'await'; readonly node: string }
-  /** Whose names and addresses the masters have is not known yet. */
+  /** The names and addresses of the masters are not known yet. */
   | { readonly type: 'await-masters' }
   | { readonly type: 'approve'; readonly message: string }
   | { readonly type: 'deny'; readonly reason: string; readonly message: string };
@@ -90,7 +90,7 @@ function decideJoining(name: string, { approval, node, lease, now }: Situation):
   return { type: 'approve', message: 'Auto approving kubelet client certificate of a bootstrap token.' };
 }
 
-/** Nothing is heard of it, by the masters' clock: what its lease says may come from a clock that was ahead. */
+/** The node is lost by the masters' clock: the times in its Lease may come from a clock that was ahead. */
 const isLost = (node: Node | undefined) =>
   node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'Unknown') ?? false;
 
@@ -100,7 +100,7 @@ function secondsSinceRenewal(lease: Lease | undefined, now: number): number | un
   return Number.isNaN(renewed) ? undefined : Math.max(0, Math.floor((now - renewed) / 1000));
 }
 
-/** Whoever took the node out does not want it back by a renewal. */
+/** A deleted node must not come back by renewing its certificate. */
 function decideRenewal(name: string, { approval, node }: Situation): Decision {
   if (approval === 'manual' && (!node || isPending(node))) return { type: 'await', node: name };
   return { type: 'approve', message: 'Auto approving self kubelet client certificate.' };

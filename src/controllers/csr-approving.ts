@@ -50,7 +50,7 @@ import { type MasterPlace, placesOf } from './masters-plan.ts';
 
 export interface CsrApprovingOptions {
   readonly approval: NodeApproval;
-  /** Ranges such as 10.96.0.0/16, and the domain: what no node serves under. */
+  /** Ranges such as 10.96.0.0/16, and the domain: no node may serve under these addresses and names. */
   readonly serviceCidr: string;
   readonly clusterCidr: string;
   readonly clusterDomain: string;
@@ -75,11 +75,11 @@ function csrApprovingController(
   const nodes = informers.informerFor(nodeResource).lister;
   const leases = informers.informerFor(leaseResource).lister;
   const services = informers.informerFor(serviceResource).lister;
-  /** Which Node each request waits for, to be there or to be let in. */
+  /** Which Node each request waits for, to be created or to be approved. */
   const waiting = new Map<ObjectKey, string>();
-  /** Those that wait until a master has said where it is. */
+  /** Requests that wait until a master has published its address. */
   const waitingForMasters = new Set<ObjectKey>();
-  /** Also those that are away: a certificate lasts longer than a restart of theirs. */
+  /** Also masters that are down: a certificate outlasts their restart. */
   const masters = new Map<string, MasterPlace>();
 
   async function reconcile(key: ObjectKey): Promise<undefined> {
@@ -105,7 +105,7 @@ function csrApprovingController(
       await act(key, request, decision, node);
       return;
     }
-    // A denial is for good: what the cache remembers of the node is no ground for it.
+    // A denial is final: a stale cache must not cause one.
     const live = await ifPresent(client.resource(nodeResource).get(node.metadata.name));
     await act(key, request, decideRequest(request, { ...situation, node: live }), live);
   }
@@ -118,7 +118,7 @@ function csrApprovingController(
     return { ...kept, serviceAddresses: ofServices, masters: [...masters.values()] };
   }
 
-  /** Which requests can be answered now that a master has told where it is. */
+  /** The requests that can be decided now that a master has published its address. */
   function learn(lease: Lease): readonly ObjectKey[] {
     const found = lease.metadata.namespace === 'kube-system' ? placesOf([lease]) : [];
     for (const place of found) masters.set(`${place.address} ${place.hostname}`, place);
@@ -131,7 +131,7 @@ function csrApprovingController(
     try {
       return await read(Buffer.from(spec.request, 'base64').toString('latin1'));
     } catch {
-      // The API server has read it before it was stored; what it took then and we cannot read is denied.
+      // The API server parsed the request before it stored it; one that cannot be parsed here is denied.
       return undefined;
     }
   }
@@ -178,14 +178,14 @@ function csrApprovingController(
     log.info(`certificate request ${type.toLowerCase()}`, { request: request.metadata.name, message });
   }
 
-  /** The Node is made for the request, or is there from an earlier life of the machine. */
+  /** The Node is created for the request, or exists from an earlier time of the machine in the cluster. */
   async function showPending(
     request: CertificateSigningRequest,
     name: string,
     existing: Node | undefined,
   ): Promise<void> {
     if (hasNode(request)) return;
-    // The cache may not show yet that its Node was here and has been taken out, and that it goes with it.
+    // The cache may not show yet that its Node was deleted, and that the request will be deleted with it.
     const live = existing
       ? request
       : await ifPresent(client.resource(requestResource).get(request.metadata.name));
@@ -203,7 +203,7 @@ function csrApprovingController(
     await ifPresent(client.resource(requestResource).update(next));
   }
 
-  /** Undefined when it has come by another way: its event wakes the request again. */
+  /** Undefined when another writer created it: the event wakes the request again. */
   async function createPending(request: CertificateSigningRequest, name: string): Promise<Node | undefined> {
     try {
       return await client.resource(nodeResource).create({
@@ -219,7 +219,7 @@ function csrApprovingController(
     }
   }
 
-  /** What has been decided, by us or by a person, a pending Node follows; and what is left of requests goes with it. */
+  /** A pending Node follows the decision on its request, whoever made it, and its other requests are deleted with it. */
   async function settle(
     key: ObjectKey,
     request: CertificateSigningRequest,

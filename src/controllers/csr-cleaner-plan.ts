@@ -3,13 +3,13 @@ import type { CertificateSigningRequest } from '../api/certificates/v1/certifica
 import { decisions } from '../api/certificates/v1/conditions.ts';
 
 const hour = 3600 * 1000;
-/** Nobody has decided. */
+/** Neither approved nor denied. */
 const pendingAge = 24 * hour;
-/** Answered: whoever asked has had the time to fetch it. */
+/** Decided: the requester has had the time to fetch the certificate. */
 const decidedAge = hour;
 
 /** When the request may go, in milliseconds since the epoch. */
-export function endOfLife({ metadata, status }: CertificateSigningRequest): number {
+export function deletableAt({ metadata, status }: CertificateSigningRequest): number {
   const created = Date.parse(metadata.creationTimestamp);
   const decided = (status?.conditions ?? [])
     .filter(({ type }) => decisions.some((decision) => decision === type))

@@ -1,4 +1,4 @@
-/** Deletes requests for certificates that nobody needs any more. */
+/** Deletes old certificate signing requests. */
 import { certificateSigningRequestResource as requestResource } from '../api/certificates/v1/certificate-signing-request.ts';
 import { isTerminating, type ObjectKey } from '../apimachinery/meta.ts';
 import {
@@ -7,7 +7,7 @@ import {
   type ReconcileResult,
   watched,
 } from '../controller-runtime/definition.ts';
-import { endOfLife } from './csr-cleaner-plan.ts';
+import { deletableAt } from './csr-cleaner-plan.ts';
 import { ifPresent } from './if-present.ts';
 
 export function csrCleaner({ client, clock, informers }: ControllerContext): ControllerDefinition {
@@ -16,7 +16,7 @@ export function csrCleaner({ client, clock, informers }: ControllerContext): Con
   async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
     const request = requests.get(key);
     if (!request || isTerminating(request)) return undefined;
-    const left = endOfLife(request) - clock.now();
+    const left = deletableAt(request) - clock.now();
     if (left > 0) return { requeueAfter: left };
     const { name, uid, resourceVersion } = request.metadata;
     const preconditions = { uid, resourceVersion };

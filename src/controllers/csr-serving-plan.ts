@@ -16,7 +16,7 @@ import {
 import type { CertificateRequestContent } from '../base/certificate-request.ts';
 import type { MasterPlace } from './masters-plan.ts';
 
-/** What the cluster keeps for itself. */
+/** Ranges and names that are reserved for the cluster. */
 export interface ClusterPlaces {
   /** Such as `cluster.local`. */
   readonly clusterDomain: string;
@@ -25,7 +25,7 @@ export interface ClusterPlaces {
   readonly podRange: IPv4Range;
   /** The addresses that the Services of the API and of cluster DNS have, wherever they lie. */
   readonly serviceAddresses: readonly string[];
-  /** Those that were seen. None means that they are not known yet: one of them answers this very request. */
+  /** The known masters. None means that they are not known yet, since one of them handles this request. */
   readonly masters: readonly MasterPlace[];
 }
 
@@ -40,7 +40,7 @@ export interface ServingSituation {
 
 export type ServingVerdict =
   | { readonly type: 'granted' }
-  /** Nobody knows yet. */
+  /** Not known yet. */
   | { readonly type: 'wait' }
   | { readonly type: 'refused'; readonly reason: 'NotItsName' | 'NotItsAddress'; readonly message: string };
 
@@ -59,7 +59,7 @@ export function judgeServing(
   return situation.places.masters.length > 0 ? { type: 'granted' } : { type: 'wait' };
 }
 
-/** Its name in the cluster, which is its alone. A host name is what the machine calls itself. */
+/** Checks for the name of the Node, which is unique. A machine can choose any host name. */
 function nameProblem(dnsName: string, { name, places, from }: ServingSituation): string | undefined {
   if (dnsName !== name) return `DNS name ${dnsName} does not belong to node ${name}: request ${name}`;
   if (isReservedName(dnsName, places.clusterDomain))
@@ -74,11 +74,11 @@ function nameProblem(dnsName: string, { name, places, from }: ServingSituation):
 /** As names are compared: in lower case, without the dot that makes one absolute. */
 const plainName = (name: string) => name.toLowerCase().replace(/\.$/, '');
 
-/** Whoever is on a master's machine may read the authority's key there: it has nothing to gain. */
+/** A request from a master's machine: root there can read the authority's key anyway. */
 const comesFrom = ({ address }: MasterPlace, from = '') =>
   sameAddress(address, from) || addressKind(from) === 'loopback';
 
-/** What every machine calls itself, in the hosts file of one distribution or another (RFC 6761 §6.3 and Debian's). */
+/** Names for the machine itself in the hosts files of distributions (RFC 6761 §6.3, Debian). */
 const ownNames = new Set([
   'localhost',
   'localhost4',

@@ -5,7 +5,7 @@ import type { CertificateRequestContent, SigningTerms } from '../base/certificat
 import { contentChecks } from './csr-content-plan.ts';
 
 const day = 24 * 3600 * 1000;
-/** What kube-controller-manager signs for when nobody asks for less (--cluster-signing-duration). */
+/** The default term of kube-controller-manager (--cluster-signing-duration). */
 const longest = 365 * day;
 /** Certificates begin a little in the past, for machines whose clock is behind. */
 const backdate = 5 * 60 * 1000;

@@ -56,8 +56,8 @@ function csrSigningController(
       conditions: [...(request.status?.conditions ?? []), ...(status.conditions ?? [])],
     };
     await ifPresent(client.resource(requestResource).updateStatus(next));
-    const told = { request: key, signer: request.spec.signerName, ...(refusal && { refusal }) };
-    log.info(refusal ? 'certificate request failed' : 'certificate issued', told);
+    const fields = { request: key, signer: request.spec.signerName, ...(refusal && { refusal }) };
+    log.info(refusal ? 'certificate request failed' : 'certificate issued', fields);
   }
 
   return {

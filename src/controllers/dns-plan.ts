@@ -11,7 +11,7 @@ import { findCondition } from './conditions.ts';
 export interface DnsStatusPlan {
   readonly status: NonNullable<Dns['status']>;
   readonly changed: boolean;
-  /** For an event: something that is wrong and was not, or otherwise. */
+  /** For an event: a problem that is new or has changed. */
   readonly problem: { readonly reason: string; readonly message: string } | undefined;
 }
 
@@ -57,12 +57,12 @@ export function planDnsStatus(dns: Dns, { serviceOf, clusterDomain, nodes, now }
     ...(dns.metadata.generation !== undefined && { observedGeneration: dns.metadata.generation }),
     conditions: [...others, condition],
   };
-  const told = current?.status === status && current.message === said.message;
-  // What has only to begin is no problem that anybody should look at.
+  const unchanged = current?.status === status && current.message === said.message;
+  // A node that has not started serving yet is not worth a warning.
   const isProblem = first && first.reason !== 'NotServedYet';
   return {
     status: next,
     changed: !deepEqual(next, dns.status),
-    problem: isProblem && !told ? said : undefined,
+    problem: isProblem && !unchanged ? said : undefined,
   };
 }

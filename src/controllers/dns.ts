@@ -1,4 +1,4 @@
-/** Says of each Dns whether its paths lead anywhere and whether the nodes, which route by themselves, serve it. */
+/** Sets the status of each Dns: whether its paths lead to Services and whether the nodes serve it. */
 import { type Node, nodeResource } from '../api/core/v1/node.ts';
 import { serviceResource } from '../api/core/v1/service.ts';
 import { type Dns, dnsResource } from '../api/minik8s/v1/dns.ts';

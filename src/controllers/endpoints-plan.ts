@@ -125,7 +125,7 @@ const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 const byFirst = ([a]: readonly [string, boolean], [b]: readonly [string, boolean]) => compare(a, b);
 
-/** Where pods mean several numbers by one name, in the order of these. */
+/** When pods have different port numbers under one name, in the order of the numbers. */
 function byPort(a: EndpointSubset, b: EndpointSubset): number {
   const [one, other] = [a.ports?.[0], b.ports?.[0]];
   return compare(one?.name ?? '', other?.name ?? '') || (one?.port ?? 0) - (other?.port ?? 0);

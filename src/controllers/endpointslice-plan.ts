@@ -127,7 +127,7 @@ function desiredGroups(service: Service, pods: readonly Pod[]): Map<string, Grou
   return groups;
 }
 
-/** The endpoint that a pod is; undefined when it has no address, or none any more. */
+/** The endpoint for a pod; undefined when the pod has no address, or has ended. */
 export function endpointOf(service: Service, pod: Pod): Endpoint | undefined {
   const addresses = (pod.status?.podIPs?.map(({ ip }) => ip) ?? [pod.status?.podIP ?? '']).filter(isIPv4);
   const address = addresses[0];

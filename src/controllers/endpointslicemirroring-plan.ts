@@ -68,7 +68,7 @@ export function planMirror(
     if (slice) put(slice, group);
     else missing.push(group);
   }
-  // A slice whose ports nobody serves any more becomes one that is missing: so there is no moment without.
+  // A slice with unused ports is rewritten as a missing one, so that there is never a moment without it.
   for (const group of missing) {
     const free = existing.find((one) => left.has(one) && one.addressType === group.addressType);
     if (free) put(free, group);

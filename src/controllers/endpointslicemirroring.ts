@@ -39,7 +39,7 @@ export function endpointSliceMirroringController(context: ControllerContext): Co
     const service = services.get(key);
     const existing = slicesOf(key).filter((slice) => !isTerminating(slice));
     if (!service && endpoints && existing.some((slice) => isOwnedBy(slice, endpoints))) {
-      // What a person wrote is not deleted because a cache lags: then the Service is about to be seen.
+      // Endpoints that a person wrote must not be deleted because the cache does not show the Service yet.
       if (await isThere(endpoints)) return undefined;
       await remove(endpoints);
     }

@@ -46,7 +46,7 @@ const blocks = (dependent: KubeObject, owner: string) =>
  * circle would ever go. Upstream guesses by the nearest ones alone, while an object is not being deleted yet; so objects
  * that were all deleted at once stay there, and a chain of four can lose its order.
  */
-export function ownersInCircle(
+export function ownersInCycle(
   object: KubeObject,
   dependentsOf: (uid: string) => readonly KubeObject[],
 ): readonly string[] {
@@ -65,7 +65,7 @@ export function ownersInCircle(
   return owners.map(({ uid }) => uid).filter((uid) => reached.has(uid) && blocks(object, uid));
 }
 
-/** `circle`: of `ownersInCircle`. */
+/** `circle`: of `ownersInCycle`. */
 export function planCollection(
   object: KubeObject,
   owners: readonly Owner[],

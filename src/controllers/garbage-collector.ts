@@ -23,7 +23,7 @@ import {
   type Owner,
   type OwnerState,
   orphanFinalizer,
-  ownersInCircle,
+  ownersInCycle,
   planCollection,
   waitsForDependents,
 } from './garbage-collector-plan.ts';
@@ -86,7 +86,7 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
       object,
       owners,
       dependents.map((dependent) => dependent.object),
-      ownersInCircle(object, (uid) => dependentsOf(uid).map((dependent) => dependent.object)),
+      ownersInCycle(object, (uid) => dependentsOf(uid).map((dependent) => dependent.object)),
     );
     switch (action.type) {
       case 'none':

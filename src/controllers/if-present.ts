@@ -1,6 +1,6 @@
 import { isNamespaceTerminating, isNotFound } from '../apimachinery/status-error.ts';
 
-/** For writes to objects that may be gone by now, which is as good: resolves to undefined when they are. */
+/** For writes to objects that may be deleted by now: resolves to undefined then. */
 export async function ifPresent<T>(write: Promise<T>): Promise<T | undefined> {
   try {
     return await write;
@@ -10,7 +10,7 @@ export async function ifPresent<T>(write: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** For creations: resolves to undefined in a namespace that is going or gone, where nothing can be made any more. */
+/** For creations: resolves to undefined in a namespace that is terminating or deleted. */
 export async function unlessNamespaceEnds<T>(creation: Promise<T>): Promise<T | undefined> {
   try {
     return await creation;

@@ -25,14 +25,14 @@ export const sliceLabels = { 'kubernetes.io/service-name': serviceName };
 export const leaseNameOf = ({ address, port }: MasterAddress) => `apiserver-${address}-${port}`;
 export const identityOf = ({ address, port }: MasterAddress) => `${address}:${port}`;
 
-/** What others must not pass for. */
+/** Names and addresses that no other machine may claim. */
 export interface MasterPlace {
   readonly address: string;
-  /** Undefined when it has not said. */
+  /** Undefined when its Lease does not say. */
   readonly hostname: string | undefined;
 }
 
-/** Where those of the Leases are that are of masters. */
+/** The addresses and host names of the masters that have a Lease. */
 export const placesOf = (leases: readonly Lease[]): MasterPlace[] =>
   leases.flatMap(({ metadata, spec }) => {
     const address = addressIn(spec.holderIdentity)?.address;

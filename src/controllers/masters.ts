@@ -110,7 +110,7 @@ class Masters {
     return this.#context.informers.informerFor(leaseResource, leaseScope).lister.list(leaseNamespace);
   }
 
-  /** When each Lease is to be taken for dead; this master's own never is. */
+  /** When each Lease counts as expired; this master's own never does. */
   #observe(away: boolean): Map<string, number> {
     const now = this.#context.clock.now();
     const seen = new Map<string, { readonly version: string; readonly at: number }>();
@@ -145,8 +145,8 @@ class Masters {
     const annotations = { [hostnameAnnotation]: this.#options.hostname };
     const metadata = { name: this.#name, namespace: leaseNamespace, labels: masterLabels, annotations };
     if (own) {
-      const told = { ...own.metadata, annotations: { ...own.metadata.annotations, ...annotations } };
-      await leases.update({ ...own, metadata: told, spec });
+      const updated = { ...own.metadata, annotations: { ...own.metadata.annotations, ...annotations } };
+      await leases.update({ ...own, metadata: updated, spec });
     } else {
       const made = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec } as const;
       // It may be there and not in the cache yet: that event wakes this again.
@@ -161,7 +161,7 @@ class Masters {
         .resource(leaseResource)
         .delete(name, leaseNamespace, { preconditions: { uid, resourceVersion } })
         .then(() => true),
-      // Another master was faster, or it has been renewed after all.
+      // Another master was faster, or the Lease has been renewed after all.
       isNotFound,
       isConflict,
     );
@@ -189,7 +189,7 @@ class Masters {
     this.#options.onPublished?.();
   }
 
-  /** One of that name without the label by which these are found is not in the cache. */
+  /** A Lease of that name without the master label is not in the cache. */
   async #reclaim({ metadata, ...wanted }: Draft<EndpointSlice>): Promise<void> {
     const slices = this.#context.client.resource(endpointSliceResource);
     const existing = await tolerate(slices.get(metadata.name ?? '', 'default'), isNotFound);

@@ -26,7 +26,7 @@ const finalizer = 'kubernetes';
 const recheckAfter = 5_000;
 
 /** What is left in a namespace of one kind. */
-export interface Remains {
+export interface RemainingContent {
   /** Such as `pods.` or `deployments.apps`, as upstream writes them. */
   readonly resource: string;
   readonly count: number;
@@ -37,7 +37,7 @@ export interface Remains {
 /** The conditions a terminating namespace reports (pkg/controller/namespace/deletion/status_condition_utils). */
 export function deletionConditions(
   current: readonly Condition[],
-  remains: readonly Remains[],
+  remains: readonly RemainingContent[],
   failure: string | undefined,
   now: string,
 ): Condition[] {
@@ -108,7 +108,7 @@ export function namespaceController(context: ControllerContext): ControllerDefin
   }
 
   /** Deletes all objects of a kind and counts those that are there still. */
-  async function empty(kind: ResourceRef, namespace: string): Promise<Remains> {
+  async function empty(kind: ResourceRef, namespace: string): Promise<RemainingContent> {
     const api = client.resource(kind);
     const { items } = await api.list({ namespace });
     await Promise.all(items.filter((object) => !isTerminating(object)).map((object) => remove(kind, object)));
@@ -125,7 +125,11 @@ export function namespaceController(context: ControllerContext): ControllerDefin
     await ifPresent(client.resource(kind).delete(name, namespace, options));
   }
 
-  async function report(namespace: Namespace, remains: readonly Remains[], failure: string | undefined) {
+  async function report(
+    namespace: Namespace,
+    remains: readonly RemainingContent[],
+    failure: string | undefined,
+  ) {
     const next = deepCopy(namespace);
     const now = rfc3339(clock.now());
     const conditions = deletionConditions(namespace.status?.conditions ?? [], remains, failure, now);

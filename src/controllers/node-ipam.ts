@@ -66,9 +66,9 @@ function nodeIpamController(
 ): ControllerDefinition {
   const { client, clock, events, informers } = context;
   const nodes = informers.informerFor(nodeResource).lister;
-  /** Given out by this process, by node uid, until the cache shows it. */
+  /** Ranges assigned by this process, by node uid, until the cache shows them. */
   const given = new Map<string, string>();
-  /** The nodes there was no range for: looked at again when a node goes. */
+  /** Nodes without a free range: checked again when a node is deleted. */
   const waiting = new Set<ObjectKey>();
 
   async function reconcile(key: ObjectKey): Promise<undefined> {

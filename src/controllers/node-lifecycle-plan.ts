@@ -25,7 +25,7 @@ export function disruptionOf(nodes: number, unready: number): Disruption {
 
 export interface NodeObservation {
   readonly node: Node;
-  /** Milliseconds for which it could have been heard and was not. */
+  /** Milliseconds without a heartbeat in which one could have arrived. */
   readonly silence: number;
   /** Milliseconds of silence after which it counts as lost. */
   readonly grace: number;
@@ -35,11 +35,11 @@ export interface NodeObservation {
 }
 
 export interface NodeLifecyclePlan {
-  /** All conditions as they are to be; undefined: they are. */
+  /** All conditions as they should be; undefined when nothing changes. */
   readonly conditions: Condition[] | undefined;
-  /** All taints as they are to be; undefined: they are. */
+  /** All taints as they should be; undefined when nothing changes. */
   readonly taints: Taint[] | undefined;
-  /** Its pods cannot be reached, so they are not to be endpoints any more. */
+  /** Its pods are unreachable and must no longer be endpoints. */
   readonly lost: boolean;
   /** Milliseconds until it has been silent for too long; undefined: it has been already. */
   readonly lostIn: number | undefined;
@@ -63,7 +63,7 @@ export function planNode(observation: NodeObservation): NodeLifecyclePlan {
 export const readiness = (node: Node): Condition['status'] | undefined =>
   node.status?.conditions?.find(({ type }) => type === 'Ready')?.status;
 
-/** What a node agent says of its node; nobody else knows. */
+/** The conditions that a node agent reports. */
 const agentConditions = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
 function unknownConditions(node: Node, now: string): Condition[] {
@@ -132,7 +132,7 @@ function plannedTaints(input: TaintInput): Taint[] {
   return [...kept, ...wanted.filter((taint) => !kept.some((one) => sameTaint(one, taint)))];
 }
 
-/** What evicts already goes on doing so unless nobody is heard; a silent node must have been so for its time. */
+/** Taints that evict already stay unless no node is heard; a silent node gets one after its grace period. */
 function evicts(key: string, { node, disruption, silent }: TaintInput): boolean {
   if (disruption === 'full') return false;
   const already = node.spec.taints?.some((taint) => taint.effect === 'NoExecute' && taint.key === key);

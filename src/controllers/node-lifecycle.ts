@@ -3,7 +3,7 @@
  * A node is heard by its Lease. There is one timer a node, and a heartbeat does not even touch that: when the time
  * is up, what was heard meanwhile gives the next one. Times of nodes are never compared with ours, so their clocks
  * do not matter; how a stop of the control plane is kept from looking like the death of all nodes is in
- * node-sight.ts, what is done while nobody is heard in node-lifecycle-plan.ts.
+ * heartbeat-monitor.ts, what is done while nobody is heard in node-lifecycle-plan.ts.
  */
 import { type Lease, leaseResource, nodeLeaseNamespace } from '../api/coordination/v1/lease.ts';
 import { type Node, nodeResource } from '../api/core/v1/node.ts';
@@ -19,6 +19,7 @@ import {
   type ReconcileResult,
   watched,
 } from '../controller-runtime/definition.ts';
+import { HeartbeatMonitor } from './heartbeat-monitor.ts';
 import { ifPresent } from './if-present.ts';
 import {
   type Disruption,
@@ -27,7 +28,6 @@ import {
   planNode,
   readiness,
 } from './node-lifecycle-plan.ts';
-import { Sight } from './node-sight.ts';
 import { nodeNameOf, podsByNode } from './pods-by-node.ts';
 
 export interface NodeLifecycleOptions {
@@ -35,7 +35,7 @@ export interface NodeLifecycleOptions {
   readonly gracePeriodMs?: number | undefined;
 }
 
-/** Milliseconds for a node's first word (upstream's nodeStartupGracePeriod). */
+/** Milliseconds for a node's first heartbeat (upstream's nodeStartupGracePeriod). */
 const startupGrace = 60_000;
 
 export const nodeLifecycle =
@@ -53,24 +53,24 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
   const leaseInformer = informers.informerFor(leaseResource, { namespace: nodeLeaseNamespace });
   const leases = leaseInformer.lister;
 
-  /** When this process heard of each node, or saw it first. */
+  /** When the last heartbeat of each node arrived here, or when the node was first seen. */
   const heardAt = new Map<string, number>();
-  /** Nodes whose agent has ever said whether they are ready, and those that are not. */
+  /** Nodes whose agent has ever reported the condition Ready, and those that are not ready. */
   const speaking = new Set<string>();
   const unready = new Set<string>();
   const warned = new Set<string>();
   let disruption: Disruption = 'none';
-  /** The nodes to look at again because another one has changed how bad it is. */
+  /** Nodes to check again because the number of unready nodes has changed the disruption state. */
   let concerned: readonly string[] = [];
-  const sight = new Sight({
+  const heartbeats = new HeartbeatMonitor({
     clock,
     tickMs: Math.max(1_000, gracePeriod / 8),
-    look: () => client.resource(leaseResource).list({ namespace: nodeLeaseNamespace, limit: 1 }),
+    probeStore: () => client.resource(leaseResource).list({ namespace: nodeLeaseNamespace, limit: 1 }),
   });
 
   function heard(name: string): void {
     heardAt.set(name, clock.now());
-    sight.heard(() => Math.max(gracePeriod, 2 * longestInterval(leases.list())));
+    heartbeats.record(() => Math.max(gracePeriod, 2 * longestInterval(leases.list())));
   }
 
   function count(): void {
@@ -110,12 +110,12 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
   });
 
   async function reconcile(name: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | undefined> {
-    sight.follow(signal);
+    heartbeats.follow(signal);
     const node = nodes.get(name);
     if (!node || isTerminating(node) || isPending(node)) return undefined;
     const lease = leases.get(`${nodeLeaseNamespace}/${name}`);
     if (lease) warnOfSlowHeartbeat(node, lease);
-    const silence = sight.silenceSince(heardAt.get(name) ?? clock.now());
+    const silence = heartbeats.silenceSince(heardAt.get(name) ?? clock.now());
     const grace = lease ? graceFor(lease) : Math.max(gracePeriod, startupGrace);
     const nobody = silence >= grace && nobodyIsHeard();
     const now = rfc3339(clock.now());
@@ -123,14 +123,15 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
     await write(node, plan);
     if (plan.lost || (plan.lostIn === undefined && speaking.size === 1)) await markPods(name);
     if (plan.lostIn !== undefined) return { requeueAfter: Math.max(1, plan.lostIn) };
-    // Either the others are lost too, which is told, or they are heard again.
+    // Either the other nodes are lost too, which is an event of its own, or their heartbeats arrive again.
     return nobody && disruption !== 'full' ? { requeueAfter: gracePeriod / 8 } : undefined;
   }
 
-  /** Cut off from here, nodes are lost one after the other; the first are not to pay for being first. */
-  const nobodyIsHeard = () => speaking.size > 1 && sight.quietFor() > 1.5 * longestInterval(leases.list());
+  /** When this process is cut off, nodes time out one after the other; the first ones must not be evicted for that. */
+  const nobodyIsHeard = () =>
+    speaking.size > 1 && heartbeats.quietFor() > 1.5 * longestInterval(leases.list());
 
-  /** A node must get two chances to be heard, whatever was configured here. */
+  /** A node may miss at least one heartbeat, whatever grace period is configured. */
   const graceFor = (lease: Lease) => Math.max(gracePeriod, 2 * intervalOf(lease));
 
   function warnOfSlowHeartbeat(node: Node, lease: Lease): void {
@@ -164,7 +165,7 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
     if (failed) throw failed.reason;
   }
 
-  /** Takes its endpoints out of every Service. Its agent, should it be alive, says so again when it is back. */
+  /** Marks the pod as not ready, which removes it from all Services. A living agent reports it as ready again. */
   async function markPod(pod: Pod): Promise<void> {
     const next = deepCopy(pod);
     const condition = podCondition(next, 'Ready');
@@ -198,10 +199,10 @@ const intervalOf = ({ spec }: Lease) => (spec.leaseDurationSeconds ?? 40) * 250;
 const longestInterval = (all: readonly Lease[]) =>
   all.reduce((longest, lease) => Math.max(longest, intervalOf(lease)), 0);
 
-/** No agent may speak for it before a person has let it in. */
+/** A pending Node: no agent reports for it before an administrator has approved it. */
 const isPending = ({ status }: Node) => status?.phase === 'Pending';
 
-/** Unknown is written here, anything else by the agent, which says each time when that was. */
+/** Status Unknown is written by this controller, any other by the agent, with the time. */
 function isNewsOfAgent(node: Node, before: Node): boolean {
   const [now, then] = [node, before].map(({ status }) =>
     status?.conditions?.find(({ type }) => type === 'Ready'),

@@ -6,7 +6,7 @@ import { type Draft, isTerminating } from '../apimachinery/meta.ts';
 export type ServicePlan =
   | { readonly type: 'none' }
   | { readonly type: 'create' }
-  /** Its address cannot be changed: it has to go and is then made anew. */
+  /** Its clusterIP is immutable: the Service must be deleted and created again. */
   | { readonly type: 'remove' }
   | { readonly type: 'update'; readonly service: Service };
 
@@ -18,7 +18,7 @@ const none: ServicePlan = { type: 'none' };
  */
 export function planService(wanted: Draft<Service>, existing: Service | undefined): ServicePlan {
   if (!existing) return { type: 'create' };
-  // Its going is seen, and then it is made again.
+  // The deletion arrives as an event; then the Service is created again.
   if (isTerminating(existing)) return none;
   const { spec } = existing;
   const { clusterIP, ports = [] } = wanted.spec;

@@ -62,7 +62,7 @@ function controller(
       }
       case 'update':
         log.warn('the Service of the API server was changed; restoring it', { service: name });
-        // Whoever was faster wakes this again.
+        // Another master was faster; its write arrives as an event.
         await tolerate(services.update(plan.service), isNotFound, isConflict);
     }
   }

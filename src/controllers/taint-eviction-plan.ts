@@ -11,7 +11,7 @@ export const evictingTaints = (taints: readonly Taint[] | undefined): readonly T
  * for ever. All taints must be tolerated, and the shortest time counts. As upstream, the first toleration that
  * fits a taint is the one that is used.
  */
-export function stay(
+export function minTolerationTime(
   tolerations: readonly Toleration[] | undefined,
   taints: readonly Taint[],
 ): number | undefined {

@@ -20,7 +20,7 @@ import {
 import { withCondition } from './conditions.ts';
 import { ifPresent } from './if-present.ts';
 import { nodeNameOf, podsByNode } from './pods-by-node.ts';
-import { evictingTaints, stay } from './taint-eviction-plan.ts';
+import { evictingTaints, minTolerationTime } from './taint-eviction-plan.ts';
 
 interface Meeting {
   readonly uid: string;
@@ -46,7 +46,7 @@ export function taintEvictionController(context: ControllerContext): ControllerD
       return undefined;
     }
     if (left > 0) return { requeueAfter: left };
-    // The cache may be behind, after a stop of this process above all: the node may have been heard since.
+    // The cache may be behind, in particular after this process was stopped: the node may be back already.
     const current = await ifPresent(client.resource(nodeResource).get(node.metadata.name));
     if (!current || timeLeft(key, pod, current) !== 0) return { requeueAfter: 1_000 };
     await evict(key, pod);
@@ -56,7 +56,7 @@ export function taintEvictionController(context: ControllerContext): ControllerD
   /** Undefined: it may stay for ever. */
   function timeLeft(key: ObjectKey, pod: Pod, node: Node): number | undefined {
     const taints = evictingTaints(node.spec.taints);
-    const allowed = taints.length > 0 ? stay(pod.spec.tolerations, taints) : undefined;
+    const allowed = taints.length > 0 ? minTolerationTime(pod.spec.tolerations, taints) : undefined;
     if (allowed === undefined) return undefined;
     const { uid } = pod.metadata;
     const known = met.get(key);
@@ -65,7 +65,7 @@ export function taintEvictionController(context: ControllerContext): ControllerD
     return Math.max(0, meeting.at + allowed - clock.now());
   }
 
-  /** The condition comes first: who sees the pod go shall know why. */
+  /** The condition is written first, so that watchers of the deletion see the reason. */
   async function evict(key: ObjectKey, pod: Pod): Promise<void> {
     const { name, namespace, uid } = pod.metadata;
     const next = deepCopy(pod);

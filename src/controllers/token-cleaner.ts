@@ -29,7 +29,7 @@ export function tokenCleaner({ client, clock, informers, log }: ControllerContex
     if (left === undefined) return undefined;
     if (left > 0) return { requeueAfter: left };
     const { name, namespace, uid, resourceVersion } = secret.metadata;
-    // Not one that has just been given more time.
+    // Unless the token's expiration has just been extended.
     const preconditions = { uid, resourceVersion };
     await ifPresent(client.resource(secretResource).delete(name, namespace, { preconditions }));
     log.info('deleted an expired bootstrap token', { secret: name });

@@ -1,4 +1,4 @@
-/** What the call comes to; undefined when it fails in one of the ways that are as good, such as isAlreadyExists. */
+/** The result of the call; undefined when it fails with one of the tolerated errors, such as isAlreadyExists. */
 export async function tolerate<T>(
   call: Promise<T>,
   ...kinds: readonly ((error: unknown) => boolean)[]

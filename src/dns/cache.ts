@@ -4,7 +4,7 @@ import { type DnsRecord, type Reply, recordSize } from './packet.ts';
 
 export interface CacheLimits {
   readonly entries: number;
-  /** Of records, as they are on the wire. */
+  /** The size of all records, in bytes on the wire. */
   readonly bytes: number;
 }
 
@@ -35,7 +35,7 @@ export class AnswerCache {
     return this.#entries.size;
   }
 
-  /** What was kept, its times to live less what has passed; undefined when there is none or it is over. */
+  /** The cached answer with its remaining TTLs; undefined when there is none or it has expired. */
   get(key: string): Reply | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
@@ -47,7 +47,7 @@ export class AnswerCache {
     return aged(entry.reply, Math.floor((now - entry.storedAt) / 1000));
   }
 
-  /** Keeps nothing that has no time to live: failures, and answers that may be used once. */
+  /** Does not keep answers without a TTL, such as failures. */
   set(key: string, reply: Reply): void {
     const old = this.#entries.get(key);
     if (old) this.#remove(key, old);

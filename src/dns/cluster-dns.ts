@@ -9,10 +9,10 @@ import type { Exec } from '../base/exec.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { InformerFactory } from '../client/informer.ts';
 import { createClusterZone } from './cluster-zone.ts';
+import { removeDnsLink, setUpDnsLink } from './dns-link.ts';
 import { type Server, systemExchange } from './exchange.ts';
 import { createForwarder } from './forwarder.ts';
 import { type Listening, listenDns } from './listeners.ts';
-import { leavePlace, takePlace } from './place.ts';
 import { createResponder } from './responder.ts';
 import { upstreamServers } from './upstream-servers.ts';
 import type { Zone } from './zone/zone.ts';
@@ -46,11 +46,11 @@ export interface ClusterDns {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** The same on every node of every cluster: for whoever wants this node's server without knowing the cluster. */
+/** The same address on every node of every cluster, for clients that do not know the cluster. */
 const nodeLocalAddress = '169.254.20.10';
 const dnsPort = 53;
 const retry = { initialMs: 100, maxMs: 10_000 };
-/** Whoever reloads a firewall takes our rules with it, and nothing tells. */
+/** Reloading a firewall removes our rules without any event. */
 const mendMs = 60_000;
 
 export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
@@ -70,17 +70,17 @@ export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
   });
   const forwarder = createForwarder({ servers, exchange: systemExchange, messageId, clock, log });
   const respond = createResponder({ zone, forwarder, random });
-  const place = { addresses, podLinks: options.podLinks };
+  const link = { addresses, podLinks: options.podLinks };
 
   async function open(): Promise<Listening> {
-    await takePlace(exec, place);
+    await setUpDnsLink(exec, link);
     return listenDns({ addresses, port: dnsPort, respond, log });
   }
 
   async function mendNowAndThen(signal: AbortSignal): Promise<never> {
     for (;;) {
       await sleep(clock, mendMs, signal);
-      await takePlace(exec, place).catch((error) =>
+      await setUpDnsLink(exec, link).catch((error) =>
         log.warn('the link or the nft rules of cluster DNS cannot be restored; trying again', {
           error: errorMessage(error),
         }),
@@ -108,7 +108,7 @@ export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
       try {
         listening = await open();
       } catch (error) {
-        await leavePlace(exec);
+        await removeDnsLink(exec);
         throw error;
       }
       log.info('cluster DNS answers', { addresses: addresses.join(', '), domain });

@@ -25,7 +25,7 @@ export const systemExchange: Exchange = async (server, request, signal) => {
   return reply.truncated ? byConnection(server, request, signal) : reply;
 };
 
-/** The socket is connected: the kernel drops what another sender makes up, and tells when nobody listens there. */
+/** The socket is connected: the kernel drops datagrams of other senders, and reports when nobody listens there. */
 function byDatagram(
   { address, port }: Server,
   request: Request,

@@ -67,7 +67,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   let waiting = 0;
   let toldAt = Number.NEGATIVE_INFINITY;
 
-  /** Told now and then only: a name that does not resolve may be asked for a thousand times a second. */
+  /** Logged only now and then: a name that does not resolve may be queried a thousand times a second. */
   function tell(message: string, fields: Record<string, unknown>): void {
     if (clock.now() - toldAt < tellMs) return;
     toldAt = clock.now();

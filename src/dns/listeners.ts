@@ -63,7 +63,7 @@ function datagramSocket(respond: Responder, log: Logger): DatagramSocket {
   socket.on('message', (message, { address, port }) => {
     const answer = async () => {
       const reply = await respond(message, 'udp');
-      // A client that has gone is no concern; when the socket itself fails it says so by its event.
+      // Errors of a client that has left are ignored; the socket's own failures arrive as its error event.
       if (reply) socket.send(reply, port, address, () => undefined);
     };
     answer().catch((error) => log.error('a DNS query was not answered', { error: errorMessage(error) }));

@@ -36,7 +36,7 @@ export function createResponder({ zone, forwarder, random }: ResponderOptions): 
   async function replyTo(query: Query): Promise<Reply> {
     const verdict = answerFrom(zone, query);
     if (!verdict) return query.recursionDesired ? forwarder.resolve(query) : { ...failure, rcode: 'REFUSED' };
-    // Before everything has been read once, a name that is not there says nothing.
+    // Before everything has been read once, a missing name proves nothing.
     if (!zone.complete) return failure;
     return verdict.follow === undefined ? own(verdict, random) : followed(query, verdict, verdict.follow);
   }
@@ -56,7 +56,7 @@ export function createResponder({ zone, forwarder, random }: ResponderOptions): 
     try {
       return writeReply(query, await replyTo(query), limit);
     } catch {
-      // A record of somebody else's that cannot be written again.
+      // A record from an upstream server that cannot be encoded again.
       return writeReply(query, failure, limit);
     }
   };

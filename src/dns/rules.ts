@@ -1,9 +1,9 @@
-/** The server's place on a machine as text for ip(8) and nft(8): data to data. */
+/** The link and rules of cluster DNS as text for ip(8) and nft(8): data to data. */
 export const linkName = 'minik8s.dns';
 export const table = 'minik8s-dns';
 
-export interface Place {
-  /** Of this server, and nobody's else on this machine. */
+export interface DnsLink {
+  /** Used by this server alone on this machine. */
   readonly addresses: readonly string[];
   /** What the links of pods are called, as nft matches it: `mk8s*`. */
   readonly podLinks: string;
@@ -13,7 +13,7 @@ export interface Place {
  * One transaction that replaces our whole table. Questions come from pods and from this machine; nothing else is
  * let in at these addresses. Questions and answers are not tracked as connections, see docs/decisions/0009.
  */
-export function renderRules({ addresses, podLinks }: Place): string {
+export function renderRules({ addresses, podLinks }: DnsLink): string {
   const ours = `{ ${addresses.join(', ')} }`;
   const question = `ip daddr ${ours} meta l4proto { tcp, udp } th dport 53`;
   const answer = `ip saddr ${ours} meta l4proto { tcp, udp } th sport 53`;

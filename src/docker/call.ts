@@ -1,4 +1,4 @@
-/** Calls of the Docker API: their failures as ours. */
+/** Calls of the Docker API, with their failures as RuntimeErrors. */
 import { RuntimeError, type RuntimeErrorReason } from './runtime-error.ts';
 
 interface DockerFailure {
@@ -20,7 +20,7 @@ export async function call<T>(
     const failure = error as DockerFailure;
     const said = failure.json?.message;
     const text = said ?? failure.message ?? String(error);
-    // An answer of Docker's is told in full; dockerode's error has it in other words, which would be told too.
+    // Docker's own answer is shown in full; dockerode's error only repeats it in other words.
     throw new RuntimeError(
       reasonOf(failure, otherwise),
       `Docker cannot ${doing}: ${text.trim()}`,
@@ -41,7 +41,7 @@ export async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {
-    // A conflict: it does not run any more, or is being removed already.
+    // A conflict: the container is not running any more, or is being removed already.
     if (error instanceof RuntimeError && (error.reason === 'NotFound' || error.reason === 'Conflict')) {
       return undefined;
     }

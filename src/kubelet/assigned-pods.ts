@@ -100,7 +100,7 @@ export class AssignedPods {
     await aborted(signal);
   }
 
-  /** Ends what runs here of pods that the API server does not have. Only once it is known what it has. */
+  /** Stops pods on this node that the API server does not have; only after its pods have been listed. */
   endUnknown(): void {
     const { cache, workers } = this.#options;
     if (!this.#synced) return;
@@ -114,7 +114,7 @@ export class AssignedPods {
     await this.#checkpoint();
   }
 
-  /** The first one counts: pods have addresses of it. */
+  /** The first range counts: pods already have addresses from it. */
   #setPodCIDR(podCIDR: string | undefined): void {
     this.#podCIDR ??= podCIDR;
     if (this.#podCIDR !== undefined) this.#podCIDRKnown.resolve(this.#podCIDR);

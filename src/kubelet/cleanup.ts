@@ -23,8 +23,8 @@ export async function cleanupKubelet(
 }
 
 /**
- * Asks every container to stop, and resolves when all have ended or the longest of their grace periods is over:
- * what still runs then is for whoever removes it.
+ * Asks every container to stop, and resolves when all have ended or the longest grace period is over; the caller
+ * removes the rest.
  */
 export async function stopContainers(runtime: ContainerRuntime, clock: Clock): Promise<void> {
   const running = new Set<string>();

@@ -15,7 +15,7 @@ export async function directoryUsage(
     const { stdout } = await exec('du', ['--summarize', '--one-file-system', unit, directory], { timeoutMs });
     return countOf(stdout);
   } catch (error) {
-    // It has counted all the same when a file went while it looked, which somebody may see to.
+    // du also fails when a file was removed while it counted; its sum is printed all the same.
     const counted = error instanceof ExecError ? countOf(error.failure.stdout) : undefined;
     if (counted !== undefined) return counted;
     log.debug('cannot measure a directory', { directory, error: errorMessage(error) });

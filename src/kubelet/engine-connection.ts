@@ -51,10 +51,10 @@ export class EngineConnection {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log, workers, node } = this.#options;
     const backoff = new Backoff(reconnect);
-    let told = '';
+    let lastProblem = '';
     const onConnected = () => {
       backoff.reset();
-      told = '';
+      lastProblem = '';
     };
     while (!signal.aborted) {
       try {
@@ -63,8 +63,8 @@ export class EngineConnection {
         if (signal.aborted) return;
         if (error instanceof UnsupportedRuntimeError) throw error;
         const message = errorMessage(error);
-        if (message !== told) log.warn('this node cannot run pods; trying again', { error: message });
-        told = message;
+        if (message !== lastProblem) log.warn('this node cannot run pods; trying again', { error: message });
+        lastProblem = message;
         workers.pause();
         node.setProblem(message);
       }
@@ -154,7 +154,7 @@ export class EngineConnection {
     }
   }
 
-  /** Whoever reloads a firewall takes our rules with it. */
+  /** Reloading a firewall removes our rules. */
   async #mendNetwork(): Promise<void> {
     const { network, assigned, log } = this.#options;
     try {
@@ -167,7 +167,7 @@ export class EngineConnection {
   }
 }
 
-/** The container engine is there and will not do; waiting does not help. */
+/** The container engine cannot be used; waiting does not help. */
 export class UnsupportedRuntimeError extends Error {
   override readonly name = 'UnsupportedRuntimeError';
 }

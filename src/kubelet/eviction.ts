@@ -33,7 +33,7 @@ export class Eviction {
 
   /** Evicts one pod for the first shortage that pods can be evicted for, unless one is being evicted. */
   consider(shortages: readonly Shortage[]): void {
-    // Memory first: without it nothing else can be done. Of processes it is not known whose they are.
+    // Memory first: nothing works without it. For a shortage of PIDs it is not known which pod has how many processes.
     const shortage =
       shortages.find(({ pressure }) => pressure === 'MemoryPressure') ??
       shortages.find(({ pressure }) => pressure === 'DiskPressure');

@@ -41,7 +41,7 @@ export interface MutableMemory extends PodMemory {
   prepared: boolean;
 }
 
-/** The pod an action is for; without `pod` nobody knows it any more. */
+/** The pod that an action is for; `pod` is undefined when the API server no longer has it. */
 export interface Target {
   readonly uid: string;
   readonly pod: Pod | undefined;
@@ -145,7 +145,7 @@ const effects: Effects = {
         .resource(podResource)
         .delete(name, namespace, { gracePeriodSeconds: 0, preconditions: { uid } });
     } catch (error) {
-      // It is gone, or another of the same name took its place: either way this one is no more.
+      // The pod is deleted, or another of the same name replaced it.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
     target.memory.reportedGone = true;

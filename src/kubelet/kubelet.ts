@@ -32,7 +32,7 @@ import {
   type Threshold,
 } from './plan/eviction-thresholds.ts';
 import { hostPortsOf, type WantedPort, wantedPortsOf } from './plan/host-ports.ts';
-import type { ToldConditions } from './plan/node-conditions.ts';
+import type { ReportedConditions } from './plan/node-conditions.ts';
 import type { ReservedResources } from './plan/node-status.ts';
 import type { ShutdownPeriods } from './plan/shutdown-phases.ts';
 import { forbiddenSysctl } from './plan/sysctls.ts';
@@ -91,7 +91,7 @@ export interface KubeletOptions {
   /** Rejects, in one line, when something on this machine listens on the port. Absent: not looked for. */
   readonly requireFreePort?: (port: WantedPort) => Promise<void>;
   /** What other parts of this node say of it: conditions of its Node. */
-  readonly conditions?: Current<ToldConditions>;
+  readonly conditions?: Current<ReportedConditions>;
   /** Called when this node's Node is there: until then it may read little else. */
   readonly onRegistered?: () => void;
   /** Called when the API server has been told that pods can run here, the first time and perhaps again. */
@@ -231,12 +231,12 @@ class KubeletRun {
 
   async endPods(periods: ShutdownPeriods): Promise<void> {
     const { clock, log } = this.#options;
-    this.#node.leave('node is shutting down');
+    this.#node.announceShutdown('node is shutting down');
     await endAllPods({ ...periods, workers: this.#workers, clock, log });
   }
 
   #refuse(pod: Pod, others: readonly Pod[]): PodEnd | undefined {
-    if (this.#node.farewell !== undefined) return refusal('NodeShutdown', 'the node is shutting down');
+    if (this.#node.shutdownReason !== undefined) return refusal('NodeShutdown', 'the node is shutting down');
     const sysctl = forbiddenSysctl(pod);
     if (sysctl !== undefined) return refusal('SysctlForbidden', sysctl);
     return refusalOf(pod, others, amounts(this.#node.allocatable));

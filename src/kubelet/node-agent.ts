@@ -10,7 +10,7 @@ import { errorMessage, type Logger } from '../base/log.ts';
 import type { Client } from '../client/client.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
 import type { Pressure } from './plan/eviction-thresholds.ts';
-import { pressureEvent, type ToldConditions } from './plan/node-conditions.ts';
+import { pressureEvent, type ReportedConditions } from './plan/node-conditions.ts';
 import {
   allocatableOf,
   capacityOf,
@@ -44,7 +44,7 @@ export interface NodeAgentOptions {
   readonly heartbeatMs: number;
   readonly podCIDR?: string;
   /** What other parts of this node say of it; a change is reported at once. */
-  readonly conditions?: Current<ToldConditions>;
+  readonly conditions?: Current<ReportedConditions>;
   readonly server?: { readonly port: number };
   /** Called when its Node is there and its own, each time it has made sure of that. */
   readonly onRegistered?: () => void;
@@ -56,7 +56,7 @@ export interface NodeAgentOptions {
   readonly onRemoved?: () => void;
 }
 
-/** How often the status goes out when nothing in it but its age has changed. */
+/** How often an unchanged status is written. */
 const statusMs = 300_000;
 const retryMs = 1000;
 const pressures: readonly Pressure[] = ['MemoryPressure', 'DiskPressure', 'PIDPressure'];
@@ -68,11 +68,11 @@ export class NodeAgent {
   #removed = false;
   #lease: Lease | undefined;
   #problem: string | undefined = 'the container runtime has not answered yet';
-  /** Why no pod is to run here any more, whatever else is the case. */
-  #farewell: string | undefined;
+  /** Why the node is not ready for good: set once the machine is shutting down. */
+  #shutdownReason: string | undefined;
   #runtimeVersion = '';
   #reportedAt = 0;
-  /** Something must be told, and the report under way may have been made without it. */
+  /** A change must be reported, and the report under way may have been made without it. */
   #due = false;
   #endPause: () => void = () => {};
 
@@ -87,7 +87,7 @@ export class NodeAgent {
 
   /** The server's copy as it changes; undefined when the Node was deleted. */
   observe(node: Node | undefined): void {
-    // Nothing was heard of this node for a while, and the control plane has written so.
+    // The control plane missed heartbeats of this node and set its conditions to Unknown.
     const lost = node?.status?.conditions?.some(
       ({ type, status }) => type === 'Ready' && status === 'Unknown',
     );
@@ -107,14 +107,14 @@ export class NodeAgent {
   }
 
   /** From now on the node is not ready, for this reason. */
-  leave(reason: string): void {
-    this.#farewell = reason;
+  announceShutdown(reason: string): void {
+    this.#shutdownReason = reason;
     this.#wake();
   }
 
-  /** What `leave` was told. */
-  get farewell(): string | undefined {
-    return this.#farewell;
+  /** The reason given to `announceShutdown`; undefined while the node works. */
+  get shutdownReason(): string | undefined {
+    return this.#shutdownReason;
   }
 
   setRuntimeVersion(version: string): void {
@@ -123,7 +123,7 @@ export class NodeAgent {
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log, heartbeatMs, pressure } = this.#options;
-    let told = '';
+    let lastError = '';
     const forget = this.#watchConditions();
     while (!signal.aborted) {
       let wait = heartbeatMs;
@@ -132,13 +132,13 @@ export class NodeAgent {
       await pressure.measure();
       try {
         await this.#beat();
-        told = '';
+        lastError = '';
       } catch (error) {
         const message = errorMessage(error);
-        if (message !== told)
+        if (message !== lastError)
           log.warn('cannot update the status of this node; trying again', { error: message });
-        told = message;
-        // Whoever lets the node in makes its Node, which is seen at once.
+        lastError = message;
+        // Approving the node creates its Node, and the watch delivers it at once.
         if (!isForbidden(error)) wait = retryMs;
       }
       await this.#pause(clock, wait, signal);
@@ -158,7 +158,7 @@ export class NodeAgent {
     });
   }
 
-  /** Ends early when something happens that must be told. */
+  /** Ends early when a change must be reported. */
   async #pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
     const early = new AbortController();
     this.#endPause = () => early.abort();
@@ -184,7 +184,7 @@ export class NodeAgent {
     const labels = { ...nodeLabels({ nodeName, facts }), ...this.#options.labels };
     const existing = await nodes.get(nodeName).catch(unlessNotFound);
     if (existing) {
-      // It is ours from before, or was made for us: what others wrote on it stays.
+      // The Node exists from an earlier run, or was created for us: fields of other writers stay.
       const range = existing.spec?.podCIDR;
       if (podCIDR && range && range !== podCIDR) log.warn(`${otherRange(range, podCIDR)} (node ${nodeName})`);
       const own = { labels, taints: taints ?? [], podCIDR };
@@ -208,7 +208,7 @@ export class NodeAgent {
     const { client, clock, nodeName, server, pressure } = this.#options;
     const now = clock.now();
     const images = await this.#images(node);
-    const problem = this.#farewell ?? this.#problem;
+    const problem = this.#shutdownReason ?? this.#problem;
     const status = computeNodeStatus(
       {
         ...this.#options,
@@ -216,7 +216,7 @@ export class NodeAgent {
         runtimeVersion: this.#runtimeVersion,
         images,
         problem,
-        told: this.#options.conditions?.value ?? {},
+        reported: this.#options.conditions?.value ?? {},
         ...pressure.health(now),
         now,
       },
@@ -232,7 +232,7 @@ export class NodeAgent {
       }
       if (problem === undefined) this.#options.onReady?.();
     } catch (error) {
-      // Deleted, or made anew by another.
+      // Deleted, or created again by another client.
       if (isNotFound(error)) this.observe(undefined);
       else if (isConflict(error)) this.#node = undefined;
       throw error;

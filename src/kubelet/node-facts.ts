@@ -1,4 +1,4 @@
-/** What this machine is and has, from where Linux says so. */
+/** Facts about this machine: its name, hardware and software, as Linux reports them. */
 import { readFile, statfs } from 'node:fs/promises';
 import { arch, availableParallelism, hostname, release, totalmem } from 'node:os';
 import { readMemoryLimit } from './node-usage.ts';

@@ -1,4 +1,4 @@
-/** What of this machine is in use now, from where Linux says so: /proc, cgroups (v1 and v2) and file systems. */
+/** What is in use on this machine now, according to /proc, cgroups (v1 and v2) and the file systems. */
 import { readFile, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileSystemUsage, NodeUsage } from './plan/eviction-thresholds.ts';
@@ -104,7 +104,7 @@ async function fileSystemUsage(path: string): Promise<FileSystemUsage> {
   return { size: blocks * bsize, available: bavail * bsize, inodes: files, inodesFree: ffree };
 }
 
-/** Undefined when it is the same file system, or none that can be seen from here. */
+/** Undefined when it is the same file system, or not visible to this process. */
 async function otherFileSystem(dataDir: string, engineDir: string): Promise<FileSystemUsage | undefined> {
   try {
     const [mine, theirs] = await Promise.all([stat(dataDir), stat(engineDir)]);

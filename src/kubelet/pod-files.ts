@@ -140,7 +140,7 @@ export class PodFiles {
     const path = join(this.directory(uid), 'containers', container, String(attempt));
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, '');
-    // Whatever user the container runs as may write it.
+    // The container may write it as any user.
     await chmod(path, 0o666);
     return path;
   }
@@ -158,7 +158,7 @@ export class PodFiles {
     }
   }
 
-  /** Rejects when something stays, or with the signal's reason: that ends it wherever it is. */
+  /** Rejects when something could not be removed, or with the signal's reason when that aborts. */
   async remove(uid: string, signal?: AbortSignal): Promise<void> {
     const directory = this.directory(uid);
     const { exec } = this.#options;

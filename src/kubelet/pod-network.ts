@@ -1,10 +1,10 @@
-/** What the node agent needs of the pod network; the role that builds both hands it in. */
+/** What the node agent needs from the pod network; the role that creates both passes it in. */
 import type { HostPort } from '../base/host-port.ts';
 
 export interface PodNetwork {
   /** Forwarding, masquerading and the firewall's acceptance for pods of `podCIDR`. Idempotent; mends what is gone. */
   setUp(podCIDR: string): Promise<void>;
-  /** An address nobody has; throws when there is none. `setUp` must have run. */
+  /** A free address; throws when there is none. `setUp` must have run. */
   allocate(): string;
   /** Marks an address as taken: that of a sandbox found running. */
   adopt(ip: string): void;

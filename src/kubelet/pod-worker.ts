@@ -64,12 +64,12 @@ export class PodWorker {
     return this.#pod && this.#withOwnStatus(this.#pod);
   }
 
-  /** Nothing is left of a pod that nobody knows. */
+  /** Everything of a pod that the API server no longer has is removed. */
   get finished(): boolean {
     return !this.#pod && this.#memory.reportedGone && !this.#running;
   }
 
-  /** With `end` the pod is not taken: it ends before it began. */
+  /** With `end` the pod is rejected before anything of it starts. */
   update(pod: Pod, end?: PodEnd): void {
     if (!this.#pod) this.#memory.reportedGone = false;
     this.#pod = pod;
@@ -108,12 +108,12 @@ export class PodWorker {
     if (this.#stopped || this.#paused) return;
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
-      // A wake may have come after the last look and before this.
+      // `wake` may have been called after the last inspection and before this line.
       if (this.#dirty) this.wake();
     });
   }
 
-  /** Begins no further step until `resume`: what is here is not known. */
+  /** Starts no further step until `resume`: the state of the containers is not known. */
   pause(): void {
     this.#paused = true;
   }
@@ -233,14 +233,14 @@ export class PodWorker {
     }
   }
 
-  /** A program that could not be run ends its container at once: said as what it is, with the reason. */
+  /** A program that could not be started ends its container at once: the event says so, with the reason. */
   #tellFailedStarts(pod: Pod, status: PodStatus): void {
     for (const { name, state, lastState } of status.containerStatuses ?? []) {
       const ended = state?.terminated ?? lastState?.terminated;
       if (ended?.reason !== 'ContainerCannotRun') continue;
       const before = this.#status?.containerStatuses?.find((other) => other.name === name);
-      const told = [before?.state?.terminated, before?.lastState?.terminated];
-      if (told.some((other) => other?.containerID === ended.containerID)) continue;
+      const known = [before?.state?.terminated, before?.lastState?.terminated];
+      if (known.some((other) => other?.containerID === ended.containerID)) continue;
       const message = `Error: failed to start container ${name}: ${ended.message}`;
       this.#context.events.event(pod, 'Warning', 'Failed', message);
     }

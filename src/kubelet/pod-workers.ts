@@ -4,7 +4,7 @@ import type { PodEnd } from './plan/actions.ts';
 import { PodWorker, type PodWorkerContext } from './pod-worker.ts';
 
 export interface PodWorkersContext extends PodWorkerContext {
-  /** Why a pod that is new here is not taken, beside those that are here; undefined when it is. */
+  /** Why a pod that is new on this node is rejected, given those that are here; undefined when it is accepted. */
   refuse(pod: Pod, others: readonly Pod[]): PodEnd | undefined;
 }
 
@@ -24,7 +24,7 @@ export class PodWorkers {
 
   update(pod: Pod): void {
     const { uid, deletionTimestamp } = pod.metadata;
-    // One that this node has said something of was taken before, perhaps by an earlier run of the agent.
+    // A pod with a status from this node was accepted before, perhaps by an earlier run of the agent.
     const isNew = pod.status?.startTime === undefined && deletionTimestamp === undefined;
     const end = isNew && !this.#workers.has(uid) ? this.#context.refuse(pod, this.pods()) : undefined;
     this.#worker(uid).update(pod, end);
@@ -45,7 +45,7 @@ export class PodWorkers {
     this.#sweep();
   }
 
-  /** Until `resume` nothing is done: it is not known what is here. So it begins. */
+  /** Nothing is done until `resume`: the state of the containers is not known. The initial state. */
   pause(): void {
     this.#paused = true;
     for (const worker of this.#workers.values()) worker.pause();

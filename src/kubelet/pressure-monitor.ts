@@ -1,4 +1,4 @@
-/** Looks at each heartbeat whether the node is short of something, and remembers it for a while. */
+/** Checks at each heartbeat whether the node is short of memory, disk or PIDs, and remembers pressure for a while. */
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import {
@@ -15,9 +15,9 @@ import type { NodeHealth } from './plan/node-conditions.ts';
 export interface PressureMonitorOptions {
   readonly readUsage: () => Promise<NodeUsage>;
   readonly thresholds: readonly Threshold[];
-  /** Called after every look that found the node short of something. */
+  /** Called after every check that found a shortage. */
   readonly onShortages: (shortages: readonly Shortage[]) => void;
-  /** Called with every look. */
+  /** Called at every check. */
   readonly onLook: () => void;
   readonly clock: Clock;
   readonly log: Logger;
@@ -36,8 +36,8 @@ export class PressureMonitor {
   }
 
   /**
-   * Never rejects: what cannot be measured is said in the conditions. Resolves after a while also when the kernel does
-   * not answer (a file system that hangs), so that the node is heard of all the same.
+   * Never rejects: the conditions say what cannot be measured. Also resolves after a while when the kernel does not
+   * answer (a file system that hangs), so that heartbeats go on.
    */
   async measure(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {

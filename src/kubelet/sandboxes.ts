@@ -81,7 +81,7 @@ export class Sandboxes {
     }
   }
 
-  /** Starts making what is missing, one after the other; failures are tried again at the next call. */
+  /** Starts creating missing sandboxes, one after the other; failures are retried at the next call. */
   refill(): void {
     if (this.#refilling || this.#closed) return;
     this.#refilling = this.#fill().finally(() => {

@@ -1,4 +1,4 @@
-/** The agent's own HTTPS server: logs, streams, pods, health. Nobody without a certificate of the cluster gets an answer. */
+/** The agent's own HTTPS server: logs, streams, pods, health. Clients need a certificate of the cluster's authority. */
 
 import { once } from 'node:events';
 import { type IncomingMessage, ServerResponse } from 'node:http';
@@ -42,7 +42,7 @@ export interface KubeletServerOptions {
   readonly onListening?: (port: number) => void;
 }
 
-/** After so much silence an API server is asked whether it is still there. */
+/** After this much silence an API server is pinged. */
 const keepAliveMs = 15_000;
 
 /** Listens until the signal aborts; open streams end with it. */
@@ -132,7 +132,7 @@ function urlOf({ url = '/' }: IncomingMessage): URL {
   return new URL(url, 'https://kubelet');
 }
 
-/** On a connection that has left HTTP behind an error has nobody to go to. */
+/** After an upgrade no error can be sent on the connection. */
 function refuse(request: IncomingMessage, socket: Socket, error: unknown, log: Logger): void {
   if (!(error instanceof RequestError)) {
     log.debug('a stream failed', { path: request.url, error: errorMessage(error) });

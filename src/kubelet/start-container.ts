@@ -196,7 +196,7 @@ async function containerConfig(
   };
 }
 
-/** What cannot be configured is said as what it is. */
+/** An error in the container's configuration gets the reason CreateContainerConfigError. */
 async function configured<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

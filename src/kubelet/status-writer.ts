@@ -29,7 +29,7 @@ interface Entry {
   version: string;
   /** The newest copy of the server's whose conditions of others `wanted` has. */
   basis: string;
-  /** Another wrote the opposite of our readiness while a write of ours was under way. */
+  /** Another writer set the opposite readiness while a write of ours was under way. */
   contradicted: Pod | undefined;
   writing: Promise<void> | undefined;
   timer: Timer | undefined;
@@ -170,7 +170,7 @@ export class StatusWriter {
       entry.basis = entry.version;
     } catch (error) {
       if (shared && isConflict(error) && (await this.#rebase(uid, entry))) return;
-      // Gone, or another pod of that name: there is nobody left to tell.
+      // The pod is deleted, or another has its name: nothing is left to report.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
     entry.written = wanted;

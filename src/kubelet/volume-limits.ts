@@ -6,7 +6,7 @@ import { isTerminalPhase } from '../api/core/v1/pod-conditions.ts';
 import type { Exec } from '../base/exec.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { directoryUsage } from './directory-usage.ts';
-import { limitedVolumes, outgrown } from './plan/volumes.ts';
+import { limitedVolumes, sizeLimitExceeded } from './plan/volumes.ts';
 import type { PodFiles } from './pod-files.ts';
 import type { PodWorkers } from './pod-workers.ts';
 
@@ -47,7 +47,7 @@ export class VolumeLimits {
       )) {
         const used = await directoryUsage(this.#options, path, 'bytes');
         if (used === undefined || used <= limitBytes) continue;
-        const end = outgrown(name, sizeLimit);
+        const end = sizeLimitExceeded(name, sizeLimit);
         const { namespace, name: podName, uid } = pod.metadata;
         log.warn('evicting a pod', { pod: `${namespace}/${podName}`, why: end.message });
         void workers.end(uid, end);

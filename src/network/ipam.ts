@@ -30,7 +30,7 @@ export class AddressPool {
     throw new Error(`no address is left: all ${this.#count} of this node are taken`);
   }
 
-  /** Takes a certain address; one outside the pool is of no concern to it. */
+  /** Marks an address as taken; an address outside the pool is ignored. */
   adopt(ip: string): void {
     const address = requireIPv4(ip);
     this.#taken.add(address);

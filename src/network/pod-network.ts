@@ -54,7 +54,7 @@ export class RoutedPodNetwork {
     this.#names = options.names ?? defaultNames;
   }
 
-  /** Rejects for a range that other nodes would not take for one of pods. */
+  /** Rejects for a range outside cluster-cidr: other nodes would not route to it. */
   async setUp(podCIDR: string): Promise<void> {
     const { clusterCIDR } = this.#options;
     if (!contains(clusterCIDR, podCIDR)) {
@@ -122,7 +122,7 @@ export class RoutedPodNetwork {
       const facts = { podCIDR: this.#podCIDR, clusterCIDR };
       await exec('nft', ['-f', '-'], { input: renderTable(facts, this.#ports, this.#names) });
     });
-    // Whoever asked hears of a failure; the next write must not.
+    // The caller gets the error; it must not fail the next write.
     this.#writing = writing.catch(() => {});
     return writing;
   }

@@ -1,5 +1,5 @@
 /**
- * Whom to trust, told by a hash alone: the server shows the cluster's authority among its certificates, and the
+ * Finding the authority to trust by its hash alone: the server presents the cluster's authority in its chain, and the
  * authority whose public key has the hash that `minik8s token create` printed is the one (kubeadm's discovery with
  * --discovery-token-ca-cert-hash). Until then nothing secret is sent.
  */
@@ -57,14 +57,14 @@ function wrongHash(server: string, hash: string, chain: readonly X509Certificate
 interface Shown {
   /** The server's own first. */
   readonly chain: readonly X509Certificate[];
-  /** What the server's clock says, milliseconds since the epoch; undefined when it did not tell. */
+  /** The server's clock, milliseconds since the epoch; undefined without a Date header. */
   readonly serverTime: number | undefined;
 }
 
 function look(server: string, clock: Clock, patienceMs: number, signal: AbortSignal): Promise<Shown> {
   const url = new URL(server);
   return new Promise((resolve, reject) => {
-    // Who answers is judged afterwards, by the hash; the request says nothing but that somebody asks.
+    // The server is verified afterwards, by the hash; the request contains nothing secret.
     const request = https.get({
       host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
       port: url.port || 443,

@@ -20,9 +20,9 @@ export interface CertificateOrder {
   readonly subject: RequestedSubject;
   /** PKCS #8, PEM. */
   readonly key: string;
-  /** Whose request it is: the same key asked for by another is another request. */
+  /** The requesting user: the same key requested by another user is another request. */
   readonly requester: string;
-  /** How long it shall be good for; the signer's own term when absent. */
+  /** How long the certificate should be valid; the signer's default when absent. */
   readonly expirationSeconds?: number;
 }
 
@@ -35,7 +35,7 @@ export interface RequestContext {
   readonly authority: string;
 }
 
-/** The request came to an end without a certificate: with the same key it would again. */
+/** The request ended without a certificate; another request with the same key would, too. */
 export class RequestRefusedError extends Error {
   override readonly name = 'RequestRefusedError';
 }
@@ -133,7 +133,7 @@ async function issued(client: Client, name: string, signal: AbortSignal): Promis
       if (answer !== undefined) return answer;
     }
   } catch (error) {
-    // One that went meanwhile is nobody's, so it may not be watched; the next look finds it gone.
+    // A request deleted meanwhile may no longer be watched by its owner; the next read finds that it is gone.
     if (!isForbidden(error)) throw error;
   }
   signal.throwIfAborted();
@@ -149,7 +149,7 @@ function answerOf({ status }: CertificateSigningRequest): string | undefined {
   return status?.certificate ? Buffer.from(status.certificate, 'base64').toString('utf8') : undefined;
 }
 
-/** What waiting may mend: a server that is away or overloaded, not one that says no. */
+/** Errors that may pass: a server that is down or overloaded, not one that refuses. */
 function mayPass(error: unknown): boolean {
   if (error instanceof RequestRefusedError) return false;
   if (isTransportError(error)) return error.failure !== 'tls';

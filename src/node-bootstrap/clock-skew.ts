@@ -15,7 +15,7 @@ export interface ClockAdvice {
   readonly fatal: boolean;
 }
 
-/** Events, leases and the ends of tokens would be told wrongly by more; a second of it is the header's rounding. */
+/** A larger skew makes times of events, Leases and tokens wrong; a second of it is the header's rounding. */
 const toleratedMs = 60_000;
 
 /** Undefined when all is well. */

@@ -109,7 +109,7 @@ async function firstCertificate(
   const timer = clock.after(soonMs, onWaiting);
   const context = { client: createClient(transport, { clock, random }), clock, random, log, authority };
   try {
-    // Another token is another user, who may not read what this one has asked for.
+    // Another token is another user, who may not read this user's request.
     const order = { ...clientOrder(nodeName, key), requester: token.slice(0, 6) };
     return { key, certificate: await requestCertificate(context, order, signal) };
   } catch (error) {

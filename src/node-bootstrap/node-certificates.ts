@@ -1,4 +1,4 @@
-/** The two certificates of a node: as whom it speaks to the API server, and as whom it answers. */
+/** The two certificates of a node: its client certificate for the API server, and its serving certificate. */
 import { X509Certificate } from 'node:crypto';
 import { kubeletClientSigner, kubeletServingSigner } from '../api/certificates/v1/conditions.ts';
 import { isAddress } from '../base/addresses.ts';

@@ -45,13 +45,13 @@ export class NodeFiles {
     await rm(join(this.directory, 'request.key'), { force: true });
   }
 
-  /** Undefined when there is none, or none that can be used: another is asked for then. */
+  /** Undefined when it is missing or cannot be used: another one is requested then. */
   async pair(name: 'client' | 'serving'): Promise<KeyAndCertificate | undefined> {
     const text = await this.#read(`${name}.pem`);
     const key = /-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----/.exec(text ?? '')?.[0];
     const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.exec(text ?? '')?.[0];
     if (key === undefined || certificate === undefined) return undefined;
-    // A file that was damaged must not end a node that could ask for another certificate.
+    // A damaged file must not stop a node that can request another certificate.
     return belongTogether({ key, certificate }) ? { key, certificate } : undefined;
   }
 

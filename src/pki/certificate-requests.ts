@@ -90,7 +90,7 @@ function requireStrongKey({ algorithm: key }: x509.PublicKey): void {
 
 /**
  * The request's subject, names and key, byte for byte, for the usages and time of `terms`; nothing else of it is taken
- * over. Rejects when what was signed is not what was checked: such a certificate leaves nobody's hands.
+ * over. Rejects, without a certificate, when the signed content differs from the checked content.
  */
 export async function signCertificateRequest(
   authority: KeyAndCertificate,
@@ -99,7 +99,7 @@ export async function signCertificateRequest(
 ): Promise<string> {
   const { subject, publicKey, alternativeNames, key, content } = await parse(pem);
   const issuer = new x509.X509Certificate(authority.certificate);
-  // Who has no subject is known by the other names alone (RFC 5280 §4.2.1.6).
+  // Without a subject the other names are critical (RFC 5280 §4.2.1.6).
   const critical = content.commonName === '' && content.organizations.length === 0;
   const certificate = await x509.X509CertificateGenerator.create({
     subject: new x509.Name(subject),

@@ -53,7 +53,7 @@ async function readPair(directory: string, file: string): Promise<Partial<KeyAnd
 const isWhole = ({ key, certificate }: Partial<KeyAndCertificate>) =>
   key !== undefined && certificate !== undefined ? { key, certificate } : undefined;
 
-/** One that was damaged is no better than none: another is made. */
+/** A damaged pair counts as missing: a new one is made. */
 async function readLeaf(directory: string, file: string): Promise<KeyAndCertificate | undefined> {
   const pair = isWhole(await readPair(directory, file));
   return pair && belongTogether(pair) ? pair : undefined;

@@ -11,6 +11,6 @@ export function belongTogether({ key, certificate }: KeyAndCertificate): boolean
   }
 }
 
-/** Whether certificates can be signed with it: they could not, and every request would wait for ever. */
+/** Whether certificates can be signed with it: otherwise every request would wait for ever. */
 export const isAuthority = (pair: KeyAndCertificate): boolean =>
   belongTogether(pair) && new X509Certificate(pair.certificate).ca;

@@ -7,7 +7,7 @@ import {
   algorithm,
   type CertificateRequest,
   crypto,
-  newKeys,
+  generateKeys,
   pemOfKey,
   subjectAlternativeNames,
   subjectOf,
@@ -17,7 +17,7 @@ export type RequestedSubject = Pick<CertificateRequest, 'commonName' | 'organiza
 
 /** A new private key, PKCS #8, PEM. */
 export async function makeKey(): Promise<string> {
-  return pemOfKey((await newKeys()).privateKey);
+  return pemOfKey((await generateKeys()).privateKey);
 }
 
 /** The request, PEM, signed by the key (PKCS #8, PEM). */

@@ -21,7 +21,7 @@ export interface RequestParts {
   readonly content: CertificateRequestContent;
   readonly subject: Uint8Array;
   readonly publicKey: Uint8Array;
-  /** The value of that extension; undefined when nothing of the sort is asked for. */
+  /** The value of that extension; undefined when the request does not have it. */
   readonly alternativeNames: Uint8Array | undefined;
 }
 
@@ -36,7 +36,7 @@ export function readRequest(der: Uint8Array): RequestParts {
     throw new Error(`the subject must not be longer than ${mostSubjectBytes} bytes`);
   const alternativeNames = attributes && extensionsAsked(attributes).get(subjectAltName);
   const { commonNames, organizations } = readSubject(name);
-  // Readers differ in which of several they take for the user's name.
+  // Readers differ in which of several common names is the user's name.
   if (commonNames.length > 1) throw new Error('the subject must not have more than one common name');
   return {
     content: {

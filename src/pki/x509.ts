@@ -48,7 +48,7 @@ export function subjectAlternativeNames(hosts: readonly string[] = []): x509.Ext
   return [new x509.SubjectAlternativeNameExtension(names)];
 }
 
-export const newKeys = () =>
+export const generateKeys = () =>
   crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']) as Promise<webcrypto.CryptoKeyPair>;
 
 export async function pemOfKey(key: CryptoKey): Promise<string> {
@@ -71,7 +71,7 @@ export async function createAuthority(
   notBefore: number,
   notAfter: number,
 ): Promise<KeyAndCertificate> {
-  const keys = await newKeys();
+  const keys = await generateKeys();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: [{ CN: [commonName] }],
     serialNumber: newSerial(),
@@ -93,7 +93,7 @@ export async function issueCertificate(
   authority: KeyAndCertificate,
   request: CertificateRequest,
 ): Promise<KeyAndCertificate> {
-  const keys = await newKeys();
+  const keys = await generateKeys();
   const issuer = new x509.X509Certificate(authority.certificate);
   const certificate = await x509.X509CertificateGenerator.create({
     subject: subjectOf(request),

@@ -11,7 +11,7 @@ import { memoryTrimmer } from '../base/allocator.ts';
  */
 const growth = 25;
 
-/** From what frees memory until it is given back: once for all that is freed meanwhile, as connections end in crowds. */
+/** The delay before freed memory is given back: once for many connections that end together. */
 const settleMs = 5000;
 
 /** To be called when everything is loaded: V8 refuses compiled code that was kept under other flags. */

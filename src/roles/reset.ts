@@ -1,4 +1,4 @@
-/** `minik8s reset`: takes away everything minik8s made on this machine, and only that. */
+/** `minik8s reset`: removes everything minik8s made on this machine, and nothing else. */
 import { existsSync } from 'node:fs';
 import { readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ export const command = defineCommand({
   },
 });
 
-/** The file is a master's or a node's, and says much that is not asked here; a misspelt key is refused all the same. */
+/** The file is for a master or a node and has keys that reset does not use; unknown keys are refused all the same. */
 const ownSettings = (file: ConfigFile): ConfigFile =>
   Object.fromEntries(Object.entries(file).filter(([key]) => !isOthers(key)));
 

@@ -166,7 +166,7 @@ async function makeToken(
       });
       return `${id}.${secret}`;
     } catch (error) {
-      // Two draws in two thousand million are the same.
+      // The chance that two ids are equal is one in two thousand million.
       if (!isAlreadyExists(error)) throw error;
     }
   }

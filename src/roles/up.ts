@@ -73,7 +73,7 @@ async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> 
   const any = settings['bind-address'] === '0.0.0.0';
   const advertiseAddress = any ? nodeIP : settings['bind-address'];
   const server = `https://${any ? loopback : advertiseAddress}:${settings.port}`;
-  // Once there is a node it ends first: its last words have to be written somewhere.
+  // The node ends first: it still writes statuses to the API server.
   const planeEnd = new AbortController();
   const endPlane = () => planeEnd.abort(ended.reason);
   const forget = onAbort(ended, endPlane);
@@ -82,8 +82,8 @@ async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> 
     planeEnd.signal,
   );
   forget();
-  const { authority, leaves, kubeconfig } = plane;
-  const identity = await leaves.leaf({
+  const { authority, certificateManager, kubeconfig } = plane;
+  const identity = await certificateManager.leaf({
     file: 'node',
     commonName: `system:node:${nodeName}`,
     organizations: ['system:nodes'],

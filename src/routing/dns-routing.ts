@@ -76,12 +76,12 @@ export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
     kind: 'Node',
     metadata: { name: nodeName, uid: nodeName, resourceVersion: '', creationTimestamp: '' },
   };
-  let told = '';
+  let lastProblem = '';
   function tell(error: unknown): void {
     const message = errorMessage(error);
     options.onState({ reason: error instanceof NotServedError ? error.reason : 'RoutingFailed', message });
-    if (message === told) return;
-    told = message;
+    if (message === lastProblem) return;
+    lastProblem = message;
     log.error('Dns objects are not served; trying again', { error: message });
     events.event(node, 'Warning', 'RoutingFailed', `Dns objects are not served: ${message}`);
   }
@@ -94,8 +94,8 @@ export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
     if (hosts.length === 0) await nginx.remove();
     else await nginx.serve(hosts);
     options.onState(hosts.length === 0 ? nothingToServe : serving);
-    if (told) log.info('Dns objects are served again');
-    told = '';
+    if (lastProblem) log.info('Dns objects are served again');
+    lastProblem = '';
   }
 
   /** Until something changed, the time is over or the signal aborts. */

@@ -129,10 +129,10 @@ function schedulerController(
   /** Says once why the pod waits, and again whenever the reason changes. */
   async function wait(key: ObjectKey, pod: Pod, nodes: readonly NodeRejections[]): Promise<void> {
     const message = explain(nodes);
-    const told = waiting.get(key);
+    const lastMessage = waiting.get(key);
     waiting.set(key, message);
     const condition = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
-    if (told !== message) events.event(pod, 'Warning', 'FailedScheduling', message);
+    if (lastMessage !== message) events.event(pod, 'Warning', 'FailedScheduling', message);
     const details = report(nodes);
     const reported = pod.metadata.annotations?.[reportAnnotation] === details;
     const current = reported ? pod : await annotate(pod, details);

@@ -17,14 +17,14 @@ export const defaultHistoryLimits: HistoryLimits = {
   maxBytes: 128 << 20,
 };
 
-interface Remembered {
+interface BoundedMap {
   readonly event: CacheEvent;
   readonly at: number;
 }
 
 export class EventHistory {
   readonly #limits: HistoryLimits;
-  #events: Remembered[] = [];
+  #events: BoundedMap[] = [];
   #first = 0;
   #bytes = 0;
   #start = 0;

@@ -84,7 +84,7 @@ for (const [path, text] of pages) {
   });
 }
 
-test('every default of a setting is the one that its page tells', () => {
+test('every default of a setting is the one that its help page shows', () => {
   const all = pages.get('up') ?? '';
   const flat = all.replaceAll(/,\n\s+/g, ',').replaceAll(/\s+/g, ' ');
   for (const [name, definition] of Object.entries(settingTable)) {

@@ -1,4 +1,4 @@
-/** What may still change or refuse a write after it was decoded and before it is validated and stored. */
+/** Admission: plugins change or refuse a write after decoding and before validation. */
 import type { ServerContext } from '../server-context.ts';
 import { certificateSigningRequests } from './certificate-signing-request.ts';
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts';

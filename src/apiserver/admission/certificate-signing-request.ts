@@ -67,7 +67,7 @@ async function admitCreate(
   if (why) throw newForbidden(resource, metadata.name, why);
 }
 
-/** The content is repeated in no message: it is long and tells a person nothing. */
+/** Messages do not repeat the content: it is long and encoded. */
 async function read(
   server: ServerContext,
   { spec, metadata }: CertificateSigningRequest,
@@ -119,7 +119,7 @@ function stampConditions(
   old: CertificateSigningRequest,
   now: string,
 ): void {
-  // Of several of one type the first counts.
+  // Of several conditions of one type the first counts.
   const known = new Map(old.status?.conditions?.toReversed().map((condition) => [condition.type, condition]));
   for (const condition of object.status?.conditions ?? []) {
     const before = known.get(condition.type);

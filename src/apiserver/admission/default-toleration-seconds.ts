@@ -10,7 +10,7 @@ import type { AdmissionPlugin } from './plugin.ts';
 export interface DefaultTolerations {
   /** On a node whose agent says that it is not ready. */
   readonly notReadySeconds: number;
-  /** On a node that nothing is heard of. */
+  /** On a node without heartbeats. */
   readonly unreachableSeconds: number;
 }
 

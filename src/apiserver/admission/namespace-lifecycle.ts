@@ -1,4 +1,4 @@
-/** Nothing is created in a namespace that is not there or goes away, and the system's own stay. */
+/** Nothing is created in a missing or terminating namespace, and system namespaces cannot be deleted. */
 import type { Namespace } from '../../api/core/v1/namespace.ts';
 import { namespaceResource } from '../../api/core/v1/namespace.ts';
 import { storageKey } from '../../apimachinery/resource-definition.ts';
@@ -7,7 +7,7 @@ import { decodeObject } from '../../storage/codec.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 
-/** kube-node-lease is made anew, so upstream lets it go (plugin/namespace/lifecycle). */
+/** kube-node-lease may be deleted, as upstream, because it is created again (plugin/namespace/lifecycle). */
 const immortal = new Set(['default', 'kube-system', 'kube-public']);
 
 export const namespaceLifecycle: AdmissionPlugin = async (server, admission) => {

@@ -10,7 +10,7 @@ import type { Admission } from './plugin.ts';
 /** Of its JSON. The longest message a recorder writes has 1,024 characters, and names are bounded. */
 export const maxEventBytes = 8 * 1024;
 
-/** Why it is refused; undefined when it is not. */
+/** Why the request is refused; undefined when it is allowed. */
 export async function restrictEvent(
   server: ServerContext,
   node: string,
@@ -39,7 +39,7 @@ function isItsOwn(server: ServerContext, node: string, event: Event): boolean | 
 
 async function isOwnPod(server: ServerContext, node: string, { involvedObject }: Event): Promise<boolean> {
   if (await belongs(server, node, involvedObject)) return true;
-  // It may have been bound by another master a moment ago: before this refuses, the cache catches up.
+  // Another master may have bound the pod a moment ago: the cache catches up before this refuses.
   await waitForNow(server, new AbortController());
   return belongs(server, node, involvedObject);
 }

@@ -21,7 +21,7 @@ import { nodeNameOf } from '../user.ts';
 import { restrictEvent } from './node-events.ts';
 import type { Admission, AdmissionPlugin } from './plugin.ts';
 
-/** Why it is refused; undefined when it is not. */
+/** Why the request is refused; undefined when it is allowed. */
 type Restriction = (
   server: ServerContext,
   node: string,
@@ -68,7 +68,7 @@ function tooLarge(definition: ResourceRef, object: KubeObject | undefined): stri
 /** An absent list and an empty one are the same. */
 const same = (a: object | undefined, b: object | undefined) => deepEqual(a ?? [], b ?? []);
 
-/** What keeps an object, or makes it go, is not for nodes to say; but their Lease goes with their Node. */
+/** Nodes may not change finalizers and owners; but the Lease of a node may be owned by its Node. */
 function changedMetadata(node: string, { definition, object, old }: Admission): string | undefined {
   if (!object) return undefined;
   const [next, before] = [object.metadata, old?.metadata];
@@ -117,7 +117,7 @@ async function restrictNode(
   return claimsRange(next, before) ? server.podRangeProblem(next, otherNodes(server, name)) : undefined;
 }
 
-/** What a node calls itself is what another is called in the cluster. */
+/** The name of another Node that this node claims among its own host names. */
 async function nameOfAnother(
   server: ServerContext,
   node: string,
@@ -129,23 +129,23 @@ async function nameOfAnother(
   return undefined;
 }
 
-/** What it may not change of its Node, as it would be with this write. */
+/** The first protected part of the Node that this write would change. */
 function changedByItself(next: Node, before: Node | undefined): string | undefined {
   const label = changedLabels(next, before).find((key) => !mayLabelItself(key));
   if (label !== undefined) return `the label ${label}`;
   const range = next.metadata.annotations?.[podCIDRAnnotation];
-  const told = before?.metadata.annotations?.[podCIDRAnnotation];
-  if (range !== undefined && range !== next.spec.podCIDR && range !== told) {
+  const previous = before?.metadata.annotations?.[podCIDRAnnotation];
+  if (range !== undefined && range !== next.spec.podCIDR && range !== previous) {
     return `the annotation ${podCIDRAnnotation} to anything but its podCIDR`;
   }
   if (!before) return undefined;
-  // By it the node counts as registered, so it must not go back to not having reported.
+  // A Node with nodeInfo counts as registered, so nodeInfo must not be removed.
   if (before.status?.nodeInfo && !next.status?.nodeInfo) return 'status.nodeInfo to nothing';
   if (!mayTaint(next, before)) return 'taints';
   return same(unclaimed(next), unclaimed(before)) ? undefined : 'its specification';
 }
 
-/** The taints it was told to begin with it adds to a Node that was made for it; it never takes one off. */
+/** A node may add its configured taints to a Node that was created for it; it may never remove one. */
 function mayTaint({ spec }: Node, before: Node): boolean {
   const [next, old] = [spec.taints ?? [], before.spec.taints ?? []];
   if (before.status?.nodeInfo) return same(next, old);
@@ -153,7 +153,7 @@ function mayTaint({ spec }: Node, before: Node): boolean {
   return old.every(isThere);
 }
 
-/** The first range of its pods it may name itself; validation keeps it from naming another later. */
+/** A node may set its first pod range itself; validation keeps it from changing the range later. */
 const claimsRange = (next: Node, before: Node | undefined) =>
   !same(rangesOf(next), before && rangesOf(before));
 const rangesOf = ({ spec: { podCIDR, podCIDRs } }: Node) => podCIDRs ?? (podCIDR ? [podCIDR] : []);
@@ -164,11 +164,11 @@ const otherNodes = ({ cache }: ServerContext, name: string) =>
     .map(({ object }) => object as Node)
     .filter(({ metadata }) => metadata.name !== name);
 
-/** Of the store itself: one that was taken out a moment ago must not come back by a cache that is behind. */
+/** Reads the store: a Node deleted a moment ago must not be created again because the cache is behind. */
 const isThere = async ({ store }: ServerContext, name: string) =>
   (await store.get(storageKey(nodeResource, '', name))) !== undefined;
 
-/** It says whether a person has let the machine in. A report made on what was read before may carry an old one. */
+/** The phase says whether the machine was approved. A status computed from an older Node may have the old phase. */
 function keepPhase(next: Node, before: Node | undefined): void {
   const phase = before?.status?.phase;
   if (phase !== undefined) next.status = { ...next.status, phase };

@@ -1,4 +1,4 @@
-/** What an admission plugin is told, and what it may do with it. */
+/** The contract of an admission plugin. */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { ServerContext } from '../server-context.ts';

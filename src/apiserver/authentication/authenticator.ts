@@ -1,4 +1,4 @@
-/** Turns what a request shows of itself into a user. */
+/** Turns the credentials of a request into a user. */
 import type { Holder } from '../../base/certificate-names.ts';
 import { authenticatedGroup, type UserInfo } from '../user.ts';
 
@@ -11,12 +11,12 @@ export interface RequestCredentials {
   readonly peer: PeerCertificate | undefined;
 }
 
-/** Nothing shown gives undefined; something shown that is wrong gives undefined too: both are 401. */
+/** Undefined without credentials and for wrong credentials: both are answered with 401. */
 export type Authenticator = (
   credentials: RequestCredentials,
 ) => UserInfo | undefined | Promise<UserInfo | undefined>;
 
-/** The first that knows the caller wins, and everyone it knows is in system:authenticated. */
+/** The first authenticator that knows the user wins; known users are in system:authenticated. */
 export function unionAuthenticator(authenticators: readonly Authenticator[]): Authenticator {
   return async (credentials) => {
     for (const authenticate of authenticators) {

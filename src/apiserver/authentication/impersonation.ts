@@ -1,6 +1,6 @@
 /**
- * Acting as somebody else (`kubectl --as`) is not there yet. Whoever asks for it must not get an answer to what he may do
- * himself: he would take it for what the other one may.
+ * Impersonation (`kubectl --as`) is not supported yet. A request for it must not be answered with the rights of the
+ * caller: he would take them for the rights of the other user.
  */
 import { newStatusError } from '../../apimachinery/status-error.ts';
 import { parseRequestInfo } from '../request-info.ts';

@@ -40,7 +40,7 @@ export type Authorizer = (request: AccessRequest) => boolean | Promise<boolean>;
 
 export const mastersAuthorizer: Authorizer = ({ user }) => user.groups.includes(mastersGroup);
 
-/** Discovery, versions and the API's description are for every user that is known at all. */
+/** Discovery, versions and the OpenAPI documents are for every authenticated user. */
 const openPaths = ['/api', '/apis', '/openapi', '/version', '/healthz', '/livez', '/readyz'];
 
 export const discoveryAuthorizer: Authorizer = (request) =>
@@ -48,7 +48,7 @@ export const discoveryAuthorizer: Authorizer = (request) =>
   request.verb === 'get' &&
   (request.path === '/' || openPaths.some((p) => request.path === p || request.path.startsWith(`${p}/`)));
 
-/** Everybody that is known may ask what he may do (upstream: the role system:basic-user). */
+/** Every authenticated user may review his own access (upstream: the role system:basic-user). */
 export const selfReviewAuthorizer: Authorizer = (request) =>
   request.type === 'resource' &&
   request.verb === 'create' &&

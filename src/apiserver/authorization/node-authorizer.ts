@@ -52,7 +52,7 @@ const rules: readonly NodeRule[] = [
   { group: '', resources: ['services'], verbs: ['get'], when: 'cluster service' },
 ];
 
-/** In force while its Node is there. */
+/** These rules apply while the Node exists. */
 const memberRules: readonly NodeRule[] = [
   { group: '', resources: ['services', 'nodes', 'namespaces'], verbs: read, when: 'always' },
   { group: 'discovery.k8s.io', resources: ['endpointslices'], verbs: read, when: 'always' },
@@ -121,7 +121,7 @@ function holds(
   }
 }
 
-/** A pod that is gone is not found, which tells the agent more than a refusal. */
+/** A deleted pod is answered with 404, which tells the agent more than 403. */
 async function isBound(
   server: ServerContext,
   { namespace, name }: ResourceAccess,
@@ -131,7 +131,7 @@ async function isBound(
   return pod === undefined || pod.spec.nodeName === node;
 }
 
-/** The pod may have been bound by another master a moment ago: before it refuses, the cache catches up. */
+/** Another master may have bound the pod a moment ago: the cache catches up before this refuses. */
 async function isNeeded(server: ServerContext, request: ResourceAccess, node: string): Promise<boolean> {
   if (needs(server, request, node)) return true;
   await waitForNow(server, new AbortController());

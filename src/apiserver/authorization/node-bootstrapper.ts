@@ -1,5 +1,5 @@
 /**
- * What whoever shows a bootstrap token may do: ask for a certificate and read what became of it, and nothing else
+ * What the holder of a bootstrap token may do: request a certificate and read that request, and nothing else
  * (upstream's role system:node-bootstrapper lets it read everybody's requests).
  */
 import { certificateSigningRequestResource as requests } from '../../api/certificates/v1/certificate-signing-request.ts';
@@ -24,6 +24,6 @@ async function mayRequest(
   if (group !== requests.group || resource !== requests.plural) return false;
   if (verb === 'create') return true;
   if (name === '' || (verb !== 'get' && verb !== 'list' && verb !== 'watch')) return false;
-  // What is not there is not found, which tells more than a refusal; nothing is to be awaited of it.
+  // A missing request is answered with 404, which tells more than 403; watching it is refused.
   return ((await requesterOf(name)) ?? (verb === 'get' ? user.name : undefined)) === user.name;
 }

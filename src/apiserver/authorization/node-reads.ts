@@ -1,4 +1,4 @@
-/** What a node may see of what it reads. */
+/** Which of the objects it reads a node may see. */
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { newForbidden } from '../../apimachinery/status-error.ts';

@@ -8,11 +8,11 @@ import type { Logger } from '../../base/log.ts';
 
 export interface ConnectionLimits {
   readonly all: number;
-  /** Of one user. */
+  /** Connections of one user. */
   readonly user: number;
-  /** Nobody's yet. */
+  /** Unauthenticated connections. */
   readonly strangers: number;
-  /** Nobody's yet, without a certificate of the cluster, and from one address. Nodes may well share an address. */
+  /** Unauthenticated connections from one address, without a certificate of the cluster. Nodes may share an address. */
   readonly anonymousOfAddress: number;
 }
 
@@ -26,7 +26,7 @@ export const connectionLimits = (all: number): ConnectionLimits => ({
   anonymousOfAddress: Math.ceil(all / 16),
 });
 
-/** A stranger's connection is ended after this, whatever it does. */
+/** An unauthenticated connection is closed after this, whatever it does. */
 const strangerMs = 30_000;
 
 /** The part of a socket that is needed here. */
@@ -67,7 +67,7 @@ export class Connections {
     this.#log = log;
   }
 
-  /** A connection has been accepted; nothing has been said on it. */
+  /** A connection has been accepted; no byte has been read. */
   accept(socket: RawConnection): void {
     if (this.#strangers.size >= this.#limits.strangers) this.#endOldest(this.#strangers);
     if (this.#entries.size >= this.#limits.all) {
@@ -94,11 +94,11 @@ export class Connections {
     const others = this.#anonymous.get(entry.address) ?? new Set();
     if (others.size >= this.#limits.anonymousOfAddress) this.#endOldest(others);
     entry.anonymous = true;
-    // Ending the last one has taken the set away.
+    // Closing the last connection has removed the set.
     this.#anonymous.set(entry.address, others.add(entry));
   }
 
-  /** It is this user's, if nobody's before; false when the user has too many others. */
+  /** Assigns the connection to the user unless it is assigned already; false when the user has too many. */
   belongsTo(connection: Connected, user: string): boolean {
     const entry = this.#entries.get(keyOf(connection));
     if (!entry || entry.user !== undefined) return true;

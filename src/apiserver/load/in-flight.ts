@@ -4,11 +4,11 @@
  * its API priority and fairness). Nothing waits in line here: who finds no place is told to come back.
  */
 export type Sort =
-  /** What a node says to show that it lives. */
+  /** Heartbeats of nodes. */
   | 'heartbeat'
-  /** Everything else of nodes that ends by itself. */
+  /** Other requests of nodes, but for watches and streams. */
   | 'node request'
-  /** The same of everybody else. */
+  /** The same for all other users. */
   | 'request'
   | 'node watch'
   | 'watch'
@@ -42,7 +42,7 @@ export const inFlightLimits = ({ requests, watches }: MainLimits): InFlightLimit
   stream: { all: 1000, user: 500 },
 });
 
-/** Which limit a request met: `user` when it was that of one user. */
+/** The limit that a request exceeded: `user` for the limit of one user. */
 export type Refusal = { readonly whose: 'all' | 'user'; readonly limit: number };
 
 interface Count {
@@ -58,7 +58,7 @@ export class InFlight {
     this.#limits = limits;
   }
 
-  /** Takes a place and returns what gives it back, to be called once; or says which limit leaves none. */
+  /** Counts the request and returns a function that ends it, to be called once; or says which limit is exceeded. */
   enter(sort: Sort, user: string): (() => void) | Refusal {
     const limit = this.#limits[sort];
     const count = this.#countOf(sort);

@@ -16,7 +16,7 @@ export interface Outgoing extends EventEmitter {
   readonly shouldKeepAlive?: boolean;
 }
 
-export type Place =
+export type PipelineDecision =
   /** To be answered. */
   | 'answered'
   /** The connection closes before its turn. */
@@ -40,7 +40,7 @@ export class Pipelining<Connection extends WeakKey> {
   }
 
   /** Every request of the connection, in the order they came. */
-  join(connection: Connection, outgoing: Outgoing, isStranger: boolean): Place {
+  join(connection: Connection, outgoing: Outgoing, isStranger: boolean): PipelineDecision {
     const line = this.#lines.get(connection) ?? new Set();
     if (line.size >= (isStranger ? 1 : longestLine)) return 'ended';
     const closes = [...line].some(({ shouldKeepAlive }) => shouldKeepAlive === false);

@@ -22,20 +22,20 @@ const plural: Readonly<Record<Sort, string>> = {
   stream: 'streams',
 };
 
-export interface Counted {
+export interface CountedRequest {
   readonly sort: Sort;
   readonly user: UserInfo;
-  /** Calls back when the answer has been sent or nobody reads it any more; absent where that is so once it is made. */
+  /** Calls back when the answer has been sent or the client has left; absent when the answer is complete once made. */
   readonly onClosed: ((fn: () => void) => void) | undefined;
 }
 
 /**
- * Throws 429 when there is no place. One is held until the work is done and its answer has left: whoever hangs up in
- * between does not make room for more.
+ * Throws 429 when a limit is exceeded. The request counts until its work is done and the answer has been sent, also
+ * when the client hangs up before.
  */
-export async function countedIn<T>(
+export async function withInFlightLimit<T>(
   inFlight: InFlight,
-  { sort, user, onClosed }: Counted,
+  { sort, user, onClosed }: CountedRequest,
   work: () => T | Promise<T>,
 ): Promise<T> {
   const entered = inFlight.enter(sort, user.name);

@@ -1,4 +1,4 @@
-/** What sort of load a request is. */
+/** The kind of load that a request counts as. */
 import type { Verb } from '../authorization/authorizer.ts';
 import type { RequestInfo } from '../request-info.ts';
 import { nodeNameOf, type UserInfo } from '../user.ts';

@@ -1,4 +1,4 @@
-/** Connections to what /proxy leads to. A master has no way to pods of its own: the agent of a pod's node connects to it. */
+/** Connections for /proxy. A master need not have a route to pods: the agent of the pod's node connects to the pod. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -12,7 +12,7 @@ import { type NodeLocation, type PodLocation, unavailable } from './location.ts'
 /** Milliseconds, as upstream's transport waits. */
 const patienceMs = 30_000;
 
-/** What HTTP is spoken on. Rejects with a Status when nobody answers. */
+/** Opens the connection for an HTTP request. Rejects with a Status when the backend does not answer. */
 export type Dial = (signal: AbortSignal) => Promise<Duplex>;
 
 export const unreachable = (why: string) => unavailable(`error trying to reach service: ${why}`);
@@ -46,7 +46,7 @@ export function dialNode(
   };
 }
 
-/** Nobody vouches for the certificates of pods (upstream: InsecureSkipVerify). */
+/** Certificates of pods cannot be verified (upstream: InsecureSkipVerify). */
 async function encrypted(socket: Duplex, clock: Clock, signal: AbortSignal): Promise<Duplex> {
   const secured = connectTls({ socket, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] });
   await connected(secured, 'secureConnect', clock, signal);

@@ -108,15 +108,15 @@ function answerOf(scope: RequestScope, answer: IncomingMessage, page: ProxiedPag
   return new Response(Readable.toWeb(body) as ReadableStream<Uint8Array>, { status, headers });
 }
 
-/** A backend's failure ends the client's connection, which tells it that it has not got all; it is nothing to be logged. */
+/** A failure of the backend closes the client's connection, so that the client sees a truncated body. Not logged. */
 function wholeOrCut(answer: Readable, hangUp: (() => void) | undefined): Readable {
   if (!hangUp) return answer;
-  const told = new PassThrough();
+  const body = new PassThrough();
   answer.once('error', () => {
     hangUp();
-    told.end();
+    body.end();
   });
-  return answer.pipe(told);
+  return answer.pipe(body);
 }
 
 /** The document as it will be read through the proxy, not encoded any more. */

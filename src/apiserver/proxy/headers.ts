@@ -15,7 +15,7 @@ const ofConnection = [
   'upgrade',
 ];
 
-/** Who the client is to this server is nothing a backend may learn, or pretend to be. */
+/** Headers about the client's identity: a backend must neither get nor set them. */
 const credentials = /^(authorization|impersonate-.*|x-remote-(user|uid|group|extra-.*))$/;
 
 /** Sites of other origins may not read through the proxy what the backend shows them (upstream's corsRemovingTransport). */

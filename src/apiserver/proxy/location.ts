@@ -114,7 +114,7 @@ function portNumber(text: string): number {
   throw newBadRequest(`${JSON.stringify(text)} is not a port`);
 }
 
-/** The server may reach more than the client: not its own machine, and nothing that is there only for it. */
+/** Addresses that only the server can reach, such as loopback and link-local ones, are refused. */
 function allowed(address: string | undefined): string {
   const canonical = canonicalAddress(address ?? '');
   if (canonical && isGlobalUnicast(canonical)) return canonical;

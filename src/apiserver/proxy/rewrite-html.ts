@@ -48,7 +48,7 @@ export class HtmlRewriter {
   #from = 0;
   #out = '';
   /** How much of the document is in `#out`, or was. */
-  #told = 0;
+  #written = 0;
   #element = '';
   /** Of the attribute that is being read. */
   #isLink = false;
@@ -60,7 +60,7 @@ export class HtmlRewriter {
     this.#tokenizer = new Tokenizer({ decodeEntities: false }, this.#callbacks());
   }
 
-  /** What can be told of the document so far, without what has been told already. */
+  /** The finished part of the document that has not been returned yet. */
   push(piece: string): string {
     const past = this.#from + this.#text.length;
     this.#text = this.#text.slice(-longestName) + piece;
@@ -72,7 +72,7 @@ export class HtmlRewriter {
 
   /** The rest, once the document is over. */
   end(): string {
-    // A value without an end belongs to no tag.
+    // A value without a closing quote does not belong to a tag.
     this.#out += this.#value ?? '';
     this.#value = undefined;
     return this.#take();
@@ -105,7 +105,7 @@ export class HtmlRewriter {
   #addToLink(start: number, end: number): void {
     if (this.#value === undefined) this.#tellUntil(start);
     this.#value = (this.#value ?? '') + this.#slice(start, end);
-    this.#told = end;
+    this.#written = end;
     if (this.#value.length <= longestLink) return;
     this.#out += this.#value;
     this.#value = undefined;
@@ -113,8 +113,8 @@ export class HtmlRewriter {
   }
 
   #tellUntil(end: number): void {
-    this.#out += this.#slice(this.#told, end);
-    this.#told = end;
+    this.#out += this.#slice(this.#written, end);
+    this.#written = end;
   }
 
   #slice(start: number, end: number): string {

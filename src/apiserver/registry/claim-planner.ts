@@ -1,4 +1,4 @@
-/** How a kind says which names its objects hold, so that the store can take them in the same write. */
+/** How a kind declares the names that its objects claim, so that the store takes them in the same write. */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { Claims } from '../../storage/store.ts';
 import type { ServerContext } from '../server-context.ts';

@@ -1,4 +1,4 @@
-/** The kinds whose objects hold names that no other object may hold; the store takes them with the write. */
+/** The kinds whose objects claim unique names; the store takes the claims with the write. */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { Claims } from '../../storage/store.ts';

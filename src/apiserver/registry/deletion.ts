@@ -14,10 +14,10 @@ export interface DeletionOptions {
 export type Deletion =
   | { readonly type: 'remove' }
   | { readonly type: 'mark' }
-  /** It is being deleted already, and no later than asked. */
+  /** The object is being deleted already, with no longer grace period. */
   | { readonly type: 'keep' };
 
-/** 68 years. With much more the time of deletion would be none that RFC 3339 can write. */
+/** 68 years. Much more would give a deletionTimestamp that RFC 3339 cannot express. */
 const longestGraceSeconds = 2 ** 31 - 1;
 
 const orphanFinalizer = 'orphan';
@@ -82,7 +82,7 @@ function startDeletion(
   }
 }
 
-/** A second delete may only bring the end nearer (registry/rest BeforeDelete). */
+/** A second delete may only shorten the grace period (registry/rest BeforeDelete). */
 function shortenGrace(object: KubeObject, requested: number | undefined, now: number): void {
   const { metadata } = object;
   const grace = metadata.deletionGracePeriodSeconds ?? 0;

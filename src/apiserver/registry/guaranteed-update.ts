@@ -88,7 +88,7 @@ function afterMismatch({ current }: RevisionMismatchError): Snapshot | undefined
   return current && { bytes: current.value, revision: current.revision, fresh: true };
 }
 
-/** Undefined asks for the store's own state: a refusal, or nothing to do, must not rest on an old one. */
+/** Undefined: read the state from the store, since a refusal or "no change" must not rely on a stale cache. */
 async function tryDecision(
   snapshot: Snapshot,
   taken: ReadonlySet<string>,

@@ -47,7 +47,7 @@ export function prepareForUpdate(
   }
   if (definition.hasStatus) copyField(object, old, 'status');
   definition.strategy.setDefaults?.(object);
-  // It may have been stored before there was such a default; nobody changes it by leaving it out.
+  // It may have been stored before this default existed; leaving the field out is then no change.
   definition.strategy.setDefaults?.(old);
   definition.strategy.prepareForUpdate?.(object, old);
 }

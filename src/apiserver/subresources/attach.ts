@@ -1,4 +1,4 @@
-/** pods/NAME/attach: joins a container's first process (core/v1 PodAttachOptions). */
+/** pods/NAME/attach: attaches to a container's first process (core/v1 PodAttachOptions). */
 import type { Handler } from '../request-scope.ts';
 import { streamsQuery } from './exec.ts';
 import { agentPath, chooseContainer } from './pod-agent.ts';

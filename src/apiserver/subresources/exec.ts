@@ -15,7 +15,7 @@ export const podExec: Handler = (scope) =>
     return `/exec/${agentPath(pod, container)}?${asked}`;
   });
 
-/** The client's names of the streams as the agent's; outputs nobody mentions are as `outputs` says. */
+/** Translates the client's stream parameters to the agent's; `outputs` is the default for outputs. */
 export function streamsQuery(query: URLSearchParams, outputs: boolean): URLSearchParams {
   const wanted = {
     input: booleanParameter(query, 'stdin') ?? false,

@@ -1,4 +1,4 @@
-/** What requests have in common that the agent of the pod's node answers. */
+/** What all requests to the agent of a pod's node have in common. */
 import { initContainersOf } from '../../api/core/v1/init-containers.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { newBadRequest, newInternalError, newStatusError } from '../../apimachinery/status-error.ts';

@@ -5,7 +5,7 @@ import { streamToPod } from './pod-stream.ts';
 
 export const podPortForward: Handler = (scope) =>
   streamToPod(scope, (pod, query) => {
-    // Only some clients say here which ports; the others do so for each connection.
+    // Only some clients name the ports in the URL; others do so for each connection.
     const ports = new URLSearchParams(query.getAll('ports').map((port) => ['port', port]));
     return `/portForward/${agentPath(pod)}?${ports}`;
   });

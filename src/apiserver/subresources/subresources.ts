@@ -22,7 +22,7 @@ export interface Subresource {
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string };
   /** More path may follow its name. */
   readonly takesPath?: boolean;
-  /** Its answers are no objects: what the Accept header says is not for the API server. */
+  /** Its answers are not objects: the Accept header is for the backend, not for the API server. */
   readonly answersBytes?: boolean;
 }
 
@@ -34,7 +34,7 @@ export function findSubresource(definition: ResourceDefinition, name: string): S
   return Object.hasOwn(all, name) ? all[name] : undefined;
 }
 
-/** Of the status, each subresource lets some writers change some of it. */
+/** Each of these subresources writes a part of the status. */
 const status: Subresource = { methods: { GET: getStatus, PUT: putStatus, PATCH: patchStatus } };
 
 const scale: Subresource = {

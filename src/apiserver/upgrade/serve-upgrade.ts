@@ -24,7 +24,7 @@ export interface UpgradeOptions {
 
 const keepAliveMs = 15_000;
 
-/** Repeated to whoever speaks the protocol; nothing that tells who the client is. */
+/** Headers passed on to the backend of an upgrade; none with the client's identity. */
 const passedOn = [
   'connection',
   'upgrade',
@@ -56,7 +56,7 @@ export async function serveUpgrade(
 ): Promise<void> {
   const gone = new AbortController();
   socket.on('error', () => undefined);
-  // A client that vanishes without a word may have left programs running.
+  // A client that disappears may leave programs running.
   socket.setKeepAlive(true, keepAliveMs);
   socket.once('close', () => gone.abort());
   const stop = () => socket.destroy();

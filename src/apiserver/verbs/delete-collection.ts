@@ -25,7 +25,7 @@ export async function removeCollection(scope: RequestScope): Promise<Response> {
     try {
       items.push((await deleteObject(server, request)).object);
     } catch (error) {
-      // Someone else deleted it meanwhile, or it is another one of that name now.
+      // Deleted meanwhile, or replaced by another object of that name.
       if (!isNotFound(error) && !(isConflict(error) && preconditions.uid)) throw error;
     }
   }

@@ -1,4 +1,4 @@
-/** What the events of a watch are made into, whatever the form. */
+/** How the events of a watch are encoded. */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { Status } from '../../apimachinery/status-error.ts';
 import type { CachedObject, CacheEvent } from '../../storage/cache.ts';

@@ -39,7 +39,7 @@ function decodeToken(text: string): ContinueToken {
       if (typeof rv === 'number' && Number.isSafeInteger(rv) && rv > 0) return { after: token.after, rv };
     }
   } catch {
-    // Whatever is wrong with it, the answer is the same.
+    // Every invalid token gets the same answer.
   }
   throw newBadRequest(
     'continue key is not valid: use the token of the previous page unchanged, or start a new list',

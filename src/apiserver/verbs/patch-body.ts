@@ -20,7 +20,7 @@ export async function readPatchBody(scope: RequestScope, type = typeOf(scope)): 
   const merges = hasStrategicPatch(type, kubernetesFields);
   const accepted = merges ? [...general, patchTypes.strategic] : general;
   const media = mediaType(scope.request);
-  // The body of a kind of patch that is not accepted is not worth reading.
+  // Do not read the body of an unsupported patch type.
   const text = accepted.includes(media) ? (await readBody(scope)).toString() : '';
   const patch = readPatch(text, media, accepted);
   await scope.work.pause();

@@ -30,7 +30,7 @@ export interface WatchPlan {
   readonly marksInitialEnd: boolean;
   readonly bookmarks: boolean;
   readonly timeoutMs: number;
-  /** Ends the watch; that its client went away the sink says. */
+  /** Ends the watch; a client that leaves is noticed by the sink. */
   readonly shutdown: AbortSignal | undefined;
 }
 
@@ -143,7 +143,7 @@ class WatchSource implements Source {
     }
   }
 
-  /** The client cannot be told what happened since `revision`: it must list again. */
+  /** The events since `revision` are not available: the client must list again. */
   #expire(revision: number): void {
     if (!this.#initial) this.#flush();
     const message = `too old resource version: ${revision} (${this.#plan.cache.revision})`;

@@ -17,7 +17,7 @@ export function withLastApplied(manifest: JsonObject): JsonObject {
   };
 }
 
-/** What was applied last; undefined when the object does not say, or says something that is no object. */
+/** The last applied manifest; undefined when the annotation is missing or does not hold an object. */
 export function readLastApplied(object: JsonObject): JsonObject | undefined {
   const text = metadataOf(object).annotations[lastAppliedAnnotation];
   if (!text) return undefined;
@@ -30,6 +30,6 @@ export function readLastApplied(object: JsonObject): JsonObject | undefined {
   }
 }
 
-/** As Go's encoder does, in whose output these are never raw. */
+/** Go's encoder always escapes these characters. */
 const escapeHtml = (json: string) =>
   json.replaceAll(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -1,4 +1,4 @@
-/** How the fields of a kind merge, as the server's OpenAPI document (version 3) tells it. */
+/** How the fields of a kind merge, according to the server's OpenAPI document (version 3). */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
@@ -16,7 +16,7 @@ export interface MergeSchema {
   items(): MergeSchema;
 }
 
-/** Of what the server does not describe: objects merge, lists are replaced. */
+/** The rule for values that the server does not describe: objects merge, lists are replaced. */
 export const plainSchema: MergeSchema = {
   merges: false,
   retainsKeys: false,

@@ -141,7 +141,7 @@ function sameOrder(is: readonly unknown[], wanted: readonly unknown[]): boolean 
   );
 }
 
-/** Names the fields that may stay, when something changes or something else is there. */
+/** Names the fields to retain, when a field changes or the server has others. */
 function retainKeys(patch: JsonObject, modified: JsonObject, current: JsonObject): JsonObject {
   const keys = Object.keys(modified).filter((key) => modified[key] !== null);
   const extra = Object.keys(current).some((key) => !keys.includes(key));

@@ -1,4 +1,4 @@
-/** `ctl add node`: lets machines in that wait, or one that had been taken out. */
+/** `ctl add node`: lets in machines that wait for approval, or one whose Node had been deleted. */
 import { isAlreadyExists } from '../../apimachinery/status-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { decide } from '../certificate-decision.ts';
@@ -43,7 +43,7 @@ const nobodyWaits = (name: string) =>
   `Warning: no machine named ${name} waits for approval: unless a machine of this name was deleted from the cluster, ` +
   `node/${name} stays NotReady until a machine joins as ${name}; to undo this: minik8s ctl delete node ${name}\n`;
 
-/** A machine that was taken out waits for its Node to be there again. False when there is one. */
+/** A machine whose Node was deleted waits until the Node exists again. False when it exists already. */
 async function makeNode({ cluster }: VerbContext, name: string): Promise<boolean> {
   const resource = findResource(await cluster().resources(), 'nodes');
   const body = { apiVersion: 'v1', kind: 'Node', metadata: { name } };

@@ -17,7 +17,7 @@ import { type ManifestTarget, manifestTargets, targetPath } from '../targets.ts'
 import type { Verb, VerbContext } from '../verb.ts';
 import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../write-options.ts';
 
-/** How often an object is read anew when somebody else changes it at the same moment. */
+/** How often an object is read again after a conflict with another writer. */
 const maxConflicts = 5;
 
 export const apply: Verb = {

@@ -1,4 +1,4 @@
-/** `ctl attach`: joins a container's first process. */
+/** `ctl attach`: connects to the standard streams of a container's first process. */
 import { UsageError } from '../../base/usage-error.ts';
 import { chooseContainer, findPod, programFlags } from '../pods.ts';
 import { attachTo } from '../streaming/attach.ts';

@@ -1,4 +1,4 @@
-/** `ctl certificate`: says yes or no to certificate signing requests. */
+/** `ctl certificate`: approves or denies certificate signing requests. */
 import { UsageError } from '../../base/usage-error.ts';
 import { type CertificateDecision, decide } from '../certificate-decision.ts';
 import { kindName } from '../discovery.ts';

@@ -154,13 +154,13 @@ function fileToEdit(io: Io, flags: Flags, has: (config: Kubeconfig) => boolean):
   return found;
 }
 
-/** Writes the file anew in one step, readable by its owner alone; all that is not changed stays as it is. */
+/** Replaces the file in one step, readable by its owner alone; everything that is not changed stays. */
 async function edit(file: string, change: (document: JsonObject) => void): Promise<void> {
   const document = parseYaml(readFileSync(file, 'utf8')).value;
   if (!isRecord(document)) throw new UsageError(`kubeconfig ${file} is not a mapping`);
   change(document);
   const format = objectFormat('yaml');
-  // Where it is a symbolic link, what that leads to.
+  // A symbolic link stays: its target is replaced.
   await replaceFile(await realpath(file), format?.(document) ?? '', { mode: 0o600 });
 }
 

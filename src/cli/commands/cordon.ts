@@ -1,4 +1,4 @@
-/** `ctl cordon`: no new pods come to a node; those that are there stay. */
+/** `ctl cordon`: marks a node unschedulable; the pods on it stay. */
 import { nodeFlags, nodesOf, setUnschedulable } from '../nodes.ts';
 import type { Verb } from '../verb.ts';
 

@@ -68,7 +68,7 @@ async function upload(
     : splitRemote(remote.path);
   const stdin = Readable.from(archiveOf(local, name || own, io.err), { objectMode: false });
   const { stdout, stderr } = io.stdio();
-  // What is extracted is as old as it is: -m.
+  // -m: extracted files get the current time, not the times in the archive.
   const owners = flags.on('no-preserve') ? ['--no-same-permissions', '--no-same-owner'] : [];
   const command = ['tar', ...owners, '-xmf', '-', '-C', directory];
   return program(command, { stdin, stdout, stderr }, true);
@@ -108,7 +108,7 @@ async function download(
   return code.value;
 }
 
-/** Milliseconds until a copy goes on: what cut its connection may cut the next one. */
+/** Milliseconds before a copy is resumed: the cause of the lost connection may still be there. */
 const retryMs = 1000;
 
 /** Writes the archive of a path, from as many connections as it takes and may take; resolves with tar's exit code. */

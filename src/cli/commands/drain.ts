@@ -1,4 +1,4 @@
-/** `ctl drain`: keeps new pods away from a node, then takes away those that are there. */
+/** `ctl drain`: marks a node unschedulable, then evicts its pods. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { parseLabelSelector } from '../../apimachinery/labels.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
@@ -86,7 +86,7 @@ export const drain: Verb = {
 interface Failure {
   readonly node: string;
   readonly errors: readonly string[];
-  /** Errors of pods, rather than of the whole. */
+  /** Errors of single pods, not of the command. */
   readonly each: boolean;
 }
 

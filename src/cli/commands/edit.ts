@@ -1,4 +1,4 @@
-/** `ctl edit`: objects in the user's editor; what is wrong with them is told there until they are right. */
+/** `ctl edit`: objects in the user's editor; it opens again, with the errors, until the server accepts them. */
 import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { mergeSchemaOf, openApiPath, plainSchema } from '../apply/merge-schema.ts';

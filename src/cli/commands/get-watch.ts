@@ -1,4 +1,4 @@
-/** `ctl get -w`: what is there, then every change until the user stops it. */
+/** `ctl get -w`: the current objects, then every change until the user stops the command. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { isExpired } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
@@ -23,7 +23,7 @@ export interface WatchView {
   readonly format: ObjectFormat | undefined;
 }
 
-/** A watch that the server ends is begun anew where it ended. */
+/** A watch that the server ends is started again where it ended. */
 export async function watchTargets(
   context: VerbContext,
   targets: readonly Target[],
@@ -40,7 +40,7 @@ export async function watchTargets(
   let show = !flags.on('watch-only');
   while (!io.signal.aborted) {
     const list = await cluster.get(listPath(collection), accept);
-    // One that does not exist is an error, as it is without a watch.
+    // An object that does not exist is an error, as it is without a watch.
     if (target.name !== undefined && isEmpty(list)) await cluster.get(targetPath(target));
     if (show) printer.print(list, io.clock.now());
     else printer.learn(list, io.clock.now());

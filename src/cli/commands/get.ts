@@ -86,7 +86,7 @@ class Getter {
   readonly #subresource: string | undefined;
   readonly #paging: PageOptions;
   readonly #sortBy: string | undefined;
-  /** Something was reported: then nothing found is no news. */
+  /** An error was reported: then "No resources found" is not printed. */
   #failed = false;
 
   constructor(context: VerbContext) {

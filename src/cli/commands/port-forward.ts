@@ -64,7 +64,7 @@ async function forwardAll(
       io.out(`Handling connection for ${port.local}\n`);
       forwarder.forward(socket, port).catch((error) => {
         if (io.signal.aborted) return;
-        // As in kubectl: whoever watches over this then starts again, with a pod that is there.
+        // As in kubectl: a supervisor can then start the command again, and it picks a running pod.
         report(error);
         forwarder.close();
       });

@@ -40,7 +40,7 @@ async function waitForRollout(context: VerbContext, target: ObjectTarget): Promi
   const { flags, io } = context;
   const cluster = context.cluster();
   const timeoutMs = flags.duration('timeout');
-  // One that does not exist is an error at once.
+  // A workload that does not exist is an error at once.
   await cluster.get(targetPath(target));
   let said = '';
   for await (const object of follow(cluster, target, { clock: io.clock, timeoutMs })) {

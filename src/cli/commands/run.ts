@@ -107,7 +107,7 @@ function requested(flags: Flags, joins: boolean): JsonObject {
 const restartPolicyOf = (flags: Flags): RestartPolicy =>
   flags.oneOf('restart', ['Always', 'OnFailure', 'Never'] as const) ?? 'Always';
 
-/** Joins the program, and passes its exit code on where it does not begin anew. */
+/** Attaches to the program, and passes on its exit code unless the pod restarts it. */
 async function join(context: VerbContext, target: ObjectTarget): Promise<void> {
   const { flags, io } = context;
   const object = await until(context, target, (pod) => isRunning(pod) || hasEnded(pod));
@@ -128,7 +128,7 @@ async function join(context: VerbContext, target: ObjectTarget): Promise<void> {
   if (failure) throw new ExitError(failure.message, failure.code);
 }
 
-/** Rejects when it has not come to that in time, or when the pod is gone. */
+/** Rejects when the pod does not get there in time, or is deleted. */
 async function until(
   { flags, io, cluster }: VerbContext,
   target: ObjectTarget,

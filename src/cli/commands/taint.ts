@@ -1,4 +1,4 @@
-/** `ctl taint`: which pods a node keeps away. */
+/** `ctl taint`: sets and removes taints of nodes. */
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';

@@ -1,4 +1,4 @@
-/** `ctl uncordon`: new pods may come to a node again. */
+/** `ctl uncordon`: marks a node schedulable again. */
 import { nodeFlags, nodesOf, setUnschedulable } from '../nodes.ts';
 import type { Verb } from '../verb.ts';
 

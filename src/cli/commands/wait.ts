@@ -1,4 +1,4 @@
-/** `ctl wait`: until objects are as they should be, told by a watch. */
+/** `ctl wait`: waits, with a watch, until objects have a condition. */
 import { UsageError } from '../../base/usage-error.ts';
 import { kindName } from '../discovery.ts';
 import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags.ts';

@@ -33,7 +33,7 @@ export function describeObject(object: JsonObject, events: readonly JsonObject[]
   return alignEntries(head, '') + sections(body, '') + eventTable(events, now);
 }
 
-/** What apply keeps for itself says nothing to people. */
+/** The last-applied annotation is not for people. */
 const isLong = (annotation: string) => annotation === 'kubectl.kubernetes.io/last-applied-configuration';
 
 type Entry = readonly [label: string, value: string];

@@ -105,7 +105,7 @@ export function sortKeys(value: unknown): unknown {
   return sorted;
 }
 
-/** `metadata.managedFields` says nothing to people. */
+/** `metadata.managedFields` is not for people. */
 export function withoutManagedFields(object: JsonObject): JsonObject {
   if (!isRecord(object.metadata) || !('managedFields' in object.metadata)) return object;
   const { managedFields: _, ...metadata } = object.metadata;

@@ -1,4 +1,4 @@
-/** Programs that run already, joined: what `attach` and `run` have in common. */
+/** Attaching to a running program: what `attach` and `run` have in common. */
 import { query } from '../../client/resource-path.ts';
 import { textAt, valueAt } from '../objects.ts';
 import { containersOf, type Pod } from '../pods.ts';
@@ -13,7 +13,7 @@ export async function attachTo(context: VerbContext, pod: Pod, name: string): Pr
   const container = all.find((each) => each.name === name);
   if (!container)
     throw new Error(`cannot attach to the container: container ${name} not found in pod ${pod.target.name}`);
-  // A program that has a terminal is joined as one, whether that was asked for or not.
+  // A program with a terminal is attached to as a terminal, with or without -t.
   const hasTerminal = valueAt(container, 'tty') === true;
   const say = (text: string) => void (flags.on('quiet') || io.err(text));
   if (flags.on('tty') && !hasTerminal)

@@ -2,7 +2,7 @@
 import { isRecord } from '../../apimachinery/equality.ts';
 import { recordsAt, textAt } from '../objects.ts';
 
-/** The exit code. Throws what kept the command from running, and for what is no Status. */
+/** The exit code. Throws an Error that says why the command could not run, or that the message is not a Status. */
 export function exitCodeOf(text: string): number {
   const status = parse(text);
   if (textAt(status, 'status') === 'Success') return 0;

@@ -41,7 +41,7 @@ export async function runExec(
   await passedOn();
   const failure = code === 126 || code === 127 ? why(stdout.held) : undefined;
   if (failure !== undefined) throw new ExitError(failure, code);
-  // Words of a program that only sounds like the engine.
+  // The output of a program that looks like the engine's.
   stdio.stdout.write(stdout.held, 'latin1');
   return code;
 }

@@ -22,11 +22,11 @@ export class Forwarder {
     this.lost = this.#spdy.run().catch(() => this.close());
   }
 
-  /** Joins a connection to a port of the pod until both are done; rejects with why the pod's side could not be had. */
+  /** Connects to a port of the pod until both sides are done; rejects with the reason when the pod cannot be reached. */
   async forward(socket: Socket, { local, remote }: ForwardedPort): Promise<void> {
     let brokeOff = false;
     socket.on('error', (cause) => {
-      // One of the operating system's; the others come from the pod's side.
+      // An error of the operating system; others come from the pod's side.
       brokeOff ||= 'syscall' in cause;
     });
     const headers = { port: String(remote), requestid: String(this.#requests++) };
@@ -37,7 +37,7 @@ export class Forwarder {
     const joined = Promise.all([pipeline(socket, data), pipeline(data, socket)]).catch(() => undefined);
     try {
       const failure = await text(error).catch(() => '');
-      // That the connection of a client that broke off did not end well is no error of forwarding.
+      // When a client breaks its connection off, the failed stream is not an error of forwarding.
       if (failure !== '' && !brokeOff)
         throw new Error(`an error occurred forwarding ${local} -> ${remote}: ${failure}`);
       await joined;

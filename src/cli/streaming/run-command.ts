@@ -13,7 +13,7 @@ export interface Input {
   readonly terminal?: Terminal;
 }
 
-/** What -i and -t come to: a terminal only where standard input is one, as in kubectl; says so where it is none. */
+/** The effect of -i and -t: a terminal only if standard input is one, as in kubectl; otherwise a message says so. */
 export function inputOf({ io, flags }: VerbContext, tty: boolean): Input {
   const stdin = flags.on('stdin');
   const { terminal } = io.stdio();
@@ -81,7 +81,7 @@ export class LostConnection extends Error {
   }
 }
 
-/** With `redraw` a program that ran before is told another size first, so that it draws its screen again. */
+/** With `redraw` a program that already runs gets a different size first, so that it redraws its screen. */
 type Joined = Input & { readonly redraw?: boolean };
 
 async function join(

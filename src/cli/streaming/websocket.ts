@@ -68,7 +68,7 @@ function open({ dialing, protocol, clock, signal }: OpenOptions): Promise<WebSoc
     );
   });
   socket.once('open', () => {
-    // Nobody listens for messages yet.
+    // No listener for messages is registered yet.
     socket.pause();
     if (agreed !== protocol) {
       socket.terminate();
@@ -80,7 +80,7 @@ function open({ dialing, protocol, clock, signal }: OpenOptions): Promise<WebSoc
   return promise;
 }
 
-/** A connection that broke without a word is cut off here, so that its user learns of it. */
+/** Closes a connection that is broken without an error, so that its user notices. */
 function keepAsking(socket: WebSocket, clock: Clock): void {
   let unanswered = 0;
   socket.on('pong', () => {

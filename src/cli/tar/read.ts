@@ -8,7 +8,7 @@ export interface ReadMember {
   readonly size: number;
   /** Of a symlink or a link: what it leads to. */
   readonly target: string;
-  /** What is not read of it is passed over. */
+  /** Content that is not read is skipped. */
   readonly content: AsyncIterable<Uint8Array>;
 }
 
@@ -20,7 +20,7 @@ const types: Readonly<Record<string, ReadMember['type']>> = {
   '2': 'symlink',
   '1': 'link',
 };
-/** Longer texts about a member are no names. */
+/** Longer names are refused. */
 const longestText = 1024 * 1024;
 
 /** Each member, until the archive's end. Throws an Error for what is no archive, or ends too early. */
@@ -44,7 +44,7 @@ export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
     }
     for await (const _ of source.content(padding));
   }
-  // The program that writes wants to be read to its end.
+  // The writing program fails unless its output is read to the end.
   for await (const _ of source.rest());
 }
 

@@ -25,7 +25,7 @@ export interface Question {
 /** Seconds. Changes are seen as soon as this is over, so it is as short as CoreDNS has it. */
 export const ttl = 5;
 const specVersion = '1.1.0';
-/** Names of the cluster that stand for other names of it; more are a circle. */
+/** The longest chain of aliases within the cluster; more counts as a loop. */
 const longestChain = 8;
 
 /** Undefined: not the cluster's to answer. */

@@ -30,7 +30,7 @@ export function refusalOf(
   return undefined;
 }
 
-/** What becomes of a pod that is not taken. */
+/** The end of a pod that this node rejects. */
 export const refusal = (reason: string, why: string): PodEnd => ({
   reason,
   message: `Pod was rejected: ${why}`,

@@ -39,11 +39,11 @@ function unknownProfiles({ metadata, spec }: Pod): readonly string[] {
     .map((key) => `metadata.annotations[${key}]`);
 }
 
-/** A new pod with one fails at once; this is for one that an agent has taken which did not look at them. */
+/** A new pod with one is rejected at once; this is for a pod that an older agent, without this check, accepted. */
 const unsafeSysctls = (pod: Pod): readonly string[] =>
   forbiddenSysctl(pod) === undefined ? [] : ['spec.securityContext.sysctls'];
 
-/** What a pod waits for in vain otherwise, and is told: probes are not run yet, so they say nothing of readiness. */
+/** The text of a warning about probes, which are not run yet; undefined for a pod without probes. */
 export function unusedProbes(pod: Pod): string | undefined {
   const probes = fieldsTreated(pod.spec, 'warned').filter((path) => path.endsWith('Probe'));
   if (probes.length === 0) return undefined;

@@ -18,7 +18,7 @@ export function hostPortsOf({ spec, status }: Pod): readonly HostPort[] {
 
 export type WantedPort = Pick<HostPort, 'protocol' | 'hostIP' | 'hostPort'>;
 
-/** The ports that rules would lead into a pod: none of them may be another's. */
+/** The host ports for which rules will be made: no other process may listen on them. */
 export function wantedPortsOf({ spec }: Pod): readonly WantedPort[] {
   if (spec.hostNetwork) return [];
   return spec.containers.flatMap(({ ports = [] }) =>

@@ -1,4 +1,4 @@
-/** What a node says of its health (pkg/kubelet/nodestatus/setters.go). */
+/** The conditions of a node (pkg/kubelet/nodestatus/setters.go). */
 import type { Condition } from '../../apimachinery/schema.ts';
 import { rfc3339 } from '../../base/time.ts';
 import type { Pressure } from './eviction-thresholds.ts';
@@ -9,12 +9,12 @@ export interface NodeHealth {
   /** Whether the node is short of it. Undefined: it could not be measured, and `unmeasured` says why. */
   readonly pressures: Readonly<Record<Pressure, boolean>> | undefined;
   readonly unmeasured?: string | undefined;
-  readonly told: ToldConditions;
+  readonly reported: ReportedConditions;
   readonly now: number;
 }
 
-/** What other parts of the node say of it, by type and without times; null: nothing any more. */
-export type ToldConditions = Readonly<Record<string, Condition | null>>;
+/** Conditions that other parts of the node report, by type and without times; null removes one. */
+export type ReportedConditions = Readonly<Record<string, Condition | null>>;
 
 interface Words {
   readonly yes: readonly [reason: string, message: string];
@@ -40,15 +40,15 @@ type Untimed = Omit<Condition, 'lastHeartbeatTime' | 'lastTransitionTime'>;
 
 /** Its own conditions, and those that others wrote. */
 export function nodeConditions(health: NodeHealth, previous: readonly Condition[]): Condition[] {
-  const { problem, told, now } = health;
+  const { problem, reported, now } = health;
   const pressures = (Object.keys(words) as Pressure[]).map((type) => pressureCondition(type, health));
   const ready: Untimed =
     problem === undefined
       ? { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' }
       : { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message: problem };
-  const own = [...Object.values(told).filter((one) => one !== null), ...pressures, ready];
+  const own = [...Object.values(reported).filter((one) => one !== null), ...pressures, ready];
   const others = previous.filter(
-    ({ type }) => !Object.hasOwn(told, type) && !own.some((condition) => condition.type === type),
+    ({ type }) => !Object.hasOwn(reported, type) && !own.some((condition) => condition.type === type),
   );
   const timed = own.map((condition) => {
     const before = previous.find(({ type }) => type === condition.type);

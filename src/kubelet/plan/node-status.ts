@@ -1,4 +1,4 @@
-/** What a node tells of itself: its object, its status, its lease. */
+/** What a node reports: its Node, the status and the Lease. */
 
 import { type Lease, nodeLeaseNamespace } from '../../api/coordination/v1/lease.ts';
 import type { Node } from '../../api/core/v1/node.ts';
@@ -49,7 +49,7 @@ export interface NodeInput extends NodeHealth {
   readonly systemReserved?: ReservedResources | undefined;
 }
 
-/** A node that has missed so many heartbeats holds its lease no longer. */
+/** A node that has missed this many heartbeats no longer holds its Lease. */
 const heartbeatsOfLease = 4;
 const mostImages = 50;
 

@@ -17,7 +17,7 @@ export interface ConditionInput {
   readonly observed: ObservedPod;
 }
 
-/** The types that nobody but a node agent, or the scheduler before it, sets. */
+/** The condition types that only the node agent, or the scheduler before it, sets. */
 export const ownConditions: ReadonlySet<string> = new Set([
   'DisruptionTarget',
   'PodReadyToStartContainers',
@@ -69,7 +69,7 @@ function containerReadiness({ phase, containerStatuses }: ConditionInput): Said 
   return { status: 'False', reason: 'ContainersNotReady', message };
 }
 
-/** What others must say of the pod before it is ready. */
+/** Readiness gates that are not true yet. */
 function gates(pod: Pod): Said {
   const missing = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
     const gate = `pod readiness gate "${conditionType}"`;

@@ -37,7 +37,7 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
     }),
   );
   const end = isTerminalPhase(previous?.phase) ? undefined : memory.end;
-  // As long as something of it runs it has not failed yet: whoever replaces it must not be early.
+  // A pod fails only when all its containers have stopped: its replacement must not start earlier.
   const ended = end !== undefined && observed.containers.every(({ state }) => state !== 'running');
   const phase = ended ? 'Failed' : phaseWithChanges(input, containerStatuses);
   const podIP = addressOf(input, phase);
@@ -60,7 +60,7 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
   };
 }
 
-/** Ended before anything of it was started: there is nothing to say of its containers, and nothing they wait for. */
+/** A pod that ended before any container was started: it has no container statuses. */
 const isWithoutContainers = ({ pod, observed }: PodStatusInput, phase: Phase) =>
   phase === 'Failed' &&
   observed.containers.length === 0 &&

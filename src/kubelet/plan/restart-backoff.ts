@@ -1,4 +1,4 @@
-/** How long a thing that keeps failing is left alone (pkg/kubelet: MaxContainerBackOff, image pull back-off). */
+/** Back-off for containers and image pulls that keep failing (pkg/kubelet: MaxContainerBackOff). */
 import { backoffMs } from '../../base/backoff.ts';
 import type { ContainerState } from '../runtime/runtime.ts';
 import type { Failure } from './actions.ts';
@@ -8,7 +8,7 @@ const backoff = { initialMs: 10_000, maxMs: 300_000 };
 /** A container that ran this long has recovered. */
 const resetMs = 600_000;
 
-/** How long a container, or the attempt to start one, is left alone after so many failures in a row. */
+/** The back-off of a container, or of starting it, after this many failures in a row. */
 export const restartDelayMs = (failures: number) => backoffMs(backoff, failures);
 
 /** Exits in a row that count against an exited container: what was counted before it started, unless it ran long. */

@@ -1,4 +1,4 @@
-/** What a container is allowed, from its own securityContext and its pod's; nothing is given that was not asked for. */
+/** The rights of a container, from its own securityContext and its pod's; nothing is granted without a request. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Container } from '../../api/core/v1/pod-spec.ts';
 import type { ConfinementProfile, ContainerConfig } from '../runtime/runtime.ts';

@@ -25,7 +25,7 @@ export function serviceVariables(
     const { name } = service.metadata;
     const own = links && service.metadata.namespace === namespace;
     const api = name === apiServer.name && service.metadata.namespace === apiServer.namespace;
-    // One of the pod's own namespace that is called kubernetes as well hides the API server's.
+    // A Service named kubernetes in the pod's own namespace hides the API server's.
     if (own || (api && !byName.has(name))) byName.set(name, service);
   }
   const sorted = [...byName.values()].toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));

@@ -28,7 +28,7 @@ export function sysctlsOf({ spec }: Pod): Readonly<Record<string, string>> {
   return Object.fromEntries(sysctls.map(({ name, value }) => [dotted(name), value]));
 }
 
-/** Why the pod is not taken; undefined when each of its sysctls is safe and of a namespace of the pod's own. */
+/** Why the pod is rejected; undefined when each of its sysctls is safe and belongs to a namespace of the pod's own. */
 export function forbiddenSysctl(pod: Pod): string | undefined {
   for (const name of Object.keys(sysctlsOf(pod))) {
     const namespace = safe.get(name);

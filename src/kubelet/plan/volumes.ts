@@ -8,7 +8,7 @@ import type { PodEnd } from './actions.ts';
 import { ContainerConfigError } from './container-config-error.ts';
 import { expand } from './env.ts';
 
-/** What a pod needs before its containers can start is not there; the message names the volume. */
+/** A volume that the pod needs cannot be provided; the message names it. */
 export class VolumeError extends Error {
   override readonly name = 'VolumeError';
 }
@@ -97,8 +97,8 @@ export function limitedVolumes(pod: Pod, podDirectory: string): readonly Limited
   });
 }
 
-/** How a pod ends of which a volume has outgrown its limit. */
-export const outgrown = (volume: string, sizeLimit: string): PodEnd => ({
+/** How a pod ends when a volume exceeds its sizeLimit. */
+export const sizeLimitExceeded = (volume: string, sizeLimit: string): PodEnd => ({
   reason: 'Evicted',
   message: `Usage of EmptyDir volume "${volume}" exceeds the limit "${sizeLimit}". `,
   gracePeriodSeconds: 1,

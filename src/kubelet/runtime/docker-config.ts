@@ -1,4 +1,4 @@
-/** Between our shapes and the Docker API's: data to data, no call is made here. */
+/** Converts between our types and the Docker API's. Pure: no call is made here. */
 import type { Docker } from '../../docker/client.ts';
 import type {
   ContainerConfig,

@@ -25,7 +25,7 @@ export async function execIn(
     docker.getContainer(id).exec({
       Cmd: [...command],
       AttachStdin: stdin,
-      // What nobody wants is dropped here: without an output Docker would not say when the program ends.
+      // Unwanted output is dropped here: without an output stream Docker does not report the end of the program.
       AttachStdout: true,
       AttachStderr: true,
       Tty: tty,
@@ -103,7 +103,7 @@ async function join(
   }
 }
 
-/** Input that comes too late has nobody to go to. */
+/** Input that arrives after the end is dropped. */
 function stopReading(stdin: Readable | undefined, connection: Duplex): void {
   stdin?.unpipe(connection);
   stdin?.resume();

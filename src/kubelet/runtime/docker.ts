@@ -166,7 +166,7 @@ export class DockerRuntime implements ContainerRuntime {
     try {
       await this.#options.exec(this.#options.initPath, ['sethostname', String(info.State.Pid), hostname]);
     } catch (error) {
-      // Only a container that is still there has missed its name.
+      // A container that still exists has not been named.
       const state = await this.inspect(id);
       if (state?.state === 'running') {
         throw new RuntimeError('Failed', `cannot name container ${id.slice(0, 12)}`, { cause: error });

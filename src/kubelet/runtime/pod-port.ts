@@ -24,7 +24,7 @@ export async function connectPort(
   const ended = endOf(child);
   const kill = () => {
     child.kill('SIGKILL');
-    // What it still wanted to say has nobody to go to, and would keep its pipe open.
+    // Unread output would keep its pipe open.
     child.stdout.destroy();
   };
   signal.addEventListener('abort', kill, { once: true });

@@ -19,5 +19,5 @@ export interface CommandSession {
   finish(outcome: Outcome): Promise<void>;
 }
 
-/** Milliseconds a client may take for what it has to do itself: open its streams, hang up at the end. */
+/** Milliseconds a client may take to open its streams, and to hang up at the end. */
 export const clientPatienceMs = 30_000;

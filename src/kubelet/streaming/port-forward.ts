@@ -89,7 +89,7 @@ function portOf(text: string | undefined): number {
   throw new Error(`${JSON.stringify(text ?? '')} is not a port`);
 }
 
-/** Milliseconds a pod that has said its last may go on reading what the client sent before. */
+/** Milliseconds a pod that has closed its side may still read what the client sent. */
 const lingerMs = 1000;
 
 /**

@@ -64,7 +64,7 @@ export async function serveStream(
   }
 }
 
-/** The bytes of one connection to the pod's address, for an API server that has no way there (pods/NAME/proxy). */
+/** One TCP connection to the pod's address, for an API server without a route to it (pods/NAME/proxy). */
 async function serveConnection(
   { clock, observe, nodeIP }: StreamServerOptions,
   { socket, head }: Upgrade,

@@ -24,7 +24,7 @@ export type StreamRequest =
   | (PodPath & { readonly kind: 'portForward'; readonly ports: readonly number[] })
   | (PodPath & { readonly kind: 'connect'; readonly port: number });
 
-/** Undefined for a path that is none of them; throws RequestError (400) for a query that cannot be meant. */
+/** Undefined for any other path; throws RequestError (400) for a query that makes no sense. */
 export function parseStreamRequest(url: URL): StreamRequest | undefined {
   const [, kind, namespace, pod, container, ...rest] = url.pathname.split('/').map(decodeURIComponent);
   if (!namespace || !pod || rest.length > 0) return undefined;

@@ -1,7 +1,7 @@
 /** The sizes a client's terminal takes, read out of JSON objects `{"Width":80,"Height":24}`. */
 import type { TerminalSize } from '../runtime/runtime.ts';
 
-/** Longer lines are no sizes. */
+/** Longer lines are ignored. */
 const longestLine = 1024;
 
 /** Hands out the newest size only: what a terminal was in between is of no use to anybody. For one reader. */

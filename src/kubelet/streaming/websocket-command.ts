@@ -45,7 +45,7 @@ export async function openWebSocketCommand(
       await Promise.allSettled(outputs.map((stream) => finished(stream, { readable: false })));
       const text = protocol.status ? outcomeStatus(outcome) : outcomeText(outcome);
       socket.send(channels.error, text);
-      // Input that still comes has nobody to go to, and may not keep the client's farewell waiting.
+      // Input that still arrives is dropped, so that the client's close message is read.
       stdin?.destroy();
       await socket.close();
     },

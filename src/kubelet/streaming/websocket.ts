@@ -32,7 +32,7 @@ function accept({ request, socket, head }: Upgrade, protocol: string): Promise<W
   return new Promise((resolve, reject) => {
     server.on('wsClientError', (error) => reject(new RequestError(400, error.message)));
     server.handleUpgrade(request, socket, head, (opened) => {
-      // Nobody listens for messages yet.
+      // No listener for messages is registered yet.
       opened.pause();
       opened.on('error', () => undefined);
       resolve(opened);

@@ -51,11 +51,11 @@ export async function readUnderlay(exec: Exec, nodeIP: string): Promise<Underlay
 
 export interface KernelOverlay {
   readonly state: OverlayState;
-  /** A link that is not ours and takes the packets that ours would be for. */
+  /** A foreign link that takes the VXLAN packets meant for ours. */
   readonly rival: string | undefined;
 }
 
-/** Everything of the overlay that there is, of whichever run. */
+/** Everything of the overlay in the kernel, created by any run. */
 export async function readOverlay(exec: Exec, names: NetworkNames): Promise<KernelOverlay> {
   const { vxlanLink, routeProtocol } = names;
   const [links, routes] = await Promise.all([
@@ -74,7 +74,7 @@ export async function readOverlay(exec: Exec, names: NetworkNames): Promise<Kern
     routes: new Map(routes.map((route) => [route.dst ?? '', wayOf(route, vxlanLink)])),
     neighbours: new Map(neighbours.map(({ dst = '', lladdr = '' }) => [dst, lladdr])),
     forwarding: new Map(forwarding.map(({ mac = '', dst = '' }) => [mac, dst])),
-    // Not worth a reading: they are written again.
+    // Not read: they are always written again.
     senders: undefined,
   };
   return { state, rival: links.find((other) => other !== link && isRival(other))?.ifname };
@@ -101,7 +101,7 @@ export async function applyOverlay(
   return true;
 }
 
-/** What does not match any plan makes the link anew: a link that is down, or was made by another hand. */
+/** A state that matches no plan, so that the link is created again: it is down, or another program changed it. */
 function linkOf({ linkinfo, address, mtu, flags, addr_info = [] }: LinkJson): VxlanLink {
   const { local = '', link: dev = '' } = linkinfo?.info_data ?? {};
   const addresses = addr_info.filter(({ prefixlen }) => prefixlen === 32).map(({ local: ip }) => ip);

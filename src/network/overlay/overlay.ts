@@ -1,5 +1,5 @@
 /**
- * Keeps the way to other nodes' pods in step with Nodes. An event only says that something changed: a round plans
+ * Keeps the routes to other nodes' pods in step with Nodes. An event only says that something changed: a round plans
  * from all Nodes there are and applies the difference to what the kernel is known to have. The kernel is read after
  * a start, after a failure, and now and then, since others may have been at it. What is there stays when the agent
  * ends, so pods reach one another while it is away.
@@ -15,12 +15,12 @@ import type { InformerFactory } from '../../client/informer.ts';
 import { WorkQueue } from '../../controller-runtime/workqueue.ts';
 import { defaultNames, type NetworkNames } from '../rules.ts';
 import { applyOverlay, readOverlay, readUnderlay } from './kernel.ts';
-import { type OverlayMode, type OverlayPlan, planOverlay, relevance, type Underlay } from './plan.ts';
+import { type OverlayMode, type OverlayPlan, planKey, planOverlay, type Underlay } from './plan.ts';
 import { vni, vxlanPort } from './render.ts';
 import type { OverlayState } from './state.ts';
 
 export interface OverlayOptions {
-  /** This node's agent: it writes what others have to know on its own Node. */
+  /** This node's identity: it annotates its own Node with what others have to know. */
   readonly client: Client;
   /** Not started yet, and nobody else's. */
   readonly informers: InformerFactory;
@@ -47,13 +47,13 @@ export async function runOverlay(options: OverlayOptions, signal: AbortSignal): 
   nodes.addEventHandler({
     onAdd: wake,
     onUpdate: (node, old) => {
-      if (relevance(node) !== relevance(old) || overlay.waitsFor(node)) wake();
+      if (planKey(node) !== planKey(old) || overlay.waitsFor(node)) wake();
     },
     onDelete: wake,
   });
   const forget = onAbort(signal, () => queue.shutDown());
   try {
-    // Without knowing the nodes, nothing that is there may be taken away.
+    // Existing routes must not be removed before the nodes are known.
     await informers.start(signal);
     wake();
     for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
@@ -115,7 +115,7 @@ class Overlay {
     const plan = planOverlay({ ...this.#options, podCIDR, underlay: this.#underlay }, nodes, this.#names);
     this.#tell(plan.problems);
     const from = this.#kernel;
-    // Until it has worked, nobody knows.
+    // Unknown until the change has succeeded.
     this.#kernel = undefined;
     if (plan.state.vxlan && this.#rival !== undefined) {
       throw new Error(
@@ -129,7 +129,7 @@ class Overlay {
     await this.#announce(plan);
   }
 
-  /** Whether what is not known yet of this node's own Node may be in this change of it. */
+  /** Whether the range of this node's own Node is still unknown, so that this change may have it. */
   waitsFor({ metadata: { name, uid } }: KubeObject): boolean {
     return name === this.#options.nodeName && rangeIn(this.#own, uid) === undefined;
   }

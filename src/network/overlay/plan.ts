@@ -55,12 +55,12 @@ export interface OverlayPlan {
   readonly problems: readonly string[];
 }
 
-const told = [modeAnnotation, macAnnotation, podCIDRAnnotation, nodeIPAnnotation] as const;
+const planAnnotations = [modeAnnotation, macAnnotation, podCIDRAnnotation, nodeIPAnnotation] as const;
 
-/** What matters here of a Node; two Nodes that give the same text give the same plan. */
-export function relevance({ metadata }: KubeObject): string {
+/** The parts of a Node that the plan depends on, as a text; equal texts give equal plans. */
+export function planKey({ metadata }: KubeObject): string {
   const { uid, creationTimestamp, annotations = {} } = metadata;
-  return JSON.stringify([uid, creationTimestamp, told.map((name) => annotations[name])]);
+  return JSON.stringify([uid, creationTimestamp, planAnnotations.map((name) => annotations[name])]);
 }
 
 /** The MTU of pods' links: what fits through the underlay, wrapped or not. */
@@ -130,7 +130,7 @@ const bare = (routes: ReadonlyMap<string, string>): OverlayState => ({
   senders: new Set(),
 });
 
-/** What a machine that is no node has. */
+/** The state of a machine that is not a node. */
 export const noOverlay = bare(new Map());
 
 function vxlanLink(local: string, { dev, mtu }: Underlay, podCIDR: string): VxlanLink {
@@ -141,7 +141,7 @@ interface Peer {
   readonly name: string;
   readonly podCIDR: string;
   readonly ip: string;
-  /** Undefined for one that receives packets as they are. */
+  /** Undefined for a node that receives packets without VXLAN. */
   readonly mac: string | undefined;
 }
 
@@ -208,7 +208,7 @@ function readPeer({ metadata }: KubeObject): Peer | string | undefined {
     return `its ${modeAnnotation} is ${JSON.stringify(mode)}; expected vxlan or host-routes`;
   const mac = annotations[macAnnotation];
   if (mac === undefined) return undefined;
-  // Not of a group: the second digit is even.
+  // Unicast only: the second digit is even.
   if (!/^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$/.test(mac)) {
     return `its ${macAnnotation} is ${JSON.stringify(mac)}, expected a unicast MAC address such as 0a:58:0a:f4:01:00`;
   }

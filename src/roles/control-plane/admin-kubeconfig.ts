@@ -1,15 +1,15 @@
-/** The administrator's way in: `<data-dir>/admin.conf`, readable by its owner alone. */
+/** The administrator's kubeconfig: `<data-dir>/admin.conf`, readable by its owner alone. */
 import { join } from 'node:path';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { formatKubeconfig, singleKubeconfig } from '../../client/kubeconfig.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
-import type { KeptLeaves } from '../kept-leaves.ts';
+import type { CertificateManager } from '../certificate-manager.ts';
 import type { Settings } from '../settings/settings.ts';
 
 export interface AdminKubeconfigOptions {
   readonly settings: Settings<'data-dir'>;
-  readonly leaves: KeptLeaves;
+  readonly certificateManager: CertificateManager;
   /** PEM of the cluster's authority. */
   readonly authority: string;
   readonly server: string;
@@ -19,7 +19,7 @@ export interface AdminKubeconfigOptions {
 /** Writes the file, now and whenever its certificate is renewed; resolves to its path. */
 export async function writeAdminKubeconfig(options: AdminKubeconfigOptions): Promise<string> {
   const path = join(options.settings['data-dir'], 'admin.conf');
-  const admin = await options.leaves.leaf({
+  const admin = await options.certificateManager.leaf({
     file: 'admin',
     commonName: 'kubernetes-admin',
     organizations: ['system:masters'],

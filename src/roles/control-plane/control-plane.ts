@@ -23,8 +23,8 @@ import { podRangeClaims } from '../../controllers/node-ipam.ts';
 import { type Credentials, openCredentials } from '../../pki/credentials.ts';
 import type { Store } from '../../storage/store.ts';
 import { createWatchCache } from '../../storage/watch-cache.ts';
+import { CertificateManager } from '../certificate-manager.ts';
 import { inBackground } from '../in-background.ts';
-import { KeptLeaves } from '../kept-leaves.ts';
 import type { ProcessContext } from '../process-context.ts';
 import type { Settings } from '../settings/settings.ts';
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
@@ -76,7 +76,7 @@ export interface ControlPlaneOptions extends ProcessContext {
 export interface ControlPlane {
   /** PEM of the cluster's authority. */
   readonly authority: string;
-  readonly leaves: KeptLeaves;
+  readonly certificateManager: CertificateManager;
   /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
   /** Resolves when everything has ended, in order; rejects when a part cannot go on. */
@@ -99,10 +99,10 @@ export async function startControlPlane(
   if (settings['etcd-endpoints']) await agreeOnSettings(store, settings);
   const credentials = await openClusterCredentials(settings, store, () => clock.now());
   const authority = credentials.authority.certificate;
-  const leaves = new KeptLeaves(credentials);
-  const certificates = await servingCertificates({ ...options, leaves });
-  const kubeconfig = await writeAdminKubeconfig({ ...options, leaves, authority });
-  void inBackground(started, (until) => leaves.run({ clock, log }, until));
+  const certificateManager = new CertificateManager(credentials);
+  const certificates = await servingCertificates({ ...options, certificateManager });
+  const kubeconfig = await writeAdminKubeconfig({ ...options, certificateManager, authority });
+  void inBackground(started, (until) => certificateManager.run({ clock, log }, until));
   const watchCache = createWatchCache({ store, prefix: '/registry/', clock, log });
   const caching = inBackground(started, (until) => watchCache.run(until));
   await unlessAborted(signal, watchCache.synced);
@@ -191,7 +191,7 @@ export async function startControlPlane(
       await running.disposeAsync();
     }
   })();
-  return { authority, leaves, kubeconfig, stopped };
+  return { authority, certificateManager, kubeconfig, stopped };
 }
 
 /** An embedded etcd has one master, whose directory is where the authority lives; a shared one has the authority. */

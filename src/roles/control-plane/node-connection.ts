@@ -124,8 +124,8 @@ function endpointOf(name: string, { cache, own }: NodeConnectionOptions): Endpoi
   if (!node) throw newNotFound(nodeResource, name);
   const address = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
   // A name would be looked up in whatever answers here.
-  const told = canonicalAddress(address ?? '');
-  const host = own?.node === name ? own.address : told;
+  const reported = canonicalAddress(address ?? '');
+  const host = own?.node === name ? own.address : reported;
   const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port;
   if (!host || !port) {
     throw newStatusError(

@@ -1,17 +1,21 @@
 /** The certificates the API server shows: to its clients, and to the agents it calls. */
 import { hostname } from 'node:os';
 import { apiServiceIP } from '../../apiserver/bootstrap.ts';
-import type { KeptLeaves } from '../kept-leaves.ts';
+import type { CertificateManager } from '../certificate-manager.ts';
 import type { Settings } from '../settings/settings.ts';
 
 export interface ServingCertificateOptions {
   readonly settings: Settings<'service-cidr' | 'bind-address' | 'cluster-domain'>;
-  readonly leaves: KeptLeaves;
+  readonly certificateManager: CertificateManager;
   /** The address under which nodes and pods reach this server. */
   readonly advertiseAddress: string;
 }
 
-export async function servingCertificates({ leaves, settings, advertiseAddress }: ServingCertificateOptions) {
+export async function servingCertificates({
+  certificateManager,
+  settings,
+  advertiseAddress,
+}: ServingCertificateOptions) {
   const firstServiceIP = apiServiceIP(settings['service-cidr']);
   const names = [
     'kubernetes',
@@ -22,13 +26,13 @@ export async function servingCertificates({ leaves, settings, advertiseAddress }
   const hosts = new Set([...names, 'localhost', hostname(), '127.0.0.1', firstServiceIP, advertiseAddress]);
   if (settings['bind-address'] !== '0.0.0.0') hosts.add(settings['bind-address']);
   const [serving, kubeletClient] = await Promise.all([
-    leaves.leaf({
+    certificateManager.leaf({
       file: 'apiserver',
       commonName: 'kube-apiserver',
       hosts: [...hosts],
       usages: ['server'],
     }),
-    leaves.leaf({
+    certificateManager.leaf({
       file: 'apiserver-kubelet-client',
       commonName: 'kube-apiserver-kubelet-client',
       organizations: ['system:masters'],

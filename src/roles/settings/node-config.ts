@@ -1,4 +1,4 @@
-/** `/etc/minik8s/node.yaml`: what a node is told, in Kubernetes' words or in those of older node files. */
+/** `/etc/minik8s/node.yaml`: the settings of a node, under their own names or under those of older node files. */
 import { statSync } from 'node:fs';
 import { UsageError } from '../../base/usage-error.ts';
 import { workerSettings } from '../worker/worker.ts';
@@ -18,7 +18,7 @@ export type NodeSettings = Settings<(typeof nodeSettings)[number]>;
 
 export const nodeConfigFile = '/etc/minik8s/node.yaml';
 
-/** Spellings of files that other programs were given: the key, what it is here, and whether to say so. */
+/** Keys of other programs' files: the key, the setting it stands for, and whether to warn. */
 const spellings: readonly (readonly [string, string, 'as good' | 'old'])[] = [
   ['name', 'node-name', 'as good'],
   ['Name', 'node-name', 'old'],
@@ -31,7 +31,7 @@ export interface NodeConfigSources {
   readonly flags: Readonly<Record<string, unknown>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly configFile?: string;
-  /** Told, a line each, what works and should be written otherwise. */
+  /** Called with one line for each key that works but should be written differently. */
   readonly warn: (message: string) => void;
 }
 
@@ -49,12 +49,12 @@ export function readNodeConfig({ warn, configFile = nodeConfigFile, ...sources }
   });
 }
 
-/** Throws UsageError when one thing is said in two spellings. */
+/** Throws UsageError when a setting is given in two spellings. */
 function translate(file: ConfigFile, path: string, warn: (message: string) => void): ConfigFile {
   const result: Record<string, unknown> = { ...file };
   for (const [old, name, kind] of spellings) {
     if (!Object.hasOwn(result, old)) continue;
-    // Nothing says which of the two counts.
+    // It is not defined which of the two counts.
     if (Object.hasOwn(result, name))
       throw new UsageError(
         `${path}: ${old}: is another spelling of ${name}:, which is also there; keep one of them`,

@@ -1,4 +1,4 @@
-/** What a role is told: flags over `MINIK8S_*` variables over the configuration file over defaults. */
+/** The settings of a role: flags over `MINIK8S_*` variables over the configuration file over defaults. */
 import { readFileSync } from 'node:fs';
 import type { ArgsDef } from 'citty';
 import { parse } from 'yaml';
@@ -70,7 +70,7 @@ export function readSettings<const N extends SettingName>(
       [`${path}: ${name}`, file[name]],
       [`--${name}`, definition.default],
     ];
-    // A key without a value says no more than one that is not there.
+    // A key without a value counts as missing.
     const [origin, value] = candidates.find(([, candidate]) => (candidate ?? undefined) !== undefined) ?? [];
     if (value !== undefined) settings[name] = readOne(definition, origin ?? '', value);
   }
@@ -81,18 +81,18 @@ export function readSettings<const N extends SettingName>(
 function unknownKeys(file: ConfigFile, names: readonly string[]): string | undefined {
   const unknown = Object.keys(file).filter((key) => !names.includes(key));
   if (unknown.length === 0) return undefined;
-  const told = unknown.slice(0, mostTold).map((key) => {
+  const shown = unknown.slice(0, mostShown).map((key) => {
     const meant = nearest(key, names);
     return { key, hint: meant.length > 0 ? ` (did you mean ${meant.join(' or ')}?)` : '' };
   });
-  const lines = told.map(({ key, hint }) => `${key}: no such setting${hint}`);
-  if (unknown.length > mostTold) lines.push(`and ${unknown.length - mostTold} more`);
-  const lost = told.some(({ hint }) => hint === '');
+  const lines = shown.map(({ key, hint }) => `${key}: no such setting${hint}`);
+  if (unknown.length > mostShown) lines.push(`and ${unknown.length - mostShown} more`);
+  const lost = shown.some(({ hint }) => hint === '');
   return `${lines.join(', ')}${lost ? `; known: ${names.join(', ')}` : ''}`;
 }
 
-/** More than a person reads. */
-const mostTold = 20;
+/** More keys are not listed. */
+const mostShown = 20;
 
 function readOne(definition: SettingDefinition<unknown>, origin: string, value: unknown): unknown {
   const words = wordsOf(value);

@@ -1,6 +1,6 @@
 /**
- * Whether this machine was told the same addresses of Services and domain of their names as the masters. With others pods
- * would ask a cluster DNS that is not there, packets to Services would find no rule and names nothing, with no word about why.
+ * Whether this node has the same service-cidr, cluster-dns and cluster-domain as the masters. With others, pods would
+ * ask a DNS server that does not exist and Services would not be reachable, without any error message.
  */
 import { serviceResource } from '../../api/core/v1/service.ts';
 import { apiService, dnsService, domainAnnotation } from '../../api/core/v1/system-objects.ts';
@@ -9,18 +9,18 @@ import type { Clock } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import type { Settings } from '../settings/settings.ts';
-import { answerWithin } from './patience.ts';
+import { answerWithin } from './answer-within.ts';
 
 type AddressSettings = Settings<'service-cidr' | 'cluster-dns' | 'cluster-domain'>;
 
-/** What the cluster's own Services say: their clusterIPs, and the domain. */
+/** What the Services kubernetes and kube-dns show: their clusterIPs, and the domain. */
 export interface ClusterAddresses {
   readonly api?: string | undefined;
   readonly dns?: string | undefined;
   readonly domain?: string | undefined;
 }
 
-/** One line that says what to write; undefined when the settings fit, or nothing speaks against them. */
+/** One line that says what to change; undefined when the settings match or the Services could not be read. */
 export function addressProblem(
   settings: AddressSettings,
   { api, dns, domain }: ClusterAddresses,

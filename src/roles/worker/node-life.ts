@@ -1,4 +1,4 @@
-/** How a node lives as its settings have it: how often it is looked at, when it gives up pods, how it goes down. */
+/** Settings of a node's life: the heartbeat interval, eviction thresholds and shutdown. */
 import { existsSync } from 'node:fs';
 import { onAbort } from '../../base/abort.ts';
 import { type Exec, ExecError } from '../../base/exec.ts';
@@ -17,7 +17,7 @@ export const nodeLifeSettings = [
 
 type NodeLifeSettings = Settings<(typeof nodeLifeSettings)[number]>;
 
-/** What the node agent is told. */
+/** The settings for the node agent. */
 export const agentLife = (settings: NodeLifeSettings) => ({
   heartbeatMs: settings['heartbeat-interval'],
   evictionHard: settings['eviction-hard'],
@@ -40,7 +40,7 @@ export function shutdownPeriods(settings: NodeLifeSettings): ShutdownPeriods | u
 export interface PowerSource {
   on(event: 'SIGPWR', listener: () => void): unknown;
   off(event: 'SIGPWR', listener: () => void): unknown;
-  /** Stops this process in good order. */
+  /** Stops this process gracefully. */
   stop(): void;
 }
 
@@ -50,7 +50,7 @@ export const processPower: PowerSource = {
   stop: () => process.kill(process.pid, 'SIGTERM'),
 };
 
-export interface GoingDown {
+export interface NodeShutdownOptions {
   readonly kubelet: Pick<Kubelet, 'shutDown'>;
   /** Undefined: `signal` is all that counts. */
   readonly periods: ShutdownPeriods | undefined;
@@ -64,8 +64,8 @@ export interface GoingDown {
  * A signal for the node's parts that aborts after `signal`: at once when the process alone is stopped, and when the
  * machine goes down only when the pods have ended. SIGPWR ends the pods too, and then the process.
  */
-export function afterPods(
-  { kubelet, periods, exec, log, source = processPower, isStopping = machineIsStopping }: GoingDown,
+export function signalAfterPods(
+  { kubelet, periods, exec, log, source = processPower, isStopping = machineIsStopping }: NodeShutdownOptions,
   signal: AbortSignal,
 ): AbortSignal {
   if (!periods) return signal;

@@ -1,6 +1,6 @@
 /**
- * A machine's life in a cluster: it joins, works, renews its certificates meanwhile, and is taken out when its Node is
- * deleted. Then its pods are ended and its rules removed, and it waits until somebody makes the Node again.
+ * A machine's life in a cluster: it joins, runs pods and renews its certificates. When its Node is deleted, its pods are
+ * stopped and its network rules removed, and it waits until the Node is created again.
  */
 import { join } from 'node:path';
 import { nodeResource } from '../../api/core/v1/node.ts';
@@ -35,7 +35,7 @@ export interface MemberOptions extends NodeContext {
   readonly warn: (message: string) => void;
 }
 
-/** How long a Node stays deleted before that is meant: one that is replaced is there again at once. */
+/** How long a Node must stay deleted to count as deleted: a replaced Node is there again at once. */
 const removalMs = 2_000;
 
 const say = (message: string) => process.stdout.write(`${message}\n`);
@@ -134,7 +134,7 @@ class Member {
     ];
   }
 
-  /** Until the signal aborts, through being taken out and let in again. */
+  /** Runs until the signal aborts, also across deletions of the Node. */
   async work(signal: AbortSignal): Promise<void> {
     const { settings, clock, log, nodeName } = this.#options;
     await requireClusterAddresses({ client: this.#client, clock, log }, settings);

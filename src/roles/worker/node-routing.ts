@@ -27,7 +27,7 @@ interface RoutingNode {
 const httpPort = 80;
 const hostsFile = '/etc/hosts';
 
-/** Two clusters may share an engine. */
+/** Two clusters may share a Docker engine. */
 const containerOf = (dataDir: string) =>
   `minik8s-routing-${createHash('sha256').update(dataDir).digest('hex').slice(0, 8)}`;
 
@@ -63,7 +63,7 @@ export function createNodeRouting(
   });
 }
 
-/** Takes away what the routing of a node left, of whichever run; fine when there is nothing. */
+/** Removes what the routing of a node created, in any run; does nothing when there is nothing. */
 export async function removeNodeRouting(dataDir: string, dockerSocket: string): Promise<void> {
   await dockerEngine(dockerClient(dockerSocket)).remove(containerOf(dataDir));
   await writeHostsBlock({ path: hostsFile, owner: dataDir, address: '' }, []);

@@ -1,4 +1,4 @@
-/** What a node leaves on its machine beside its data directory, and how it is taken away. */
+/** What a node creates on its machine outside its data directory, and how that is removed. */
 import { join } from 'node:path';
 import { nodeResource } from '../../api/core/v1/node.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
@@ -8,7 +8,7 @@ import type { Exec } from '../../base/exec.ts';
 import { errorMessage } from '../../base/log.ts';
 import { removeTree } from '../../base/remove-tree.ts';
 import type { Client } from '../../client/client.ts';
-import { leavePlace } from '../../dns/place.ts';
+import { removeDnsLink } from '../../dns/dns-link.ts';
 import { readCheckpoint } from '../../kubelet/checkpoint.ts';
 import { stopContainers } from '../../kubelet/cleanup.ts';
 import { unmountUnder } from '../../kubelet/mounts.ts';
@@ -16,8 +16,8 @@ import type { ContainerRuntime } from '../../kubelet/runtime/runtime.ts';
 import { cleanupNetwork } from '../../network/pod-network.ts';
 import { removeServiceRules } from '../../proxy/proxier.ts';
 import type { ProcessContext } from '../process-context.ts';
+import { answerWithin } from './answer-within.ts';
 import { removeNodeRouting } from './node-routing.ts';
-import { answerWithin } from './patience.ts';
 
 export interface NodeTraces {
   readonly runtime: ContainerRuntime;
@@ -42,7 +42,7 @@ export async function removeNodeTraces(
   }
   await removeNodeRouting(dataDir, dockerSocket);
   await removeServiceRules(exec);
-  await leavePlace(exec);
+  await removeDnsLink(exec);
   await cleanupNetwork(exec);
   // Volumes in memory and parts of others' volumes: removing the directory would empty them.
   await unmountUnder(join(dataDir, 'kubelet'), exec);
@@ -76,7 +76,7 @@ export async function areOutdated(former: {
   return (await answerWithin(clock, patienceMs, known)) === false;
 }
 
-/** Lets the pods end as they wish, then removes everything, however long that takes: the engine may be away. */
+/** Stops the pods gracefully, then removes everything, retrying while the Docker engine does not answer. */
 export async function endNode(
   traces: NodeTraces,
   { clock, random, log }: ProcessContext,

@@ -15,7 +15,7 @@ export interface NodeTransportOptions {
   readonly authority: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** As whom: by certificate, or, before there is one, by bootstrap token. */
+  /** The credentials: a certificate, or a bootstrap token before there is one. */
   readonly identity?: Current<KeyAndCertificate>;
   readonly token?: string;
 }
@@ -25,7 +25,7 @@ export function nodeTransport({ servers, authority, clock, log, ...who }: NodeTr
   const connect = (server: string) =>
     createHttp2Transport({ server, ca: authority, userAgent, clock, ...who });
   const [only = '', ...others] = servers;
-  // With nowhere else to go there is nothing to look after.
+  // With a single server there is nothing to fail over to.
   if (others.length === 0) return connect(only);
   return createFailoverTransport({ servers, connect, clock, log: log.named('api') });
 }

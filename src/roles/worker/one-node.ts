@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 /** As `ss -lxp` shows it. */
 export const nodeSocket = '@minik8s-node';
 
-/** Resolves to what lets another have it; rejects when a minik8s works as a node in this network already. */
+/** Resolves to a function that releases the socket; rejects when a minik8s already runs as a node in this network. */
 export function claimNode(name = nodeSocket): Promise<() => Promise<void>> {
   return new Promise((resolve, reject) => {
     const server = createServer((connection) => connection.destroy());

@@ -13,7 +13,7 @@ import type { Transport } from '../../client/transport.ts';
 import { createEventRecorder } from '../../controller-runtime/event-recorder.ts';
 import { createKubelet } from '../../kubelet/kubelet.ts';
 import { readNodeFacts } from '../../kubelet/node-facts.ts';
-import type { ToldConditions } from '../../kubelet/plan/node-conditions.ts';
+import type { ReportedConditions } from '../../kubelet/plan/node-conditions.ts';
 import { DockerRuntime } from '../../kubelet/runtime/docker.ts';
 import { runOverlay } from '../../network/overlay/overlay.ts';
 import { RoutedPodNetwork } from '../../network/pod-network.ts';
@@ -24,7 +24,7 @@ import type { NodeContext } from '../process-context.ts';
 import type { TaintValue } from '../settings/node-values.ts';
 import type { Settings } from '../settings/settings.ts';
 import { createNodeDns, dnsSettings, podDns } from './node-dns.ts';
-import { afterPods, agentLife, nodeLifeSettings, shutdownPeriods } from './node-life.ts';
+import { agentLife, nodeLifeSettings, shutdownPeriods, signalAfterPods } from './node-life.ts';
 import { createNodeRouting } from './node-routing.ts';
 
 export const workerSettings = [
@@ -101,7 +101,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     overlay: { mode: settings.overlay, nodeIP },
   });
   const registered = Promise.withResolvers<void>();
-  const conditions = replaceable<ToldConditions>({});
+  const conditions = replaceable<ReportedConditions>({});
   const proxyInformers = informersOf();
   const kubelet = createKubelet({
     client,
@@ -169,9 +169,9 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
   });
   const dns = createNodeDns(options, settings, proxyInformers, routing.hostAddresses);
   const stop = new AbortController();
-  const going = afterPods({ kubelet, periods, exec, log }, signal);
+  const going = signalAfterPods({ kubelet, periods, exec, log }, signal);
   const ended = AbortSignal.any([going, stop.signal]);
-  /** What all nodes share is read once this is one: before, the API server would refuse. */
+  /** Objects that all nodes read are watched only after registration: before, the API server would refuse. */
   const member = async (work: () => Promise<unknown>) => {
     try {
       await unlessAborted(ended, registered.promise);

@@ -43,7 +43,7 @@ describe('authentication', () => {
     }
   });
 
-  it('lets nobody act as somebody else, whoever he is and whatever he asks for', async () => {
+  it('refuses impersonation to every user, for every request', async () => {
     const impersonating = async (path: string, name: string, init: RequestInit = {}, env = {}) => {
       const headers = { authorization: 'Bearer good', [name]: 'bob' };
       return server.app.fetch(new Request(`https://x${path}`, { ...init, headers }), env);

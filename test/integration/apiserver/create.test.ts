@@ -166,7 +166,7 @@ describe('create', () => {
     assert.equal((await server.call('POST', `${configMaps}?fieldValidation=Maybe`, body)).status, 422);
   });
 
-  it('takes YAML, and refuses protobuf that is none, and forms', async () => {
+  it('takes YAML, and refuses invalid protobuf, and forms', async () => {
     const send = (type: string, body: string) =>
       server.call('POST', configMaps, body, { headers: { 'content-type': type } });
     assert.equal((await send('application/yaml', 'metadata: {name: yaml}\ndata: {a: "1"}\n')).status, 201);
@@ -180,7 +180,7 @@ describe('create', () => {
     assert.equal(answer.json<Status>().reason, 'RequestEntityTooLarge');
   });
 
-  it('creates nothing in a namespace that goes away', async () => {
+  it('creates nothing in a terminating namespace', async () => {
     await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'ending' } });
     const deleted = await server.call('DELETE', '/api/v1/namespaces/ending');
     assert.equal(deleted.json<KubeObject & { status: { phase: string } }>().status.phase, 'Terminating');

@@ -31,7 +31,7 @@ describe('delete', () => {
   const storedPod = async (name: string) =>
     (await storedObject(server, `/registry/pods/default/${name}`)) as Pod | undefined;
 
-  it('removes the object and tells its uid', async () => {
+  it('removes the object and answers with its uid', async () => {
     const made = await createMap('simple');
     const answer = await server.call('DELETE', `${configMaps}/simple`, { propagationPolicy: 'Background' });
     const { kind, status, details } = answer.json<Status>();
@@ -130,7 +130,7 @@ describe('delete', () => {
     assert.equal(await storedPod('pending'), undefined);
   });
 
-  it('binds a pod once and tells that it is scheduled', async () => {
+  it('binds a pod once and sets PodScheduled', async () => {
     await createPod('bound', 'node-1');
     const pod = await storedPod('bound');
     assert.equal(pod?.spec.nodeName, 'node-1');

@@ -73,7 +73,7 @@ describe('paths and methods', () => {
     });
   }
 
-  it('tells an address that it does not have from an object that is not there', async () => {
+  it('answers an unknown address differently from a missing object', async () => {
     const pod = '/api/v1/namespaces/default/pods/none';
     const gone = (await server.call('GET', `${pod}/status`)).json<Status>();
     assert.deepEqual([gone.message, gone.details?.name], ['pods "none" not found', 'none']);
@@ -358,7 +358,7 @@ describe('a client that accepts no form of the answer', () => {
   const apps = '/apis/apps/v1/namespaces/default/deployments';
   const pods = '/api/v1/namespaces/default/pods';
 
-  it('is told so before anything is done', async () => {
+  it('is refused before anything is done', async () => {
     const spec = { containers: [{ name: 'c', image: 'i' }] };
     const template = { metadata: { labels: { a: 'b' } }, spec };
     const workload = { selector: { matchLabels: { a: 'b' } }, template };

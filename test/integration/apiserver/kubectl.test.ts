@@ -59,7 +59,7 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
       assert.equal((await deployment())?.spec.replicas, 3);
     });
 
-    it('tells who may do what', async () => {
+    it('kubectl auth can-i answers', async () => {
       assert.equal(await kubectl('auth', 'can-i', '*', '*'), 'yes\n');
       const KUBECONFIG = await server.kubeconfigFor('bob', []);
       const asked = promisify(execFile)(binary, ['auth', 'can-i', 'list', 'pods'], {
@@ -173,7 +173,7 @@ spec: {group: example.com, scope: Namespaced, names: {plural: things, kind: Thin
       }
     });
 
-    it('tells errors and warnings', async () => {
+    it('shows errors and warnings', async () => {
       await assert.rejects(
         kubectl('get', 'pod', 'nope'),
         /Error from server \(NotFound\): pods "nope" not found/,

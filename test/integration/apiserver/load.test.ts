@@ -196,7 +196,7 @@ describe('too many connections', () => {
     for (const socket of silent) socket.destroy();
   });
 
-  it('of nobody known are few from one address, and end with their answer', async (t) => {
+  it('of unauthenticated clients are few from one address, and end with their answer', async (t) => {
     const server = await start(t, { listen });
     const anonymous: TLSSocket[] = [];
     for (let i = 0; i < 10; i++) {

@@ -240,7 +240,7 @@ describe('a node', () => {
   }
 });
 
-describe('a node that was taken out', () => {
+describe('a node whose Node was deleted', () => {
   const own = `${core}/nodes/n1`;
   const statusOf = async (path: string) => (await ask('GET', path)).status;
   before(async () => {

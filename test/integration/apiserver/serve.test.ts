@@ -187,7 +187,7 @@ describe('the HTTPS listener', () => {
     watching.destroy();
   });
 
-  it('lets nobody act as somebody else, on a request that would leave HTTP either', async () => {
+  it('refuses impersonation on upgrade requests, too', async () => {
     const said = await raw(
       `GET ${exec} HTTP/1.1\r\nHost: a\r\n${webSocket}impersonate-USER: bob\r\n\r\n`,
       true,

@@ -32,7 +32,7 @@ describe('watch', () => {
     return line && `${line.type} ${line.object.metadata.name}`;
   };
 
-  it('tells of everything after a version, with the kind in each object', async () => {
+  it('sends every event after a version, with the kind in each object', async () => {
     const from = await now();
     const watch = await openTestWatch(server, `${configMaps}?watch=1&resourceVersion=${from}`);
     const made = await createMap('w1');
@@ -149,7 +149,7 @@ describe('watch', () => {
     await own.stop();
   });
 
-  it('of a node ends after ten minutes, whatever it asks for: it may have been taken out', async () => {
+  it('of a node ends after ten minutes, whatever it asks for: the Node may have been deleted', async () => {
     const own = await startTestServer();
     const user = { name: 'system:node:n1', groups: ['system:nodes'] };
     await own.call('POST', '/api/v1/nodes', { metadata: { name: 'n1' } });

@@ -129,7 +129,7 @@ describe('ctl add node', { timeout: 60_000 }, () => {
       assert.equal(found.status?.phase, undefined);
     }, 10_000);
 
-  it('lets in whom it names, and nobody else', async () => {
+  it('lets in the named machine, and no other', async () => {
     await knock('one');
     await knock('two');
     assert.deepEqual(await ctl(['add', 'node', 'one']), { status: 0, out: 'node/one added\n', err: '' });
@@ -147,7 +147,7 @@ describe('ctl add node', { timeout: 60_000 }, () => {
     assert.equal((await ctl(['add', 'node'])).out, 'No machine is waiting for approval.\n');
   });
 
-  it('takes back one that was taken out', async () => {
+  it('lets in a machine whose Node was deleted', async () => {
     assert.equal((await ctl(['add', 'node', 'one'])).out, 'node/one is in the cluster already\n');
     const removed = await ctl(['delete', 'node', 'one']);
     assert.equal(removed.out, 'node "one" deleted\n');

@@ -188,7 +188,7 @@ describe('beside kubectl', { timeout: 120_000, skip: unlessKubectl('1.32') }, ()
     assert.match((await ctl([...args, '--color=red'])).err, /--color: expected auto, always, never/);
   });
 
-  it('a word that is nearly one is told', async () => {
+  it('a mistyped word gets a suggestion', async () => {
     const told = async (...args: string[]) => (await ctl(args)).err;
     assert.match(await told('get', 'pdos'), /doesn't have a resource type "pdos"\. Did you mean pods\?\n$/);
     assert.match(await told('aply', '-f', 'x'), /unknown command aply: did you mean apply\?\n$/);

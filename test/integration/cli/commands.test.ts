@@ -69,7 +69,7 @@ describe('ctl', { timeout: 120_000 }, () => {
     assert.match(result.err, /^error: error parsing \S+three\.yaml:\d+: .*\n$/);
   });
 
-  it('every error is told, each in a line, and everything else is applied', async () => {
+  it('every error is reported in a line, and everything else is applied', async () => {
     const file = join(server.directory, 'mixed.yaml');
     const documents = [
       configMap('m-a'),
@@ -317,7 +317,7 @@ describe('ctl', { timeout: 120_000 }, () => {
     assert.match((await ctl(['logs', 'nosuch'])).err, /pods "nosuch" not found/);
   });
 
-  it('describe tells everything, and events', async () => {
+  it('describe shows everything, and events', async () => {
     const regarding = JSON.parse(await ok('get', 'pod', 'one', '-o', 'json')).metadata.uid;
     await server.call('POST', '/api/v1/namespaces/default/events', {
       metadata: { name: 'e' },

@@ -402,7 +402,7 @@ describe('ctl beside kubectl 1.32', { timeout: 120_000, skip: unlessKubectl('1.3
       });
     }
 
-    it('what was deleted already is told by its file', async () => {
+    it('an object that is deleted already is reported with its file', async () => {
       const args = ['delete', '-R', '-f', place('below')];
       assert.equal((await ctl(args)).status, 0);
       const { ours, theirs } = await both(args);
@@ -411,7 +411,7 @@ describe('ctl beside kubectl 1.32', { timeout: 120_000, skip: unlessKubectl('1.3
     });
   });
 
-  it('explain of what there is not says so', async () => {
+  it('explain of an unknown field says so', async () => {
     for (const word of ['pods.nosuch', 'pods.spec.containers.nosuch']) {
       const { ours, theirs } = await both(['explain', word]);
       assert.deepEqual([ours.status, ours.err], [theirs.status, theirs.err]);

@@ -74,7 +74,7 @@ describe('WebSockets of ctl', () => {
     assert.equal(authorization, 'Bearer s3cret');
   });
 
-  it('a refusal that is no Status is told in one line', async () => {
+  it('a refusal that is not a Status is shown in one line', async () => {
     await assert.rejects(open('/other'), { message: 'GET /base/other answered 502: no such backend' });
   });
 
@@ -84,7 +84,7 @@ describe('WebSockets of ctl', () => {
     });
   });
 
-  it('a server that is not there is told as by every other command', async () => {
+  it('an unreachable server has the same message as in every other command', async () => {
     const { port } = http.address() as AddressInfo;
     await assert.rejects(open('/ok', { port: port === 1 ? 2 : 1 }), {
       name: 'TransportError',

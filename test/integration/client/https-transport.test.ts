@@ -107,7 +107,7 @@ test('plain HTTP works too, by HTTP/1.1', async () => {
   assert.equal(await get(connectBy(createHttpsTransport, { server })), 'plain');
 });
 
-test('HTTP/2: a connection on which nothing was heard is left, one that still speaks is not', async () => {
+test('HTTP/2: a silent connection is left, an active one is not', async () => {
   let silent = true;
   let push = () => {};
   const asked: (() => void)[] = [];

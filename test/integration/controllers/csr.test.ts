@@ -349,7 +349,7 @@ describe('joining by a person’s word', () => {
     await gone('c');
   });
 
-  it('renews for a node that was let in, and for one that was taken out only when it is added again', async () => {
+  it('renews for an approved node, and for a deleted one only when it is added again', async () => {
     await rig.cluster.addNode('old');
     await certificateOf(rig, await ask(rig, nodeUser('old'), nodeSubject('old')));
     const name = await ask(rig, nodeUser('out'), nodeSubject('out'));

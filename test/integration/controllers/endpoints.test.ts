@@ -205,7 +205,7 @@ describe('endpoints', () => {
     assert.deepEqual(await mirrored(), []);
   });
 
-  it('of a Service that loses its selector are whoever’s writes them', async () => {
+  it('of a Service that loses its selector belong to whoever writes them', async () => {
     await services().create(service());
     await cluster.client.resource(deploymentResource).create(deployment(1));
     await ready(1);
@@ -256,7 +256,7 @@ describe('endpoints', () => {
   });
 });
 
-it('what is left of a Service that went while nobody looked goes; what never had one stays', async () => {
+it('Endpoints of a Service deleted while no controller ran are deleted; those without a Service stay', async () => {
   const server = await startTestServer();
   const put = async (path: string, body: object) => {
     const answer = await server.call('POST', `${path}/namespaces/default/${kindOf(body)}`, body);

@@ -57,7 +57,7 @@ it('a store that refuses pods costs few attempts, is reported, and is made up fo
   }
 });
 
-it('pods whose service account is not there are told as failed to create, with the reason', async () => {
+it('pods with a missing service account: FailedCreate, with the reason', async () => {
   const cluster = await startCluster();
   try {
     const named = structuredClone(set);

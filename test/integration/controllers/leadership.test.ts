@@ -113,7 +113,7 @@ async function everMade(store: Store, app: string): Promise<number> {
   return names.size;
 }
 
-test('a leader whose clock stands still makes nothing double once another leads', async () => {
+test('a frozen leader writes nothing twice once another leads', async () => {
   const memory = createMemoryStore();
   const store: Store = { ...memory, close: async () => undefined };
   const a = await startMaster(store);

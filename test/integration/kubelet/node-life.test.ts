@@ -5,7 +5,7 @@ import type { Lease } from '../../../src/api/coordination/v1/lease.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { type DnsServedReason, dnsServedCondition } from '../../../src/api/minik8s/v1/dns-served.ts';
 import { replaceable } from '../../../src/base/current.ts';
-import type { ToldConditions } from '../../../src/kubelet/plan/node-conditions.ts';
+import type { ReportedConditions } from '../../../src/kubelet/plan/node-conditions.ts';
 import { eventually, isReady } from './node-harness.ts';
 import { nodeName, plenty, type SimulatedNode, startSimulatedNode } from './simulated-node.ts';
 
@@ -29,7 +29,7 @@ describe('the life of a node', () => {
   const ready = async () =>
     eventually(async () => assert.equal((await node.condition('Ready')).status, 'True'));
 
-  it('reserves what it is told, and its lease says how often it is heard of', async () => {
+  it('reserves resources as configured, and its Lease has the configured duration', async () => {
     node.start({ systemReserved: { cpu: '500m', memory: '1Gi' }, heartbeatMs: 1500 });
     await ready();
     const { status } = await node.node();
@@ -43,11 +43,11 @@ describe('the life of a node', () => {
     });
   });
 
-  it('says what its other parts say of it, at once', async () => {
+  it('reports conditions of its other parts at once', async () => {
     const served = (reason: DnsServedReason) => ({
       DnsServed: dnsServedCondition({ reason, message: reason }),
     });
-    const conditions = replaceable<ToldConditions>(served('Serving'));
+    const conditions = replaceable<ReportedConditions>(served('Serving'));
     node.start({ conditions, heartbeatMs: 3_600_000 });
     await ready();
     assert.equal((await node.condition('DnsServed')).status, 'True');
@@ -68,7 +68,7 @@ describe('the life of a node', () => {
     });
   });
 
-  it('refuses a pod that does not fit, and takes it when it is made anew with room for it', async () => {
+  it('rejects a pod that does not fit, and accepts it when it is created again with room for it', async () => {
     node.start();
     await ready();
     await node.createPod('large', requesting({ cpu: '1500m' }));

@@ -139,7 +139,7 @@ describe('node agent on Docker', () => {
     });
   });
 
-  it('tells why a container cannot be had', async () => {
+  it('reports why a container cannot be created', async () => {
     const cases: readonly (readonly [string, object, string])[] = [
       ['no-image', { image: 'minik8s-test/none:1', imagePullPolicy: 'Never' }, 'ErrImageNeverPull'],
       ['bad-image', { image: 'Not A Name' }, 'InvalidImageName'],
@@ -356,7 +356,7 @@ describe('node agent on Docker', () => {
     assert.match(await inside(pod, 'ip', 'address'), new RegExp(`inet ${nodeIP}/32`));
   });
 
-  it('takes rights away as it is told, and gives none', async () => {
+  it('drops the capabilities that the pod says, and adds none', async () => {
     await node.createPod('humble', {
       containers: [
         shell('exec sleep 1000', {

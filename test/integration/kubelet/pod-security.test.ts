@@ -93,7 +93,7 @@ describe('the security of a pod on Docker', () => {
     await node.waitForGone('open');
   });
 
-  it('lets a pod into the host’s processes and memory where it says so, and nobody else', async () => {
+  it('only a pod with hostPID and hostIPC gets the host’s processes and memory', async () => {
     await node.createPod('inner', {
       hostPID: true,
       hostIPC: true,

@@ -200,7 +200,7 @@ describe('a pod that must not be started', () => {
     await node.waitFor('gated', isReady);
   });
 
-  it('starts a container anew whose image changed, also with the restart policy Never', async () => {
+  it('restarts a container whose image changed, also with the restart policy Never', async () => {
     node.start();
     await ready();
     await node.createPod('once', { restartPolicy: 'Never', containers: [main()] });

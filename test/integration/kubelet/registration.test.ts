@@ -192,7 +192,7 @@ describe('node agent', () => {
     assert.equal((await node('made')).spec?.taints, undefined);
   });
 
-  it('gives a Node that was made for it the range it is told, and keeps the one that is there', async () => {
+  it('sets the configured range on a Node that was created for it, and keeps an existing one', async () => {
     const make = async (name: string, spec: object) => {
       const body = { apiVersion: 'v1', kind: 'Node', metadata: { name }, spec };
       const answer = await server.call('POST', '/api/v1/nodes', body);
@@ -244,7 +244,7 @@ describe('node agent', () => {
     assert.equal(removals, 1);
   });
 
-  it('registers again when its Node is removed and nobody wants to know', async () => {
+  it('registers again when its Node is deleted, without onRemoved', async () => {
     start('g');
     const first = await until('g', 'True');
     await server.call('DELETE', '/api/v1/nodes/g');

@@ -128,7 +128,7 @@ describe('node agent server', () => {
     await assert.rejects(get('/healthz', stranger));
   });
 
-  it('answers nobody whose name not everybody reads alike, whatever the group', async () => {
+  it('refuses certificates with an ambiguous name, whatever the group', async () => {
     const masters = attribute('O', 'system:masters');
     const status = async (commonName: string) => {
       const key = newKey();
@@ -166,7 +166,7 @@ describe('node agent server', () => {
     assert.equal((await get('/pods', member)).status, 403);
   });
 
-  it('tells its health and its pods', async () => {
+  it('answers with its health and its pods', async () => {
     assert.deepEqual(await get('/healthz'), { status: 200, text: 'ok' });
     const list = JSON.parse((await get('/pods')).text);
     assert.equal(list.kind, 'PodList');

@@ -20,7 +20,7 @@ test('three nodes on one link that send packets as they are', async (context) =>
   assert.ok(await pings(pod, far.ip, '-M', 'do', '-s', String(1500 - 28)));
   assert.equal(await ask(node(0), far.ip), node(0).host.address);
 
-  await context.test('and one that comes to wrap them is still reached', async () => {
+  await context.test('a node that changes to VXLAN is still reached', async () => {
     await node(1).stop();
     node(1).start('vxlan');
     await waitFor('its way changed', async () =>

@@ -135,7 +135,7 @@ test('three nodes over VXLAN', async (context) => {
     },
   );
 
-  await context.test('nobody but a node gets a packet in', async () => {
+  await context.test('only nodes get packets in', async () => {
     // This machine is on the link; it wraps a ping as a node would, under its own address and then under a node's.
     const { outside } = hosts;
     const link = `vx${process.pid}`;
@@ -174,7 +174,7 @@ test('three nodes over VXLAN', async (context) => {
     }
   });
 
-  await context.test('a pod that sends under an address that is not its own is not heard', async () => {
+  await context.test('packets of a pod with a foreign source address are dropped', async () => {
     await pod.exec('ip', ['address', 'add', '10.244.0.77/32', 'dev', 'eth0']);
     assert.equal(await pings(pod, first.host.address, '-I', '10.244.0.77'), false);
     assert.equal(await pings(pod, far.ip, '-I', '10.244.0.77'), false);
@@ -212,21 +212,26 @@ test('three nodes over VXLAN', async (context) => {
     await waitFor('the pod behind it', () => pings(pod, far.ip));
   });
 
-  await context.test('routes follow one that leaves, and it keeps none', async () => {
-    await node(2).unregister();
-    await untilRoutes(first.host, [refusal, overLink(1)]);
-    await untilRoutes(second.host, [refusal, overLink(0)]);
-    await waitFor('nothing left', async () => (await routesOf(node(2).host)) === '');
-    assert.equal(await node(2).host.run('ip', '-json', 'link', 'show', 'type', 'vxlan'), '[]');
-    assert.doesNotMatch(await node(2).host.run('nft', 'list', 'tables'), /minik8s-vxlan/);
-    assert.equal(await first.host.run('bridge', 'fdb', 'show', 'dev', 'minik8s.vxlan').then(count), 1);
-    assert.equal(
-      await first.host.run('ip', 'neighbour', 'show', 'dev', 'minik8s.vxlan', 'nud', 'permanent').then(count),
-      1,
-    );
-  });
+  await context.test(
+    'a node that leaves is removed from the routes of others, and keeps none itself',
+    async () => {
+      await node(2).unregister();
+      await untilRoutes(first.host, [refusal, overLink(1)]);
+      await untilRoutes(second.host, [refusal, overLink(0)]);
+      await waitFor('nothing left', async () => (await routesOf(node(2).host)) === '');
+      assert.equal(await node(2).host.run('ip', '-json', 'link', 'show', 'type', 'vxlan'), '[]');
+      assert.doesNotMatch(await node(2).host.run('nft', 'list', 'tables'), /minik8s-vxlan/);
+      assert.equal(await first.host.run('bridge', 'fdb', 'show', 'dev', 'minik8s.vxlan').then(count), 1);
+      assert.equal(
+        await first.host
+          .run('ip', 'neighbour', 'show', 'dev', 'minik8s.vxlan', 'nud', 'permanent')
+          .then(count),
+        1,
+      );
+    },
+  );
 
-  await context.test('one that claims what is not its own is left out, and said', async () => {
+  await context.test('a node that claims what belongs to another is left out, with a log line', async () => {
     // Its agent would put right what it says.
     await node(2).stop();
     await node(2).register();
@@ -240,7 +245,9 @@ test('three nodes over VXLAN', async (context) => {
     await waitFor('the line', () =>
       first.log
         .of('warn')
-        .some(({ message }) => /^node node-2: node node-1 has its address .* or its MAC/.test(message)),
+        .some(({ message }) =>
+          /^node node-2: node node-1 already has its address .* or its MAC/.test(message),
+        ),
     );
     await untilRoutes(first.host, [refusal, overLink(1)]);
     await node(2).unregister();

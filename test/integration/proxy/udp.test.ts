@@ -93,7 +93,7 @@ after(async () => {
   await systemExec('ip', ['netns', 'delete', namespace]);
 });
 
-test('a flow ends with its endpoint, and one that began before there was any finds the first', async () => {
+test('a flow ends with its endpoint, and a flow that began without endpoints finds the first one', async () => {
   const informers = new ScriptedInformers();
   const proxier = createProxier({
     informers,

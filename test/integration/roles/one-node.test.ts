@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { systemExec } from '../../../src/base/exec.ts';
 import { claimNode } from '../../../src/roles/worker/one-node.ts';
 
-test('a machine is one node at a time, and whoever wants to be the second is told where to look', async () => {
+test('a machine is one node at a time; the second one fails with a message that says where to look', async () => {
   const name = `@minik8s-node-${randomUUID()}`;
   const release = await claimNode(name);
   await assert.rejects(claimNode(name), (error: Error) => {

@@ -121,7 +121,7 @@ async function certificateRequest(name: string, over: object = {}, node = 'n1') 
 }
 
 describe('minik8s token', () => {
-  it('prints what a node is told: every master, the token, the hash of the authority', async () => {
+  it('prints the settings of a node: every master, the token, the hash of the authority', async () => {
     const { status, out } = await token('create', '--description', 'rack 4');
     assert.equal(status, 0);
     const lines = out.trimEnd().split('\n');
@@ -159,7 +159,7 @@ describe('minik8s token', () => {
     });
   });
 
-  it('keeps a token for ever when told so', async () => {
+  it('keeps a token for ever with --ttl 0', async () => {
     const [id = ''] = (await created('--ttl', '0')).split('.');
     assert.match((await token('list')).out, new RegExp(`^${id} +<forever> +<never> +<none>$`, 'm'));
   });

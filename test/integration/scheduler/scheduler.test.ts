@@ -107,7 +107,7 @@ describe('scheduler', () => {
     await eventually('p2 is bound', async () => (await get(podResource, 'p2'))?.spec.nodeName === 'n1');
   });
 
-  it('leaves pods of other schedulers alone, and goes round robin when told to', async () => {
+  it('leaves pods of other schedulers alone, and schedules by RoundRobin when configured', async () => {
     const { client, list, get } = await start(
       { a: '4', b: '4', c: '4' },
       { scheduler: { policy: 'RoundRobin' } },

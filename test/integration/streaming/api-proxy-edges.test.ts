@@ -160,7 +160,7 @@ describe('the proxy of the API server', () => {
       proxied.backend.removeAllListeners('upgrade');
     });
 
-    it('carries what it has never heard of', async () => {
+    it('passes on an unknown protocol', async () => {
       proxied.backend.on('upgrade', (request, socket: Duplex) => {
         socket.write(
           `HTTP/1.1 101 Go\r\nConnection: Upgrade\r\nUpgrade: ${request.headers.upgrade}\r\n\r\nfirst`,

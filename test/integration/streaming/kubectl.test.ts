@@ -67,7 +67,7 @@ describe('kubectl streams', () => {
         stdio: ['ignore', 'pipe', 'pipe'],
       });
 
-    it(`kubectl ${version}: exec tells outputs and exit status`, async () => {
+    it(`kubectl ${version}: exec shows outputs and exit status`, async () => {
       const { code, stdout, stderr } = await kubectl(['exec', 'web', '--', 'fail']);
       assert.deepEqual(
         [code, stdout.toString(), stderr],

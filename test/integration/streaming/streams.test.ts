@@ -120,7 +120,7 @@ describe('streams through the API server', () => {
     assert.match(answer.body.message ?? '', /v9\.channel\.k8s\.io/);
   });
 
-  it('lets nobody in who is unknown, and nobody do what he may not', async () => {
+  it('refuses unauthenticated and unauthorized users', async () => {
     for (const headers of [spdy, webSocket]) {
       const method = headers === spdy ? 'POST' : 'GET';
       const unknown = await ask(`${pod}/exec?command=fail&stdout=true`, { method, headers, as: null });
@@ -181,7 +181,7 @@ describe('streams through the API server', () => {
     });
   }
 
-  it('sends nothing on a stream that nobody asked for', async () => {
+  it('sends nothing on a stream that was not requested', async () => {
     const heard = await listen(open(`${pod}/exec?command=fail&stderr=true`, ['v5.channel.k8s.io']));
     assert.deepEqual(Object.keys(heard.channels), ['2', '3']);
   });

@@ -26,7 +26,7 @@ test('an address that means something only on the machine that says it is refuse
   assert.equal(isGlobalUnicast('::ffff:224.1.1.1'), false);
 });
 
-test('an endpoint of IPv6 is none that stands for IPv4', () => {
+test('an IPv6 endpoint may not be an IPv4-mapped address', () => {
   assert.deepEqual(checkIPv6('2001:db8::1'), []);
   assert.equal(checkIPv6('::ffff:10.0.0.1').length, 1);
   assert.equal(checkIPv6('10.0.0.1').length, 1);

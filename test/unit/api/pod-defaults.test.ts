@@ -178,7 +178,7 @@ test('the older name of the service account says the same', () => {
     });
 });
 
-test('a template is not told what only a pod is', () => {
+test('a template does not get the defaults of pods', () => {
   const template = { metadata: {}, spec: created(podResource, pod).spec };
   delete template.spec.enableServiceLinks;
   setPodTemplateDefaults(template);

@@ -61,7 +61,7 @@ for (const [what, kind, body, ...expected] of cases) {
   });
 }
 
-test('of more than a hundred causes a hundred are told', () => {
+test('of more than a hundred causes a hundred are listed', () => {
   const definition = kinds.get('Pod');
   assert.ok(definition);
   const containers = Array.from({ length: 99 }, (_, i) => ({ name: `c${i}`, image: '' }));

@@ -86,7 +86,7 @@ test('every reference has a definition, in both versions', () => {
   }
 });
 
-test('PATCH of a kind tells what kubectl looks for', () => {
+test('PATCH of a kind has the parameters that kubectl looks for', () => {
   const document = openApiV3Document(source, 'apis/apps/v1');
   const patch = document?.paths['/apis/apps/v1/namespaces/{namespace}/deployments/{name}']?.patch;
   assert.deepEqual(patch?.['x-kubernetes-group-version-kind'], {

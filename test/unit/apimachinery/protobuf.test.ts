@@ -156,7 +156,7 @@ test('values of JSON inside count as those around it', () => {
   assert.throws(() => decode('V1ManagedFieldsEntry', half, half), tooMany);
 });
 
-test('entries of maps: what is not there is zero, and no key is special', () => {
+test('entries of maps: a missing part is zero, and no key is special', () => {
   assert.deepEqual(
     decodeMessage(
       Uint8Array.from([16, 17, 18, 19, 22, 24].flatMap((number) => lengthDelimited(number, text(1, 'k')))),
@@ -184,7 +184,7 @@ test('fields without a number are passed over', () => {
   );
 });
 
-test('JSON inside: kept as it is, refused when it is none', () => {
+test('embedded JSON: kept as it is, refused when invalid', () => {
   const fields = (json: string) => decode('V1ManagedFieldsEntry', lengthDelimited(7, text(1, json)));
   assert.deepEqual(fields('{"f:spec":{}}'), { fieldsV1: { 'f:spec': {} } });
   assert.deepEqual(decode('V1ManagedFieldsEntry', lengthDelimited(7, [])), { fieldsV1: null });
@@ -214,7 +214,7 @@ test('a message in a message in a message is refused in time', () => {
 
 const expected = { apiVersion: 'v1', kind: 'ConfigMap', type: messageOf('V1ConfigMap') };
 
-test('the envelope tells the type', () => {
+test('the envelope names the type', () => {
   const raw = integer(4, 1);
   const open = (parts: Parameters<typeof envelope>[0]) => decodeProtobuf(envelope(parts), expected);
   const full = { apiVersion: 'v1', kind: 'ConfigMap' };

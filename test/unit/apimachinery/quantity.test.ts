@@ -100,7 +100,7 @@ test('negative values are refused unless allowed', () => {
   assert.equal(validateQuantity('f', '1').length, 0);
 });
 
-test('a text that no number needs is none, however it is written', () => {
+test('a text longer than any number needs is refused, however it is written', () => {
   for (const text of ['9'.repeat(101), `0.${'0'.repeat(100)}1`, `1e${'0'.repeat(100)}1`])
     assert.equal(tryParseQuantity(text), undefined);
   assert.equal(canonicalQuantity('9'.repeat(100)), '9223372036854775807');
@@ -108,7 +108,7 @@ test('a text that no number needs is none, however it is written', () => {
   assert.equal(canonicalQuantity('1e-999'), '1e-9');
 });
 
-test("what is written as other programs write sizes is told as a quantity, behind upstream's words", () => {
+test("sizes as other programs write them: the message suggests the quantity, after upstream's words", () => {
   const told = (text: string) => / did you mean (.*)\?$/.exec(quantityFault(text))?.[1];
   for (const [text, meant] of [
     ['128mb', '128Mi or 128M'],

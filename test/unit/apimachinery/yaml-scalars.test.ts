@@ -34,7 +34,7 @@ test('YAML that is written reads back as it was: a text that looks like a number
     }
 });
 
-test('words that are booleans are told with their place, unless they say true or false or have a tag', () => {
+test('words that are read as booleans are reported with their place, but for true, false and tagged ones', () => {
   const text = 'a: y\nb: [true, Off, "no", !!bool on]\nNo: {c: yes please}\n';
   assert.deepEqual(parseYaml(text).booleanWords, [
     { path: 'a', word: 'y', offset: text.indexOf('y'), isKey: false },
@@ -43,7 +43,7 @@ test('words that are booleans are told with their place, unless they say true or
   ]);
 });
 
-test('a long number, or one that is none, takes no time that grows with its square', () => {
+test('a long number, valid or not, is not read in quadratic time', () => {
   for (const piece of ['1_', '_', '1', '0', '0_', '1e', '-_', '.'])
     parseYaml(`key: 0${piece.repeat(200_000)}x\n`);
 });

@@ -14,7 +14,7 @@ for (const gone of ['Cannot find device "mk8s1"\n', 'RTNETLINK answers: No such 
   });
 }
 
-test('what hinders it is told', async () => {
+test('other failures are errors', async () => {
   await assert.rejects(
     deleteLink(saying('RTNETLINK answers: Operation not permitted\n'), 'mk8s1'),
     /^ExecError: ip link delete dev mk8s1: exit status 2: RTNETLINK answers: Operation not permitted$/,

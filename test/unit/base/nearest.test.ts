@@ -34,7 +34,7 @@ for (const [word, expected] of [
   });
 }
 
-test('only the nearest are told, in a sentence', () => {
+test('only the most similar words are suggested, in a sentence', () => {
   assert.deepEqual(nearest('beta', ['betas', 'bats', 'zeta', 'meta']), ['betas', 'meta', 'zeta']);
   assert.equal(didYouMean('pdos', words), ' Did you mean pods?');
   assert.equal(didYouMean('bet', ['get', 'best', 'bets']), ' Did you mean best or bets or get?');

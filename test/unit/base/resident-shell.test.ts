@@ -186,7 +186,7 @@ test('who starts next', () => {
   );
 });
 
-test('a shell that somebody kills is told by what it ran, and replaced', async () => {
+test('when a shell is killed, the program that it ran fails and the shell is replaced', async () => {
   await assert.rejects(exec('sh', ['-c', 'kill -9 $PPID; sleep 60']), /killed by SIGKILL/);
   assert.equal((await exec('echo', ['on'])).stdout, 'on\n');
 });

@@ -24,7 +24,7 @@ describe('drain plan', () => {
     return { taken: taken.map(({ metadata }) => (metadata as JsonObject).name), ...rest };
   };
 
-  it('takes pods that a controller makes anew', () => {
+  it('takes pods that a controller replaces', () => {
     assert.deepEqual(plan([pod('a', {}, owned('ReplicaSet'))]), { taken: ['a'], warnings: '', errors: [] });
   });
 
@@ -50,13 +50,13 @@ describe('drain plan', () => {
     assert.deepEqual(plan(pods, { force: true }, gone).taken, ['a']);
   });
 
-  it('leaves what should have ended long ago, whatever it is', () => {
+  it('skips every pod that should have ended long ago', () => {
     const pods = [pod('a'), pod('b', {}, owned('ReplicaSet'))];
     const isOverdue = (each: JsonObject) => each === pods[0];
     assert.deepEqual(plan(pods, { isOverdue }), { taken: ['b'], warnings: '', errors: [] });
   });
 
-  it('knows since when a pod is overdue by what its deletion gave it', () => {
+  it('knows since when a pod is overdue from its deletionTimestamp', () => {
     assert.equal(overdueAt(pod('a'), 5), undefined);
     const deletionTimestamp = '2026-01-01T00:00:10Z';
     assert.equal(overdueAt(pod('a', {}, { deletionTimestamp }), 5), Date.UTC(2026, 0, 1, 0, 0, 16));

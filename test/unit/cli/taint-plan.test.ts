@@ -54,7 +54,7 @@ describe('a change of taints', () => {
     assert.deepEqual(change('a:NoSchedule-'), { taints: [old[0], old[2]], done: 'untainted' });
   });
 
-  it('replaces only when told to', () => {
+  it('replaces only with --overwrite', () => {
     assert.throws(() => change('b=2:NoSchedule'), {
       message: 'node n1 already has b taint(s) with same effect(s) and --overwrite is false',
     });
@@ -63,7 +63,7 @@ describe('a change of taints', () => {
     assert.equal(done, 'modified');
   });
 
-  it('refuses to remove what is not there', () => {
+  it('refuses to remove a missing taint', () => {
     assert.throws(() => change('b:NoExecute-'), { message: 'taint "b:NoExecute" not found' });
   });
 });

@@ -148,7 +148,7 @@ test('a success that is not JSON is an error that says so', async () => {
   );
 });
 
-test('comes back later than it was told, each time and each client by its own chance', async () => {
+test('waits longer than Retry-After says, by a random time of its own', async () => {
   const clock = new FakeClock();
   const busy = () => new Response('busy', { status: 429, headers: { 'Retry-After': '2' } });
   const answers = [busy(), busy(), ok()];

@@ -105,7 +105,7 @@ test('lists in pages from any version, then watches from the version of the list
   await end();
 });
 
-test('handlers are told in order, late ones of everything there is', async () => {
+test('handlers are called in order; late ones get everything there is', async () => {
   const { server, clock, informer, start, end } = setUp();
   server.put('a');
   const first = follow(informer);
@@ -123,7 +123,7 @@ test('handlers are told in order, late ones of everything there is', async () =>
   await end();
 });
 
-test('a handler that throws keeps neither the others nor later events from being told', async () => {
+test('a handler that throws stops neither the others nor later events', async () => {
   const { server, clock, log, informer, start, end } = setUp();
   informer.addEventHandler({
     onAdd() {
@@ -140,7 +140,7 @@ test('a handler that throws keeps neither the others nor later events from being
   await end();
 });
 
-test('a lost watch resumes after the last event and tells nothing twice', async () => {
+test('a lost watch resumes after the last event and delivers nothing twice', async () => {
   const { server, clock, informer, start, end } = setUp();
   const { told } = follow(informer);
   await start();

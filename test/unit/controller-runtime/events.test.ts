@@ -148,7 +148,7 @@ function setUp() {
   return { clock, log, stored, state, recorder };
 }
 
-test('recording neither waits nor throws, and what a cluster-scoped object does is told in default', async () => {
+test('recording neither waits nor throws, and events of cluster-scoped objects are in namespace default', async () => {
   const { clock, stored, recorder } = setUp();
   assert.equal(recorder.event(pod('node-1'), 'Normal', 'Ready', 'it is'), undefined);
   assert.equal(stored.size, 0);

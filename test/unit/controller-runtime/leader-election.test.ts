@@ -149,7 +149,7 @@ test('who waits takes a lease that was released or deleted within a second, and 
   }
 });
 
-test('a watch that breaks costs nobody the lease, and who waits finds it free all the same', async () => {
+test('a broken watch does not end leading, and candidates still notice a free lease', async () => {
   const clock = new FakeClock();
   const server = new LeaseServer();
   const a = new Candidate('a', server.client(), clock);

@@ -6,7 +6,7 @@ import type { Node } from '../../../src/api/core/v1/node.ts';
 import { requireRange } from '../../../src/base/addresses.ts';
 import type { CertificateRequestContent } from '../../../src/base/certificate-request.ts';
 import { decideRequest, type Situation } from '../../../src/controllers/csr-approving-plan.ts';
-import { endOfLife } from '../../../src/controllers/csr-cleaner-plan.ts';
+import { deletableAt } from '../../../src/controllers/csr-cleaner-plan.ts';
 import { type ClusterPlaces, isReservedName } from '../../../src/controllers/csr-serving-plan.ts';
 import { awaitsSigning, signerRefusal, signingTerms } from '../../../src/controllers/csr-signing-plan.ts';
 import { at, meta, start } from './objects.ts';
@@ -246,7 +246,7 @@ const rows: readonly Row[] = [
     'OtherNode: node "join" may not request a certificate for node a',
   ],
   ['a node that renews, by a person', byNode('a'), { ...manual, node: ofA }, 'approve'],
-  ['a node that was taken out', byNode('a'), manual, 'await'],
+  ['a node whose Node was deleted', byNode('a'), manual, 'await'],
   ['a node that nobody let in yet', byNode('a'), { ...manual, node: pending }, 'await'],
 
   ['its name and address', servingA, { content: hosts(['a'], ['192.0.2.1']), node: ofA }, 'approve'],
@@ -477,7 +477,7 @@ const foreignAddresses = [
 ];
 const ofB = node('b', [['InternalIP', '::ffff:192.0.2.2']]);
 for (const ip of foreignAddresses) {
-  test(`no node gets a certificate for ${ip}, whether or not its Node tells it`, () => {
+  test(`no node gets a certificate for ${ip}, whether or not its Node lists it`, () => {
     const over = {
       otherNodes: [ofB],
       places: { ...places, serviceAddresses: ['::ffff:198.51.100.7'] },
@@ -503,7 +503,7 @@ test('while no master is known nothing is granted, and what is wrong anyhow is d
   assert.equal(askedFor(['a'], ['10.96.0.1'], unknown), 'deny');
 });
 
-test('a node on a master’s machine has its name, and nobody else has', () => {
+test('only a node on a master’s machine may have the master’s host name', () => {
   const on = (from: string) => {
     const asked = serving('master-1', { extra: { 'minik8s.io/remote-address': [from] } });
     const wanted = content({
@@ -530,7 +530,7 @@ test('more names than a node has are refused, by the signer too', () => {
   assert.match(signerRefusal(servingA, hosts([`${'a'.repeat(64)}.b`], [])) ?? '', /is not a DNS name/);
 });
 
-test('who is called like a node and is none is left to a person', () => {
+test('a user with a name like a node’s, outside of system:nodes, is left to an administrator', () => {
   const named = byNode('a', { groups: ['system:authenticated'] });
   assert.equal(decideRequest(named, situation({ node: ofA })).type, 'leave');
 });
@@ -571,14 +571,14 @@ test('a certificate is good for a year, or for less when less was asked', () => 
 
 test('requests are kept for a day undecided, and for an hour after the decision', () => {
   const hour = 3600 * 1000;
-  assert.equal(endOfLife(request()), start + 24 * hour);
+  assert.equal(deletableAt(request()), start + 24 * hour);
   for (const type of ['Approved', 'Denied', 'Failed'])
     assert.equal(
-      endOfLife(request({}, [{ type, status: 'True', lastUpdateTime: at(60) }])),
+      deletableAt(request({}, [{ type, status: 'True', lastUpdateTime: at(60) }])),
       start + hour + 60_000,
     );
   const unreadable = request({}, [{ type: 'Denied', status: 'True', lastUpdateTime: 'then' }]);
-  assert.equal(endOfLife(unreadable), start + hour);
+  assert.equal(deletableAt(unreadable), start + hour);
   const other = request({}, [{ type: 'Seen', status: 'True', lastUpdateTime: at(60) }]);
-  assert.equal(endOfLife(other), start + 24 * hour);
+  assert.equal(deletableAt(other), start + 24 * hour);
 });

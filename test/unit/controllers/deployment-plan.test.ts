@@ -139,7 +139,7 @@ describe('planDeployment', () => {
     assert.match(world.messages.join(), /^Scaled up replica set web-\w+ from 0 to 3$/);
   });
 
-  it('tells of a new set only when it has pods to make', () => {
+  it('reports a new set only when it has pods to create', () => {
     const world = new World(deployment(0));
     world.settle();
     assert.deepEqual(world.sizes(), [0]);
@@ -298,7 +298,7 @@ describe('planDeployment', () => {
     assert.deepEqual(available(3), ['True', 'MinimumReplicasAvailable']);
   });
 
-  it('tells when the deadline has passed and takes it back when it moves on', () => {
+  it('reports a passed deadline, and progress when the rollout moves on', () => {
     const world = new World(deployment(2, { progressDeadlineSeconds: 60 }));
     world.step();
     assert.equal(world.plan().requeueAfter, 61_000);

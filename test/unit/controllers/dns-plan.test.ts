@@ -92,7 +92,7 @@ describe('the status of a Dns', () => {
     assert.equal(plan(makeDns('one', 'mycluster.local', ['/=web:80'])).problem, undefined);
   });
 
-  it('tells what is wrong once, and again when something else is', () => {
+  it('reports a problem once, and again when it changes', () => {
     const dns = makeDns('one', 'a.example', ['/=none:80', '/b=web:80']);
     const first = plan(dns);
     const again = plan({ ...dns, status: first.status }, later);

@@ -5,7 +5,7 @@ import { isTerminating, type KubeObject } from '../../../src/apimachinery/meta.t
 import {
   type CollectorAction,
   type OwnerState,
-  ownersInCircle,
+  ownersInCycle,
   planCollection,
   waitsForDependents,
 } from '../../../src/controllers/garbage-collector-plan.ts';
@@ -163,7 +163,7 @@ class Graph {
       return { reference, state } as const;
     });
     const dependents = this.dependentsOf(uid);
-    const action = planCollection(object, owners, dependents, ownersInCircle(object, this.dependentsOf));
+    const action = planCollection(object, owners, dependents, ownersInCycle(object, this.dependentsOf));
     switch (action.type) {
       case 'none':
         return false;

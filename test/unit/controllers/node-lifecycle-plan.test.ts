@@ -38,7 +38,7 @@ const withCondition = (type: string, status: 'True' | 'False' | 'Unknown'): Node
   };
 };
 
-describe('a node that is heard', () => {
+describe('a node that sends heartbeats', () => {
   it('is left as it is until its time is up', () => {
     assert.deepEqual(planNode(observe({ silence: 15_000 })), {
       conditions: undefined,
@@ -150,7 +150,7 @@ describe('when many are in trouble', () => {
     assert.equal(planNode(observation).lost, true);
   });
 
-  it('a node that evicts already goes on while some are heard, and stops when nobody is', () => {
+  it('eviction goes on while some nodes send heartbeats, and stops when none does', () => {
     const evicting = node('n1', {
       ready: 'Unknown',
       taints: [{ key: 'node.kubernetes.io/unreachable', effect: 'NoExecute', timeAdded: at(5) }],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Taint } from '../../../src/api/core/v1/node.ts';
 import type { Toleration } from '../../../src/api/core/v1/pod-spec.ts';
-import { evictingTaints, stay } from '../../../src/controllers/taint-eviction-plan.ts';
+import { evictingTaints, minTolerationTime } from '../../../src/controllers/taint-eviction-plan.ts';
 
 const taint = (key: string, value?: string): Taint => ({
   key,
@@ -32,7 +32,7 @@ for (const [title, tolerations, taints, expected] of [
   ['another effect tolerated', [{ ...tolerate('a'), effect: 'NoSchedule' }], [taint('a')], 0],
 ] satisfies [string, Toleration[] | undefined, Taint[], number | undefined][]) {
   test(`${title}: ${expected === undefined ? 'stays' : `${expected} ms`}`, () =>
-    assert.equal(stay(tolerations, taints), expected));
+    assert.equal(minTolerationTime(tolerations, taints), expected));
 }
 
 test('only NoExecute evicts', () => {

@@ -97,7 +97,7 @@ describe('the forwarder', () => {
     assert.equal(upstream.asked.length, 2, 'what has no time to live is not kept');
   });
 
-  it('goes on to the next server, and comes back to one that failed later', async () => {
+  it('goes on to the next server, and comes back later to a server that failed', async () => {
     const upstream = new Upstream();
     upstream.answers = { '192.0.2.53': 'refuses', '192.0.2.54': reply('NOERROR', [a(0)]) };
     const forwarder = upstream.forwarder();
@@ -109,7 +109,7 @@ describe('the forwarder', () => {
     assert.deepEqual(upstream.asked.slice(3), ['192.0.2.53', '192.0.2.54']);
   });
 
-  it('answers failure before the client gives up when nobody answers, and says so once', async () => {
+  it('answers SERVFAIL before the client gives up when no server answers, and logs that once', async () => {
     const upstream = new Upstream();
     const forwarder = upstream.forwarder();
     const started = upstream.clock.now();
@@ -134,7 +134,7 @@ describe('the forwarder', () => {
     assert.equal((await upstream.forwarder().resolve(asking('x.example'))).rcode, 'REFUSED');
   });
 
-  it('says that there is no server to ask', async () => {
+  it('logs that there is no upstream server', async () => {
     const upstream = new Upstream();
     upstream.servers = [];
     assert.equal((await upstream.forwarder().resolve(asking('x.example'))).rcode, 'SERVFAIL');

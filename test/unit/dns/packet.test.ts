@@ -166,7 +166,7 @@ describe('an answer', () => {
     assert.ok((additionals?.length ?? 0) > 0);
   });
 
-  it('tells EDNS errors in both their places', () => {
+  it('puts EDNS errors in both their places', () => {
     const reading = readQuery(message(opt(1232, 1)));
     assert(reading && 'refusal' in reading);
     const [record] = decode(writeRefusal(reading)).additionals ?? [];

@@ -62,7 +62,7 @@ describe('the responder', () => {
     assert.deepEqual((await ask(respond, 'www.example')).addresses, ['192.0.2.80']);
   });
 
-  it('completes a name that stands for one outside', async () => {
+  it('completes the answer for an alias of an outside name', async () => {
     const { addresses, flag_aa } = await ask(responderOf(), 'away.shop.svc.cluster.local');
     assert.deepEqual(addresses, ['www.example', '192.0.2.80']);
     assert.equal(flag_aa, false);

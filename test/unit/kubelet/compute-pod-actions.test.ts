@@ -364,7 +364,7 @@ describe('computeOrphanActions', () => {
     assert.equal(plan.requeueAfter, seconds(7));
   });
 
-  it('lets the deletion that was last heard of decide', () => {
+  it('uses the grace period of the latest deletion', () => {
     const plan = computeOrphanActions(observed(makeSandbox(), makeContainer()), makeMemory(), now, 0);
     assert.deepEqual(plan.actions.map(short), ['kill main-0']);
   });

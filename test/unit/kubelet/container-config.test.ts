@@ -234,7 +234,7 @@ describe('names of others', () => {
       'search shop.svc.cluster.local svc.cluster.local cluster.local corp.example b.example\nnameserver 10.96.0.10\nnameserver 192.0.2.1\noptions ndots:1\n',
     );
   });
-  it('are cut to what resolvers read, and that is told', () => {
+  it('are cut to what resolvers read, with a warning', () => {
     const dnsConfig = {
       nameservers: ['192.0.2.1', '192.0.2.2', '192.0.2.3'],
       searches: Array.from({ length: 32 }, (_, n) => `s${n}.example`),

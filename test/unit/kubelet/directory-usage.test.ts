@@ -22,6 +22,6 @@ test('also when files went while it counted', async () => {
   assert.equal(await usage(failing('8192\t/x\n')), 8192);
 });
 
-test('nothing is known when it says nothing', async () => {
+test('the size is unknown when du prints nothing', async () => {
   assert.equal(await usage(failing('')), undefined);
 });

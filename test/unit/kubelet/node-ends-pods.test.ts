@@ -193,7 +193,7 @@ describe('eviction', () => {
     );
   });
 
-  it('leaves who has ended, who leaves already, and whom the system needs', () => {
+  it('does not evict ended, terminating and critical pods', () => {
     const target = { type: 'DisruptionTarget', status: 'True' };
     const pods = [
       podOf('plain'),

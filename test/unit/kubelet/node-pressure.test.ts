@@ -79,7 +79,7 @@ describe('thresholds', () => {
     }
   });
 
-  it('are told in upstream words', () => {
+  it('are worded as upstream', () => {
     const [shortage] = shortagesOf({ ...plenty, memory: { size: Gi, available: 80 * Mi } }, defaults);
     assert.equal(
       shortage && shortageText(shortage),
@@ -110,7 +110,7 @@ describe('pressure', () => {
       if (now instanceof Promise) await clock.advance(2000);
       await measured;
       const conditions = nodeConditions(
-        { problem: undefined, told: {}, ...monitor.health(clock.now()), now: clock.now() },
+        { problem: undefined, reported: {}, ...monitor.health(clock.now()), now: clock.now() },
         [],
       );
       return Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]));

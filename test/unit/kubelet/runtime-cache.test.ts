@@ -22,7 +22,7 @@ function slowRuntime() {
   return { cache: new RuntimeCache({ inspect } as ContainerRuntime), answers };
 }
 
-it('keeps the newest look, and whoever was overtaken waits for it', async () => {
+it('keeps the newest inspection, and an overtaken one waits for it', async () => {
   const { cache, answers } = slowRuntime();
   const seen: string[] = [];
   const first = cache.refresh('s').then((uid) => seen.push(`first ${uid} ${cache.sandboxes()[0]?.state}`));

@@ -159,7 +159,7 @@ describe('security', () => {
     ['the container takes it back', mustNotBeRoot, { runAsNonRoot: false }, '', undefined],
   ];
   for (const [name, ofPod, ofContainer, image, expected] of nonRoot) {
-    it(`lets nobody be root who must not: ${name}`, () => {
+    it(`does not run as root when runAsNonRoot forbids it: ${name}`, () => {
       const pod = makePod({
         securityContext: ofPod,
         containers: [{ name: 'main', image: 'a', securityContext: ofContainer }],

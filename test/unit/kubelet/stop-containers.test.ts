@@ -35,7 +35,7 @@ test('containers are asked to end, and are waited for no longer than they take',
   assert.equal(clock.pending, 0);
 });
 
-test('one that does not end is given its own time', async () => {
+test('a container that does not end gets its own grace period', async () => {
   const { clock, runtime, states } = await running(['slow']);
   let done = false;
   const stopping = stopContainers(runtime, clock).then(() => {

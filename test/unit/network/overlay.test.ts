@@ -11,9 +11,9 @@ import {
   macOf,
   noOverlay,
   type OverlayFacts,
+  planKey,
   planOverlay,
   podMtu,
-  relevance,
 } from '../../../src/network/overlay/plan.ts';
 import { renderChange, type Step } from '../../../src/network/overlay/render.ts';
 import { change, type OverlayState } from '../../../src/network/overlay/state.ts';
@@ -215,8 +215,8 @@ describe('the plan of the overlay', () => {
     const [first = node(1)] = nodes;
     const said = { ...first.metadata, resourceVersion: '99', labels: { disk: 'ssd' } };
     const beaten = { ...first, metadata: said };
-    assert.equal(relevance(beaten), relevance(first));
-    assert.notEqual(relevance(node(1, { ip: '192.0.2.99' })), relevance(first));
+    assert.equal(planKey(beaten), planKey(first));
+    assert.notEqual(planKey(node(1, { ip: '192.0.2.99' })), planKey(first));
   });
 
   it('leaves room for what VXLAN adds', () => {

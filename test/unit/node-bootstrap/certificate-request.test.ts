@@ -106,7 +106,7 @@ describe('asking for a certificate', () => {
     assert.ok(condition());
   }
 
-  test('what was decided while nobody watched is found', async () => {
+  test('a decision made between two watches is found', async () => {
     const first = new AbortController();
     const waiting = ask(first.signal);
     await until(() => server.watches === 1);

@@ -119,7 +119,7 @@ describe('an authority that was damaged', () => {
     assert.equal(await readFile(join(own, 'ca.crt'), 'utf8'), authority.certificate);
   });
 
-  test('a leaf that was damaged is made anew', async () => {
+  test('a damaged leaf certificate is replaced', async () => {
     const credentials = await openCredentials(own, () => start);
     for (const file of ['apiserver.key', 'apiserver.crt']) {
       const first = await credentials.leaf(server);

@@ -52,7 +52,7 @@ const shape = ({ type, revision, current, previous }: CacheEvent) =>
   [type, revision, noteOf(current.object), previous && noteOf(previous.object)] as const;
 const noteOf = (object: KubeObject) => (object as unknown as { spec: { note: string } }).spec.note;
 
-test('what happened before the start is told to whoever resumes, with what was there before', async () => {
+test('a watcher that resumes gets the events from before the start, with the previous objects', async () => {
   const store = createMemoryStore();
   const a1 = await store.create(key('a'), body('a', 'one'));
   const b1 = await store.create(key('b'), body('b', 'only'));
@@ -76,7 +76,7 @@ test('what happened before the start is told to whoever resumes, with what was t
   });
 });
 
-test('nobody is served before everything that had happened is there', async () => {
+test('no reader is served before all events up to the start are applied', async () => {
   const store = createMemoryStore();
   await store.create(key('a'), body('a'));
   const elsewhere = await store.create('/elsewhere/a', body('a'));
@@ -155,7 +155,7 @@ test('a store that says only that it forgot, not up to where, is asked by a watc
   });
 });
 
-test('a list of several pages is of one revision: what comes between them is told as it happened', async () => {
+test('a list of several pages is of one revision: changes between the pages arrive as events', async () => {
   const memory = createMemoryStore();
   let last = 0;
   for (let count = 0; count < 2501; count++) last = await memory.create(key(`a-${count}`), body('a'));

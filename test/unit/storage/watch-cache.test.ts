@@ -277,7 +277,7 @@ test('waiting ends with its signal and with the cache', async () => {
   await assert.rejects(cacheOfLate?.waitUntil(1000) ?? Promise.resolve(), StoreUnavailableError);
 });
 
-test('when the store lost the history: the cache is right again, and only those who missed something are told', () =>
+test('when the store lost the history: the cache is right again, and only watchers that missed events end', () =>
   withCache(
     async ({ store, cache, clock, watch, loseHistory }) => {
       const before = cache.revision;

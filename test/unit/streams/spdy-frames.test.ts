@@ -117,7 +117,7 @@ test('header blocks of one direction share their compression, both ways', async 
   await decoder.close();
 });
 
-test('a block that is none, or ends too early, is refused', async () => {
+test('an invalid or truncated header block is refused', async () => {
   for (const bytes of [Buffer.from('none'), new HeaderEncoder().encode({ a: 'b' }).subarray(0, 8)]) {
     const decoder = new HeaderDecoder();
     await assert.rejects(decoder.decode(bytes), { name: 'FrameError' });

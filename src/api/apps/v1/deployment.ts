@@ -87,7 +87,7 @@ export const deploymentResource: ResourceDefinition<Deployment> = {
       setPodTemplateDefaults(deployment.spec.template);
       setStrategyDefaults(deployment);
     },
-    // As upstream, of which no other kind keeps them.
+    // As upstream: no other kind keeps these annotations.
     prepareForStatusUpdate: ({ metadata }, old) => keepMeta(metadata, old.metadata, 'labels'),
     validate: (deployment) => [...validateWorkload(deployment), ...validateRollout(deployment)],
     validateUpdate: validateSelectorUnchanged,

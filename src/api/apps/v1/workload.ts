@@ -77,7 +77,7 @@ function validateSelection(kind: string, { selector, template }: Workload['spec'
   ];
 }
 
-/** A pod that gives up after a while would be replaced for ever. */
+/** Pods with a deadline would be replaced for ever. */
 function noDeadline(kind: string, { spec }: PodTemplateSpec): StatusCause[] {
   if (!('activeDeadlineSeconds' in spec) || typeof spec.activeDeadlineSeconds !== 'number') return [];
   const why = `activeDeadlineSeconds in ${kind} is not Supported`;

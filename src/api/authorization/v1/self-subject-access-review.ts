@@ -1,4 +1,4 @@
-/** Asks whether the one who asks may do something. It is answered at once and never stored. */
+/** Asks whether the calling user may do something. Answered at once and never stored. */
 import * as v from 'valibot';
 import { invalidCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';

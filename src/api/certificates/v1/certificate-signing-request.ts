@@ -17,7 +17,7 @@ const certificateSigningRequestSchema = struct({
     signerName: v.string(),
     expirationSeconds: v.optional(int32()),
     usages: v.optional(v.array(v.string()), []),
-    /** Who asks; the server's own word (admission/certificate-signing-request.ts). */
+    /** The requesting user, set by the server (admission/certificate-signing-request.ts). */
     username: v.optional(v.string()),
     uid: v.optional(v.string()),
     groups: v.optional(v.array(v.string())),

@@ -62,7 +62,7 @@ export function validateSpec(spec: CertificateSigningRequest['spec']): StatusCau
   ];
 }
 
-/** Of each text, whether it stands in the list before. */
+/** For each text, whether it occurs earlier in the list. */
 function repeats(texts: readonly string[]): readonly boolean[] {
   const seen = new Set<string>();
   return texts.map((text) => {

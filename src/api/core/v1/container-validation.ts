@@ -16,7 +16,7 @@ import { validateResources } from './resource-validation.ts';
 import { validateVolumeMounts } from './volume-validation.ts';
 
 export interface PodRules {
-  /** A template may leave out what the pod made of it will be given. */
+  /** A template may leave out fields that its pods get by default. */
   readonly template: boolean;
 }
 

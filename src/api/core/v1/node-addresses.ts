@@ -1,6 +1,6 @@
 /**
- * The addresses in a Node's status. A node writes them itself and others go by them, so each must be what its type
- * says (upstream: no two alike, and nothing else).
+ * The addresses in a Node's status. A node writes them itself and others rely on them, so each must be valid for its
+ * type (upstream only refuses duplicates).
  */
 import {
   duplicateCause,

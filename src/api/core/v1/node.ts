@@ -34,7 +34,7 @@ const nodeSchema = struct({
   ),
   status: v.optional(
     struct({
-      /** `Pending` while nobody has said yet that the machine may join; nothing else is ever written. */
+      /** `Pending` while the machine waits for approval; no other value is ever written. */
       phase: v.optional(v.string()),
       capacity: v.optional(v.record(v.string(), quantity())),
       allocatable: v.optional(v.record(v.string(), quantity())),

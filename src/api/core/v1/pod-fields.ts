@@ -107,7 +107,7 @@ export const podFields: Readonly<Record<string, Fields>> = {
   V1HostPathVolumeSource: { honoured: 'path type' },
 };
 
-/** Values of a field that ask for nothing beyond what is done anyway. */
+/** Values of a field that change nothing. */
 export const ordinaryValues: Readonly<Record<string, readonly unknown[]>> = {
   'V1PodSpec.hostUsers': [true],
   'V1PodSpec.priority': [0],
@@ -122,7 +122,7 @@ export const ordinaryValues: Readonly<Record<string, readonly unknown[]>> = {
   'V1EmptyDirVolumeSource.medium': ['Memory'],
 };
 
-/** The paths of the fields of a pod that are treated so, such as `spec.containers[0].lifecycle`. */
+/** The paths of the fields of a pod with this treatment, such as `spec.containers[0].lifecycle`. */
 export function fieldsTreated(spec: PodSpec, treatment: Treatment): readonly string[] {
   const found: string[] = [];
   visitFields(spec, podSpecType, 'spec', (path, treated) => {
@@ -131,7 +131,7 @@ export function fieldsTreated(spec: PodSpec, treatment: Treatment): readonly str
   return found;
 }
 
-/** What is done with a field; `held` for one that nobody has thought of. */
+/** How a field is treated; `held` for a field that is not in the table. */
 export function treatmentOf(type: string, field: string): Treatment {
   return byField.get(`${type}.${field}`) ?? 'held';
 }
@@ -181,13 +181,13 @@ function visitInside(value: unknown, type: FieldType, path: string, visit: Visit
   }
 }
 
-/** Empty values are what a field has that is not written. */
+/** An empty value counts as absent. */
 function asksNothing(field: string, value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true;
-  // Not to share the machine's users is what protects.
+  // hostUsers: false is the value that protects.
   if (value === false) return field !== 'V1PodSpec.hostUsers';
   if (Array.isArray(value) && value.length === 0) return true;
-  // A volume is of a kind as soon as the kind is named.
+  // A volume has a type as soon as the key of the type is there.
   if (isRecord(value) && Object.keys(value).length === 0) return !field.startsWith('V1Volume.');
   return ordinaryValues[field]?.includes(value) ?? false;
 }

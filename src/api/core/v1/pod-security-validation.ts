@@ -35,7 +35,7 @@ export function validatePodSecurity(spec: PodSpec, path: string): StatusCause[] 
   return causes;
 }
 
-/** Of one container: what contradicts itself is refused, as nobody could tell which half was meant. */
+/** Rules for one container: contradictory settings are refused. */
 export function validateContainerSecurity({ securityContext }: Container, path: string): StatusCause[] {
   const causes = validateUserAndGroup(securityContext, path);
   const { allowPrivilegeEscalation, privileged, capabilities } = securityContext ?? {};

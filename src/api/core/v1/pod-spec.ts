@@ -157,9 +157,9 @@ const topologySpreadConstraint = struct({
 export const podSpecSchema = struct({
   /** Counted from status.startTime; then the pod fails. */
   activeDeadlineSeconds: v.optional(int64()),
-  /** Names that must be taken away before the pod is given a node. */
+  /** Gates that must be removed before the pod is scheduled. */
   schedulingGates: v.optional(v.array(struct({ name: v.string() }))),
-  /** Conditions that somebody else sets, without which the pod is not ready. */
+  /** Conditions, set by other programs, that must be true before the pod is ready. */
   readinessGates: v.optional(v.array(struct({ conditionType: v.string() }))),
   topologySpreadConstraints: v.optional(v.array(topologySpreadConstraint)),
   nodeName: v.optional(v.string()),
@@ -196,7 +196,7 @@ export const podSpecSchema = struct({
   containers: v.array(containerSchema),
 });
 
-/** A template is no object: it has what its pods are to have, and nothing of its own. */
+/** A template is not an object: its metadata is that of its pods. */
 const templateMetaSchema = struct({
   labels: v.optional(stringMap()),
   annotations: v.optional(stringMap()),

@@ -60,7 +60,7 @@ export function validatePodTemplate(template: PodTemplateSpec, path: string): St
   ];
 }
 
-/** Those are added to a pod that runs, by its subresource of that name. */
+/** Ephemeral containers are added to a running pod, by the subresource of that name. */
 function noEphemeralContainers(spec: PodSpec, path: string, { template }: PodRules): StatusCause[] {
   if (!('ephemeralContainers' in spec) || deepEqual(spec.ephemeralContainers, [])) return [];
   const why = template ? 'ephemeral containers not allowed in pod template' : 'cannot be set on create';

@@ -41,7 +41,7 @@ function validateResourceName(name: string, path: string): StatusCause[] {
 /** Devices cannot be split. */
 const isExtended = (name: string) => name.includes('/') && !name.split('/')[0]?.endsWith('kubernetes.io');
 
-/** What is promised to one is not there for another (upstream: IsOvercommitAllowed says the opposite). */
+/** Resources that cannot be overcommitted (upstream: IsOvercommitAllowed says the opposite). */
 const isExclusive = (name: string) => isExtended(name) || name.startsWith('hugepages-');
 
 function wholeUnits(amount: string, path: string): StatusCause[] {

@@ -10,7 +10,7 @@ const clientIPTimeoutSeconds = 10800;
 /** Kept and defaulted; every LoadBalancer has node ports here, and is warned when it asks for none. */
 type Spec = Service['spec'] & { allocateLoadBalancerNodePorts?: boolean };
 
-/** Without a cluster IP of any kind: a name in DNS that points elsewhere. */
+/** A Service without any cluster IP: a DNS name that points elsewhere. */
 const isExternalName = (spec: Spec) => spec.type === 'ExternalName';
 export const isHeadless = (spec: Spec) => spec.clusterIP === 'None';
 export const hasNodePorts = (spec: Spec) => spec.type === 'NodePort' || spec.type === 'LoadBalancer';
@@ -62,7 +62,7 @@ function keepClusterIP(spec: Spec, old: Spec): void {
     spec.clusterIP ||= old.clusterIP;
     const changed = spec.clusterIP !== old.clusterIP;
     if (!changed && !spec.clusterIPs?.length) spec.clusterIPs = old.clusterIPs;
-    // A patch of the one field means the other too.
+    // Changing one of the two fields changes the other too.
     if (changed && spec.clusterIP && deepEqual(spec.clusterIPs, old.clusterIPs))
       spec.clusterIPs = [spec.clusterIP];
     return;

@@ -10,7 +10,7 @@ export const taintKeys = {
   diskPressure: 'node.kubernetes.io/disk-pressure',
   pidPressure: 'node.kubernetes.io/pid-pressure',
   networkUnavailable: 'node.kubernetes.io/network-unavailable',
-  /** Put on by a person who knows that the machine is off: nothing of its pods runs any more. */
+  /** Set by an administrator who knows that the machine is off: its pods do not run any more. */
   outOfService: 'node.kubernetes.io/out-of-service',
 } as const;
 

@@ -1,5 +1,5 @@
 /**
- * How nodes tell whether they serve Dns objects: each by one condition of its own Node, for all objects, since its web
+ * How nodes report whether they serve Dns objects: each by one condition of its Node, for all objects, since its web
  * server has one configuration for all. Written by the node's agent, read by the controller of Dns objects. Pure.
  */
 import type { Condition } from '../../../apimachinery/schema.ts';
@@ -10,7 +10,7 @@ export const dnsServedType = 'DnsServed';
 export type DnsServedReason =
   /** True: its web server answers by the newest objects it has read. */
   | 'Serving'
-  /** There is no object yet that it knows of: then its Node has no such condition. */
+  /** The node knows no Dns object yet: its Node does not have the condition. */
   | 'NothingToServe'
   | 'PortTaken'
   | 'WebServerNotStarted'
@@ -22,7 +22,7 @@ export interface DnsServed {
   readonly message: string;
 }
 
-/** Without times; null, which is none, where there is nothing to serve. */
+/** Without times; null (no condition) when there is nothing to serve. */
 export function dnsServedCondition({ reason, message }: DnsServed): Condition | null {
   if (reason === 'NothingToServe') return null;
   return { type: dnsServedType, status: reason === 'Serving' ? 'True' : 'False', reason, message };
@@ -43,7 +43,7 @@ export function notServed(
     const said = conditionOf(node, dnsServedType);
     return said?.status === 'True' ? [] : [{ name: node.metadata.name, ...problemOf(said) }];
   });
-  // Where something is wrong that is the reason, whatever has only to begin.
+  // A problem takes precedence over nodes that have not started serving yet.
   const first = failing.find(({ reason }) => reason !== 'NotServedYet') ?? failing[0];
   if (!first) return undefined;
   const listed = [first, ...failing.filter((one) => one !== first)].slice(0, mostNamed);
@@ -66,7 +66,7 @@ function problemOf(said: Condition | undefined): { reason: NotServedReason; mess
 const conditionOf = ({ status }: Node, type: string) =>
   status?.conditions?.find((condition) => condition.type === type);
 
-/** What of a node matters here: nothing else of it changes what a Dns says. */
+/** The parts of a Node that the status of Dns objects depends on. */
 export function servingFingerprint(node: Node): string {
   const said = conditionOf(node, dnsServedType);
   return JSON.stringify([conditionOf(node, 'Ready')?.status, said?.status, said?.reason, said?.message]);

@@ -1,8 +1,8 @@
-/** Where a path of a Dns leads: the same answer for who reports it and for who routes. */
+/** The target of a path of a Dns, for the controller that reports it and for the nodes that route. */
 import type { Service } from '../../core/v1/service.ts';
 import type { DnsPath } from './dns.ts';
 
-/** Names in the cluster's domain stay what cluster DNS says, whatever a Dns asks for. */
+/** Names in the cluster's domain are answered by cluster DNS, never by a Dns object. */
 export const isOwnName = (host: string, clusterDomain: string) =>
   host === clusterDomain || host.endsWith(`.${clusterDomain}`);
 

@@ -1,4 +1,4 @@
-/** Rules of Dns. What they let through can stand in a web server's configuration as it is. */
+/** Rules of Dns. Accepted values are safe to write into a web server's configuration. */
 import {
   duplicateCause,
   invalidCause,

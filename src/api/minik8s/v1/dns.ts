@@ -97,7 +97,7 @@ export const dnsResource: ResourceDefinition<Dns> = {
   schema: dnsSchema,
   strategy: {
     setDefaults: normalizePaths,
-    // As upstream has it for kinds that are defined by others.
+    // As upstream for custom resources.
     prepareForStatusUpdate: ({ metadata }, old) =>
       keepMeta(metadata, old.metadata, 'labels', 'annotations', 'finalizers', 'ownerReferences'),
     validate: validateDns,

@@ -58,7 +58,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed(known), [false, false]);
   });
 
-  it('of strangers give way to anybody when there are no more, and then nobody is let in', () => {
+  it('of unauthenticated clients give way at the limit; when there are none, new connections are refused', () => {
     const { accept, destroyed } = listening();
     const stranger = accept();
     const known = ['a', 'a', 'b', 'b', 'c'].map((user) => accept('192.0.2.1', user));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import { InFlight, type InFlightLimits, inFlightLimits } from '../../../../src/apiserver/load/in-flight.ts';
-import { countedIn } from '../../../../src/apiserver/load/shed.ts';
+import { withInFlightLimit } from '../../../../src/apiserver/load/shed.ts';
 import { sortOf } from '../../../../src/apiserver/load/sort-of.ts';
 import { parseRequestInfo } from '../../../../src/apiserver/request-info.ts';
 
@@ -43,7 +43,7 @@ describe('places for requests', () => {
     for (let taken = 0; taken < 3; taken++) enter(inFlight, 'watch', 'a');
     const counted = { sort: 'watch', user: { name: 'a', groups: [] }, onClosed: undefined } as const;
     await assert.rejects(
-      countedIn(inFlight, counted, () => assert.fail('it was served')),
+      withInFlightLimit(inFlight, counted, () => assert.fail('it was served')),
       (error) => {
         assert.ok(error instanceof StatusError);
         const { code, reason, message, details } = error.status;
@@ -63,7 +63,7 @@ describe('places for requests', () => {
       const onClosed = (fn: () => void) => {
         closed = fn;
       };
-      const done = countedIn(inFlight, { sort: 'request', user, onClosed }, () => work.promise);
+      const done = withInFlightLimit(inFlight, { sort: 'request', user, onClosed }, () => work.promise);
       const isFree = () => {
         const leave = enter(inFlight, 'request', 'b');
         leave?.();

@@ -156,7 +156,7 @@ describe('where a service is reached', () => {
       ['http p 8080', 'http q 8080', 'http r 8080', 'http r 8080'],
     );
   });
-  it('is one that is ready, or does not say', () => {
+  it('is an endpoint that is ready, or does not say', () => {
     const slices = [
       slice([endpoint('p', { conditions: { ready: false } }), endpoint('q', { conditions: {} })]),
     ];
@@ -165,7 +165,7 @@ describe('where a service is reached', () => {
       ['http q 8080', 'http q 8080'],
     );
   });
-  it('passes over what is none, to the next', () => {
+  it('skips an unusable endpoint', () => {
     assert.equal(
       at([slice([endpoint('p'), endpoint('q'), endpoint('gone')])], 'web', 0.9, (name) =>
         name === 'gone' ? undefined : podNamed(name),

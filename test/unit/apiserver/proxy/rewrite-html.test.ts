@@ -121,7 +121,7 @@ describe('links in HTML', () => {
     }
   });
 
-  it('tells text at once', () => {
+  it('returns text at once', () => {
     const rewriter = new HtmlRewriter(change);
     assert.equal(rewriter.push('<p>hello <b'), '<p>hello <b');
     assert.equal(rewriter.push('>you <a title="x" href="/li'), '>you <a title="x" href="');
@@ -155,7 +155,7 @@ describe('links in HTML', () => {
     assert.equal(rewriter.push('"><a href=/y>'), '"><a href=/P/y>');
   });
 
-  it('tells what there is of a document that ends in a link', () => {
+  it('returns the rest of a document that ends within a link', () => {
     const rewriter = new HtmlRewriter(change);
     assert.equal(rewriter.push('<a href="/x'), '<a href="');
     assert.equal(rewriter.end(), '/x');

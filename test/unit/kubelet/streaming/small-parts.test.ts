@@ -37,7 +37,7 @@ test('a list of protocols that is too long is refused', () => {
   }
 });
 
-test('an exit status is told as kubectl reads it', () => {
+test('an exit status is sent in the form that kubectl reads', () => {
   assert.deepEqual(JSON.parse(outcomeStatus({ exitCode: 0 })), { metadata: {}, status: 'Success' });
   assert.deepEqual(JSON.parse(outcomeStatus({ exitCode: 3 })), {
     metadata: {},

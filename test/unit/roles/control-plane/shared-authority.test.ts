@@ -27,7 +27,7 @@ test('a cluster that had one master keeps its authority when it gets more', asyn
   assert.deepEqual(await agree(undefined, unasked), own);
 });
 
-test('a master with another authority is told so in one line, and changes nothing', async () => {
+test('a master with another authority fails with one line, and changes nothing', async () => {
   const store = createMemoryStore();
   const agree = authorityIn(store, '/var/lib/minik8s/pki');
   const theirs = await agree(undefined, make);
@@ -54,7 +54,7 @@ test('two masters that bring their own at once: one is refused', async () => {
   assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
 });
 
-test('what can not be read there is told without showing it', async () => {
+test('an unreadable value is an error that does not show the value', async () => {
   const { certificate } = await make();
   const unfit = [
     { ...(await make()), certificate },

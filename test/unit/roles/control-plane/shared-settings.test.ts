@@ -23,7 +23,7 @@ test('masters that have the same settings get along, whoever comes first', async
   assert.equal((await store.list('/cluster/')).items.length, 1);
 });
 
-test('one that differs is told where, in one line, and changes nothing', async () => {
+test('a master with other settings fails with one line that names them, and changes nothing', async () => {
   const store = createMemoryStore();
   await agreeOnSettings(store, settings());
   const other = settings({ 'service-cidr': '10.97.0.0/16', 'node-ports': [31_000, 32_000] });
@@ -37,7 +37,7 @@ test('one that differs is told where, in one line, and changes nothing', async (
   await agreeOnSettings(store, settings());
 });
 
-test('what cannot be read there is told', async () => {
+test('an unreadable value is an error', async () => {
   const store = createMemoryStore();
   await store.create(settingsKey, Buffer.from('{'));
   await assert.rejects(

@@ -6,7 +6,11 @@ import { type Exec, ExecError, systemExec } from '../../../../src/base/exec.ts';
 import { silentLogger } from '../../../../src/base/log.ts';
 import type { ShutdownPeriods } from '../../../../src/kubelet/plan/shutdown-phases.ts';
 import { readSettings } from '../../../../src/roles/settings/settings.ts';
-import { afterPods, machineIsStopping, shutdownPeriods } from '../../../../src/roles/worker/node-life.ts';
+import {
+  machineIsStopping,
+  shutdownPeriods,
+  signalAfterPods,
+} from '../../../../src/roles/worker/node-life.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 
 const settle = () => new FakeClock().settle();
@@ -17,7 +21,7 @@ function scene({ periods = { totalMs: 30_000, criticalMs: 10_000 }, machineStops
   const pods = Promise.withResolvers<void>();
   const asked: ShutdownPeriods[] = [];
   const process = new AbortController();
-  const ended = afterPods(
+  const ended = signalAfterPods(
     {
       kubelet: {
         shutDown: (given) => {

@@ -1,10 +1,10 @@
-/** The link that carries the server's addresses, and the rules about who reaches them. */
+/** The link that carries the addresses of cluster DNS, and the nft rules that say who may reach them. */
 import type { Exec } from '../base/exec.ts';
 import { deleteLink } from '../base/link.ts';
-import { linkName, type Place, renderAddresses, renderRemoval, renderRules } from './rules.ts';
+import { type DnsLink, linkName, renderAddresses, renderRemoval, renderRules } from './rules.ts';
 
 /** Safe to repeat: what is there stays, what is missing is made. */
-export async function takePlace(exec: Exec, place: Place): Promise<void> {
+export async function setUpDnsLink(exec: Exec, link: DnsLink): Promise<void> {
   // Asked of ip, and not of /sys: that may be mounted for another network namespace.
   const { stdout: links } = await exec('ip', ['-json', 'link', 'show']);
   if (
@@ -13,8 +13,8 @@ export async function takePlace(exec: Exec, place: Place): Promise<void> {
     await exec('ip', ['link', 'add', 'name', linkName, 'type', 'bridge']);
   }
   const { stdout } = await exec('ip', ['-json', '-4', 'address', 'show', 'dev', linkName]);
-  await exec('ip', ['-batch', '-'], { input: renderAddresses(place.addresses, presentAddresses(stdout)) });
-  await exec('nft', ['-f', '-'], { input: renderRules(place) });
+  await exec('ip', ['-batch', '-'], { input: renderAddresses(link.addresses, presentAddresses(stdout)) });
+  await exec('nft', ['-f', '-'], { input: renderRules(link) });
 }
 
 function presentAddresses(json: string): readonly string[] {
@@ -22,8 +22,8 @@ function presentAddresses(json: string): readonly string[] {
   return links.flatMap(({ addr_info = [] }) => addr_info.map(({ local }) => local));
 }
 
-/** Removes what takePlace made, of whichever run; fine when there is nothing. */
-export async function leavePlace(exec: Exec): Promise<void> {
+/** Removes what setUpDnsLink made, in this run or an earlier one; does nothing when there is nothing. */
+export async function removeDnsLink(exec: Exec): Promise<void> {
   await exec('nft', ['-f', '-'], { input: renderRemoval() });
   await deleteLink(exec, linkName);
 }

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { openCredentials } from '../../../src/pki/credentials.ts';
+import { CertificateManager } from '../../../src/roles/certificate-manager.ts';
 import { writeAdminKubeconfig } from '../../../src/roles/control-plane/admin-kubeconfig.ts';
-import { KeptLeaves } from '../../../src/roles/kept-leaves.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const day = 24 * 3600 * 1000;
-const directory = mkdtempSync(join(tmpdir(), 'minik8s-leaves-'));
+const directory = mkdtempSync(join(tmpdir(), 'minik8s-certificates-'));
 after(() => rmSync(directory, { recursive: true }));
 
 /** Files and keys take more than a few turns. */
@@ -22,8 +22,8 @@ async function rest(clock: FakeClock, ready: () => boolean): Promise<void> {
 test('certificates are renewed while the process runs, and whoever uses them has the new ones', async () => {
   const clock = new FakeClock();
   const credentials = await openCredentials(join(directory, 'pki'), () => clock.now());
-  const leaves = new KeptLeaves(credentials);
-  const serving = await leaves.leaf({
+  const certificateManager = new CertificateManager(credentials);
+  const serving = await certificateManager.leaf({
     file: 'server',
     commonName: 'server',
     hosts: ['127.0.0.1'],
@@ -31,14 +31,14 @@ test('certificates are renewed while the process runs, and whoever uses them has
   });
   const path = await writeAdminKubeconfig({
     settings: { 'data-dir': directory },
-    leaves,
+    certificateManager,
     authority: credentials.authority.certificate,
     server: 'https://127.0.0.1:6443',
     log: silentLogger,
   });
   const [first, file] = [serving.value, readFileSync(path, 'utf8')];
   const stop = new AbortController();
-  const running = leaves.run({ clock, log: silentLogger }, stop.signal);
+  const running = certificateManager.run({ clock, log: silentLogger }, stop.signal);
   const looked = () => rest(clock, () => clock.pending === 1);
   for (let days = 0; days < 304; days++) {
     await clock.advance(day);

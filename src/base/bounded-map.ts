@@ -1,5 +1,5 @@
 /** The values used last, by key, up to a number of them: what was not set for longest is forgotten first. */
-export class Remembered<V> {
+export class BoundedMap<V> {
   readonly #values = new Map<string, V>();
   readonly #most: number;
 

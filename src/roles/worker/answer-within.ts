@@ -1,7 +1,7 @@
-/** Not waiting for an answer for longer than it is worth. */
+/** Waiting for an answer for a limited time. */
 import { type Clock, sleep } from '../../base/clock.ts';
 
-/** What the promise resolves to; undefined when that takes longer. Rejects as it does. */
+/** The result of the promise; undefined when it takes longer than `ms`. Rejects with the promise. */
 export async function answerWithin<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | undefined> {
   const answered = new AbortController();
   const late = sleep(clock, ms, answered.signal).then(() => undefined);

@@ -1,14 +1,14 @@
-/** Certificates of this process's own authority, kept current for as long as it runs. */
+/** Certificates that this process issues with the cluster's authority, renewed for as long as it runs. */
 import { type Clock, sleep } from '../base/clock.ts';
 import { type Current, type Replaceable, replaceable } from '../base/current.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Credentials, LeafRequest } from '../pki/credentials.ts';
 import type { KeyAndCertificate } from '../pki/x509.ts';
 
-/** Leaves are replaced two months before they end, so a day more or less is no matter. */
-const lookMs = 24 * 3600 * 1000;
+/** Certificates are renewed two months before they expire, so checking once a day is often enough. */
+const checkMs = 24 * 3600 * 1000;
 
-export class KeptLeaves {
+export class CertificateManager {
   readonly #credentials: Credentials;
   readonly #leaves: { readonly request: LeafRequest; readonly leaf: Replaceable<KeyAndCertificate> }[] = [];
 
@@ -22,10 +22,10 @@ export class KeptLeaves {
     return leaf;
   }
 
-  /** Looks once a day which leaves are due. Resolves when the signal aborts. */
+  /** Checks once a day which certificates are due for renewal. Resolves when the signal aborts. */
   async run({ clock, log }: { readonly clock: Clock; readonly log: Logger }, signal: AbortSignal) {
     for (;;) {
-      await sleep(clock, lookMs, signal).catch(() => undefined);
+      await sleep(clock, checkMs, signal).catch(() => undefined);
       if (signal.aborted) return;
       for (const { request, leaf } of this.#leaves) {
         try {
@@ -35,7 +35,7 @@ export class KeptLeaves {
           log.info('a certificate was renewed', { file: request.file });
         } catch (error) {
           const fields = { file: request.file, error: errorMessage(error) };
-          log.error('a certificate could not be renewed; it is tried again tomorrow', fields);
+          log.error('a certificate could not be renewed; trying again tomorrow', fields);
         }
       }
     }
