@@ -1,6 +1,6 @@
 /** The controllers of two masters on one store, when the leader does not notice that it leads no more. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
 import { replicaSetResource } from '../../../src/api/apps/v1/replica-set.ts';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
@@ -27,7 +27,7 @@ import { eventually } from './cluster.ts';
 let seed = 100;
 
 /** `store` is what it has for itself: a test may hold its calls back. */
-async function startMaster(store: Store) {
+async function startMaster(context: TestContext, store: Store) {
   const server = await startTestServer({
     bare: true,
     // A read that its cache is too old for asks the store after a moment.
@@ -58,18 +58,24 @@ async function startMaster(store: Store) {
     { store, clientOf },
     stop.signal,
   );
+  let ended: Promise<void> | undefined;
+  const end = () => {
+    ended ??= (async () => {
+      stop.abort();
+      await clock.advance(6_000);
+      await running;
+      await server.stop();
+    })();
+    return ended;
+  };
+  context.after(end);
   const logged = (message: RegExp) => () =>
     Promise.resolve(log.lines.some((line) => message.test(line.message)));
   return {
     client: clientOf('admin'),
     clock,
     logged,
-    async stop() {
-      stop.abort();
-      await clock.advance(6_000);
-      await running;
-      await server.stop();
-    },
+    stop: end,
   };
 }
 
@@ -113,17 +119,17 @@ async function everMade(store: Store, app: string): Promise<number> {
   return names.size;
 }
 
-test('a frozen leader writes nothing twice once another leads', async () => {
+test('a frozen leader writes nothing twice once another leads', async (context) => {
   const memory = createMemoryStore();
   const store: Store = { ...memory, close: async () => undefined };
-  const a = await startMaster(store);
+  const a = await startMaster(context, store);
   const { client } = a;
   await eventually('the first leads', a.logged(/became the leader/));
   await client.resource(deploymentResource).create(deployment('before', 3));
   await eventually('its pods', async () => (await podsOf(client, 'before')) === 3);
   const first = await holderOf(client);
 
-  const b = await startMaster(store);
+  const b = await startMaster(context, store);
   // Only B's time goes on: A never learns that its lease has run out, and hears of everything that happens.
   await eventually('the second leads', async () => {
     await b.clock.advance(1_000);
@@ -141,7 +147,7 @@ test('a frozen leader writes nothing twice once another leads', async () => {
   await b.stop();
 });
 
-test('writes that a leader had sent before it was deposed, and that arrive after, do not happen', async () => {
+test('writes that a leader had sent before it was deposed, and that arrive after, do not happen', async (context) => {
   const memory = createMemoryStore();
   const store: Store = { ...memory, close: async () => undefined };
   const gate = { held: false, waiting: 0, open: Promise.withResolvers<void>() };
@@ -155,9 +161,9 @@ test('writes that a leader had sent before it was deposed, and that arrive after
       return store.create(key, value, claims);
     },
   };
-  const a = await startMaster(slow);
+  const a = await startMaster(context, slow);
   await eventually('the first leads', a.logged(/became the leader/));
-  const b = await startMaster(store);
+  const b = await startMaster(context, store);
   gate.held = true;
   await b.client.resource(deploymentResource).create(deployment('web', 4));
   await eventually('a pod under way', async () => gate.waiting > 0);
@@ -176,13 +182,13 @@ test('writes that a leader had sent before it was deposed, and that arrive after
   await b.stop();
 });
 
-test('a new leader begins with what is stored, not with what its own cache has heard of', async () => {
+test('a new leader begins with what is stored, not with what its own cache has heard of', async (context) => {
   const memory = createMemoryStore();
   const store: Store = { ...memory, close: async () => undefined };
   const lagging = new LaggingStore(store);
-  const a = await startMaster(store);
+  const a = await startMaster(context, store);
   await eventually('the first leads', a.logged(/became the leader/));
-  const b = await startMaster(lagging.store);
+  const b = await startMaster(context, lagging.store);
   // The second hears of the ReplicaSet and of none of its pods.
   lagging.holdEvents('/registry/pods/');
   await a.client.resource(deploymentResource).create(deployment('web', 3));

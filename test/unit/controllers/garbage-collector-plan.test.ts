@@ -79,7 +79,7 @@ describe('planCollection', () => {
     it(name, () => assert.deepEqual(planCollection(one, owners, dependents, []), expected));
 });
 
-describe('ownersInCircle', () => {
+describe('ownersInCycle', () => {
   interface Link {
     readonly of: string;
     readonly owner: string;
@@ -100,7 +100,7 @@ describe('ownersInCircle', () => {
     });
     const dependentsOf = (uid: string) =>
       all.filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid));
-    return all[0] && ownersInCircle(all[0], dependentsOf);
+    return all[0] && ownersInCycle(all[0], dependentsOf);
   };
   const ba = { of: 'b', owner: 'a' };
   const ab = { of: 'a', owner: 'b' };
