@@ -245,7 +245,9 @@ test('three nodes over VXLAN', async (context) => {
     await waitFor('the line', () =>
       first.log
         .of('warn')
-        .some(({ message }) => /^node node-2: node node-1 has its address .* or its MAC/.test(message)),
+        .some(({ message }) =>
+          /^node node-2: node node-1 already has its address .* or its MAC/.test(message),
+        ),
     );
     await untilRoutes(first.host, [refusal, overLink(1)]);
     await node(2).unregister();
