@@ -33,7 +33,7 @@ import { limitEvents } from './event-rate.ts';
 import { checkHead } from './head-limits.ts';
 import { createHealth } from './health.ts';
 import { defaultLimits, InFlight, inFlightLimits } from './load/in-flight.ts';
-import { type CountedRequest, withInFlightLimit, newTooManyRequests } from './load/shed.ts';
+import { type CountedRequest, newTooManyRequests, withInFlightLimit } from './load/shed.ts';
 import { sortOf } from './load/sort-of.ts';
 import { formOf, statusInForm } from './negotiation/protobuf.ts';
 import { createOpenApi } from './openapi.ts';

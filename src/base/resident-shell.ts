@@ -10,8 +10,8 @@ import {
   ExecError,
   type ExecOptions,
   type ExecResult,
-  timeoutMessage,
   systemExec,
+  timeoutMessage,
 } from './exec.ts';
 import { Shell } from './shell.ts';
 

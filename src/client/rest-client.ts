@@ -6,7 +6,7 @@ import type { KubeList, KubeObject } from '../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceRef } from '../apimachinery/resource-definition.ts';
 import { onAbort } from '../base/abort.ts';
 import type { Client, ClientWatchOptions, PatchType, ResourceClient, WatchEvent } from './client.ts';
-import { createRequester, type RetryOptions, type Requester } from './requester.ts';
+import { createRequester, type Requester, type RetryOptions } from './requester.ts';
 import { collectionPath, listQuery, objectPath, query } from './resource-path.ts';
 import type { ApiRequest, Transport } from './transport.ts';
 import { watchEvents } from './watch-stream.ts';

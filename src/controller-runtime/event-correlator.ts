@@ -9,9 +9,9 @@
 
 import type { Event } from '../api/core/v1/event.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
+import { BoundedMap } from '../base/bounded-map.ts';
 import { rfc3339 } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
-import { BoundedMap } from '../base/bounded-map.ts';
 import { TokenBuckets } from '../base/token-buckets.ts';
 
 export interface Occurrence {

@@ -19,6 +19,7 @@ import {
   type ReconcileResult,
   watched,
 } from '../controller-runtime/definition.ts';
+import { HeartbeatMonitor } from './heartbeat-monitor.ts';
 import { ifPresent } from './if-present.ts';
 import {
   type Disruption,
@@ -27,7 +28,6 @@ import {
   planNode,
   readiness,
 } from './node-lifecycle-plan.ts';
-import { HeartbeatMonitor } from './heartbeat-monitor.ts';
 import { nodeNameOf, podsByNode } from './pods-by-node.ts';
 
 export interface NodeLifecycleOptions {

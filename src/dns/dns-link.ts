@@ -1,7 +1,7 @@
 /** The link that carries the addresses of cluster DNS, and the nft rules that say who may reach them. */
 import type { Exec } from '../base/exec.ts';
 import { deleteLink } from '../base/link.ts';
-import { linkName, type DnsLink, renderAddresses, renderRemoval, renderRules } from './rules.ts';
+import { type DnsLink, linkName, renderAddresses, renderRemoval, renderRules } from './rules.ts';
 
 /** Safe to repeat: what is there stays, what is missing is made. */
 export async function setUpDnsLink(exec: Exec, link: DnsLink): Promise<void> {

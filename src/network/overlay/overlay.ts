@@ -15,7 +15,7 @@ import type { InformerFactory } from '../../client/informer.ts';
 import { WorkQueue } from '../../controller-runtime/workqueue.ts';
 import { defaultNames, type NetworkNames } from '../rules.ts';
 import { applyOverlay, readOverlay, readUnderlay } from './kernel.ts';
-import { type OverlayMode, type OverlayPlan, planOverlay, planKey, type Underlay } from './plan.ts';
+import { type OverlayMode, type OverlayPlan, planKey, planOverlay, type Underlay } from './plan.ts';
 import { vni, vxlanPort } from './render.ts';
 import type { OverlayState } from './state.ts';
 

@@ -16,8 +16,8 @@ import type { ContainerRuntime } from '../../kubelet/runtime/runtime.ts';
 import { cleanupNetwork } from '../../network/pod-network.ts';
 import { removeServiceRules } from '../../proxy/proxier.ts';
 import type { ProcessContext } from '../process-context.ts';
-import { removeNodeRouting } from './node-routing.ts';
 import { answerWithin } from './answer-within.ts';
+import { removeNodeRouting } from './node-routing.ts';
 
 export interface NodeTraces {
   readonly runtime: ContainerRuntime;

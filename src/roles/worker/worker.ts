@@ -24,7 +24,7 @@ import type { NodeContext } from '../process-context.ts';
 import type { TaintValue } from '../settings/node-values.ts';
 import type { Settings } from '../settings/settings.ts';
 import { createNodeDns, dnsSettings, podDns } from './node-dns.ts';
-import { signalAfterPods, agentLife, nodeLifeSettings, shutdownPeriods } from './node-life.ts';
+import { agentLife, nodeLifeSettings, shutdownPeriods, signalAfterPods } from './node-life.ts';
 import { createNodeRouting } from './node-routing.ts';
 
 export const workerSettings = [

@@ -11,9 +11,9 @@ import {
   macOf,
   noOverlay,
   type OverlayFacts,
+  planKey,
   planOverlay,
   podMtu,
-  planKey,
 } from '../../../src/network/overlay/plan.ts';
 import { renderChange, type Step } from '../../../src/network/overlay/render.ts';
 import { change, type OverlayState } from '../../../src/network/overlay/state.ts';

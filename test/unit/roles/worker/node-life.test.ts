@@ -7,9 +7,9 @@ import { silentLogger } from '../../../../src/base/log.ts';
 import type { ShutdownPeriods } from '../../../../src/kubelet/plan/shutdown-phases.ts';
 import { readSettings } from '../../../../src/roles/settings/settings.ts';
 import {
-  signalAfterPods,
   machineIsStopping,
   shutdownPeriods,
+  signalAfterPods,
 } from '../../../../src/roles/worker/node-life.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 
