@@ -49,8 +49,8 @@ function readString(quoted: string): string {
 /** One line for the administrator; undefined when nothing has to be done by hand. */
 export function etcdAdvice({ line, trouble }: EtcdEnd, directory: string): string | undefined {
   if (trouble === 'full')
-    return `the disk of ${directory} is full (${line}): free some space there, and etcd continues by itself`;
+    return `the disk of ${directory} is full (${line}): make room there, and etcd goes on by itself`;
   if (trouble === 'damaged')
-    return `the data of etcd in ${directory} are damaged (${line}): stop minik8s, move ${directory} away, and restore a snapshot of etcd in its place; without a snapshot the cluster starts empty`;
+    return `the data of etcd in ${directory} are damaged (${line}): stop minik8s, move ${directory} away, and restore a snapshot of etcd in its place; without it the cluster begins anew, empty`;
   return undefined;
 }

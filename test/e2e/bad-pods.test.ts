@@ -20,7 +20,7 @@ interface Container {
   readonly ports?: readonly object[];
 }
 
-test('a pod that can not run says why, in its status and in an event', {
+test('a pod that cannot run says why, in its status and in an event', {
   concurrency: true,
 }, async (context) => {
   const host = await Host.start(context);
@@ -176,7 +176,7 @@ test('a pod that can not run says why, in its status and in an event', {
       assert.equal(await host.page(`${host.address}:9090`), 'hello from taken');
     }),
 
-    context.test('what can not be mounted', async () => {
+    context.test('what cannot be mounted', async () => {
       const input = JSON.stringify({
         apiVersion: 'v1',
         kind: 'Pod',

@@ -254,7 +254,7 @@ test('why a machine cannot join is said in one line, and nothing is left', async
       { 'pod-cidr': '10.9.0.0/24' },
       /pod-cidr 10\.9\.0\.0\/24 does not lie in cluster-cidr 10\.244/,
     ],
-    ['no token', { token: '' }, /token: expected what `minik8s token create` printed/],
+    ['no token', { token: '' }, /token: expected a token as `minik8s token create` prints it/],
     ['a bad name', { 'node-name': 'Not A Name' }, /node-name "Not A Name": /],
     ['a misspelt key', { lables: {} }, /x\.yaml: lables: no such setting/],
   ];

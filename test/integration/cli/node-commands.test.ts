@@ -132,12 +132,12 @@ const scenarios: Scenario[] = [
     commands: ['drain A --force --disable-eviction'],
   },
   {
-    what: 'several nodes, of which one can not be drained',
+    what: 'several nodes, of which one cannot be drained',
     pods: [web, bare, { ...web, name: 'there', on: 'b' }],
     commands: ['drain A B', 'drain -l ROLE --force'],
   },
   {
-    what: 'several nodes that can not be drained',
+    what: 'several nodes that cannot be drained',
     pods: [bare, { ...bare, name: 'there', on: 'b' }],
     commands: ['drain A B'],
   },

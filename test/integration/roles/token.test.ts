@@ -205,7 +205,7 @@ describe('a bootstrap token', () => {
   for (const [title, change] of [
     ['is not for authentication', { data: { 'usage-bootstrap-authentication': null } }],
     ['has another id inside', { stringData: { 'token-id': 'zzzzzz' } }],
-    ['has a time that can not be read', { stringData: { expiration: 'tomorrow' } }],
+    ['has a time that cannot be read', { stringData: { expiration: 'tomorrow' } }],
     ['wants a group that is not a bootstrapper’s', { stringData: { 'auth-extra-groups': 'system:masters' } }],
   ] as const) {
     it(`opens nothing when its Secret ${title}`, async () => {

@@ -194,7 +194,7 @@ const rows: readonly Row[] = [
     'InvalidRequest: URI',
   ],
   [
-    'what can not be read',
+    'what cannot be read',
     joining(),
     { content: undefined },
     'deny',

@@ -135,7 +135,7 @@ describe('pressure', () => {
     assert.equal(told.length, 2, 'pods are evicted only while the node is short');
   });
 
-  it('is unknown when it can not be measured, and known again afterwards', async () => {
+  it('is unknown when it cannot be measured, and known again afterwards', async () => {
     const { look } = scene();
     assert.equal((await look(new Error('no /proc'))).PIDPressure, 'Unknown KubeletCannotMeasure');
     assert.equal((await look(plenty)).PIDPressure, 'False KubeletHasSufficientPID');

@@ -70,7 +70,7 @@ test('the advice names the directory and the line, and is for what needs somebod
   assert.equal(etcdAdvice({ line: 'killed' }, '/d'), undefined);
   assert.match(
     etcdAdvice({ line: 'L', trouble: 'full' }, '/d') ?? '',
-    /^the disk of \/d is full \(L\): free some space/,
+    /^the disk of \/d is full \(L\): make room/,
   );
   assert.match(
     etcdAdvice({ line: 'L', trouble: 'damaged' }, '/d') ?? '',
