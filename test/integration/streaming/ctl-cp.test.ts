@@ -144,11 +144,11 @@ describe('ctl cp', { timeout: 110_000 }, () => {
   it('of what the container does not have is an error, with what tar says of it', async () => {
     // kubectl has all that it waits for once the archive ends, and mostly ends well before it hears of the failure.
     const to = fresh('missing');
-    const { code, stderr } = await ctl('web:/nonexistent', to);
+    const { code, stderr } = await ctl('web:/minik8s-no-such-path', to);
     assert.equal(code, 2);
-    assert.match(stderr, /^tar: \/nonexistent: Cannot stat: No such file or directory$/m);
+    assert.match(stderr, /^tar: \/minik8s-no-such-path: Cannot stat: No such file or directory$/m);
     assert.match(stderr, /^command terminated with exit code 2$/m);
-    assert.equal(existsSync(join(to, 'nonexistent')), false);
+    assert.equal(existsSync(join(to, 'minik8s-no-such-path')), false);
   });
 
   const tarSays = "tar: Removing leading `/' from member names\n";
