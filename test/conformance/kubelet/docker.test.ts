@@ -21,7 +21,7 @@ const start = async (): Promise<RuntimeFixture> => {
       exec: systemExec,
     }),
     image: images.busybox,
-    talker: ['sh', '-c', 'echo one; echo two; trap exit TERM; while true; do sleep 0.05; done'],
+    talker: ['sh', '-c', 'trap exit TERM; echo one; echo two; while true; do sleep 0.05; done'],
     failing: ['sh', '-c', 'exit 3'],
     copier: ['cat'],
     speaker: ['sh', '-c', 'echo out; echo err >&2; exit 3'],
