@@ -179,7 +179,8 @@ export function newInvalid(
 ): StatusError {
   const causes = all.slice(0, maxCauses);
   const lines = causes.map((cause) => (cause.field ? `${cause.field}: ${cause.message}` : cause.message));
-  if (found > causes.length) lines.push(`and ${found - causes.length} more`);
+  // Checks stop when there are enough, so nobody knows how many.
+  if (found > causes.length) lines.push('and more');
   const text = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
   return newStatusError('Invalid', `${kind.kind} "${name}" is invalid: ${text}`, {
     name,

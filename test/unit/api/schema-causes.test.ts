@@ -75,7 +75,7 @@ test('of more than a hundred causes a hundred are listed', () => {
   assert.throws(found, (error) => {
     assert.ok(error instanceof StatusError);
     assert.equal(error.status.details?.causes?.length, 100);
-    assert.match(error.message, /, and 1 more\]$/);
+    assert.match(error.message, /, and more\]$/);
     return true;
   });
 });

@@ -23,12 +23,15 @@ export function validateResources({ limits = {}, requests = {} }: Container['res
   ];
 }
 
+/** Stops once there are more faults than an answer names. */
 function validateAmounts(amounts: Amounts, path: string): StatusCause[] {
-  return Object.entries(amounts).flatMap(([name, amount]) => [
-    ...validateResourceName(name, path),
-    ...validateQuantity(`${path}[${name}]`, amount),
-    ...(isExtended(name) ? wholeUnits(amount, `${path}[${name}]`) : []),
-  ]);
+  const causes: StatusCause[] = [];
+  for (const [name, amount] of Object.entries(amounts)) {
+    causes.push(...validateResourceName(name, path), ...validateQuantity(`${path}[${name}]`, amount));
+    if (isExtended(name)) causes.push(...wholeUnits(amount, `${path}[${name}]`));
+    if (causes.length > maxCauses) break;
+  }
+  return causes;
 }
 
 function validateResourceName(name: string, path: string): StatusCause[] {
