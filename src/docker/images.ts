@@ -4,6 +4,12 @@ import type { Docker } from './client.ts';
 import { RuntimeError } from './runtime-error.ts';
 import { jsonLines } from './streams.ts';
 
+/** One line of a progress stream; `error` is deprecated since API 1.48, to be left empty or out. */
+interface ProgressLine {
+  readonly error?: string;
+  readonly errorDetail?: { readonly message?: string };
+}
+
 /** Undefined when the engine does not have it. */
 export function inspectImage(docker: Docker, name: string): Promise<Docker.ImageInspectInfo | undefined> {
   return unlessGone(call(`inspect image ${name}`, () => docker.getImage(name).inspect()));
@@ -20,8 +26,10 @@ export async function pullImage(docker: Docker, name: string, signal: AbortSigna
 /** Reads a progress stream to its end; an error in it is how Docker says that the work failed. */
 export async function drain(stream: AsyncIterable<Uint8Array>, doing: string): Promise<void> {
   for await (const line of jsonLines(stream)) {
-    const { error } = line as { readonly error?: string };
-    if (error !== undefined) throw new RuntimeError('PullFailed', `Docker cannot ${doing}: ${error}`);
+    const { error, errorDetail } = line as ProgressLine;
+    if (error === undefined && errorDetail === undefined) continue;
+    const said = error || errorDetail?.message || 'it does not say why';
+    throw new RuntimeError('PullFailed', `Docker cannot ${doing}: ${said}`);
   }
 }
 

@@ -1,5 +1,6 @@
 /** The bare Docker API: what a pod's two containers cost without anything around them. */
 import { Agent, request } from 'node:http';
+import { dockerSocket } from '../fixtures/docker-socket.ts';
 
 const agent = new Agent({ keepAlive: true });
 
@@ -7,7 +8,7 @@ const agent = new Agent({ keepAlive: true });
 export function dockerApi<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
   return new Promise((resolve, reject) => {
     const call = request({
-      socketPath: '/var/run/docker.sock',
+      socketPath: dockerSocket,
       agent,
       method,
       path: `/v1.41${path}`,

@@ -3,6 +3,7 @@ import type { Docker } from '../../docker/client.ts';
 import type {
   ContainerConfig,
   ContainerState,
+  Mount,
   PodReference,
   RunState,
   RuntimeObject,
@@ -109,6 +110,8 @@ export function containerOptions(
     OpenStdin: config.stdin,
     StdinOnce: config.stdinOnce,
     Tty: config.tty,
+    // Kubernetes runs no health check of an image.
+    Healthcheck: { Test: ['NONE'] },
     Labels: {
       ...podLabels(config.pod),
       [labels.owner]: owner,
@@ -127,12 +130,7 @@ export function containerOptions(
       NetworkMode: `container:${config.sandboxId}`,
       IpcMode: config.hostIPC ? 'host' : `container:${config.sandboxId}`,
       ...pidMode(config),
-      Mounts: mounts.map(({ source, target, readOnly }) => ({
-        Type: 'bind',
-        Source: source,
-        Target: target,
-        ReadOnly: readOnly,
-      })),
+      Mounts: mounts.map(bindMount),
       NanoCpus: resources.nanoCpus,
       CpuShares: resources.cpuShares,
       Memory: resources.memory,
@@ -149,6 +147,20 @@ export function containerOptions(
       SecurityOpt: securityOptions(config),
       LogConfig: logConfig,
     },
+  };
+}
+
+/** No propagation, although dockerode's type wants one: a volume that has Docker's own directory in it needs another. */
+const notBelow = { ReadOnlyNonRecursive: true } as unknown as Docker.MountSettings['BindOptions'];
+
+/** What is mounted below a read-only volume stays writable, as in Kubernetes: from Docker 25 on that has to be said. */
+function bindMount({ source, target, readOnly }: Mount): Docker.MountSettings {
+  return {
+    Type: 'bind',
+    Source: source,
+    Target: target,
+    ReadOnly: readOnly,
+    ...(readOnly && { BindOptions: notBelow }),
   };
 }
 

@@ -19,6 +19,7 @@ import { DockerRuntime } from '../../../src/kubelet/runtime/docker.ts';
 import { cleanupNetwork, RoutedPodNetwork } from '../../../src/network/pod-network.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { makeTestImages, type TestImages } from '../../fixtures/docker-images.ts';
+import { dockerSocket } from '../../fixtures/docker-socket.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 export const podCIDR = '10.231.7.0/24';
@@ -65,7 +66,7 @@ export interface HarnessOptions {
 
 export async function startNodeHarness({
   log = silentLogger,
-  socketPath = '/var/run/docker.sock',
+  socketPath = dockerSocket,
 }: HarnessOptions = {}): Promise<NodeHarness> {
   const run = `it-${process.pid}-${Date.now().toString(36)}`;
   const images = await makeTestImages(run, socketPath);

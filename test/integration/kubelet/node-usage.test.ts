@@ -90,9 +90,10 @@ describe('what the kernel says', () => {
       'sys/fs/cgroup/memory/docker/abc/memory.stat': 'total_inactive_file 1000\n',
       'proc/8/cgroup': '0::/system.slice/docker-def.scope\n',
       'sys/fs/cgroup/system.slice/docker-def.scope/memory.current': '5000\n',
+      'sys/fs/cgroup/system.slice/docker-def.scope/memory.stat': 'file 2000\ninactive_file 1500\n',
     });
     assert.equal(await readContainerMemory(7, directory), 2000);
-    assert.equal(await readContainerMemory(8, directory), 5000);
+    assert.equal(await readContainerMemory(8, directory), 3500);
     assert.equal(await readContainerMemory(9, directory), undefined);
   });
 

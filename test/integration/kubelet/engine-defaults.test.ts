@@ -1,0 +1,93 @@
+/** What a Docker engine does with containers by itself, and Kubernetes does not: newer engines more than older ones. */
+import assert from 'node:assert/strict';
+import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import { systemExec } from '../../../src/base/exec.ts';
+import { importImage } from '../../fixtures/image-root.ts';
+import { lockMachine } from '../../fixtures/machine-lock.ts';
+import { isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';
+
+await lockMachine();
+
+describe('what Docker does by itself', () => {
+  let node: NodeHarness;
+
+  before(async () => {
+    node = await startNodeHarness();
+    await node.startAgent();
+  });
+  after(() => node.close());
+
+  const sleeper = (more: object = {}) => ({
+    name: 'main',
+    image: node.images.busybox,
+    imagePullPolicy: 'Never',
+    command: ['sh', '-c', 'exec sleep 1000'],
+    ...more,
+  });
+  async function docker(...args: string[]): Promise<string> {
+    return (await systemExec('docker', args, { timeoutMs: 30_000 })).stdout.trim();
+  }
+  const idOf = (pod: Pod) =>
+    pod.status?.containerStatuses?.[0]?.containerID?.replace('docker://', '') ?? assert.fail('no container');
+  /** A directory for a test with one pod, both of which go with it, after `last`. */
+  async function directoryFor(
+    pod: string,
+    context: TestContext,
+    last: () => Promise<unknown>,
+  ): Promise<string> {
+    const path = await mkdtemp(join(tmpdir(), 'minik8s-defaults-'));
+    context.after(async () => {
+      await node.server.call('DELETE', `/api/v1/namespaces/default/pods/${pod}`);
+      await node.waitForGone(pod);
+      await last();
+      await rm(path, { recursive: true });
+    });
+    return path;
+  }
+
+  it('a volume is mounted read-only without what is mounted below it, as recursiveReadOnly: Disabled says', async (context) => {
+    const host = await directoryFor('mounts', context, () => systemExec('umount', ['--lazy', inner]));
+    const inner = join(host, 'inner');
+    await mkdir(inner);
+    await systemExec('mount', ['-t', 'tmpfs', 'tmpfs', inner]);
+    await node.createPod('mounts', {
+      terminationGracePeriodSeconds: 0,
+      volumes: [{ name: 'v', hostPath: { path: host } }],
+      containers: [sleeper({ volumeMounts: [{ name: 'v', mountPath: '/v', readOnly: true }] })],
+    });
+    const id = idOf(await node.waitFor('mounts', isReady));
+    await assert.rejects(docker('exec', id, 'sh', '-c', 'echo x >/v/file'), /Read-only file system/);
+    assert.equal(await docker('exec', id, 'sh', '-c', 'echo x >/v/inner/file && cat /v/inner/file'), 'x');
+  });
+
+  it('all of the machine is mounted read-only, Docker’s own directory among it', async (context) => {
+    const path = await directoryFor('machine', context, async () => undefined);
+    await node.createPod('machine', {
+      terminationGracePeriodSeconds: 0,
+      volumes: [{ name: 'v', hostPath: { path: '/' } }],
+      containers: [sleeper({ volumeMounts: [{ name: 'v', mountPath: '/v', readOnly: true }] })],
+    });
+    const id = idOf(await node.waitFor('machine', isReady));
+    assert.equal(await docker('exec', id, 'ls', '-d', `/v${path}`), `/v${path}`);
+  });
+
+  it('the health check of an image is not run', async (context) => {
+    const image = `minik8s-test/checked:${node.owner}`;
+    const root = join(
+      await directoryFor('checked', context, () => docker('image', 'rm', '-f', image)),
+      'root',
+    );
+    await mkdir(join(root, 'bin'), { recursive: true });
+    await cp('/bin/busybox', join(root, 'bin/busybox'), { dereference: true });
+    for (const applet of ['sh', 'sleep']) await symlink('busybox', join(root, 'bin', applet));
+    await importImage(root, image, ['CMD ["sleep", "1000"]', 'HEALTHCHECK CMD sh -c "exit 1"']);
+    assert.match(await docker('image', 'inspect', '-f', '{{json .Config.Healthcheck}}', image), /exit 1/);
+    await node.createPod('checked', { terminationGracePeriodSeconds: 0, containers: [sleeper({ image })] });
+    const id = idOf(await node.waitFor('checked', isReady));
+    assert.equal(await docker('inspect', '-f', '{{json .State.Health}}', id), 'null');
+  });
+});
