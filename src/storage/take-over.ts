@@ -68,7 +68,11 @@ async function isMarked(dataDir: string): Promise<boolean> {
   return marked === (await identity(dataOf(dataDir)));
 }
 
-const identity = async (directory: string) => `inode ${(await stat(directory)).ino}\n`;
+/** A file system gives the number of a directory that was removed to the next one, so when it was made counts as well. */
+async function identity(directory: string): Promise<string> {
+  const { ino, birthtimeNs } = await stat(directory, { bigint: true });
+  return `inode ${ino} made ${birthtimeNs}\n`;
+}
 
 /**
  * Does nothing unless the data are of an earlier etcd. Rejects with one line that says what to do, the data as they were, when

@@ -194,6 +194,17 @@ test('a start that finds no mark looks at the database: its own data are not tak
   await assertTakenOver(dataDir);
 });
 
+test('earlier data put back under a name whose inode is used again are taken over anew', limit, async () => {
+  const dataDir = await copyOfEarlier();
+  await assertTakenOver(dataDir);
+  const at = (name: string) => path.join(dataDir, name);
+  // A file system gives the number that became free to what is made next.
+  await rm(at('data'), { recursive: true });
+  await cp(at('data.earlier'), at('data'), { recursive: true, preserveTimestamps: true });
+  await assert.rejects(begin(dataDir, { earlierBinary: missing }), /are of an earlier version/);
+  await assertTakenOver(dataDir);
+});
+
 test('killed while the data change places, the next start goes on there', limit, async () => {
   const dataDir = await copyOfEarlier();
   const at = (name: string) => path.join(dataDir, name);
