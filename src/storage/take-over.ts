@@ -8,7 +8,7 @@
  * - `data.new` is worth nothing; `data.ready` has answered, and only has to be given its name.
  */
 import { constants } from 'node:fs';
-import { access, type FileHandle, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { access, type FileHandle, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { systemExec } from '../base/exec.ts';
@@ -81,6 +81,8 @@ async function identity(directory: string): Promise<string> {
 export async function takeOverData(options: TakeOverOptions): Promise<void> {
   const { dataDir, log, signal } = options;
   const data = dataOf(dataDir);
+  // An empty directory, made by hand, is not data that are damaged. One that holds anything stays; what is wrong is told below.
+  await rmdir(data).catch(() => undefined);
   if (!(await isThere(data)) && (await isThere(readyOf(dataDir)))) return changePlaces(options);
   if ((await isUnfinished(dataDir)) || !(await isThere(data)) || (await isMarked(dataDir))) return;
   if (await isOurs(options)) return markFormat(dataDir);

@@ -205,6 +205,21 @@ test('earlier data put back under a name whose inode is used again are taken ove
   await assertTakenOver(dataDir);
 });
 
+test('an empty directory in the place of the data is as good as none', limit, async () => {
+  const dataDir = path.join(scratch, 'empty');
+  await mkdir(path.join(dataDir, 'data'), { recursive: true });
+  const written = { key: `${tree}a`, value: Buffer.from('x'), revision: 0 };
+  for (const wanted of [0, 1]) {
+    const etcd = await begin(dataDir, { earlierBinary: missing });
+    const store = await connect(socketAddress(dataDir, 0));
+    const { items } = await store.list(tree);
+    assert.deepEqual(items, [written].slice(0, wanted));
+    if (wanted === 0) written.revision = await store.create(written.key, written.value);
+    await store.close();
+    await etcd.stop();
+  }
+});
+
 test('killed while the data change places, the next start goes on there', limit, async () => {
   const dataDir = await copyOfEarlier();
   const at = (name: string) => path.join(dataDir, name);
