@@ -43,7 +43,6 @@ export interface TakeOverOptions {
 const formatOf = (dataDir: string) => path.join(dataDir, 'format');
 const databaseOf = (data: string) => path.join(data, 'member/snap/db');
 const newOf = (dataDir: string) => path.join(dataDir, 'data.new');
-const earlierOf = (dataDir: string) => path.join(dataDir, 'data.earlier');
 const readyOf = (dataDir: string) => path.join(dataDir, 'data.ready');
 
 /** A database of 2 GiB on a slow disk is read and written within it. */
@@ -83,7 +82,7 @@ export async function takeOverData(options: TakeOverOptions): Promise<void> {
   const data = dataOf(dataDir);
   // An empty directory, made by hand, is not data that are damaged. One that holds anything stays; what is wrong is told below.
   await rmdir(data).catch(() => undefined);
-  if (!(await isThere(data)) && (await isThere(readyOf(dataDir)))) return changePlaces(options);
+  if (!(await isThere(data)) && (await isThere(readyOf(dataDir)))) return void (await changePlaces(options));
   if ((await isUnfinished(dataDir)) || !(await isThere(data)) || (await isMarked(dataDir))) return;
   if (await isOurs(options)) return markFormat(dataDir);
   const version = await earlierVersion(options);
@@ -97,8 +96,7 @@ export async function takeOverData(options: TakeOverOptions): Promise<void> {
       cause: error,
     });
   }
-  await changePlaces(options);
-  const kept = [earlierOf(dataDir), options.earlierBinary].join(' and ');
+  const kept = [await changePlaces(options), options.earlierBinary].filter(Boolean).join(' and ');
   log.info('the data are those of this etcd now; delete what was kept when you like', { kept });
 }
 
@@ -189,16 +187,27 @@ async function syncOne(place: string): Promise<void> {
   await handle.sync();
 }
 
-/** Each step is on disk before the next, so a start after any of them goes on there. */
-async function changePlaces({ dataDir, directory }: TakeOverOptions): Promise<void> {
-  const [data, ready, kept] = [dataOf(dataDir), readyOf(dataDir), earlierOf(dataDir)];
-  await directory.sync();
-  if (await isThere(data)) {
-    await rm(kept, { recursive: true, force: true });
-    await rename(data, kept);
+/** A name for the earlier data beside what other take-overs kept: that may be all there is of what it holds. */
+async function freeName(dataDir: string): Promise<string> {
+  const wanted = path.join(dataDir, 'data.earlier');
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? wanted : `${wanted}.${n}`;
+    if (!(await isThere(name))) return name;
   }
+}
+
+/**
+ * Each step is on disk before the next, so a start after any of them goes on there. Resolves to where the earlier data are
+ * kept; undefined when a start before this one had moved them.
+ */
+async function changePlaces({ dataDir, directory }: TakeOverOptions): Promise<string | undefined> {
+  const [data, ready] = [dataOf(dataDir), readyOf(dataDir)];
+  await directory.sync();
+  const kept = (await isThere(data)) ? await freeName(dataDir) : undefined;
+  if (kept !== undefined) await rename(data, kept);
   await directory.sync();
   await markFormat(dataDir, ready);
   await rename(ready, data);
   await directory.sync();
+  return kept;
 }

@@ -220,6 +220,18 @@ test('an empty directory in the place of the data is as good as none', limit, as
   }
 });
 
+test('what another take-over kept is never deleted', limit, async () => {
+  const dataDir = await copyOfEarlier();
+  const at = (name: string) => path.join(dataDir, name);
+  // Killed when the data had been moved away; then a minik8s of before began anew.
+  await rename(at('data'), at('data.earlier'));
+  await cp(at('data.earlier'), at('data'), { recursive: true });
+  await mkdir(at('data.earlier/only-here'));
+  await assertTakenOver(dataDir);
+  assert.deepEqual(await entries(dataDir), ['data', 'data.earlier', 'data.earlier.2']);
+  assert.deepEqual(await readdir(at('data.earlier')), ['member', 'only-here']);
+});
+
 test('killed while the data change places, the next start goes on there', limit, async () => {
   const dataDir = await copyOfEarlier();
   const at = (name: string) => path.join(dataDir, name);
