@@ -17,6 +17,11 @@ const tooLarge = (wanted: number, current: number) =>
     retryAfterSeconds: 1,
   });
 
+const lostData = (now: number, before: number) =>
+  newStatusError('Timeout', `etcd lost data: it is at revision ${now}, and was at ${before}; try again`, {
+    retryAfterSeconds: 1,
+  });
+
 /** Who waits: until the signal aborts. It is made when it is read, so nobody reads it who does not wait. */
 type Waiting = Pick<RequestScope, 'signal'>;
 
@@ -36,10 +41,21 @@ export async function waitForRevision(
   }
 }
 
-/** The cache becomes at least as new as the store is now, so that a read from it is linearizable. */
+/**
+ * The cache becomes at least as new as the store is now, so that a read from it is linearizable. Throws 504 while it is of
+ * data that the store has lost.
+ */
 export async function waitForNow(server: ServerContext, waiting: Waiting): Promise<void> {
-  await waitForRevision(server, await server.latest.ask(waiting.signal), waiting);
+  const { cache } = server;
+  const before = cache.revision;
+  const now = await server.latest.ask(waiting.signal);
+  // It lists the store again within seconds, and then counts from there too.
+  if (hasLost(now, before) && cache.revision >= before) throw lostData(now, before);
+  await waitForRevision(server, now, waiting);
 }
+
+/** A store that is behind what it said before has lost its data, of which the cache still knows. */
+const hasLost = (now: number, before: number) => now < before;
 
 /**
  * What is under `key` now (linearizable): from the cache when that is as new as the store, else from whichever has it first.
@@ -52,8 +68,7 @@ export async function readNow(
   const { cache, store } = server;
   const before = cache.revision;
   const now = await server.latest.ask(signal);
-  // A store that is behind what it said before has lost its data, of which the cache still knows.
-  if (now < before) return readStored(store, key);
+  if (hasLost(now, before)) return readStored(store, key);
   return cache.revision >= now ? cache.get(key) : soonest(server, key, now, signal);
 }
 

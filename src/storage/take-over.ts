@@ -8,7 +8,7 @@
  * - `data.new` is worth nothing; `data.ready` has answered, and only has to be given its name.
  */
 import { constants } from 'node:fs';
-import { access, type FileHandle, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { access, type FileHandle, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { systemExec } from '../base/exec.ts';
@@ -43,7 +43,6 @@ export interface TakeOverOptions {
 const formatOf = (dataDir: string) => path.join(dataDir, 'format');
 const databaseOf = (data: string) => path.join(data, 'member/snap/db');
 const newOf = (dataDir: string) => path.join(dataDir, 'data.new');
-const earlierOf = (dataDir: string) => path.join(dataDir, 'data.earlier');
 const readyOf = (dataDir: string) => path.join(dataDir, 'data.ready');
 
 /** A database of 2 GiB on a slow disk is read and written within it. */
@@ -68,7 +67,11 @@ async function isMarked(dataDir: string): Promise<boolean> {
   return marked === (await identity(dataOf(dataDir)));
 }
 
-const identity = async (directory: string) => `inode ${(await stat(directory)).ino}\n`;
+/** A file system gives the number of a directory that was removed to the next one, so when it was made counts as well. */
+async function identity(directory: string): Promise<string> {
+  const { ino, birthtimeNs } = await stat(directory, { bigint: true });
+  return `inode ${ino} made ${birthtimeNs}\n`;
+}
 
 /**
  * Does nothing unless the data are of an earlier etcd. Rejects with one line that says what to do, the data as they were, when
@@ -77,7 +80,9 @@ const identity = async (directory: string) => `inode ${(await stat(directory)).i
 export async function takeOverData(options: TakeOverOptions): Promise<void> {
   const { dataDir, log, signal } = options;
   const data = dataOf(dataDir);
-  if (!(await isThere(data)) && (await isThere(readyOf(dataDir)))) return changePlaces(options);
+  // An empty directory, made by hand, is not data that are damaged. One that holds anything stays; what is wrong is told below.
+  await rmdir(data).catch(() => undefined);
+  if (!(await isThere(data)) && (await isThere(readyOf(dataDir)))) return void (await changePlaces(options));
   if ((await isUnfinished(dataDir)) || !(await isThere(data)) || (await isMarked(dataDir))) return;
   if (await isOurs(options)) return markFormat(dataDir);
   const version = await earlierVersion(options);
@@ -91,8 +96,7 @@ export async function takeOverData(options: TakeOverOptions): Promise<void> {
       cause: error,
     });
   }
-  await changePlaces(options);
-  const kept = [earlierOf(dataDir), options.earlierBinary].join(' and ');
+  const kept = [await changePlaces(options), options.earlierBinary].filter(Boolean).join(' and ');
   log.info('the data are those of this etcd now; delete what was kept when you like', { kept });
 }
 
@@ -183,16 +187,27 @@ async function syncOne(place: string): Promise<void> {
   await handle.sync();
 }
 
-/** Each step is on disk before the next, so a start after any of them goes on there. */
-async function changePlaces({ dataDir, directory }: TakeOverOptions): Promise<void> {
-  const [data, ready, kept] = [dataOf(dataDir), readyOf(dataDir), earlierOf(dataDir)];
-  await directory.sync();
-  if (await isThere(data)) {
-    await rm(kept, { recursive: true, force: true });
-    await rename(data, kept);
+/** A name for the earlier data beside what other take-overs kept: that may be all there is of what it holds. */
+async function freeName(dataDir: string): Promise<string> {
+  const wanted = path.join(dataDir, 'data.earlier');
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? wanted : `${wanted}.${n}`;
+    if (!(await isThere(name))) return name;
   }
+}
+
+/**
+ * Each step is on disk before the next, so a start after any of them goes on there. Resolves to where the earlier data are
+ * kept; undefined when a start before this one had moved them.
+ */
+async function changePlaces({ dataDir, directory }: TakeOverOptions): Promise<string | undefined> {
+  const [data, ready] = [dataOf(dataDir), readyOf(dataDir)];
+  await directory.sync();
+  const kept = (await isThere(data)) ? await freeName(dataDir) : undefined;
+  if (kept !== undefined) await rename(data, kept);
   await directory.sync();
   await markFormat(dataDir, ready);
   await rename(ready, data);
   await directory.sync();
+  return kept;
 }

@@ -194,6 +194,44 @@ test('a start that finds no mark looks at the database: its own data are not tak
   await assertTakenOver(dataDir);
 });
 
+test('earlier data put back under a name whose inode is used again are taken over anew', limit, async () => {
+  const dataDir = await copyOfEarlier();
+  await assertTakenOver(dataDir);
+  const at = (name: string) => path.join(dataDir, name);
+  // A file system gives the number that became free to what is made next.
+  await rm(at('data'), { recursive: true });
+  await cp(at('data.earlier'), at('data'), { recursive: true, preserveTimestamps: true });
+  await assert.rejects(begin(dataDir, { earlierBinary: missing }), /are of an earlier version/);
+  await assertTakenOver(dataDir);
+});
+
+test('an empty directory in the place of the data is as good as none', limit, async () => {
+  const dataDir = path.join(scratch, 'empty');
+  await mkdir(path.join(dataDir, 'data'), { recursive: true });
+  const written = { key: `${tree}a`, value: Buffer.from('x'), revision: 0 };
+  for (const wanted of [0, 1]) {
+    const etcd = await begin(dataDir, { earlierBinary: missing });
+    const store = await connect(socketAddress(dataDir, 0));
+    const { items } = await store.list(tree);
+    assert.deepEqual(items, [written].slice(0, wanted));
+    if (wanted === 0) written.revision = await store.create(written.key, written.value);
+    await store.close();
+    await etcd.stop();
+  }
+});
+
+test('what another take-over kept is never deleted', limit, async () => {
+  const dataDir = await copyOfEarlier();
+  const at = (name: string) => path.join(dataDir, name);
+  // Killed when the data had been moved away; then a minik8s of before began anew.
+  await rename(at('data'), at('data.earlier'));
+  await cp(at('data.earlier'), at('data'), { recursive: true });
+  await mkdir(at('data.earlier/only-here'));
+  await assertTakenOver(dataDir);
+  assert.deepEqual(await entries(dataDir), ['data', 'data.earlier', 'data.earlier.2']);
+  assert.deepEqual(await readdir(at('data.earlier')), ['member', 'only-here']);
+});
+
 test('killed while the data change places, the next start goes on there', limit, async () => {
   const dataDir = await copyOfEarlier();
   const at = (name: string) => path.join(dataDir, name);

@@ -239,7 +239,8 @@ class WatchSource implements Source {
     this.#timer = clock.after(settleMs, () => {
       this.#delivered = Math.max(this.#delivered, revision);
       if (!this.#initial) this.#send([framing.bookmark(this.#delivered)]);
-      this.#wait();
+      // It may have been cut off just now.
+      if (this.#sink) this.#wait();
     });
   }
 

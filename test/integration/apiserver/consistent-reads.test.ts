@@ -162,9 +162,15 @@ test('a store that lost its data is believed, not the cache that still has it', 
   Object.assign(lag.store, { currentRevision: async () => 1, get: async () => undefined });
   try {
     assert.equal((await server.call('GET', `${maps}/lost`)).status, 404);
+    for (const query of ['', '?limit=5', '?watch=true&timeoutSeconds=1']) {
+      const { status, headers, text } = await server.call('GET', `${maps}${query}`);
+      assert.deepEqual([status, headers.get('retry-after')], [504, '1'], text);
+      assert.match(text, /etcd lost data/);
+    }
   } finally {
     Object.assign(lag.store, { currentRevision, get });
   }
+  assert.equal((await server.call('GET', maps)).status, 200);
 });
 
 test('another master sees what was acknowledged by the first, however far its cache is behind', async () => {

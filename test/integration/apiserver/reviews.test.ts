@@ -63,6 +63,13 @@ describe('a SelfSubjectAccessReview', () => {
       true,
     ],
     ['a node, all pods', node, { resourceAttributes: listPods }, false],
+    ['a node, every single pod', node, { resourceAttributes: { verb: 'get', resource: 'pods' } }, false],
+    [
+      'a node, deleting the pods of a namespace',
+      node,
+      { resourceAttributes: { verb: 'delete', resource: 'pods', namespace: 'default' } },
+      false,
+    ],
     [
       'a node, its own pods',
       node,

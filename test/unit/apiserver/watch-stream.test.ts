@@ -242,4 +242,15 @@ describe('a client that reads slowly', () => {
     await clock.advance(1000);
     assert.equal(client.state, 'cut');
   });
+
+  it('holds no timer when a bookmark finds its client too slow', async () => {
+    const { clock, client, hand } = open([], { timeoutMs: 3_600_000 });
+    await clock.advance(45_000);
+    hand(changed('a', 11, 40 * megabyte));
+    await clock.advance(14_000);
+    client.read(30 * megabyte);
+    await clock.advance(2_000);
+    assert.equal(client.state, 'cut');
+    assert.equal(clock.pending, 0);
+  });
 });
