@@ -11,7 +11,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { errorMessage, silentLogger } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
-import { startEmbeddedEtcd } from '../../src/storage/embedded-etcd.ts';
+import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../src/storage/embedded-etcd.ts';
 import { connectEtcd } from '../../src/storage/etcd.ts';
 import { runEtcd, socketAddress } from '../../src/storage/etcd-process.ts';
 import { processesWithArguments } from '../../src/storage/leftover-process.ts';
@@ -76,7 +76,10 @@ before(async () => {
   last = final.at(-1)?.revision ?? 0;
 });
 
-after(() => rm(scratch, { recursive: true, force: true }));
+after(async () => {
+  await Promise.all(started.map((etcd) => etcd.stop()));
+  await rm(scratch, { recursive: true, force: true });
+});
 
 /** Resolves to the revision that is compacted. */
 async function writeSome(store: Store): Promise<number> {
@@ -109,11 +112,15 @@ async function copyOfEarlier(): Promise<string> {
   return dataDir;
 }
 
-const begin = (dataDir: string, given: Partial<typeof binaries> = {}) =>
-  startEmbeddedEtcd({
-    ...{ ...binaries, dataDir, log: silentLogger, clock: systemClock, ...given },
-    signal: new AbortController().signal,
-  });
+/** What a failed test has left running ends with the file. */
+const started: EmbeddedEtcd[] = [];
+async function begin(dataDir: string, given: Partial<typeof binaries> = {}): Promise<EmbeddedEtcd> {
+  const { signal } = new AbortController();
+  const options = { ...binaries, dataDir, log: silentLogger, clock: systemClock, ...given, signal };
+  const etcd = await startEmbeddedEtcd(options);
+  started.push(etcd);
+  return etcd;
+}
 
 /** Starts it and finds everything: values, revisions, and the history that was not compacted. */
 async function assertTakenOver(dataDir: string, given: Partial<typeof binaries> = {}): Promise<void> {
