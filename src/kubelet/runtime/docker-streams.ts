@@ -47,13 +47,17 @@ async function exitStatus(exec: Docker.Exec, clock: Clock): Promise<number> {
   }
 }
 
-/** Resolves when the container's first process has ended. */
+/**
+ * Resolves when the container's first process has ended. Rejects with Conflict when it had ended before, so that a client
+ * such as `kubectl run -i` reads the log instead of missing the output.
+ */
 export async function attachTo(
   container: Docker.Container,
   streams: ProcessStreams,
   signal: AbortSignal,
 ): Promise<void> {
   const info = await call('inspect', () => container.inspect());
+  if (!info.State.Running) throw notRunning();
   // Input goes only to a container that was made to take some; Docker would take it and drop it.
   const stdin = streams.stdin !== undefined && info.Config.OpenStdin === true;
   const options = { stream: true, hijack: true, stdin, stdout: true, stderr: true };
@@ -68,8 +72,11 @@ export async function attachTo(
   // One that has ended meanwhile would be waited for until it starts again.
   const ended = unlessGone(call('inspect', () => container.inspect())).then((now) => !now?.State.Running);
   const [result] = await Promise.allSettled([joined, ended.then((is) => is && connection.destroy())]);
-  if (result.status === 'rejected' && !(await ended)) throw result.reason;
+  if (await ended) throw notRunning();
+  if (result.status === 'rejected') throw result.reason;
 }
+
+const notRunning = () => new RuntimeError('Conflict', 'the container is not running');
 
 type Resize = (size: { h: number; w: number }) => Promise<unknown>;
 

@@ -213,6 +213,7 @@ export class SimulatedRuntime implements ContainerRuntime {
 
   /** A container that takes input prints what it gets, line by line. */
   async attach(id: string, streams: ProcessStreams, signal: AbortSignal): Promise<void> {
+    if (this.#container(id)?.state !== 'running') throw new RuntimeError('Conflict', `${id} is not running`);
     const leave = new AbortController();
     const both = AbortSignal.any([signal, leave.signal]);
     const typing = this.#type(id, streams, both);

@@ -147,7 +147,7 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
       await assert.rejects(running);
     });
 
-    it('cannot run a program in a container that has ended', async () => {
+    it('cannot run a program in a container that has ended, nor attach to it', async () => {
       const ended = await run({ name: 'ended' });
       await runtime.kill(ended);
       const deadline = AbortSignal.timeout(30_000);
@@ -158,6 +158,11 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
       }
       const streams = { stdin: undefined, stdout: new Sink(), stderr: undefined, sizes: noSizes() };
       await assert.rejects(runtime.exec(ended, { command: fixture.speaker, tty: false }, streams, never()), {
+        name: 'RuntimeError',
+        reason: 'Conflict',
+      });
+      // Whoever attaches is told, and reads the log instead.
+      await assert.rejects(runtime.attach(ended, streams, never()), {
         name: 'RuntimeError',
         reason: 'Conflict',
       });
