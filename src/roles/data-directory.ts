@@ -1,7 +1,7 @@
 /** The data directory: made and tried before anything starts, and held by one process at a time. */
 import { spawn } from 'node:child_process';
 import { constants, readFileSync } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, watch } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorMessage } from '../base/log.ts';
 
@@ -45,6 +45,30 @@ function holderIn(file: string): number | undefined {
   return Number.isInteger(pid) && pid > 0 && identityOf(pid) === written ? pid : undefined;
 }
 
+/**
+ * Who locks the file. One that has locked it this moment has yet to write who it is, and does so at once; undefined
+ * after a second.
+ */
+export async function holderOnceWritten(file: string): Promise<number | undefined> {
+  const found = new AbortController();
+  const changes = watch(file, { signal: AbortSignal.any([found.signal, AbortSignal.timeout(1000)]) });
+  try {
+    for (;;) {
+      // Asked for before the look, so that a change between the two is not missed.
+      const change = changes.next();
+      change.catch(() => undefined);
+      const holder = holderIn(file);
+      if (holder !== undefined) return holder;
+      await change;
+    }
+  } catch (error) {
+    if ((error as Error).name === 'AbortError') return undefined;
+    throw error;
+  } finally {
+    found.abort();
+  }
+}
+
 /** Throws one line when the directory cannot be written or another minik8s runs in it. */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
   const file = join(path, 'minik8s.pid');
@@ -56,7 +80,7 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
     throw notUsable(path, error);
   }
   if (handle === undefined) {
-    const holder = holderIn(file);
+    const holder = await holderOnceWritten(file);
     const whom = holder === undefined ? 'another minik8s' : `minik8s with process id ${holder}`;
     throw new Error(`${path} is used by ${whom}; stop it or give another --data-dir`);
   }

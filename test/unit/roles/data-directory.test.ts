@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
-import { holderOf, openDataDirectory } from '../../../src/roles/data-directory.ts';
+import { holderOf, holderOnceWritten, openDataDirectory } from '../../../src/roles/data-directory.ts';
 
 const module = join(import.meta.dirname, '../../../src/roles/data-directory.ts');
 const parent = mkdtempSync(join(tmpdir(), 'minik8s-data-'));
@@ -43,6 +43,15 @@ test('of many that open it at once one succeeds, over a leftover too', async () 
   for (const child of children) child.stdin.end();
   assert.deepEqual(answers.sort(), ['mine', 'not mine', 'not mine', 'not mine']);
   assert.deepEqual(readdirSync(path), ['minik8s.pid']);
+});
+
+test('whoever has just taken it is named, though its id is not written yet', async () => {
+  const file = join(parent, 'just-taken');
+  writeFileSync(file, '');
+  const holder = holderOnceWritten(file);
+  const itself = readFileSync(`/proc/self/stat`, 'utf8').replace(/.*\) /, '').split(' ')[19];
+  writeFileSync(file, `${process.pid} ${itself}\n`);
+  assert.equal(await holder, process.pid);
 });
 
 for (const [what, content] of [
