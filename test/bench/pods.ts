@@ -5,12 +5,12 @@ import { type Pod, podResource } from '../../src/api/core/v1/pod.ts';
 import type { Client } from '../../src/client/client.ts';
 import { createClient } from '../../src/client/rest-client.ts';
 import { Cluster } from '../e2e/harness/cluster.ts';
+import { helloImage as image, makeImages } from '../e2e/harness/images.ts';
 import { waitFor } from '../e2e/harness/wait-for.ts';
 import { adminTransport } from './admin-transport.ts';
 import { dockerApi, removeContainers, runPair } from './docker-api.ts';
 import { type Benchmark, median, type Row, timed } from './report.ts';
 
-const image = 'minik8s/hello:1';
 const single = 15;
 const replicas = 30;
 const rounds = 3;
@@ -142,6 +142,7 @@ async function bare(): Promise<number[]> {
 async function run(): Promise<readonly Row[]> {
   const cleanups: (() => Promise<void>)[] = [];
   try {
+    await makeImages();
     const floor = median(await bare());
     const swarmTimes: number[] = [];
     for (let round = 0; round < rounds; round++) swarmTimes.push(await swarm());
