@@ -1,7 +1,6 @@
 /**
- * The types of Kubernetes' stable kinds, read from the generated models of @kubernetes/client-node (Apache-2.0): their fields,
- * and what Kubernetes says of them. Names and types go into the source (config/dev/generate-fields.ts), sentences only into
- * the one file (field-docs.ts), with that package's licence.
+ * What Kubernetes says of the types of its stable kinds, read from the generated models of @kubernetes/client-node (Apache-2.0).
+ * Its sentences go only into the one file (field-docs.ts), with that package's licence.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,16 +11,14 @@ export interface Attribute {
   readonly name: string;
   readonly baseName: string;
   readonly type: string;
-  readonly format: string;
 }
 
 export interface KubernetesField extends Attribute {
-  readonly required: boolean;
   /** Empty where Kubernetes says nothing. */
   readonly description: string;
 }
 
-export interface KubernetesType {
+export interface KubernetesModel {
   /** Such as `V1Pod`. */
   readonly name: string;
   readonly description: string;
@@ -47,16 +44,15 @@ const extraRoots = ['V1DeleteOptions', 'V1ListMeta'];
 const leftOut = /^(?:ResourceV1|V1DeviceClass$|V1ResourceSlice$|V1ResourceClaimTemplate$)/;
 
 /** In the order of their names. */
-export async function kubernetesTypes(): Promise<KubernetesType[]> {
+export async function kubernetesModels(): Promise<KubernetesModel[]> {
   const modules = (await import(pathToFileURL(join(models, 'all.js')).href)) as Record<string, unknown>;
   return reachable(modules, rootTypes(modules)).map((name) => {
-    const { type, fields, required } = readDeclarations(name);
+    const { type, fields } = readDeclarations(name);
     return {
       name,
       description: type,
       fields: attributes(modules, name).map((attribute) => ({
         ...attribute,
-        required: required.has(attribute.name),
         description: fields.get(attribute.name) ?? '',
       })),
     };
@@ -107,24 +103,21 @@ interface Declarations {
   readonly type: string;
   /** By the model's property name. */
   readonly fields: ReadonlyMap<string, string>;
-  readonly required: ReadonlySet<string>;
 }
 
-/** Descriptions and required fields stand only in the declaration file. */
+/** Descriptions stand only in the declaration file. */
 function readDeclarations(name: string): Declarations {
   const text = readFileSync(join(models, `${name}.d.ts`), 'utf8');
   const fields = new Map<string, string>();
-  const required = new Set<string>();
   const type = /\/\*\*\n\* ([^\n]*)\n\*\/\nexport declare class/.exec(text)?.[1] ?? '';
   const body = text.slice(text.indexOf('export declare class'));
-  for (const [, comment, field, optional] of body.matchAll(
-    /(?: {4}\/\*\*\n {4}\* ([^\n]*)\n {4}\*\/\n)? {4}'([^'\n]+)'(\?)?: /g,
+  for (const [, comment, field] of body.matchAll(
+    /(?: {4}\/\*\*\n {4}\* ([^\n]*)\n {4}\*\/\n)? {4}'([^'\n]+)'\??: /g,
   )) {
     if (field === undefined) continue;
     fields.set(field, plain(comment ?? ''));
-    if (!optional) required.add(field);
   }
-  return { type: plain(type), fields, required };
+  return { type: plain(type), fields };
 }
 
 const plain = (comment: string) => comment.replace(/\\(["'`\\])/g, '$1').trim();

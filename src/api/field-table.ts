@@ -1,6 +1,6 @@
-/** The fields of Kubernetes' own kinds, with their merge rules; made once, read on demand. */
-import { createFieldTable, type FieldTable } from '../apimachinery/field-types.ts';
-import { fieldTypes } from './fields.gen.ts';
-import { atomicTypes, mergeRules } from './merge-keys.ts';
+/** The fields of Kubernetes' own kinds, with their numbers and merge rules; made once, read on demand. */
+import type { FieldTable } from '../apimachinery/field-types.ts';
+import { createTypeTable } from '../apimachinery/type-table.ts';
+import { choiceLines, typeLines } from './kubernetes-types.gen.ts';
 
-export const kubernetesFields: FieldTable = createFieldTable(fieldTypes, mergeRules, atomicTypes);
+export const kubernetesFields: FieldTable = createTypeTable(typeLines, choiceLines);

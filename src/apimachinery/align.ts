@@ -22,22 +22,22 @@ export function alignObject(object: JsonObject, schema: Schema, type: ObjectType
  * defaults. `undefined` stands for any value.
  */
 export const fieldsWithoutWarning: Readonly<Record<string, unknown>> = {
-  'V1PodSpec.automountServiceAccountToken': undefined,
-  'V1PodSpec.preemptionPolicy': 'PreemptLowerPriority',
-  'V1PodSpec.priority': undefined,
-  'V1PodSpec.serviceAccount': undefined,
-  'V1PodSpec.setHostnameAsFQDN': false,
-  'V1ServiceSpec.allocateLoadBalancerNodePorts': true,
-  'V1ServiceSpec.internalTrafficPolicy': 'Cluster',
-  'V1ServiceSpec.externalTrafficPolicy': 'Cluster',
-  'V1ServiceSpec.ipFamilies': ['IPv4'],
-  'V1ServiceSpec.ipFamilyPolicy': 'SingleStack',
-  'V1Probe.terminationGracePeriodSeconds': undefined,
-  'V1ObjectFieldSelector.apiVersion': 'v1',
-  'V1PersistentVolumeClaimSpec.volumeMode': 'Filesystem',
-  'V1PersistentVolumeSpec.volumeMode': 'Filesystem',
-  'V1JobSpec.podReplacementPolicy': 'TerminatingOrFailed',
-  'V1JobSpec.manualSelector': false,
+  'core.v1.PodSpec.automountServiceAccountToken': undefined,
+  'core.v1.PodSpec.preemptionPolicy': 'PreemptLowerPriority',
+  'core.v1.PodSpec.priority': undefined,
+  'core.v1.PodSpec.serviceAccount': undefined,
+  'core.v1.PodSpec.setHostnameAsFQDN': false,
+  'core.v1.ServiceSpec.allocateLoadBalancerNodePorts': true,
+  'core.v1.ServiceSpec.internalTrafficPolicy': 'Cluster',
+  'core.v1.ServiceSpec.externalTrafficPolicy': 'Cluster',
+  'core.v1.ServiceSpec.ipFamilies': ['IPv4'],
+  'core.v1.ServiceSpec.ipFamilyPolicy': 'SingleStack',
+  'core.v1.Probe.terminationGracePeriodSeconds': undefined,
+  'core.v1.ObjectFieldSelector.apiVersion': 'v1',
+  'core.v1.PersistentVolumeClaimSpec.volumeMode': 'Filesystem',
+  'core.v1.PersistentVolumeSpec.volumeMode': 'Filesystem',
+  'batch.v1.JobSpec.podReplacementPolicy': 'TerminatingOrFailed',
+  'batch.v1.JobSpec.manualSelector': false,
 };
 
 function alignFields(
@@ -57,7 +57,7 @@ function alignFields(
     if (!field || (path === '' && (key === 'status' || key === 'metadata'))) continue;
     if (entry) alignValue(value, entry.schema, field.type, inner, ignored);
     else if (
-      type.name !== 'V1ObjectMeta' &&
+      type.name !== 'meta.v1.ObjectMeta' &&
       isMeant(`${type.name}.${key}`, value) &&
       ignored.length < maxIgnored
     )

@@ -4,7 +4,7 @@
  * canonical. Unknown fields are collected; a value of the wrong type ends it with a TypeMismatch.
  */
 import { deepCopy, isRecord, type JsonObject, setOwn } from './equality.ts';
-import { type FieldType, type ObjectType, type Scalar, shortTypeName } from './field-types.ts';
+import { type FieldType, goTypeName, type ObjectType, type Scalar, shortTypeName } from './field-types.ts';
 import { canonicalQuantity, QuantityError, quantityFault } from './quantity.ts';
 
 /** A value that cannot be what its field must be; the message is Go's. */
@@ -34,7 +34,7 @@ function noteUnknown(path: string, { unknown }: Place): void {
 const unsafeKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 function conformFields(value: unknown, type: ObjectType, place: Place): JsonObject {
-  if (!isRecord(value)) throw mismatch(value, `v1.${shortTypeName(type)}`, place);
+  if (!isRecord(value)) throw mismatch(value, goTypeName(type), place);
   const result: JsonObject = {};
   for (const [key, inner] of Object.entries(value)) {
     const path = place.path ? `${place.path}.${key}` : key;
@@ -163,7 +163,7 @@ function goName(type: FieldType): string {
     case 'scalar':
       return goScalars[type.scalar];
     case 'object':
-      return `v1.${shortTypeName(type.object)}`;
+      return goTypeName(type.object);
     case 'list':
       return `[]${goName(type.items)}`;
     case 'map':

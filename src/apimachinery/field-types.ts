@@ -1,7 +1,7 @@
 /**
- * What each field of a kind may hold, and how lists and maps merge. The same model describes Kubernetes' own kinds
- * (from the generated table of fields) and ours (from their schemas); decoding, patching and the OpenAPI documents
- * read it.
+ * What each field of a kind may hold, its number in protobuf, and how lists and maps merge. The same model describes
+ * Kubernetes' own kinds (from the generated table of types) and ours (from their schemas); decoding, patching and the
+ * OpenAPI documents read it.
  */
 export type Scalar =
   | 'string'
@@ -41,20 +41,29 @@ export interface Field {
   readonly name: string;
   readonly type: FieldType;
   readonly required: boolean;
+  /** Go can tell its absence from its zero value. */
+  readonly pointer?: true;
+  /** Go leaves its zero value out of JSON: absent and zero are the same. */
+  readonly omitsZero?: true;
   readonly merge?: MergeRule;
-  /** The values that the schema accepts, for a kind of our own. */
+  /** The values that a text may have. */
   readonly choices?: readonly string[];
   /** What the field is for, of a kind of our own. */
   readonly description?: string;
 }
 
+/** What a number in protobuf stands for: a field, or a part, whose fields JSON shows in their parent. */
+export type Member = { readonly field: Field } | { readonly part: ObjectType };
+
 /** A type with named fields. `fields` may be computed on first use, so types can contain themselves. */
 export interface ObjectType {
-  /** As in the table of fields, such as `V1PodSpec`; for a kind of our own the kind or the path to the field. */
+  /** As in the table of types, such as `core.v1.PodSpec`; for a kind of our own the kind or the path to the field. */
   readonly name: string;
   /** Server-side apply owns a value of this type as a whole. */
   readonly atomic: boolean;
   readonly fields: ReadonlyMap<string, Field>;
+  /** By number in protobuf; undefined for a type that has no numbers, such as those of minik8s' own kinds. */
+  readonly members?: ReadonlyMap<number, Member>;
   /** What a kind of our own is for. */
   readonly description?: string;
 }
@@ -67,56 +76,11 @@ export interface FieldTable {
 /** Throws for a name that is not in the table, which is a mistake of ours. */
 export function requiredType(table: FieldTable, name: string): ObjectType {
   const type = table.typeOf(name);
-  if (!type) throw new Error(`no type ${name} in the table of fields`);
+  if (!type) throw new Error(`no type ${name} in the table of types`);
   return type;
 }
 
 export const any: FieldType = { kind: 'any' };
-
-/**
- * A table from lines such as `replicas:int32 selector!:V1LabelSelector containers:[]V1Container` by type name.
- * Merge rules are by `Type.field`. Lines are read on first use.
- */
-export function createFieldTable(
-  lines: Readonly<Record<string, string>>,
-  rules: Readonly<Record<string, MergeRule>>,
-  atomicTypes: ReadonlySet<string>,
-): FieldTable {
-  const types = new Map<string, ObjectType>();
-  const typeOf = (name: string): ObjectType | undefined => {
-    const known = types.get(name);
-    if (known || !Object.hasOwn(lines, name)) return known;
-    const made = lazyObjectType(name, atomicTypes.has(name), () => parseLine(name));
-    types.set(name, made);
-    return made;
-  };
-  const parseLine = (owner: string) => {
-    const fields = new Map<string, Field>();
-    for (const entry of (lines[owner] ?? '').split(' ').filter((text) => text !== '')) {
-      const colon = entry.lastIndexOf(':');
-      const required = entry[colon - 1] === '!';
-      const name = entry.slice(0, required ? colon - 1 : colon);
-      const merge = rules[`${owner}.${name}`];
-      fields.set(name, {
-        name,
-        type: parseType(entry.slice(colon + 1)),
-        required,
-        ...(merge && { merge }),
-      });
-    }
-    return fields;
-  };
-  const parseType = (text: string): FieldType => {
-    if (text.startsWith('[]')) return { kind: 'list', items: parseType(text.slice(2)) };
-    if (text.startsWith('{}')) return { kind: 'map', values: parseType(text.slice(2)) };
-    if (text === 'any') return any;
-    if (isScalar(text)) return { kind: 'scalar', scalar: text };
-    const object = typeOf(text);
-    if (!object) throw new Error(`the table of fields has no type ${text}`);
-    return { kind: 'object', object };
-  };
-  return { typeOf };
-}
 
 export function lazyObjectType(
   name: string,
@@ -134,21 +98,11 @@ export function lazyObjectType(
   };
 }
 
-/** The type's name without its version, as Kubernetes names the Go type: `V1PodSpec` → `PodSpec`. */
-export const shortTypeName = (type: ObjectType) =>
-  type.name.replace(/^[A-Z][A-Za-z]*?V\d+(?=[A-Z])|^V\d+(?=[A-Z])/, '');
+/** The type's name in Go, without its package: `core.v1.PodSpec` → `PodSpec`. */
+export const shortTypeName = ({ name }: ObjectType) => name.slice(name.lastIndexOf('.') + 1);
 
-const scalarNames: ReadonlySet<string> = new Set<Scalar>([
-  'string',
-  'bool',
-  'int32',
-  'int64',
-  'double',
-  'time',
-  'microTime',
-  'quantity',
-  'intOrString',
-  'bytes',
-]);
-
-const isScalar = (text: string): text is Scalar => scalarNames.has(text);
+/** With the name that Go's messages give its package: `core.v1.PodSpec` → `v1.PodSpec`. */
+export function goTypeName({ name }: ObjectType): string {
+  const [type = '', version = 'v1'] = name.split('.').reverse();
+  return `${version}.${type}`;
+}

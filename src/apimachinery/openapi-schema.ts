@@ -1,12 +1,5 @@
 /** Types as OpenAPI schemas. Version 2 and 3 differ only in where definitions stand and how one refers to another. */
-import {
-  type Field,
-  type FieldType,
-  type MergeRule,
-  type ObjectType,
-  type Scalar,
-  shortTypeName,
-} from './field-types.ts';
+import type { Field, FieldType, MergeRule, ObjectType, Scalar } from './field-types.ts';
 
 /** The part of a JSON schema that these documents use; both versions of OpenAPI have it. */
 export interface SchemaObject {
@@ -103,13 +96,17 @@ export class SchemaCollector {
   }
 }
 
-/** `V1PodSpec` → `io.k8s.api.v1.PodSpec`, `CoreV1Event` → `io.k8s.api.core.v1.Event`; ours are in `io.minik8s`. */
-export function schemaName(type: ObjectType): string {
-  const short = shortTypeName(type);
-  const prefix = type.name.slice(0, type.name.length - short.length);
-  if (prefix === '') return `io.minik8s.v1.${short}`;
-  const [, group = '', version = ''] = /^(.*)(V\d+)$/.exec(prefix) ?? [];
-  return ['io.k8s.api', ...(group ? [group.toLowerCase()] : []), version.toLowerCase(), short].join('.');
+/** Where Kubernetes' documents say that a group's types are from; most are in k8s.io/api. */
+const origins: Readonly<Record<string, string>> = {
+  meta: 'io.k8s.apimachinery.pkg.apis',
+  apiextensions: 'io.k8s.apiextensions-apiserver.pkg.apis',
+  apiregistration: 'io.k8s.kube-aggregator.pkg.apis',
+};
+
+/** `core.v1.PodSpec` → `io.k8s.api.core.v1.PodSpec`, as Kubernetes names it; ours are in `io.minik8s`. */
+export function schemaName({ name }: ObjectType): string {
+  const [group = '', ...rest] = name.split('.');
+  return rest.length === 0 ? `io.minik8s.v1.${name}` : `${origins[group] ?? 'io.k8s.api'}.${name}`;
 }
 
 const scalarSchemas: Readonly<Record<Scalar, SchemaObject>> = {

@@ -176,7 +176,7 @@ function numberScalar(node: SchemaNode): 'int32' | 'int64' | 'double' {
 }
 
 function fieldType(name: string, schema: Schema, table: FieldTable): FieldType {
-  const meta = table.typeOf('V1ObjectMeta');
+  const meta = table.typeOf('meta.v1.ObjectMeta');
   if (unwrap(schema) === (objectMetaSchema as unknown) && meta) return { kind: 'object', object: meta };
   const view = viewSchema(schema);
   switch (view.kind) {

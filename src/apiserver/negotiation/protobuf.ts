@@ -73,8 +73,9 @@ async function toProtobuf(response: Response, definition: ResourceDefinition | u
 function answerType(kind: string, definition: ResourceDefinition | undefined): MessageType | undefined {
   switch (kind) {
     case 'Status':
+      return kubernetesMessages.typeOf('meta.v1.Status');
     case 'Scale':
-      return kubernetesMessages.typeOf(`V1${kind}`);
+      return kubernetesMessages.typeOf('autoscaling.v1.Scale');
     case 'PartialObjectMetadata':
       return partialType();
     case definition?.kind:
@@ -95,7 +96,7 @@ const messageField = (kind: 'single' | 'list', name: string, message: MessageTyp
 
 function known(name: string): MessageType {
   const type = kubernetesMessages.typeOf(name);
-  if (!type) throw new Error(`the table of field numbers has no type ${name}`);
+  if (!type) throw new Error(`the table of types has no ${name}`);
   return type;
 }
 
@@ -104,7 +105,7 @@ const objectType = (definition: ResourceDefinition) => known(definition.fieldsOf
 /** meta.k8s.io's PartialObjectMetadata. */
 const partialType = (): MessageType => ({
   name: 'PartialObjectMetadata',
-  fields: new Map([[1, messageField('single', 'metadata', known('V1ObjectMeta'))]]),
+  fields: new Map([[1, messageField('single', 'metadata', known('meta.v1.ObjectMeta'))]]),
 });
 
 /** Every list is so: its own metadata, then the objects. */
@@ -112,7 +113,7 @@ const itemsNumber = 2;
 const listType = (item: MessageType): MessageType => ({
   name: `${item.name}List`,
   fields: new Map([
-    [1, messageField('single', 'metadata', known('V1ListMeta'))],
+    [1, messageField('single', 'metadata', known('meta.v1.ListMeta'))],
     [itemsNumber, messageField('list', 'items', item)],
   ]),
 });

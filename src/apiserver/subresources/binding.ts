@@ -13,7 +13,7 @@ type Condition = NonNullable<NonNullable<Pod['status']>['conditions']>[number];
 
 export async function bindPod(scope: RequestScope): Promise<Response> {
   const dryRun = isDryRun(scope, 'CreateOptions');
-  const binding = await readKind(scope, 'Binding');
+  const binding = await readKind(scope, 'core.v1.Binding');
   const { server, info, user } = scope;
   const target = objectField(binding, 'target');
   const node = stringField(target, 'name');

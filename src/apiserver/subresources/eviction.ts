@@ -9,7 +9,7 @@ import { objectField, readKind, stringField } from '../verbs/read-object.ts';
 
 export async function evictPod(scope: RequestScope): Promise<Response> {
   const queryDryRun = isDryRun(scope, 'CreateOptions');
-  const eviction = await readKind(scope, 'Eviction');
+  const eviction = await readKind(scope, 'policy.v1.Eviction');
   const { server, info, user } = scope;
   const named = stringField(objectField(eviction, 'metadata'), 'name');
   if (named && named !== info.name) {

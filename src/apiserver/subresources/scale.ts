@@ -13,7 +13,7 @@ import { readObject } from '../verbs/get.ts';
 import { patchValue, readPatchBody } from '../verbs/patch-body.ts';
 import { asKind, objectField, readKind, stringField } from '../verbs/read-object.ts';
 
-const scaleType = requiredType(kubernetesFields, 'V1Scale');
+const scaleType = requiredType(kubernetesFields, 'autoscaling.v1.Scale');
 
 function mappingOf(scope: RequestScope): ScaleMapping<KubeObject> {
   const { scale, plural } = scope.definition;
@@ -40,7 +40,7 @@ export async function getScale(scope: RequestScope): Promise<Response> {
 
 export async function putScale(scope: RequestScope): Promise<Response> {
   const dryRun = isDryRun(scope, 'UpdateOptions');
-  const wanted = await readKind(scope, 'Scale');
+  const wanted = await readKind(scope, 'autoscaling.v1.Scale');
   return writeScale(scope, dryRun, () => wanted);
 }
 

@@ -16,7 +16,7 @@ const kind = { group: 'meta.k8s.io', kind: 'DeleteOptions' };
 const policies: readonly PropagationPolicy[] = ['Orphan', 'Background', 'Foreground'];
 
 export async function readDeleteOptions(scope: RequestScope): Promise<DeleteBody> {
-  const body = await readKind(scope, 'DeleteOptions');
+  const body = await readKind(scope, 'meta.v1.DeleteOptions');
   const fields = Object.keys(body).length > 0 ? body : queryFields(scope.query);
   return parseDeleteFields(fields, scope.query.getAll('dryRun'));
 }

@@ -79,9 +79,10 @@ async function parse(
   }
 }
 
-/** The body of a small kind that exists only as a request (Binding, Eviction, Scale, DeleteOptions). */
-export async function readKind(scope: RequestScope, kind: string): Promise<JsonObject> {
-  const message = kubernetesMessages.typeOf(`V1${kind}`);
+/** The body of a small kind that exists only as a request, named as in the table of types: `meta.v1.DeleteOptions`. */
+export async function readKind(scope: RequestScope, name: string): Promise<JsonObject> {
+  const kind = name.slice(name.lastIndexOf('.') + 1);
+  const message = kubernetesMessages.typeOf(name);
   const type = bodyType(scope, message !== undefined);
   const body = await readBody(scope);
   if (body.length === 0) return {};

@@ -53,8 +53,8 @@ export function protobufFraming(definition: ResourceDefinition, form: ResponseFo
     bookmark: (revision, annotations) =>
       encode('BOOKMARK', { metadata: bookmarkMeta(revision, annotations) }),
     error(status) {
-      const statusType = kubernetesMessages.typeOf('V1Status');
-      if (!statusType) throw new Error('the table of field numbers has no type V1Status');
+      const statusType = kubernetesMessages.typeOf('meta.v1.Status');
+      if (!statusType) throw new Error('the table of types has no meta.v1.Status');
       return frameOf('ERROR', status as unknown as JsonObject, statusType);
     },
   };

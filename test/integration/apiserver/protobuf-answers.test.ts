@@ -33,7 +33,7 @@ function readList(bytes: Uint8Array, kind: string, name: string) {
     2: (reader, wire) =>
       eachField(reader.within(wire), {
         1: (inner, innerWire) => {
-          found.metadata = decodeMessage(inner.bytes(innerWire), messageOf('V1ListMeta'));
+          found.metadata = decodeMessage(inner.bytes(innerWire), messageOf('meta.v1.ListMeta'));
         },
         2: (inner, innerWire) => {
           found.items.push(decodeMessage(inner.bytes(innerWire), messageOf(name)));
@@ -87,18 +87,18 @@ describe('answers in protobuf', () => {
     const created = await call('POST', deployments, deployment);
     assert.equal(created.status, 201);
     const shown = await json(`${deployments}/d`);
-    assert.deepEqual(read(created.bytes, 'apps/v1', 'Deployment', 'V1Deployment'), shown);
+    assert.deepEqual(read(created.bytes, 'apps/v1', 'Deployment', 'apps.v1.Deployment'), shown);
     const found = await call('GET', `${deployments}/d`);
-    assert.deepEqual(read(found.bytes, 'apps/v1', 'Deployment', 'V1Deployment'), shown);
+    assert.deepEqual(read(found.bytes, 'apps/v1', 'Deployment', 'apps.v1.Deployment'), shown);
     const merge = { 'content-type': 'application/merge-patch+json' };
     const patched = await call('PATCH', `${deployments}/d`, { metadata: { annotations: { a: 'ä' } } }, merge);
-    assert.equal(patched.status, 200, JSON.stringify(read(patched.bytes, 'v1', 'Status', 'V1Status')));
-    const { metadata } = read(patched.bytes, 'apps/v1', 'Deployment', 'V1Deployment');
+    assert.equal(patched.status, 200, JSON.stringify(read(patched.bytes, 'v1', 'Status', 'meta.v1.Status')));
+    const { metadata } = read(patched.bytes, 'apps/v1', 'Deployment', 'apps.v1.Deployment');
     assert.deepEqual((metadata as { annotations: object }).annotations, { a: 'ä' });
     const scale = await call('GET', `${deployments}/d/scale`);
-    assert.deepEqual(read(scale.bytes, 'autoscaling/v1', 'Scale', 'V1Scale').spec, {});
+    assert.deepEqual(read(scale.bytes, 'autoscaling/v1', 'Scale', 'autoscaling.v1.Scale').spec, {});
     const gone = await call('DELETE', `${deployments}/d`);
-    assert.equal(read(gone.bytes, 'v1', 'Status', 'V1Status').status, 'Success');
+    assert.equal(read(gone.bytes, 'v1', 'Status', 'meta.v1.Status').status, 'Success');
   });
 
   it('errors are a Status in protobuf, before and after the kind is known', async () => {
@@ -108,12 +108,12 @@ describe('answers in protobuf', () => {
       '/api/v1/nodes/none/proxy/',
     ])
       assert.equal(
-        read((await call('GET', path)).bytes, 'v1', 'Status', 'V1Status').reason,
+        read((await call('GET', path)).bytes, 'v1', 'Status', 'meta.v1.Status').reason,
         'NotFound',
         path,
       );
     const refused = await readAnswer(await server.app.fetch(request('GET', configMaps), {}));
-    assert.equal(read(refused.bytes, 'v1', 'Status', 'V1Status').code, 401);
+    assert.equal(read(refused.bytes, 'v1', 'Status', 'meta.v1.Status').code, 401);
   });
 
   it('lists have their metadata and every item', async () => {
@@ -125,7 +125,7 @@ describe('answers in protobuf', () => {
       );
     }
     const { bytes } = await call('GET', configMaps);
-    const list = readList(bytes, 'ConfigMapList', 'V1ConfigMap');
+    const list = readList(bytes, 'ConfigMapList', 'core.v1.ConfigMap');
     const shown = (await json(configMaps)) as { items: object[]; metadata: object };
     assert.deepEqual(list.metadata, shown.metadata);
     assert.deepEqual(
@@ -135,10 +135,18 @@ describe('answers in protobuf', () => {
         return rest;
       }),
     );
-    const page = readList((await call('GET', `${configMaps}?limit=3`)).bytes, 'ConfigMapList', 'V1ConfigMap');
+    const page = readList(
+      (await call('GET', `${configMaps}?limit=3`)).bytes,
+      'ConfigMapList',
+      'core.v1.ConfigMap',
+    );
     assert.equal(page.items.length, 3);
     assert.equal((page.metadata as { remainingItemCount: number }).remainingItemCount, 37);
-    const empty = readList((await call('GET', '/api/v1/namespaces/none/pods')).bytes, 'PodList', 'V1Pod');
+    const empty = readList(
+      (await call('GET', '/api/v1/namespaces/none/pods')).bytes,
+      'PodList',
+      'core.v1.Pod',
+    );
     assert.deepEqual(empty.items, []);
   });
 
@@ -151,11 +159,11 @@ describe('answers in protobuf', () => {
     const one = decodeProtobuf(bytes, {
       apiVersion: 'meta.k8s.io/v1',
       kind: 'PartialObjectMetadata',
-      type: messageOf('V1ConfigMap'),
+      type: messageOf('core.v1.ConfigMap'),
     });
     assert.deepEqual(Object.keys(one).sort(), ['apiVersion', 'kind', 'metadata']);
     const list = await call('GET', configMaps, undefined, partial('List'));
-    const items = readList(list.bytes, 'PartialObjectMetadataList', 'V1ConfigMap').items;
+    const items = readList(list.bytes, 'PartialObjectMetadataList', 'core.v1.ConfigMap').items;
     assert.equal(items.length, 40);
     assert.deepEqual(Object.keys(items[0] ?? {}), ['metadata']);
   });
@@ -167,10 +175,13 @@ describe('answers in protobuf', () => {
     const next = frameReader(response);
     const added = await next();
     assert.equal(added.type, 'ADDED');
-    assert.deepEqual(read(added.object, 'v1', 'ConfigMap', 'V1ConfigMap'), await json(`${configMaps}/l1`));
+    assert.deepEqual(
+      read(added.object, 'v1', 'ConfigMap', 'core.v1.ConfigMap'),
+      await json(`${configMaps}/l1`),
+    );
     const mark = await next();
     assert.equal(mark.type, 'BOOKMARK');
-    const { annotations } = read(mark.object, 'v1', 'ConfigMap', 'V1ConfigMap').metadata as {
+    const { annotations } = read(mark.object, 'v1', 'ConfigMap', 'core.v1.ConfigMap').metadata as {
       annotations: object;
     };
     assert.deepEqual(annotations, { 'k8s.io/initial-events-end': 'true' });
@@ -200,7 +211,11 @@ describe('answers in protobuf', () => {
       const { type, object } = await next();
       assert.equal(type, 'ADDED');
       // The same field numbers, as above; and no data where metadata is asked for.
-      const { data, metadata } = decodeProtobuf(object, { apiVersion, kind, type: messageOf('V1ConfigMap') });
+      const { data, metadata } = decodeProtobuf(object, {
+        apiVersion,
+        kind,
+        type: messageOf('core.v1.ConfigMap'),
+      });
       assert.deepEqual(data, kind === 'ConfigMap' ? { a: 'b' } : undefined);
       assert.equal((metadata as { name: string }).name, 'told');
       await next.cancel();
@@ -216,7 +231,7 @@ describe('answers in protobuf', () => {
     const headers = { 'content-type': 'application/merge-patch+json' };
     const left = await server.call('PATCH', `${configMaps}/s`, labels('no'), { headers });
     const { type, object } = await next();
-    const { metadata } = read(object, 'v1', 'ConfigMap', 'V1ConfigMap') as {
+    const { metadata } = read(object, 'v1', 'ConfigMap', 'core.v1.ConfigMap') as {
       metadata: { resourceVersion: string; labels: object };
     };
     assert.equal(type, 'DELETED');

@@ -21,7 +21,8 @@ function body(
   return envelope({ apiVersion, kind, raw: encodeMessage(value, message) });
 }
 
-const configMap = (value: Readonly<Record<string, unknown>>) => body('V1ConfigMap', 'v1', 'ConfigMap', value);
+const configMap = (value: Readonly<Record<string, unknown>>) =>
+  body('core.v1.ConfigMap', 'v1', 'ConfigMap', value);
 
 describe('protobuf bodies', () => {
   let server: TestServer;
@@ -76,7 +77,11 @@ describe('protobuf bodies', () => {
         status: {},
       }));
     const [web, json] = deployment({ matchLabels: { a: 'b' } });
-    const first = await send('POST', deployments, body('V1Deployment', 'apps/v1', 'Deployment', web ?? {}));
+    const first = await send(
+      'POST',
+      deployments,
+      body('apps.v1.Deployment', 'apps/v1', 'Deployment', web ?? {}),
+    );
     const second = await server.call('POST', deployments, {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
@@ -90,7 +95,7 @@ describe('protobuf bodies', () => {
     const refused = await send(
       'POST',
       deployments,
-      body('V1Deployment', 'apps/v1', 'Deployment', wrong ?? {}),
+      body('apps.v1.Deployment', 'apps/v1', 'Deployment', wrong ?? {}),
     );
     assert.equal(refused.status, 422);
     assert.match(refused.text, /selector/);
@@ -99,7 +104,7 @@ describe('protobuf bodies', () => {
   it('carry the options of a delete', async () => {
     await send('POST', configMaps, configMap({ metadata: { name: 'b' } }));
     const remove = (value: Readonly<Record<string, unknown>>) =>
-      send('DELETE', `${configMaps}/b`, body('V1DeleteOptions', 'v1', 'DeleteOptions', value));
+      send('DELETE', `${configMaps}/b`, body('meta.v1.DeleteOptions', 'v1', 'DeleteOptions', value));
     assert.equal((await remove({ preconditions: { uid: 'another' } })).status, 409);
     assert.equal((await remove({ propagationPolicy: 'Sideways' })).status, 422);
     assert.equal((await remove({ dryRun: ['All'] })).status, 200);
@@ -109,7 +114,7 @@ describe('protobuf bodies', () => {
   });
 
   it('scale, bind and evict', async () => {
-    const scale = body('V1Scale', 'autoscaling/v1', 'Scale', {
+    const scale = body('autoscaling.v1.Scale', 'autoscaling/v1', 'Scale', {
       metadata: { name: 'web' },
       spec: { replicas: 3 },
     });
@@ -118,14 +123,14 @@ describe('protobuf bodies', () => {
     assert.equal((deployment as unknown as { spec: { replicas: number } }).spec.replicas, 3);
     const pods = '/api/v1/namespaces/default/pods';
     const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } };
-    assert.equal((await send('POST', pods, body('V1Pod', 'v1', 'Pod', pod))).status, 201);
+    assert.equal((await send('POST', pods, body('core.v1.Pod', 'v1', 'Pod', pod))).status, 201);
     const binding = { metadata: { name: 'p' }, target: { kind: 'Node', name: 'n1' } };
     assert.equal(
-      (await send('POST', `${pods}/p/binding`, body('V1Binding', 'v1', 'Binding', binding))).status,
+      (await send('POST', `${pods}/p/binding`, body('core.v1.Binding', 'v1', 'Binding', binding))).status,
       201,
     );
     const eviction = { metadata: { name: 'p' }, deleteOptions: { gracePeriodSeconds: 0 } };
-    const evict = body('V1Eviction', 'policy/v1', 'Eviction', eviction);
+    const evict = body('policy.v1.Eviction', 'policy/v1', 'Eviction', eviction);
     assert.equal((await send('POST', `${pods}/p/eviction`, evict)).status, 201);
     assert.equal(await storedObject(server, '/registry/pods/default/p'), undefined);
   });
@@ -137,10 +142,10 @@ describe('protobuf bodies', () => {
       [envelope({ raw: [0x0a, 0x02, 0x08, 0x01] }), /invalid protobuf: metadata.name: wire type 0 where 2/],
       [new TextEncoder().encode('{"kind":"ConfigMap"}'), /invalid protobuf: it does not begin with/],
       [
-        body('V1Secret', 'v1', 'Secret', { metadata: { name: 'c' } }),
+        body('core.v1.Secret', 'v1', 'Secret', { metadata: { name: 'c' } }),
         /Secret.* cannot be handled as a ConfigMap/,
       ],
-      [body('V1ConfigMap', 'v2', 'ConfigMap', {}), /the API version in the data \(v2\) does not match/],
+      [body('core.v1.ConfigMap', 'v2', 'ConfigMap', {}), /the API version in the data \(v2\) does not match/],
     ];
     for (const [bytes, message] of cases) {
       const answer = await send('POST', configMaps, bytes);

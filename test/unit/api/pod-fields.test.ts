@@ -42,7 +42,7 @@ function reached(type: ObjectType, seen = new Set<string>()): ReadonlySet<string
 
 describe('what is done with the fields of a pod', () => {
   it('is said of every field that Kubernetes has, once', () => {
-    const wrong = [...reached(typeNamed('V1PodSpec'))].flatMap((type) =>
+    const wrong = [...reached(typeNamed('core.v1.PodSpec'))].flatMap((type) =>
       [...typeNamed(type).fields.keys()]
         .map((field) => ({ field: `${type}.${field}`, classes: classesOf(type, field) }))
         .filter(({ classes }) => classes.length !== 1),
@@ -63,14 +63,14 @@ describe('what is done with the fields of a pod', () => {
         if (inner) visit(entry.schema, inner);
       }
     };
-    visit(podSpecSchema, typeNamed('V1PodSpec'));
+    visit(podSpecSchema, typeNamed('core.v1.PodSpec'));
     assert.deepEqual(wrong, []);
   });
 
   it('is what the decision shows', () => {
     const kinds = (Object.keys(treatments) as Treatment[]).map((name) => `- ${name}: ${treatments[name]}`);
-    const lines = [...reached(typeNamed('V1PodSpec'))].flatMap((type) => [
-      `**${type.replace('V1', '')}**`,
+    const lines = [...reached(typeNamed('core.v1.PodSpec'))].flatMap((type) => [
+      `**${type.replace('core.v1.', '')}**`,
       '',
       ...(Object.keys(treatments) as Treatment[]).flatMap((treatment) => {
         const names = (podFields[type]?.[treatment] ?? '').split(' ').filter((name) => name !== '');

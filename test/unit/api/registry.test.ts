@@ -54,7 +54,7 @@ for (const { kind, schema, fieldsOf } of registry.filter(({ group }) => group !=
 
 test('the walk above finds a field that is not Kubernetes', () => {
   const pod = registry.find(({ kind }) => kind === 'Pod');
-  const service = kubernetesFields.typeOf('V1Service');
+  const service = kubernetesFields.typeOf('core.v1.Service');
   assert.ok(pod && service);
   const found = strangers(pod.schema, { kind: 'object', object: service }, 'Pod');
   assert.ok(found.includes('Pod.spec.containers'), found.join(' '));

@@ -103,20 +103,20 @@ test('PATCH of a kind has the parameters that kubectl looks for', () => {
 
 test('schemas carry kinds, merge keys and descriptions', () => {
   const schemas = openApiV3Document(source, 'api/v1')?.components.schemas ?? {};
-  assert.deepEqual(schemas['io.k8s.api.v1.Pod']?.['x-kubernetes-group-version-kind'], [
+  assert.deepEqual(schemas['io.k8s.api.core.v1.Pod']?.['x-kubernetes-group-version-kind'], [
     { group: '', version: 'v1', kind: 'Pod' },
   ]);
-  const containers = schemas['io.k8s.api.v1.PodSpec']?.properties?.containers;
+  const containers = schemas['io.k8s.api.core.v1.PodSpec']?.properties?.containers;
   assert.equal(containers?.['x-kubernetes-patch-strategy'], 'merge');
   assert.equal(containers?.['x-kubernetes-patch-merge-key'], 'name');
   assert.deepEqual(containers?.['x-kubernetes-list-map-keys'], ['name']);
-  const volumes = schemas['io.k8s.api.v1.PodSpec']?.properties?.volumes;
+  const volumes = schemas['io.k8s.api.core.v1.PodSpec']?.properties?.volumes;
   assert.equal(volumes?.['x-kubernetes-patch-strategy'], 'merge,retainKeys');
-  const tolerations = schemas['io.k8s.api.v1.PodSpec']?.properties?.tolerations;
+  const tolerations = schemas['io.k8s.api.core.v1.PodSpec']?.properties?.tolerations;
   assert.equal(tolerations?.['x-kubernetes-patch-strategy'], undefined);
   assert.equal(tolerations?.['x-kubernetes-list-type'], 'atomic');
-  const spec = schemas['io.k8s.api.v1.Pod']?.properties?.spec;
-  assert.deepEqual(spec?.allOf, [{ $ref: '#/components/schemas/io.k8s.api.v1.PodSpec' }]);
+  const spec = schemas['io.k8s.api.core.v1.Pod']?.properties?.spec;
+  assert.deepEqual(spec?.allOf, [{ $ref: '#/components/schemas/io.k8s.api.core.v1.PodSpec' }]);
   assert.match(containers?.description ?? '', /containers belonging to the pod/);
 });
 
@@ -221,11 +221,11 @@ test('the protobuf form holds what the document holds', () => {
     definitions.map((definition) => field(definition, 1)[0]),
     Object.keys(json.definitions),
   );
-  const podSpec = field(entry(definitions, 'io.k8s.api.v1.PodSpec'), 2)[0];
+  const podSpec = field(entry(definitions, 'io.k8s.api.core.v1.PodSpec'), 2)[0];
   const containers = field(entry(field(field(podSpec, 25)[0], 1), 'containers'), 2)[0];
   assert.deepEqual(field(field(containers, 22)[0], 1), ['array']);
   assert.deepEqual(field(field(field(containers, 23)[0], 1)[0], 1), [
-    '#/definitions/io.k8s.api.v1.Container',
+    '#/definitions/io.k8s.api.core.v1.Container',
   ]);
   const key = entry(field(containers, 31), 'x-kubernetes-patch-merge-key');
   assert.deepEqual(field(field(key, 2)[0], 2), ['"name"']);

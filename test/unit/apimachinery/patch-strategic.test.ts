@@ -51,7 +51,7 @@ const spec = (patch: boolean) => ({
 });
 
 const outcome = (apply: typeof applyStrategicPatch, target: JsonObject, patch: JsonObject) => {
-  const type = kubernetesFields.typeOf('V1Pod');
+  const type = kubernetesFields.typeOf('core.v1.Pod');
   assert.ok(type);
   try {
     return { result: apply(target, patch, type) };
@@ -75,7 +75,7 @@ test('merging by maps gives what searching the lists gives', () => {
 
 // Searched from its start for every item, a list of this length would take until the test is cut off.
 test('lists of 100,000 items are merged, ordered and emptied', () => {
-  const type = kubernetesFields.typeOf('V1ObjectMeta');
+  const type = kubernetesFields.typeOf('meta.v1.ObjectMeta');
   assert.ok(type);
   const finalizers = Array.from({ length: 100_000 }, (_, i) => `a/${i}`);
   const ownerReferences = finalizers.map((uid) => ({ uid }));
@@ -95,7 +95,7 @@ test('lists of 100,000 items are merged, ordered and emptied', () => {
 });
 
 test('without an order of its own a patch puts what is new first, as upstream does', () => {
-  const pod = kubernetesFields.typeOf('V1Pod');
+  const pod = kubernetesFields.typeOf('core.v1.Pod');
   assert.ok(pod);
   const containers = (...names: string[]) => ({ spec: { containers: names.map((name) => ({ name })) } });
   const removal = { spec: { containers: [{ name: 'b', $patch: 'delete' }, { name: 'e' }] } };

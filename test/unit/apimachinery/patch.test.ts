@@ -67,21 +67,21 @@ const c = (name: string, more: object = {}) => ({ name, ...more });
 for (const [what, type, target, patch, result] of [
   [
     'fields merge, null deletes',
-    'V1DeploymentSpec',
+    'apps.v1.DeploymentSpec',
     { replicas: 1, paused: true },
     { replicas: 2, paused: null },
     { replicas: 2 },
   ],
   [
     'lists merge by key',
-    'V1PodSpec',
+    'core.v1.PodSpec',
     { containers: [c('a', { image: 'x', stdin: true }), c('b', { image: 'y' })] },
     { containers: [c('b', { image: 'z' }), c('d', { image: 'w', stdin: null })] },
     { containers: [c('a', { image: 'x', stdin: true }), c('b', { image: 'z' }), c('d', { image: 'w' })] },
   ],
   [
     'nested lists',
-    'V1PodSpec',
+    'core.v1.PodSpec',
     {
       containers: [
         c('a', {
@@ -106,70 +106,70 @@ for (const [what, type, target, patch, result] of [
   ],
   [
     'an item is deleted',
-    'V1PodSpec',
+    'core.v1.PodSpec',
     { containers: [c('a'), c('b')] },
     { containers: [{ $patch: 'delete', name: 'a' }] },
     { containers: [c('b')] },
   ],
   [
     'deleting what is not there',
-    'V1PodSpec',
+    'core.v1.PodSpec',
     { nodeName: 'n' },
     { containers: [{ $patch: 'delete', name: 'a' }, c('b')] },
     { nodeName: 'n', containers: [c('b')] },
   ],
   [
     'a list is replaced by directive',
-    'V1PodSpec',
+    'core.v1.PodSpec',
     { containers: [c('a'), c('b')] },
     { containers: [{ $patch: 'replace' }, c('z', { image: null })] },
     { containers: [c('z')] },
   ],
   [
     'a map is replaced by directive',
-    'V1PodSpec',
+    'core.v1.PodSpec',
     { nodeSelector: { a: '1', b: '2' } },
     { nodeSelector: { $patch: 'replace', c: '3' } },
     { nodeSelector: { c: '3' } },
   ],
   [
     'a map is emptied by directive',
-    'V1PodSpec',
+    'core.v1.PodSpec',
     { securityContext: { runAsUser: 1 } },
     { securityContext: { $patch: 'delete' } },
     { securityContext: {} },
   ],
   [
     'tolerations and args are replaced',
-    'V1PodSpec',
+    'core.v1.PodSpec',
     { tolerations: [{ key: 'a' }], containers: [c('a', { args: ['1', '2'] })] },
     { tolerations: [{ key: 'b' }], containers: [c('a', { args: ['3'] })] },
     { tolerations: [{ key: 'b' }], containers: [c('a', { args: ['3'] })] },
   ],
   [
     'sets of scalars unite',
-    'V1ObjectMeta',
+    'meta.v1.ObjectMeta',
     { finalizers: ['a', 'b'] },
     { finalizers: ['b', 'c'] },
     { finalizers: ['a', 'b', 'c'] },
   ],
   [
     'scalars are deleted from a set',
-    'V1ObjectMeta',
+    'meta.v1.ObjectMeta',
     { finalizers: ['a', 'b', 'c'] },
     { '$deleteFromPrimitiveList/finalizers': ['a', 'x'], '$setElementOrder/finalizers': ['c', 'b'] },
     { finalizers: ['c', 'b'] },
   ],
   [
     'retained keys drop the others',
-    'V1DeploymentSpec',
+    'apps.v1.DeploymentSpec',
     { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } } },
     { strategy: { $retainKeys: ['type'], type: 'Recreate' } },
     { strategy: { type: 'Recreate' } },
   ],
   [
     'retained keys in a list item',
-    'V1PodSpec',
+    'core.v1.PodSpec',
     {
       volumes: [
         { name: 'v', emptyDir: {} },
@@ -186,42 +186,42 @@ for (const [what, type, target, patch, result] of [
   ],
   [
     'element order puts a new item in its place',
-    'V1PodSpec',
+    'core.v1.PodSpec',
     { containers: [c('a'), c('server'), c('b')] },
     { '$setElementOrder/containers': [c('b'), c('new'), c('a')], containers: [c('new', { image: 'i' })] },
     { containers: [c('server'), c('b'), c('new', { image: 'i' }), c('a')] },
   ],
   [
     'element order keeps the place of an item it does not name',
-    'V1PodSpec',
+    'core.v1.PodSpec',
     { containers: [c('a'), c('server'), c('b')] },
     { '$setElementOrder/containers': [c('a'), c('b')], containers: [c('b', { image: 'i' })] },
     { containers: [c('a'), c('server'), c('b', { image: 'i' })] },
   ],
   [
     'service ports merge by port',
-    'V1ServiceSpec',
+    'core.v1.ServiceSpec',
     { ports: [{ port: 80, targetPort: 80 }, { port: 443 }] },
     { ports: [{ port: 80, targetPort: 'http' }] },
     { ports: [{ port: 80, targetPort: 'http' }, { port: 443 }] },
   ],
   [
     'an unknown field merges as JSON',
-    'V1PodSpec',
+    'core.v1.PodSpec',
     { x: { a: [1], b: 1 } },
     { x: { a: [2], b: null } },
     { x: { a: [2] } },
   ],
   [
     'labels',
-    'V1ObjectMeta',
+    'meta.v1.ObjectMeta',
     { labels: { a: '1', b: '2' } },
     { labels: { a: null, c: '3' } },
     { labels: { b: '2', c: '3' } },
   ],
   [
     'an object takes the place of a text',
-    'V1PodSpec',
+    'core.v1.PodSpec',
     { x: 'text' },
     { x: { a: 1, b: null } },
     { x: { a: 1 } },
@@ -252,7 +252,7 @@ for (const [what, patch] of [
 ] as const) {
   test(`strategic merge patch: ${what} is a bad request`, () => {
     assert.throws(
-      () => applyStrategicPatch({ containers: [c('a')] }, patch as JsonObject, typeOf('V1PodSpec')),
+      () => applyStrategicPatch({ containers: [c('a')] }, patch as JsonObject, typeOf('core.v1.PodSpec')),
       hasCode(400),
     );
   });
@@ -260,7 +260,7 @@ for (const [what, patch] of [
 
 test('patches are read by content type', () => {
   const all = Object.values(patchTypes);
-  const type = typeOf('V1Deployment');
+  const type = typeOf('apps.v1.Deployment');
   const run = (body: string, contentType: string | undefined, accepted: readonly string[] = all) =>
     applyPatch({ spec: { replicas: 1 } }, readPatch(body, contentType, accepted), type);
   const scaled = { spec: { replicas: 4 } };
@@ -277,7 +277,7 @@ test('patches are read by content type', () => {
 });
 
 test('a patch may make an object that is too large smaller, and no larger', () => {
-  const type = typeOf('V1ConfigMap');
+  const type = typeOf('core.v1.ConfigMap');
   const data = Object.fromEntries(Array.from({ length: maxPatchedValues }, (_, i) => [`k${i}`, '']));
   const run = (change: object) =>
     applyPatch(
@@ -304,14 +304,14 @@ test('insertions before many others, and copies, are bounded', () => {
   const deep = (depth: number) => `${'{"a":'.repeat(depth)}0${'}'.repeat(depth)}`;
   const [path, json] = ['/a'.repeat(400), patchTypes.json];
   const deeper = `[{"op":"add","path":"/a","value":${deep(400)}},{"op":"add","path":"${path}","value":${deep(400)}}]`;
-  assert.throws(() => applyPatch({}, readPatch(deeper, json, [json]), typeOf('V1Pod')), hasCode(400));
+  assert.throws(() => applyPatch({}, readPatch(deeper, json, [json]), typeOf('core.v1.Pod')), hasCode(400));
   const missing = [{ op: 'test', path: '/a'.repeat(100_000), value: 0 }];
   assert.throws(() => applyJsonPatch({ a: {} }, readJsonPatch(missing)), hasCode(422));
 });
 
 test('a strategic merge patch without directives applied twice is applied once', () => {
   const random = new SeededRandom(3);
-  const type = typeOf('V1PodSpec');
+  const type = typeOf('core.v1.PodSpec');
   const container = () => ({
     name: 'abc'[random.below(3)],
     ...(random.next() < 0.5 && { image: random.next() < 0.3 ? null : `i${random.below(3)}` }),

@@ -88,18 +88,21 @@ for (const [what, field] of [
   ['groups', tag(15, 3)],
 ] as const)
   test(`protobuf: too many ${what}`, () => {
-    assert.throws(() => decodeMessage(times(maxValues + 1, field), message('V1ConfigMap')), hasCode(413));
+    assert.throws(
+      () => decodeMessage(times(maxValues + 1, field), message('core.v1.ConfigMap')),
+      hasCode(413),
+    );
   });
 
 test('protobuf: values count inside an entry, and in JSON inside', () => {
   const entry = lengthDelimited(2, Array(maxValues).fill(text(1, '')).flat());
-  assert.throws(() => decodeMessage(Uint8Array.from(entry), message('V1ConfigMap')), hasCode(413));
+  assert.throws(() => decodeMessage(Uint8Array.from(entry), message('core.v1.ConfigMap')), hasCode(413));
   const json = `[${Array(maxValues / 2)
     .fill('0')
     .join(',')}]`;
   const managed = lengthDelimited(17, lengthDelimited(7, text(1, json)));
   const metadata = (count: number) => Uint8Array.from(lengthDelimited(1, Array(count).fill(managed).flat()));
-  assert.ok(decodeMessage(metadata(1), message('V1ConfigMap')));
-  assert.throws(() => decodeMessage(metadata(2), message('V1ConfigMap')), hasCode(413));
-  assert.throws(() => decodeMessage(Uint8Array.of(0x12), message('V1ConfigMap')), ProtobufError);
+  assert.ok(decodeMessage(metadata(1), message('core.v1.ConfigMap')));
+  assert.throws(() => decodeMessage(metadata(2), message('core.v1.ConfigMap')), hasCode(413));
+  assert.throws(() => decodeMessage(Uint8Array.of(0x12), message('core.v1.ConfigMap')), ProtobufError);
 });

@@ -20,7 +20,7 @@ function podSchema(): MergeSchema {
   return schema;
 }
 const podType = () => {
-  const type = kubernetesFields.typeOf('V1Pod');
+  const type = kubernetesFields.typeOf('core.v1.Pod');
   assert.ok(type);
   return type;
 };
@@ -155,7 +155,7 @@ for (const [what, original, modified, current, after] of cases) {
 
 test('a port for TCP and for UDP: both survive, and an unchanged manifest makes no patch', () => {
   const schema = mergeSchemaOf(document('api/v1'), { group: '', version: 'v1', kind: 'Service' });
-  const type = kubernetesFields.typeOf('V1Service');
+  const type = kubernetesFields.typeOf('core.v1.Service');
   assert.ok(schema && type);
   const ports = (tcp: string) => [
     { name: tcp, port: 53, protocol: 'TCP' },

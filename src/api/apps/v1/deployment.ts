@@ -80,7 +80,7 @@ export const deploymentResource: ResourceDefinition<Deployment> = {
   shortNames: ['deploy'],
   categories: ['all'],
   namespaced: true,
-  fieldsOf: 'V1Deployment',
+  fieldsOf: 'apps.v1.Deployment',
   schema: deploymentSchema,
   strategy: {
     setDefaults: (deployment) => {

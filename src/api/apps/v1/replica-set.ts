@@ -41,7 +41,7 @@ export const replicaSetResource: ResourceDefinition<ReplicaSet> = {
   shortNames: ['rs'],
   categories: ['all'],
   namespaced: true,
-  fieldsOf: 'V1ReplicaSet',
+  fieldsOf: 'apps.v1.ReplicaSet',
   schema: replicaSetSchema,
   strategy: {
     setDefaults: (replicaSet) => setPodTemplateDefaults(replicaSet.spec.template),

@@ -58,7 +58,7 @@ export const selfSubjectAccessReviewResource: ResourceDefinition<SelfSubjectAcce
   shortNames: [],
   categories: [],
   namespaced: false,
-  fieldsOf: 'V1SelfSubjectAccessReview',
+  fieldsOf: 'authorization.v1.SelfSubjectAccessReview',
   schema: reviewSchema,
   strategy: { validate, countsGenerations: false },
   hasStatus: false,

@@ -54,7 +54,7 @@ export const certificateSigningRequestResource: ResourceDefinition<CertificateSi
   shortNames: ['csr'],
   categories: [],
   namespaced: false,
-  fieldsOf: 'V1CertificateSigningRequest',
+  fieldsOf: 'certificates.v1.CertificateSigningRequest',
   schema: certificateSigningRequestSchema,
   strategy: {
     prepareForCreate({ spec }) {

@@ -46,7 +46,7 @@ export const leaseResource: ResourceDefinition<Lease> = {
   shortNames: [],
   categories: [],
   namespaced: true,
-  fieldsOf: 'V1Lease',
+  fieldsOf: 'coordination.v1.Lease',
   schema: leaseSchema,
   strategy: {
     validate: (lease) => validateSpec(lease.spec),

@@ -48,7 +48,7 @@ export const configMapResource: ResourceDefinition<ConfigMap> = {
   shortNames: ['cm'],
   categories: [],
   namespaced: true,
-  fieldsOf: 'V1ConfigMap',
+  fieldsOf: 'core.v1.ConfigMap',
   schema: configMapSchema,
   strategy: {
     validate: validateData,

@@ -69,7 +69,7 @@ export const endpointsResource: ResourceDefinition<Endpoints> = {
   shortNames: ['ep'],
   categories: [],
   namespaced: true,
-  fieldsOf: 'V1Endpoints',
+  fieldsOf: 'core.v1.Endpoints',
   schema: endpointsSchema,
   strategy: { validate: validateEndpoints, countsGenerations: false },
   hasStatus: false,

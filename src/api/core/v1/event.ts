@@ -69,7 +69,7 @@ export const eventResource: ResourceDefinition<Event> = {
   shortNames: ['ev'],
   categories: [],
   namespaced: true,
-  fieldsOf: 'CoreV1Event',
+  fieldsOf: 'core.v1.Event',
   schema: eventSchema,
   strategy: {
     validate: validateEvent,

@@ -41,7 +41,7 @@ export const namespaceResource: ResourceDefinition<Namespace> = {
   shortNames: ['ns'],
   categories: [],
   namespaced: false,
-  fieldsOf: 'V1Namespace',
+  fieldsOf: 'core.v1.Namespace',
   schema: namespaceSchema,
   strategy: {
     setDefaults: ({ metadata }) => {

@@ -74,7 +74,7 @@ export const nodeResource: ResourceDefinition<Node> = {
   shortNames: ['no'],
   categories: [],
   namespaced: false,
-  fieldsOf: 'V1Node',
+  fieldsOf: 'core.v1.Node',
   schema: nodeSchema,
   strategy: {
     setDefaults: setNodeDefaults,

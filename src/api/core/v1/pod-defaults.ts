@@ -23,7 +23,7 @@ export function setPodTemplateDefaults(template: PodTemplateSpec): void {
   setPodSpecDefaults(template.spec);
 }
 
-const podSpecType = kubernetesFields.typeOf('V1PodSpec');
+const podSpecType = kubernetesFields.typeOf('core.v1.PodSpec');
 
 function setPodSpecDefaults(spec: PodSpec): void {
   if (podSpecType) fillDefaults(spec, podSpecType, podSpecDefaults);

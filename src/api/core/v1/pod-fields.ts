@@ -24,102 +24,102 @@ type Fields = { readonly [T in Treatment]?: string };
 
 /** By type, as in the table of Kubernetes' fields. */
 export const podFields: Readonly<Record<string, Fields>> = {
-  V1PodSpec: {
+  'core.v1.PodSpec': {
     honoured:
       'activeDeadlineSeconds affinity containers dnsConfig dnsPolicy enableServiceLinks hostAliases hostIPC hostNetwork hostPID hostname nodeName nodeSelector os readinessGates restartPolicy schedulerName schedulingGates securityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain terminationGracePeriodSeconds tolerations topologySpreadConstraints volumes',
     refused: 'ephemeralContainers overhead priority priorityClassName runtimeClassName',
-    held: 'hostUsers hostnameOverride initContainers resourceClaims resources schedulingGroup',
+    held: 'evictionResponders hostUsers hostnameOverride initContainers resourceClaims resources schedulingGroup',
     warned: 'automountServiceAccountToken imagePullSecrets preemptionPolicy',
   },
-  V1PodSecurityContext: {
+  'core.v1.PodSecurityContext': {
     honoured:
       'appArmorProfile fsGroup fsGroupChangePolicy runAsGroup runAsNonRoot runAsUser seLinuxOptions seccompProfile supplementalGroups sysctls',
     held: 'supplementalGroupsPolicy',
     warned: 'seLinuxChangePolicy windowsOptions',
   },
-  V1Container: {
+  'core.v1.Container': {
     honoured:
       'args command env envFrom image imagePullPolicy name ports resources securityContext stdin stdinOnce terminationMessagePath terminationMessagePolicy tty volumeMounts workingDir',
     held: 'lifecycle restartPolicy restartPolicyRules volumeDevices',
     warned: 'livenessProbe readinessProbe resizePolicy startupProbe',
   },
-  V1SecurityContext: {
+  'core.v1.SecurityContext': {
     honoured:
       'allowPrivilegeEscalation appArmorProfile capabilities privileged readOnlyRootFilesystem runAsGroup runAsNonRoot runAsUser seLinuxOptions seccompProfile',
     warned: 'procMount windowsOptions',
   },
-  V1SELinuxOptions: { honoured: 'level role type user' },
-  V1SeccompProfile: { held: 'localhostProfile type' },
-  V1AppArmorProfile: { held: 'localhostProfile type' },
-  V1Capabilities: { honoured: 'add drop' },
-  V1Sysctl: { honoured: 'name value' },
-  V1PodOS: { held: 'name' },
-  V1PodReadinessGate: { honoured: 'conditionType' },
-  V1PodSchedulingGate: { honoured: 'name' },
-  V1Toleration: { honoured: 'effect key operator tolerationSeconds value' },
-  V1Affinity: { honoured: 'nodeAffinity podAffinity podAntiAffinity' },
-  V1NodeAffinity: {
+  'core.v1.SELinuxOptions': { honoured: 'level role type user' },
+  'core.v1.SeccompProfile': { held: 'localhostProfile type' },
+  'core.v1.AppArmorProfile': { held: 'localhostProfile type' },
+  'core.v1.Capabilities': { honoured: 'add drop' },
+  'core.v1.Sysctl': { honoured: 'name value' },
+  'core.v1.PodOS': { held: 'name' },
+  'core.v1.PodReadinessGate': { honoured: 'conditionType' },
+  'core.v1.PodSchedulingGate': { honoured: 'name' },
+  'core.v1.Toleration': { honoured: 'effect key operator tolerationSeconds value' },
+  'core.v1.Affinity': { honoured: 'nodeAffinity podAffinity podAntiAffinity' },
+  'core.v1.NodeAffinity': {
     honoured:
       'preferredDuringSchedulingIgnoredDuringExecution requiredDuringSchedulingIgnoredDuringExecution',
   },
-  V1NodeSelector: { honoured: 'nodeSelectorTerms' },
-  V1NodeSelectorTerm: { honoured: 'matchExpressions matchFields' },
-  V1NodeSelectorRequirement: { honoured: 'key operator values' },
-  V1PreferredSchedulingTerm: { honoured: 'preference weight' },
-  V1PodAffinity: {
+  'core.v1.NodeSelector': { honoured: 'nodeSelectorTerms' },
+  'core.v1.NodeSelectorTerm': { honoured: 'matchExpressions matchFields' },
+  'core.v1.NodeSelectorRequirement': { honoured: 'key operator values' },
+  'core.v1.PreferredSchedulingTerm': { honoured: 'preference weight' },
+  'core.v1.PodAffinity': {
     unscheduled: 'requiredDuringSchedulingIgnoredDuringExecution',
     warned: 'preferredDuringSchedulingIgnoredDuringExecution',
   },
-  V1PodAntiAffinity: {
+  'core.v1.PodAntiAffinity': {
     unscheduled: 'requiredDuringSchedulingIgnoredDuringExecution',
     warned: 'preferredDuringSchedulingIgnoredDuringExecution',
   },
-  V1TopologySpreadConstraint: {
+  'core.v1.TopologySpreadConstraint': {
     unscheduled: 'whenUnsatisfiable',
     warned: 'labelSelector matchLabelKeys maxSkew minDomains nodeAffinityPolicy nodeTaintsPolicy topologyKey',
   },
-  V1HostAlias: { honoured: 'hostnames ip' },
-  V1PodDNSConfig: { honoured: 'nameservers options searches' },
-  V1PodDNSConfigOption: { honoured: 'name value' },
-  V1ContainerPort: { honoured: 'containerPort hostIP hostPort name protocol' },
-  V1EnvVar: { honoured: 'name value valueFrom' },
-  V1EnvVarSource: {
+  'core.v1.HostAlias': { honoured: 'hostnames ip' },
+  'core.v1.PodDNSConfig': { honoured: 'nameservers options searches' },
+  'core.v1.PodDNSConfigOption': { honoured: 'name value' },
+  'core.v1.ContainerPort': { honoured: 'containerPort hostIP hostPort name protocol' },
+  'core.v1.EnvVar': { honoured: 'name value valueFrom' },
+  'core.v1.EnvVarSource': {
     honoured: 'configMapKeyRef fieldRef resourceFieldRef secretKeyRef',
     held: 'fileKeyRef',
   },
-  V1ResourceFieldSelector: { honoured: 'containerName divisor resource' },
-  V1ConfigMapKeySelector: { honoured: 'key name optional' },
-  V1SecretKeySelector: { honoured: 'key name optional' },
-  V1ObjectFieldSelector: { honoured: 'apiVersion fieldPath' },
-  V1EnvFromSource: { honoured: 'configMapRef prefix secretRef' },
-  V1ConfigMapEnvSource: { honoured: 'name optional' },
-  V1SecretEnvSource: { honoured: 'name optional' },
-  V1ResourceRequirements: { honoured: 'limits requests', held: 'claims' },
-  V1VolumeMount: {
+  'core.v1.ResourceFieldSelector': { honoured: 'containerName divisor resource' },
+  'core.v1.ConfigMapKeySelector': { honoured: 'key name optional' },
+  'core.v1.SecretKeySelector': { honoured: 'key name optional' },
+  'core.v1.ObjectFieldSelector': { honoured: 'apiVersion fieldPath' },
+  'core.v1.EnvFromSource': { honoured: 'configMapRef prefix secretRef' },
+  'core.v1.ConfigMapEnvSource': { honoured: 'name optional' },
+  'core.v1.SecretEnvSource': { honoured: 'name optional' },
+  'core.v1.ResourceRequirements': { honoured: 'limits requests', held: 'claims' },
+  'core.v1.VolumeMount': {
     honoured: 'mountPath name readOnly subPath subPathExpr',
-    held: 'mountPropagation recursiveReadOnly',
+    held: 'bindMountOptions mountPropagation recursiveReadOnly',
   },
-  V1Volume: {
+  'core.v1.Volume': {
     honoured: 'emptyDir hostPath name',
     held: 'awsElasticBlockStore azureDisk azureFile cephfs cinder configMap csi downwardAPI ephemeral fc flexVolume flocker gcePersistentDisk gitRepo glusterfs image iscsi nfs persistentVolumeClaim photonPersistentDisk portworxVolume projected quobyte rbd scaleIO secret storageos vsphereVolume',
   },
-  V1EmptyDirVolumeSource: { honoured: 'sizeLimit', held: 'medium' },
-  V1HostPathVolumeSource: { honoured: 'path type' },
+  'core.v1.EmptyDirVolumeSource': { honoured: 'sizeLimit', held: 'medium mode' },
+  'core.v1.HostPathVolumeSource': { honoured: 'path type' },
 };
 
 /** Values of a field that change nothing. */
 export const ordinaryValues: Readonly<Record<string, readonly unknown[]>> = {
-  'V1PodSpec.hostUsers': [true],
-  'V1PodSpec.priority': [0],
-  'V1PodSecurityContext.supplementalGroupsPolicy': ['Merge'],
-  'V1SecurityContext.procMount': ['Default'],
-  'V1SeccompProfile.type': ['RuntimeDefault', 'Unconfined'],
-  'V1AppArmorProfile.type': ['RuntimeDefault', 'Unconfined'],
-  'V1PodOS.name': ['linux'],
-  'V1TopologySpreadConstraint.whenUnsatisfiable': ['ScheduleAnyway'],
-  'V1VolumeMount.mountPropagation': ['None'],
-  'V1VolumeMount.recursiveReadOnly': ['Disabled', 'IfPossible'],
-  'V1EmptyDirVolumeSource.medium': ['Memory'],
+  'core.v1.PodSpec.hostUsers': [true],
+  'core.v1.PodSpec.priority': [0],
+  'core.v1.PodSecurityContext.supplementalGroupsPolicy': ['Merge'],
+  'core.v1.SecurityContext.procMount': ['Default'],
+  'core.v1.SeccompProfile.type': ['RuntimeDefault', 'Unconfined'],
+  'core.v1.AppArmorProfile.type': ['RuntimeDefault', 'Unconfined'],
+  'core.v1.PodOS.name': ['linux'],
+  'core.v1.TopologySpreadConstraint.whenUnsatisfiable': ['ScheduleAnyway'],
+  'core.v1.VolumeMount.mountPropagation': ['None'],
+  'core.v1.VolumeMount.recursiveReadOnly': ['Disabled', 'IfPossible'],
+  'core.v1.EmptyDirVolumeSource.medium': ['Memory'],
 };
 
 /** The paths of the fields of a pod with this treatment, such as `spec.containers[0].lifecycle`. */
@@ -145,8 +145,8 @@ export function listPaths(paths: readonly string[]): string {
 const mostShown = 8;
 
 const podSpecType = ((): ObjectType => {
-  const type = kubernetesFields.typeOf('V1PodSpec');
-  if (!type) throw new Error('the table of fields has no V1PodSpec');
+  const type = kubernetesFields.typeOf('core.v1.PodSpec');
+  if (!type) throw new Error('the table of types has no core.v1.PodSpec');
   return type;
 })();
 
@@ -185,9 +185,9 @@ function visitInside(value: unknown, type: FieldType, path: string, visit: Visit
 function asksNothing(field: string, value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true;
   // hostUsers: false is the value that protects.
-  if (value === false) return field !== 'V1PodSpec.hostUsers';
+  if (value === false) return field !== 'core.v1.PodSpec.hostUsers';
   if (Array.isArray(value) && value.length === 0) return true;
   // A volume has a type as soon as the key of the type is there.
-  if (isRecord(value) && Object.keys(value).length === 0) return !field.startsWith('V1Volume.');
+  if (isRecord(value) && Object.keys(value).length === 0) return !field.startsWith('core.v1.Volume.');
   return ordinaryValues[field]?.includes(value) ?? false;
 }

@@ -9,47 +9,48 @@ import { fillAbsent, fillZero, type TypeDefaults } from '../../../apimachinery/t
 const defaultFileMode = 0o644;
 
 export const podSpecDefaults: TypeDefaults = {
-  V1PodSpec: (spec) => {
+  'core.v1.PodSpec': (spec) => {
     roundResources(spec.overhead);
     // The older name of the field always says the same.
     fillAbsent(spec, { ...(spec.serviceAccount ? { serviceAccountName: spec.serviceAccount } : {}) });
     if (spec.serviceAccountName) spec.serviceAccount = spec.serviceAccountName;
     else delete spec.serviceAccount;
   },
-  V1Container: setContainerDefaults,
-  V1EphemeralContainer: setContainerDefaults,
-  V1ContainerPort: (port) => fillAbsent(port, { protocol: 'TCP' }),
-  V1ResourceRequirements: ({ limits, requests }) => {
+  'core.v1.Container': setContainerDefaults,
+  'core.v1.EphemeralContainer': setContainerDefaults,
+  'core.v1.ContainerPort': (port) => fillAbsent(port, { protocol: 'TCP' }),
+  'core.v1.ResourceRequirements': ({ limits, requests }) => {
     roundResources(limits);
     roundResources(requests);
   },
-  V1Probe: (probe) =>
+  'core.v1.Probe': (probe) =>
     fillZero(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 }),
-  V1HTTPGetAction: (action) => fillAbsent(action, { path: '/', scheme: 'HTTP' }),
-  V1GRPCAction: (action) => fillAbsent(action, { service: '' }),
-  V1ObjectFieldSelector: (selector) => fillAbsent(selector, { apiVersion: 'v1' }),
-  V1ResourceFieldSelector: (selector) => fillAbsent(selector, { divisor: '0' }),
-  V1Volume: (volume) => {
+  'core.v1.HTTPGetAction': (action) => fillAbsent(action, { path: '/', scheme: 'HTTP' }),
+  'core.v1.GRPCAction': (action) => fillAbsent(action, { service: '' }),
+  'core.v1.ObjectFieldSelector': (selector) => fillAbsent(selector, { apiVersion: 'v1' }),
+  'core.v1.ResourceFieldSelector': (selector) => fillAbsent(selector, { divisor: '0' }),
+  'core.v1.Volume': (volume) => {
     if (volumeSources(volume).length === 0) volume.emptyDir = {};
   },
-  V1HostPathVolumeSource: (source) => fillAbsent(source, { type: '' }),
-  V1ConfigMapVolumeSource: (source) => fillAbsent(source, { defaultMode: defaultFileMode }),
-  V1SecretVolumeSource: (source) => fillAbsent(source, { defaultMode: defaultFileMode }),
-  V1DownwardAPIVolumeSource: (source) => fillAbsent(source, { defaultMode: defaultFileMode }),
-  V1ProjectedVolumeSource: (source) => fillAbsent(source, { defaultMode: defaultFileMode }),
-  V1ServiceAccountTokenProjection: (token) => fillAbsent(token, { expirationSeconds: 3600 }),
-  V1PersistentVolumeClaimTemplate: (template) => fillAbsent(template, { metadata: {} }),
-  V1PersistentVolumeClaimSpec: (spec) => fillAbsent(spec, { volumeMode: 'Filesystem' }),
-  V1VolumeResourceRequirements: ({ limits, requests }) => {
+  'core.v1.HostPathVolumeSource': (source) => fillAbsent(source, { type: '' }),
+  'core.v1.ConfigMapVolumeSource': (source) => fillAbsent(source, { defaultMode: defaultFileMode }),
+  'core.v1.SecretVolumeSource': (source) => fillAbsent(source, { defaultMode: defaultFileMode }),
+  'core.v1.DownwardAPIVolumeSource': (source) => fillAbsent(source, { defaultMode: defaultFileMode }),
+  'core.v1.ProjectedVolumeSource': (source) => fillAbsent(source, { defaultMode: defaultFileMode }),
+  'core.v1.ServiceAccountTokenProjection': (token) => fillAbsent(token, { expirationSeconds: 3600 }),
+  'core.v1.PersistentVolumeClaimTemplate': (template) => fillAbsent(template, { metadata: {} }),
+  'core.v1.PersistentVolumeClaimSpec': (spec) => fillAbsent(spec, { volumeMode: 'Filesystem' }),
+  'core.v1.VolumeResourceRequirements': ({ limits, requests }) => {
     roundResources(limits);
     roundResources(requests);
   },
-  V1ISCSIVolumeSource: (source) => fillAbsent(source, { iscsiInterface: 'default' }),
-  V1RBDVolumeSource: (source) =>
+  'core.v1.ISCSIVolumeSource': (source) => fillAbsent(source, { iscsiInterface: 'default' }),
+  'core.v1.RBDVolumeSource': (source) =>
     fillAbsent(source, { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' }),
-  V1AzureDiskVolumeSource: (source) =>
+  'core.v1.AzureDiskVolumeSource': (source) =>
     fillAbsent(source, { cachingMode: 'ReadWrite', fsType: 'ext4', readOnly: false, kind: 'Shared' }),
-  V1ScaleIOVolumeSource: (source) => fillAbsent(source, { storageMode: 'ThinProvisioned', fsType: 'xfs' }),
+  'core.v1.ScaleIOVolumeSource': (source) =>
+    fillAbsent(source, { storageMode: 'ThinProvisioned', fsType: 'xfs' }),
 };
 
 function setContainerDefaults(container: JsonObject): void {

@@ -45,7 +45,7 @@ export const podResource: ResourceDefinition<Pod> = {
   shortNames: ['po'],
   categories: ['all'],
   namespaced: true,
-  fieldsOf: 'V1Pod',
+  fieldsOf: 'core.v1.Pod',
   schema: podSchema,
   strategy: {
     setDefaults: setPodDefaults,

@@ -71,7 +71,7 @@ export const secretResource: ResourceDefinition<Secret> = {
   shortNames: [],
   categories: [],
   namespaced: true,
-  fieldsOf: 'V1Secret',
+  fieldsOf: 'core.v1.Secret',
   schema: secretSchema,
   strategy: {
     setDefaults: mergeStringData,

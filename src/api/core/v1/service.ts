@@ -85,7 +85,7 @@ export const serviceResource: ResourceDefinition<Service> = {
   shortNames: ['svc'],
   categories: ['all'],
   namespaced: true,
-  fieldsOf: 'V1Service',
+  fieldsOf: 'core.v1.Service',
   schema: serviceSchema,
   strategy: {
     setDefaults: setServiceDefaults,

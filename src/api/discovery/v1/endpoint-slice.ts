@@ -57,7 +57,7 @@ export const endpointSliceResource: ResourceDefinition<EndpointSlice> = {
   shortNames: [],
   categories: [],
   namespaced: true,
-  fieldsOf: 'V1EndpointSlice',
+  fieldsOf: 'discovery.v1.EndpointSlice',
   schema: endpointSliceSchema,
   strategy: {
     validate: validateEndpointSlice,

@@ -1,0 +1,11 @@
+// Where the types of Kubernetes' APIs are read from (kubernetes-types.ts). Nothing of it is built.
+module minik8s.dev/kubernetes-types
+
+go 1.25.0
+
+require (
+	k8s.io/api v0.37.2
+	k8s.io/apiextensions-apiserver v0.37.2
+	k8s.io/apimachinery v0.37.2
+	k8s.io/kube-aggregator v0.37.2
+)

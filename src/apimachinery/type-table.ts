@@ -1,0 +1,176 @@
+/**
+ * The generated table of types. A line has an entry for each field, such as
+ *
+ *   2=containers!:[]Container;merge=name;map=name
+ *
+ * the number in protobuf (none for what it does not carry), the name in JSON (none for a part, whose fields stand in their
+ * parent), `!` for a required field, `?` for one whose zero value Go leaves out, the type, and how it merges:
+ *
+ *   merge, merge=name  strategic merge patch: as a set, by a key     set  map=port+protocol  server-side apply
+ *   retain             strategic merge patch: `$retainKeys`          atomic                  server-side apply: as a whole
+ *
+ * A type is a scalar, the name of a type (in the same package without it), `[]` a list of one, `{}` a map to one, and `*` a
+ * pointer. A line that begins with `{}` is that of a type that server-side apply owns as a whole.
+ */
+import {
+  any,
+  type Field,
+  type FieldTable,
+  type FieldType,
+  type Member,
+  type MergeRule,
+  type ObjectType,
+  type Scalar,
+} from './field-types.ts';
+
+/** Lines are read on first use, so that types can contain themselves. `choices` are texts by the name of their type. */
+export function createTypeTable(
+  lines: Readonly<Record<string, string>>,
+  choices: Readonly<Record<string, string>>,
+): FieldTable {
+  const types = new Map<string, ObjectType>();
+  const typeOf = (name: string): ObjectType | undefined => {
+    const known = types.get(name);
+    if (known || !Object.hasOwn(lines, name)) return known;
+    const made = new TableType(name, lines[name] ?? '', fieldOf);
+    types.set(name, made);
+    return made;
+  };
+
+  const fieldOf = (owner: string, entry: Entry): Field => {
+    const { name, type, required, omitsZero, rules } = entry;
+    const inner = bare(type);
+    const full = inner.includes('.') ? inner : `${packageOf(owner)}${inner}`;
+    const texts = Object.hasOwn(choices, full) ? choices[full] : undefined;
+    const merge = mergeRule(rules);
+    return {
+      name,
+      type: texts === undefined ? parseType(type, full) : parseType(type.replace(inner, 'string'), 'string'),
+      required,
+      ...(type.startsWith('*') && { pointer: true as const }),
+      ...(omitsZero && { omitsZero: true as const }),
+      ...(merge && { merge }),
+      ...(texts !== undefined && inner === type.replace('*', '') && { choices: texts.split(',') }),
+    };
+  };
+
+  const parseType = (text: string, inner: string): FieldType => {
+    if (text.startsWith('*')) return parseType(text.slice(1), inner);
+    if (text.startsWith('[]')) return { kind: 'list', items: parseType(text.slice(2), inner) };
+    if (text.startsWith('{}')) return { kind: 'map', values: parseType(text.slice(2), inner) };
+    if (text === 'any') return any;
+    if (isScalar(text)) return { kind: 'scalar', scalar: text };
+    const object = typeOf(inner);
+    if (!object) throw new Error(`the table of types has no ${inner}`);
+    return { kind: 'object', object };
+  };
+
+  return { typeOf };
+}
+
+interface Entry {
+  readonly number: number | undefined;
+  readonly name: string;
+  readonly required: boolean;
+  readonly omitsZero: boolean;
+  readonly type: string;
+  readonly rules: readonly string[];
+}
+
+class TableType implements ObjectType {
+  readonly name: string;
+  readonly atomic: boolean;
+  readonly #entries: readonly string[];
+  readonly #fieldOf: (owner: string, entry: Entry) => Field;
+  #fields: ReadonlyMap<string, Field> | undefined;
+  #members: ReadonlyMap<number, Member> | undefined;
+
+  constructor(name: string, line: string, fieldOf: (owner: string, entry: Entry) => Field) {
+    const entries = line.split(' ').filter((text) => text !== '');
+    this.name = name;
+    this.atomic = entries[0] === '{}';
+    this.#entries = this.atomic ? entries.slice(1) : entries;
+    this.#fieldOf = fieldOf;
+  }
+
+  get fields(): ReadonlyMap<string, Field> {
+    this.#fields ?? this.#read();
+    return this.#fields ?? new Map();
+  }
+
+  get members(): ReadonlyMap<number, Member> {
+    this.#members ?? this.#read();
+    return this.#members ?? new Map();
+  }
+
+  #read(): void {
+    const fields = new Map<string, Field>();
+    const members = new Map<number, Member>();
+    for (const entry of this.#entries.map(parseEntry)) {
+      const field = this.#fieldOf(this.name, entry);
+      if (field.name !== '') {
+        fields.set(field.name, field);
+        if (entry.number !== undefined) members.set(entry.number, { field });
+        continue;
+      }
+      if (field.type.kind !== 'object')
+        throw new Error(`${this.name} in the table of types: a part is no object`);
+      const part = field.type.object;
+      for (const [name, inner] of part.fields) fields.set(name, inner);
+      if (entry.number !== undefined) members.set(entry.number, { part });
+    }
+    this.#fields = fields;
+    this.#members = members;
+  }
+}
+
+function parseEntry(text: string): Entry {
+  const [, number, name = '', flags = '', type = '', rules = ''] =
+    /^(\d*)=([^!?:]*)([!?]*):([^;]+)((?:;.*)?)$/.exec(text) ?? [];
+  if (!type) throw new Error(`the table of types: ${text} is not a field`);
+  return {
+    number: number ? Number(number) : undefined,
+    name,
+    required: flags.includes('!'),
+    omitsZero: flags.includes('?'),
+    type,
+    rules: rules.split(';').filter((rule) => rule !== ''),
+  };
+}
+
+function mergeRule(rules: readonly string[]): MergeRule | undefined {
+  if (rules.length === 0) return undefined;
+  const byName = new Map(
+    rules.map((rule): [string, string | undefined] => {
+      const [name = '', value] = rule.split('=');
+      return [name, value];
+    }),
+  );
+  const patchKey = byName.get('merge');
+  return {
+    ...(byName.has('merge') && { patchMerge: true as const }),
+    ...(patchKey !== undefined && { patchKey }),
+    ...(byName.has('retain') && { retainKeys: true as const }),
+    ...(byName.has('map') && { listType: 'map' as const, listKeys: byName.get('map')?.split('+') ?? [] }),
+    ...(byName.has('set') && { listType: 'set' as const }),
+    ...(byName.has('atomic') && { mapType: 'atomic' as const }),
+  };
+}
+
+const bare = (type: string) => type.replace(/^(?:\*|\[\]|\{\})+/, '');
+const packageOf = (name: string) => name.slice(0, name.lastIndexOf('.') + 1);
+
+const scalarNames: ReadonlySet<string> = new Set<Scalar>([
+  'string',
+  'bool',
+  'int32',
+  'int64',
+  'double',
+  'time',
+  'microTime',
+  'quantity',
+  'intOrString',
+  'bytes',
+]);
+
+const isScalar = (text: string): text is Scalar => scalarNames.has(text);
