@@ -1,9 +1,9 @@
 /** The etcd of the one file, built from config/etcd as its go.mod and go.sum say, and whose code is in it. Needs no network. */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { goOffline, goProgram } from './go.ts';
 
 const run = promisify(execFile);
 
@@ -59,17 +59,12 @@ async function licenseIn(place: string, name: string): Promise<string> {
   return texts.map((text) => text.trim()).join('\n\n');
 }
 
-/** Without cgo there is nothing of this machine in it. bin/setup fetches the modules that are asked for like this. */
-const offline = { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOPROXY: 'off', GOTOOLCHAIN: 'local' };
-
-/** Runs the Go that bin/setup chose in config/etcd, on what is on this machine alone. */
+/** Runs Go in config/etcd; without cgo there is nothing of this machine in what it makes. */
 async function go(root: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const own = join(root, 'node_modules/.cache/go/go/bin/go');
-  const program = existsSync(own) ? own : 'go';
   try {
-    const { stdout } = await run(program, args, {
+    const { stdout } = await run(goProgram(root), args, {
       cwd: join(root, 'config/etcd'),
-      env: { ...process.env, ...offline, ...env },
+      env: { ...process.env, ...goOffline, ...env },
       maxBuffer: 2 ** 24,
     });
     return stdout;

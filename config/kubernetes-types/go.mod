@@ -1,7 +1,7 @@
 // Where the types of Kubernetes' APIs are read from (kubernetes-types.ts). Nothing of it is built.
 module minik8s.dev/kubernetes-types
 
-go 1.25.0
+go 1.26.0
 
 require (
 	k8s.io/api v0.37.2

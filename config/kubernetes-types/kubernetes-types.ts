@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { goOffline, goProgram } from '../build/go.ts';
 import { type GoField, type GoFile, type GoStruct, type Markers, readGo } from './go-source.ts';
 
 export interface ApiType {
@@ -100,16 +101,17 @@ const builtIn: Readonly<Record<string, string>> = {
 /** The scalars whose zero values `omitempty` leaves out: it does so for no struct, as which Go has times and quantities. */
 const omittable: ReadonlySet<string> = new Set(Object.values(builtIn));
 
-/** Where a module lies; it is downloaded where it is not there yet. */
+const root = join(import.meta.dirname, '../..');
+
+/** Where a module lies. bin/setup has fetched it. */
 function moduleDirectory(module: string): string {
-  const run = (...args: string[]) =>
-    execFileSync('go', args, {
-      cwd: import.meta.dirname,
-      encoding: 'utf8',
-      env: { ...process.env, GOFLAGS: '-mod=readonly' },
-    });
-  const { Dir } = JSON.parse(run('mod', 'download', '-json', module)) as { readonly Dir?: string };
-  if (!Dir) throw new Error(`go has no directory for ${module}`);
+  const text = execFileSync(goProgram(root), ['mod', 'download', '-json', module], {
+    cwd: import.meta.dirname,
+    encoding: 'utf8',
+    env: { ...process.env, ...goOffline },
+  });
+  const { Dir } = JSON.parse(text) as { readonly Dir?: string };
+  if (!Dir) throw new Error(`go has no directory for ${module}; run bin/setup`);
   return Dir;
 }
 
@@ -125,17 +127,17 @@ interface Package {
   readonly files: readonly GoFile[];
 }
 
-function readPackage(path: string, prefix: string): Package {
-  const module = modules.find((name) => path.startsWith(`${name}/`));
-  if (!module) throw new Error(`no module is named for ${path}`);
-  const directory = join(moduleDirectory(module), path.slice(module.length));
+function readPackage(path: string, prefix: string, directories: ReadonlyMap<string, string>): Package {
+  const [module = '', parent = ''] = [...directories].find(([name]) => path.startsWith(`${name}/`)) ?? [];
+  const directory = join(parent, path.slice(module.length));
   const names = globSync('{types,types_*,group_version}.go', { cwd: directory, exclude: ['*_generated.go'] });
   return { prefix, files: names.map((name) => readGo(readFileSync(join(directory, name), 'utf8'))) };
 }
 
 /** All types of the stable packages but lists of objects, in the order of their names. */
 export function kubernetesTypes(): ApiTypes {
-  const packages = stable.map(([path, prefix]) => readPackage(path, prefix));
+  const directories = new Map(modules.map((module) => [module, moduleDirectory(module)]));
+  const packages = stable.map(([path, prefix]) => readPackage(path, prefix, directories));
   const reader = new TypeReader(packages);
   const types = packages.flatMap(({ prefix, files }) =>
     files.flatMap((file) =>

@@ -285,7 +285,7 @@ describe('a request for a certificate', () => {
   });
 
   it('is read from protobuf too', async () => {
-    const message = kubernetesMessages.typeOf('V1CertificateSigningRequest');
+    const message = kubernetesMessages.typeOf('certificates.v1.CertificateSigningRequest');
     assert.ok(message);
     const { metadata: _, ...object } = await draft();
     const raw = encodeMessage({ ...object, metadata: { name: 'binary' } }, message);
