@@ -72,7 +72,7 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> extends R
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
-  /** Name of the type in the table of Kubernetes' own fields (src/api/fields.gen.ts), such as `core.v1.Pod`. */
+  /** Name of the type in the table of Kubernetes' own fields (src/api/kubernetes-types.gen.ts), such as `core.v1.Pod`. */
   readonly fieldsOf: string;
   /** The fields minik8s acts on, with their constant defaults; fields beside them are kept as they came. */
   readonly schema: GenericSchema<unknown, T>;
