@@ -1,5 +1,8 @@
 /** Every kind the server knows; a new kind is one file and one line here. */
+
+import type { FieldTable } from '../apimachinery/field-types.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
+import { createTypeTable } from '../apimachinery/type-table.ts';
 import { deploymentResource } from './apps/v1/deployment.ts';
 import { replicaSetResource } from './apps/v1/replica-set.ts';
 import { selfSubjectAccessReviewResource } from './authorization/v1/self-subject-access-review.ts';
@@ -14,7 +17,9 @@ import { podResource } from './core/v1/pod.ts';
 import { secretResource } from './core/v1/secret.ts';
 import { serviceResource } from './core/v1/service.ts';
 import { endpointSliceResource } from './discovery/v1/endpoint-slice.ts';
+import { choiceLines, typeLines } from './kubernetes-types.gen.ts';
 import { dnsResource } from './minik8s/v1/dns.ts';
+import { sharedRules } from './shared-rules.ts';
 
 export const registry: readonly ResourceDefinition[] = [
   podResource,
@@ -33,6 +38,13 @@ export const registry: readonly ResourceDefinition[] = [
   selfSubjectAccessReviewResource,
   dnsResource,
 ];
+
+/** The fields of all kinds, with what minik8s adds to them. */
+export const kindFields: FieldTable = createTypeTable(
+  typeLines,
+  choiceLines,
+  Object.assign({}, sharedRules, ...registry.map(({ rules }) => rules)),
+);
 
 /** Those whose objects are stored, and so can be listed and watched. */
 export const storedKinds: readonly ResourceDefinition[] = registry.filter(({ isReview }) => !isReview);

@@ -1,20 +1,19 @@
 /**
  * From a request's body to an object of its kind. A body that cannot be read, or whose fields have the wrong types, is
- * a BadRequest; one that can be read and breaks the schema is Invalid, with a cause for each field that is wrong.
+ * a BadRequest; one that can be read and breaks the rules of its kind is Invalid, with a cause for each field that is wrong.
  * Nothing is dropped in silence: what the kind does not know, and what Kubernetes knows and minik8s does not act on,
  * becomes a warning or, when the client asked for strictness, an error.
  */
-import * as v from 'valibot';
-import { alignObject } from './align.ts';
-import { conformObject, TypeMismatch } from './conform.ts';
-import { isRecord } from './equality.ts';
+import { decodeFields, noFindings } from './decode-fields.ts';
+import { isRecord, type JsonObject } from './equality.ts';
 import { notSupportedCause } from './field-error.ts';
 import type { FieldTable } from './field-types.ts';
 import type { KubeObject } from './meta.ts';
 import { apiVersionOf, type ResourceDefinition, type ResourceRef } from './resource-definition.ts';
-import { causesOf } from './schema-causes.ts';
+import { TypeMismatch } from './scalars.ts';
 import { objectTypeOf } from './schema-types.ts';
-import { newBadRequest, newInvalid } from './status-error.ts';
+import { maxCauses, newBadRequest, newInvalid, type StatusCause } from './status-error.ts';
+import { metaCauses } from './validate-meta.ts';
 
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
 
@@ -65,28 +64,30 @@ export function* conversion<T extends KubeObject>(
   if (!isRecord(value)) throw refuse('the body must be an object');
   checkIdentity(definition, value);
   const type = objectTypeOf(definition as unknown as ResourceDefinition, fields);
-  const unknown: string[] = [];
-  let object: Record<string, unknown>;
+  const findings = noFindings();
+  let decoded: JsonObject;
   try {
-    object = conformObject(value, type, unknown);
+    decoded = decodeFields(value, type, findings);
   } catch (error) {
     if (error instanceof TypeMismatch) throw refuse(error.message);
     throw error;
   }
   yield;
   const problems = [
-    ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`),
+    ...findings.unknown.map((path) => `unknown field ${JSON.stringify(path)}`),
     ...duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`),
   ];
   if (fieldValidation === 'Strict' && problems.length > 0)
     throw refuse(`strict decoding error: ${problems.join(', ')}`);
-  object.apiVersion = apiVersionOf(definition);
-  object.kind = definition.kind;
-  object.metadata ??= {};
-  const ignored = alignObject(object, definition.schema, type);
-  yield;
+  const object = identified<T>(definition, decoded);
+  const { causes, found, ignored } = findings;
+  if (causes.length > 0) {
+    const { name } = object.metadata;
+    const others = found > maxCauses ? [] : otherCauses(definition, object, causes);
+    throw newInvalid(definition, name, [...causes, ...others], found + others.length);
+  }
   return {
-    object: yield* applySchema(definition, object),
+    object,
     warnings:
       fieldValidation === 'Ignore'
         ? []
@@ -94,16 +95,35 @@ export function* conversion<T extends KubeObject>(
   };
 }
 
-function* applySchema<T extends KubeObject>(
+/** The version and kind that the object was checked against; and of its metadata what is always a text. */
+function identified<T extends KubeObject>(definition: ResourceDefinition<T>, decoded: JsonObject): T {
+  const metadata = isRecord(decoded.metadata) ? decoded.metadata : {};
+  for (const field of ['name', 'uid', 'resourceVersion', 'creationTimestamp']) metadata[field] ??= '';
+  return Object.assign(decoded, {
+    apiVersion: apiVersionOf(definition),
+    kind: definition.kind,
+    metadata,
+  }) as unknown as T;
+}
+
+/**
+ * What validation says beside the decoder. Kubernetes decodes first and validates then, so a client learns of a wrong
+ * choice, a bad name and a port out of range at once. A missing field has Go's zero value here, as upstream.
+ */
+function otherCauses<T extends KubeObject>(
   definition: ResourceDefinition<T>,
-  object: Record<string, unknown>,
-): Steps<T> {
-  const result = v.safeParse(definition.schema, object);
-  if (result.success) return result.output;
-  yield;
-  const name = isRecord(object.metadata) ? String(object.metadata.name ?? '') : '';
-  const { causes, found } = causesOf(definition, result);
-  throw newInvalid(definition, name, causes, found);
+  object: T,
+  causes: readonly StatusCause[],
+): StatusCause[] {
+  const { strategy, namespaced, hasStatus } = definition;
+  const fields = new Set(causes.map(({ field }) => field));
+  if (hasStatus && !strategy.keepsStatusOnCreate) delete (object as { status?: unknown }).status;
+  // Name and namespace may still come from the URL of the request, or be generated.
+  object.metadata.name ||= 'x';
+  if (namespaced) object.metadata.namespace ||= 'x';
+  strategy.setDefaults?.(object);
+  const found = [...metaCauses(definition, object), ...(strategy.validate?.(object) ?? [])];
+  return found.filter(({ field }) => !fields.has(field));
 }
 
 function checkIdentity(definition: Omit<ResourceRef, 'type'>, value: Record<string, unknown>): void {

@@ -3,6 +3,8 @@
  * Kubernetes' own kinds (from the generated table of types) and ours (from their schemas); decoding, patching and the
  * OpenAPI documents read it.
  */
+import type { FieldRule } from './type-rules.ts';
+
 export type Scalar =
   | 'string'
   | 'bool'
@@ -48,6 +50,8 @@ export interface Field {
   readonly merge?: MergeRule;
   /** The values that a text may have. */
   readonly choices?: readonly string[];
+  /** Undefined in a type that has no rules. */
+  readonly rule?: FieldRule;
   /** What the field is for, of a kind of our own. */
   readonly description?: string;
 }

@@ -2,6 +2,7 @@
 import type { GenericSchema } from 'valibot';
 import type { KubeObject } from './meta.ts';
 import type { StatusCause } from './status-error.ts';
+import type { RulesByType } from './type-rules.ts';
 
 /** What a client needs to address a kind. The type parameter is the object's shape. */
 export interface ResourceRef<T extends KubeObject = KubeObject> {
@@ -72,10 +73,12 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> extends R
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
-  /** Name of the type in the table of Kubernetes' own fields (src/api/kubernetes-types.gen.ts), such as `core.v1.Pod`. */
-  readonly fieldsOf: string;
-  /** The fields minik8s acts on, with their constant defaults; fields beside them are kept as they came. */
-  readonly schema: GenericSchema<unknown, T>;
+  /** Name of the type in the table of Kubernetes' types, such as `core.v1.Pod`; for a kind of our own, the kind. */
+  readonly typeName: string;
+  /** What minik8s adds to the types that the kind is made of. */
+  readonly rules?: RulesByType;
+  /** The fields of a kind of our own. */
+  readonly schema?: GenericSchema<unknown, T>;
   readonly strategy: Strategy<T>;
   /** Has a `/status` subresource, and its main endpoint ignores status. */
   readonly hasStatus: boolean;

@@ -7,6 +7,7 @@ import {
   type FieldType,
   lazyObjectType,
   type ObjectType,
+  requiredType,
 } from './field-types.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
 import { objectMetaSchema } from './schema.ts';
@@ -82,11 +83,20 @@ export function viewSchema(schema: Schema): SchemaView {
 }
 
 /** The fields of a kind: from the table when it knows the type, else from the kind's schema. */
-export function objectTypeOf(definition: ResourceDefinition, table: FieldTable): ObjectType {
-  const { fieldsOf, kind, schema } = definition;
-  const known = table.typeOf(fieldsOf);
-  return known ?? Object.assign(objectTypeFromSchema(kind, schema, table), descriptionOf(schema));
+export function objectTypeOf(
+  definition: Pick<ResourceDefinition, 'typeName' | 'kind' | 'schema'>,
+  table: FieldTable,
+): ObjectType {
+  const { typeName, kind, schema } = definition;
+  if (!schema) return requiredType(table, typeName);
+  const known = fromSchemas.get(schema);
+  if (known) return known;
+  const made = Object.assign(objectTypeFromSchema(kind, schema, table), descriptionOf(schema));
+  fromSchemas.set(schema, made);
+  return made;
 }
+
+const fromSchemas = new WeakMap<object, ObjectType>();
 
 /** The fields that a schema names; metadata has the fields that Kubernetes gives it. */
 export function objectTypeFromSchema(name: string, schema: Schema, table: FieldTable): ObjectType {
@@ -101,6 +111,11 @@ export function objectTypeFromSchema(name: string, schema: Schema, table: FieldT
         type: fieldType(`${name}${key[0]?.toUpperCase() ?? ''}${key.slice(1)}`, entry.schema, table),
         required: entry.required && key !== 'apiVersion' && key !== 'kind' && key !== 'metadata',
         ...(inner.kind === 'choice' && { choices: inner.choices }),
+        rule: {
+          acts: true,
+          mandatory: entry.required && !['apiVersion', 'kind', 'metadata'].includes(key),
+          ...(entry.default !== undefined && { default: entry.default }),
+        },
         ...descriptionOf(entry.schema),
       });
     }

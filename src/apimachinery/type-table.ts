@@ -22,27 +22,34 @@ import {
   type ObjectType,
   type Scalar,
 } from './field-types.ts';
+import { type RulesByType, ruledField, type TypeRules } from './type-rules.ts';
 
 /** Lines are read on first use, so that types can contain themselves. `choices` are texts by the name of their type. */
 export function createTypeTable(
   lines: Readonly<Record<string, string>>,
   choices: Readonly<Record<string, string>>,
+  rules: RulesByType = {},
 ): FieldTable {
   const types = new Map<string, ObjectType>();
   const typeOf = (name: string): ObjectType | undefined => {
     const known = types.get(name);
     if (known || !Object.hasOwn(lines, name)) return known;
-    const made = new TableType(name, lines[name] ?? '', fieldOf);
+    const made = new TableType(
+      name,
+      lines[name] ?? '',
+      Object.hasOwn(rules, name) ? rules[name] : undefined,
+      fieldOf,
+    );
     types.set(name, made);
     return made;
   };
 
   const fieldOf = (owner: string, entry: Entry): Field => {
-    const { name, type, required, omitsZero, rules } = entry;
+    const { name, type, required, omitsZero } = entry;
     const inner = bare(type);
     const full = inner.includes('.') ? inner : `${packageOf(owner)}${inner}`;
     const texts = Object.hasOwn(choices, full) ? choices[full] : undefined;
-    const merge = mergeRule(rules);
+    const merge = mergeRule(entry.rules);
     return {
       name,
       type: texts === undefined ? parseType(type, full) : parseType(type.replace(inner, 'string'), 'string'),
@@ -81,15 +88,22 @@ class TableType implements ObjectType {
   readonly name: string;
   readonly atomic: boolean;
   readonly #entries: readonly string[];
+  readonly #rules: TypeRules | undefined;
   readonly #fieldOf: (owner: string, entry: Entry) => Field;
   #fields: ReadonlyMap<string, Field> | undefined;
   #members: ReadonlyMap<number, Member> | undefined;
 
-  constructor(name: string, line: string, fieldOf: (owner: string, entry: Entry) => Field) {
+  constructor(
+    name: string,
+    line: string,
+    rules: TypeRules | undefined,
+    fieldOf: (owner: string, entry: Entry) => Field,
+  ) {
     const entries = line.split(' ').filter((text) => text !== '');
     this.name = name;
     this.atomic = entries[0] === '{}';
     this.#entries = this.atomic ? entries.slice(1) : entries;
+    this.#rules = rules;
     this.#fieldOf = fieldOf;
   }
 
@@ -107,7 +121,7 @@ class TableType implements ObjectType {
     const fields = new Map<string, Field>();
     const members = new Map<number, Member>();
     for (const entry of this.#entries.map(parseEntry)) {
-      const field = this.#fieldOf(this.name, entry);
+      const field = this.#ruled(this.#fieldOf(this.name, entry));
       if (field.name !== '') {
         fields.set(field.name, field);
         if (entry.number !== undefined) members.set(entry.number, { field });
@@ -116,11 +130,15 @@ class TableType implements ObjectType {
       if (field.type.kind !== 'object')
         throw new Error(`${this.name} in the table of types: a part is no object`);
       const part = field.type.object;
-      for (const [name, inner] of part.fields) fields.set(name, inner);
+      for (const [name, inner] of part.fields) fields.set(name, this.#ruled(inner));
       if (entry.number !== undefined) members.set(entry.number, { part });
     }
     this.#fields = fields;
     this.#members = members;
+  }
+
+  #ruled(field: Field): Field {
+    return this.#rules ? ruledField(field, this.#rules) : field;
   }
 }
 

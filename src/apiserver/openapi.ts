@@ -3,7 +3,7 @@
  * kubectl asks for them before it writes, and most processes that run a server are never asked.
  */
 import { createHash } from 'node:crypto';
-import { kubernetesFields } from '../api/field-table.ts';
+import { kindFields } from '../api/registry.ts';
 import {
   type OpenApiSource,
   openApiPaths,
@@ -43,7 +43,7 @@ async function makeDocuments(
 ): Promise<Documents> {
   const source: OpenApiSource = {
     definitions: resources.all,
-    fields: kubernetesFields,
+    fields: kindFields,
     docs: await readDocs(),
     version: 'v1.32.0',
   };

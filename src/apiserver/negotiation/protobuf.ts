@@ -23,7 +23,7 @@ export function formOf(
   definition: ResourceDefinition,
   forms: Offer['forms'],
 ): ResponseForm {
-  const protobuf = kubernetesMessages.typeOf(definition.fieldsOf) !== undefined;
+  const protobuf = kubernetesMessages.typeOf(definition.typeName) !== undefined;
   return negotiateForm(request.headers.get('accept') ?? undefined, { protobuf, ...(forms && { forms }) });
 }
 
@@ -100,7 +100,7 @@ function known(name: string): MessageType {
   return type;
 }
 
-const objectType = (definition: ResourceDefinition) => known(definition.fieldsOf);
+const objectType = (definition: ResourceDefinition) => known(definition.typeName);
 
 /** meta.k8s.io's PartialObjectMetadata. */
 const partialType = (): MessageType => ({

@@ -1,5 +1,5 @@
 /** Patches as they come in a request, for kinds with and without merge rules. */
-import { kubernetesFields } from '../../api/field-table.ts';
+import { kindFields } from '../../api/registry.ts';
 import { conversion, type FieldValidation } from '../../apimachinery/decode.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { ObjectType } from '../../apimachinery/field-types.ts';
@@ -13,11 +13,11 @@ import { mediaType } from './read-object.ts';
 
 const general: readonly string[] = [patchTypes.json, patchTypes.merge];
 
-const typeOf = (scope: RequestScope) => objectTypeOf(scope.definition, kubernetesFields);
+const typeOf = (scope: RequestScope) => objectTypeOf(scope.definition, kindFields);
 
 /** Throws 415 for another kind of patch, 400 for one that cannot be read. `type` is what is patched: default the kind. */
 export async function readPatchBody(scope: RequestScope, type = typeOf(scope)): Promise<Patch> {
-  const merges = hasStrategicPatch(type, kubernetesFields);
+  const merges = hasStrategicPatch(type, kindFields);
   const accepted = merges ? [...general, patchTypes.strategic] : general;
   const media = mediaType(scope.request);
   // Do not read the body of an unsupported patch type.
@@ -43,7 +43,7 @@ export async function patchObject(
 ): Promise<KubeObject> {
   const { definition, warnings, work } = scope;
   const convert = (value: unknown, checked: FieldValidation) =>
-    work.through(conversion(kubernetesFields, definition, value, checked));
+    work.through(conversion(kindFields, definition, value, checked));
   const patched = patchValue(patch, current, typeOf(scope));
   await work.pause();
   const decoded = await convert(patched, validation);

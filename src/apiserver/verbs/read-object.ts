@@ -1,6 +1,7 @@
 /** Request bodies as values and as objects of a kind. */
-import { kubernetesFields } from '../../api/field-table.ts';
+
 import { kubernetesMessages } from '../../api/message-table.ts';
+import { kindFields } from '../../api/registry.ts';
 import { conversion, type FieldValidation, parseFieldValidation } from '../../apimachinery/decode.ts';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { type ParsedText, parseJson } from '../../apimachinery/json-decode.ts';
@@ -47,13 +48,13 @@ export async function readObjectBody(
   options: 'CreateOptions' | 'UpdateOptions',
 ): Promise<KubeObject> {
   const validation = fieldValidation(scope, options);
-  const message = kubernetesMessages.typeOf(scope.definition.fieldsOf);
+  const message = kubernetesMessages.typeOf(scope.definition.typeName);
   const type = bodyType(scope, message !== undefined);
   const body = await readBody(scope);
   const expected = { apiVersion: apiVersionOf(scope.definition), kind: scope.definition.kind };
   const { value, duplicates } = await parse(scope, body, type, message && { ...expected, type: message });
   await scope.work.pause();
-  const steps = conversion(kubernetesFields, scope.definition, value, validation, duplicates);
+  const steps = conversion(kindFields, scope.definition, value, validation, duplicates);
   const decoded = await scope.work.through(steps);
   scope.warnings.push(...decoded.warnings);
   await scope.work.pause();

@@ -37,7 +37,7 @@ function decodeBody<T extends KubeObject>(
 /** Kinds of this test's own: what the real ones act on may grow. */
 function define(
   kind: string,
-  fieldsOf: string,
+  typeName: string,
   apiVersion: string,
   entries: v.ObjectEntries,
 ): ResourceDefinition {
@@ -51,7 +51,7 @@ function define(
     shortNames: [],
     categories: [],
     namespaced: true,
-    fieldsOf,
+    typeName,
     schema: struct({
       apiVersion: v.literal(apiVersion),
       kind: v.literal(kind),
@@ -414,8 +414,8 @@ test('fieldValidation has three values', () => {
 });
 
 test('every kind that is served has fields, and every quiet field exists', () => {
-  for (const { fieldsOf, group, kind } of registry)
-    assert.ok(group === 'minik8s.io' || kubernetesFields.typeOf(fieldsOf), `${kind}: no type ${fieldsOf}`);
+  for (const { typeName, group, kind } of registry)
+    assert.ok(group === 'minik8s.io' || kubernetesFields.typeOf(typeName), `${kind}: no type ${typeName}`);
   for (const path of Object.keys(fieldsWithoutWarning)) {
     const [, type = '', field = ''] = /^(.*)\.(.*)$/.exec(path) ?? [];
     assert.ok(kubernetesFields.typeOf(type)?.fields.has(field), path);

@@ -25,7 +25,7 @@ const thing: ResourceDefinition = {
   version: 'v1',
   kind: 'Thing',
   plural: 'things',
-  fieldsOf: 'none',
+  typeName: 'none',
   schema: struct({
     apiVersion: v.literal('minik8s.io/v1'),
     kind: v.literal('Thing'),

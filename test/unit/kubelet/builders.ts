@@ -1,5 +1,4 @@
 /** Pods and what runs of them, as tests of the node agent need them: a sound base, and what a case changes. */
-import * as v from 'valibot';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import type {
   Failure,
@@ -9,12 +8,13 @@ import type {
 } from '../../../src/kubelet/plan/actions.ts';
 import { specHash } from '../../../src/kubelet/plan/spec-hash.ts';
 import type { ContainerState, SandboxState } from '../../../src/kubelet/runtime/runtime.ts';
+import { fromWire } from '../../fixtures/kinds.ts';
 
 export const now = Date.UTC(2026, 0, 1, 12);
 export const seconds = (count: number) => count * 1000;
 
 export function makePod(spec: object = {}, metadata: object = {}, status?: object): Pod {
-  return v.parse(podResource.schema, {
+  return fromWire(podResource, {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: 'web', namespace: 'shop', uid: 'uid-1', ...metadata },

@@ -80,8 +80,20 @@ export const deploymentResource: ResourceDefinition<Deployment> = {
   shortNames: ['deploy'],
   categories: ['all'],
   namespaced: true,
-  fieldsOf: 'apps.v1.Deployment',
-  schema: deploymentSchema,
+  typeName: 'apps.v1.Deployment',
+  rules: {
+    'apps.v1.Deployment': {},
+    'apps.v1.DeploymentSpec': {
+      defaults: { replicas: 1, strategy: {}, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 },
+    },
+    'apps.v1.DeploymentStatus': {},
+    'apps.v1.DeploymentStrategy': { defaults: { type: 'RollingUpdate' } },
+    'apps.v1.RollingUpdateDeployment': {},
+    'apps.v1.DeploymentCondition': {
+      requires: 'type status',
+      choices: { status: ['True', 'False', 'Unknown'] },
+    },
+  },
   strategy: {
     setDefaults: (deployment) => {
       setPodTemplateDefaults(deployment.spec.template);

@@ -41,8 +41,16 @@ export const replicaSetResource: ResourceDefinition<ReplicaSet> = {
   shortNames: ['rs'],
   categories: ['all'],
   namespaced: true,
-  fieldsOf: 'apps.v1.ReplicaSet',
-  schema: replicaSetSchema,
+  typeName: 'apps.v1.ReplicaSet',
+  rules: {
+    'apps.v1.ReplicaSet': {},
+    'apps.v1.ReplicaSetSpec': { requires: 'template', defaults: { replicas: 1 } },
+    'apps.v1.ReplicaSetStatus': { mayLack: 'replicas', defaults: { replicas: 0 } },
+    'apps.v1.ReplicaSetCondition': {
+      requires: 'type status',
+      choices: { status: ['True', 'False', 'Unknown'] },
+    },
+  },
   strategy: {
     setDefaults: (replicaSet) => setPodTemplateDefaults(replicaSet.spec.template),
     validate: validateWorkload,

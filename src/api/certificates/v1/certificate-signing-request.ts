@@ -54,8 +54,15 @@ export const certificateSigningRequestResource: ResourceDefinition<CertificateSi
   shortNames: ['csr'],
   categories: [],
   namespaced: false,
-  fieldsOf: 'certificates.v1.CertificateSigningRequest',
-  schema: certificateSigningRequestSchema,
+  typeName: 'certificates.v1.CertificateSigningRequest',
+  rules: {
+    'certificates.v1.CertificateSigningRequest': {},
+    'certificates.v1.CertificateSigningRequestCondition': {
+      choices: { status: ['True', 'False', 'Unknown'] },
+    },
+    'certificates.v1.CertificateSigningRequestSpec': { defaults: { usages: [] } },
+    'certificates.v1.CertificateSigningRequestStatus': {},
+  },
   strategy: {
     prepareForCreate({ spec }) {
       for (const field of ['username', 'uid', 'groups', 'extra'] as const) delete spec[field];

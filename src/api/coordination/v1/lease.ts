@@ -46,8 +46,13 @@ export const leaseResource: ResourceDefinition<Lease> = {
   shortNames: [],
   categories: [],
   namespaced: true,
-  fieldsOf: 'coordination.v1.Lease',
-  schema: leaseSchema,
+  typeName: 'coordination.v1.Lease',
+  rules: {
+    'coordination.v1.Lease': { defaults: { spec: {} } },
+    'coordination.v1.LeaseSpec': {
+      acts: 'holderIdentity leaseDurationSeconds acquireTime renewTime leaseTransitions',
+    },
+  },
   strategy: {
     validate: (lease) => validateSpec(lease.spec),
     countsGenerations: false,

@@ -48,8 +48,10 @@ export const configMapResource: ResourceDefinition<ConfigMap> = {
   shortNames: ['cm'],
   categories: [],
   namespaced: true,
-  fieldsOf: 'core.v1.ConfigMap',
-  schema: configMapSchema,
+  typeName: 'core.v1.ConfigMap',
+  rules: {
+    'core.v1.ConfigMap': {},
+  },
   strategy: {
     validate: validateData,
     validateUpdate: (configMap, old) => validateImmutableData(configMap, old, ['data', 'binaryData']),

@@ -69,8 +69,13 @@ export const endpointsResource: ResourceDefinition<Endpoints> = {
   shortNames: ['ep'],
   categories: [],
   namespaced: true,
-  fieldsOf: 'core.v1.Endpoints',
-  schema: endpointsSchema,
+  typeName: 'core.v1.Endpoints',
+  rules: {
+    'core.v1.Endpoints': {},
+    'core.v1.EndpointSubset': {},
+    'core.v1.EndpointAddress': {},
+    'core.v1.EndpointPort': { defaults: { protocol: 'TCP' } },
+  },
   strategy: { validate: validateEndpoints, countsGenerations: false },
   hasStatus: false,
   columns: [

@@ -69,8 +69,15 @@ export const eventResource: ResourceDefinition<Event> = {
   shortNames: ['ev'],
   categories: [],
   namespaced: true,
-  fieldsOf: 'core.v1.Event',
-  schema: eventSchema,
+  typeName: 'core.v1.Event',
+  rules: {
+    'core.v1.Event': {
+      acts: 'involvedObject reason message type count firstTimestamp lastTimestamp eventTime series source reportingComponent reportingInstance action',
+      defaults: { source: {}, reportingComponent: '', reportingInstance: '' },
+    },
+    'core.v1.EventSeries': {},
+    'core.v1.EventSource': {},
+  },
   strategy: {
     validate: validateEvent,
     countsGenerations: false,

@@ -41,8 +41,13 @@ export const namespaceResource: ResourceDefinition<Namespace> = {
   shortNames: ['ns'],
   categories: [],
   namespaced: false,
-  fieldsOf: 'core.v1.Namespace',
-  schema: namespaceSchema,
+  typeName: 'core.v1.Namespace',
+  rules: {
+    'core.v1.Namespace': {},
+    'core.v1.NamespaceSpec': {},
+    'core.v1.NamespaceStatus': {},
+    'core.v1.NamespaceCondition': { choices: { status: ['True', 'False', 'Unknown'] } },
+  },
   strategy: {
     setDefaults: ({ metadata }) => {
       if (metadata.name) metadata.labels = { ...metadata.labels, [namespaceNameLabel]: metadata.name };

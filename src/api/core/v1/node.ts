@@ -74,8 +74,21 @@ export const nodeResource: ResourceDefinition<Node> = {
   shortNames: ['no'],
   categories: [],
   namespaced: false,
-  fieldsOf: 'core.v1.Node',
-  schema: nodeSchema,
+  typeName: 'core.v1.Node',
+  rules: {
+    'core.v1.Node': { defaults: { spec: {} } },
+    'core.v1.NodeSpec': { acts: 'podCIDR podCIDRs unschedulable taints' },
+    'core.v1.Taint': {},
+    'core.v1.NodeStatus': {},
+    'core.v1.NodeAddress': {},
+    'core.v1.NodeCondition': { choices: { status: ['True', 'False', 'Unknown'] } },
+    'core.v1.NodeDaemonEndpoints': {},
+    'core.v1.DaemonEndpoint': {},
+    'core.v1.NodeSystemInfo': {
+      acts: 'machineID systemUUID bootID kernelVersion osImage containerRuntimeVersion kubeletVersion kubeProxyVersion operatingSystem architecture',
+    },
+    'core.v1.ContainerImage': {},
+  },
   strategy: {
     setDefaults: setNodeDefaults,
     validate: validateNode,

@@ -7,6 +7,7 @@ import { podColumns } from './pod-columns.ts';
 import { isPodTerminal } from './pod-conditions.ts';
 import { setPodDefaults } from './pod-defaults.ts';
 import { qosClassOf } from './pod-qos.ts';
+import { podRules } from './pod-rules.ts';
 import { podSpecSchema } from './pod-spec.ts';
 import { podStatusSchema } from './pod-status.ts';
 import { validatePodSpec } from './pod-template-validation.ts';
@@ -45,8 +46,8 @@ export const podResource: ResourceDefinition<Pod> = {
   shortNames: ['po'],
   categories: ['all'],
   namespaced: true,
-  fieldsOf: 'core.v1.Pod',
-  schema: podSchema,
+  typeName: 'core.v1.Pod',
+  rules: podRules,
   strategy: {
     setDefaults: setPodDefaults,
     prepareForCreate: (pod) => {

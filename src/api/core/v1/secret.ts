@@ -71,8 +71,10 @@ export const secretResource: ResourceDefinition<Secret> = {
   shortNames: [],
   categories: [],
   namespaced: true,
-  fieldsOf: 'core.v1.Secret',
-  schema: secretSchema,
+  typeName: 'core.v1.Secret',
+  rules: {
+    'core.v1.Secret': { defaults: { type: 'Opaque' } },
+  },
   strategy: {
     setDefaults: mergeStringData,
     validate: (secret) => [...validateData(secret), ...validateType(secret)],

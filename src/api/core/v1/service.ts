@@ -85,8 +85,21 @@ export const serviceResource: ResourceDefinition<Service> = {
   shortNames: ['svc'],
   categories: ['all'],
   namespaced: true,
-  fieldsOf: 'core.v1.Service',
-  schema: serviceSchema,
+  typeName: 'core.v1.Service',
+  rules: {
+    'core.v1.Service': { defaults: { spec: {} } },
+    'core.v1.ServiceSpec': {
+      acts: 'type selector clusterIP clusterIPs ports externalName externalIPs sessionAffinity sessionAffinityConfig internalTrafficPolicy externalTrafficPolicy publishNotReadyAddresses ipFamilies ipFamilyPolicy',
+      defaults: { type: 'ClusterIP', sessionAffinity: 'None' },
+      quiet: { allocateLoadBalancerNodePorts: [true] },
+    },
+    'core.v1.ServicePort': { defaults: { protocol: 'TCP' } },
+    'core.v1.SessionAffinityConfig': {},
+    'core.v1.ClientIPConfig': {},
+    'core.v1.ServiceStatus': { defaults: { loadBalancer: {} } },
+    'core.v1.LoadBalancerStatus': {},
+    'core.v1.LoadBalancerIngress': { acts: 'ip hostname ipMode', choices: { ipMode: ['VIP', 'Proxy'] } },
+  },
   strategy: {
     setDefaults: setServiceDefaults,
     prepareForCreate: (service) => {

@@ -57,8 +57,19 @@ export const endpointSliceResource: ResourceDefinition<EndpointSlice> = {
   shortNames: [],
   categories: [],
   namespaced: true,
-  fieldsOf: 'discovery.v1.EndpointSlice',
-  schema: endpointSliceSchema,
+  typeName: 'discovery.v1.EndpointSlice',
+  rules: {
+    'discovery.v1.Endpoint': {
+      acts: 'addresses conditions hostname nodeName targetRef',
+      defaults: { conditions: {} },
+    },
+    'discovery.v1.EndpointConditions': {},
+    'discovery.v1.EndpointPort': { defaults: { name: '', protocol: 'TCP' } },
+    'discovery.v1.EndpointSlice': {
+      defaults: { endpoints: [], ports: [] },
+      choices: { addressType: ['IPv4', 'IPv6', 'FQDN'] },
+    },
+  },
   strategy: {
     validate: validateEndpointSlice,
     validateUpdate: validateEndpointSliceUpdate,

@@ -93,7 +93,7 @@ export const dnsResource: ResourceDefinition<Dns> = {
   shortNames: [],
   categories: [],
   namespaced: true,
-  fieldsOf: 'Dns',
+  typeName: 'Dns',
   schema: dnsSchema,
   strategy: {
     setDefaults: normalizePaths,

@@ -1,10 +1,5 @@
-/**
- * The first half of decoding, which Go's typed decoder does for Kubernetes: a value from the wire becomes one that has
- * only fields its type knows, each of the right JSON type. `null` means absent, quantities and times become
- * canonical. Unknown fields are collected; a value of the wrong type ends it with a TypeMismatch.
- */
-import { deepCopy, isRecord, type JsonObject, setOwn } from './equality.ts';
-import { type FieldType, goTypeName, type ObjectType, type Scalar, shortTypeName } from './field-types.ts';
+/** Values of single fields as Go's typed decoder reads them for Kubernetes: their types, their canonical forms, its messages. */
+import { type FieldType, goTypeName, type Scalar } from './field-types.ts';
 import { canonicalQuantity, QuantityError, quantityFault } from './quantity.ts';
 
 /** A value that cannot be what its field must be; the message is Go's. */
@@ -12,88 +7,15 @@ export class TypeMismatch extends Error {
   override readonly name = 'TypeMismatch';
 }
 
-/** At most this many unknown fields are reported, as upstream (sigs.k8s.io/json saveStrictError). */
-const maxUnknown = 100;
-
-/** A copy of `value` with the fields of `type`; the paths of others are appended to `unknown`, the first hundred. */
-export function conformObject(value: unknown, type: ObjectType, unknown: string[]): JsonObject {
-  return conformFields(value, type, { path: '', owner: shortTypeName(type), unknown });
-}
-
-interface Place {
+/** Where a value stands. */
+export interface Place {
   readonly path: string;
   /** The Go struct that holds the field. */
   readonly owner: string;
-  readonly unknown: string[];
 }
 
-function noteUnknown(path: string, { unknown }: Place): void {
-  if (unknown.length < maxUnknown) unknown.push(path);
-}
-
-const unsafeKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-
-function conformFields(value: unknown, type: ObjectType, place: Place): JsonObject {
-  if (!isRecord(value)) throw mismatch(value, goTypeName(type), place);
-  const result: JsonObject = {};
-  for (const [key, inner] of Object.entries(value)) {
-    const path = place.path ? `${place.path}.${key}` : key;
-    const field = type.fields.get(key);
-    if (!field) noteUnknown(path, place);
-    else if (inner !== null && inner !== undefined)
-      setOwn(
-        result,
-        key,
-        conform(inner, field.type, { path, owner: shortTypeName(type), unknown: place.unknown }),
-      );
-  }
-  return result;
-}
-
-function conform(value: unknown, type: FieldType, place: Place): unknown {
-  switch (type.kind) {
-    case 'any':
-      return deepCopy(value);
-    case 'scalar':
-      return conformScalar(value, type.scalar, place);
-    case 'object':
-      return conformFields(value, type.object, place);
-    case 'list':
-      if (!Array.isArray(value)) throw mismatch(value, goName(type), place);
-      return value.map((item, index) =>
-        conformItem(item, type.items, { ...place, path: `${place.path}[${index}]` }),
-      );
-    case 'map': {
-      if (!isRecord(value)) throw mismatch(value, goName(type), place);
-      const result: JsonObject = {};
-      for (const [key, item] of Object.entries(value)) {
-        const path = `${place.path}.${key}`;
-        // Schemas drop these keys, whatever they hold; so they are reported here.
-        if (unsafeKeys.has(key)) noteUnknown(path, place);
-        else result[key] = conformItem(item, type.values, { ...place, path });
-      }
-      return result;
-    }
-  }
-}
-
-/** In a list or a map `null` is the zero value, as it is to Go. */
-function conformItem(item: unknown, type: FieldType, place: Place): unknown {
-  if (item !== null && item !== undefined) return conform(item, type, place);
-  switch (type.kind) {
-    case 'any':
-      return null;
-    case 'scalar':
-      return zeroOf[type.scalar];
-    case 'list':
-      return [];
-    case 'object':
-    case 'map':
-      return {};
-  }
-}
-
-const zeroOf: Readonly<Record<Scalar, unknown>> = {
+/** As in Go. */
+export const zeroOf: Readonly<Record<Scalar, unknown>> = {
   string: '',
   bool: false,
   int32: 0,
@@ -106,7 +28,8 @@ const zeroOf: Readonly<Record<Scalar, unknown>> = {
   bytes: '',
 };
 
-function conformScalar(value: unknown, scalar: Scalar, place: Place): unknown {
+/** The value as it is kept; throws TypeMismatch when it is not of the type. */
+export function conformScalar(value: unknown, scalar: Scalar, place: Place): unknown {
   const read = scalarReaders[scalar](value, place);
   if (read === undefined) throw mismatch(value, goScalars[scalar], place);
   return read;
@@ -156,7 +79,7 @@ const goScalars: Readonly<Record<Scalar, string>> = {
   bytes: '[]uint8',
 };
 
-function goName(type: FieldType): string {
+export function goName(type: FieldType): string {
   switch (type.kind) {
     case 'any':
       return 'interface {}';
@@ -171,7 +94,7 @@ function goName(type: FieldType): string {
   }
 }
 
-function mismatch(value: unknown, wanted: string, { owner, path }: Place): TypeMismatch {
+export function mismatch(value: unknown, wanted: string, { owner, path }: Place): TypeMismatch {
   const where = path ? `Go struct field ${owner}.${path}` : 'Go value';
   return new TypeMismatch(`json: cannot unmarshal ${jsonName(value)} into ${where} of type ${wanted}`);
 }

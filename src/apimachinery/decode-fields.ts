@@ -1,0 +1,152 @@
+/**
+ * Decodes a value from the wire in one pass, as Go's typed decoder and Kubernetes' defaulting do: what comes out has
+ * only fields its type knows, each of the right JSON type, with the constant defaults. `null` means absent, quantities
+ * and times become canonical, an empty text in a field that has a default or choices is an unset field, a missing struct
+ * is an empty one, so that its required fields are named. A value of the wrong type ends it with a TypeMismatch; unknown
+ * fields, wrong choices and missing fields are collected.
+ */
+import { deepCopy, deepEqual, isRecord, type JsonObject, setOwn } from './equality.ts';
+import { notSupportedCause, requiredCause } from './field-error.ts';
+import { type Field, type FieldType, goTypeName, type ObjectType, shortTypeName } from './field-types.ts';
+import { conformScalar, goName, mismatch, type Place as ScalarPlace, zeroOf } from './scalars.ts';
+import { maxCauses, type StatusCause } from './status-error.ts';
+import { completedFields } from './type-rules.ts';
+
+/** At most this many unknown fields are reported, as upstream (sigs.k8s.io/json saveStrictError); and ignored ones. */
+const maxReported = 100;
+
+/** What was found on the way; the first hundred of each. */
+export interface Findings {
+  /** Paths of fields that the type does not know. */
+  readonly unknown: string[];
+  /** Paths of set fields that minik8s does not act on. */
+  readonly ignored: string[];
+  readonly causes: StatusCause[];
+  /** Counts the causes beyond those listed, too. */
+  found: number;
+}
+
+export const noFindings = (): Findings => ({ unknown: [], ignored: [], causes: [], found: 0 });
+
+/** A copy of `value` with the fields of `type`. A mandatory field that is missing has its zero value, and a cause. */
+export function decodeFields(value: unknown, type: ObjectType, findings: Findings): JsonObject {
+  return decodeObject(value, type, { path: '', owner: shortTypeName(type), ruled: true, findings });
+}
+
+interface Place extends ScalarPlace {
+  /** False inside a field that is not acted on: its rules would be for nothing. */
+  readonly ruled: boolean;
+  readonly findings: Findings;
+}
+
+const unsafeKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+function decodeObject(value: unknown, type: ObjectType, place: Place): JsonObject {
+  if (!isRecord(value)) throw mismatch(value, goTypeName(type), place);
+  const result: JsonObject = {};
+  const owner = shortTypeName(type);
+  const { ruled, findings } = place;
+  for (const [key, inner] of Object.entries(value)) {
+    const field = type.fields.get(key);
+    const path = pathTo(key, place);
+    if (!field) report(findings.unknown, path);
+    else if (inner !== null && inner !== undefined) {
+      if (ruled && inner === '' && meansUnset(field)) continue;
+      const acts = field.rule === undefined || field.rule.acts;
+      const decoded = decodeValue(inner, field.type, { path, owner, ruled: ruled && acts, findings });
+      setOwn(result, key, decoded);
+      if (ruled && field.rule) judge(decoded, field, path, findings);
+    }
+  }
+  if (ruled) for (const field of completedFields(type)) complete(result, field, owner, place);
+  return result;
+}
+
+function judge(value: unknown, { rule, choices, type }: Field, path: string, findings: Findings): void {
+  if (choices && type.kind === 'scalar' && !choices.includes(String(value)))
+    addCause(findings, notSupportedCause(path, value, choices));
+  if (rule && !rule.acts && isMeant(value, rule.quiet)) report(findings.ignored, path);
+}
+
+function complete(result: JsonObject, field: Field, owner: string, place: Place): void {
+  if (Object.hasOwn(result, field.name)) return;
+  const { name, type, rule } = field;
+  const inner: Place = { ...place, path: pathTo(name, place), owner };
+  if (rule?.default !== undefined) setOwn(result, name, decodeValue(rule.default, type, inner));
+  else if (type.kind === 'object' && completedFields(type.object).some((field) => field.rule?.mandatory))
+    setOwn(result, name, decodeObject({}, type.object, inner));
+  else {
+    addCause(place.findings, requiredCause(inner.path));
+    setOwn(result, name, zeroValue(type, inner));
+  }
+}
+
+function decodeValue(value: unknown, type: FieldType, place: Place): unknown {
+  switch (type.kind) {
+    case 'any':
+      return deepCopy(value);
+    case 'scalar':
+      return conformScalar(value, type.scalar, place);
+    case 'object':
+      return decodeObject(value, type.object, place);
+    case 'list':
+      if (!Array.isArray(value)) throw mismatch(value, goName(type), place);
+      return value.map((item, index) =>
+        decodeItem(item, type.items, { ...place, path: `${place.path}[${index}]` }),
+      );
+    case 'map': {
+      if (!isRecord(value)) throw mismatch(value, goName(type), place);
+      const result: JsonObject = {};
+      for (const [key, item] of Object.entries(value)) {
+        const path = `${place.path}.${key}`;
+        if (unsafeKeys.has(key)) report(place.findings.unknown, path);
+        else result[key] = decodeItem(item, type.values, { ...place, path });
+      }
+      return result;
+    }
+  }
+}
+
+/** In a list or a map `null` is the zero value, as it is to Go. */
+const decodeItem = (item: unknown, type: FieldType, place: Place): unknown =>
+  item === null || item === undefined ? zeroValue(type, place) : decodeValue(item, type, place);
+
+function zeroValue(type: FieldType, place: Place): unknown {
+  switch (type.kind) {
+    case 'any':
+      return null;
+    case 'scalar':
+      return zeroOf[type.scalar];
+    case 'list':
+      return [];
+    case 'object':
+      return decodeObject({}, type.object, place);
+    case 'map':
+      return {};
+  }
+}
+
+function meansUnset({ rule, choices }: Field): boolean {
+  if (!rule || rule.mandatory) return false;
+  if (typeof rule.default === 'string' && rule.default !== '') return true;
+  return choices !== undefined && !choices.includes('');
+}
+
+/** Clients send empty values, and Kubernetes' own defaults, without meaning anything by it. */
+function isMeant(value: unknown, quiet: readonly unknown[] | 'any' = []): boolean {
+  if (value === false || value === 0 || value === '') return false;
+  if (Array.isArray(value) && value.length === 0) return false;
+  if (isRecord(value) && Object.keys(value).length === 0) return false;
+  return quiet !== 'any' && !quiet.some((ordinary) => deepEqual(ordinary, value));
+}
+
+const pathTo = (key: string, { path }: Place) => (path ? `${path}.${key}` : key);
+
+function report(list: string[], path: string): void {
+  if (list.length < maxReported) list.push(path);
+}
+
+function addCause(findings: Findings, cause: StatusCause): void {
+  findings.found++;
+  if (findings.causes.length < maxCauses) findings.causes.push(cause);
+}
