@@ -1,14 +1,16 @@
 /**
- * Writes src/api/kubernetes-types.gen.ts. Run it after go.mod names another version:
+ * Writes src/api/kubernetes-types.gen.ts and the types.gen.ts files beside the kinds. Run it after go.mod names another version,
+ * or when the rules of a kind give a field a default:
  *
  *   node config/kubernetes-types/generate.ts
  */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ApiField, type ApiType, kubernetesTypes } from './kubernetes-types.ts';
+import { interfaceFiles } from './interfaces.ts';
+import { type ApiField, type ApiType, type ApiTypes, kubernetesTypes } from './kubernetes-types.ts';
 
-export const generatedFile = join(import.meta.dirname, '../../src/api/kubernetes-types.gen.ts');
+const api = join(import.meta.dirname, '../../src/api');
 
 const header = `/**
  * The types of Kubernetes' stable APIs; src/apimachinery/type-table.ts says how a line reads.
@@ -18,9 +20,18 @@ const header = `/**
  */
 `;
 
-/** The text of the generated file, without writing it. */
-export function generate(): string {
-  const { types, choices } = kubernetesTypes();
+/** The texts of the generated files by their paths, without writing them. */
+export function generate(): ReadonlyMap<string, string> {
+  const types = kubernetesTypes();
+  return new Map([
+    [join(api, 'kubernetes-types.gen.ts'), tableText(types)],
+    ...[...interfaceFiles(types)].map(
+      ([name, text]) => [join(api, ...name.split('.'), 'types.gen.ts'), text] as const,
+    ),
+  ]);
+}
+
+function tableText({ types, choices }: ApiTypes): string {
   const lines = types.map((type) => {
     const fields = type.fields.map((field) => fieldText(type, field));
     return entry(type.name, [...(type.atomic ? ['{}'] : []), ...fields].join(' '));
@@ -46,4 +57,8 @@ function fieldText(owner: ApiType, { number, name, required, omitsZero, type, ru
   return `${number ?? ''}=${name}${flags}:${shown}${rules.map((rule) => `;${rule}`).join('')}`;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(generatedFile, generate());
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  for (const [file, text] of generate()) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }

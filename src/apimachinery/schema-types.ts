@@ -75,10 +75,12 @@ export function viewSchema(schema: Schema): SchemaView {
     case 'number':
       return { kind: 'scalar', type: { kind: 'scalar', scalar: numberScalar(node) } };
     case 'union':
-    case 'variant':
       return viewUnion((node.options ?? []) as SchemaNode[]);
-    default:
+    case 'any':
+    case 'unknown':
       return { kind: 'any' };
+    default:
+      throw new Error(`a field of the schema type ${node.type} cannot be served`);
   }
 }
 
@@ -105,6 +107,7 @@ export function objectTypeFromSchema(name: string, schema: Schema, table: FieldT
     const fields = new Map<string, Field>();
     if (view.kind !== 'object') return fields;
     for (const [key, entry] of view.entries) {
+      refuseChecks(`${name}.${key}`, entry.schema);
       const inner = viewSchema(entry.schema);
       fields.set(key, {
         name: key,
@@ -122,6 +125,30 @@ export function objectTypeFromSchema(name: string, schema: Schema, table: FieldT
     return fields;
   });
 }
+
+/** The decoder runs no checks of a schema: they belong into the kind's validation, where they have Kubernetes' words. */
+function refuseChecks(field: string, schema: Schema): void {
+  const check = stepsOf(unwrap(schema)).find(
+    (step) => !modelled.has(step.type) && !types.has(step.type) && !int32Bounds.has(step.requirement),
+  );
+  if (check)
+    throw new Error(`the schema of ${field} has the check ${check.type}, which nothing runs; validate it`);
+}
+
+const modelled: ReadonlySet<string> = new Set(['description', 'integer', 'safe_integer', 'transform']);
+const int32Bounds: ReadonlySet<unknown> = new Set([-2147483648, 2147483647]);
+const types: ReadonlySet<string> = new Set([
+  ...objects,
+  'string',
+  'number',
+  'boolean',
+  'array',
+  'record',
+  'picklist',
+  'literal',
+  'union',
+  'unknown',
+]);
 
 /** What the schema, or what it wraps, says of itself (valibot's `description`). */
 function descriptionOf(schema: Schema): { readonly description?: string } {
@@ -154,16 +181,9 @@ function entriesOf(node: SchemaNode): Map<string, SchemaEntry> {
   return entries;
 }
 
-/** A variant offers the fields of all its options; a number or a string is Kubernetes' IntOrString or Quantity. */
+/** A number or a string is Kubernetes' IntOrString or Quantity. */
 function viewUnion(options: readonly SchemaNode[]): SchemaView {
   const nodes = options.map(unwrap);
-  if (nodes.length > 0 && nodes.every((node) => objects.has(node.type))) {
-    const entries = new Map<string, SchemaEntry>();
-    for (const node of nodes)
-      for (const [key, entry] of entriesOf(node))
-        if (!entries.has(key)) entries.set(key, { ...entry, required: false });
-    return { kind: 'object', entries };
-  }
   const number = nodes.find((node) => node.type === 'number');
   if (nodes.length === 2 && number && nodes.some((node) => node.type === 'string'))
     return {
@@ -173,7 +193,7 @@ function viewUnion(options: readonly SchemaNode[]): SchemaView {
         scalar: stepsOf(number).some((step) => step.type === 'transform') ? 'quantity' : 'intOrString',
       },
     };
-  return { kind: 'any' };
+  throw new Error('a field of several types that is no IntOrString and no Quantity cannot be served');
 }
 
 /** What is done to a value, also by the pipes inside the pipe. */

@@ -4,7 +4,7 @@
  */
 import type { Deployment } from '../api/apps/v1/deployment.ts';
 import type { ReplicaSet } from '../api/apps/v1/replica-set.ts';
-import type { PodTemplateSpec } from '../api/core/v1/pod-spec.ts';
+import type { PodTemplateSpec } from '../api/core/v1/types.gen.ts';
 import { isRecord } from '../apimachinery/equality.ts';
 
 export const podTemplateHashLabel = 'pod-template-hash';

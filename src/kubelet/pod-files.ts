@@ -5,7 +5,7 @@
 import { chmod, chown, mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Pod } from '../api/core/v1/pod.ts';
-import type { Container } from '../api/core/v1/pod-spec.ts';
+import type { Container } from '../api/core/v1/types.gen.ts';
 import type { Exec } from '../base/exec.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { removeTree } from '../base/remove-tree.ts';

@@ -6,7 +6,7 @@
 
 import type { Pod } from '../api/core/v1/pod.ts';
 import { isTerminalPhase } from '../api/core/v1/pod-conditions.ts';
-import type { PodStatus } from '../api/core/v1/pod-status.ts';
+import type { PodStatus } from '../api/core/v1/types.gen.ts';
 import { Backoff } from '../base/backoff.ts';
 import type { Timer } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';

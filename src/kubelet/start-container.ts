@@ -1,7 +1,7 @@
 /** Starting one container: its image, its configuration, create, start. The order of pkg/kubelet startContainer. */
 
 import type { Pod } from '../api/core/v1/pod.ts';
-import type { Container } from '../api/core/v1/pod-spec.ts';
+import type { Container } from '../api/core/v1/types.gen.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
 import { RuntimeError } from '../docker/runtime-error.ts';
 import { containerEnvironment, type EnvironmentContext } from './container-environment.ts';

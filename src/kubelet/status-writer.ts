@@ -6,7 +6,7 @@
 
 import { type Pod, podResource } from '../api/core/v1/pod.ts';
 import { isTerminalPhase } from '../api/core/v1/pod-conditions.ts';
-import type { PodStatus } from '../api/core/v1/pod-status.ts';
+import type { PodStatus } from '../api/core/v1/types.gen.ts';
 import { deepEqual } from '../apimachinery/equality.ts';
 import { isConflict, isNotFound } from '../apimachinery/status-error.ts';
 import { Backoff } from '../base/backoff.ts';

@@ -3,7 +3,7 @@
  * long enough for a restart of the node, and no longer, since taint eviction moves it then.
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
-import type { Toleration } from '../../api/core/v1/pod-spec.ts';
+import type { Toleration } from '../../api/core/v1/types.gen.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 
 /** Seconds; at least 0, which is: not at all. */

@@ -6,7 +6,7 @@
 
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
-import type { Container } from '../../api/core/v1/pod-spec.ts';
+import type { Container } from '../../api/core/v1/types.gen.ts';
 import type { ContainerState } from '../runtime/runtime.ts';
 import type { ObservedPod, PodAction, PodMemory, PodPlan } from './actions.ts';
 import { holdOf } from './held-pod.ts';

@@ -2,8 +2,11 @@
 
 import { initContainersOf } from '../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
-import type { Container } from '../../api/core/v1/pod-spec.ts';
-import type { ContainerStatus, ContainerState as ReportedState } from '../../api/core/v1/pod-status.ts';
+import type {
+  Container,
+  ContainerStatus,
+  ContainerState as ReportedState,
+} from '../../api/core/v1/types.gen.ts';
 import { goDuration, rfc3339 } from '../../base/time.ts';
 import type { ContainerState } from '../runtime/runtime.ts';
 import type { Failure, PodMemory } from './actions.ts';

@@ -1,5 +1,5 @@
 /** What an image's name and its own configuration mean for a container. */
-import type { Container } from '../../api/core/v1/pod-spec.ts';
+import type { Container } from '../../api/core/v1/types.gen.ts';
 import type { RuntimeImage } from '../runtime/runtime.ts';
 
 // github.com/distribution/reference: [domain[:port]/]path[:tag][@digest], lower case in the path.

@@ -1,7 +1,7 @@
 /** The conditions a node agent owns (pkg/kubelet/status/generate.go), in upstream's order. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { podCondition } from '../../api/core/v1/pod-conditions.ts';
-import type { ContainerStatus, PodStatus } from '../../api/core/v1/pod-status.ts';
+import type { ContainerStatus, PodStatus } from '../../api/core/v1/types.gen.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
 import type { ObservedPod, PodEnd } from './actions.ts';
 import { holdOf } from './held-pod.ts';

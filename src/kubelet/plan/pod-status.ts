@@ -2,7 +2,7 @@
 
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { isTerminalPhase } from '../../api/core/v1/pod-conditions.ts';
-import type { ContainerStatus, PodStatus } from '../../api/core/v1/pod-status.ts';
+import type { ContainerStatus, PodStatus } from '../../api/core/v1/types.gen.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
 import { rfc3339 } from '../../base/time.ts';
 import type { ObservedPod, PodMemory } from './actions.ts';

@@ -1,6 +1,6 @@
 /** What a container's `resourceFieldRef` shows (upstream: pkg/api/v1/resource, ExtractContainerResourceValue). */
 import type { Pod } from '../../api/core/v1/pod.ts';
-import type { Container, ResourceFieldSelector } from '../../api/core/v1/pod-spec.ts';
+import type { Container, ResourceFieldSelector } from '../../api/core/v1/types.gen.ts';
 import { parseQuantity, tryParseQuantity, zeroQuantity } from '../../apimachinery/quantity.ts';
 import { ContainerConfigError } from './container-config-error.ts';
 

@@ -1,7 +1,7 @@
 /** From a pod's requests and limits to what the engine and the kernel take (pkg/kubelet/cm and qos). */
 
 import type { Pod } from '../../api/core/v1/pod.ts';
-import type { Container } from '../../api/core/v1/pod-spec.ts';
+import type { Container } from '../../api/core/v1/types.gen.ts';
 import { parseQuantity, quantityMilliValue, quantityValue } from '../../apimachinery/quantity.ts';
 import type { ContainerResources } from '../runtime/runtime.ts';
 

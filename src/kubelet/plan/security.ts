@@ -1,6 +1,6 @@
 /** The rights of a container, from its own securityContext and its pod's; nothing is granted without a request. */
 import type { Pod } from '../../api/core/v1/pod.ts';
-import type { Container } from '../../api/core/v1/pod-spec.ts';
+import type { Container, SELinuxOptions } from '../../api/core/v1/types.gen.ts';
 import type { ConfinementProfile, ContainerConfig } from '../runtime/runtime.ts';
 import { sysctlsOf } from './sysctls.ts';
 
@@ -70,7 +70,7 @@ export function securityOf(pod: Pod, container: Container): Security {
 }
 
 /** The container's labels take the place of all of the pod's, as upstream. */
-const seLinuxOf = (labels: Readonly<Record<string, string | undefined>>) =>
+const seLinuxOf = (labels: SELinuxOptions) =>
   Object.fromEntries(
     Object.entries(labels).flatMap(([part, label]) => (label ? [[part, label] as const] : [])),
   );

@@ -1,5 +1,5 @@
 /** Which containers must be replaced when a pod changes: name and image, as in Kubernetes (HashContainer). */
-import type { Container } from '../../api/core/v1/pod-spec.ts';
+import type { Container } from '../../api/core/v1/types.gen.ts';
 
 /** FNV-1a of the parts of a container that cannot change under a running process. */
 export function specHash(container: Pick<Container, 'name' | 'image'>): string {

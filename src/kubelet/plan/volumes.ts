@@ -1,7 +1,7 @@
 /** Where a pod's volumes are on this machine and what a container sees of them. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { amounts } from '../../api/core/v1/pod-requests.ts';
-import type { Container, Volume, VolumeMount } from '../../api/core/v1/pod-spec.ts';
+import type { Container, Volume, VolumeMount } from '../../api/core/v1/types.gen.ts';
 import { parseQuantity, quantityValue } from '../../apimachinery/quantity.ts';
 import type { Mount } from '../runtime/runtime.ts';
 import type { PodEnd } from './actions.ts';

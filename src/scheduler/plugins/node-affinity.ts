@@ -1,5 +1,5 @@
 import type { Node } from '../../api/core/v1/node.ts';
-import type { NodeSelectorTerm } from '../../api/core/v1/pod-spec.ts';
+import type { NodeSelectorTerm } from '../../api/core/v1/types.gen.ts';
 import { type LabelOperator, matches, selectorFromMap } from '../../apimachinery/labels.ts';
 import { maxScore, type Plugin } from '../framework.ts';
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
-import { registry } from '../../../src/api/registry.ts';
-import type { FieldType } from '../../../src/apimachinery/field-types.ts';
-import { type Schema, viewSchema } from '../../../src/apimachinery/schema-types.ts';
+import { kindFields, registry } from '../../../src/api/registry.ts';
+import { sharedRules } from '../../../src/api/shared-rules.ts';
+import type { FieldType, ObjectType } from '../../../src/apimachinery/field-types.ts';
+import type { RulesByType } from '../../../src/apimachinery/type-rules.ts';
 
 test('no two kinds share a name of any sort', () => {
   const names = registry.flatMap(({ plural, singular, shortNames, group }) =>
@@ -15,49 +16,69 @@ test('no two kinds share a name of any sort', () => {
   assert.equal(new Set(kinds).size, kinds.length);
 });
 
-/** The fields of a schema that Kubernetes does not have, or has with another shape. */
-function strangers(schema: Schema, type: FieldType | undefined, path: string): string[] {
-  const view = viewSchema(schema);
-  switch (view.kind) {
-    case 'object': {
-      if (type?.kind !== 'object') return [path];
-      const known = type.object.fields;
-      return [...view.entries].flatMap(([name, entry]) =>
-        strangers(entry.schema, known.get(name)?.type, `${path}.${name}`),
-      );
-    }
-    case 'list':
-      return type?.kind === 'list' ? strangers(view.items, type.items, `${path}[]`) : [path];
-    case 'map':
-      return type?.kind === 'map' ? strangers(view.values, type.values, `${path}{}`) : [path];
-    case 'choice':
-      return type?.kind === 'scalar' && type.scalar === 'string' ? [] : [path];
-    case 'scalar':
-      return type?.kind === view.type.kind ? [] : [path];
-    case 'any':
-      return type ? [] : [path];
+const rules: RulesByType = Object.assign({}, sharedRules, ...registry.map((kind) => kind.rules));
+const words = (text = '') => text.split(' ').filter((word) => word !== '');
+
+test('every rule is of a type and of fields that Kubernetes has', () => {
+  const wrong = Object.entries(rules).flatMap(
+    ([name, { acts, requires, mayLack, defaults, choices, quiet }]) => {
+      const fields = kubernetesFields.typeOf(name)?.fields;
+      if (!fields) return [name];
+      const named = [acts, requires, mayLack].flatMap(words);
+      const keys = [defaults, choices, quiet].flatMap((table) => Object.keys(table ?? {}));
+      return [...named, ...keys].filter((field) => !fields.has(field)).map((field) => `${name}.${field}`);
+    },
+  );
+  assert.deepEqual(wrong, []);
+});
+
+test('a type has its rules from one place', () => {
+  const named = [sharedRules, ...registry.map((kind) => kind.rules ?? {})].flatMap(Object.keys);
+  assert.deepEqual(
+    named.filter((name, index) => named.indexOf(name) !== index),
+    [],
+  );
+});
+
+/** The types that an object of the type is made of, as far as minik8s acts on them. */
+function typesIn(type: ObjectType, seen = new Set<string>()): Set<string> {
+  if (seen.has(type.name)) return seen;
+  seen.add(type.name);
+  for (const { type: inner, rule } of type.fields.values()) {
+    const object = objectIn(inner);
+    if (object && rule?.acts) typesIn(object, seen);
   }
+  return seen;
 }
 
-for (const { kind, schema, typeName } of registry.filter(({ group }) => group !== 'minik8s.io')) {
-  test(`every field of ${kind}'s schema is a field of Kubernetes' ${typeName}`, () => {
-    const object = kubernetesFields.typeOf(typeName);
-    assert.ok(object, `the table of fields has ${typeName}`);
-    // The conditions of all kinds have one schema; which of its times a kind has, the table knows.
-    const found = strangers(schema, { kind: 'object', object }, kind);
-    assert.deepEqual(
-      found.filter((path) => !path.includes('.status.conditions[].')),
-      [],
-    );
-  });
+function objectIn(type: FieldType): ObjectType | undefined {
+  if (type.kind === 'list') return objectIn(type.items);
+  if (type.kind === 'map') return objectIn(type.values);
+  return type.kind === 'object' ? type.object : undefined;
 }
 
-test('the walk above finds a field that is not Kubernetes', () => {
-  const pod = registry.find(({ kind }) => kind === 'Pod');
-  const service = kubernetesFields.typeOf('core.v1.Service');
-  assert.ok(pod && service);
-  const found = strangers(pod.schema, { kind: 'object', object: service }, 'Pod');
-  assert.ok(found.includes('Pod.spec.containers'), found.join(' '));
+/** Parts of statuses that nothing here writes, and what a pod is refused for; all kept as they came. */
+const withoutRules = [
+  'core.v1.AttachedVolume',
+  'core.v1.ContainerUser',
+  'core.v1.EphemeralContainer',
+  'core.v1.NodeAllocatableResourceClaimStatus',
+  'core.v1.NodeConfigStatus',
+  'core.v1.NodeFeatures',
+  'core.v1.NodeRuntimeHandler',
+  'core.v1.PodAffinityTerm',
+  'core.v1.PodExtendedResourceClaimStatus',
+  'core.v1.PodResourceClaimStatus',
+  'core.v1.PodVolumeHealth',
+  'core.v1.ResourceStatus',
+  'core.v1.VolumeMountStatus',
+  'meta.v1.ManagedFieldsEntry',
+];
+
+test('what minik8s acts on has rules: without them nothing in a type is checked', () => {
+  const served = registry.flatMap(({ typeName }) => kindFields.typeOf(typeName) ?? []);
+  const found = new Set(served.flatMap((type) => [...typesIn(type)]).filter((name) => !rules[name]));
+  assert.deepEqual([...found].sort(), withoutRules);
 });
 
 test('kinds that Kubernetes answers a delete with the object of', () => {

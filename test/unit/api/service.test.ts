@@ -119,9 +119,9 @@ testCreate(serviceResource, service, [
   [
     'families',
     spec({ ipFamilies: ['IPv4', 'IPv4', 'IPX'], ipFamilyPolicy: 'Both' }),
+    'spec.ipFamilyPolicy: Unsupported value: "Both": supported values: "SingleStack"',
     'spec.ipFamilies[1]: Duplicate value: "IPv4"',
     'spec.ipFamilies[2]: Unsupported value: "IPX": supported values: "IPv4", "IPv6"',
-    'spec.ipFamilyPolicy: Unsupported value: "Both": supported values: "SingleStack"',
   ],
   ...[1, 86400].map(
     (timeoutSeconds): Row => [

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
-import type { PodStatus } from '../../../src/api/core/v1/pod-status.ts';
 import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
+import type { PodStatus } from '../../../src/api/core/v1/types.gen.ts';
 import type { StatusCause } from '../../../src/apimachinery/status-error.ts';
 import { makePod } from '../kubelet/builders.ts';
 

@@ -126,10 +126,7 @@ test('a schema gives the same model', () => {
     ratio: v.optional(v.number()),
     env: v.optional(v.record(v.string(), v.boolean())),
     steps: v.array(
-      v.variant('type', [
-        struct({ type: v.literal('x'), x: v.string() }),
-        struct({ type: v.literal('y'), y: v.string() }),
-      ]),
+      struct({ type: v.pipe(v.string(), v.description('What it does.')), x: v.optional(v.string()) }),
     ),
     free: v.optional(v.unknown()),
   });
@@ -155,5 +152,14 @@ test('a schema gives the same model', () => {
   assert.equal(type.fields.get('count')?.required, true);
   const steps = type.fields.get('steps')?.type;
   assert.ok(steps?.kind === 'list' && steps.items.kind === 'object');
-  assert.deepEqual([...steps.items.object.fields.keys()], ['type', 'x', 'y']);
+  assert.deepEqual([...steps.items.object.fields.keys()], ['type', 'x']);
+});
+
+test('a schema that says more than the decoder can do is refused', () => {
+  const fieldsOf = (field: v.GenericSchema) =>
+    objectTypeFromSchema('Thing', struct({ field }), kubernetesFields).fields;
+  assert.equal(fieldsOf(v.optional(v.pipe(int32(), v.description('A number.')))).size, 1);
+  assert.throws(() => fieldsOf(v.pipe(v.string(), v.minLength(1))), /Thing.field has the check min_length/);
+  assert.throws(() => fieldsOf(v.union([v.string(), v.boolean()])), /several types/);
+  assert.throws(() => fieldsOf(v.tuple([v.string()])), /schema type tuple/);
 });

@@ -3,7 +3,7 @@ import type { Deployment } from '../../../src/api/apps/v1/deployment.ts';
 import type { ReplicaSet } from '../../../src/api/apps/v1/replica-set.ts';
 import type { Node, Taint } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import type { Container } from '../../../src/api/core/v1/pod-spec.ts';
+import type { Container } from '../../../src/api/core/v1/types.gen.ts';
 import type { Service, ServicePort } from '../../../src/api/core/v1/service.ts';
 import type { ObjectMeta, OwnerReference } from '../../../src/apimachinery/meta.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Taint } from '../../../src/api/core/v1/node.ts';
-import type { Toleration } from '../../../src/api/core/v1/pod-spec.ts';
+import type { Toleration } from '../../../src/api/core/v1/types.gen.ts';
 import { evictingTaints, minTolerationTime } from '../../../src/controllers/taint-eviction-plan.ts';
 
 const taint = (key: string, value?: string): Taint => ({

@@ -125,7 +125,7 @@ describe('volumes', () => {
       /emptyDir.medium HugePages is not supported/,
     );
     assert.throws(
-      () => volumePlan({ name: 'v', hostPath: { path: '/h', type: 'Disk' } }, '/p'),
+      () => volumePlan({ name: 'v', hostPath: { path: '/h', type: 'Disk' as 'File' } }, '/p'),
       /hostPath.type Disk is unknown/,
     );
   });

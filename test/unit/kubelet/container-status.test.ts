@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import type { ContainerStatus } from '../../../src/api/core/v1/pod-status.ts';
+import type { ContainerStatus } from '../../../src/api/core/v1/types.gen.ts';
 import type { PodMemory } from '../../../src/kubelet/plan/actions.ts';
 import { computeContainerStatus, initContainerStatuses } from '../../../src/kubelet/plan/container-status.ts';
 import type { ContainerState } from '../../../src/kubelet/runtime/runtime.ts';

@@ -1,7 +1,7 @@
 /** What a node agent says of a pod in its conditions. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ContainerStatus } from '../../../src/api/core/v1/pod-status.ts';
+import type { ContainerStatus } from '../../../src/api/core/v1/types.gen.ts';
 import {
   type ConditionInput,
   ownConditions,

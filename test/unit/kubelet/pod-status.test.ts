@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import type { PodStatus } from '../../../src/api/core/v1/pod-status.ts';
+import type { PodStatus } from '../../../src/api/core/v1/types.gen.ts';
 import type { ObservedPod, PodMemory } from '../../../src/kubelet/plan/actions.ts';
 import { computePodStatus } from '../../../src/kubelet/plan/pod-status.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
-import type { PodStatus } from '../../../src/api/core/v1/pod-status.ts';
+import type { PodStatus } from '../../../src/api/core/v1/types.gen.ts';
 import { newConflict, newInternalError, newNotFound } from '../../../src/apimachinery/status-error.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { Client } from '../../../src/client/client.ts';

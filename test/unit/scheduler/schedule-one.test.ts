@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import type { NodeSelectorTerm, Toleration } from '../../../src/api/core/v1/pod-spec.ts';
+import type { NodeSelectorTerm, Toleration } from '../../../src/api/core/v1/types.gen.ts';
 import { explain, report } from '../../../src/scheduler/explain.ts';
 import { type Policy, policies, scheduleOne } from '../../../src/scheduler/schedule-one.ts';
 import { Snapshot } from '../../../src/scheduler/snapshot.ts';

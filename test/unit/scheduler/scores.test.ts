@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import type { NodeSelectorTerm } from '../../../src/api/core/v1/pod-spec.ts';
+import type { NodeSelectorTerm } from '../../../src/api/core/v1/types.gen.ts';
 import type { Plugin } from '../../../src/scheduler/framework.ts';
 import { plugins } from '../../../src/scheduler/plugins/index.ts';
 import { nodeAffinity } from '../../../src/scheduler/plugins/node-affinity.ts';

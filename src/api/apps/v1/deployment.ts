@@ -1,62 +1,15 @@
-import * as v from 'valibot';
 import { invalidCause } from '../../../apimachinery/field-error.ts';
 import { keepMeta } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import {
-  conditionSchema,
-  int32,
-  int64,
-  intOrString,
-  objectMetaSchema,
-  struct,
-} from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
 import { nonNegative } from '../../core/v1/pod-template-validation.ts';
 import { setStrategyDefaults, validateStrategy } from './deployment-strategy.ts';
-import {
-  validateSelectorUnchanged,
-  validateWorkload,
-  workloadColumns,
-  workloadScale,
-  workloadSpec,
-} from './workload.ts';
+import type { Deployment } from './types.gen.ts';
+import { validateSelectorUnchanged, validateWorkload, workloadColumns, workloadScale } from './workload.ts';
 
-const deploymentSchema = struct({
-  apiVersion: v.literal('apps/v1'),
-  kind: v.literal('Deployment'),
-  metadata: objectMetaSchema,
-  spec: struct({
-    ...workloadSpec,
-    strategy: v.optional(
-      struct({
-        type: v.optional(v.picklist(['RollingUpdate', 'Recreate']), 'RollingUpdate'),
-        rollingUpdate: v.optional(
-          struct({ maxSurge: v.optional(intOrString()), maxUnavailable: v.optional(intOrString()) }),
-        ),
-      }),
-      {},
-    ),
-    revisionHistoryLimit: v.optional(int32(), 10),
-    progressDeadlineSeconds: v.optional(int32(), 600),
-    paused: v.optional(v.boolean()),
-  }),
-  status: v.optional(
-    struct({
-      observedGeneration: v.optional(int64()),
-      replicas: v.optional(int32()),
-      updatedReplicas: v.optional(int32()),
-      readyReplicas: v.optional(int32()),
-      availableReplicas: v.optional(int32()),
-      unavailableReplicas: v.optional(int32()),
-      collisionCount: v.optional(int32()),
-      conditions: v.optional(v.array(conditionSchema)),
-    }),
-  ),
-});
-
-export type Deployment = v.InferOutput<typeof deploymentSchema>;
+export type { Deployment } from './types.gen.ts';
 
 function validateRollout({ spec }: Deployment): StatusCause[] {
   const { progressDeadlineSeconds, minReadySeconds = 0 } = spec;

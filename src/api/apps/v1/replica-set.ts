@@ -1,36 +1,10 @@
-import * as v from 'valibot';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { conditionSchema, int32, int64, objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
-import {
-  validateSelectorUnchanged,
-  validateWorkload,
-  workloadColumns,
-  workloadScale,
-  workloadSpec,
-} from './workload.ts';
+import type { ReplicaSet } from './types.gen.ts';
+import { validateSelectorUnchanged, validateWorkload, workloadColumns, workloadScale } from './workload.ts';
 
-const replicaSetSchema = struct({
-  apiVersion: v.literal('apps/v1'),
-  kind: v.literal('ReplicaSet'),
-  metadata: objectMetaSchema,
-  spec: struct({
-    ...workloadSpec,
-  }),
-  status: v.optional(
-    struct({
-      replicas: v.optional(int32(), 0),
-      fullyLabeledReplicas: v.optional(int32()),
-      readyReplicas: v.optional(int32()),
-      availableReplicas: v.optional(int32()),
-      observedGeneration: v.optional(int64()),
-      conditions: v.optional(v.array(conditionSchema)),
-    }),
-  ),
-});
-
-export type ReplicaSet = v.InferOutput<typeof replicaSetSchema>;
+export type { ReplicaSet } from './types.gen.ts';
 
 export const replicaSetResource: ResourceDefinition<ReplicaSet> = {
   group: 'apps',

@@ -1,25 +1,16 @@
 /** What ReplicaSet and Deployment share: a selector, a template of pods and a wanted number of them. */
-import * as v from 'valibot';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { formatSelector, matches, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
 import type { KubeObject } from '../../../apimachinery/meta.ts';
 import { checkLabelValue, checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
 import type { Column } from '../../../apimachinery/resource-definition.ts';
-import { int32, type LabelSelector, labelSelectorSchema } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateLabels } from '../../../apimachinery/validate-meta.ts';
 import { none } from '../../columns.ts';
-import { type PodTemplateSpec, podTemplateSchema } from '../../core/v1/pod-spec.ts';
 import { nonNegative, validatePodTemplate } from '../../core/v1/pod-template-validation.ts';
-
-/** The fields of `spec` they share. */
-export const workloadSpec = {
-  replicas: v.optional(int32(), 1),
-  minReadySeconds: v.optional(int32()),
-  selector: labelSelectorSchema,
-  template: podTemplateSchema,
-};
+import type { PodTemplateSpec } from '../../core/v1/types.gen.ts';
+import type { LabelSelector } from '../../meta/v1/types.gen.ts';
 
 export interface Workload extends KubeObject {
   spec: {

@@ -1,45 +1,10 @@
 /** Asks whether the calling user may do something. Answered at once and never stored. */
-import * as v from 'valibot';
 import { invalidCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import type { SelfSubjectAccessReview } from './types.gen.ts';
 
-const requirementSchema = struct({
-  key: v.optional(v.string()),
-  operator: v.optional(v.string()),
-  values: v.optional(v.array(v.string())),
-});
-
-const resourceAttributesSchema = struct({
-  namespace: v.optional(v.string()),
-  verb: v.optional(v.string()),
-  group: v.optional(v.string()),
-  resource: v.optional(v.string()),
-  subresource: v.optional(v.string()),
-  name: v.optional(v.string()),
-  fieldSelector: v.optional(
-    struct({
-      rawSelector: v.optional(v.string()),
-      requirements: v.optional(v.array(requirementSchema)),
-    }),
-  ),
-});
-
-export type ResourceAttributes = v.InferOutput<typeof resourceAttributesSchema>;
-
-const reviewSchema = struct({
-  apiVersion: v.literal('authorization.k8s.io/v1'),
-  kind: v.literal('SelfSubjectAccessReview'),
-  metadata: objectMetaSchema,
-  spec: struct({
-    resourceAttributes: v.optional(resourceAttributesSchema),
-    nonResourceAttributes: v.optional(struct({ path: v.optional(v.string()), verb: v.optional(v.string()) })),
-  }),
-  status: v.optional(struct({ allowed: v.boolean(), reason: v.optional(v.string()) })),
-});
-
-export type SelfSubjectAccessReview = v.InferOutput<typeof reviewSchema>;
+export type { ResourceAttributes, SelfSubjectAccessReview } from './types.gen.ts';
 
 /** Upstream: apis/authorization/validation ValidateSelfSubjectAccessReviewSpec. */
 function validate({ spec }: SelfSubjectAccessReview): StatusCause[] {

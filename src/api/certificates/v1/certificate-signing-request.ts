@@ -1,38 +1,12 @@
-import * as v from 'valibot';
 import { humanDuration } from '../../../apimachinery/age.ts';
 import { checkPathSegment } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { conditionSchema, int32, objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
 import { ageColumn, nameColumn, none } from '../../columns.ts';
 import { hasCondition } from './conditions.ts';
+import type { CertificateSigningRequest } from './types.gen.ts';
 import { validateSpec, validateStatusUpdate } from './validation.ts';
 
-const certificateSigningRequestSchema = struct({
-  apiVersion: v.literal('certificates.k8s.io/v1'),
-  kind: v.literal('CertificateSigningRequest'),
-  metadata: objectMetaSchema,
-  spec: struct({
-    /** Base64 of a PEM. */
-    request: v.string(),
-    signerName: v.string(),
-    expirationSeconds: v.optional(int32()),
-    usages: v.optional(v.array(v.string()), []),
-    /** The requesting user, set by the server (admission/certificate-signing-request.ts). */
-    username: v.optional(v.string()),
-    uid: v.optional(v.string()),
-    groups: v.optional(v.array(v.string())),
-    extra: v.optional(v.record(v.string(), v.array(v.string()))),
-  }),
-  status: v.optional(
-    struct({
-      conditions: v.optional(v.array(conditionSchema)),
-      /** Base64 of a PEM. */
-      certificate: v.optional(v.string()),
-    }),
-  ),
-});
-
-export type CertificateSigningRequest = v.InferOutput<typeof certificateSigningRequestSchema>;
+export type { CertificateSigningRequest } from './types.gen.ts';
 
 /** As upstream prints it: a denial counts before an approval. */
 function conditionText(request: CertificateSigningRequest): string {

@@ -1,30 +1,13 @@
-import * as v from 'valibot';
 import { invalidCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { int32, objectMetaSchema, struct, time } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
+import type { Lease } from './types.gen.ts';
+
+export type { Lease } from './types.gen.ts';
 
 /** Where node agents renew their leases, each under the name of its Node. */
 export const nodeLeaseNamespace = 'kube-node-lease';
-
-const leaseSchema = struct({
-  apiVersion: v.literal('coordination.k8s.io/v1'),
-  kind: v.literal('Lease'),
-  metadata: objectMetaSchema,
-  spec: v.optional(
-    struct({
-      holderIdentity: v.optional(v.string()),
-      leaseDurationSeconds: v.optional(int32()),
-      acquireTime: v.optional(time()),
-      renewTime: v.optional(time()),
-      leaseTransitions: v.optional(int32()),
-    }),
-    {},
-  ),
-});
-
-export type Lease = v.InferOutput<typeof leaseSchema>;
 
 function validateSpec({ leaseDurationSeconds = 1, leaseTransitions = 0 }: Lease['spec']): StatusCause[] {
   const causes: StatusCause[] = [];

@@ -1,28 +1,11 @@
-import * as v from 'valibot';
 import { invalidCause, tooLongCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { objectMetaSchema, stringMap, struct } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
-import {
-  base64Bytes,
-  maxDataBytes,
-  utf8Bytes,
-  validateBase64,
-  validateDataKeys,
-  validateImmutableData,
-} from './data.ts';
+import { base64Bytes, maxDataBytes, utf8Bytes, validateDataKeys, validateImmutableData } from './data.ts';
+import type { ConfigMap } from './types.gen.ts';
 
-const configMapSchema = struct({
-  apiVersion: v.literal('v1'),
-  kind: v.literal('ConfigMap'),
-  metadata: objectMetaSchema,
-  data: v.optional(stringMap()),
-  binaryData: v.optional(stringMap()),
-  immutable: v.optional(v.boolean()),
-});
-
-export type ConfigMap = v.InferOutput<typeof configMapSchema>;
+export type { ConfigMap } from './types.gen.ts';
 
 function validateData({ data = {}, binaryData = {} }: ConfigMap): StatusCause[] {
   const bytes =
@@ -34,7 +17,6 @@ function validateData({ data = {}, binaryData = {} }: ConfigMap): StatusCause[] 
       .filter((key) => Object.hasOwn(binaryData, key))
       .map((key) => invalidCause(`data[${key}]`, key, 'duplicate of key present in binaryData')),
     ...validateDataKeys(binaryData, 'binaryData'),
-    ...validateBase64(binaryData, 'binaryData'),
     ...(bytes > maxDataBytes ? [tooLongCause('[]', maxDataBytes)] : []),
   ];
 }

@@ -11,8 +11,8 @@ import { canonicalAddress } from '../../../base/addresses.ts';
 import { checkIPAddress } from '../../ip.ts';
 import { validateEnv, validateEnvFrom } from './env-validation.ts';
 import { validateContainerSecurity } from './pod-security-validation.ts';
-import type { Container, ContainerPort, PodSpec } from './pod-spec.ts';
 import { validateResources } from './resource-validation.ts';
+import type { Container, ContainerPort, PodSpec } from './types.gen.ts';
 import { validateVolumeMounts } from './volume-validation.ts';
 
 export interface PodRules {

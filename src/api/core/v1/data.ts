@@ -1,6 +1,6 @@
 /** The keyed contents of ConfigMaps and Secrets. */
 import { deepEqual } from '../../../apimachinery/equality.ts';
-import { forbiddenCause, invalidCause } from '../../../apimachinery/field-error.ts';
+import { forbiddenCause } from '../../../apimachinery/field-error.ts';
 import { checkConfigMapKey, nameCauses } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 
@@ -8,10 +8,6 @@ type Data = Readonly<Record<string, string>>;
 
 /** All values of one object together, decoded. */
 export const maxDataBytes = 1024 * 1024;
-
-const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-
-export const isBase64 = (text: string) => base64.test(text);
 
 /** How many bytes a base64 text stands for. */
 export function base64Bytes(text: string): number {
@@ -28,13 +24,6 @@ export function toBase64(text: string): string {
 
 export function validateDataKeys(data: Data, path: string): StatusCause[] {
   return Object.keys(data).flatMap((key) => nameCauses(`${path}[${key}]`, key, checkConfigMapKey));
-}
-
-/** The value is not repeated in the message: it may be a secret that was forgotten to encode. */
-export function validateBase64(data: Data, path: string): StatusCause[] {
-  return Object.entries(data)
-    .filter(([, value]) => !isBase64(value))
-    .map(([key]) => invalidCause(`${path}[${key}]`, '<value>', 'must be base64 encoded'));
 }
 
 interface MaybeImmutable {

@@ -2,45 +2,12 @@
  * Endpoints, the older form of EndpointSlices: clients still read them, and people still write them for Services
  * without a selector.
  */
-import * as v from 'valibot';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { int32, objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
 import { ageColumn, listWithMore, nameColumn, none } from '../../columns.ts';
 import { validateEndpoints } from './endpoints-validation.ts';
-import { objectReferenceSchema } from './object-reference.ts';
+import type { Endpoints } from './types.gen.ts';
 
-const endpointAddress = struct({
-  ip: v.string(),
-  hostname: v.optional(v.string()),
-  nodeName: v.optional(v.string()),
-  targetRef: v.optional(objectReferenceSchema),
-});
-
-const endpointPort = struct({
-  name: v.optional(v.string()),
-  protocol: v.optional(v.picklist(['TCP', 'UDP', 'SCTP']), 'TCP'),
-  port: int32(),
-  appProtocol: v.optional(v.string()),
-});
-
-/** Every address serves every port. */
-const endpointSubset = struct({
-  addresses: v.optional(v.array(endpointAddress)),
-  notReadyAddresses: v.optional(v.array(endpointAddress)),
-  ports: v.optional(v.array(endpointPort)),
-});
-
-const endpointsSchema = struct({
-  apiVersion: v.literal('v1'),
-  kind: v.literal('Endpoints'),
-  metadata: objectMetaSchema,
-  subsets: v.optional(v.array(endpointSubset)),
-});
-
-export type Endpoints = v.InferOutput<typeof endpointsSchema>;
-export type EndpointSubset = v.InferOutput<typeof endpointSubset>;
-export type EndpointAddress = v.InferOutput<typeof endpointAddress>;
-export type EndpointPort = v.InferOutput<typeof endpointPort>;
+export type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints } from './types.gen.ts';
 
 /** With the value `true`: these Endpoints are not made into slices. */
 export const skipMirrorLabel = 'endpointslice.kubernetes.io/skip-mirror';

@@ -9,7 +9,7 @@ import {
 } from '../../../apimachinery/names.ts';
 import { canonicalQuantity, validateQuantity } from '../../../apimachinery/quantity.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import type { Container, EnvVar } from './pod-spec.ts';
+import type { Container, EnvVar } from './types.gen.ts';
 
 type EnvVarSource = NonNullable<EnvVar['valueFrom']>;
 type EnvFromSource = NonNullable<Container['envFrom']>[number];

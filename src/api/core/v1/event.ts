@@ -1,31 +1,10 @@
-import * as v from 'valibot';
 import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { int32, objectMetaSchema, struct, time } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { eventColumns } from './event-columns.ts';
-import { objectReferenceSchema } from './object-reference.ts';
+import type { Event } from './types.gen.ts';
 
-const eventSchema = struct({
-  apiVersion: v.literal('v1'),
-  kind: v.literal('Event'),
-  metadata: objectMetaSchema,
-  involvedObject: objectReferenceSchema,
-  reason: v.optional(v.string()),
-  message: v.optional(v.string()),
-  type: v.optional(v.string()),
-  count: v.optional(int32()),
-  firstTimestamp: v.optional(time()),
-  lastTimestamp: v.optional(time()),
-  eventTime: v.optional(time()),
-  series: v.optional(struct({ count: v.optional(int32()), lastObservedTime: v.optional(time()) })),
-  source: v.optional(struct({ component: v.optional(v.string()), host: v.optional(v.string()) }), {}),
-  reportingComponent: v.optional(v.string(), ''),
-  reportingInstance: v.optional(v.string(), ''),
-  action: v.optional(v.string()),
-});
-
-export type Event = v.InferOutput<typeof eventSchema>;
+export type { Event } from './types.gen.ts';
 
 /** Events of objects without a namespace live here. */
 const clusterScopeNamespace = 'default';

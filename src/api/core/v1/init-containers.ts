@@ -1,6 +1,6 @@
 /** The init containers of a pod, which are not run yet: as much of them as its status and its requests need. */
 import { isRecord } from '../../../apimachinery/equality.ts';
-import type { Container, PodSpec } from './pod-spec.ts';
+import type { Container, PodSpec } from './types.gen.ts';
 
 export type InitContainer = Pick<Container, 'name' | 'image'> &
   Partial<Pick<Container, 'resources'>> & {

@@ -1,25 +1,11 @@
-import * as v from 'valibot';
 import { invalidCause } from '../../../apimachinery/field-error.ts';
 import { checkDns1123Label, checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { conditionSchema, objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
+import type { Namespace } from './types.gen.ts';
 
-const namespaceSchema = struct({
-  apiVersion: v.literal('v1'),
-  kind: v.literal('Namespace'),
-  metadata: objectMetaSchema,
-  spec: v.optional(struct({ finalizers: v.optional(v.array(v.string())) })),
-  status: v.optional(
-    struct({
-      phase: v.optional(v.picklist(['Active', 'Terminating'])),
-      conditions: v.optional(v.array(conditionSchema)),
-    }),
-  ),
-});
-
-export type Namespace = v.InferOutput<typeof namespaceSchema>;
+export type { Namespace } from './types.gen.ts';
 
 /** While it stands, the namespace's contents are not yet gone. */
 export const namespaceFinalizer = 'kubernetes';

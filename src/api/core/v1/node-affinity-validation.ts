@@ -7,7 +7,7 @@ import {
   nameCauses,
 } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import type { NodeSelectorTerm, PodSpec } from './pod-spec.ts';
+import type { NodeSelectorTerm, PodSpec } from './types.gen.ts';
 
 type Requirement = NonNullable<NodeSelectorTerm['matchExpressions']>[number];
 

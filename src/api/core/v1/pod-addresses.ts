@@ -4,7 +4,7 @@ import { nameCauses } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { canonicalAddress } from '../../../base/addresses.ts';
 import { checkIPAddress } from '../../ip.ts';
-import type { PodStatus } from './pod-status.ts';
+import type { PodStatus } from './types.gen.ts';
 
 export function validatePodAddresses({ hostIP, podIP, podIPs = [] }: PodStatus): StatusCause[] {
   const single = Object.entries({ hostIP, podIP }).flatMap(([field, ip]) =>

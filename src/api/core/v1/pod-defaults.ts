@@ -5,8 +5,8 @@
 import { fillDefaults } from '../../../apimachinery/type-defaults.ts';
 import { kubernetesFields } from '../../field-table.ts';
 import type { Pod } from './pod.ts';
-import type { Container, PodSpec, PodTemplateSpec } from './pod-spec.ts';
 import { podSpecDefaults } from './pod-spec-defaults.ts';
+import type { Container, PodSpec, PodTemplateSpec } from './types.gen.ts';
 
 export function setPodDefaults(pod: Pod): void {
   const { spec } = pod;

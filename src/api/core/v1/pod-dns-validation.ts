@@ -3,7 +3,7 @@ import { invalidCause, requiredCause } from '../../../apimachinery/field-error.t
 import { checkDns1123Subdomain, nameCauses } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { checkIPAddress } from '../../ip.ts';
-import type { PodSpec } from './pod-spec.ts';
+import type { PodSpec } from './types.gen.ts';
 
 /** What fits in a resolv.conf that every C library can read. */
 export const maxNameservers = 3;

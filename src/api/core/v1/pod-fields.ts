@@ -7,7 +7,7 @@
 import { isRecord } from '../../../apimachinery/equality.ts';
 import type { FieldType, ObjectType } from '../../../apimachinery/field-types.ts';
 import { kubernetesFields } from '../../field-table.ts';
-import type { PodSpec } from './pod-spec.ts';
+import type { PodSpec } from './types.gen.ts';
 
 export const treatments = {
   honoured: 'works as in Kubernetes; the fields inside it have entries of their own',

@@ -1,6 +1,6 @@
 /** Quality of service: who goes first when a node runs out (upstream: component-helpers qos.ComputePodQOS). */
 import { tryParseQuantity } from '../../../apimachinery/quantity.ts';
-import type { PodSpec } from './pod-spec.ts';
+import type { PodSpec } from './types.gen.ts';
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 

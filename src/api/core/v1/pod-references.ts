@@ -1,7 +1,7 @@
 /** The ConfigMaps and Secrets, of its own namespace, that a pod needs. */
 import { isRecord } from '../../../apimachinery/equality.ts';
 import type { Pod } from './pod.ts';
-import type { Container } from './pod-spec.ts';
+import type { Container } from './types.gen.ts';
 
 /** By name. */
 export interface References {

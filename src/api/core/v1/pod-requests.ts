@@ -2,7 +2,7 @@
 import { quantityMilliValue, quantityValue, tryParseQuantity } from '../../../apimachinery/quantity.ts';
 import { initContainersOf } from './init-containers.ts';
 import type { Pod } from './pod.ts';
-import type { Container } from './pod-spec.ts';
+import type { Container } from './types.gen.ts';
 
 /** Thousandths for cpu, whole units for everything else; what is not a quantity counts as nothing. */
 export function amounts(quantities: Readonly<Record<string, string>> | undefined): Map<string, number> {

@@ -6,7 +6,7 @@ import {
   requiredCause,
 } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import type { Container, PodSpec } from './pod-spec.ts';
+import type { Container, PodSpec } from './types.gen.ts';
 
 const largestId = 2147483647;
 const longestSysctl = 253;

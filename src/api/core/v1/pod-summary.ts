@@ -7,7 +7,7 @@
 import { initContainersOf, isSidecar } from './init-containers.ts';
 import type { Pod } from './pod.ts';
 import { isPodTerminal, podCondition, podReady } from './pod-conditions.ts';
-import type { ContainerStatus } from './pod-status.ts';
+import type { ContainerStatus } from './types.gen.ts';
 
 export interface PodSummary {
   readonly readyContainers: number;

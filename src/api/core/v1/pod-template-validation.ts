@@ -14,7 +14,7 @@ import { type PodRules, validateContainers } from './container-validation.ts';
 import { validateNodeAffinity } from './node-affinity-validation.ts';
 import { validateHostAliases, validatePodDns } from './pod-dns-validation.ts';
 import { validatePodSecurity, validateSchedulingGates } from './pod-security-validation.ts';
-import type { PodSpec, PodTemplateSpec, Toleration } from './pod-spec.ts';
+import type { PodSpec, PodTemplateSpec, Toleration } from './types.gen.ts';
 import { validateVolumes } from './volume-validation.ts';
 
 export function validatePodSpec(spec: PodSpec, path: string, rules: PodRules): StatusCause[] {

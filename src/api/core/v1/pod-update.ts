@@ -7,7 +7,7 @@ import { deepEqual, identityOf } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, invalidCause } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import type { Pod } from './pod.ts';
-import type { PodSpec, Toleration } from './pod-spec.ts';
+import type { PodSpec, Toleration } from './types.gen.ts';
 
 const changeable = [
   '`spec.containers[*].image`',

@@ -1,27 +1,16 @@
-import * as v from 'valibot';
 import { keepMeta } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
 import { validatePodAddresses } from './pod-addresses.ts';
 import { podColumns } from './pod-columns.ts';
 import { isPodTerminal } from './pod-conditions.ts';
 import { setPodDefaults } from './pod-defaults.ts';
 import { qosClassOf } from './pod-qos.ts';
 import { podRules } from './pod-rules.ts';
-import { podSpecSchema } from './pod-spec.ts';
-import { podStatusSchema } from './pod-status.ts';
 import { validatePodSpec } from './pod-template-validation.ts';
 import { validatePodUpdate } from './pod-update.ts';
+import type { Pod } from './types.gen.ts';
 
-const podSchema = struct({
-  apiVersion: v.literal('v1'),
-  kind: v.literal('Pod'),
-  metadata: objectMetaSchema,
-  spec: podSpecSchema,
-  status: v.optional(podStatusSchema),
-});
-
-export type Pod = v.InferOutput<typeof podSchema>;
+export type { Pod } from './types.gen.ts';
 
 /** Seconds that the node agent gets to stop the pod; 0 where there is nothing to stop. */
 function gracePeriodSeconds(pod: Pod, requested: number | undefined): number {

@@ -3,7 +3,7 @@ import { invalidCause, requiredCause } from '../../../apimachinery/field-error.t
 import { checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
 import { tryParseQuantity, validateQuantity } from '../../../apimachinery/quantity.ts';
 import { maxCauses, type StatusCause } from '../../../apimachinery/status-error.ts';
-import type { Container } from './pod-spec.ts';
+import type { Container } from './types.gen.ts';
 
 type Amounts = Readonly<Record<string, string>>;
 

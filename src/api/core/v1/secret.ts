@@ -1,31 +1,11 @@
-import * as v from 'valibot';
 import { invalidCause, requiredCause, tooLongCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { objectMetaSchema, stringMap, struct } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
-import {
-  base64Bytes,
-  maxDataBytes,
-  toBase64,
-  validateBase64,
-  validateDataKeys,
-  validateImmutableData,
-} from './data.ts';
+import { base64Bytes, maxDataBytes, toBase64, validateDataKeys, validateImmutableData } from './data.ts';
+import type { Secret } from './types.gen.ts';
 
-const secretSchema = struct({
-  apiVersion: v.literal('v1'),
-  kind: v.literal('Secret'),
-  metadata: objectMetaSchema,
-  /** Base64. */
-  data: v.optional(stringMap()),
-  /** Write-only: merged into `data` and never stored. */
-  stringData: v.optional(stringMap()),
-  type: v.optional(v.string(), 'Opaque'),
-  immutable: v.optional(v.boolean()),
-});
-
-export type Secret = v.InferOutput<typeof secretSchema>;
+export type { Secret } from './types.gen.ts';
 
 /** The keys that a typed secret must have (upstream: ValidateSecret). */
 const keysOfType: ReadonlyMap<string, readonly string[]> = new Map([
@@ -47,7 +27,6 @@ function validateData({ data = {} }: Secret): StatusCause[] {
   const bytes = Object.values(data).reduce((sum, text) => sum + base64Bytes(text), 0);
   return [
     ...validateDataKeys(data, 'data'),
-    ...validateBase64(data, 'data'),
     ...(bytes > maxDataBytes ? [tooLongCause('data', maxDataBytes)] : []),
   ];
 }

@@ -25,7 +25,6 @@ type Spec = Service['spec'];
 
 const maxAffinitySeconds = 86400;
 const ipFamilies = ['IPv4', 'IPv6'];
-const ipFamilyPolicies = ['SingleStack', 'PreferDualStack', 'RequireDualStack'];
 
 export function validateService(service: Service): StatusCause[] {
   const { spec } = service;
@@ -135,14 +134,11 @@ function validateClusterIPs(spec: Spec): StatusCause[] {
 
 function validateFamilies(spec: Spec): StatusCause[] {
   const seen = new Set<string>();
-  const causes = (spec.ipFamilies ?? []).flatMap((family, index) => {
+  return (spec.ipFamilies ?? []).flatMap((family, index) => {
     const at = `spec.ipFamilies[${index}]`;
     if (!ipFamilies.includes(family)) return [notSupportedCause(at, family, ipFamilies)];
     return unique(seen, family, duplicateCause(at, family));
   });
-  if (spec.ipFamilyPolicy !== undefined && !ipFamilyPolicies.includes(spec.ipFamilyPolicy))
-    causes.push(notSupportedCause('spec.ipFamilyPolicy', spec.ipFamilyPolicy, ipFamilyPolicies));
-  return causes;
 }
 
 function validateAffinity({ sessionAffinity, sessionAffinityConfig }: Spec): StatusCause[] {

@@ -1,6 +1,6 @@
 /** Taints that the control plane itself puts on nodes, and what tolerates a taint (upstream: core/v1 well_known_taints, toleration.go). */
 import type { Taint } from './node.ts';
-import type { Toleration } from './pod-spec.ts';
+import type { Toleration } from './types.gen.ts';
 
 export const taintKeys = {
   notReady: 'node.kubernetes.io/not-ready',

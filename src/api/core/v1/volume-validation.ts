@@ -4,25 +4,13 @@ import {
   forbiddenCause,
   invalidCause,
   notFoundCause,
-  notSupportedCause,
   requiredCause,
 } from '../../../apimachinery/field-error.ts';
 import { checkDns1123Label, nameCauses } from '../../../apimachinery/names.ts';
 import { validateQuantity } from '../../../apimachinery/quantity.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import type { Volume, VolumeMount } from './pod-spec.ts';
 import { volumeSources } from './pod-spec-defaults.ts';
-
-const hostPathTypes = [
-  '',
-  'BlockDevice',
-  'CharDevice',
-  'Directory',
-  'DirectoryOrCreate',
-  'File',
-  'FileOrCreate',
-  'Socket',
-];
+import type { Volume, VolumeMount } from './types.gen.ts';
 
 export function validateVolumes(volumes: readonly Volume[], path: string): StatusCause[] {
   const seen = new Set<string>();
@@ -56,12 +44,7 @@ function validateSource(volume: Volume, path: string): StatusCause[] {
 function validateHostPath({ hostPath }: Volume, path: string): StatusCause[] {
   if (!hostPath) return [];
   if (!hostPath.path) return [requiredCause(`${path}.path`)];
-  return [
-    ...backsteps(hostPath.path, `${path}.path`),
-    ...(hostPathTypes.includes(hostPath.type)
-      ? []
-      : [notSupportedCause(`${path}.type`, hostPath.type, hostPathTypes)]),
-  ];
+  return backsteps(hostPath.path, `${path}.path`);
 }
 
 const backsteps = (value: string, path: string) =>

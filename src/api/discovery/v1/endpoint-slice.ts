@@ -1,44 +1,9 @@
-import * as v from 'valibot';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { int32, objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
 import { ageColumn, listWithMore, nameColumn } from '../../columns.ts';
-import { objectReferenceSchema } from '../../core/v1/object-reference.ts';
 import { validateEndpointSlice, validateEndpointSliceUpdate } from './endpoint-slice-validation.ts';
+import type { EndpointSlice } from './types.gen.ts';
 
-const endpoint = struct({
-  addresses: v.array(v.string()),
-  conditions: v.optional(
-    struct({
-      ready: v.optional(v.boolean()),
-      serving: v.optional(v.boolean()),
-      terminating: v.optional(v.boolean()),
-    }),
-    {},
-  ),
-  hostname: v.optional(v.string()),
-  nodeName: v.optional(v.string()),
-  targetRef: v.optional(objectReferenceSchema),
-});
-
-const endpointPort = struct({
-  name: v.optional(v.string(), ''),
-  protocol: v.optional(v.picklist(['TCP', 'UDP', 'SCTP']), 'TCP'),
-  port: v.optional(int32()),
-  appProtocol: v.optional(v.string()),
-});
-
-const endpointSliceSchema = struct({
-  apiVersion: v.literal('discovery.k8s.io/v1'),
-  kind: v.literal('EndpointSlice'),
-  metadata: objectMetaSchema,
-  addressType: v.picklist(['IPv4', 'IPv6', 'FQDN']),
-  endpoints: v.optional(v.array(endpoint), []),
-  ports: v.optional(v.array(endpointPort), []),
-});
-
-export type EndpointSlice = v.InferOutput<typeof endpointSliceSchema>;
-export type Endpoint = v.InferOutput<typeof endpoint>;
-export type EndpointPort = v.InferOutput<typeof endpointPort>;
+export type { Endpoint, EndpointPort, EndpointSlice } from './types.gen.ts';
 
 const shownInColumn = 3;
 const unset = '<unset>';

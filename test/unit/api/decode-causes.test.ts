@@ -1,12 +1,12 @@
 /** What a client is told of an object with wrong choices and missing fields: all of it at once. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { kubernetesFields } from '../../../src/api/field-table.ts';
-import { registry } from '../../../src/api/registry.ts';
+import { kindFields, registry } from '../../../src/api/registry.ts';
 import { convertObject } from '../../../src/apimachinery/decode.ts';
 import { deepCopy } from '../../../src/apimachinery/equality.ts';
+import type { Field, FieldType, ObjectType } from '../../../src/apimachinery/field-types.ts';
 import { apiVersionOf, type ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
-import { type Schema, viewSchema } from '../../../src/apimachinery/schema-types.ts';
+import { objectTypeOf } from '../../../src/apimachinery/schema-types.ts';
 import { StatusError } from '../../../src/apimachinery/status-error.ts';
 import type { Raw } from '../../fixtures/kinds.ts';
 
@@ -15,7 +15,7 @@ const kinds = new Map(registry.map((definition) => [definition.kind, definition]
 /** The causes of the refusal, `field: message` each. */
 function refusal(definition: ResourceDefinition, body: unknown): string[] {
   try {
-    convertObject(kubernetesFields, definition, deepCopy(body), 'Ignore');
+    convertObject(kindFields, definition, deepCopy(body), 'Ignore');
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     return (error.status.details?.causes ?? [error.status]).map(
@@ -67,7 +67,7 @@ test('of more than a hundred causes a hundred are listed', () => {
   const containers = Array.from({ length: 99 }, (_, i) => ({ name: `c${i}`, image: '' }));
   const found = () =>
     convertObject(
-      kubernetesFields,
+      kindFields,
       definition,
       { metadata: { name: 'a' }, spec: { restartPolicy: 'No', dnsPolicy: 'No', containers } },
       'Ignore',
@@ -80,43 +80,49 @@ test('of more than a hundred causes a hundred are listed', () => {
   });
 });
 
-/** An object with every field that the schema names. */
-function full(schema: Schema, name = ''): unknown {
-  const view = viewSchema(schema);
-  switch (view.kind) {
+/** An object with every field that is acted on. */
+function full(type: FieldType, name = '', inside: readonly string[] = []): unknown {
+  switch (type.kind) {
     case 'object':
-      return Object.fromEntries([...view.entries].map(([key, entry]) => [key, full(entry.schema, key)]));
+      if (inside.includes(type.object.name)) return {};
+      return Object.fromEntries(
+        acted(type.object).map((field) => [
+          field.name,
+          field.choices?.[0] ?? full(field.type, field.name, [...inside, type.object.name]),
+        ]),
+      );
     case 'list':
-      return [full(view.items, name)];
+      return [full(type.items, name, inside)];
     case 'map':
-      return { key: full(view.values) };
-    case 'choice':
-      return view.choices[0];
-    case 'scalar': {
-      const { type } = view;
-      if (type.kind !== 'scalar' || type.scalar === 'quantity') return '1';
-      if (type.scalar === 'string') return /time|At$/i.test(name) ? '2026-01-01T00:00:00.000000Z' : 'eA==';
+      return { key: full(type.values, '', inside) };
+    case 'scalar':
+      if (type.scalar === 'time' || type.scalar === 'microTime') return '2026-01-01T00:00:00.000000Z';
+      if (type.scalar === 'string' || type.scalar === 'bytes') return 'eA==';
+      if (type.scalar === 'quantity') return '1';
       return type.scalar === 'bool' ? true : 1;
-    }
     case 'any':
       return {};
   }
 }
 
+const acted = (type: ObjectType): readonly Field[] =>
+  [...type.fields.values()].filter(({ rule }) => rule?.acts ?? false);
+
 /** Every way to break one field: the path of keys, and the value it gets; undefined takes it away. */
 function* breakages(
-  schema: Schema,
+  type: FieldType,
   path: (string | number)[] = [],
+  inside: readonly string[] = [],
 ): Generator<[(string | number)[], unknown]> {
-  const view = viewSchema(schema);
-  if (view.kind === 'choice') for (const text of ['Bad', 'constructor']) yield [path, text];
-  if (view.kind === 'list') yield* breakages(view.items, [...path, 0]);
-  if (view.kind === 'map') yield* breakages(view.values, [...path, 'key']);
-  if (view.kind !== 'object') return;
-  for (const [key, entry] of view.entries) {
-    if (path.length === 0 && (key === 'apiVersion' || key === 'kind')) continue;
-    if (entry.required) yield [[...path, key], undefined];
-    yield* breakages(entry.schema, [...path, key]);
+  if (type.kind === 'list') yield* breakages(type.items, [...path, 0], inside);
+  if (type.kind === 'map') yield* breakages(type.values, [...path, 'key'], inside);
+  if (type.kind !== 'object' || inside.includes(type.object.name)) return;
+  for (const { name, type: inner, choices, rule } of acted(type.object)) {
+    if (path.length === 0 && (name === 'apiVersion' || name === 'kind')) continue;
+    if (choices && inner.kind === 'scalar')
+      for (const text of ['Bad', 'constructor']) yield [[...path, name], text];
+    if (rule?.mandatory) yield [[...path, name], undefined];
+    yield* breakages(inner, [...path, name], [...inside, type.object.name]);
   }
 }
 
@@ -129,13 +135,14 @@ function put(object: unknown, path: readonly (string | number)[], value: unknown
 
 for (const definition of registry) {
   test(`${definition.kind}: whatever is missing or no choice, its name is judged too`, () => {
+    const type: FieldType = { kind: 'object', object: objectTypeOf(definition, kindFields) };
     const base = {
-      ...(full(definition.schema) as object),
+      ...(full(type) as object),
       apiVersion: apiVersionOf(definition),
       kind: definition.kind,
       metadata: { name: 'Bad/Name' },
     };
-    for (const [path, value] of breakages(definition.schema)) {
+    for (const [path, value] of breakages(type)) {
       if (path[0] === 'metadata') continue;
       const body = deepCopy(base);
       put(body, path, value);
