@@ -62,14 +62,14 @@ describe('the shims of pods', () => {
     eventually(async () => {
       for (const pid of pids) assert.equal(await nameOf(pid), '', `process ${pid} is there`);
     });
-  /** The pod, Ready in another sandbox than before, with each container started again. */
+  /** The pod, Ready in another sandbox than before, with each container started once more. */
   const inAnotherSandbox = (name: string, { id }: { readonly id: string }) =>
     eventually(async () => {
       const pod = await node.waitFor(name, isReady);
       const running = await runningOf(pod);
       assert.equal(running.length, 3);
       assert.ok(running.every((object) => object.id !== id));
-      assert.ok(pod.status?.containerStatuses?.every(({ restartCount }) => restartCount > 0));
+      assert.ok(pod.status?.containerStatuses?.every(({ restartCount }) => restartCount === 1));
       return pod;
     }, 40_000);
   const sandboxOf = async (pod: Pod) =>
@@ -137,6 +137,9 @@ describe('the shims of pods', () => {
     for (const shim of await shimsOf(pod)) process.kill(shim, 'SIGKILL');
     const again = await inAnotherSandbox('killed', sandbox);
     await gone(processes);
+    for (const { lastState } of again.status?.containerStatuses ?? []) {
+      assert.deepEqual([lastState?.terminated?.exitCode, lastState?.terminated?.reason], [137, 'Error']);
+    }
     assert.equal((await shimsOf(again)).length, shared ? 1 : 3);
   });
 
