@@ -6,6 +6,8 @@ export type RuntimeErrorReason =
   | 'PullFailed'
   | 'InvalidImageName'
   | 'CannotRun'
+  /** A container was not started because the sandbox that it is in has ended. */
+  | 'SandboxEnded'
   | 'Failed';
 
 /** A failure of the engine, with what a pod's status must tell apart. */

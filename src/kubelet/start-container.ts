@@ -78,13 +78,21 @@ async function createAndStart(context: StartContext, pod: Pod, config: Container
   return id;
 }
 
-/** False when the container could not run and has ended by that, of which the pod's worker makes the event. */
+/**
+ * False when the container could not run and has ended by that, of which the pod's worker makes the event. One whose
+ * sandbox has ended is no failure of its own: it goes, uncounted, and is made again in the next sandbox.
+ */
 async function startOrEnd(runtime: ContainerRuntime, id: string): Promise<boolean> {
   try {
     await orFail('RunContainerError', () => runtime.startContainer(id));
     return true;
   } catch (error) {
-    if (error instanceof StartError && (await runtime.inspect(id))?.state === 'exited') return false;
+    if (!(error instanceof StartError)) throw error;
+    if (error.cause instanceof RuntimeError && error.cause.reason === 'SandboxEnded') {
+      await runtime.remove(id);
+      throw error.cause;
+    }
+    if ((await runtime.inspect(id))?.state === 'exited') return false;
     throw error;
   }
 }

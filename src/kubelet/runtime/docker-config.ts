@@ -127,6 +127,7 @@ export function containerOptions(
       ...(waits && { [labels.hostname]: config.hostname }),
     },
     HostConfig: {
+      ...inShimOf(config.sandboxId),
       NetworkMode: `container:${config.sandboxId}`,
       IpcMode: config.hostIPC ? 'host' : `container:${config.sandboxId}`,
       ...pidMode(config),
@@ -149,6 +150,12 @@ export function containerOptions(
     },
   };
 }
+
+/**
+ * One shim of containerd for the whole pod, not one for each container. A container without the annotation, as the
+ * sandbox is, has the group of its own id. Docker takes it from 24 on and ignores it before; dockerode's types lack it.
+ */
+const inShimOf = (id: string): object => ({ Annotations: { 'io.containerd.runc.v2.group': id } });
 
 /** No propagation, although dockerode's type wants one: a volume that has Docker's own directory in it needs another. */
 const notBelow = { ReadOnlyNonRecursive: true } as unknown as Docker.MountSettings['BindOptions'];

@@ -158,7 +158,14 @@ export class DockerRuntime implements ContainerRuntime {
   async startContainer(id: string): Promise<void> {
     const container = this.#docker.getContainer(id);
     const named = this.#named.delete(id);
-    await call('start', () => container.start(), 'CannotRun');
+    try {
+      await call('start', () => container.start(), 'CannotRun');
+    } catch (error) {
+      if (error instanceof RuntimeError && error.reason === 'CannotRun' && (await this.#lostSandbox(id))) {
+        throw new RuntimeError('SandboxEnded', error.message, { cause: error });
+      }
+      throw error;
+    }
     if (named) return;
     const info = await unlessGone(call('inspect', () => container.inspect()));
     const hostname = info?.Config.Labels[labels.hostname];
@@ -293,6 +300,18 @@ export class DockerRuntime implements ContainerRuntime {
     const found = await this.inspect(id);
     if (found?.kind !== 'sandbox') throw new RuntimeError('NotFound', `sandbox ${id.slice(0, 12)} is gone`);
     return found;
+  }
+
+  /** Asks the kernel, too: Docker learns of the end of each container by itself, the sandbox's perhaps last. */
+  async #lostSandbox(containerId: string): Promise<boolean> {
+    const container = await this.inspect(containerId);
+    if (container?.kind !== 'container') return false;
+    const sandbox = await this.inspect(container.sandboxId);
+    if (sandbox?.state !== 'running') return true;
+    return readlink(`/proc/${sandbox.pid}/ns/net`).then(
+      () => false,
+      (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+    );
   }
 
   async #leftHostNetwork({ id, pid }: SandboxState): Promise<void> {

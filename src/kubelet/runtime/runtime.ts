@@ -214,6 +214,7 @@ export interface ContainerRuntime {
   assignSandbox(id: string, pod: PodReference, attempt: number): Promise<void>;
 
   createContainer(config: ContainerConfig): Promise<string>;
+  /** Rejects with `SandboxEnded` when that is why the container cannot run, else with `CannotRun`. */
   startContainer(id: string): Promise<void>;
   /** Asks to stop: the image's stop signal. */
   terminate(id: string): Promise<void>;

@@ -137,7 +137,7 @@ export class SimulatedRuntime implements ContainerRuntime {
     const container = this.#container(id);
     if (!container) throw new RuntimeError('CannotRun', `no container ${id}`);
     if (this.#objects.get(container.sandboxId)?.state !== 'running') {
-      throw new RuntimeError('CannotRun', `cannot join the namespaces of ${container.sandboxId}`);
+      throw new RuntimeError('SandboxEnded', `cannot join the namespaces of ${container.sandboxId}`);
     }
     this.#put({ ...container, state: 'running', pid: this.#pid++, startedAt: this.#options.clock.now() });
   }

@@ -265,6 +265,13 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         await watching;
       }));
 
+    it('tells when a container cannot run because its sandbox has ended', () =>
+      withSandbox(async (sandbox) => {
+        const id = await runtime.createContainer(await config(sandbox));
+        await runtime.kill(sandbox.id);
+        await assert.rejects(runtime.startContainer(id), { name: 'RuntimeError', reason: 'SandboxEnded' });
+      }));
+
     it('cannot run what is not there', () =>
       withSandbox(async () => {
         await assert.rejects(runtime.startContainer('0'.repeat(64)), { reason: 'CannotRun' });

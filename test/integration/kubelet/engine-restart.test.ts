@@ -6,6 +6,7 @@ import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { systemExec } from '../../../src/base/exec.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { eventually, isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';
@@ -16,11 +17,13 @@ class OwnDocker {
   readonly socketPath: string;
   /** Without a bridge of its own dockerd would take the machine's docker0, or with `none` remove it. */
   readonly #bridge = `it-br${process.pid}`;
+  readonly #options: readonly string[];
   #containerd: ChildProcess | undefined;
   #dockerd: ChildProcess | undefined;
 
-  constructor(directory: string) {
+  constructor(directory: string, options: readonly string[]) {
     this.directory = directory;
+    this.#options = options;
     this.socketPath = join(directory, 'docker.sock');
   }
 
@@ -38,7 +41,7 @@ class OwnDocker {
     this.#dockerd = await this.#spawn('dockerd', [
       ...['--data-root', at('data'), '--exec-root', at('exec'), '--pidfile', at('pid')],
       ...['--containerd', at('containerd.sock'), '-H', `unix://${this.socketPath}`],
-      ...['--bridge', this.#bridge, '--iptables=false', '--ip-masq=false'],
+      ...['--bridge', this.#bridge, '--iptables=false', '--ip-masq=false', ...this.#options],
     ]);
     await eventually(() => systemExec('docker', ['-H', `unix://${this.socketPath}`, 'version']));
   }
@@ -75,12 +78,13 @@ async function end(child: ChildProcess | undefined, signal: 'SIGKILL' | 'SIGTERM
 
 await lockMachine();
 
-describe('a node whose Docker engine is killed', () => {
+/** A node on an engine with these options; `restart` kills it and has it started again once the node has noticed. */
+function nodeOnOwnDocker(...options: readonly string[]) {
   let docker: OwnDocker;
   let node: NodeHarness;
 
   before(async () => {
-    docker = new OwnDocker(await mkdtemp(join(tmpdir(), 'minik8s-dockerd-')));
+    docker = new OwnDocker(await mkdtemp(join(tmpdir(), 'minik8s-dockerd-')), options);
     await docker.start();
     node = await startNodeHarness({ socketPath: docker.socketPath });
     await node.startAgent();
@@ -94,35 +98,82 @@ describe('a node whose Docker engine is killed', () => {
     }
   });
 
+  const readiness = async () => {
+    const { json } = await node.server.call('GET', '/api/v1/nodes/node-1');
+    const { conditions = [] } = json<{ status: { conditions?: { type: string; status: string }[] } }>()
+      .status;
+    return conditions.find(({ type }) => type === 'Ready')?.status;
+  };
+  return {
+    get node() {
+      return node;
+    },
+    async runPod() {
+      await node.createPod('web', {
+        terminationGracePeriodSeconds: 1,
+        containers: [
+          {
+            name: 'main',
+            image: node.images.busybox,
+            imagePullPolicy: 'Never',
+            command: ['sh', '-c', 'mkdir /www; echo served >/www/index.html; exec httpd -f -p 8080 -h /www'],
+          },
+        ],
+      });
+      return node.waitFor('web', isReady);
+    },
+    async restart() {
+      await docker.kill();
+      await eventually(async () => assert.equal(await readiness(), 'False'));
+      await docker.start();
+      await eventually(async () => assert.equal(await readiness(), 'True'));
+    },
+    /** The pod, Ready, when its container was started this often after the first time. */
+    restarted: (times: number) =>
+      node.waitFor(
+        'web',
+        (pod) => isReady(pod) && pod.status?.containerStatuses?.[0]?.restartCount === times,
+        40_000,
+      ),
+  };
+}
+
+describe('a node whose Docker engine is killed', () => {
+  const on = nodeOnOwnDocker();
+
   it('is not ready meanwhile, and then has its pods again', async () => {
-    await node.createPod('web', {
-      terminationGracePeriodSeconds: 1,
-      containers: [
-        {
-          name: 'main',
-          image: node.images.busybox,
-          imagePullPolicy: 'Never',
-          command: ['sh', '-c', 'mkdir /www; echo served >/www/index.html; exec httpd -f -p 8080 -h /www'],
-        },
-      ],
-    });
-    await node.waitFor('web', isReady);
-    const readiness = async () => {
-      const { json } = await node.server.call('GET', '/api/v1/nodes/node-1');
-      const { conditions = [] } = json<{ status: { conditions?: { type: string; status: string }[] } }>()
-        .status;
-      return conditions.find(({ type }) => type === 'Ready')?.status;
-    };
-    await docker.kill();
-    await eventually(async () => assert.equal(await readiness(), 'False'));
-    await docker.start();
-    await eventually(async () => assert.equal(await readiness(), 'True'));
-    const pod = await node.waitFor(
-      'web',
-      (candidate) => isReady(candidate) && (candidate.status?.containerStatuses?.[0]?.restartCount ?? 0) > 0,
-      40_000,
-    );
+    await on.runPod();
+    await on.restart();
+    const pod = await on.restarted(1);
     const answer = await eventually(() => fetch(`http://${pod.status?.podIP}:8080/`));
+    assert.equal((await answer.text()).trim(), 'served');
+  });
+});
+
+describe('a node whose Docker engine, with live-restore, is killed', () => {
+  const on = nodeOnOwnDocker('--live-restore');
+
+  it('keeps its pods, which it can do everything with as before', async () => {
+    const idOf = (pod: Pod) =>
+      pod.status?.containerStatuses?.[0]?.containerID?.replace('docker://', '') ??
+      assert.fail('no container');
+    const before = await on.runPod();
+    await on.restart();
+    const pod = await on.restarted(0);
+    assert.equal(idOf(pod), idOf(before));
+    const streams = {
+      stdin: undefined,
+      stdout: undefined,
+      stderr: undefined,
+      sizes: (async function* () {})(),
+    };
+    const command = ['sh', '-c', 'test "$(cat /www/index.html)" = served && exit 7'];
+    const signal = AbortSignal.timeout(30_000);
+    assert.equal(await on.node.runtime.exec(idOf(pod), { command, tty: false }, streams, signal), 7);
+    await on.node.runtime.kill(idOf(pod));
+    const again = await on.restarted(1);
+    assert.equal(again.status?.podIP, before.status?.podIP, 'the sandbox stayed');
+    const answer = await eventually(() => fetch(`http://${again.status?.podIP}:8080/`));
     assert.equal((await answer.text()).trim(), 'served');
   });
 });
