@@ -49,7 +49,7 @@ export interface Field {
   readonly omitsZero?: true;
   readonly merge?: MergeRule;
   /** The values that a text may have. */
-  readonly choices?: readonly string[];
+  readonly choices?: readonly string[] | undefined;
   /** Undefined in a type that has no rules. */
   readonly rule?: FieldRule;
   /** What the field is for, of a kind of our own. */

@@ -11,7 +11,7 @@ export interface TypeRules {
   readonly mayLack?: string;
   /** Constants for fields that are absent; what they contain has its own defaults. */
   readonly defaults?: Readonly<Record<string, unknown>>;
-  /** The values of a text, where Kubernetes' type does not name them or has others. */
+  /** The values of a text, where Kubernetes' type does not name them or has others; none for any text. */
   readonly choices?: Readonly<Record<string, readonly string[]>>;
   /** Values of fields not acted on that ask for nothing; `any` for every value. */
   readonly quiet?: Readonly<Record<string, readonly unknown[] | 'any'>>;
@@ -37,7 +37,7 @@ export function ruledField(field: Field, rules: TypeRules): Field {
   const quiet = rules.quiet?.[name];
   return {
     ...field,
-    ...(choices && { choices }),
+    ...(choices && { choices: choices.length > 0 ? choices : undefined }),
     rule: {
       acts,
       mandatory: acts && !listed(rules.mayLack) && (field.required || listed(rules.requires)),

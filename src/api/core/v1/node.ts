@@ -19,7 +19,7 @@ export const nodeResource: ResourceDefinition<Node> = {
     'core.v1.Node': { defaults: { spec: {} } },
     'core.v1.NodeSpec': { acts: 'podCIDR podCIDRs unschedulable taints' },
     'core.v1.Taint': {},
-    'core.v1.NodeStatus': {},
+    'core.v1.NodeStatus': { choices: { phase: [] } },
     'core.v1.NodeAddress': {},
     'core.v1.NodeCondition': { choices: { status: ['True', 'False', 'Unknown'] } },
     'core.v1.NodeDaemonEndpoints': {},

@@ -820,7 +820,7 @@ export interface NodeSpec {
 export interface NodeStatus {
   capacity?: Record<string, string> | undefined;
   allocatable?: Record<string, string> | undefined;
-  phase?: 'Pending' | 'Running' | 'Terminated' | undefined;
+  phase?: string | undefined;
   conditions?: NodeCondition[] | undefined;
   addresses?: NodeAddress[] | undefined;
   daemonEndpoints?: NodeDaemonEndpoints | undefined;
