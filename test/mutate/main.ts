@@ -49,6 +49,8 @@ const { positionals, values } = parseArgs({
     with: { type: 'string', multiple: true, default: [] },
     /** Only the unit tests, and those of --with. */
     unit: { type: 'boolean', default: false },
+    /** Only these tests, by name or pattern: quick where it is known who should notice. */
+    only: { type: 'string', multiple: true, default: [] },
   },
 });
 const jobs = Number(values.jobs);
@@ -85,6 +87,7 @@ function sourcesOf(names: readonly string[]): readonly string[] {
 }
 
 function testsOf(file: string): readonly string[] {
+  if (values.only.length > 0) return graph.reaching(file, filesOf(...values.only));
   const own = values.unit ? [] : Object.keys(further).filter((folder) => file.startsWith(folder));
   const patterns = [...own.flatMap((folder) => further[folder] ?? []), ...values.with];
   return graph.reaching(file, [...new Set([...unitTests, ...filesOf(...patterns)])]);
