@@ -97,8 +97,10 @@ function checkRanges(server: ServerContext, service: Service, previous: ServiceS
     }
   }
   const [first, last] = server.nodePorts;
+  // What it has had from another range it keeps.
+  const own = claimsOf(previous);
   for (const [index, { nodePort }] of (spec.ports ?? []).entries()) {
-    if (nodePort && (nodePort < first || nodePort > last)) {
+    if (nodePort && (nodePort < first || nodePort > last) && !own.has(portClaim(nodePort))) {
       causes.push(
         invalidCause(
           `spec.ports[${index}].nodePort`,
