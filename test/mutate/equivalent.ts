@@ -24,6 +24,27 @@ export const equivalents: readonly Equivalent[] = [
     change: 'Number.isFinite(limit) && limit < 2 ** 60 → (limit < 2 ** 60)',
     because: 'neither NaN nor Infinity is less than a number; a limit is never below zero',
   },
+  ...[
+    {
+      file: 'src/apiserver/authorization/authorizer.ts',
+      line: "request.type === 'resource' &&",
+      change: "request.type === 'resource' && request.verb === 'create' → (request.verb === 'create')",
+    },
+    {
+      file: 'src/apiserver/authorization/node-bootstrapper.ts',
+      line: "request.type === 'resource' && asks(request.user) && mayRequest(request, requesterOf);",
+      change: "request.type === 'resource' && asks(request.user) → (asks(request.user))",
+    },
+    {
+      file: 'src/apiserver/authorization/node-authorizer.ts',
+      line: "if (node === undefined || request.type !== 'resource') return false;",
+      change: "node === undefined || request.type !== 'resource' → (node === undefined)",
+    },
+  ].map((mutant) => ({
+    ...mutant,
+    because:
+      'a request for a path has no group and no resource, so that it fits no rule; the types want the check',
+  })),
 ];
 
 /** Those of a file: which of its mutants they are, and which of them are of none, since the source has changed. */

@@ -128,6 +128,7 @@ describe('who joins', () => {
     ['read another’s', { verb: 'get', name: 'other' }, false],
     ['watch another’s', { verb: 'watch', name: 'other' }, false],
     ['list all', { verb: 'list' }, false],
+    ['read all', { verb: 'get' }, false],
     ['watch all', { verb: 'watch' }, false],
     ['delete his own', { verb: 'delete', name: 'own' }, false],
     ['change his own', { verb: 'update', name: 'own' }, false],

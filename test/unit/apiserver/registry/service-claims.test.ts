@@ -7,9 +7,7 @@ import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import { serviceClaims } from '../../../../src/apiserver/registry/service-claims.ts';
 import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
 
-type Spec = Partial<Service['spec']>;
-
-const service = (spec: Spec, uid = 'u') =>
+const service = (spec: object, uid = 'u') =>
   ({
     apiVersion: 'v1',
     kind: 'Service',
