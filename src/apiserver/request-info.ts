@@ -44,13 +44,15 @@ function addressesNamespace([first = '', , third = '']: readonly string[]): bool
 }
 
 /** Of the segments of a path, how many there are before the version. */
-const roots: Readonly<Record<string, number>> = { api: 1, apis: 2 };
+const roots = new Map([
+  ['api', 1],
+  ['apis', 2],
+]);
 
 /** Reads the path of a URL (still percent-encoded). Throws a 400 for broken percent-encoding. */
 export function parseRequestInfo(path: string): RequestInfo {
   const segments = path.split('/').slice(1);
-  const root = decodeSegment(segments[0] ?? '');
-  const before = Object.hasOwn(roots, root) ? roots[root] : undefined;
+  const before = roots.get(decodeSegment(segments[0] ?? ''));
   if (before === undefined) return { type: 'path', path };
   const inNamespace = addressesNamespace(segments.slice(before + 1));
   const end = before + (inNamespace ? 6 : 4);

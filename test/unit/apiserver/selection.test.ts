@@ -51,6 +51,7 @@ describe('pods', () => {
     ['a', 'metadata.name=web', 'app=db', [], 'a/web'],
     ['a', 'metadata.name=web,spec.nodeName=n2', '', [], 'a/web'],
     ['a', 'metadata.name=web,spec.nodeName=n1', '', ['a/web'], 'a/web'],
+    ['a', 'metadata.name=web,spec.nodeName!=n2', '', ['a/web'], 'a/web'],
     ['a', 'metadata.name=web,metadata.namespace=a', '', ['a/web'], 'a/web'],
     ['a', 'metadata.name=web,metadata.namespace=b', '', [], undefined],
     ['a', 'metadata.name=web,metadata.namespace!=a', '', [], undefined],

@@ -172,6 +172,7 @@ test('a state that another changed is not removed: what is there now decides', a
     numberIn(current) === 1 ? { type: 'remove', object: current } : { type: 'keep', object: current },
   );
   assert.equal(type, 'keep');
+  assert.equal(reads, 0, 'the store has told what is there');
   assert.equal(await stored(), 2);
 });
 

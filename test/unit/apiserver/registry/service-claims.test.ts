@@ -138,6 +138,9 @@ describe('node ports', () => {
     const object = service({ clusterIP: '10.96.0.5' });
     planned(object);
     assert.equal(object.spec.ports?.[0]?.nodePort, undefined);
+    assert.deepEqual(planned(service({ clusterIP: '10.96.0.5', ports: [nodePort(0)] })).acquire, [
+      ip('10.96.0.5'),
+    ]);
     const none = service({ type: 'NodePort', clusterIP: 'None' });
     delete (none.spec as { ports?: unknown }).ports;
     assert.deepEqual(planned(none), { acquire: [], release: [] });
@@ -176,6 +179,14 @@ describe('a change of a Service', () => {
     assert.deepEqual(planned(structuredClone(old), elsewhere, old), { acquire: [], release: [] });
   });
 
+  test('takes an address where it had none', () => {
+    const bare = service({});
+    assert.deepEqual(planned(service({ clusterIP: '10.96.0.5' }), {}, bare), {
+      acquire: [ip('10.96.0.5')],
+      release: [],
+    });
+  });
+
   test('gives back with the Service all that it holds', () => {
     assert.deepEqual(serviceClaims.held(old).release, [ip('10.96.0.5'), port(30001), port(30002)]);
     assert.deepEqual(serviceClaims.held(service({ clusterIP: 'None' })).release, []);
@@ -201,7 +212,10 @@ describe('a Service is refused', () => {
     });
     assert.deepEqual(causes(object), []);
     const [address, second, ...more] = causes(object, [ip('10.96.0.5'), port(30002)]);
-    assert.match(address ?? '', /^spec\.clusterIPs: .*10\.96\.0\.5: provided IP is already allocated/);
+    assert.match(
+      address ?? '',
+      /^spec\.clusterIPs: Invalid value: \["10\.96\.0\.5"\]: failed .* already allocated$/,
+    );
     assert.match(second ?? '', /^spec\.ports\[1\]\.nodePort: .*30002: provided port is already allocated/);
     assert.deepEqual(more, []);
   });
@@ -216,7 +230,8 @@ describe('a Service is refused', () => {
     test(`${inside ? 'not ' : ''}for ${address}`, () => {
       const found = causes(service({ clusterIP: address }));
       if (inside) return assert.deepEqual(found, []);
-      assert.match(found.join(), /^spec\.clusterIPs: .*not in the valid range.* is 10\.96\.0\.0\/24$/);
+      assert.ok(found[0]?.startsWith(`spec.clusterIPs: Invalid value: ["${address}"]: `), found.join());
+      assert.match(found.join(), /not in the valid range.* is 10\.96\.0\.0\/24$/);
     });
 
   for (const [number, inside] of [

@@ -64,13 +64,13 @@ describe('fields of DeleteOptions', () => {
       'a policy and orphans',
       { propagationPolicy: 'Orphan', orphanDependents: true },
       422,
-      /cannot be both set/,
+      /propagationPolicy: .*cannot be both set/,
     ],
     [
       'a policy and no orphans',
       { propagationPolicy: 'Orphan', orphanDependents: false },
       422,
-      /cannot be both set/,
+      /propagationPolicy: .*cannot be both set/,
     ],
     ['conditions in words', { preconditions: 'u' }, 400, /preconditions must be an object/],
     ['conditions in a list', { preconditions: [] }, 400, /preconditions must be an object/],
@@ -90,6 +90,16 @@ describe('fields of DeleteOptions', () => {
         () => parseDeleteFields(fields, []),
         (error) => error instanceof StatusError && error.status.code === code && message.test(error.message),
       ));
+
+  test('are refused as those of DeleteOptions', () =>
+    assert.throws(
+      () => parseDeleteFields({ gracePeriodSeconds: 'soon' }, []),
+      (error) => {
+        const { group, kind } = (error as StatusError).status.details ?? {};
+        assert.deepEqual([group, kind], ['meta.k8s.io', 'DeleteOptions']);
+        return true;
+      },
+    ));
 
   test('a dry run in the query counts beside the body', () => {
     assert.equal(parseDeleteFields({}, ['All']).dryRun, true);
