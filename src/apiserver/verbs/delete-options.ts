@@ -38,7 +38,7 @@ function queryFields(query: URLSearchParams): Fields {
   const grace = query.get('gracePeriodSeconds');
   const orphan = query.get('orphanDependents');
   return {
-    gracePeriodSeconds: grace !== null && /^-?\d+$/.test(grace) ? Number(grace) : grace,
+    gracePeriodSeconds: grace?.match(/^-?\d+$/) ? Number(grace) : grace,
     propagationPolicy: query.get('propagationPolicy'),
     ...(orphan !== null && { orphanDependents: orphan !== 'false' && orphan !== '0' }),
   };
