@@ -188,6 +188,9 @@ describe('a decision', () => {
     const none = next({ certificate: 'mine' });
     await update('approval', none, () => true);
     assert.deepEqual(none.status, { certificate: 'old' });
+    const first = next({ conditions: approved });
+    await admit({ old: next(), object: first, subresource: 'approval' }, () => true);
+    assert.equal(first.status?.conditions?.length, 1);
   });
 
   test('is not what a certificate is: that is for those who may sign', async () => {

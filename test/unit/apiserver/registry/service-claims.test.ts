@@ -218,6 +218,7 @@ describe('a Service is refused', () => {
     );
     assert.match(second ?? '', /^spec\.ports\[1\]\.nodePort: .*30002: provided port is already allocated/);
     assert.deepEqual(more, []);
+    assert.equal(causes(object, [port(30002)]).length, 1);
   });
 
   for (const [address, inside] of [
