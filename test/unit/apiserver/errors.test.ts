@@ -85,6 +85,7 @@ describe('a client is told of', () => {
       'InternalError',
       /see the log of the server$/,
     ],
+    ['nothing that was said', null, 'GET', 500, 'InternalError', /see the log of the server$/],
     ['what is no error at all', 'secret', 'GET', 500, 'InternalError', /^(?!.*secret)/],
   ] as const)
     test(title, () => {

@@ -1,6 +1,7 @@
 /** What a method on an address is called when it is asked whether it is allowed, and whether anything serves it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { deploymentResource } from '../../../../src/api/apps/v1/deployment.ts';
 import { selfSubjectAccessReviewResource } from '../../../../src/api/authorization/v1/self-subject-access-review.ts';
 import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
 import { nodeResource } from '../../../../src/api/core/v1/node.ts';
@@ -100,6 +101,15 @@ describe('what serves', () => {
         error instanceof StatusError &&
         error.status.details?.kind === 'pods/none' &&
         error.status.code === 404,
+    );
+  });
+
+  test('is told with its group', () => {
+    const definition = deploymentResource as unknown as ResourceDefinition;
+    const path = '/apis/apps/v1/namespaces/a/deployments/x/none';
+    assert.throws(
+      () => handlerOf('GET', definition, at(path)),
+      (error) => error instanceof StatusError && error.status.details?.group === 'apps',
     );
   });
 
