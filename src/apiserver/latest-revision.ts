@@ -30,7 +30,6 @@ export class LatestRevision {
 
   /** Every write acknowledged before the call has at most this revision. Rejects as the store does, or with the signal's reason. */
   async ask(signal: AbortSignal): Promise<number> {
-    signal.throwIfAborted();
     this.#next ??= this.#gather();
     const question = this.#next;
     question.waiting++;
@@ -53,10 +52,8 @@ export class LatestRevision {
   }
 
   #send(question: Question): void {
-    if (this.#next !== question) return;
     this.#next = undefined;
     this.#timer?.cancel();
-    this.#timer = undefined;
     if (question.waiting === 0) return;
     this.#underWay++;
     const { resolve, reject } = question.answer;
