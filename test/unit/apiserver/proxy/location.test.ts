@@ -67,12 +67,16 @@ describe('where a pod is reached', () => {
   it('is the first port any container names', () => {
     assert.equal(podLocation(podNamed('web', { ports: [9000, 9001] }), asked('web')).port, 9000);
   });
+  it('is any port there can be', () => {
+    for (const port of [1, 65535])
+      assert.equal(podLocation(podNamed('web'), asked(`web:${port}`)).port, port);
+  });
   it("is the scheme's own port where none is named", () => {
     assert.equal(podLocation(podNamed('web'), asked('web')).port, 80);
     assert.equal(podLocation(podNamed('web'), asked('https:web:')).port, 443);
   });
   for (const port of ['0', '65536', '99999999', 'http', '-1', '8080x']) {
-    it(`is no port ${port}`, () => {
+    it(`is no port ${port} at all`, () => {
       assert.throws(() => podLocation(podNamed('web'), asked(`web:${port}`)), code(400, /is not a port/));
     });
   }
