@@ -42,7 +42,8 @@ async function answer(operation: Admission['operation'], definition: unknown, wh
     return 'taken';
   } catch (error) {
     assert.ok(error instanceof StatusError, String(error));
-    return `${error.status.code} ${error.message}`;
+    const causes = error.status.details?.causes?.map(({ reason, field }) => ` (${field}: ${reason})`) ?? [];
+    return `${error.status.code} ${error.message}${causes.join('')}`;
   }
 }
 
@@ -53,7 +54,7 @@ test('something is made in a namespace that is there and stays', async () => {
   for (const where of ['going', 'new-going'])
     assert.equal(
       await answer('create', configMapResource, where),
-      `403 configmaps "x" is forbidden: unable to create new content in namespace ${where} because it is being terminated`,
+      `403 configmaps "x" is forbidden: unable to create new content in namespace ${where} because it is being terminated (metadata.namespace: NamespaceTerminating)`,
     );
 });
 

@@ -127,6 +127,19 @@ describe('a Node', () => {
       { spec: { taints: [{ key: 'b' }] } },
       modify('taints'),
     ],
+    ['without any taint', registered, { spec: { taints: null } }, modify('taints')],
+    [
+      'without its first taint',
+      node({ spec: { taints: [{ key: 'a' }] } }),
+      { spec: { taints: null } },
+      modify('taints'),
+    ],
+    [
+      'with one taint more later',
+      registered,
+      { spec: { taints: [{ key: 'a' }, { key: 'b' }, { key: 'c' }] } },
+      modify('taints'),
+    ],
     ['with one taint less later', registered, { spec: { taints: [{ key: 'a' }] } }, modify('taints')],
     [
       'without a word of what it is',
@@ -172,7 +185,14 @@ describe('a Node', () => {
       modify(`the annotation ${cidr} to anything but its podCIDR`),
     ],
     ['with another range told, as before', node(notes('old')), { metadata: { labels: { a: 'b' } } }, ''],
-    ['that tells its range no more', ranged, { metadata: { annotations: { x: 'y' } } }, ''],
+    ['that tells its range no more', merge(ranged, notes('10.244.1.0/24')), notes(null), ''],
+    [
+      'with the role it has',
+      node({ metadata: { labels: { 'node-role.kubernetes.io/x': '' } } }),
+      { metadata: { labels: { a: 'b' } } },
+      '',
+    ],
+    ['that has told no range', ranged, { metadata: { annotations: { x: 'y' } } }, ''],
   ] as const)
     test(`${title} is ${why === '' ? 'taken' : 'refused'}`, async () => {
       assert.equal(await refusal(nodeResource, old, change), why);
@@ -184,6 +204,7 @@ describe('a Node', () => {
     assert.equal(await refusal(nodeResource, undefined, other), 'node "n1" is not allowed to create it');
     const approval = /^nodes need the approval of an administrator here: run minik8s ctl add node n1$/;
     assert.match(await refusal(nodeResource, undefined, node(), {}, { mayRegister: false }), approval);
+    assert.equal(await refusal(nodeResource, node(), undefined), '', 'whether it may go others decide');
     assert.equal(
       await refusal(nodeResource, undefined, node(), {}, { mayRegister: false, stored: ['n1'] }),
       '',

@@ -156,6 +156,27 @@ describe('of the kinds', () => {
     );
   });
 
+  test('the order of kinds is that of their names, whatever that of the registry', async () => {
+    const paths: [string, string][] = [
+      ['/api/v1', ''],
+      ['/api', aggregated('v2')],
+    ];
+    for (const [path, accept] of paths) {
+      const answers = [registry, [...registry].reverse()].map((definitions) =>
+        json(ask(path, accept, definitions)),
+      );
+      const [one, other] = await Promise.all(answers);
+      assert.deepEqual(one, other);
+    }
+    assert.equal(
+      (await json<Aggregated>(ask('/api', aggregated('v2')))).apiVersion,
+      'apidiscovery.k8s.io/v2',
+    );
+    assert.deepEqual((await json<{ versions: string[] }>(ask('/api'))).versions, ['v1']);
+    const group = await json<{ kind: string }>(ask('/apis/apps', aggregated('v2')));
+    assert.equal(group.kind, 'APIGroup', 'only the two roots have the other form');
+  });
+
   test('older clients are told in small documents', async () => {
     const group = {
       name: 'authorization.k8s.io',

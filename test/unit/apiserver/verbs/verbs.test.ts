@@ -9,7 +9,7 @@ import { podResource } from '../../../../src/api/core/v1/pod.ts';
 import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import { parseRequestInfo, type ResourceRequest } from '../../../../src/apiserver/request-info.ts';
-import { parseDryRun } from '../../../../src/apiserver/request-scope.ts';
+import { isDryRun, parseDryRun, type RequestScope } from '../../../../src/apiserver/request-scope.ts';
 import { formsOf, handlerOf, verbOf } from '../../../../src/apiserver/verbs/verbs.ts';
 
 const at = (path: string): ResourceRequest => {
@@ -113,6 +113,24 @@ describe('what serves', () => {
     );
   });
 
+  test('is asked for a form of its answer, but where that is bytes', async () => {
+    /** What a handler looks at first. */
+    const firstOf = async (path: string) => {
+      const info = at(path);
+      const handle = handlerOf('GET', kinds[info.plural] as ResourceDefinition, info);
+      const scope = new Proxy({} as RequestScope, {
+        get(_, name) {
+          throw new Error(String(name));
+        },
+      });
+      return (await Promise.try(handle, scope).catch((error: Error) => error.message)) as string;
+    };
+    for (const path of [pods, `${pods}/x`, `${pods}/x/status`])
+      assert.equal(await firstOf(path), 'form', path);
+    for (const part of ['log', 'exec', 'attach', 'portforward', 'proxy'])
+      assert.notEqual(await firstOf(`${pods}/x/${part}`), 'form', part);
+  });
+
   test('has tables where it answers with objects of its kind', () => {
     const forms = (path: string) => {
       const info = at(path);
@@ -123,6 +141,20 @@ describe('what serves', () => {
     for (const path of [`${pods}/x/eviction`, `${pods}/x/binding`, reviews])
       assert.deepEqual(forms(path), ['object'], path);
   });
+});
+
+test('a dry run is asked for in the query, of the options of the verb', () => {
+  const scopeOf = (query: string) => ({ query: new URLSearchParams(query) }) as RequestScope;
+  assert.equal(isDryRun(scopeOf('dryRun=All'), 'PatchOptions'), true);
+  assert.equal(isDryRun(scopeOf('dryrun=All'), 'PatchOptions'), false);
+  assert.throws(
+    () => isDryRun(scopeOf('dryRun=x'), 'PatchOptions'),
+    (error) => {
+      const { kind, group } = (error as StatusError).status.details ?? {};
+      assert.deepEqual([group, kind], ['meta.k8s.io', 'PatchOptions']);
+      return true;
+    },
+  );
 });
 
 test('a dry run is asked for with All and nothing else', () => {
