@@ -185,7 +185,12 @@ describe('connections', () => {
 
   it('are 6,000, a quarter of them one user’s or strangers’', () => {
     assert.equal(defaultConnections, 6000);
-    assert.deepEqual(connectionLimits(90), { all: 90, user: 23, strangers: 23, anonymousOfAddress: 6 });
+    assert.deepEqual(connectionLimits(1000), {
+      all: 1000,
+      user: 250,
+      strangers: 250,
+      anonymousOfAddress: 63,
+    });
   });
 
   it('leave nothing behind', async () => {

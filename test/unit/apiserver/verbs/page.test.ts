@@ -42,7 +42,7 @@ async function catchUp(): Promise<number> {
   return cached.revision;
 }
 
-function server(): ServerContext {
+function server(): ServerContext & { readonly clock: FakeClock } {
   Object.assign(counts, { turns: 0, asked: 0, lists: [] });
   const under = (start: string) => cached.items.filter(({ key }) => key.startsWith(start)).map(storedObject);
   return {
@@ -74,7 +74,7 @@ function server(): ServerContext {
         return store.list(start, options);
       },
     },
-  } as unknown as ServerContext;
+  } as unknown as ServerContext & { readonly clock: FakeClock };
 }
 
 async function page(query: string, over: Record<string, unknown> = {}) {
@@ -151,6 +151,9 @@ describe('pages', () => {
     let further = '';
     await assert.rejects(page(`limit=2&continue=${first.continue}`), (error) => {
       assert.ok(refusal(410)(error));
+      const parts =
+        /continue parameter is too old .* start a new list without .* token in this response .* inconsistent list .* show up in the list\.$/;
+      assert.match((error as StatusError).message, parts);
       further = String((error as StatusError).status.metadata?.continue);
       return true;
     });
@@ -221,13 +224,35 @@ describe('a list', () => {
     );
   });
 
-  test('of a version to come waits for it, and is refused in the end', async () => {
-    const context = server();
-    const query = { ...parseListQuery(new URLSearchParams('resourceVersion=1000')) };
-    const reading = readPage(context, selectionOf(definition, 'default', query), query, signal);
-    const refused = assert.rejects(reading, refusal(504));
-    await (context.clock as FakeClock).advance(3000);
-    await refused;
+  for (const query of [
+    'resourceVersion=1000',
+    'resourceVersion=1000&resourceVersionMatch=Exact',
+    `continue=${token({ rv: 1000, after: '' })}`,
+  ])
+    test(`with ${query} waits for what is to come, and is refused in the end`, async () => {
+      const context = server();
+      const parsed = parseListQuery(new URLSearchParams(query));
+      const reading = readPage(context, selectionOf(definition, 'default', parsed), parsed, signal);
+      const refused = assert.rejects(reading, refusal(504));
+      await context.clock.settle();
+      assert.equal(context.clock.pending, 1);
+      await context.clock.advance(3000);
+      await refused;
+    });
+
+  test('that the store cannot answer is not taken for one whose past is gone', async () => {
+    const before = await catchUp();
+    store = { ...store, list: () => Promise.reject(new Error('down')) };
+    await assert.rejects(page(`resourceVersionMatch=Exact&resourceVersion=${before}`), /^Error: down$/);
+  });
+
+  test('of 25 objects needs no turn for a selector, one of 26 does', async () => {
+    for (let i = 0; i < 22; i++) await put(`n${i}`);
+    await page('labelSelector=!x');
+    assert.equal(counts.turns, 0);
+    await put('z');
+    await page('labelSelector=!x');
+    assert.equal(counts.turns, 1);
   });
 
   test('reads no more of the past at once than it needs', async () => {
@@ -263,7 +288,9 @@ describe('a long list', () => {
     assert.equal(counts.turns, 0, 'nothing is decoded for it');
     const odd = await page(`${exact}&labelSelector=last%3D1`);
     assert.deepEqual([odd.names.length, odd.names.at(-1)], [550, 'm2099']);
-    assert.ok(counts.turns >= 4, 'each 250 objects others have their turn');
+    assert.equal(counts.turns, 4, 'each 250 objects others have their turn');
+    const last = await page(`${exact}&fieldSelector=metadata.name%3Dm2100`);
+    assert.deepEqual([last.names, last.continue, counts.lists.length], [['m2100'], '', 3]);
     const some = await page(`${exact}&labelSelector=last%3D1&limit=300`);
     assert.deepEqual([some.names.length, some.names.at(-1)], [300, 'm1599']);
     const rest = await page(`labelSelector=last%3D1&limit=300&continue=${some.continue}`);
@@ -281,6 +308,8 @@ describe('a long list', () => {
     assert.equal(counts.turns, 5);
     assert.equal((await select('labelSelector=last%3D1', 3)).items.length, 3);
     assert.equal(counts.turns, 1);
+    const first = await page('labelSelector=last%3D1&limit=3');
+    assert.deepEqual([first.names, counts.turns], [['m1001', 'm1003', 'm1005'], 1]);
     assert.equal((await select('fieldSelector=metadata.name%3Dm1000')).items.length, 1);
     assert.equal(counts.turns, 0);
   });
