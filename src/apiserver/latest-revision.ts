@@ -42,8 +42,6 @@ export class LatestRevision {
 
   #gather(): Question {
     const question: Question = { answer: Promise.withResolvers(), waiting: 0 };
-    // It may fail when everybody has left.
-    question.answer.promise.catch(() => undefined);
     const send = () => this.#send(question);
     // All that is read in one turn of the event loop has one question.
     if (this.#underWay === 0) setImmediate(send);
