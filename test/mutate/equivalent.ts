@@ -78,6 +78,20 @@ export const equivalents: readonly Equivalent[] = [
     change: 'step < size → step <= size',
     because: 'after the last comes the first again, which was busy',
   },
+  ...[
+    ['Object.entries(subresourcesOf(definition)).sort(([a], [b]) => (a < b ? -1 : 1));', 'a < b → a <= b'],
+    ['Object.entries(subresourcesOf(definition)).sort(([a], [b]) => (a < b ? -1 : 1));', '1 → 2'],
+    [
+      'const byName = [...members].sort((a, b) => (a.plural < b.plural ? -1 : 1));',
+      'a.plural < b.plural → a.plural <= b.plural',
+    ],
+    ['const byName = [...members].sort((a, b) => (a.plural < b.plural ? -1 : 1));', '1 → 2'],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/apiserver/discovery/resources.ts',
+    line,
+    change,
+    because: 'no two of one kind, or of one version, have the same name; of the answer only the sign counts',
+  })),
 ];
 
 /** Those of a file: which of its mutants they are, and which of them are of none, since the source has changed. */
