@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StatusError } from '../../../src/apimachinery/status-error.ts';
-import { maxListHeaderBytes } from '../../../src/base/header-limits.ts';
 import { negotiateForm } from '../../../src/apiserver/negotiation/accept.ts';
+import { maxListHeaderBytes } from '../../../src/base/header-limits.ts';
 
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
@@ -24,7 +24,7 @@ describe('negotiateForm', () => {
     ['text/html,, application/json', { type: 'object' }],
     ['application/json;asx', { type: 'object' }],
     ['application/json;as', { type: 'object' }],
-    ['x'.repeat(maxListHeaderBytes - 4) + ',*/*', { type: 'object' }],
+    [`${'x'.repeat(maxListHeaderBytes - 4)},*/*`, { type: 'object' }],
   ];
   for (const [accept, form] of cases) {
     it(`${accept?.slice(0, 80)} means ${JSON.stringify(form)}`, () =>
@@ -79,7 +79,7 @@ describe('negotiateForm', () => {
     assert.equal(told({}), start + all.join(', '));
     assert.equal(told({ protobuf: true }), `${start}${all.join(', ')}, application/vnd.kubernetes.protobuf`);
     assert.throws(
-      () => negotiateForm('x'.repeat(maxListHeaderBytes - 3) + ',*/*'),
+      () => negotiateForm(`${'x'.repeat(maxListHeaderBytes - 3)},*/*`),
       (error) =>
         error instanceof StatusError && error.status.code === 406 && /longer than/.test(error.message),
     );
