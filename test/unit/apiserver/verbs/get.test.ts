@@ -29,13 +29,50 @@ describe('one object', () => {
       '?watch=0',
     ]) {
       const answer = await server.call('GET', `${maps}/a${query}`);
-      assert.deepEqual([answer.status, answer.json().metadata.name], [200, 'a'], query);
+      const { kind, metadata } = answer.json();
+      assert.deepEqual([answer.status, kind, metadata.name], [200, 'ConfigMap', 'a'], query);
     }
     for (const query of ['', '?resourceVersion=0']) {
       const answer = await server.call('GET', `${maps}/none${query}`);
       assert.equal(answer.status, 404);
       assert.equal(answer.json<Status>().message, 'configmaps "none" not found');
     }
+  });
+
+  test('is a row of a table, or its metadata, for who asks so', async () => {
+    const as = (form: string, query = '') => {
+      const accept = `application/json;as=${form};g=meta.k8s.io;v=v1`;
+      return server.call('GET', `${maps}/a${query}`, undefined, { headers: { accept } });
+    };
+    const { metadata } = (await server.call('GET', `${maps}/a`)).json();
+    const head = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' };
+    assert.deepEqual((await as('PartialObjectMetadata')).json(), { ...head, metadata });
+    interface Table {
+      readonly kind: string;
+      readonly metadata: object;
+      readonly columnDefinitions: readonly object[];
+      readonly rows: readonly {
+        readonly cells: readonly unknown[];
+        readonly object?: { readonly kind: string };
+      }[];
+    }
+    for (const [query, kind] of [
+      ['', 'PartialObjectMetadata'],
+      ['?includeObject=Object', 'ConfigMap'],
+      ['?includeObject=None', undefined],
+    ] as const) {
+      const table = (await as('Table', query)).json<Table>();
+      assert.deepEqual(
+        [table.kind, table.metadata],
+        ['Table', { resourceVersion: metadata.resourceVersion }],
+      );
+      assert.deepEqual(
+        table.rows.map(({ cells, object }) => [cells[0], object?.kind]),
+        [['a', kind]],
+      );
+      assert.equal(table.rows[0]?.cells.length, table.columnDefinitions.length);
+    }
+    assert.equal((await as('Table', '?includeObject=All')).status, 400);
   });
 
   test('of a version to come is waited for, and refused in the end', async () => {
