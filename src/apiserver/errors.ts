@@ -16,7 +16,7 @@ const clientGone = newStatusError('Timeout', 'the client went away before the an
 export function toStatusError(error: unknown, request: Request, log: Logger): StatusError {
   if (error instanceof StatusError) return error;
   if (request.signal.aborted) return clientGone;
-  const line = { method: request.method, path: pathOf(request.url), error: errorMessage(error) };
+  const line = { method: request.method, path: URL.parse(request.url)?.pathname, error: errorMessage(error) };
   if (error instanceof StoreUnavailableError) {
     log.warn('etcd did not answer', line);
     return storeUnavailable(request.method, error);
@@ -60,8 +60,4 @@ function storeUnavailable(method: string, { trouble }: StoreUnavailableError): S
     'Timeout',
     `etcd did not answer in time: it is not known whether the change was made${why}`,
   );
-}
-
-function pathOf(url: string): string {
-  return URL.parse(url)?.pathname ?? '';
 }

@@ -30,7 +30,6 @@ export class LatestRevision {
 
   /** Every write acknowledged before the call has at most this revision. Rejects as the store does, or with the signal's reason. */
   async ask(signal: AbortSignal): Promise<number> {
-    signal.throwIfAborted();
     this.#next ??= this.#gather();
     const question = this.#next;
     question.waiting++;
@@ -43,8 +42,6 @@ export class LatestRevision {
 
   #gather(): Question {
     const question: Question = { answer: Promise.withResolvers(), waiting: 0 };
-    // It may fail when everybody has left.
-    question.answer.promise.catch(() => undefined);
     const send = () => this.#send(question);
     // All that is read in one turn of the event loop has one question.
     if (this.#underWay === 0) setImmediate(send);
@@ -53,10 +50,8 @@ export class LatestRevision {
   }
 
   #send(question: Question): void {
-    if (this.#next !== question) return;
     this.#next = undefined;
     this.#timer?.cancel();
-    this.#timer = undefined;
     if (question.waiting === 0) return;
     this.#underWay++;
     const { resolve, reject } = question.answer;

@@ -36,23 +36,28 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** Whether the segments after the version, as they stand in the URL, address something in a namespace. */
-function addressesNamespace([first = '', , third = '']: readonly string[]): boolean {
+/** Whether the first and the third segment after the version, as they stand in the URL, address something in a namespace. */
+function addressesNamespace(first: string, third: string): boolean {
   return (
     decodeSegment(first) === 'namespaces' && third !== '' && !namespaceSubresources.has(decodeSegment(third))
   );
 }
 
+/** '' where the list has ended. */
+const at = (list: readonly string[], index: number) => list[index] ?? '';
+
 /** Of the segments of a path, how many there are before the version. */
-const roots: Readonly<Record<string, number>> = { api: 1, apis: 2 };
+const roots = new Map([
+  ['api', 1],
+  ['apis', 2],
+]);
 
 /** Reads the path of a URL (still percent-encoded). Throws a 400 for broken percent-encoding. */
 export function parseRequestInfo(path: string): RequestInfo {
   const segments = path.split('/').slice(1);
-  const root = decodeSegment(segments[0] ?? '');
-  const before = Object.hasOwn(roots, root) ? roots[root] : undefined;
+  const before = roots.get(decodeSegment(at(segments, 0)));
   if (before === undefined) return { type: 'path', path };
-  const inNamespace = addressesNamespace(segments.slice(before + 1));
+  const inNamespace = addressesNamespace(at(segments, before + 1), at(segments, before + 3));
   const end = before + (inNamespace ? 6 : 4);
   const encoded = segments.slice(0, end);
   const rest = segments
@@ -63,10 +68,12 @@ export function parseRequestInfo(path: string): RequestInfo {
   // An empty namespace must not turn into all namespaces.
   if (encoded.includes('')) return { type: 'path', path };
   const decoded = encoded.map(decodeSegment);
-  const [group = '', version = ''] = before === 1 ? ['', decoded[1]] : decoded.slice(1, 3);
-  const parts = decoded.slice(before + 1);
-  if (parts.length === 0) return { type: 'path', path };
-  const namespace = inNamespace ? (parts[1] ?? '') : '';
-  const [plural = '', name = '', subresource = ''] = inNamespace ? parts.slice(2) : parts;
+  const group = before === 1 ? '' : at(decoded, 1);
+  const version = at(decoded, before);
+  const namespace = inNamespace ? at(decoded, before + 2) : '';
+  const first = before + (inNamespace ? 3 : 1);
+  const plural = at(decoded, first);
+  if (plural === '') return { type: 'path', path };
+  const [name, subresource] = [at(decoded, first + 1), at(decoded, first + 2)];
   return { type: 'resource', group, version, namespace, plural, name, subresource, rest };
 }

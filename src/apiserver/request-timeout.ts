@@ -40,7 +40,7 @@ export async function answerWithin(
   try {
     return await Promise.race([working, promise]);
   } catch (error) {
-    if (late.signal.aborted) working.then((response) => response.body?.cancel()).catch(() => undefined);
+    working.then((response) => response.body?.cancel()).catch(() => undefined);
     throw error;
   } finally {
     timer.cancel();

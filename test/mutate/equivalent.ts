@@ -24,6 +24,74 @@ export const equivalents: readonly Equivalent[] = [
     change: 'Number.isFinite(limit) && limit < 2 ** 60 → (limit < 2 ** 60)',
     because: 'neither NaN nor Infinity is less than a number; a limit is never below zero',
   },
+  ...[
+    {
+      file: 'src/apiserver/authorization/authorizer.ts',
+      line: "request.type === 'resource' &&",
+      change: "request.type === 'resource' && request.verb === 'create' → (request.verb === 'create')",
+    },
+    {
+      file: 'src/apiserver/authorization/node-bootstrapper.ts',
+      line: "request.type === 'resource' && asks(request.user) && mayRequest(request, requesterOf);",
+      change: "request.type === 'resource' && asks(request.user) → (asks(request.user))",
+    },
+    {
+      file: 'src/apiserver/authorization/node-authorizer.ts',
+      line: "if (node === undefined || request.type !== 'resource') return false;",
+      change: "node === undefined || request.type !== 'resource' → (node === undefined)",
+    },
+  ].map((mutant) => ({
+    ...mutant,
+    because:
+      'a request for a path has no group and no resource, so that it fits no rule; the types want the check',
+  })),
+  ...['parseIPv4(ip) ?? -1 → (parseIPv4(ip))', '1 → 2'].map((change) => ({
+    file: 'src/apiserver/registry/address-range.ts',
+    line: 'const position = (parseIPv4(ip) ?? -1) - range.first;',
+    change,
+    because: 'what is no address has the position NaN, or one below zero: neither is in the range',
+  })),
+  ...[
+    [
+      'if (clusterIP && isTaken(ipClaim(clusterIP))) {',
+      'clusterIP && isTaken(ipClaim(clusterIP)) → (isTaken(ipClaim(clusterIP)))',
+    ],
+    [
+      'if (nodePort && isTaken(portClaim(nodePort))) {',
+      'nodePort && isTaken(portClaim(nodePort)) → (isTaken(portClaim(nodePort)))',
+    ],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/apiserver/registry/service-claims.ts',
+    line,
+    change,
+    because: 'there is no claim of an address or a port that is not there, so nobody can have it',
+  })),
+  {
+    file: 'src/apiserver/registry/service-claims.ts',
+    line: 'if (needsIP(spec) && clusterIP && clusterIP !== previous?.clusterIP) {',
+    change: 'needsIP(spec) && clusterIP → (needsIP(spec))',
+    because: 'a Service that needs an address has been given one; the types do not know',
+  },
+  {
+    file: 'src/apiserver/registry/service-claims.ts',
+    line: 'for (let step = 0; step < size; step++) {',
+    change: 'step < size → step <= size',
+    because: 'after the last comes the first again, which was busy',
+  },
+  ...[
+    ['Object.entries(subresourcesOf(definition)).sort(([a], [b]) => (a < b ? -1 : 1));', 'a < b → a <= b'],
+    ['Object.entries(subresourcesOf(definition)).sort(([a], [b]) => (a < b ? -1 : 1));', '1 → 2'],
+    [
+      'const byName = [...members].sort((a, b) => (a.plural < b.plural ? -1 : 1));',
+      'a.plural < b.plural → a.plural <= b.plural',
+    ],
+    ['const byName = [...members].sort((a, b) => (a.plural < b.plural ? -1 : 1));', '1 → 2'],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/apiserver/discovery/resources.ts',
+    line,
+    change,
+    because: 'no two of one kind, or of one version, have the same name; of the answer only the sign counts',
+  })),
 ];
 
 /** Those of a file: which of its mutants they are, and which of them are of none, since the source has changed. */

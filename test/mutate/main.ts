@@ -32,6 +32,9 @@ const usual = [
 /** The tests besides the unit tests that are there for a part. None that needs the machine for itself. */
 const further: Readonly<Record<string, readonly string[]>> = {
   'src/apiserver/': ['test/integration/apiserver/*.test.ts'],
+  'src/apiserver/proxy/': ['test/integration/streaming/api-proxy*.test.ts'],
+  'src/apiserver/subresources/': ['test/integration/streaming/{api-proxy,logs,streams}.test.ts'],
+  'src/apiserver/upgrade/': ['test/integration/streaming/streams.test.ts'],
   'src/client/': ['test/integration/client/*.test.ts'],
   'src/controller-runtime/': ['test/integration/controller-runtime/*.test.ts'],
   'src/controllers/': ['test/integration/controllers/*.test.ts'],
@@ -49,6 +52,8 @@ const { positionals, values } = parseArgs({
     with: { type: 'string', multiple: true, default: [] },
     /** Only the unit tests, and those of --with. */
     unit: { type: 'boolean', default: false },
+    /** Only these tests, by name or pattern: quick where it is known who should notice. */
+    only: { type: 'string', multiple: true, default: [] },
   },
 });
 const jobs = Number(values.jobs);
@@ -85,6 +90,7 @@ function sourcesOf(names: readonly string[]): readonly string[] {
 }
 
 function testsOf(file: string): readonly string[] {
+  if (values.only.length > 0) return graph.reaching(file, filesOf(...values.only));
   const own = values.unit ? [] : Object.keys(further).filter((folder) => file.startsWith(folder));
   const patterns = [...own.flatMap((folder) => further[folder] ?? []), ...values.with];
   return graph.reaching(file, [...new Set([...unitTests, ...filesOf(...patterns)])]);

@@ -14,7 +14,6 @@ import {
 } from '../../api/certificates/v1/conditions.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
-import type { KubeObject } from '../../apimachinery/meta.ts';
 import { newForbidden, newInvalid } from '../../apimachinery/status-error.ts';
 import type { CertificateRequestContent } from '../../base/certificate-request.ts';
 import { rfc3339 } from '../../base/clock.ts';
@@ -23,12 +22,18 @@ import type { ServerContext } from '../server-context.ts';
 import { isBootstrapper, mastersGroup, nodeNameOf, nodeUserName, type UserInfo } from '../user.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 
+/** The objects of an admission. */
+interface Requests {
+  readonly object?: CertificateSigningRequest;
+  readonly old?: CertificateSigningRequest;
+}
+
 export const certificateSigningRequests: AdmissionPlugin = async (server, admission) => {
-  const { definition, operation, object, old, user, subresource } = admission;
+  const { definition, user, subresource } = admission;
   if (definition.group !== resource.group || definition.plural !== resource.plural) return;
-  if (!isRequest(object)) return;
-  if (operation === 'create') return admitCreate(server, object, user);
-  if (!isRequest(old)) return;
+  const { object, old } = admission as Requests;
+  if (!object) return;
+  if (!old) return admitCreate(server, object, user);
   if (subresource === 'approval') {
     await requireSigner(server, user, 'approve', old);
     const { conditions: _, ...rest } = old.status ?? {};
@@ -43,9 +48,6 @@ export const certificateSigningRequests: AdmissionPlugin = async (server, admiss
 
 /** Of JSON. Whoever holds a token may make many, and none needs more than a few keys of any sort take. */
 const mostTokenBytes = 16 * 1024;
-
-const isRequest = (object: KubeObject | undefined): object is CertificateSigningRequest =>
-  object !== undefined;
 
 async function admitCreate(
   server: ServerContext,
@@ -103,8 +105,7 @@ async function requireSigner(
   verb: 'approve' | 'sign',
   { spec, metadata }: CertificateSigningRequest,
 ): Promise<void> {
-  const domain = spec.signerName.split('/')[0] ?? '';
-  for (const name of [spec.signerName, `${domain}/*`]) {
+  for (const name of [spec.signerName, spec.signerName.replace(/\/.*/, '/*')]) {
     const group = resource.group;
     const access = { type: 'resource', user, verb, group, resource: 'signers', namespace: '', name } as const;
     if (await server.authorize(access)) return;

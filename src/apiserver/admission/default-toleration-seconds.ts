@@ -17,13 +17,9 @@ export interface DefaultTolerations {
 /** Upstream's five minutes. */
 export const defaultTolerations: DefaultTolerations = { notReadySeconds: 300, unreachableSeconds: 300 };
 
-export const defaultTolerationSeconds: AdmissionPlugin = (
-  server,
-  { definition, operation, subresource, object },
-) => {
+export const defaultTolerationSeconds: AdmissionPlugin = (server, { definition, subresource, object }) => {
   if (definition.group !== '' || definition.plural !== 'pods' || subresource !== '') return;
-  if (operation === 'delete' || !object) return;
-  addDefaultTolerations(object as Pod, server.defaultTolerations);
+  if (object) addDefaultTolerations(object as Pod, server.defaultTolerations);
 };
 
 /** Mutates the pod. A toleration of its own, for whatever time, stands in for the default. */
@@ -32,7 +28,6 @@ export function addDefaultTolerations({ spec }: Pod, defaults: DefaultToleration
     { key: 'node.kubernetes.io/not-ready', tolerationSeconds: defaults.notReadySeconds },
     { key: 'node.kubernetes.io/unreachable', tolerationSeconds: defaults.unreachableSeconds },
   ].filter(({ key }) => !spec.tolerations?.some((toleration) => toleratesEviction(toleration, key)));
-  if (missing.length === 0) return;
   spec.tolerations = [
     ...(spec.tolerations ?? []),
     ...missing.map(

@@ -198,7 +198,7 @@ function restrictPod(
     return `node ${JSON.stringify(node)} may only change pods that are bound to it`;
   if (subresource !== 'status' || !object) return undefined;
   const changed = (['labels', 'annotations'] as const).find(
-    (field) => !same(object.metadata[field] ?? [], old.metadata[field] ?? []),
+    (field) => !deepEqual(object.metadata[field] ?? {}, old.metadata[field] ?? {}),
   );
   return changed && `node ${JSON.stringify(node)} cannot update ${changed} through pod status`;
 }

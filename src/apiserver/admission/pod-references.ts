@@ -12,7 +12,7 @@ export const podReferences: AdmissionPlugin = (
   { definition, operation, subresource, name, namespace, object },
 ) => {
   if (definition.group !== '' || definition.plural !== 'pods' || subresource !== '') return;
-  if (operation !== 'create' || !object) return;
+  if (operation !== 'create') return;
   const pod = object as Pod;
   const why = unknownServiceAccount(pod, namespace) ?? unknownRuntimeClass(pod) ?? wrongPriority(pod);
   if (why) throw newForbidden(definition, name, why);

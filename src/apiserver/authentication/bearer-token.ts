@@ -14,8 +14,7 @@ const digest = (token: string) => createHash('sha256').update(token).digest();
 
 /** The token of an Authorization header of scheme Bearer. */
 export function bearerToken(authorization: string | undefined): string | undefined {
-  const match = /^bearer +([^ ]+) *$/i.exec(authorization ?? '');
-  return match?.[1];
+  return authorization?.match(/^bearer +([^ ]+) *$/i)?.[1];
 }
 
 /** `entries` is asked on every request, so a token that is added or withdrawn counts at once. */

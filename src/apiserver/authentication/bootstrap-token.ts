@@ -11,8 +11,14 @@ import { bootstrappersGroup, type UserInfo } from '../user.ts';
 import type { Authenticator } from './authenticator.ts';
 import { bearerToken } from './bearer-token.ts';
 
-const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
+const tokenForm = /^(?<id>[a-z0-9]{6})\.(?<secret>[a-z0-9]{16})$/;
 const groupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
+
+/** The two parts of a token. */
+interface Token {
+  readonly id: string;
+  readonly secret: string;
+}
 
 export interface BootstrapTokenOptions {
   readonly cache: Cache;
@@ -23,15 +29,15 @@ export interface BootstrapTokenOptions {
 /** Asks the watch cache on every request, so a token that is made, removed or over counts at once. */
 export function bootstrapTokenAuthenticator({ cache, now }: BootstrapTokenOptions): Authenticator {
   return ({ authorization }) => {
-    const [, id, secret] = tokenForm.exec(bearerToken(authorization) ?? '') ?? [];
-    if (id === undefined || secret === undefined) return undefined;
-    const key = storageKey(secretResource, 'kube-system', `bootstrap-token-${id}`);
+    const shown = bearerToken(authorization)?.match(tokenForm)?.groups as Token | undefined;
+    if (!shown) return undefined;
+    const key = storageKey(secretResource, 'kube-system', `bootstrap-token-${shown.id}`);
     const found = cache.get(key)?.object as Secret | undefined;
-    return found && userOf(found, id, secret, now());
+    return found && userOf(found, shown, now());
   };
 }
 
-function userOf(found: Secret, id: string, secret: string, now: number): UserInfo | undefined {
+function userOf(found: Secret, { id, secret }: Token, now: number): UserInfo | undefined {
   const field = (name: string) => Buffer.from(found.data?.[name] ?? '', 'base64');
   const text = (name: string) => field(name).toString('utf8');
   const expected = field('token-secret');

@@ -42,9 +42,9 @@ export interface RawConnection extends Connected {
 
 interface Entry {
   readonly socket: RawConnection;
-  readonly address: string;
+  /** Undefined when it was closed before it was accepted. */
+  readonly address: string | undefined;
   user: string | undefined;
-  anonymous: boolean;
   timer: Timer | undefined;
 }
 
@@ -58,7 +58,7 @@ export class Connections {
   readonly #entries = new Map<string, Entry>();
   /** Oldest first. */
   readonly #strangers = new Set<Entry>();
-  readonly #anonymous = new Map<string, Set<Entry>>();
+  readonly #anonymous = new Map<string | undefined, Set<Entry>>();
   readonly #ofUser = new Map<string, number>();
 
   constructor(limits: ConnectionLimits, { clock, log }: { readonly clock: Clock; readonly log: Logger }) {
@@ -79,8 +79,8 @@ export class Connections {
       this.#endOldest(this.#strangers);
     }
     const key = keyOf(socket);
-    const address = socket.remoteAddress ?? '';
-    const entry: Entry = { socket, address, user: undefined, anonymous: false, timer: undefined };
+    const address = socket.remoteAddress;
+    const entry: Entry = { socket, address, user: undefined, timer: undefined };
     this.#entries.set(key, entry);
     this.#strangers.add(entry);
     entry.timer = this.#clock.after(strangerMs, () => socket.destroy());
@@ -93,7 +93,6 @@ export class Connections {
     if (!entry || entry.user !== undefined) return;
     const others = this.#anonymous.get(entry.address) ?? new Set();
     if (others.size >= this.#limits.anonymousOfAddress) this.#endOldest(others);
-    entry.anonymous = true;
     // Closing the last connection has removed the set.
     this.#anonymous.set(entry.address, others.add(entry));
   }

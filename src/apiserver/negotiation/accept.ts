@@ -31,7 +31,7 @@ export function parseAccept(header: string): MediaRange[] {
   return header
     .split(',')
     .map((range) => {
-      const [type = '', ...rest] = range.split(';').map((part) => part.trim());
+      const [type, ...rest] = range.split(';').map((part) => part.trim()) as [string, ...string[]];
       const parameters = rest.map((parameter): [string, string] => {
         const equals = parameter.indexOf('=');
         return equals < 0 ? [parameter, ''] : [parameter.slice(0, equals), parameter.slice(equals + 1)];

@@ -46,7 +46,8 @@ export function markDeleted(
 ): Deletion {
   const before = deepCopy(object);
   applyPropagation(object, options.propagationPolicy);
-  if (object.metadata.deletionTimestamp) shortenGrace(object, options.gracePeriodSeconds, now);
+  const { deletionTimestamp } = object.metadata;
+  if (deletionTimestamp) shortenGrace(object, deletionTimestamp, options.gracePeriodSeconds, now);
   else startDeletion(definition, object, options.gracePeriodSeconds, now);
   if (isFullyFinalized(object)) return { type: 'remove' };
   return deepEqual(object, before) ? { type: 'keep' } : { type: 'mark' };
@@ -83,12 +84,16 @@ function startDeletion(
 }
 
 /** A second delete may only shorten the grace period (registry/rest BeforeDelete). */
-function shortenGrace(object: KubeObject, requested: number | undefined, now: number): void {
-  const { metadata } = object;
+function shortenGrace(
+  { metadata }: KubeObject,
+  due: string,
+  requested: number | undefined,
+  now: number,
+): void {
   const grace = metadata.deletionGracePeriodSeconds ?? 0;
   if (requested === undefined || requested >= grace) return;
   const wanted = Math.max(0, requested);
-  const started = Date.parse(metadata.deletionTimestamp ?? '') - grace * 1000;
+  const started = Date.parse(due) - grace * 1000;
   metadata.deletionTimestamp = rfc3339(Math.max(now, started + wanted * 1000));
   metadata.deletionGracePeriodSeconds = wanted;
 }

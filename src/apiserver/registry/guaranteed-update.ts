@@ -33,7 +33,7 @@ interface Snapshot {
   readonly bytes: Buffer;
   readonly revision: number;
   /** Read from the store itself, not from the cache. */
-  readonly fresh: boolean;
+  readonly fresh?: true;
 }
 
 export interface UpdateTarget {
@@ -54,7 +54,7 @@ export async function guaranteedUpdate(
   const { definition, name } = target;
   const key = storageKey(definition, target.namespace, name);
   const taken = new Set<string>();
-  let snapshot = readCache(server, key) ?? (await readStore(server, key));
+  let snapshot: Snapshot | undefined = server.cache.get(key) ?? (await readStore(server, key));
   for (let races = 0; races < maxLostRaces; races++) {
     if (!snapshot) throw newNotFound(definition, name);
     const decision = await tryDecision(snapshot, taken, decide);
@@ -72,11 +72,6 @@ export async function guaranteedUpdate(
     }
   }
   throw newConflict(definition, name, 'the object is being modified by too many writers; please try again');
-}
-
-function readCache(server: ServerContext, key: string): Snapshot | undefined {
-  const cached = server.cache.get(key);
-  return cached && { bytes: cached.bytes, revision: cached.revision, fresh: false };
 }
 
 async function readStore(server: ServerContext, key: string): Promise<Snapshot | undefined> {

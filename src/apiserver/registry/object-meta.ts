@@ -88,7 +88,7 @@ export function checkPreconditions(
 /** While an object goes away its finalizers may only be removed. */
 export function validateFinalizersOfDeleted(object: KubeObject, old: KubeObject): StatusCause[] {
   if (!old.metadata.deletionTimestamp) return [];
-  const before = new Set(old.metadata.finalizers ?? []);
+  const before = new Set(old.metadata.finalizers);
   const added = (object.metadata.finalizers ?? []).filter((finalizer) => !before.has(finalizer));
   if (added.length === 0) return [];
   const list = added.map((finalizer) => JSON.stringify(finalizer)).join(', ');

@@ -97,8 +97,10 @@ function checkRanges(server: ServerContext, service: Service, previous: ServiceS
     }
   }
   const [first, last] = server.nodePorts;
+  // What it has had from another range it keeps.
+  const own = claimsOf(previous);
   for (const [index, { nodePort }] of (spec.ports ?? []).entries()) {
-    if (nodePort && (nodePort < first || nodePort > last)) {
+    if (nodePort && (nodePort < first || nodePort > last) && !own.has(portClaim(nodePort))) {
       causes.push(
         invalidCause(
           `spec.ports[${index}].nodePort`,
@@ -124,7 +126,7 @@ function busyClaims(server: ServerContext, taken: ReadonlySet<string>): Set<stri
   return known;
 }
 
-/** The first candidate from a random start whose claim is free; undefined when the range is used up. */
+/** The first candidate from a random start whose claim is free; undefined when the range is used up, or has nothing. */
 function firstFree(
   server: ServerContext,
   size: number,
@@ -146,7 +148,7 @@ function allocateIP(server: ServerContext, service: Service, taken: ReadonlySet<
   const busy = busyClaims(server, taken);
   const dynamic = range.size - reserved;
   const at = (offset: number) => (position: number) => ipClaim(addressAt(range, offset + position));
-  const high = dynamic > 0 ? firstFree(server, dynamic, at(reserved), busy) : undefined;
+  const high = firstFree(server, dynamic, at(reserved), busy);
   if (high !== undefined) return addressAt(range, reserved + high);
   const low = firstFree(server, Math.min(reserved, range.size), at(0), busy);
   if (low !== undefined) return addressAt(range, low);
@@ -160,8 +162,7 @@ const rangeFull = (range: AddressRange) => `all ${range.size} addresses are in u
 function allocateNodePorts(server: ServerContext, service: Service, taken: ReadonlySet<string>): void {
   const ports = service.spec.ports ?? [];
   const [first, last] = server.nodePorts;
-  const busy = busyClaims(server, taken);
-  for (const { nodePort } of ports) if (nodePort) busy.add(portClaim(nodePort));
+  const busy = busyClaims(server, taken).union(claimsOf(service.spec));
   for (const port of ports) {
     if (port.nodePort) continue;
     const position = firstFree(server, last - first + 1, (p) => portClaim(first + p), busy);

@@ -33,13 +33,13 @@ export function parseDeleteFields(fields: Fields, dryRun: readonly string[]): De
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The same fields as text. */
+/** The same fields as text; null counts as absent. */
 function queryFields(query: URLSearchParams): Fields {
   const grace = query.get('gracePeriodSeconds');
   const orphan = query.get('orphanDependents');
   return {
-    ...(grace !== null && { gracePeriodSeconds: /^-?\d+$/.test(grace) ? Number(grace) : grace }),
-    ...(query.has('propagationPolicy') && { propagationPolicy: query.get('propagationPolicy') }),
+    gracePeriodSeconds: grace?.match(/^-?\d+$/) ? Number(grace) : grace,
+    propagationPolicy: query.get('propagationPolicy'),
     ...(orphan !== null && { orphanDependents: orphan !== 'false' && orphan !== '0' }),
   };
 }
@@ -56,7 +56,7 @@ function asStrings(value: unknown, field: string): string[] {
 
 function asSeconds(value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
+  if (Number.isSafeInteger(value)) return value as number;
   return refuse(invalidCause('gracePeriodSeconds', value, 'must be an integer'));
 }
 

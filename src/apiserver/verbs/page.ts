@@ -32,11 +32,10 @@ const encodeToken = (token: ContinueToken) => Buffer.from(JSON.stringify(token))
 
 function decodeToken(text: string): ContinueToken {
   try {
-    const token: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    if (typeof token === 'object' && token !== null && 'after' in token && typeof token.after === 'string') {
-      const rv = 'rv' in token ? token.rv : undefined;
-      if (rv === undefined) return { after: token.after };
-      if (typeof rv === 'number' && Number.isSafeInteger(rv) && rv > 0) return { after: token.after, rv };
+    const { after, rv } = JSON.parse(Buffer.from(text, 'base64url').toString()) as Partial<ContinueToken>;
+    if (typeof after === 'string') {
+      if (rv === undefined) return { after };
+      if (Number.isSafeInteger(rv) && rv > 0) return { after, rv };
     }
   } catch {
     // Every invalid token gets the same answer.
@@ -183,7 +182,7 @@ async function pageFromStore(
         items,
         revision,
         continue: tokenAfter(selection, after ?? '', revision),
-        remaining: selection.everything ? batch.remaining + left : undefined,
+        remaining: selection.everything ? batch.remaining : undefined,
       };
     }
   }
@@ -208,7 +207,7 @@ async function takeMatching(
   let turn = new Turn();
   for (const [index, value] of stored.entries()) {
     const item = storedObject(value);
-    if (selection.everything || selection.matches(item)) items.push(item);
+    if (selection.matches(item)) items.push(item);
     if (limit > 0 && items.length === limit) return index + 1;
     if (selection.everything || !turn.took(value.value.length)) continue;
     await turns.next(signal);

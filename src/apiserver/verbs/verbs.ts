@@ -31,10 +31,8 @@ export function verbOf(method: string, info: ResourceRequest, watch: boolean): V
       return 'patch';
     case 'DELETE':
       return info.name ? 'delete' : 'deletecollection';
-    case 'OPTIONS':
-      return info.subresource === 'proxy' ? '' : undefined;
     default:
-      return undefined;
+      return method === 'OPTIONS' && info.subresource === 'proxy' ? '' : undefined;
   }
 }
 
@@ -52,8 +50,8 @@ export function handlerOf(method: string, definition: ResourceDefinition, info: 
 
 /** A kind that exists only as a request or an answer (Scale, Binding, Eviction, reviews) has no table and no metadata of its own. */
 export function formsOf(definition: ResourceDefinition, info: ResourceRequest): Offer['forms'] {
-  const subresource = info.subresource ? findSubresource(definition, info.subresource) : undefined;
-  return definition.isReview || subresource?.kind ? ['object'] : undefined;
+  const kind = findSubresource(definition, info.subresource)?.kind;
+  return definition.isReview || kind ? ['object'] : undefined;
 }
 
 function subresourceOf(definition: ResourceDefinition, info: ResourceRequest): Subresource {

@@ -20,7 +20,6 @@ const inJson = {
 
 /** What a client with this selection sees of an event; undefined when nothing. */
 export function frameOf(event: CacheEvent, selection: Selection, framing: Framing): Buffer | undefined {
-  if (selection.everything) return framing.unchanged(event);
   const { current, previous, revision } = event;
   if (event.type === 'DELETED') {
     return selection.matches(previous ?? current) ? framing.unchanged(event) : undefined;

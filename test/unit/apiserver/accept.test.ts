@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StatusError } from '../../../src/apimachinery/status-error.ts';
 import { negotiateForm } from '../../../src/apiserver/negotiation/accept.ts';
+import { maxListHeaderBytes } from '../../../src/base/header-limits.ts';
 
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
@@ -17,9 +18,17 @@ describe('negotiateForm', () => {
     ['application/json;as=Table;v=v2;g=meta.k8s.io,application/json', { type: 'object' }],
     ['application/json;as=Else;v=v1;g=meta.k8s.io,*/*', { type: 'object' }],
     ['application/json; as=PartialObjectMetadata; g=meta.k8s.io; v=v1', { type: 'metadata', version: 'v1' }],
+    ['application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1', { type: 'metadata', version: 'v1' }],
+    ['Application/JSON', { type: 'object' }],
+    ['application/*', { type: 'object' }],
+    ['text/html,, application/json', { type: 'object' }],
+    ['application/json;asx', { type: 'object' }],
+    ['application/json;as', { type: 'object' }],
+    [`${'x'.repeat(maxListHeaderBytes - 4)},*/*`, { type: 'object' }],
   ];
   for (const [accept, form] of cases) {
-    it(`${accept} means ${JSON.stringify(form)}`, () => assert.deepEqual(negotiateForm(accept), form));
+    it(`${accept?.slice(0, 80)} means ${JSON.stringify(form)}`, () =>
+      assert.deepEqual(negotiateForm(accept), form));
   }
 
   for (const accept of [
@@ -45,7 +54,35 @@ describe('negotiateForm', () => {
       version: 'v1',
       encoding: 'protobuf',
     });
-    assert.throws(() => negotiate(`${protobuf};as=Table;g=meta.k8s.io;v=v1`), /only the following/);
+    for (const refused of [
+      `${protobuf};as=Table;g=meta.k8s.io;v=v1`,
+      `${protobuf};as=Else;g=meta.k8s.io;v=v1`,
+      'text/html',
+    ])
+      assert.throws(() => negotiate(refused), /only the following/, refused);
+  });
+
+  it('says what it has, and refuses a header that is too long to be read', () => {
+    const meta = 'g=meta.k8s.io;v=v1';
+    const all = ['', `;as=Table;${meta}`, `;as=PartialObjectMetadata;${meta}`].map(
+      (form) => `application/json${form}`,
+    );
+    const told = (offer: object) => {
+      try {
+        negotiateForm('text/html', offer);
+      } catch (error) {
+        return (error as StatusError).message;
+      }
+      return '';
+    };
+    const start = 'only the following media types are accepted: ';
+    assert.equal(told({}), start + all.join(', '));
+    assert.equal(told({ protobuf: true }), `${start}${all.join(', ')}, application/vnd.kubernetes.protobuf`);
+    assert.throws(
+      () => negotiateForm(`${'x'.repeat(maxListHeaderBytes - 3)},*/*`),
+      (error) =>
+        error instanceof StatusError && error.status.code === 406 && /longer than/.test(error.message),
+    );
   });
 
   it('refuses a form the endpoint does not have', () => {

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addDefaultTolerations } from '../../../src/apiserver/admission/default-toleration-seconds.ts';
+import { podResource } from '../../../src/api/core/v1/pod.ts';
+import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
+import {
+  addDefaultTolerations,
+  defaultTolerationSeconds,
+} from '../../../src/apiserver/admission/default-toleration-seconds.ts';
+import type { Admission } from '../../../src/apiserver/admission/plugin.ts';
+import type { ServerContext } from '../../../src/apiserver/server-context.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';
 import { pod } from '../controllers/objects.ts';
 
@@ -69,3 +76,37 @@ test('the server adds them to pods that are made and to pods that are written ba
     await server.stop();
   }
 });
+
+test('it is five minutes unless told, and nothing but pods is given any', async () => {
+  const server = await startTestServer();
+  try {
+    const spec = { containers: [{ name: 'app', image: 'app:1' }] };
+    const made = await server.call('POST', '/api/v1/namespaces/default/pods', {
+      metadata: { name: 'web' },
+      spec,
+    });
+    const { tolerations } = made.json<{ spec: { tolerations: { tolerationSeconds: number }[] } }>().spec;
+    assert.deepEqual(
+      tolerations.map(({ tolerationSeconds }) => tolerationSeconds),
+      [300, 300],
+    );
+  } finally {
+    await server.stop();
+  }
+});
+
+for (const [title, over, given] of [
+  ['a pod', {}, true],
+  ['a pod of another group', { definition: { ...podResource, group: 'example.com' } }, false],
+  ['what is in the place of a pod', { definition: { ...podResource, plural: 'others' } }, false],
+  ['a pod that is bound', { subresource: 'binding' }, false],
+] as const)
+  test(`${title} is given ${given ? 'both' : 'none'}`, async () => {
+    const object = pod('web');
+    const admission = { definition: podResource as unknown as ResourceDefinition, subresource: '', object };
+    const server = { defaultTolerations: defaults } as ServerContext;
+    await defaultTolerationSeconds(server, { ...admission, ...over } as unknown as Admission);
+    assert.equal(object.spec.tolerations?.length, given ? 2 : undefined);
+    const { object: _, ...deletion } = admission;
+    await defaultTolerationSeconds(server, { ...deletion, ...over } as unknown as Admission);
+  });

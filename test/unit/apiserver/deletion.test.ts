@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
@@ -30,6 +30,7 @@ interface Case {
   readonly options?: Partial<DeletionOptions>;
   readonly result: 'remove' | 'mark' | 'keep';
   readonly expect?: Partial<ObjectMeta>;
+  readonly status?: object;
 }
 
 const definitionOf = (definition: unknown) => definition as ResourceDefinition;
@@ -123,10 +124,123 @@ const cases: readonly Case[] = [
     object: object('Namespace', {}, { spec: {} }),
     result: 'remove',
   },
+  {
+    what: 'a namespace has none, and a finalizer as every object may have',
+    definition: definitionOf(namespaceResource),
+    object: object('Namespace', { finalizers: ['a/b'] }, { status: { phase: 'Active', kept: 1 } }),
+    result: 'mark',
+    status: { phase: 'Terminating', kept: 1 },
+  },
+  {
+    what: 'something else so called has a list of that name',
+    definition: maps,
+    object: object('Namespace', {}, { apiVersion: 'example.com/v1', spec: { finalizers: ['kubernetes'] } }),
+    result: 'remove',
+  },
+  {
+    what: 'something else so called is marked',
+    definition: maps,
+    object: object('Namespace', { finalizers: ['a/b'] }, { apiVersion: 'example.com/v1' }),
+    result: 'mark',
+  },
+  {
+    what: 'another kind has a list of that name',
+    definition: maps,
+    object: object('ConfigMap', {}, { spec: { finalizers: ['kubernetes'] } }),
+    result: 'remove',
+  },
+  {
+    what: 'nothing is said of its dependents',
+    definition: maps,
+    object: object('ConfigMap', { finalizers: ['orphan', 'a/b', 'foregroundDeletion'] }),
+    result: 'mark',
+    expect: { finalizers: ['orphan', 'a/b', 'foregroundDeletion'] },
+  },
+  {
+    what: 'it is orphaned, and nothing else holds it',
+    definition: maps,
+    object: object('ConfigMap', {}),
+    options: { propagationPolicy: 'Orphan' },
+    result: 'mark',
+    expect: { finalizers: ['orphan'] },
+  },
+  {
+    what: 'its dependents go first',
+    definition: maps,
+    object: object('ConfigMap', { finalizers: ['orphan'] }),
+    options: { propagationPolicy: 'Foreground' },
+    result: 'mark',
+    expect: { finalizers: ['foregroundDeletion'] },
+  },
+  {
+    what: 'its dependents go later',
+    definition: maps,
+    object: object('ConfigMap', { finalizers: ['orphan'] }),
+    options: { propagationPolicy: 'Background' },
+    result: 'remove',
+    expect: { finalizers: undefined },
+  },
+  {
+    what: 'a pod is given an hour',
+    definition: pods,
+    object: pod(),
+    options: { gracePeriodSeconds: 3600 },
+    result: 'mark',
+    expect: { deletionTimestamp: at(3600), deletionGracePeriodSeconds: 3600 },
+  },
+  {
+    what: 'a pod is given more than a timestamp can say',
+    definition: pods,
+    object: pod(),
+    options: { gracePeriodSeconds: 10 ** 12 },
+    result: 'mark',
+    expect: { deletionTimestamp: at(2_147_483_647), deletionGracePeriodSeconds: 2_147_483_647 },
+  },
+  {
+    what: 'a shorter grace is left',
+    definition: pods,
+    object: pod({ deletionTimestamp: at(3600), deletionGracePeriodSeconds: 7200 }),
+    options: { gracePeriodSeconds: 5400 },
+    result: 'mark',
+    expect: { deletionTimestamp: at(1800), deletionGracePeriodSeconds: 5400 },
+  },
+  {
+    what: 'the same grace is asked for when it is over',
+    definition: pods,
+    object: pod({ deletionTimestamp: at(-5), deletionGracePeriodSeconds: 30 }),
+    options: { gracePeriodSeconds: 30 },
+    result: 'keep',
+  },
+  {
+    what: 'less than no grace is asked for',
+    definition: pods,
+    object: pod({ deletionTimestamp: at(10), deletionGracePeriodSeconds: 30 }),
+    options: { gracePeriodSeconds: -1 },
+    result: 'remove',
+    expect: { deletionTimestamp: at(0), deletionGracePeriodSeconds: 0 },
+  },
+  ...[0, 5].map(
+    (gracePeriodSeconds): Case => ({
+      what: `it had no grace, and ${gracePeriodSeconds} seconds are asked for`,
+      definition: maps,
+      object: object('ConfigMap', { finalizers: ['a/b'], deletionTimestamp: at(-5) }),
+      options: { gracePeriodSeconds },
+      result: 'keep',
+    }),
+  ),
 ];
 
+test('an object that nobody deleted is not gone, though nothing holds it; one with no word of grace is', () => {
+  assert.equal(isFullyFinalized(object('ConfigMap', {})), false);
+  assert.equal(isFullyFinalized(object('ConfigMap', { deletionTimestamp: at(0) })), true);
+  assert.equal(
+    isFullyFinalized(object('ConfigMap', { deletionTimestamp: at(0), finalizers: ['a/b'] })),
+    false,
+  );
+});
+
 describe('markDeleted', () => {
-  for (const { what, definition, object: given, options, result, expect = {} } of cases) {
+  for (const { what, definition, object: given, options, result, expect = {}, status } of cases) {
     it(`${result} when ${what}`, () => {
       const all = { gracePeriodSeconds: undefined, propagationPolicy: undefined, ...options };
       const copy = structuredClone(given);
@@ -134,6 +248,12 @@ describe('markDeleted', () => {
       for (const [field, value] of Object.entries(expect)) {
         assert.deepEqual(copy.metadata[field as keyof ObjectMeta], value, field);
       }
+      if (status || given.kind !== 'Namespace') {
+        assert.deepEqual(
+          (copy as { status?: unknown }).status,
+          status ?? (given as { status?: unknown }).status,
+        );
+      } else if (given.apiVersion !== 'v1') assert.ok(!('status' in copy));
       if (result === 'keep') assert.deepEqual(copy, given);
       assert.equal(isFullyFinalized(copy), result === 'remove');
       // Deciding again changes nothing more.

@@ -20,6 +20,19 @@ function asked() {
 const { signal } = new AbortController();
 const outcomes = (reads: readonly Promise<number>[]) => Promise.allSettled(reads);
 
+test('a failure that nobody waits for any more is nobody’s', async () => {
+  const { latest, clock, questions } = asked();
+  const leaving = new AbortController();
+  const read = latest.ask(leaving.signal);
+  const left = assert.rejects(read, /left/);
+  await clock.settle();
+  leaving.abort(new Error('left'));
+  await left;
+  questions[0]?.reject(new Error('down'));
+  // An unhandled rejection would end the process.
+  await clock.settle();
+});
+
 test('all who come before the question is sent share its answer', async () => {
   const { latest, clock, questions } = asked();
   const reads = [latest.ask(signal), latest.ask(signal), Promise.resolve().then(() => latest.ask(signal))];

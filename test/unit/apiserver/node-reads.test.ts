@@ -17,6 +17,7 @@ test('a pod that was made for another node since the request was allowed is not 
   read('system:node:a', pod('a'));
   read('admin', pod('b'));
   read('system:node:a', pod('b'), configMapResource);
+  read('system:node:a', pod('b'), { ...podResource, group: 'metrics.k8s.io' });
   for (const foreign of [pod('b'), pod()])
     assert.throws(
       () => read('system:node:a', foreign),

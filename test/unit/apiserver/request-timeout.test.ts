@@ -11,6 +11,7 @@ for (const [text, ms] of [
   ['0s', undefined],
   ['-5s', undefined],
   ['+5s', 5000],
+  ['1ms', 1],
   ['1.5s', 1500],
   ['60s', 60_000],
   ['61s', 60_000],
@@ -28,6 +29,15 @@ test('what is no duration is refused', () => {
       (error) => error instanceof StatusError && error.status.code === 400,
       text,
     );
+});
+
+test('a refusal shows the beginning of what was asked', () => {
+  const text = `x${'y'.repeat(62)}z!`;
+  assert.throws(
+    () => requestTimeout(new URLSearchParams({ timeout: text })),
+    (error) =>
+      error instanceof StatusError && error.message.includes(`"${text.slice(0, 64)}" is not a duration`),
+  );
 });
 
 test('work that takes too long is stopped, and its answer, if one still comes, is let go', async () => {

@@ -27,6 +27,8 @@ describe('address ranges', () => {
       assert.equal(positionIn(range, addressAt(range, position)), position);
     }
     assert.equal(addressAt(parseRange('10.96.5.9/16'), 0), '10.96.0.1');
+    assert.equal(parseRange('10.96.0.0/30').size, 2);
+    for (const text of ['', 'None', '::1']) assert.equal(positionIn(range, text), undefined);
   });
 
   for (const text of ['', '10.96.0.0', '10.96.0.0/31', 'x/16', '::/64']) {

@@ -55,6 +55,7 @@ describe('what a watcher with a selector sees', () => {
     ['MODIFIED', false, false, undefined, ''],
     ['DELETED', true, true, 'DELETED', 'true'],
     ['DELETED', false, false, undefined, ''],
+    ['DELETED', undefined, true, 'DELETED', 'true'],
   ];
   for (const [type, before, after, seen, label] of cases) {
     it(`${type} from ${before} to ${after} is ${seen ?? 'nothing'}`, () => {
@@ -68,8 +69,61 @@ describe('what a watcher with a selector sees', () => {
   }
 
   it('passes on the very bytes of the cache when the event is as it was', () => {
-    const made = event('MODIFIED', true, true);
-    assert.equal(frameOf(made, selection, framing), made.frame);
+    for (const made of [
+      event('MODIFIED', true, true),
+      event('ADDED', undefined, true),
+      event('DELETED', true, true),
+    ])
+      assert.equal(frameOf(made, selection, framing), made.frame);
+  });
+
+  it('marks how far it has come, and says why it ends', () => {
+    const bookmark = JSON.parse(framing.bookmark(9, { 'k8s.io/initial-events-end': 'true' }).toString());
+    assert.deepEqual(bookmark, {
+      type: 'BOOKMARK',
+      object: {
+        ...{ kind: 'ConfigMap', apiVersion: 'v1' },
+        metadata: {
+          ...{ resourceVersion: '9', creationTimestamp: null },
+          annotations: { 'k8s.io/initial-events-end': 'true' },
+        },
+      },
+    });
+    const { status } = newExpired('too old');
+    for (const form of [
+      { type: 'object' },
+      { type: 'metadata', version: 'v1' },
+      { type: 'table', version: 'v1' },
+    ] as const) {
+      const { error, contentType } = createFraming(definition, form, 'Metadata', () => 0);
+      assert.equal(contentType, 'application/json');
+      assert.deepEqual(JSON.parse(error(status).toString()), { type: 'ERROR', object: status });
+    }
+  });
+
+  it('frames tables, of which the first alone names the columns', () => {
+    const framing = createFraming(definition, { type: 'table', version: 'v1' }, 'Object', () =>
+      Date.UTC(2026, 0, 2),
+    );
+    const read = (frame: Buffer) => JSON.parse(frame.toString());
+    const first = read(framing.unchanged(event('ADDED', undefined, true)));
+    assert.equal(first.type, 'ADDED');
+    const { columnDefinitions, rows, ...head } = first.object;
+    assert.deepEqual(head, {
+      kind: 'Table',
+      apiVersion: 'meta.k8s.io/v1',
+      metadata: { resourceVersion: '6' },
+    });
+    assert.equal(columnDefinitions[0].name, 'Name');
+    assert.deepEqual([rows[0].cells[0], rows[0].cells.at(-1)], ['x', '24h']);
+    assert.equal(rows[0].object.metadata.resourceVersion, '6');
+    const left = read(framing.frame('DELETED', cached(true, 5), 7));
+    assert.deepEqual([left.type, left.object.columnDefinitions], ['DELETED', null]);
+    assert.equal(left.object.metadata.resourceVersion, '7');
+    assert.equal(left.object.rows[0].object.metadata.resourceVersion, '7');
+    const bookmark = read(framing.bookmark(9));
+    assert.deepEqual([bookmark.type, bookmark.object.rows], ['BOOKMARK', []]);
+    assert.deepEqual(bookmark.object.metadata, { resourceVersion: '9', creationTimestamp: null });
   });
 
   it('frames metadata alone, once for all watches', () => {
@@ -91,6 +145,9 @@ describe('what a watcher with a selector sees', () => {
     const bookmark = JSON.parse(metadata.bookmark(9).toString());
     assert.deepEqual(bookmark.object.metadata, { resourceVersion: '9', creationTimestamp: null });
     assert.equal(bookmark.object.kind, 'PartialObjectMetadata');
+    assert.equal(bookmark.type, 'BOOKMARK');
+    const beta = createFraming(definition, { type: 'metadata', version: 'v1beta1' }, 'Metadata', () => 0);
+    assert.equal(JSON.parse(beta.unchanged(made).toString()).object.apiVersion, 'meta.k8s.io/v1beta1');
   });
 });
 

@@ -1,138 +1,15 @@
-/** In which order the body of a watch tells things, and when its client counts as too slow. */
+/** In which order the body of a watch tells things, and when its client counts as too slow. How it ends: watch-end.test.ts. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
-import { type ListQuery, parseListQuery } from '../../../src/apimachinery/list-options.ts';
-import type { Sink } from '../../../src/apiserver/pushed-body.ts';
-import { selectionOf } from '../../../src/apiserver/selection.ts';
-import { Turns } from '../../../src/apiserver/turns.ts';
-import type { Framing } from '../../../src/apiserver/verbs/framing.ts';
-import { type WatchPlan, watchSource } from '../../../src/apiserver/verbs/watch-stream.ts';
 import { type WaitingWrite, WriteTurns } from '../../../src/apiserver/write-turns.ts';
-import { silentLogger } from '../../../src/base/log.ts';
-import type { Cache, CachedObject, CacheEvent, CacheWatch } from '../../../src/storage/cache.ts';
-import { FakeClock } from '../../fixtures/fake-clock.ts';
-
-const line = (text: string, bytes = 0) => Buffer.from(`${text.padEnd(bytes - 1)}\n`);
-
-/** Frames that can be read: what happened, to what, and when. */
-const framing: Framing = {
-  contentType: 'text/plain',
-  frame: (type, { key }, revision) => line(`${type} ${key}@${revision}`),
-  unchanged: ({ frame }) => frame,
-  bookmark: (revision, annotations) => line(`BOOKMARK@${revision}${annotations ? ' end of initial' : ''}`),
-  error: ({ message }) => line(`ERROR ${message}`),
-};
-
-const object = (key: string, revision: number): CachedObject => ({
-  key,
-  revision,
-  bytes: Buffer.alloc(10),
-  object: { apiVersion: 'v1', kind: 'Pod', metadata: { name: key } } as CachedObject['object'],
-});
-
-function changed(key: string, revision: number, bytes?: number): CacheEvent {
-  const frame = line(`MODIFIED ${key}@${revision}`, bytes);
-  return { type: 'MODIFIED', key, revision, current: object(key, revision), previous: object(key, 1), frame };
-}
-
-/** A client that reads when the test says so. */
-class Client implements Sink {
-  #text = '';
-  #room = Promise.withResolvers<void>();
-  written = 0;
-  backlog = 0;
-  state = 'open';
-
-  write(piece: Uint8Array): void {
-    this.#text += Buffer.from(piece).toString();
-    this.written += piece.length;
-    this.backlog += piece.length;
-  }
-  end(): void {
-    this.state = 'ended';
-  }
-  cut(): void {
-    this.state = 'cut';
-  }
-  room(): Promise<void> {
-    return this.#room.promise;
-  }
-  /** From now on there is room for more. */
-  makeRoom(): void {
-    this.#room.resolve();
-  }
-  read(bytes = this.backlog): void {
-    this.backlog -= bytes;
-  }
-  get lines(): string[] {
-    return this.#text
-      .split('\n')
-      .slice(0, -1)
-      .map((each) => each.trimEnd());
-  }
-}
-
-interface Fixture {
-  readonly clock: FakeClock;
-  readonly client: Client;
-  /** The cache has applied everything up to there; what it has not handed out comes by `hand`. */
-  reach(revision: number): void;
-  hand(...events: CacheEvent[]): void;
-}
-
-const noQuery: ListQuery = parseListQuery(new URLSearchParams());
-
-function open(initial: readonly CachedObject[], over: Partial<WatchPlan> = {}): Fixture {
-  const clock = new FakeClock();
-  const client = new Client();
-  const state = { revision: 10, watch: undefined as CacheWatch | undefined };
-  const cache = {
-    get revision() {
-      return state.revision;
-    },
-    watch(_prefix: string, _after: number, watch: CacheWatch) {
-      state.watch = watch;
-      return () => {
-        state.watch = undefined;
-      };
-    },
-  } as unknown as Cache;
-  const plan: WatchPlan = {
-    cache,
-    clock,
-    log: silentLogger,
-    turns: new Turns(),
-    writeTurns: new WriteTurns(),
-    selection: selectionOf(podResource, '', noQuery),
-    framing,
-    after: 10,
-    marksInitialEnd: false,
-    bookmarks: true,
-    timeoutMs: 600_000,
-    shutdown: undefined,
-    ...over,
-  };
-  watchSource(plan, initial).begin(client);
-  return {
-    clock,
-    client,
-    reach(revision) {
-      state.revision = revision;
-    },
-    hand(...events) {
-      state.revision = Math.max(state.revision, events.at(-1)?.revision ?? 0);
-      state.watch?.onEvents(events, state.revision);
-    },
-  };
-}
+import { changed, object, open } from './watch-body.ts';
 
 const megabyte = 1024 * 1024;
 const two = [object('a', 3), object('b', 4)];
 
 describe('the body of a watch', () => {
   for (const marksInitialEnd of [false, true]) {
-    const end = marksInitialEnd ? ['BOOKMARK@10 end of initial'] : [];
+    const end = marksInitialEnd ? ['BOOKMARK@10 k8s.io/initial-events-end,true'] : [];
     it(`tells what happens while objects are sent after them${marksInitialEnd ? ' and their end' : ''}`, async () => {
       const { clock, client, hand } = open(two, { marksInitialEnd });
       hand(changed('a', 11));

@@ -38,6 +38,11 @@ for (const [what, body] of [
   });
 }
 
+test('a form is read as such', async () => {
+  const form = new WholeAnswer(200, 'a=1', { 'content-type': 'application/x-www-form-urlencoded' });
+  assert.deepEqual([...(await form.formData())], [['a', '1']]);
+});
+
 test('what is all there is such an answer; streams and nothing are not', () => {
   assert.ok(respond(200, text, headers) instanceof WholeAnswer);
   assert.ok(respond(200, Buffer.from(text), headers) instanceof WholeAnswer);

@@ -34,6 +34,16 @@ test('what is much waits, in the order of asking, some of it a turn', async () =
   assert.equal(turns.mayWrite(1), true);
 });
 
+test('who waits is called in the next turn, and nobody writes before', async () => {
+  const turns = new WriteTurns();
+  let written = 0;
+  turns.wait(() => ++written);
+  assert.equal(turns.mayWrite(1), false);
+  await setImmediate();
+  assert.equal(written, 1);
+  assert.equal(turns.mayWrite(1), true);
+});
+
 test('who leaves is not called', async () => {
   const turns = new WriteTurns();
   let written = 0;

@@ -4,6 +4,8 @@ import { describe, it } from 'node:test';
 import {
   type ConnectionLimits,
   Connections,
+  connectionLimits,
+  defaultConnections,
   type RawConnection,
 } from '../../../../src/apiserver/load/connections.ts';
 import { silentLogger } from '../../../../src/base/log.ts';
@@ -149,6 +151,46 @@ describe('connections', () => {
     await clock.advance(1);
     assert.deepEqual(destroyed(sockets), [true, false]);
     assert.equal(clock.pending, 0);
+  });
+
+  it('that nobody knows are no stranger’s and no user’s', () => {
+    const { connections } = listening();
+    const unknown = new Socket('192.0.2.9', 1);
+    connections.isAnonymous(unknown);
+    assert.equal(connections.belongsTo(unknown, 'a'), true);
+    assert.equal(connections.isStranger(unknown), true);
+  });
+
+  it('of users leave no room when there are as many as there may be', () => {
+    const { clock, accept } = listening();
+    for (const user of ['a', 'a', 'b', 'b', 'c', 'c']) accept('192.0.2.1', user);
+    const further = accept();
+    assert.equal(further.destroyed, true);
+    assert.equal(clock.pending, 0, 'nothing is kept of it');
+  });
+
+  it('without a certificate are counted one by one as they end', async () => {
+    const { connections, accept, destroyed } = listening();
+    const anonymous = () => {
+      const socket = accept('192.0.2.1');
+      connections.isAnonymous(socket);
+      return socket;
+    };
+    const [first, second] = [anonymous(), anonymous()];
+    first.destroy();
+    await Promise.resolve();
+    const [third, fourth] = [anonymous(), anonymous()];
+    assert.deepEqual(destroyed([second, third, fourth]), [true, false, false]);
+  });
+
+  it('are 6,000, a quarter of them one user’s or strangers’', () => {
+    assert.equal(defaultConnections, 6000);
+    assert.deepEqual(connectionLimits(1000), {
+      all: 1000,
+      user: 250,
+      strangers: 250,
+      anonymousOfAddress: 63,
+    });
   });
 
   it('leave nothing behind', async () => {

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
-import { InFlight, type InFlightLimits, inFlightLimits } from '../../../../src/apiserver/load/in-flight.ts';
+import {
+  defaultLimits,
+  InFlight,
+  type InFlightLimits,
+  inFlightLimits,
+} from '../../../../src/apiserver/load/in-flight.ts';
 import { withInFlightLimit } from '../../../../src/apiserver/load/shed.ts';
 import { sortOf } from '../../../../src/apiserver/load/sort-of.ts';
 import { parseRequestInfo } from '../../../../src/apiserver/request-info.ts';
@@ -27,6 +32,57 @@ describe('places for requests', () => {
     assert.deepEqual(inFlight.enter('request', 'd'), { whose: 'all', limit: 4 });
     first();
     assert.ok(enter(inFlight, 'request', 'd'));
+  });
+
+  it('of one user come back one by one', () => {
+    const inFlight = new InFlight(limits);
+    for (let round = 0; round < 3; round++) {
+      const held = [enter(inFlight, 'request', 'a'), enter(inFlight, 'request', 'a')];
+      assert.ok(held.every(Boolean));
+      held[0]?.();
+      const again = enter(inFlight, 'request', 'a');
+      assert.ok(again);
+      assert.equal(enter(inFlight, 'request', 'a'), undefined);
+      for (const leave of [held[1], again]) leave?.();
+    }
+  });
+
+  it('are by default enough for a thousand nodes', () => {
+    const all = Number.POSITIVE_INFINITY;
+    assert.deepEqual(inFlightLimits(defaultLimits), {
+      heartbeat: { all, user: 4 },
+      'node request': { all: 400, user: 20 },
+      request: { all: 400, user: 200 },
+      'node watch': { all, user: 50 },
+      watch: { all: 4000, user: 1000 },
+      stream: { all: 1000, user: 500 },
+    });
+  });
+
+  it('are refused to all alike when all are taken', async () => {
+    for (const [sort, of, seconds] of [
+      ['request', 'requests', 1],
+      ['node request', 'requests', 1],
+      ['heartbeat', 'heartbeats', 1],
+      ['node watch', 'watches', 5],
+      ['watch', 'watches', 5],
+      ['stream', 'streams', 5],
+    ] as const) {
+      const full = new InFlight({ ...limits, [sort]: { all: 0, user: 1 } });
+      const counted = { sort, user: { name: 'a', groups: [] }, onClosed: undefined };
+      await assert.rejects(
+        withInFlightLimit(full, counted, () => assert.fail('it was served')),
+        (error) => {
+          assert.ok(error instanceof StatusError);
+          assert.equal(
+            error.message,
+            `too many ${of} at once: all users may have at most 0; try again later`,
+          );
+          assert.equal(error.status.details?.retryAfterSeconds, seconds);
+          return true;
+        },
+      );
+    }
   });
 
   it('are counted for each sort by itself', () => {
@@ -100,6 +156,10 @@ describe('the sort of a request', () => {
     [admin, 'update', '/api/v1/namespaces/default/services/a/proxy/x/y', 'stream'],
     [admin, undefined, '/openapi/v3', 'request'],
     [node, 'update', lease, 'heartbeat'],
+    [node, 'get', '/api/v1/namespaces/default/leases/a', 'node request'],
+    [node, 'get', '/apis/coordination.k8s.io/v1/nodes/a', 'node request'],
+    [node, 'get', '/api/v1/namespaces/default/pods/a/exec', 'stream'],
+    [admin, 'patch', '/api/v1/nodes/a/status', 'request'],
     [node, 'patch', '/api/v1/nodes/a/status', 'heartbeat'],
     [node, 'list', '/api/v1/nodes', 'node request'],
     [node, 'watch', '/api/v1/nodes', 'node watch'],
@@ -113,5 +173,7 @@ describe('the sort of a request', () => {
   it('is a stream when a log is followed', () => {
     const info = parseRequestInfo('/api/v1/namespaces/default/pods/a/log');
     assert.equal(sortOf({ user: admin, verb: 'get', info, follow: true }), 'stream');
+    const pod = parseRequestInfo('/api/v1/namespaces/default/pods/a');
+    assert.equal(sortOf({ user: admin, verb: 'get', info: pod, follow: true }), 'request');
   });
 });

@@ -42,6 +42,23 @@ describe('the line of a connection', () => {
     assert.equal(pipelining.join(connection, new Answer(), false), 'ended');
   });
 
+  it('is owed something while one more waits, and does not count what is closed', () => {
+    const pipelining = new Pipelining<object>();
+    const connection = {};
+    const closed = new Answer();
+    closed.closed = true;
+    assert.equal(pipelining.join(connection, closed, false), 'unanswered');
+    assert.equal(pipelining.isAnswering(connection), false);
+    const [first, second] = [new Answer(), new Answer()];
+    for (const answer of [first, second]) {
+      pipelining.join(connection, answer, false);
+      answer.writableEnded = true;
+    }
+    assert.equal(pipelining.isOwing(connection), true);
+    first.leave();
+    assert.deepEqual([pipelining.isAnswering(connection), pipelining.isOwing(connection)], [true, false]);
+  });
+
   it('knows whether an answer is still to be written, and whether one is still to leave', () => {
     const pipelining = new Pipelining<object>();
     const connection = {};

@@ -63,6 +63,9 @@ describe('headers to a backend', () => {
       te: 'trailers',
       expect: '100-continue',
       'transfer-encoding': 'gzip, chunked',
+      'proxy-authenticate': 'Basic',
+      'proxy-connection': 'keep-alive',
+      trailer: 'x-sum',
     });
     assert.deepEqual(Object.keys(headers).sort(), [
       'host',
@@ -114,6 +117,7 @@ describe('headers of a backend', () => {
   it('lose what is of one connection, and what lets other sites in', () => {
     const { headers } = response([
       ...['Connection', 'close, X-Hop', 'X-Hop', '1', 'Transfer-Encoding', 'chunked', 'Keep-Alive', 'x'],
+      ...['Upgrade', 'h2c', 'Trailer', 'x-sum', 'Proxy-Connection', 'close', 'Proxy-Authenticate', 'Basic'],
       ...[
         'Access-Control-Allow-Origin',
         '*',
@@ -151,6 +155,8 @@ describe('headers of a backend', () => {
     ['', ''],
     ['gzip', 'gzip'],
     ['BR', 'br'],
+    ['x-gzip', 'x-gzip'],
+    ['deflate', 'deflate'],
     ['zstd', undefined],
   ] as const) {
     it(`of a document encoded by ${encoding || 'nothing'}`, () => {

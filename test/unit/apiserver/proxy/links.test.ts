@@ -27,6 +27,9 @@ describe('links of a page that is read through the proxy', () => {
     ['nothing', '', ''],
     ['a script', 'javascript:/x/.test(y)', 'javascript:/x/.test(y)'],
     ['a mail address', 'mailto:a@b', 'mailto:a@b'],
+    ['a path with a colon after its name', 'x:/y', 'x:/y'],
+    ['the name by which the client asked, without a scheme', '//cluster:6443/x', `//cluster:6443${prefix}/x`],
+    ['its own address without a path', 'http://10.0.0.1:8080', 'http://10.0.0.1:8080'],
     ['several lines', '/a\n/b', `${prefix}/a\n/b`],
   ];
   for (const [what, link, expected] of cases) {

@@ -67,12 +67,16 @@ describe('where a pod is reached', () => {
   it('is the first port any container names', () => {
     assert.equal(podLocation(podNamed('web', { ports: [9000, 9001] }), asked('web')).port, 9000);
   });
+  it('is any port there can be', () => {
+    for (const port of [1, 65535])
+      assert.equal(podLocation(podNamed('web'), asked(`web:${port}`)).port, port);
+  });
   it("is the scheme's own port where none is named", () => {
     assert.equal(podLocation(podNamed('web'), asked('web')).port, 80);
     assert.equal(podLocation(podNamed('web'), asked('https:web:')).port, 443);
   });
-  for (const port of ['0', '65536', '99999999', 'http', '-1', '8080x']) {
-    it(`is no port ${port}`, () => {
+  for (const port of ['0', '65536', '99999999', 'http', '-1', '8080x', '1e3', '0x50', '8.5', '+80']) {
+    it(`is no port ${port} at all`, () => {
       assert.throws(() => podLocation(podNamed('web'), asked(`web:${port}`)), code(400, /is not a port/));
     });
   }
@@ -165,6 +169,10 @@ describe('where a service is reached', () => {
       ['http q 8080', 'http q 8080'],
     );
   });
+  it('is the address of a pod, though the endpoint has others', () => {
+    const several = slice([endpoint('p', { addresses: ['10.0.0.9', '10.0.0.1'] })]);
+    assert.equal(serviceLocation(service(), [several], anyPod, asked('web'), 0).address, '10.0.0.1');
+  });
   it('skips an unusable endpoint', () => {
     assert.equal(
       at([slice([endpoint('p'), endpoint('q'), endpoint('gone')])], 'web', 0.9, (name) =>
@@ -182,6 +190,10 @@ describe('where a service is reached', () => {
     [
       'a reference to something else',
       [slice([endpoint('p', { targetRef: { kind: 'Node', namespace: 'a', name: 'p' } })])],
+    ],
+    [
+      'a reference to a pod without a name',
+      [slice([endpoint('p', { targetRef: { kind: 'Pod', namespace: 'a', name: '' } })])],
     ],
     [
       'a pod of another namespace',

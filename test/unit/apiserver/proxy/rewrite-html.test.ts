@@ -11,6 +11,28 @@ function rewrite(pieces: readonly string[]): string {
 }
 
 describe('links in HTML', () => {
+  /** What HTML calls a URL, of each element (upstream's list). */
+  const attributes = [
+    'a href, applet codebase, area href, audio src, base href, blockquote cite, body background',
+    'button formaction, command icon, del cite, embed src, form action, frame longdesc, frame src, head profile',
+    'html manifest, iframe longdesc, iframe src, img longdesc, img src, img usemap, input src, input usemap',
+    'input formaction, ins cite, link href, object classid, object codebase, object data, object usemap, q cite',
+    'script src, source src, video poster, video src',
+  ].flatMap((line) => line.split(', '));
+  for (const attribute of attributes)
+    it(attribute, () => assert.equal(rewrite([`<${attribute}="/x">`]), `<${attribute}="/P/x">`));
+
+  it('of elements that are called as every object of the language has something', () => {
+    const text = '<constructor href="/x"><toString href="/y">';
+    assert.equal(rewrite([text]), text);
+  });
+
+  it('that are too long pass as they are', () => {
+    const link = (length: number) => `<a href="/${'x'.repeat(length - 1)}">`;
+    assert.ok(rewrite([link(64 * 1024)]).startsWith('<a href="/P/x'));
+    assert.equal(rewrite([link(64 * 1024 + 1)]), link(64 * 1024 + 1));
+  });
+
   const cases: readonly [string, string, string][] = [
     ['a link', '<a href="/x">t</a>', '<a href="/P/x">t</a>'],
     ['other quotes', "<a href='/x'>t</a>", "<a href='/P/x'>t</a>"],

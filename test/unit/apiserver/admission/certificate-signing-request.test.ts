@@ -1,0 +1,243 @@
+/** Who may ask for which certificate, and who may decide on it: a wrong answer here makes somebody an administrator. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  type CertificateSigningRequest,
+  certificateSigningRequestResource as resource,
+} from '../../../../src/api/certificates/v1/certificate-signing-request.ts';
+import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
+import { StatusError } from '../../../../src/apimachinery/status-error.ts';
+import { certificateSigningRequests } from '../../../../src/apiserver/admission/certificate-signing-request.ts';
+import type { Admission } from '../../../../src/apiserver/admission/plugin.ts';
+import type { AccessRequest } from '../../../../src/apiserver/authorization/authorizer.ts';
+import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
+import type { UserInfo } from '../../../../src/apiserver/user.ts';
+
+const client = 'kubernetes.io/kube-apiserver-client';
+const kubeletClient = 'kubernetes.io/kube-apiserver-client-kubelet';
+const serving = 'kubernetes.io/kubelet-serving';
+const now = Date.UTC(2026, 0, 1);
+
+const alice: UserInfo = { name: 'alice', groups: ['developers'] };
+const joining: UserInfo = { name: 'system:bootstrap:abcdef', groups: ['system:bootstrappers'] };
+const n1: UserInfo = { name: 'system:node:n1', groups: ['system:nodes'] };
+
+type Status = NonNullable<CertificateSigningRequest['status']>;
+/** The request that stands in `request` is, in these tests, JSON of its own content. */
+const csr = (signerName: string, content: object = {}, status?: Status) =>
+  ({
+    ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest', metadata: { name: 'x' } },
+    spec: {
+      signerName,
+      request: Buffer.from(JSON.stringify({ commonName: '', organizations: [], ...content })).toString(
+        'base64',
+      ),
+      usages: ['client auth'],
+    },
+    ...(status && { status }),
+  }) as unknown as CertificateSigningRequest;
+
+const asked: AccessRequest[] = [];
+const serverThat = (allows: (access: Extract<AccessRequest, { type: 'resource' }>) => boolean) =>
+  ({
+    clock: { now: () => now },
+    readCertificateRequest: async (pem: string) => JSON.parse(pem),
+    authorize(access: AccessRequest) {
+      asked.push(access);
+      return access.type === 'resource' && allows(access);
+    },
+  }) as unknown as ServerContext;
+
+async function admit(over: Partial<Admission>, allows: Parameters<typeof serverThat>[0] = () => false) {
+  asked.length = 0;
+  await certificateSigningRequests(serverThat(allows), {
+    ...{ operation: over.old ? 'update' : 'create', definition: resource as unknown as ResourceDefinition },
+    ...{ namespace: '', name: 'x', subresource: '', user: alice },
+    ...over,
+  });
+}
+const forbidden = (message: RegExp) => (error: unknown) =>
+  error instanceof StatusError && error.status.code === 403 && message.test(error.message);
+
+describe('a new request', () => {
+  test('is by whom the server knows, whatever it says', async () => {
+    const known = { ...alice, uid: '7', extra: { scopes: ['a'] } };
+    const object = csr('example.com/x');
+    Object.assign(object.spec, {
+      username: 'root',
+      groups: ['system:masters'],
+      uid: '0',
+      extra: { a: ['b'] },
+    });
+    await admit({ object, user: known });
+    const { username, groups, uid, extra } = object.spec;
+    assert.deepEqual({ name: username, groups, uid, extra }, known);
+    extra?.scopes?.push('b');
+    groups?.push('system:masters');
+    assert.deepEqual(known, { ...alice, uid: '7', extra: { scopes: ['a'] } });
+  });
+
+  test('has nothing of a user that has no more than a name', async () => {
+    const object = csr('example.com/x');
+    await admit({ object });
+    assert.deepEqual(
+      Object.keys(object.spec).sort(),
+      ['groups', 'request', 'signerName', 'username', 'usages'].sort(),
+    );
+  });
+
+  const masters = { commonName: 'alice', organizations: ['developers', 'system:masters'] };
+  const node = (name: string) => ({ commonName: `system:node:${name}`, organizations: ['system:nodes'] });
+  for (const [title, user, signer, content, refusal] of [
+    ['a user', alice, client, { commonName: 'alice' }, undefined],
+    ['an administrator of a client', alice, client, masters, /system:masters group is not allowed/],
+    ['an administrator elsewhere', alice, 'example.com/x', masters, undefined],
+    ['a machine that joins', joining, kubeletClient, node('n1'), undefined],
+    [
+      'a machine that wants to be a client',
+      joining,
+      client,
+      node('n1'),
+      /only request certificates of signer/,
+    ],
+    ['a machine that wants to serve', joining, serving, node('n1'), /only request certificates of signer/],
+    ['a node that renews', n1, kubeletClient, node('n1'), undefined],
+    ['a node that serves', n1, serving, node('n1'), undefined],
+    ['a node that wants to be a client', n1, client, node('n1'), /a node may only request/],
+    ['a node that wants to be another', n1, kubeletClient, node('n2'), /CN=system:node:n1$/],
+    ['a node that wants to serve as another', n1, serving, node('n2'), /CN=system:node:n1$/],
+    ['a node that wants to be none', n1, kubeletClient, { commonName: '' }, /CN=system:node:n1$/],
+  ] as const)
+    test(`for ${title} is ${refusal ? 'refused' : 'taken'}`, async () => {
+      const admitted = admit({ object: csr(signer, content), user });
+      if (refusal) await assert.rejects(admitted, forbidden(refusal));
+      else await admitted;
+    });
+
+  test('that cannot be read is refused by its field, without its content', async () => {
+    const object = csr(client);
+    object.spec.request = Buffer.from('secret').toString('base64');
+    await assert.rejects(admit({ object }), (error) => {
+      assert.ok(error instanceof StatusError && error.status.code === 422);
+      const [cause] = error.status.details?.causes ?? [];
+      assert.equal(cause?.field, 'spec.request');
+      assert.match(cause?.message ?? '', /^Invalid value: "<request data>": /);
+      return true;
+    });
+  });
+
+  test('of a joining machine may have 16 KiB, and of others more', async () => {
+    const object = csr(kubeletClient);
+    const rest = Buffer.byteLength(JSON.stringify(object));
+    const sized = (bytes: number) => ({
+      ...structuredClone(object),
+      metadata: {
+        ...object.metadata,
+        name: `x${'€'.repeat(Math.floor((bytes - rest) / 3))}${'y'.repeat((bytes - rest) % 3)}`,
+      },
+    });
+    assert.equal(Buffer.byteLength(JSON.stringify(sized(16 * 1024))), 16 * 1024);
+    await admit({ object: sized(16 * 1024), user: joining });
+    await assert.rejects(
+      admit({ object: sized(16 * 1024 + 1), user: joining }),
+      forbidden(/it has 16385 bytes; the request of a joining machine may have at most 16384/),
+    );
+    await admit({ object: sized(17 * 1024) });
+  });
+});
+
+describe('a decision', () => {
+  const old = csr(client, {}, { certificate: 'old' });
+  const approved = [{ type: 'Approved', status: 'True' }] as Status['conditions'];
+  const next = (status?: Status) => csr(client, {}, status);
+  const update = (
+    subresource: string,
+    object: CertificateSigningRequest,
+    allows?: Parameters<typeof admit>[1],
+  ) => admit({ old: structuredClone(old), object, subresource }, allows);
+
+  test('is for those who may approve for the signer, or for all of its domain', async () => {
+    const why =
+      /alice|user not permitted to approve requests with signerName "kubernetes.io\/kube-apiserver-client"/;
+    await assert.rejects(update('approval', next({ conditions: approved })), forbidden(why));
+    assert.deepEqual(
+      asked,
+      [client, 'kubernetes.io/*'].map((name) => ({
+        ...{
+          type: 'resource',
+          user: alice,
+          verb: 'approve',
+          group: 'certificates.k8s.io',
+          resource: 'signers',
+        },
+        ...{ namespace: '', name },
+      })),
+    );
+    for (const allowed of [client, 'kubernetes.io/*'])
+      await update('approval', next({ conditions: approved }), ({ name }) => name === allowed);
+  });
+
+  test('changes the conditions and nothing else of the status', async () => {
+    const object = next({ conditions: approved, certificate: 'mine' });
+    await update('approval', object, () => true);
+    assert.equal(object.status?.certificate, 'old');
+    assert.deepEqual(
+      object.status?.conditions?.map(({ type }) => type),
+      ['Approved'],
+    );
+    const none = next({ certificate: 'mine' });
+    await update('approval', none, () => true);
+    assert.deepEqual(none.status, { certificate: 'old' });
+    const first = next({ conditions: approved });
+    await admit({ old: next(), object: first, subresource: 'approval' }, () => true);
+    assert.equal(first.status?.conditions?.length, 1);
+  });
+
+  test('is not what a certificate is: that is for those who may sign', async () => {
+    const sign = (certificate: string) => next({ certificate });
+    await assert.rejects(
+      update('status', sign('new'), ({ verb }) => verb === 'approve'),
+      forbidden(/user not permitted to sign requests/),
+    );
+    await update('status', sign('new'), ({ verb }) => verb === 'sign');
+    await assert.rejects(update('status', next()), forbidden(/sign/), 'taking it away too');
+    await update('status', sign('old'));
+    await update('', sign('new'));
+    assert.deepEqual(asked, [], 'the rest of the server takes the status from what is stored');
+  });
+
+  test('has the time when it came, and keeps it', async () => {
+    const [then, stamp] = ['2025-01-01T00:00:00Z', '2026-01-01T00:00:00Z'];
+    const condition = (over: object) => ({ type: 'Approved', status: 'True', ...over }) as never;
+    const stamped = async (before: object[], after: object) => {
+      const object = next({ conditions: [condition(after)] });
+      const stored = next({ conditions: before.map(condition) });
+      await admit({ old: stored, object, subresource: 'approval' }, () => true);
+      const [found] = object.status?.conditions ?? [];
+      return [found?.lastUpdateTime, found?.lastTransitionTime];
+    };
+    assert.deepEqual(await stamped([], {}), [stamp, stamp]);
+    const own = { lastUpdateTime: then, lastTransitionTime: then };
+    assert.deepEqual(await stamped([], own), [then, then]);
+    assert.deepEqual(await stamped([{ lastTransitionTime: then }], {}), [stamp, then]);
+    assert.deepEqual(await stamped([{}], {}), [stamp, stamp]);
+    assert.deepEqual(await stamped([{ lastTransitionTime: then }], { status: 'False' }), [stamp, stamp]);
+    assert.deepEqual(await stamped([{ type: 'Denied', lastTransitionTime: then }], {}), [stamp, stamp]);
+    const twice = [{ lastTransitionTime: then }, { lastTransitionTime: '2024-01-01T00:00:00Z' }];
+    assert.deepEqual(await stamped(twice, {}), [stamp, then], 'of several the first counts');
+  });
+});
+
+test('what is no request, and the deletion of one, is not looked at', async () => {
+  const definition = resource as unknown as ResourceDefinition;
+  const forged = csr(client, { organizations: ['system:masters'] });
+  for (const other of [
+    { ...definition, group: 'example.com' },
+    { ...definition, plural: 'others' },
+  ]) {
+    const object = structuredClone(forged);
+    await admit({ object, definition: other });
+    assert.deepEqual(object, forged);
+  }
+  await admit({ operation: 'delete', old: forged });
+});

@@ -1,0 +1,152 @@
+/** What every authenticated user may do, and how several rules are one. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  type AccessRequest,
+  type Authorizer,
+  discoveryAuthorizer,
+  mastersAuthorizer,
+  refusal,
+  selfReviewAuthorizer,
+  unionAuthorizer,
+} from '../../../../src/apiserver/authorization/authorizer.ts';
+import { bootstrapperAuthorizer } from '../../../../src/apiserver/authorization/node-bootstrapper.ts';
+import { nodeNameOf, systemUser } from '../../../../src/apiserver/user.ts';
+
+const bob = { name: 'bob', groups: ['system:authenticated'] };
+const path = (text: string, verb = 'get'): AccessRequest => ({ type: 'path', user: bob, verb, path: text });
+const resource = (over: Partial<Extract<AccessRequest, { type: 'resource' }>>): AccessRequest => ({
+  type: 'resource',
+  user: bob,
+  verb: 'get',
+  group: '',
+  resource: 'pods',
+  namespace: '',
+  name: '',
+  ...over,
+});
+
+describe('discovery', () => {
+  for (const open of [
+    '/',
+    '/api',
+    '/api/',
+    '/api/v1',
+    '/apis',
+    '/apis/apps/v1',
+    '/openapi/v2',
+    '/openapi/v3/api/v1',
+    '/version',
+    '/version/',
+    '/healthz',
+    '/livez/ping',
+    '/readyz/etcd',
+  ])
+    test(`of ${open} is for everybody`, async () =>
+      assert.equal(await discoveryAuthorizer(path(open)), true));
+
+  for (const closed of ['', '/metrics', '/apix', '/versions', '/x/api', '/logs/', '//', '/livezz'])
+    test(`of ${closed || 'nothing'} is not`, async () =>
+      assert.equal(await discoveryAuthorizer(path(closed)), false));
+
+  test('is reading, and of no resource', async () => {
+    assert.equal(await discoveryAuthorizer(path('/api', 'post')), false);
+    assert.equal(await discoveryAuthorizer(resource({ resource: '/api' })), false);
+  });
+});
+
+test('a user may review his own access, and make no other review', async () => {
+  const review = {
+    verb: 'create',
+    group: 'authorization.k8s.io',
+    resource: 'selfsubjectaccessreviews',
+  } as const;
+  assert.equal(await selfReviewAuthorizer(resource(review)), true);
+  for (const other of [
+    { verb: 'get' },
+    { group: '' },
+    { resource: 'subjectaccessreviews' },
+    { resource: 'selfsubjectrulesreviews' },
+  ])
+    assert.equal(await selfReviewAuthorizer(resource({ ...review, ...other })), false, JSON.stringify(other));
+  assert.equal(await selfReviewAuthorizer(path('/apis/authorization.k8s.io', 'create')), false);
+});
+
+test('members of system:masters may do everything, others nothing by that', async () => {
+  assert.equal(await mastersAuthorizer(resource({ user: systemUser('kube-scheduler') })), true);
+  assert.equal(await mastersAuthorizer(resource({ user: { name: 'system:masters', groups: [] } })), false);
+  assert.deepEqual(systemUser('kube-scheduler'), {
+    name: 'system:kube-scheduler',
+    groups: ['system:masters', 'system:authenticated'],
+  });
+});
+
+test('of several rules one that allows is enough, and no rule allows nothing', async () => {
+  const yes: Authorizer = async () => true;
+  const no: Authorizer = async () => false;
+  for (const [rules, allowed] of [
+    [[], false],
+    [[no, no], false],
+    [[no, yes], true],
+    [[yes, no], true],
+  ] as const)
+    assert.equal(await unionAuthorizer(rules)(path('/metrics')), allowed);
+});
+
+test('a refusal of the whole cluster and of a path says so', () => {
+  assert.equal(
+    refusal(resource({ verb: 'list' })),
+    'User "bob" cannot list resource "pods" in API group "" at the cluster scope',
+  );
+  assert.equal(refusal(path('/a"b', 'post')), 'User "bob" cannot post path "/a\\"b"');
+});
+
+test('a node agent has a name', () => {
+  assert.equal(nodeNameOf({ name: 'system:node:', groups: ['system:nodes'] }), undefined);
+  assert.equal(nodeNameOf({ name: 'x:system:node:', groups: ['system:nodes'] }), undefined);
+});
+
+describe('who joins', () => {
+  const joining = { name: 'system:bootstrap:abcdef', groups: ['system:bootstrappers'] };
+  const node = { name: 'system:node:n1', groups: ['system:nodes'] };
+  const requesters: Readonly<Record<string, string>> = {
+    own: joining.name,
+    ofNode: node.name,
+    other: 'else',
+  };
+  const authorize = bootstrapperAuthorizer(async (name) => requesters[name]);
+  const csr = { group: 'certificates.k8s.io', resource: 'certificatesigningrequests' };
+
+  for (const [title, over, allowed] of [
+    ['make a request', { verb: 'create' }, true],
+    ['read his own', { verb: 'get', name: 'own' }, true],
+    ['list his own', { verb: 'list', name: 'own' }, true],
+    ['watch his own', { verb: 'watch', name: 'own' }, true],
+    ['be told that one is not there', { verb: 'get', name: 'gone' }, true],
+    ['list one that is not there', { verb: 'list', name: 'gone' }, false],
+    ['watch one that is not there', { verb: 'watch', name: 'gone' }, false],
+    ['read another’s', { verb: 'get', name: 'other' }, false],
+    ['watch another’s', { verb: 'watch', name: 'other' }, false],
+    ['list all', { verb: 'list' }, false],
+    ['read all', { verb: 'get' }, false],
+    ['watch all', { verb: 'watch' }, false],
+    ['delete his own', { verb: 'delete', name: 'own' }, false],
+    ['change his own', { verb: 'update', name: 'own' }, false],
+    ['approve his own', { verb: 'update', name: 'own', resource: `${csr.resource}/approval` }, false],
+    ['approve by a new one', { verb: 'create', resource: `${csr.resource}/approval` }, false],
+    ['make something else in the group', { verb: 'create', resource: 'signers' }, false],
+    ['make something so called elsewhere', { verb: 'create', group: 'example.com' }, false],
+  ] as const)
+    test(`may ${allowed ? '' : 'not '}${title}`, async () => {
+      assert.equal(await authorize(resource({ ...csr, ...over, user: joining })), allowed);
+    });
+
+  test('may be a node that renews its certificate, and nobody else', async () => {
+    const own = { ...csr, verb: 'get', name: 'ofNode' };
+    assert.equal(await authorize(resource({ ...own, user: node })), true);
+    assert.equal(await authorize(resource({ ...own, user: joining })), false);
+    assert.equal(await authorize(resource({ ...csr, verb: 'create', user: bob })), false);
+    assert.equal(await authorize(resource({ ...own, user: { ...bob, name: node.name } })), false);
+    assert.equal(await authorize({ ...path('/x', 'create'), user: joining }), false);
+  });
+});

@@ -1,0 +1,114 @@
+/** What a node may do where no request but an access review can ask, or where an answer depends on how far the cache is. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { AccessRequest } from '../../../../src/apiserver/authorization/authorizer.ts';
+import { nodeAuthorizer } from '../../../../src/apiserver/authorization/node-authorizer.ts';
+import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
+import { container, pod } from '../../controllers/objects.ts';
+
+const needing = pod('web', {
+  spec: { nodeName: 'n1', containers: [container({ envFrom: [{ secretRef: { name: 'needed' } }] })] },
+});
+const n1 = { name: 'system:node:n1', groups: ['system:nodes'] };
+
+interface World {
+  /** The pods that the cache shows, and those it shows once it has caught up. */
+  readonly pods?: readonly object[];
+  readonly later?: readonly object[];
+  readonly phase?: string;
+}
+
+function worldOf({ pods = [], later = pods, phase }: World) {
+  let shown = pods;
+  const asked = { revision: 0 };
+  const node = { metadata: { name: 'n1' }, status: { phase } };
+  const server = {
+    cache: {
+      revision: 1,
+      list: (prefix: string) =>
+        prefix === '/registry/pods/default/' ? shown.map((object) => ({ object })) : [],
+      get: (key: string) => (key === '/registry/nodes/n1' ? { object: node } : undefined),
+    },
+    store: { get: async () => undefined },
+    latest: {
+      async ask() {
+        asked.revision++;
+        shown = later;
+        return 1;
+      },
+    },
+  } as unknown as ServerContext;
+  return { asked, allows: nodeAuthorizer(server) };
+}
+
+const resource = (over: Partial<Extract<AccessRequest, { type: 'resource' }>>): AccessRequest => ({
+  ...{ type: 'resource', user: n1, verb: 'get', group: '', resource: 'pods', namespace: '', name: '' },
+  ...over,
+});
+const secret = resource({ resource: 'secrets', namespace: 'default', name: 'needed' });
+const leases = {
+  ...{ group: 'coordination.k8s.io', resource: 'leases', namespace: 'kube-node-lease' },
+};
+
+describe('a node', () => {
+  for (const [title, over, allowed] of [
+    ['reads Services', { verb: 'list', resource: 'services' }, true],
+    ['reads Services of another group', { verb: 'list', resource: 'services', group: 'example.com' }, false],
+    ['reads slices', { verb: 'list', group: 'discovery.k8s.io', resource: 'endpointslices' }, true],
+    ['reads slices of another group', { verb: 'list', resource: 'endpointslices' }, false],
+    ['makes a Lease that has no name yet', { ...leases, verb: 'create' }, true],
+    ['makes its Lease', { ...leases, verb: 'create', name: 'n1' }, true],
+    ['makes another’s Lease', { ...leases, verb: 'create', name: 'n2' }, false],
+    ['reads every Lease', { ...leases, verb: 'get' }, false],
+    ['changes every Lease', { ...leases, verb: 'update' }, false],
+    ['changes its Lease', { ...leases, verb: 'update', name: 'n1' }, true],
+    ['changes its Lease elsewhere', { ...leases, verb: 'update', name: 'n1', namespace: 'default' }, false],
+    ['ends every pod', { verb: 'delete', namespace: 'default' }, false],
+    ['reads all pods', { verb: 'list' }, false],
+  ] as const)
+    test(`${title}: ${allowed ? 'yes' : 'no'}`, async () => {
+      assert.equal(await worldOf({}).allows(resource(over)), allowed);
+    });
+
+  test('may do nothing by that where no resource is meant', async () => {
+    assert.equal(await worldOf({}).allows({ type: 'path', user: n1, verb: 'get', path: '/metrics' }), false);
+  });
+
+  test('is nobody without its group', async () => {
+    const request = resource({ verb: 'create', resource: 'events', user: { name: n1.name, groups: [] } });
+    assert.equal(await worldOf({}).allows(request), false);
+  });
+
+  test('that waits to be let in reads what is its own and nothing else', async () => {
+    const { allows } = worldOf({ phase: 'Pending', pods: [needing] });
+    assert.equal(await allows(secret), false);
+    assert.equal(await allows(resource({ resource: 'nodes', name: 'n1' })), true);
+    assert.equal(await allows(resource({ resource: 'nodes', name: 'n2' })), false);
+  });
+});
+
+describe('a Secret that a pod needs', () => {
+  test('is read without asking the store when the cache knows the pod', async () => {
+    const { asked, allows } = worldOf({ pods: [needing] });
+    assert.equal(await allows(secret), true);
+    assert.equal(asked.revision, 0);
+  });
+
+  test('is read when the cache comes to know the pod', async () => {
+    const { asked, allows } = worldOf({ later: [needing] });
+    assert.equal(await allows(secret), true);
+    assert.equal(asked.revision, 1);
+  });
+
+  test('is no longer read when the pod is another node’s, or needs another', async () => {
+    const others = [
+      { ...needing, spec: { ...needing.spec, nodeName: 'n2' } },
+      pod('web', { spec: { nodeName: 'n1' } }),
+    ];
+    assert.equal(await worldOf({ pods: others }).allows(secret), false);
+    assert.equal(
+      await worldOf({ pods: [needing] }).allows({ ...secret, resource: 'configmaps' } as never),
+      false,
+    );
+  });
+});

@@ -1,0 +1,135 @@
+/** What a client is told when something fails, and what the log is. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { toStatusError } from '../../../src/apiserver/errors.ts';
+import type { Fields } from '../../../src/base/log.ts';
+import {
+  ClaimLostError,
+  CompactedError,
+  StoreRejectedError,
+  StoreUnavailableError,
+  ValueTooLargeError,
+} from '../../../src/storage/store.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+
+const down = new StoreUnavailableError('x');
+const full = new StoreUnavailableError('x', { trouble: 'etcd has no space left: run etcdctl defrag' });
+const lost = new ClaimLostError({ key: '/term', owner: 'a' }, 'b');
+
+describe('a client is told of', () => {
+  for (const [title, error, method, code, reason, message] of [
+    [
+      'etcd that is away',
+      down,
+      'GET',
+      503,
+      'ServiceUnavailable',
+      /^etcd is not reachable; try again in a moment$/,
+    ],
+    ['the same by HEAD', down, 'HEAD', 503, 'ServiceUnavailable', /try again/],
+    [
+      'a write of which nobody knows',
+      down,
+      'POST',
+      504,
+      'Timeout',
+      /it is not known whether the change was made$/,
+    ],
+    ['the same by DELETE', down, 'DELETE', 504, 'Timeout', /it is not known/],
+    [
+      'what is wrong with etcd',
+      full,
+      'GET',
+      503,
+      'ServiceUnavailable',
+      /^etcd is not reachable; etcd has no space left: run/,
+    ],
+    [
+      'the same for a write',
+      full,
+      'PUT',
+      504,
+      'Timeout',
+      /was made; etcd has no space left: run etcdctl defrag$/,
+    ],
+    [
+      'too large an object',
+      new ValueTooLargeError('x'),
+      'POST',
+      413,
+      'RequestEntityTooLarge',
+      /larger than etcd accepts/,
+    ],
+    [
+      'a refusal of etcd',
+      new StoreRejectedError('no'),
+      'PUT',
+      500,
+      'InternalError',
+      /etcd refused the request: no/,
+    ],
+    [
+      'another leader',
+      lost,
+      'PUT',
+      409,
+      'Conflict',
+      /no longer the leader, and nothing was changed: .*held by b/,
+    ],
+    ['a past that is gone', new CompactedError('x', 7), 'GET', 410, 'Expired', /too old: list again/],
+    [
+      'a fault of the server',
+      new TypeError('secret'),
+      'GET',
+      500,
+      'InternalError',
+      /see the log of the server$/,
+    ],
+    ['nothing that was said', null, 'GET', 500, 'InternalError', /see the log of the server$/],
+    ['what is no error at all', 'secret', 'GET', 500, 'InternalError', /^(?!.*secret)/],
+  ] as const)
+    test(title, () => {
+      const request = new Request('https://x/api/v1/pods?token=secret', { method });
+      const { status } = toStatusError(error, request, new RecordingLogger());
+      assert.deepEqual([status.code, status.reason], [code, reason]);
+      assert.match(status.message?.replace(/^Internal error occurred: /, '') ?? '', message);
+      // client-go would take it as leave to send a write once more.
+      assert.equal(status.details?.retryAfterSeconds, undefined);
+    });
+});
+
+describe('the log has', () => {
+  const linesOf = (error: unknown, signal?: AbortSignal) => {
+    const log = new RecordingLogger();
+    const request = new Request('https://x/api/v1/pods?token=secret', {
+      method: 'PUT',
+      ...(signal && { signal }),
+    });
+    const { status } = toStatusError(error, request, log);
+    return { lines: log.lines.map(({ level, fields }): Fields => ({ level, ...fields })), status };
+  };
+
+  test('one line of etcd that is away or refuses', () => {
+    for (const error of [down, new StoreRejectedError('x')]) {
+      const line = { level: 'warn', method: 'PUT', path: '/api/v1/pods', error: 'x' };
+      assert.deepEqual(linesOf(error).lines, [line]);
+    }
+  });
+
+  test('one line of a fault, and where it was', () => {
+    const [line, ...more] = linesOf(new TypeError('inside')).lines;
+    assert.deepEqual([line?.level, line?.error, line?.method], ['error', 'inside', 'PUT']);
+    assert.match(String(line?.stack), /errors\.test\.ts/);
+    assert.deepEqual(more, []);
+  });
+
+  test('nothing of what is the client’s or another server’s doing', () => {
+    for (const error of [lost, new CompactedError('x', 7), new ValueTooLargeError('x')])
+      assert.deepEqual(linesOf(error).lines, []);
+  });
+
+  test('nothing of a request whose client is gone', () => {
+    const { lines, status } = linesOf(new TypeError('inside'), AbortSignal.abort());
+    assert.deepEqual([lines, status.code], [[], 504]);
+  });
+});

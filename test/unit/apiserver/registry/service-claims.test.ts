@@ -1,0 +1,251 @@
+/** Which addresses and node ports a Service takes and gives back; what it is refused. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Service } from '../../../../src/api/core/v1/service.ts';
+import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
+import { StatusError } from '../../../../src/apimachinery/status-error.ts';
+import { serviceClaims } from '../../../../src/apiserver/registry/service-claims.ts';
+import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
+
+const service = (spec: object, uid = 'u') =>
+  ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'web', namespace: 'default', uid },
+    spec: { type: 'ClusterIP', ports: [{ port: 80 }], ...spec },
+  }) as unknown as Service;
+
+interface World {
+  readonly serviceCIDR?: string;
+  readonly nodePorts?: readonly [number, number];
+  /** Where a search begins, from 0 to below 1. */
+  readonly start?: number;
+  /** What the cache knows. */
+  readonly others?: readonly Service[];
+}
+
+function serverOf({
+  serviceCIDR = '10.96.0.0/24',
+  nodePorts = [30000, 30009],
+  start = 0,
+  others = [],
+}: World) {
+  return {
+    serviceCIDR,
+    nodePorts,
+    random: { next: () => start },
+    cache: {
+      list: (prefix: string) =>
+        prefix === '/registry/services/' ? others.map((object) => ({ object: object as KubeObject })) : [],
+    },
+  } as unknown as ServerContext;
+}
+
+function planned(object: Service, world: World = {}, old?: Service, taken: readonly string[] = []) {
+  const { acquire = [], release = [] } = serviceClaims.plan(serverOf(world), object, old, new Set(taken));
+  assert.ok(acquire.every(({ owner }) => owner === object.metadata.uid));
+  return { acquire: acquire.map(({ key }) => key), release: [...release] };
+}
+const ip = (address: string) => `/claims/cluster-ips/${address}`;
+const port = (number: number) => `/claims/node-ports/${number}`;
+const nodePort = (number?: number) => ({ port: 80, ...(number !== undefined && { nodePort: number }) });
+
+describe('a Service without an address', () => {
+  for (const [title, world, taken, expected] of [
+    // A sixteenth of the range, and at least 16 addresses, are left to those who choose theirs.
+    ['gets one beyond the low ones', {}, [], '10.96.0.17'],
+    ['gets the last', { start: 0.9999 }, [], '10.96.0.254'],
+    ['gets the next when one is taken', {}, [ip('10.96.0.17')], '10.96.0.18'],
+    ['begins again when the end is taken', { start: 0.9999 }, [ip('10.96.0.254')], '10.96.0.17'],
+    [
+      'looks past what the cache knows, once one was taken',
+      { others: [service({ clusterIP: '10.96.0.18' }), service({ clusterIP: '10.96.0.19' })] },
+      [ip('10.96.0.17')],
+      '10.96.0.20',
+    ],
+    [
+      'looks at no other Service before',
+      { others: [service({ clusterIP: '10.96.0.17' })] },
+      [],
+      '10.96.0.17',
+    ],
+    ['of a large range leaves 256', { serviceCIDR: '10.96.0.0/16' }, [], '10.96.1.1'],
+    ['of a range between leaves a sixteenth', { serviceCIDR: '10.96.0.0/23' }, [], '10.96.0.32'],
+    ['of a small range takes any', { serviceCIDR: '10.96.0.0/28', start: 0.5 }, [], '10.96.0.8'],
+    ['of a range of 16 takes the low ones', { serviceCIDR: '10.96.0.0/27', start: 0 }, [], '10.96.0.17'],
+  ] as const)
+    test(title, () => {
+      const object = service({});
+      assert.deepEqual(planned(object, world, undefined, taken), { acquire: [ip(expected)], release: [] });
+      assert.deepEqual([object.spec.clusterIP, object.spec.clusterIPs], [expected, [expected]]);
+    });
+
+  test('gets a low one when all others are taken, and none when all are', () => {
+    const high = Array.from({ length: 14 }, (_, i) => ip(`10.96.0.${17 + i}`));
+    const world = { serviceCIDR: '10.96.0.0/27' };
+    assert.deepEqual(planned(service({}), world, undefined, high).acquire, [ip('10.96.0.1')]);
+    const low = Array.from({ length: 16 }, (_, i) => ip(`10.96.0.${1 + i}`));
+    assert.throws(
+      () => planned(service({}), world, undefined, [...high, ...low]),
+      /all 30 addresses are in use/,
+    );
+    const last = low.slice(0, -1);
+    assert.deepEqual(planned(service({}), world, undefined, [...high, ...last]).acquire, [ip('10.96.0.16')]);
+  });
+
+  for (const [title, spec] of [
+    ['headless', { clusterIP: 'None', clusterIPs: ['None'] }],
+    ['a name elsewhere', { type: 'ExternalName', externalName: 'x.example' }],
+  ] as const)
+    test(`gets none when it is ${title}`, () => {
+      const object = service(spec);
+      assert.deepEqual(planned(object), { acquire: [], release: [] });
+      assert.equal(object.spec.clusterIP, 'clusterIP' in spec ? spec.clusterIP : undefined);
+    });
+});
+
+describe('node ports', () => {
+  for (const type of ['NodePort', 'LoadBalancer'] as const)
+    test(`of a ${type} are given, each another`, () => {
+      const object = service({
+        type,
+        clusterIP: '10.96.0.5',
+        ports: [nodePort(), nodePort(30001), nodePort(), nodePort()],
+      });
+      const { acquire } = planned(object);
+      const given = object.spec.ports?.map((one) => one.nodePort);
+      assert.deepEqual(given, [30000, 30001, 30002, 30003]);
+      assert.deepEqual(acquire, [ip('10.96.0.5'), ...[30000, 30001, 30002, 30003].map(port)]);
+    });
+
+  test('are looked for among all, from the first to the last', () => {
+    const object = service({ type: 'NodePort', clusterIP: '10.96.0.5', ports: [nodePort(), nodePort()] });
+    planned(object, { start: 0.95 });
+    assert.deepEqual(
+      object.spec.ports?.map((one) => one.nodePort),
+      [30009, 30000],
+    );
+  });
+
+  test('that others have are passed over, and none is left when all are taken', () => {
+    const all = Array.from({ length: 10 }, (_, i) => port(30000 + i));
+    const make = () => service({ type: 'NodePort', clusterIP: '10.96.0.5' });
+    assert.ok(planned(make(), {}, undefined, all.slice(0, -1)).acquire.includes(port(30009)));
+    assert.throws(() => planned(make(), {}, undefined, all), /all ports 30000-30009 are in use/);
+  });
+
+  test('are not given to a Service of another type', () => {
+    const object = service({ clusterIP: '10.96.0.5' });
+    planned(object);
+    assert.equal(object.spec.ports?.[0]?.nodePort, undefined);
+    assert.deepEqual(planned(service({ clusterIP: '10.96.0.5', ports: [nodePort(0)] })).acquire, [
+      ip('10.96.0.5'),
+    ]);
+    const none = service({ type: 'NodePort', clusterIP: 'None' });
+    delete (none.spec as { ports?: unknown }).ports;
+    assert.deepEqual(planned(none), { acquire: [], release: [] });
+  });
+});
+
+describe('a change of a Service', () => {
+  const old = service({
+    type: 'NodePort',
+    clusterIP: '10.96.0.5',
+    ports: [nodePort(30001), nodePort(30002)],
+  });
+
+  test('that keeps what it has takes and gives back nothing', () => {
+    assert.deepEqual(planned(structuredClone(old), {}, old), { acquire: [], release: [] });
+  });
+
+  test('takes what is new and gives back what is left', () => {
+    const next = service({
+      type: 'NodePort',
+      clusterIP: '10.96.0.5',
+      ports: [nodePort(30002), nodePort(30003)],
+    });
+    assert.deepEqual(planned(next, {}, old), { acquire: [port(30003)], release: [port(30001)] });
+    const external = service({ type: 'ExternalName', clusterIP: '10.96.0.5', ports: [] });
+    assert.deepEqual(planned(external, {}, old), {
+      acquire: [],
+      release: [ip('10.96.0.5'), port(30001), port(30002)],
+    });
+  });
+
+  test('is not refused for its own, though they count as taken or lie outside by now', () => {
+    const own = [ip('10.96.0.5'), port(30001), port(30002)];
+    assert.deepEqual(planned(structuredClone(old), {}, old, own), { acquire: [], release: [] });
+    const elsewhere = { serviceCIDR: '10.97.0.0/24', nodePorts: [31000, 31009] } as const;
+    assert.deepEqual(planned(structuredClone(old), elsewhere, old), { acquire: [], release: [] });
+  });
+
+  test('takes an address where it had none', () => {
+    const bare = service({});
+    assert.deepEqual(planned(service({ clusterIP: '10.96.0.5' }), {}, bare), {
+      acquire: [ip('10.96.0.5')],
+      release: [],
+    });
+  });
+
+  test('gives back with the Service all that it holds', () => {
+    assert.deepEqual(serviceClaims.held(old).release, [ip('10.96.0.5'), port(30001), port(30002)]);
+    assert.deepEqual(serviceClaims.held(service({ clusterIP: 'None' })).release, []);
+  });
+});
+
+describe('a Service is refused', () => {
+  const causes = (object: Service, taken: readonly string[] = [], old?: Service) => {
+    try {
+      planned(object, {}, old, taken);
+    } catch (error) {
+      assert.ok(error instanceof StatusError && error.status.code === 422, String(error));
+      return (error.status.details?.causes ?? []).map(({ field, message }) => `${field}: ${message}`);
+    }
+    return [];
+  };
+
+  test('what another has, each by its field', () => {
+    const object = service({
+      type: 'NodePort',
+      clusterIP: '10.96.0.5',
+      ports: [nodePort(30001), nodePort(30002)],
+    });
+    assert.deepEqual(causes(object), []);
+    const [address, second, ...more] = causes(object, [ip('10.96.0.5'), port(30002)]);
+    assert.match(
+      address ?? '',
+      /^spec\.clusterIPs: Invalid value: \["10\.96\.0\.5"\]: failed .* already allocated$/,
+    );
+    assert.match(second ?? '', /^spec\.ports\[1\]\.nodePort: .*30002: provided port is already allocated/);
+    assert.deepEqual(more, []);
+    assert.equal(causes(object, [port(30002)]).length, 1);
+  });
+
+  for (const [address, inside] of [
+    ['10.96.0.0', false],
+    ['10.96.0.1', true],
+    ['10.96.0.254', true],
+    ['10.96.0.255', false],
+    ['10.95.0.5', false],
+  ] as const)
+    test(`${inside ? 'not ' : ''}for ${address}`, () => {
+      const found = causes(service({ clusterIP: address }));
+      if (inside) return assert.deepEqual(found, []);
+      assert.ok(found[0]?.startsWith(`spec.clusterIPs: Invalid value: ["${address}"]: `), found.join());
+      assert.match(found.join(), /not in the valid range.* is 10\.96\.0\.0\/24$/);
+    });
+
+  for (const [number, inside] of [
+    [29999, false],
+    [30000, true],
+    [30009, true],
+    [30010, false],
+  ] as const)
+    test(`${inside ? 'not ' : ''}for the node port ${number}`, () => {
+      const found = causes(
+        service({ type: 'NodePort', clusterIP: '10.96.0.5', ports: [nodePort(30003), nodePort(number)] }),
+      );
+      if (inside) return assert.deepEqual(found, []);
+      assert.match(found.join(), /^spec\.ports\[1\]\.nodePort: .*The range of valid ports is 30000-30009$/);
+    });
+});

@@ -1,0 +1,161 @@
+/** What a DELETE asks for, in its body or its query; what cannot be read deletes nothing. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { StatusError } from '../../../../src/apimachinery/status-error.ts';
+import type { RequestScope } from '../../../../src/apiserver/request-scope.ts';
+import { parseDeleteFields, readDeleteOptions } from '../../../../src/apiserver/verbs/delete-options.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+
+const nothing = {
+  gracePeriodSeconds: undefined,
+  propagationPolicy: undefined,
+  preconditions: {},
+  dryRun: false,
+};
+
+describe('fields of DeleteOptions', () => {
+  for (const [title, fields, expected] of [
+    ['none', {}, {}],
+    ['nulls', { gracePeriodSeconds: null, preconditions: null, dryRun: null, propagationPolicy: null }, {}],
+    ['a grace period', { gracePeriodSeconds: 5 }, { gracePeriodSeconds: 5 }],
+    ['no grace', { gracePeriodSeconds: 0 }, { gracePeriodSeconds: 0 }],
+    ['less than none', { gracePeriodSeconds: -1 }, { gracePeriodSeconds: -1 }],
+    ['Orphan', { propagationPolicy: 'Orphan' }, { propagationPolicy: 'Orphan' }],
+    ['Background', { propagationPolicy: 'Background' }, { propagationPolicy: 'Background' }],
+    ['Foreground', { propagationPolicy: 'Foreground' }, { propagationPolicy: 'Foreground' }],
+    ['an empty policy', { propagationPolicy: '' }, {}],
+    ['orphans, as it was said before', { orphanDependents: true }, { propagationPolicy: 'Orphan' }],
+    ['no orphans', { orphanDependents: false }, { propagationPolicy: 'Background' }],
+    [
+      'nothing of orphans',
+      { orphanDependents: null, propagationPolicy: 'Orphan' },
+      { propagationPolicy: 'Orphan' },
+    ],
+    [
+      'orphans, and an empty policy',
+      { orphanDependents: true, propagationPolicy: '' },
+      { propagationPolicy: 'Orphan' },
+    ],
+    [
+      'orphans, and a null policy',
+      { orphanDependents: true, propagationPolicy: null },
+      { propagationPolicy: 'Orphan' },
+    ],
+    ['a uid', { preconditions: { uid: 'u' } }, { preconditions: { uid: 'u' } }],
+    ['a version', { preconditions: { resourceVersion: '7' } }, { preconditions: { resourceVersion: '7' } }],
+    ['null conditions', { preconditions: { uid: null, resourceVersion: null } }, {}],
+    ['a dry run', { dryRun: ['All'] }, { dryRun: true }],
+    ['no dry run', { dryRun: [] }, {}],
+  ] as const)
+    test(`with ${title}`, () => assert.deepEqual(parseDeleteFields(fields, []), { ...nothing, ...expected }));
+
+  for (const [title, fields, code, message] of [
+    ['grace in words', { gracePeriodSeconds: 'soon' }, 422, /gracePeriodSeconds: .*must be an integer/],
+    ['half a second', { gracePeriodSeconds: 0.5 }, 422, /must be an integer/],
+    ['no number', { gracePeriodSeconds: Number.NaN }, 422, /must be an integer/],
+    [
+      'another policy',
+      { propagationPolicy: 'All' },
+      422,
+      /propagationPolicy: .*"Orphan", "Background", "Foreground"/,
+    ],
+    ['a policy that is none', { propagationPolicy: false }, 422, /propagationPolicy/],
+    [
+      'a policy and orphans',
+      { propagationPolicy: 'Orphan', orphanDependents: true },
+      422,
+      /propagationPolicy: .*cannot be both set/,
+    ],
+    [
+      'a policy and no orphans',
+      { propagationPolicy: 'Orphan', orphanDependents: false },
+      422,
+      /propagationPolicy: .*cannot be both set/,
+    ],
+    ['conditions in words', { preconditions: 'u' }, 400, /preconditions must be an object/],
+    ['conditions in a list', { preconditions: [] }, 400, /preconditions must be an object/],
+    ['a uid that is a number', { preconditions: { uid: 1 } }, 400, /preconditions must be strings/],
+    [
+      'a version that is a number',
+      { preconditions: { resourceVersion: 1 } },
+      400,
+      /preconditions must be strings/,
+    ],
+    ['a dry run in words', { dryRun: 'All' }, 400, /dryRun must be a list of strings/],
+    ['a dry run of numbers', { dryRun: ['All', 1] }, 400, /dryRun must be a list of strings/],
+    ['another dry run', { dryRun: ['Some'] }, 422, /dryRun: .*"All"/],
+  ] as const)
+    test(`with ${title} are refused`, () =>
+      assert.throws(
+        () => parseDeleteFields(fields, []),
+        (error) => error instanceof StatusError && error.status.code === code && message.test(error.message),
+      ));
+
+  test('are refused as those of DeleteOptions', () =>
+    assert.throws(
+      () => parseDeleteFields({ gracePeriodSeconds: 'soon' }, []),
+      (error) => {
+        const { group, kind } = (error as StatusError).status.details ?? {};
+        assert.deepEqual([group, kind], ['meta.k8s.io', 'DeleteOptions']);
+        return true;
+      },
+    ));
+
+  test('a dry run in the query counts beside the body', () => {
+    assert.equal(parseDeleteFields({}, ['All']).dryRun, true);
+    assert.throws(() => parseDeleteFields({ dryRun: ['All'] }, ['Some']), /dryRun/);
+  });
+});
+
+describe('DeleteOptions of a request', () => {
+  const read = (query: string, body?: object) =>
+    readDeleteOptions({
+      request: new Request(`https://x/?${query}`, {
+        method: 'DELETE',
+        headers: { 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      }),
+      query: new URLSearchParams(query),
+      user: { name: 'admin', groups: [] },
+      server: { clock: new FakeClock() },
+    } as unknown as RequestScope);
+
+  for (const [query, expected] of [
+    ['', {}],
+    ['gracePeriodSeconds=0', { gracePeriodSeconds: 0 }],
+    ['gracePeriodSeconds=-1', { gracePeriodSeconds: -1 }],
+    ['gracePeriodSeconds=30', { gracePeriodSeconds: 30 }],
+    ['propagationPolicy=Orphan', { propagationPolicy: 'Orphan' }],
+    ['orphanDependents=true', { propagationPolicy: 'Orphan' }],
+    ['orphanDependents=', { propagationPolicy: 'Orphan' }],
+    ['orphanDependents=false', { propagationPolicy: 'Background' }],
+    ['orphanDependents=0', { propagationPolicy: 'Background' }],
+    ['dryRun=All', { dryRun: true }],
+  ] as const)
+    test(`are read from ?${query}`, async () =>
+      assert.deepEqual(await read(query), { ...nothing, ...expected }));
+
+  for (const query of [
+    'gracePeriodSeconds=',
+    'gracePeriodSeconds=5s',
+    'gracePeriodSeconds=+5',
+    'propagationPolicy=x',
+  ])
+    test(`are refused with ?${query}`, () => assert.rejects(read(query), StatusError));
+
+  test('are those of the body when it has any', async () => {
+    assert.deepEqual(await read('gracePeriodSeconds=1&propagationPolicy=Orphan', { gracePeriodSeconds: 9 }), {
+      ...nothing,
+      gracePeriodSeconds: 9,
+    });
+    assert.deepEqual(await read('gracePeriodSeconds=1', {}), { ...nothing, gracePeriodSeconds: 1 });
+    assert.deepEqual(await read('dryRun=All', { gracePeriodSeconds: 9 }), {
+      ...nothing,
+      gracePeriodSeconds: 9,
+      dryRun: true,
+    });
+  });
+
+  test('are of no other kind', () =>
+    assert.rejects(read('', { kind: 'Pod' }), /the body must be a DeleteOptions/));
+});
