@@ -154,6 +154,13 @@ describe('node agent on Docker', () => {
       );
       assert.equal(pod.status?.phase, 'Pending', name);
     }
+    // The image is named once, and so is the failure.
+    const pulls = node.events.filter((event) => event.includes('none:1') && event.startsWith('Failed '));
+    assert.ok(pulls.length > 0);
+    for (const event of pulls) {
+      assert.match(event, /^Failed Failed to pull image "127\.0\.0\.1:1\/none:1": Get "http\S+": dial \S+/);
+      assert.equal(event.split('connection refused').length, 2, event);
+    }
   });
 
   it('reports a command that is not in the image as one that cannot run', async () => {
