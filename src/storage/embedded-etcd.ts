@@ -3,9 +3,9 @@
  * directory only this user can enter, so nobody else on the machine reaches it, and on no network port at all.
  *
  * - It is started again, with growing delay, whenever it ends while it should run.
- * - A process left over by a master that was killed (found by its command line naming our data directory) is
- *   ended before a new one starts; the data of a killed etcd are used as they are, but for those of one that never
- *   served (first-data.ts).
+ * - It ends with this process, also when that is killed (etcd-process.ts). One that does not, because it is frozen or
+ *   busy, is found by its command line naming our data directory, and ended before a new one starts.
+ * - The data of a killed etcd are used as they are, but for those of one that never served (first-data.ts).
  */
 import { access, chmod, constants, type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
@@ -40,9 +40,9 @@ export interface EmbeddedEtcd {
   readonly keepaliveMs: number;
   /** The running process; undefined between two starts. */
   pid(): number | undefined;
-  /** Resolves when etcd has ended: asked to first, killed after 5 s. */
   /** What somebody has to do before it can serve, in one line; undefined while it serves or comes back by itself. */
   trouble(): string | undefined;
+  /** Resolves when etcd has ended: asked to first, killed after 5 s. */
   stop(): Promise<void>;
 }
 

@@ -32,7 +32,10 @@ const logRoom = 16_384;
 export const memberName = 'minik8s';
 export const peerUrl = `unix://${peerSocket}`;
 
-/** Runs etcd until it ends or the signal aborts; tells how it ended. */
+/**
+ * Runs etcd until it ends or the signal aborts; tells how it ended. To be called in the main thread: the kernel takes the end of
+ * the thread that started etcd for the end of its parent.
+ */
 export async function runEtcd(
   command: EtcdCommand,
   signal: AbortSignal,
@@ -44,7 +47,8 @@ export async function runEtcd(
   const output = await open(logFile(dataDir), 'w', 0o600);
   // Empty lines, which it writes over: so there is room to say that the disk is full.
   await output.write(Buffer.alloc(logRoom, '\n'), 0, logRoom, 0).catch(() => undefined);
-  const child = spawn(binary, etcdArguments(command), {
+  // setpriv of util-linux: the kernel asks etcd to end when this process is killed and cannot do so itself.
+  const child = spawn('setpriv', ['--pdeathsig', 'TERM', binary, ...etcdArguments(command)], {
     cwd: dataDir,
     stdio: ['ignore', output.fd, output.fd],
     // Its own process group: Ctrl-C reaches the master alone, which then ends etcd after its last write.
