@@ -40,14 +40,14 @@ export interface EmbeddedEtcd {
   readonly keepaliveMs: number;
   /** The running process; undefined between two starts. */
   pid(): number | undefined;
-  /** What somebody has to do before it can serve, in one line; undefined while it serves or comes back by itself. */
+  /** What an administrator has to do before it can serve, in one line; undefined when there is nothing to do. */
   trouble(): string | undefined;
   /** Resolves when etcd has ended: asked to first, killed after 5 s. */
   stop(): Promise<void>;
 }
 
 const restart = { initialMs: 50, maxMs: 5_000 };
-/** A run this long was a good one: the next start is not delayed. */
+/** After a run this long the next start is not delayed. */
 const goodRunMs = 10_000;
 const stopMs = 5000;
 /** A disk that is busy makes the first start take seconds. */
@@ -131,7 +131,7 @@ async function endLeftovers(dataDir: string, log: Logger, clock: Clock): Promise
 interface Run {
   pid: number | undefined;
   startedAt: number;
-  /** Why the last one ended, when that needs somebody. */
+  /** What an administrator has to do, by the end of the last run. */
   advice: string | undefined;
 }
 

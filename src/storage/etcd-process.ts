@@ -33,8 +33,8 @@ export const memberName = 'minik8s';
 export const peerUrl = `unix://${peerSocket}`;
 
 /**
- * Runs etcd until it ends or the signal aborts; tells how it ended. To be called in the main thread: the kernel takes the end of
- * the thread that started etcd for the end of its parent.
+ * Runs etcd until it ends or the signal aborts; tells how it ended. To be called in the main thread: when the thread that
+ * started etcd ends, the kernel ends etcd.
  */
 export async function runEtcd(
   command: EtcdCommand,
@@ -92,7 +92,7 @@ export function socketAddress(dataDir: string, descriptor: number): string {
   return socket.length > longestSocketPath ? `/proc/self/fd/${descriptor}/${clientSocket}` : socket;
 }
 
-/** What tells the server of these data from every other process. */
+/** Arguments by which the etcd of this data directory is recognised among all processes. */
 export function ownArguments(data: string): [string, string] {
   return [`--name=${memberName}`, `--data-dir=${data}`];
 }
@@ -124,7 +124,7 @@ function etcdArguments({ data, quotaBytes, clock }: EtcdCommand): string[] {
   ];
 }
 
-/** What etcd holds, as far as one number each can tell. */
+/** Two numbers by which the contents of two etcds are compared. */
 export interface EtcdContents {
   readonly revision: string;
   readonly keys: string;

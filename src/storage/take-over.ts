@@ -4,8 +4,8 @@
  * database then holds is restored into a new directory, which takes the old one's place once this etcd has answered
  * with all of it. Revisions stay as they are. The old data are kept.
  *
- * - `format` tells of which data directory it is known that this etcd reads it: the database of another is looked at.
- * - `data.new` is worth nothing; `data.ready` has answered, and only has to be given its name.
+ * - `format` names the data directory that this etcd is known to read; the database of any other is inspected first.
+ * - `data.new` is an unfinished copy; `data.ready` was served and checked, and only has to be renamed.
  */
 import { constants } from 'node:fs';
 import { access, type FileHandle, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
@@ -122,7 +122,7 @@ function cannotBeMountPoint(dataDir: string): Error {
   );
 }
 
-/** Whether an etcd wrote the data whose next versions read them by themselves; earlier ones said nothing in their databases. */
+/** Whether etcd 3.6 or newer wrote the data: this etcd reads them. Earlier ones write no version into the database. */
 async function isOurs({ binary, dataDir, signal }: TakeOverOptions): Promise<boolean> {
   const database = databaseOf(dataOf(dataDir));
   try {
