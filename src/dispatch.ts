@@ -82,7 +82,7 @@ async function run(invocation: Invocation, output: Output): Promise<number> {
     const inner = await innerCommand({ ...invocation, argv: nameFirst(args, invocation.argv) }, subCommands);
     if (inner !== undefined) return inner === 'help' ? usage(path, command, output) : run(inner, output);
   }
-  const argv = subCommands ? nameFirst(args, invocation.argv) : plainBooleans(args, invocation.argv);
+  const argv = subCommands ? nameFirst(args, invocation.argv) : plainFlags(args, invocation.argv);
   if (command.run === undefined)
     return unnamed(invocation, { args, names: Object.keys(subCommands ?? {}) }, output);
   const { elsewhere } = command as CommandHints;
@@ -124,6 +124,23 @@ async function unnamed(
   await usage(path, command, output);
   // 0 for kubectl, 1 for kubectl rollout.
   return depth === 1 ? 0 : 1;
+}
+
+const plainFlags = (args: ArgsDef, argv: readonly string[]) =>
+  plainBooleans(args, withNegativeNumbers(args, argv));
+
+/** `--replicas -1` is `--replicas=-1`: parseArgs takes what begins with a dash for a flag. */
+function withNegativeNumbers(args: ArgsDef, argv: readonly string[]): string[] {
+  const options = optionsOf(args);
+  const joined: string[] = [];
+  for (const [index, word] of argv.entries()) {
+    if (word === '--') return [...joined, ...argv.slice(index)];
+    const flag = /^--([^=]+)$/.exec(joined.at(-1) ?? '')?.[1];
+    const takesValue = flag !== undefined && Object.hasOwn(options, flag) && options[flag]?.type === 'string';
+    if (takesValue && /^-\d/.test(word)) joined.push(`${joined.pop()}=${word}`);
+    else joined.push(word);
+  }
+  return joined;
 }
 
 /** `--wait=false` is `--no-wait`, and `--wait=true` is `--wait`. */
@@ -192,6 +209,11 @@ export function checkArguments(
     const [, word = ''] = /^Unexpected argument '([^']*)'/.exec(message) ?? [];
     const hint = elsewhere(word);
     if (hint !== undefined) throw new UsageError(`${path} ${word}: ${hint}`);
+    const [, valued] = /^Option '[^']*' argument is ambiguous.* use '(--[^=]+)=/.exec(message) ?? [];
+    if (valued !== undefined) {
+      const why = `a value that begins with a dash is written ${valued}=VALUE`;
+      throw new UsageError(`${path}: ${valued} needs a value; ${why}`);
+    }
     throw new UsageError(`${path}: ${firstSentence(message)}; see ${path} --help`);
   }
 }

@@ -20,7 +20,7 @@ const answers: Readonly<Record<string, Answer>> = {
     accessStatus(server, accessOf(user, review as SelfSubjectAccessReview)),
 };
 
-/** Throws Invalid (422) for a review that asks for nothing, or for two things. */
+/** Throws Invalid (422) for a review that asks for nothing, for two things, or with a selector in two forms. */
 export async function answerReview(
   server: ServerContext,
   definition: ResourceDefinition,
@@ -52,7 +52,7 @@ function accessOf(user: UserInfo, { spec }: SelfSubjectAccessReview): AccessRequ
   return { type: 'resource', user, verb, group, resource, namespace, name, fieldSelector };
 }
 
-/** An invalid selector is ignored: the answer is then for a request without it. */
+/** A selector that cannot be read is ignored: the answer is then for a request without it. */
 function selectorOf({ fieldSelector }: ResourceAttributes): FieldSelector {
   if (fieldSelector?.rawSelector) {
     try {

@@ -1,7 +1,7 @@
 /** Suggestions for a mistyped word: "did you mean". */
 
-/** At most this many edits apart; words of up to three letters are so close to each other that one edit is all. */
-const mostEdits = (word: string) => (word.length <= 3 ? 1 : 2);
+/** At most this many edits apart: two edits make almost any short word of another (`logs` of `bogus`). */
+const mostEdits = (word: string) => (word.length <= 5 ? 1 : 2);
 
 /** The known words most similar to this one; at most three, none when no word is similar enough. */
 export function nearest(word: string, known: Iterable<string>): string[] {

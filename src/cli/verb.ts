@@ -61,11 +61,23 @@ export function toCommand(verb: Verb | VerbGroup, io: Io): AnyCommand {
 /** Of every command of kubectl's that takes files. */
 const kustomizeFlags = ['-k', '--kustomize'];
 
-/** The command, which says of these words and flags that kubectl has them (src/dispatch.ts asks it). */
-export function withKubectlHints(command: AnyCommand, kubectlOnly: Iterable<string> = []): AnyCommand {
+/**
+ * The command, which says of these words and flags that kubectl has them (src/dispatch.ts asks it). `notServed`: by word, what
+ * it needs of a cluster and minik8s does not serve.
+ */
+export function withKubectlHints(
+  command: AnyCommand,
+  kubectlOnly: Iterable<string> = [],
+  notServed: Readonly<Record<string, string>> = {},
+): AnyCommand {
   const known = new Set(kubectlOnly);
-  const elsewhere = (name: string) =>
-    known.has(name) ? 'kubectl has it and ctl does not; kubectl works with the same kubeconfig' : undefined;
+  const elsewhere = (name: string) => {
+    if (Object.hasOwn(notServed, name))
+      return `it needs ${notServed[name]}, which minik8s does not serve yet, so kubectl cannot do it either`;
+    return known.has(name)
+      ? 'kubectl has it and ctl does not; kubectl works with the same kubeconfig'
+      : undefined;
+  };
   return { ...command, elsewhere } as AnyCommand;
 }
 

@@ -18,15 +18,22 @@ export async function call<T>(
     return await request();
   } catch (error) {
     const failure = error as DockerFailure;
-    const said = failure.json?.message;
+    const said = engineSaid(failure);
     const text = said ?? failure.message ?? String(error);
     // Docker's own answer is shown in full; dockerode's error only repeats it in other words.
     throw new RuntimeError(
       reasonOf(failure, otherwise),
       `Docker cannot ${doing}: ${text.trim()}`,
-      said === undefined ? { cause: error } : undefined,
+      said === undefined ? { cause: error } : { said: said.trim() },
     );
   }
+}
+
+/** What the engine answered; undefined when there was no answer. */
+function engineSaid({ json, statusCode, message }: DockerFailure): string | undefined {
+  if (json?.message !== undefined) return json.message;
+  // Of a stream, as a pull is, dockerode has it in its own message alone.
+  return statusCode === undefined ? undefined : message?.replace(/^\(HTTP code \d+\) .*? - /, '');
 }
 
 function reasonOf({ statusCode }: DockerFailure, otherwise: RuntimeErrorReason): RuntimeErrorReason {

@@ -29,7 +29,7 @@ export async function drain(stream: AsyncIterable<Uint8Array>, doing: string): P
     const { error, errorDetail } = line as ProgressLine;
     if (error === undefined && errorDetail === undefined) continue;
     const said = error || errorDetail?.message || 'it does not say why';
-    throw new RuntimeError('PullFailed', `Docker cannot ${doing}: ${said}`);
+    throw new RuntimeError('PullFailed', `Docker cannot ${doing}: ${said}`, { said });
   }
 }
 

@@ -10,13 +10,21 @@ export type RuntimeErrorReason =
   | 'SandboxEnded'
   | 'Failed';
 
+interface RuntimeErrorOptions extends ErrorOptions {
+  readonly said?: string | undefined;
+}
+
 /** A failure of the engine, with what a pod's status must tell apart. */
 export class RuntimeError extends Error {
   override readonly name = 'RuntimeError';
   readonly reason: RuntimeErrorReason;
 
-  constructor(reason: RuntimeErrorReason, message: string, options?: ErrorOptions) {
+  /** The engine's own words, without what was tried. */
+  readonly said: string | undefined;
+
+  constructor(reason: RuntimeErrorReason, message: string, options?: RuntimeErrorOptions) {
     super(message, options);
     this.reason = reason;
+    this.said = options?.said;
   }
 }

@@ -3,6 +3,7 @@ import { aborted } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
+import { isAtLeast } from '../docker/api-version.ts';
 import { RuntimeError } from '../docker/runtime-error.ts';
 import type { AssignedPods } from './assigned-pods.ts';
 import type { NodeAgent } from './node-agent.ts';
@@ -29,7 +30,7 @@ export interface EngineConnectionOptions {
 const relistMs = 60_000;
 const reconnect = { initialMs: 100, maxMs: 5_000 };
 /** Docker 20.10. */
-const oldestApi = [1, 41] as const;
+const oldestApi = '1.41';
 
 export class EngineConnection {
   readonly #options: EngineConnectionOptions;
@@ -174,10 +175,8 @@ export class UnsupportedRuntimeError extends Error {
 
 /** Throws UnsupportedRuntimeError for an engine older than this agent can use. */
 export function requireApi(version: string, apiVersion: string): void {
-  const [major = 0, minor = 0] = apiVersion.split('.').map(Number);
-  const [oldestMajor, oldestMinor] = oldestApi;
-  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return;
+  if (isAtLeast(apiVersion, oldestApi)) return;
   throw new UnsupportedRuntimeError(
-    `Docker ${version} is too old: its API is ${apiVersion}, minik8s needs ${oldestApi.join('.')} (Docker 20.10) or newer`,
+    `Docker ${version} is too old: its API is ${apiVersion}, minik8s needs ${oldestApi} (Docker 20.10) or newer`,
   );
 }

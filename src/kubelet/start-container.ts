@@ -2,6 +2,7 @@
 
 import type { Pod } from '../api/core/v1/pod.ts';
 import type { Container } from '../api/core/v1/types.gen.ts';
+import { errorMessage } from '../base/log.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
 import { RuntimeError } from '../docker/runtime-error.ts';
 import { containerEnvironment, type EnvironmentContext } from './container-environment.ts';
@@ -131,7 +132,8 @@ async function ensureImage(
     await context.pullInTurn(() => runtime.pullImage(image, signal));
   } catch (error) {
     if (signal.aborted) throw error;
-    const message = `failed to pull image ${JSON.stringify(image)}: ${(error as Error).message}`;
+    const said = error instanceof RuntimeError ? error.said : undefined;
+    const message = `Failed to pull image ${JSON.stringify(image)}: ${said ?? errorMessage(error)}`;
     events.event(pod, 'Warning', 'Failed', message);
     throw new StartError('ErrImagePull', message, { cause: error });
   }

@@ -3,9 +3,9 @@
  * directory only this user can enter, so nobody else on the machine reaches it, and on no network port at all.
  *
  * - It is started again, with growing delay, whenever it ends while it should run.
- * - A process left over by a master that was killed (found by its command line naming our data directory) is
- *   ended before a new one starts; the data of a killed etcd are used as they are, but for those of one that never
- *   served (first-data.ts).
+ * - It ends with this process, also when that is killed (etcd-process.ts). One that does not, because it is frozen or
+ *   busy, is found by its command line naming our data directory, and ended before a new one starts.
+ * - The data of a killed etcd are used as they are, but for those of one that never served (first-data.ts).
  */
 import { access, chmod, constants, type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
@@ -40,14 +40,14 @@ export interface EmbeddedEtcd {
   readonly keepaliveMs: number;
   /** The running process; undefined between two starts. */
   pid(): number | undefined;
-  /** Resolves when etcd has ended: asked to first, killed after 5 s. */
-  /** What somebody has to do before it can serve, in one line; undefined while it serves or comes back by itself. */
+  /** What an administrator has to do before it can serve, in one line; undefined when there is nothing to do. */
   trouble(): string | undefined;
+  /** Resolves when etcd has ended: asked to first, killed after 5 s. */
   stop(): Promise<void>;
 }
 
 const restart = { initialMs: 50, maxMs: 5_000 };
-/** A run this long was a good one: the next start is not delayed. */
+/** After a run this long the next start is not delayed. */
 const goodRunMs = 10_000;
 const stopMs = 5000;
 /** A disk that is busy makes the first start take seconds. */
@@ -131,7 +131,7 @@ async function endLeftovers(dataDir: string, log: Logger, clock: Clock): Promise
 interface Run {
   pid: number | undefined;
   startedAt: number;
-  /** Why the last one ended, when that needs somebody. */
+  /** What an administrator has to do, by the end of the last run. */
   advice: string | undefined;
 }
 

@@ -1,9 +1,9 @@
 /** What an etcd that has ended wrote, read for the reason. Pure. */
 
 export interface EtcdEnd {
-  /** The line that tells most, in words; empty when it wrote nothing. */
+  /** The line that best explains the end; empty when it wrote nothing. */
   readonly line: string;
-  /** What it is about, when somebody has to do something. */
+  /** What an administrator has to mend, if anything. */
   readonly trouble?: 'damaged' | 'full';
 }
 
@@ -29,7 +29,7 @@ export function readEtcdOutput(output: string): EtcdEnd {
   return said.length > 0 && damaged.test(line) ? { line, trouble: 'damaged' } : { line };
 }
 
-/** A line of etcd's log is JSON, cut where the disk was full; one of Go's is not. */
+/** A line of etcd's log is JSON, cut off where the disk was full; a line of the Go runtime is plain text. */
 function inWords(line: string): string {
   const fields = ['msg', 'error', 'panic'].map((name) => {
     const quoted = new RegExp(`"${name}":("(?:[^"\\\\]|\\\\.)*")`).exec(line)?.[1];

@@ -32,7 +32,10 @@ const logRoom = 16_384;
 export const memberName = 'minik8s';
 export const peerUrl = `unix://${peerSocket}`;
 
-/** Runs etcd until it ends or the signal aborts; tells how it ended. */
+/**
+ * Runs etcd until it ends or the signal aborts; tells how it ended. To be called in the main thread: when the thread that
+ * started etcd ends, the kernel ends etcd.
+ */
 export async function runEtcd(
   command: EtcdCommand,
   signal: AbortSignal,
@@ -44,7 +47,8 @@ export async function runEtcd(
   const output = await open(logFile(dataDir), 'w', 0o600);
   // Empty lines, which it writes over: so there is room to say that the disk is full.
   await output.write(Buffer.alloc(logRoom, '\n'), 0, logRoom, 0).catch(() => undefined);
-  const child = spawn(binary, etcdArguments(command), {
+  // setpriv of util-linux: the kernel asks etcd to end when this process is killed and cannot do so itself.
+  const child = spawn('setpriv', ['--pdeathsig', 'TERM', binary, ...etcdArguments(command)], {
     cwd: dataDir,
     stdio: ['ignore', output.fd, output.fd],
     // Its own process group: Ctrl-C reaches the master alone, which then ends etcd after its last write.
@@ -88,7 +92,7 @@ export function socketAddress(dataDir: string, descriptor: number): string {
   return socket.length > longestSocketPath ? `/proc/self/fd/${descriptor}/${clientSocket}` : socket;
 }
 
-/** What tells the server of these data from every other process. */
+/** Arguments by which the etcd of this data directory is recognised among all processes. */
 export function ownArguments(data: string): [string, string] {
   return [`--name=${memberName}`, `--data-dir=${data}`];
 }
@@ -120,7 +124,7 @@ function etcdArguments({ data, quotaBytes, clock }: EtcdCommand): string[] {
   ];
 }
 
-/** What etcd holds, as far as one number each can tell. */
+/** Two numbers by which the contents of two etcds are compared. */
 export interface EtcdContents {
   readonly revision: string;
   readonly keys: string;

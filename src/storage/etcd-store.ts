@@ -34,7 +34,7 @@ export interface EtcdStoreOptions {
   readonly attemptMs: number;
   /** How long a read is retried and a lost write is settled before StoreUnavailableError. */
   readonly settleMs: number;
-  /** What somebody has to do before etcd answers again; while there is such a thing nothing is waited for. */
+  /** What an administrator has to do before etcd answers again; while there is something, calls fail at once. */
   readonly trouble?: (() => string | undefined) | undefined;
 }
 

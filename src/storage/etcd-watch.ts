@@ -120,7 +120,7 @@ export async function* watchEtcd(options: WatchOptions): AsyncGenerator<WatchBat
   if (!prefix.endsWith('/')) throw new RangeError(`a watch needs a prefix that ends in "/", not ${prefix}`);
   const assembler = new WatchAssembler(prefix, options.after);
   const backoff = new Backoff(retry);
-  /** A blip is nobody's business; an etcd that stays away is told once. */
+  /** A short outage is not logged; a longer one is, once. */
   let told = false;
   while (!signal.aborted) {
     let lost: RpcError | undefined;

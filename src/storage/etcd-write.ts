@@ -54,7 +54,7 @@ export interface WriterOptions {
   readonly lastRevision: () => number;
   readonly attemptMs: number;
   readonly settleMs: number;
-  /** What somebody has to do before etcd answers again; while there is such a thing nothing is waited for. */
+  /** What an administrator has to do before etcd answers again; while there is something, calls fail at once. */
   readonly trouble?: (() => string | undefined) | undefined;
 }
 

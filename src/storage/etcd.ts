@@ -127,7 +127,7 @@ async function openRpc(options: EtcdOptions): Promise<EtcdRpc> {
         'grpc.initial_reconnect_backoff_ms': 50,
         'grpc.min_reconnect_backoff_ms': 50,
         'grpc.max_reconnect_backoff_ms': 1000,
-        // A proxy from the environment has no business between a master and its store.
+        // No proxy from the environment between a master and its store.
         'grpc.enable_http_proxy': 0,
         ...(addressed ? { 'grpc.ssl_target_name_override': 'etcd' } : {}),
       },

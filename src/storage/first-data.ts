@@ -1,7 +1,7 @@
 /**
  * The data of an etcd whose first start did not come to its end. etcd makes its log first and writes itself into it as
  * a member a little later; killed in between, it may find a log without any member ever after and wait for a leader for
- * good (3.4 does). Such data hold nothing of anybody's: a file beside them says so until etcd has served once.
+ * good (3.4 does). Such data hold no objects: a file beside them says so until etcd has served once.
  */
 import { access, type FileHandle, open, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,7 +11,7 @@ const markerOf = (dataDir: string) => path.join(dataDir, 'unfinished');
 /** Where etcd has its data. */
 export const dataOf = (dataDir: string) => path.join(dataDir, 'data');
 
-/** Before each start: data that nobody was ever served from go, and new ones are marked. */
+/** Before each start: removes the data of an etcd that never served, and marks new data as unfinished. */
 export async function prepareData(dataDir: string, directory: FileHandle): Promise<void> {
   if (await isUnfinished(dataDir)) await rm(dataOf(dataDir), { recursive: true, force: true });
   else if (!(await isThere(dataOf(dataDir)))) {
@@ -24,7 +24,7 @@ export function isUnfinished(dataDir: string): Promise<boolean> {
   return isThere(markerOf(dataDir));
 }
 
-/** From now on the data stay. Nothing may be written to etcd before. */
+/** Removes the mark: from now on the data are kept. Nothing may be written to etcd before. */
 export async function keepData(dataDir: string, directory: FileHandle): Promise<void> {
   await rm(markerOf(dataDir), { force: true });
   // A marker that came back after a power failure would cost all that was written since.

@@ -2,7 +2,7 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { type Clock, sleep } from '../base/clock.ts';
 
-/** The processes that were started with all of these arguments, this one left out. */
+/** The other processes that were started with all of these arguments. */
 export async function processesWithArguments(wanted: readonly string[]): Promise<number[]> {
   const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
   const found = await Promise.all(pids.map(async (pid) => ((await hasArguments(pid, wanted)) ? [pid] : [])));
@@ -43,7 +43,7 @@ async function statFields(pid: number): Promise<string[]> {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** The process ended meanwhile, or is not ours to look at and so not ours at all. */
+/** The process ended meanwhile, or belongs to another user, so this program did not start it. */
 function isGone(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'ENOENT' || code === 'ESRCH' || code === 'EACCES' || code === 'EPERM';

@@ -4,8 +4,8 @@
  * database then holds is restored into a new directory, which takes the old one's place once this etcd has answered
  * with all of it. Revisions stay as they are. The old data are kept.
  *
- * - `format` tells of which data directory it is known that this etcd reads it: the database of another is looked at.
- * - `data.new` is worth nothing; `data.ready` has answered, and only has to be given its name.
+ * - `format` names the data directory that this etcd is known to read; the database of any other is inspected first.
+ * - `data.new` is an unfinished copy; `data.ready` was served and checked, and only has to be renamed.
  */
 import { constants } from 'node:fs';
 import { access, type FileHandle, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
@@ -80,12 +80,13 @@ async function identity(directory: string): Promise<string> {
 export async function takeOverData(options: TakeOverOptions): Promise<void> {
   const { dataDir, log, signal } = options;
   const data = dataOf(dataDir);
-  // An empty directory, made by hand, is not data that are damaged. One that holds anything stays; what is wrong is told below.
-  await rmdir(data).catch(() => undefined);
+  const isMountPoint = await removeIfEmpty(data);
   if (!(await isThere(data)) && (await isThere(readyOf(dataDir)))) return void (await changePlaces(options));
   if ((await isUnfinished(dataDir)) || !(await isThere(data)) || (await isMarked(dataDir))) return;
+  if (isMountPoint && !(await isThere(databaseOf(data)))) throw cannotBeMountPoint(dataDir);
   if (await isOurs(options)) return markFormat(dataDir);
   const version = await earlierVersion(options);
+  if (isMountPoint) throw cannotBeMountPoint(dataDir);
   log.info('taking over the data of an earlier etcd', { version });
   try {
     await copyData(options);
@@ -100,7 +101,28 @@ export async function takeOverData(options: TakeOverOptions): Promise<void> {
   log.info('the data are those of this etcd now; delete what was kept when you like', { kept });
 }
 
-/** Whether an etcd wrote the data whose next versions read them by themselves; earlier ones said nothing in their databases. */
+/**
+ * An empty directory, made by hand, is not data that are damaged. One that holds anything stays. Resolves to whether it is a
+ * mount point: the kernel says so before it looks for content.
+ */
+function removeIfEmpty(data: string): Promise<boolean> {
+  return rmdir(data).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === 'EBUSY',
+  );
+}
+
+/** A mount point can be neither renamed nor removed. */
+function cannotBeMountPoint(dataDir: string): Error {
+  const data = dataOf(dataDir);
+  return new Error(
+    `${data} is a mount point, and etcd has to begin with a directory of its own there: stop minik8s, unmount ${data} ` +
+      `and copy what the disk holds into the directory ${data}; ` +
+      `for a disk of its own, mount it at ${dataDir}, with everything that is in there now`,
+  );
+}
+
+/** Whether etcd 3.6 or newer wrote the data: this etcd reads them. Earlier ones write no version into the database. */
 async function isOurs({ binary, dataDir, signal }: TakeOverOptions): Promise<boolean> {
   const database = databaseOf(dataOf(dataDir));
   try {
@@ -115,12 +137,14 @@ async function isOurs({ binary, dataDir, signal }: TakeOverOptions): Promise<boo
 
 async function earlierVersion({ earlierBinary, dataDir, signal }: TakeOverOptions): Promise<string> {
   const data = dataOf(dataDir);
-  await access(earlierBinary, constants.X_OK).catch((cause) => {
+  await access(earlierBinary, constants.X_OK).catch((error: NodeJS.ErrnoException) => {
+    const missing = error.code === 'ENOENT';
     throw new Error(
-      `the data of etcd in ${data} are of an earlier version, and ${earlierBinary}, which reads them, is not there: ` +
+      `the data of etcd in ${data} are of an earlier version, and ${earlierBinary}, which reads them, ` +
+        `${missing ? 'is not there' : 'cannot be run'}: ` +
         `put an etcd 3.4 or 3.5 there (of Debian 12: apt-get install etcd-server, cp /usr/bin/etcd ${earlierBinary}), ` +
         `or move ${data} away to begin anew, empty`,
-      { cause },
+      missing ? undefined : { cause: error },
     );
   });
   const { stdout } = await systemExec(earlierBinary, ['--version'], { signal, env: {} });

@@ -76,35 +76,66 @@ test('it is started again when killed, keeps its data, and is gone after stop', 
   assert.equal(etcd.pid(), undefined);
 });
 
-test('after its master was killed: the etcd left behind is ended and its data served', limit, async () => {
+/** A process that runs etcd and has written to it. Resolves with the process and the id of its etcd. */
+async function startMaster(dataDir: string, more = '') {
+  const source = path.join(import.meta.dirname, '../../src');
+  const script = `
+    import { Worker } from 'node:worker_threads';
+    import { startEmbeddedEtcd } from '${source}/storage/embedded-etcd.ts';
+    import { connectEtcd } from '${source}/storage/etcd.ts';
+    import { systemClock as clock } from '${source}/base/clock.ts';
+    import { silentLogger as log } from '${source}/base/log.ts';
+    import { systemRandom as random } from '${source}/base/random.ts';
+    const signal = new AbortController().signal;
+    const [binary, dataDir] = process.argv.slice(1);
+    const etcd = await startEmbeddedEtcd({ binary, earlierBinary: binary, dataDir, log, clock, signal });
+    const store = await connectEtcd({ endpoints: etcd.endpoints, log, clock, random });
+    await store.create('/t/a', Buffer.from('from the first'));
+    ${more}
+    console.log(etcd.pid());`;
+  const args = ['--input-type=module', '--eval', script, etcdBinary, dataDir];
+  const master = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(master, 'exit').then(([code]) => assert.fail(`the master ended with ${code}`));
+  const [line] = (await Promise.race([once(master.stdout, 'data'), ended])) as [Buffer];
+  ended.catch(() => undefined);
+  return { master, etcd: Number(line.toString()) };
+}
+
+test('etcd ends when its master is killed, and not when a thread of the master ends', limit, async () => {
   const dataDir = makeDirectory('minik8s-store-');
-  const storage = path.join(import.meta.dirname, '../../src/storage');
-  const master = spawn(
-    process.execPath,
-    [
-      '--input-type=module',
-      '--eval',
-      `import { startEmbeddedEtcd } from '${storage}/embedded-etcd.ts';
-       import { connectEtcd } from '${storage}/etcd.ts';
-       import { systemClock as clock } from '${storage}/../base/clock.ts';
-       import { silentLogger as log } from '${storage}/../base/log.ts';
-       import { systemRandom as random } from '${storage}/../base/random.ts';
-       const signal = new AbortController().signal;
-       const [binary, dataDir] = process.argv.slice(1);
-       const etcd = await startEmbeddedEtcd({ binary, earlierBinary: binary, dataDir, log, clock, signal });
-       const store = await connectEtcd({ endpoints: etcd.endpoints, log, clock, random });
-       await store.create('/t/a', Buffer.from('from the first'));
-       console.log(etcd.pid());`,
-      etcdBinary,
-      dataDir,
-    ],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  const [line] = (await once(master.stdout, 'data')) as [Buffer];
-  const orphan = Number(line.toString());
+  // Workers are threads, and so is what reads files.
+  const thread = `
+    const worker = new Worker('await 0', { eval: true });
+    await new Promise((resolve) => worker.once('exit', resolve));
+    await import('node:fs/promises').then(({ readdir }) => readdir('/'));
+    await store.create('/t/b', Buffer.from('after the thread'));`;
+  const { master, etcd } = await startMaster(dataDir, thread);
+  try {
+    assert.equal(await isRunning(etcd), true);
+  } finally {
+    master.kill('SIGKILL');
+    await once(master, 'exit');
+  }
+  const deadline = AbortSignal.timeout(10_000);
+  try {
+    while (await isRunning(etcd)) {
+      deadline.throwIfAborted();
+      await nextTurn();
+    }
+  } finally {
+    if (await isRunning(etcd)) process.kill(etcd, 'SIGKILL');
+    await rm(dataDir, { recursive: true });
+  }
+});
+
+test('an etcd that outlived its master is ended and its data served', limit, async () => {
+  const dataDir = makeDirectory('minik8s-store-');
+  const { master, etcd: orphan } = await startMaster(dataDir);
+  // A frozen process does not hear that its parent ended.
+  process.kill(orphan, 'SIGSTOP');
   master.kill('SIGKILL');
   await once(master, 'exit');
-  assert.equal(await isRunning(orphan), true, 'etcd died with its master: nothing to test');
+  assert.equal(await isRunning(orphan), true, 'etcd ended with its master: nothing to test');
   const etcd = await start(dataDir);
   const store = await connect(etcd);
   try {

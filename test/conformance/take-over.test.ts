@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
+import { systemExec } from '../../src/base/exec.ts';
 import { errorMessage, silentLogger } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../src/storage/embedded-etcd.ts';
@@ -162,10 +163,16 @@ test(
     const dataDir = await copyOfEarlier();
     await assert.rejects(begin(dataDir, { earlierBinary: missing }), (error: Error) => {
       assert.match(
-        error.message,
-        /are of an earlier version, and \/nowhere\/etcd, which reads them, is not there: put an/,
+        errorMessage(error),
+        /are of an earlier version, and \/nowhere\/etcd, which reads them, is not there: put an .* begin anew, empty$/,
       );
       assert.ok(error.message.includes(dataDir));
+      return true;
+    });
+    const program = path.join(dataDir, 'etcd-earlier');
+    await writeFile(program, '', { mode: 0o600 });
+    await assert.rejects(begin(dataDir, { earlierBinary: program }), (error: Error) => {
+      assert.match(errorMessage(error), /etcd-earlier, which reads them, cannot be run: put an .*EACCES/);
       return true;
     });
     assert.deepEqual(await entries(dataDir), ['data']);
@@ -225,6 +232,40 @@ test('an empty directory in the place of the data is as good as none', limit, as
     await store.close();
     await etcd.stop();
   }
+});
+
+/** While it runs, the directory is the mount point of what it holds. */
+async function mounted(directory: string, run: () => Promise<void>): Promise<void> {
+  await systemExec('mount', ['--bind', directory, directory]);
+  try {
+    await run();
+  } finally {
+    await systemExec('umount', [directory]);
+  }
+}
+
+test('earlier data on a mount point are refused with what to do, and stay as they are', limit, async () => {
+  const dataDir = await copyOfEarlier();
+  const data = path.join(dataDir, 'data');
+  await mounted(data, () =>
+    assert.rejects(begin(dataDir), (error: Error) => {
+      assert.match(
+        errorMessage(error),
+        /data is a mount point, .* unmount .*; .* mount it at .*copy-\d+, with/,
+      );
+      return true;
+    }),
+  );
+  assert.deepEqual(await entries(dataDir), ['data']);
+  await assertTakenOver(dataDir);
+  // Its own data may be mounted there.
+  await mounted(data, () => assertTakenOver(dataDir));
+});
+
+test('a new disk in the place of the data is refused with what to do', limit, async () => {
+  const dataDir = path.join(scratch, 'disk');
+  await mkdir(path.join(dataDir, 'data/lost+found'), { recursive: true });
+  await mounted(path.join(dataDir, 'data'), () => assert.rejects(begin(dataDir), /data is a mount point/));
 });
 
 test('what another take-over kept is never deleted', limit, async () => {

@@ -126,9 +126,12 @@ test('one minik8s a data directory', async (context) => {
   const third = await endOf(
     host.command(executable, ['up', ...other, '--port', '7443', '--kubelet-port', '7250']),
   );
-  assertOneLine(third, /another minik8s runs as a node on this machine/, /stop it first/);
+  const node = new RegExp(
+    `another minik8s runs as a node on this machine with process id ${pid}; stop it first`,
+  );
+  assertOneLine(third, node);
   const reset = await endOf(host.command(executable, ['reset', '--yes', ...other]));
-  assertOneLine(reset, /another minik8s runs as a node on this machine/);
+  assertOneLine(reset, node);
   assert.equal((await cluster.kubectl.attempt(['get', 'nodes'])).code, 0);
   assert.equal(cluster.processes('etcd').length, 1);
 });

@@ -49,6 +49,14 @@ const runs: [argv: string[], ran: unknown[]][] = [
     ['up', '1', '/x', false],
   ],
   [
+    ['up', '--data-dir', '-1', '--port', '-2'],
+    ['up', '-2', '-1', true],
+  ],
+  [
+    ['exec', 'web', '--', '--host', '-1'],
+    ['exec', ['web', '--host', '-1'], undefined],
+  ],
+  [
     ['up', '--metrics=true', '--metrics=false'],
     ['up', '6443', undefined, false],
   ],
@@ -87,6 +95,12 @@ const refusals: [argv: string[], status: number, err: RegExp][] = [
   [['toString'], 2, /unknown command toString/],
   [['up', '--prot', '1'], 2, /^error: minik8s up: unknown flag --prot: did you mean --port\?\n$/],
   [['up', '--port'], 2, /^error: minik8s up: option '--port <value>' argument missing; .*\n$/],
+  [
+    ['up', '--port', '--metrics'],
+    2,
+    /^error: minik8s up: --port needs a value; a value that begins with a dash is written --port=VALUE\n$/,
+  ],
+  [['token', 'create', '-t', '-x'], 2, /^error: minik8s token create: --ttl needs a value; a value .*\n$/],
   [['up', '--metrics=yes'], 2, /^error: minik8s up: option '--metrics' does not take an argument.*\n$/],
   [['up', 'now'], 2, /^error: minik8s up: unexpected argument 'now'.*\n$/],
   [['up', '--frobnicate'], 2, /^error: minik8s up: unknown flag --frobnicate; see minik8s up --help\n$/],

@@ -39,6 +39,7 @@ export const kubectlOnly: ReadonlySet<string> = new Set([
   'auth',
   'autoscale',
   'cluster-info',
+  'completion',
   'debug',
   'diff',
   'events',
@@ -51,3 +52,9 @@ export const kubectlOnly: ReadonlySet<string> = new Set([
   'set',
   'top',
 ]);
+
+/** Those of them that cannot work with minik8s: what each needs that is not served. */
+export const kubectlCannotEither: Readonly<Record<string, string>> = {
+  autoscale: 'HorizontalPodAutoscalers',
+  top: 'metrics',
+};

@@ -11,6 +11,9 @@ import type { ExecConfig, ProcessStreams, TerminalSize } from './runtime.ts';
 /** Docker closes the streams after it has noted the exit status; this is for an engine that does not. */
 const exitStatusTimeout = 5_000;
 
+/** Docker ends the streams of a container before it says that the container has ended. */
+const closeTimeout = 1_000;
+
 /** Resolves with the program's exit status. */
 export async function execIn(
   docker: Docker,
@@ -54,6 +57,7 @@ async function exitStatus(exec: Docker.Exec, clock: Clock): Promise<number> {
 export async function attachTo(
   container: Docker.Container,
   streams: ProcessStreams,
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
   const info = await call('inspect', () => container.inspect());
@@ -69,10 +73,20 @@ export async function attachTo(
     (size) => container.resize(size),
     signal,
   );
-  // One that has ended meanwhile would be waited for until it starts again.
-  const ended = unlessGone(call('inspect', () => container.inspect())).then((now) => !now?.State.Running);
-  const [result] = await Promise.allSettled([joined, ended.then((is) => is && connection.destroy())]);
-  if (await ended) throw notRunning();
+  const closed = joined.then(
+    () => true,
+    () => true,
+  );
+  // Docker ends the streams of a container that ended after the attach. To one that had ended before, it would stay
+  // attached until the container starts again.
+  const missed = unlessGone(call('inspect', () => container.inspect())).then(async (now) => {
+    if (now?.State.Running) return false;
+    if (await Promise.race([closed, sleep(clock, closeTimeout).then(() => false)])) return false;
+    connection.destroy();
+    return true;
+  });
+  const [result] = await Promise.allSettled([joined, missed]);
+  if (await missed) throw notRunning();
   if (result.status === 'rejected') throw result.reason;
 }
 

@@ -237,7 +237,7 @@ export class DockerRuntime implements ContainerRuntime {
   }
 
   attach(id: string, streams: ProcessStreams, signal: AbortSignal): Promise<void> {
-    return attachTo(this.#docker.getContainer(id), streams, signal);
+    return attachTo(this.#docker.getContainer(id), streams, this.#options.clock, signal);
   }
 
   async portForward(sandboxId: string, port: number, stream: Duplex, signal: AbortSignal): Promise<void> {

@@ -88,7 +88,7 @@ async function serveCommand(
   const id = runningContainer(observe(pod.metadata.uid), wanted.container);
   const session = await openCommand(upgrade, wanted, clock);
   const ended = AbortSignal.any([signal, session.gone]);
-  const outcome = await outcomeOf(async () => {
+  const outcome = await outcomeOf(wanted.kind, async () => {
     if (wanted.kind === 'attach') {
       await runtime.attach(id, session.streams, ended);
       return { exitCode: 0 };
@@ -99,11 +99,17 @@ async function serveCommand(
   await session.finish(outcome);
 }
 
-async function outcomeOf(run: () => Promise<Outcome>): Promise<Outcome> {
+/** As Kubernetes begins what it says of a failure; clients look for it. */
+const failureOf: Readonly<Record<Command['kind'], string>> = {
+  attach: 'error attaching to container',
+  exec: 'error executing command in container',
+};
+
+async function outcomeOf(kind: Command['kind'], run: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await run();
   } catch (error) {
-    return { failure: `error executing command in container: ${errorMessage(error)}` };
+    return { failure: `${failureOf[kind]}: ${errorMessage(error)}` };
   }
 }
 

@@ -15,7 +15,14 @@ import type { InformerFactory } from '../../client/informer.ts';
 import { WorkQueue } from '../../controller-runtime/workqueue.ts';
 import { defaultNames, type NetworkNames } from '../rules.ts';
 import { applyOverlay, readOverlay, readUnderlay } from './kernel.ts';
-import { type OverlayMode, type OverlayPlan, planKey, planOverlay, type Underlay } from './plan.ts';
+import {
+  type OverlayMode,
+  type OverlayPlan,
+  planKey,
+  planOverlay,
+  routesToNodes,
+  type Underlay,
+} from './plan.ts';
 import { vni, vxlanPort } from './render.ts';
 import type { OverlayState } from './state.ts';
 
@@ -124,8 +131,8 @@ class Overlay {
     }
     await applyOverlay(exec, from, plan.state, this.#names);
     this.#kernel = plan.state;
-    const [before, after] = [from, plan.state].map(({ routes }) => routes.size);
-    if (before !== after) log.info('the routes to other nodes changed', { networks: after });
+    const [before, after] = [from, plan.state].map(routesToNodes);
+    if (before !== after) log.info('routes to other nodes changed', { nodes: after });
     await this.#announce(plan);
   }
 

@@ -86,7 +86,7 @@ export function planOverlay(
   const podCIDR = own && rangeOf(facts.podCIDR);
   if (!podCIDR) return { state: noOverlay, annotations: undefined, problems: [] };
   // Pod addresses that lead nowhere are refused here: the default route would carry them out of the cluster.
-  const routes = new Map([[networkOf(facts.clusterCIDR), 'unreachable']]);
+  const routes = new Map([[networkOf(facts.clusterCIDR), unreachable]]);
   const others = nodes.filter(({ metadata }) => metadata.name !== facts.nodeName);
   if (others.length === 0 || !facts.underlay) {
     const problems = facts.underlay ? [] : [`no link of this machine has the node's address ${facts.nodeIP}`];
@@ -121,6 +121,13 @@ export function planOverlay(
   };
   return { state: { vxlan: link, routes, neighbours, forwarding, senders }, annotations, problems };
 }
+
+/** Of what belongs to no node. */
+const unreachable = 'unreachable';
+
+/** How many networks of other nodes there are routes to. */
+export const routesToNodes = ({ routes }: OverlayState): number =>
+  [...routes.values()].filter((route) => route !== unreachable).length;
 
 const bare = (routes: ReadonlyMap<string, string>): OverlayState => ({
   vxlan: undefined,

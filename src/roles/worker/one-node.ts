@@ -3,6 +3,7 @@
  * away. What is held is an abstract socket of the machine's network, where these things are; the kernel frees it with
  * the process, however that ends.
  */
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
 
 /** As `ss -lxp` shows it. */
@@ -13,12 +14,35 @@ export function claimNode(name = nodeSocket): Promise<() => Promise<void>> {
   return new Promise((resolve, reject) => {
     const server = createServer((connection) => connection.destroy());
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = `another minik8s runs as a node on this machine (ss -lxp src ${name} shows it); stop it first`;
-      reject(error.code === 'EADDRINUSE' ? new Error(taken) : error);
+      if (error.code === 'EADDRINUSE') alreadyANode(name).then(reject, reject);
+      else reject(error);
     });
     server.listen(name.replace('@', '\0'), () => {
       server.unref();
       resolve(() => new Promise<void>((done) => void server.close(() => done())));
     });
   });
+}
+
+async function alreadyANode(name: string): Promise<Error> {
+  const pid = await listenerOf(name);
+  // One in another process namespace, such as a container's, is not seen from here.
+  const which = pid === undefined ? '; ' : ` with process id ${pid}; `;
+  return new Error(`another minik8s runs as a node on this machine${which}stop it first`);
+}
+
+/** The process that has the abstract socket open. */
+async function listenerOf(name: string): Promise<number | undefined> {
+  // Columns: Num RefCount Protocol Flags Type St Inode Path.
+  const sockets = (await readFile('/proc/net/unix', 'utf8')).split('\n').map((line) => line.split(/ +/));
+  const link = `socket:[${sockets.find((columns) => columns[7] === name)?.[6]}]`;
+  for (const pid of (await readdir('/proc')).map(Number).filter((pid) => pid > 0)) {
+    // The process may end meanwhile.
+    const descriptors = await readdir(`/proc/${pid}/fd`).catch(() => []);
+    for (const descriptor of descriptors) {
+      const target = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => undefined);
+      if (target === link) return pid;
+    }
+  }
+  return undefined;
 }

@@ -126,6 +126,48 @@ describe('a SelfSubjectAccessReview', () => {
     }
   });
 
+  for (const [what, fieldSelector, message] of [
+    [
+      'in both forms',
+      { rawSelector: 'spec.nodeName=n1', requirements: [ownPods] },
+      'fieldSelector.rawSelector: Invalid value: "spec.nodeName=n1": cannot be specified together with requirements',
+    ],
+    [
+      'in no form',
+      { rawSelector: '' },
+      'fieldSelector.requirements: Required value: a fieldSelector needs requirements or rawSelector',
+    ],
+    [
+      'that names no field',
+      { requirements: [{ ...ownPods, key: '' }] },
+      'fieldSelector.requirements[0].key: Required value: must be specified',
+    ],
+    [
+      'In without values',
+      { requirements: [ownPods, { key: 'a', operator: 'In' }] },
+      'fieldSelector.requirements[1].values: Required value: operator In needs values',
+    ],
+    [
+      'Exists with values',
+      { requirements: [{ ...ownPods, operator: 'Exists' }] },
+      'fieldSelector.requirements[0].values: Forbidden: operator Exists takes no values',
+    ],
+  ] as const) {
+    it(`takes no field selector ${what}`, async () => {
+      const spec = { resourceAttributes: { ...listPods, fieldSelector } };
+      const answer = await server.call('POST', reviews, { spec }, { user: node });
+      assert.equal(answer.status, 422, answer.text);
+      assert.ok(answer.json<Status>().message?.includes(`spec.resourceAttributes.${message}`), answer.text);
+    });
+  }
+
+  it('takes a field selector with an operator that it does not know', async () => {
+    const fieldSelector = { requirements: [{ ...ownPods, operator: 'Near' }] };
+    const spec = { resourceAttributes: { ...listPods, fieldSelector } };
+    const answer = await server.call('POST', reviews, { spec }, { user: node });
+    assert.equal(answer.json<SelfSubjectAccessReview>().status?.allowed, false, answer.text);
+  });
+
   it('is not stored, nor read, changed or listed', async () => {
     const question = { metadata: { name: 'kept' }, spec: { resourceAttributes: listPods } };
     assert.equal((await server.call('POST', reviews, question)).status, 201);

@@ -410,6 +410,7 @@ describe('ctl', { timeout: 120_000 }, () => {
     [['delete', 'pods'], /no name was specified/],
     [['delete', 'pod', 'x', '--grace-period=0'], /needs --force/],
     [['scale', 'deploy', 'web'], /--replicas=COUNT is required/],
+    [['scale', 'deploy', 'web', '--replicas', '-1'], /--replicas=COUNT is required, and COUNT must be 0/],
     [['logs'], /say which pod/],
     [['create', 'deployment', 'x', '--image=a:1'], /ctl create deployment: kubectl has it and ctl does not;/],
     [['create', 'nonsense'], /ctl create: unexpected argument 'nonsense'/],
@@ -421,6 +422,10 @@ describe('ctl', { timeout: 120_000 }, () => {
     [['delete', '--kustomize=.'], /unknown flag --kustomize: kubectl has it and ctl does not;/],
     [['get', 'jobs'], /^error: jobs are known to Kubernetes, not served by minik8s\n$/],
     [['get', 'sts,pods'], /^error: statefulsets are known to Kubernetes, not served by minik8s\n$/],
+    [['top', 'nodes'], /unknown command top: it needs metrics, which minik8s does not serve yet, so kubectl/],
+    [['autoscale', 'deploy/x'], /needs HorizontalPodAutoscalers, which minik8s does not serve yet/],
+    [['completion', 'bash'], /unknown command completion: kubectl has it and ctl does not;/],
+    [['bogus'], /unknown command bogus; see minik8s ctl --help/],
     [['nope'], /unknown command nope; see minik8s ctl --help/],
     [['rollout', 'nope'], /unknown command nope; known: status/],
   ];

@@ -1,14 +1,12 @@
 /** The node agent with the real Docker engine, kernel and firewall: what its users see of it. */
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
-import type { Service } from '../../../src/api/core/v1/service.ts';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { systemExec } from '../../../src/base/exec.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { eventually, isReady, type NodeHarness, nodeIP, podCIDR, startNodeHarness } from './node-harness.ts';
+import { containerId, inside, outputOf, shellContainer } from './pod-access.ts';
 
 await lockMachine();
 
@@ -17,32 +15,11 @@ describe('node agent on Docker', () => {
 
   before(async () => {
     node = await startNodeHarness();
-    // Often: volumes are looked at with each.
-    await node.startAgent({ heartbeatMs: 1000 });
+    await node.startAgent();
   });
   after(() => node.close());
 
-  const shell = (script: string, more: object = {}) => ({
-    name: 'main',
-    image: node.images.busybox,
-    imagePullPolicy: 'IfNotPresent',
-    command: ['sh', '-c', script],
-    ...more,
-  });
-  const containerId = (pod: Pod, name = 'main') =>
-    pod.status?.containerStatuses
-      ?.find((status) => status.name === name)
-      ?.containerID?.replace('docker://', '') ?? assert.fail('no container');
-  const inside = async (pod: Pod, ...command: string[]) =>
-    (await systemExec('docker', ['exec', containerId(pod), ...command], { timeoutMs: 30_000 })).stdout.trim();
-  const outputOf = async (id: string) => {
-    const options = { follow: false, timestamps: false, tailLines: undefined, since: undefined };
-    let text = '';
-    for await (const chunk of node.runtime.logs(id, options, AbortSignal.timeout(30_000))) {
-      text += Buffer.from(chunk).toString();
-    }
-    return text;
-  };
+  const shell = (script: string, more: object = {}) => shellContainer(node, script, more);
   const web = (text: string) => `mkdir -p /www; echo ${text} >/www/index.html; exec httpd -f -p 8080 -h /www`;
 
   it('runs a pod under its own name and address, reachable from the host and from another pod', async () => {
@@ -132,7 +109,7 @@ describe('node agent on Docker', () => {
     await node.createPod('job', { restartPolicy: 'Never', containers: [shell('echo result')] });
     const pod = await node.waitFor('job', ({ status }) => status?.phase === 'Succeeded');
     assert.equal(pod.status?.containerStatuses?.[0]?.state?.terminated?.reason, 'Completed');
-    assert.equal(await outputOf(containerId(pod)), 'result\n');
+    assert.equal(await outputOf(node, containerId(pod)), 'result\n');
     await eventually(async () => {
       const { stdout } = await systemExec('docker', ['ps', '-aq', '--filter', 'name=k8s_POD_job_']);
       assert.equal(stdout.trim(), '');
@@ -154,6 +131,13 @@ describe('node agent on Docker', () => {
       );
       assert.equal(pod.status?.phase, 'Pending', name);
     }
+    // The image is named once, and so is the failure.
+    const pulls = node.events.filter((event) => event.includes('none:1') && event.startsWith('Failed '));
+    assert.ok(pulls.length > 0);
+    for (const event of pulls) {
+      assert.match(event, /^Failed Failed to pull image "127\.0\.0\.1:1\/none:1": Get "http\S+": dial \S+/);
+      assert.equal(event.split('connection refused').length, 2, event);
+    }
   });
 
   it('reports a command that is not in the image as one that cannot run', async () => {
@@ -168,184 +152,6 @@ describe('node agent on Docker', () => {
     assert.equal(end?.exitCode, 127);
     assert.equal(end?.reason, 'ContainerCannotRun');
     assert.match(end?.message ?? '', /absent/);
-  });
-
-  it('gives containers their environment, volumes and limits', async () => {
-    await node.server.call('POST', '/api/v1/namespaces/default/configmaps', {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: 'settings' },
-      data: { COLOUR: 'green', 'data-1': 'no name for a shell' },
-    });
-    const service = await node.server.call('POST', '/api/v1/namespaces/default/services', {
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { name: 'web' },
-      spec: { ports: [{ name: 'http', port: 80 }] },
-    });
-    assert.equal(service.status, 201, service.text);
-    const { clusterIP } = service.json<Service>().spec;
-    // What the container is told depends on it: wait until the agent has heard.
-    await eventually(async () => {
-      assert.match(await readFile(join(node.dataDir, 'services.json'), 'utf8'), /"web"/);
-    });
-    await node.createPod('shared', {
-      volumes: [
-        { name: 'scratch', emptyDir: {} },
-        { name: 'fast', emptyDir: { medium: 'Memory', sizeLimit: '4Mi' } },
-      ],
-      containers: [
-        shell('echo shared >/scratch/file; exec sleep 1000', {
-          volumeMounts: [
-            { name: 'scratch', mountPath: '/scratch' },
-            { name: 'fast', mountPath: '/fast' },
-          ],
-          env: [
-            { name: 'ME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
-            { name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
-            { name: 'GREETING', value: 'I am $(ME), $(COLOUR)' },
-            { name: 'URL', value: 'http://$(WEB_SERVICE_HOST):$(WEB_SERVICE_PORT_HTTP)' },
-            { name: 'MEM', valueFrom: { resourceFieldRef: { resource: 'limits.memory', divisor: '1Mi' } } },
-          ],
-          envFrom: [{ configMapRef: { name: 'settings' } }],
-          resources: { limits: { cpu: '250m', memory: '32Mi' } },
-        }),
-        {
-          ...shell('exec sleep 1000'),
-          name: 'second',
-          volumeMounts: [{ name: 'scratch', mountPath: '/data', readOnly: true }],
-        },
-      ],
-    });
-    const pod = await node.waitFor('shared', isReady);
-    assert.equal(await inside(pod, 'sh', '-c', 'echo $GREETING'), 'I am shared, green');
-    assert.equal(await inside(pod, 'sh', '-c', 'echo $IP'), pod.status?.podIP);
-    // Without a shell, which would drop what it has no name for.
-    const env = (await inside(pod, 'env')).split('\n');
-    for (const line of [
-      `URL=http://${clusterIP}:80`,
-      `WEB_PORT_80_TCP_ADDR=${clusterIP}`,
-      'MEM=32',
-      'data-1=no name for a shell',
-    ])
-      assert.ok(env.includes(line), `${line} in ${env.join(', ')}`);
-    assert.deepEqual(pod.status?.hostIPs, [{ ip: nodeIP }]);
-    const second = containerId(pod, 'second');
-    const read = await systemExec('docker', ['exec', second, 'cat', '/data/file']);
-    assert.equal(read.stdout, 'shared\n');
-    await assert.rejects(
-      systemExec('docker', ['exec', second, 'sh', '-c', 'echo x >/data/file']),
-      /Read-only/,
-    );
-    await assert.rejects(inside(pod, 'dd', 'if=/dev/zero', 'of=/fast/big', 'bs=1M', 'count=8'), /No space/);
-    const { stdout } = await systemExec('docker', [
-      'inspect',
-      '-f',
-      '{{.HostConfig.NanoCpus}} {{.HostConfig.Memory}}',
-      containerId(pod),
-    ]);
-    assert.equal(stdout.trim(), '250000000 33554432');
-    assert.equal(pod.status?.qosClass, 'Burstable');
-  });
-
-  it('bounds a volume in memory by what its containers may use', async () => {
-    await node.createPod('bounded', {
-      volumes: [{ name: 'fast', emptyDir: { medium: 'Memory' } }],
-      containers: [
-        shell('exec sleep 1000', {
-          volumeMounts: [{ name: 'fast', mountPath: '/fast' }],
-          resources: { limits: { memory: '24Mi' } },
-        }),
-      ],
-    });
-    const pod = await node.waitFor('bounded', isReady);
-    assert.match(await inside(pod, 'df', '-m', '/fast'), /\s24\s/);
-  });
-
-  it('ends a pod whose volume on disk outgrows its limit', async () => {
-    await node.createPod('outgrowing', {
-      volumes: [{ name: 'small', emptyDir: { sizeLimit: '1Mi' } }],
-      containers: [
-        shell('dd if=/dev/zero of=/small/big bs=1M count=3; exec sleep 1000', {
-          volumeMounts: [{ name: 'small', mountPath: '/small' }],
-        }),
-      ],
-    });
-    const { status } = await node.waitFor('outgrowing', ({ status }) => status?.phase === 'Failed');
-    assert.equal(status?.reason, 'Evicted');
-    assert.match(status?.message ?? '', /^Usage of EmptyDir volume "small" exceeds the limit "1Mi"/);
-  });
-
-  it('gives parts of volumes: made, by name of a variable, read-only, of the host, a file', async () => {
-    const host = join(node.dataDir, 'host-parts');
-    await mkdir(join(host, 'given'), { recursive: true });
-    await writeFile(join(host, 'given', 'file'), 'of the host');
-    const mount = (mountPath: string, more: object) => ({ name: 'v', mountPath, ...more });
-    await node.createPod('parts', {
-      terminationGracePeriodSeconds: 1,
-      volumes: [
-        { name: 'v', emptyDir: {} },
-        { name: 'm', emptyDir: { medium: 'Memory' } },
-        { name: 'h', hostPath: { path: host } },
-      ],
-      containers: [
-        shell('touch /made/here /named/here /memory/here /host/new && exec sleep 1000', {
-          env: [{ name: 'ME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
-          volumeMounts: [
-            mount('/whole', {}),
-            mount('/made', { subPath: 'a/b' }),
-            mount('/named', { subPathExpr: 'of-$(ME)' }),
-            mount('/fixed', { subPath: 'a', readOnly: true }),
-            mount('/memory', { name: 'm', subPath: 'x' }),
-            mount('/host', { name: 'h', subPath: 'given' }),
-            mount('/one', { name: 'h', subPath: 'given/file' }),
-          ],
-        }),
-      ],
-    });
-    const pod = await node.waitFor('parts', isReady);
-    assert.equal(await inside(pod, 'cat', '/one'), 'of the host');
-    for (const path of ['/whole/a/b/here', '/whole/of-parts/here', '/fixed/b/here'])
-      await inside(pod, 'test', '-f', path);
-    await assert.rejects(inside(pod, 'sh', '-c', 'echo x >/fixed/no'), /Read-only/);
-    await readFile(join(host, 'given', 'new'));
-    await node.client.resource(podResource).delete('parts', 'default');
-    await node.waitForGone('parts');
-    await eventually(async () => {
-      assert.deepEqual(await readdir(join(node.dataDir, 'volume-subpaths')), []);
-    });
-    assert.equal(await readFile(join(host, 'given', 'file'), 'utf8'), 'of the host');
-  });
-
-  it('does not start a container whose part of a volume there cannot be', async () => {
-    const host = join(node.dataDir, 'host-links');
-    await mkdir(host);
-    await symlink('/etc', join(host, 'out'));
-    const reasons = {
-      '/tmp': 'error SubPath `/tmp` must not be an absolute path',
-      '..': "unable to provision SubPath `..`: must not contain '..'",
-      '': 'missing value for PART',
-      out: 'failed to prepare subPath for volumeMount "v" of container "c3"',
-    };
-    await node.createPod('elsewhere', {
-      volumes: [{ name: 'v', hostPath: { path: host } }],
-      containers: Object.keys(reasons).map((value, index) => ({
-        ...shell('exec sleep 1000'),
-        name: `c${index}`,
-        env: [{ name: 'PART', value }],
-        volumeMounts: [{ name: 'v', mountPath: '/v', subPathExpr: '$(PART)' }],
-      })),
-    });
-    const states = (pod: Pod) => pod.status?.containerStatuses?.map(({ state }) => state?.waiting) ?? [];
-    const pod = await node.waitFor('elsewhere', (seen) => {
-      const failed = states(seen).filter((waiting) => waiting?.reason === 'CreateContainerConfigError');
-      return failed.length === 4;
-    });
-    assert.equal(pod.status?.phase, 'Pending');
-    assert.deepEqual(
-      states(pod).map((waiting) => waiting?.message),
-      Object.values(reasons),
-    );
   });
 
   it('runs a pod in the host network, under the host name', async () => {
@@ -387,30 +193,6 @@ describe('node agent on Docker', () => {
     assert.match(await facts('mighty'), /CapEff:\s+00000000a80435fb\n/);
   });
 
-  it('gives paths of the host that are what they should be', async () => {
-    const path = join(node.dataDir, 'host');
-    const volumes = (type: string) => [{ name: 'h', hostPath: { path, type } }];
-    const mounts = { volumeMounts: [{ name: 'h', mountPath: '/h' }] };
-    await node.createPod('strict', {
-      volumes: volumes('Directory'),
-      containers: [shell('exec sleep 1000', mounts)],
-    });
-    await eventually(async () => {
-      assert.match(
-        node.events.join('\n'),
-        new RegExp(`FailedMount volume "h": hostPath type check failed: ${path} is not a Directory`),
-      );
-    });
-    await node.createPod('lenient', {
-      volumes: volumes('DirectoryOrCreate'),
-      containers: [shell('echo kept >/h/file; exec sleep 1000', mounts)],
-    });
-    await node.waitFor('lenient', isReady);
-    await eventually(async () => assert.equal(await readFile(join(path, 'file'), 'utf8'), 'kept\n'));
-    // By now the path is there, and the first pod is tried again.
-    await node.waitFor('strict', isReady, 20_000);
-  });
-
   it('says when a container was killed for want of memory', async () => {
     await node.createPod('greedy', {
       restartPolicy: 'Never',
@@ -445,18 +227,6 @@ describe('node agent on Docker', () => {
     } finally {
       await systemExec('docker', ['image', 'rm', '-f', other]);
     }
-  });
-
-  it('says which volume it cannot give', async () => {
-    await node.createPod('wanting', {
-      volumes: [{ name: 'disk', persistentVolumeClaim: { claimName: 'x' } }],
-      containers: [shell('sleep 1', { volumeMounts: [{ name: 'disk', mountPath: '/disk' }] })],
-    });
-    const pod = await node.waitFor('wanting', ({ status }) => status?.containerStatuses !== undefined);
-    assert.equal(pod.status?.phase, 'Pending');
-    const waiting = pod.status?.containerStatuses?.[0]?.state?.waiting;
-    assert.equal(waiting?.reason, 'NotSupported');
-    assert.match(waiting?.message ?? '', /: spec\.volumes\[0\]\.persistentVolumeClaim$/);
   });
 
   it('stops a deleted pod gracefully, and kills it when its time is over', async () => {

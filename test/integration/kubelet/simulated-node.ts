@@ -87,6 +87,14 @@ export interface SimulatedNode {
 
 export const nodeName = 'node-1';
 
+/** What was asked before may still be done, but its answer no longer arrives, nor the rest of one that is under way. */
+async function untilCutOff(answering: Response | Promise<Response>, cut: AbortSignal): Promise<Response> {
+  const answer = await answering;
+  cut.throwIfAborted();
+  const body = answer.body?.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(), { signal: cut });
+  return new Response(body ?? null, answer);
+}
+
 export async function startSimulatedNode(
   onTerminate?: (name: string) => 'exit' | 'ignore',
 ): Promise<SimulatedNode> {
@@ -115,7 +123,7 @@ export async function startSimulatedNode(
       if (!connection)
         return new Response('{}', { status: 503, headers: { 'content-type': 'application/json' } });
       const signal = AbortSignal.any([request.signal, connection.signal]);
-      return handler(new Request(request, { signal }));
+      return untilCutOff(handler(new Request(request, { signal })), connection.signal);
     }),
     { clock: systemClock },
   );

@@ -6,13 +6,24 @@ import { ask, pings, refusal, serve, startRig, untilRoutes } from './overlay-rig
 
 test('three nodes on one link that send packets as they are', async (context) => {
   const { nodes, node } = await startRig(context);
+  const changes = () =>
+    node(0)
+      .log.of('info')
+      .flatMap(({ message, fields }) => (message === 'routes to other nodes changed' ? [fields.nodes] : []));
   for (const each of nodes) {
     await each.register();
     each.start('host-routes');
+    // The first one has no other node to tell of.
+    if (each === node(0)) await untilRoutes(each.host, [refusal]);
   }
   const to = (number: number) => `10.244.${number}.0/24 via ${node(number).host.address} dev eth0`;
   await untilRoutes(node(0).host, [refusal, to(1), to(2)]);
   await untilRoutes(node(1).host, [refusal, to(0), to(2)]);
+  assert.equal(changes().at(-1), 2);
+  assert.ok(
+    changes().every((count) => count !== 0),
+    String(changes()),
+  );
   const pod = await node(0).pod('10.244.0.2', 'host-routes');
   const far = await node(1).pod('10.244.1.2', 'host-routes');
   serve(far, node(1).host);

@@ -11,11 +11,13 @@ import { ElementTable } from '../../../src/proxy/element-table.ts';
 import { elementsOf } from '../../../src/proxy/elements.ts';
 import { chainsOf, renderDifference, renderTable } from '../../../src/proxy/render.ts';
 import type { ServicePortRules } from '../../../src/proxy/service-map.ts';
+import { letGo } from '../../e2e/harness/belongings.ts';
+import { claimNamespace } from '../../e2e/harness/namespace.ts';
 
-const namespace = `minik8s-proxy-test-${process.pid}`;
+const { name: namespace } = claimNamespace('minik8s-proxy-', 1_000_000);
 const inside = (program: string, args: readonly string[], input?: string) =>
   systemExec('ip', ['netns', 'exec', namespace, program, ...args], { input, timeoutMs: 20_000 });
-const elsewhere = `${namespace}-b`;
+const { name: elsewhere } = claimNamespace('minik8s-proxy-', 1_000_000);
 const endpoints = ['10.244.0.2', '10.244.0.3', '10.244.0.4'];
 
 const machine = '192.0.2.1';
@@ -72,11 +74,9 @@ async function serve(where: string, ips: readonly string[], port: number): Promi
 }
 
 before(async () => {
-  await systemExec('ip', ['netns', 'add', namespace]);
   await inside('ip', ['link', 'set', 'lo', 'up']);
   for (const ip of [...endpoints, machine]) await inside('ip', ['address', 'add', `${ip}/32`, 'dev', 'lo']);
   await inside('ip', ['route', 'add', '10.96.0.0/16', 'dev', 'lo', 'src', machine]);
-  await systemExec('ip', ['netns', 'add', elsewhere]);
   await inside('ip', ['link', 'add', 'way', 'type', 'veth', 'peer', 'name', 'way', 'netns', elsewhere]);
   for (const [where, address] of [
     [namespace, '198.51.100.1/24'],
@@ -92,7 +92,9 @@ before(async () => {
 after(async () => {
   for (const server of servers) server.stdin?.end();
   await systemExec('ip', ['netns', 'delete', namespace]);
+  letGo({ kind: 'namespace', name: namespace });
   await systemExec('ip', ['netns', 'delete', elsewhere]);
+  letGo({ kind: 'namespace', name: elsewhere });
 });
 
 test('traffic follows the rules through a change of every sort', async () => {

@@ -7,11 +7,13 @@ import { type EndpointSlice, endpointSliceResource } from '../../../src/api/disc
 import { systemClock } from '../../../src/base/clock.ts';
 import { type Exec, systemExec } from '../../../src/base/exec.ts';
 import { createProxier } from '../../../src/proxy/proxier.ts';
+import { letGo } from '../../e2e/harness/belongings.ts';
+import { claimNamespace } from '../../e2e/harness/namespace.ts';
 import { waitFor } from '../../e2e/harness/wait-for.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 
-const namespace = `minik8s-udp-test-${process.pid}`;
+const { name: namespace } = claimNamespace('minik8s-udp-', 1_000_000);
 const inside: Exec = (program, args, options) =>
   systemExec('nsenter', [`--net=/run/netns/${namespace}`, program, ...args], {
     timeoutMs: 20_000,
@@ -76,7 +78,6 @@ function start(program: string, onOutput: (text: string) => void): void {
 }
 
 before(async () => {
-  await systemExec('ip', ['netns', 'add', namespace]);
   await inside('ip', ['link', 'set', 'lo', 'up']);
   for (const ip of [...endpoints, '192.0.2.1'])
     await inside('ip', ['address', 'add', `${ip}/32`, 'dev', 'lo']);
@@ -91,6 +92,7 @@ before(async () => {
 after(async () => {
   for (const child of children) child.kill('SIGKILL');
   await systemExec('ip', ['netns', 'delete', namespace]);
+  letGo({ kind: 'namespace', name: namespace });
 });
 
 test('a flow ends with its endpoint, and a flow that began without endpoints finds the first one', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, mock } from 'node:test';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
 import type { KeyAndCertificate } from '../../../src/pki/x509.ts';
@@ -217,6 +217,20 @@ describe('streams through the API server', () => {
     socket.close();
     await heard;
     assert.equal((await cluster.runtime.inspect(cluster.containerId))?.state, 'running');
+  });
+
+  it('says what failed: an attach is no command', async () => {
+    const refused = mock.method(cluster.runtime, 'attach', async () => {
+      throw new Error('the container is not running');
+    });
+    const attached = await listen(open(`${pod}/attach?stdout=true`, ['v5.channel.k8s.io']));
+    refused.mock.restore();
+    const status = JSON.parse(attached.channels[3] ?? '');
+    const failure = 'error attaching to container: the container is not running';
+    assert.equal(status.message, `Internal error occurred: ${failure}`);
+    assert.deepEqual(status.details.causes, [{ message: failure }]);
+    const run = await listen(open(`${pod}/exec?command=absent&stdout=true`, ['v5.channel.k8s.io']));
+    assert.match(run.channels[3] ?? '', /error executing command in container: no program absent/);
   });
 
   const programsEnd = async () => {

@@ -1,0 +1,80 @@
+/** Containers of the real engine that end while somebody attaches to them. */
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { type Docker, dockerClient } from '../../../src/docker/client.ts';
+import { attachTo } from '../../../src/kubelet/runtime/docker-streams.ts';
+import { makeTestImages, removeContainers, type TestImages } from '../../fixtures/docker-images.ts';
+import { dockerSocket } from '../../fixtures/docker-socket.ts';
+
+const docker = dockerClient(dockerSocket);
+
+describe('attaching to a container that ends meanwhile', () => {
+  const owner = `attach-${process.pid}-${Date.now().toString(36)}`;
+  let images: TestImages;
+
+  before(async () => {
+    images = await makeTestImages(owner);
+  });
+  after(async () => {
+    await removeContainers(`minik8s.io/node=${owner}`);
+    await images.remove();
+  });
+
+  /** It prints `last words` when it is asked to end. */
+  async function run(): Promise<Docker.Container> {
+    const container = await docker.createContainer({
+      Image: images.busybox,
+      Cmd: ['sh', '-c', 'trap "echo last words; exit" TERM; while true; do sleep 0.05; done'],
+      Labels: { 'minik8s.io/node': owner },
+    });
+    await container.start();
+    return container;
+  }
+
+  async function end(container: Docker.Container): Promise<void> {
+    await container.kill({ signal: 'SIGTERM' });
+    await container.wait();
+  }
+
+  /** What is attached to, with something that happens around the attach itself. */
+  function around(
+    container: Docker.Container,
+    attach: (attach: () => Promise<NodeJS.ReadWriteStream>) => Promise<NodeJS.ReadWriteStream>,
+  ): Docker.Container {
+    const real = container.attach.bind(container);
+    return Object.assign(container, {
+      attach: (options: Docker.ContainerAttachOptions) => attach(() => real(options)),
+    });
+  }
+
+  function streamsTo(stdout: PassThrough) {
+    return { stdin: undefined, stdout, stderr: undefined, sizes: (async function* () {})() };
+  }
+
+  const never = () => new AbortController().signal;
+
+  it('is refused when it has ended before the attach, so its output is not waited for', async () => {
+    const container = await run();
+    const endedBefore = around(container, async (attach) => {
+      await end(container);
+      return attach();
+    });
+    const attached = attachTo(endedBefore, streamsTo(new PassThrough()), systemClock, never());
+    await assert.rejects(attached, { name: 'RuntimeError', reason: 'Conflict' });
+  });
+
+  it('gives all of its output, and is no failure, when it ends after the attach', async () => {
+    const container = await run();
+    const endedAfter = around(container, async (attach) => {
+      const connection = await attach();
+      await end(container);
+      return connection;
+    });
+    const stdout = new PassThrough();
+    await attachTo(endedAfter, streamsTo(stdout), systemClock, never());
+    assert.equal(await text(stdout.end()), 'last words\n');
+  });
+});

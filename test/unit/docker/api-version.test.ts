@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isAtLeast, requestVersion } from '../../../src/docker/api-version.ts';
+
+for (const [engine, ApiVersion, MinAPIVersion, expected] of [
+  ['20.10', '1.41', '1.12', '1.41'],
+  ['26.1', '1.45', '1.24', '1.45'],
+  ['29', '1.52', '1.44', '1.45'],
+  ['one that serves only newer versions', '1.60', '1.50', '1.50'],
+  ['one of another generation', '2.0', undefined, '1.45'],
+  ['one that names no oldest version', '1.43', undefined, '1.43'],
+  ['one that names none', undefined, undefined, undefined],
+  ['one that names something else', '../1.45', '1.24', undefined],
+  ['one whose oldest version is something else', '1.45', 'x', '1.45'],
+] as const) {
+  test(`requests to engine ${engine} name version ${expected}`, () =>
+    assert.equal(requestVersion({ ApiVersion, MinAPIVersion }), expected));
+}
+
+for (const [version, oldest, expected] of [
+  ['1.41', '1.41', true],
+  ['1.9', '1.41', false],
+  ['1.100', '1.41', true],
+  ['2.0', '1.41', true],
+  ['0.99', '1.41', false],
+] as const) {
+  test(`${version} is ${expected ? '' : 'not '}at least ${oldest}`, () =>
+    assert.equal(isAtLeast(version, oldest), expected));
+}
