@@ -4,9 +4,9 @@ import { describe, it } from 'node:test';
 import type { Lease } from '../../../src/api/coordination/v1/lease.ts';
 import {
   computeNodeStatus,
-  newLease,
   type NodeImage,
   type NodeInput,
+  newLease,
   nodeLabels,
   renewedLease,
 } from '../../../src/kubelet/plan/node-status.ts';
