@@ -73,4 +73,43 @@ describe('names of others', () => {
       `Search Line limits were exceeded, some search paths have been omitted, the applied search line is: ${search.slice('search '.length)}`,
     ]);
   });
+
+  it('keep the options of the policy that the pod does not set, and have no other', () => {
+    const options = [{ name: 'edns0' }, { name: 'timeout', value: '3' }, { name: '' }, { value: '1' }];
+    const more = { hostResolvConf: 'nameserver 9.9.9.9\noptions rotate timeout:1\n' };
+    assert.match(text({ dnsConfig: { options } }), /\noptions ndots:5 edns0 timeout:3\n$/);
+    assert.equal(
+      text({ dnsPolicy: 'Default', dnsConfig: { options } }, more),
+      'nameserver 9.9.9.9\noptions rotate timeout:3 edns0\n',
+    );
+    assert.equal(text({ dnsPolicy: 'Default', dnsConfig: {} }, more), more.hostResolvConf);
+  });
+
+  describe('of as many as resolvers read', () => {
+    const none = (dnsConfig: object) => renderResolvConf(makePod({ dnsPolicy: 'None', dnsConfig }), facts);
+    const nameservers = ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
+    // Seven of 255 characters and a blank behind each, and one that fills the line.
+    const long = Array.from({ length: 7 }, (_, n) => `${n}${'x'.repeat(254)}`);
+    const last = (length: number) => 'y'.repeat(length);
+
+    it('all are there, without a warning', () => {
+      const searches = [...long, last(256)];
+      assert.equal(searches.join(' ').length, 2048);
+      const { text: whole, warnings } = none({ nameservers, searches });
+      assert.match(
+        whole,
+        new RegExp(` ${last(256)}\nnameserver 192.0.2.1\nnameserver 192.0.2.2\nnameserver 192.0.2.3\n`),
+      );
+      assert.deepEqual(warnings, []);
+    });
+
+    it('none is there that makes the line too long, nor any behind it', () => {
+      const { text: cut, warnings } = none({ nameservers, searches: [...long, last(257), 'z'] });
+      assert.equal(cut.split('\n')[0], `search ${long.join(' ')}`);
+      assert.deepEqual(
+        warnings.map((warning) => warning.replace(/,.*$/, '')),
+        ['Search Line limits were exceeded'],
+      );
+    });
+  });
 });
