@@ -33,6 +33,14 @@ describe('image', () => {
     ['a', 'IfNotPresent', true, 'use'],
     ['a', 'Never', false, 'never'],
     ['a', 'Never', true, 'use'],
+    ['a', 'IfNotPresent', false, 'pull'],
+    ['app:1.27', undefined, true, 'use'],
+    ['app:1.27', undefined, false, 'pull'],
+    ['host:5000/app:1.27', undefined, true, 'use'],
+    ['host:5000/app:latest', undefined, true, 'pull'],
+    [`a@sha256:${'0'.repeat(64)}`, undefined, true, 'use'],
+    [`a:latest@sha256:${'0'.repeat(64)}`, undefined, true, 'use'],
+    [`a@sha256:${'0'.repeat(64)}`, undefined, false, 'pull'],
   ] as const) {
     it(`${image} ${policy ?? 'by default'}, ${present ? 'present' : 'absent'}: ${decision}`, () => {
       assert.equal(pullDecision({ image, imagePullPolicy: policy }, present), decision);
@@ -83,6 +91,11 @@ describe('resources', () => {
     assert.equal(of({ cpu: '1', memory: '1Gi' }).oomScoreAdj, -997);
     assert.equal(of({}, { memory: '1Gi' }).oomScoreAdj, 900);
     assert.equal(of({}, { memory: '10Gi' }).oomScoreAdj, 3);
+    // Of the limit, where nothing is requested.
+    assert.equal(of({ memory: '1Gi' }).oomScoreAdj, 900);
+    // Never as a pod that asked for nothing, nor rounded up.
+    assert.equal(of({}, { memory: '1' }).oomScoreAdj, 999);
+    assert.equal(of({}, { memory: String(0.5995 * 10 * GiB) }).oomScoreAdj, 401);
   });
   for (const [limits, requests, qos] of [
     [undefined, undefined, 'BestEffort'],
@@ -91,6 +104,8 @@ describe('resources', () => {
     [{ cpu: '1', memory: '1Gi' }, { cpu: '1000m', memory: '1024Mi' }, 'Guaranteed'],
     [{ cpu: '1', memory: '1Gi' }, { cpu: '500m' }, 'Burstable'],
     [undefined, { memory: '1' }, 'Burstable'],
+    [{ cpu: '1' }, { cpu: '0' }, 'Burstable'],
+    [{ cpu: '0' }, { memory: '0' }, 'BestEffort'],
   ] as const) {
     it(`${JSON.stringify(limits)} ${JSON.stringify(requests)} is ${qos}`, () => {
       assert.equal(qosClass(resources(limits, requests)), qos);
