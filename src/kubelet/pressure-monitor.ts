@@ -4,6 +4,7 @@ import { errorMessage, type Logger } from '../base/log.ts';
 import {
   isUnder,
   type NodeUsage,
+  neverUnderPressure,
   type PressureMemory,
   rememberPressure,
   type Shortage,
@@ -27,7 +28,7 @@ const patienceMs = 2000;
 
 export class PressureMonitor {
   readonly #options: PressureMonitorOptions;
-  #memory: PressureMemory = {};
+  #memory: PressureMemory = neverUnderPressure;
   #problem: string | undefined = 'memory and disk have not been measured yet';
   #looking: Promise<void> | undefined;
 

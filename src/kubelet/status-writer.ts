@@ -5,7 +5,7 @@
  */
 
 import { type Pod, podResource } from '../api/core/v1/pod.ts';
-import { isTerminalPhase } from '../api/core/v1/pod-conditions.ts';
+import { isTerminalPhase, podReady } from '../api/core/v1/pod-conditions.ts';
 import type { PodStatus } from '../api/core/v1/types.gen.ts';
 import { deepEqual } from '../apimachinery/equality.ts';
 import { isConflict, isNotFound } from '../apimachinery/status-error.ts';
@@ -15,7 +15,6 @@ import { errorMessage, type Logger } from '../base/log.ts';
 import type { Client } from '../client/client.ts';
 import { notAfter } from '../client/resource-version.ts';
 import { ownConditions } from './plan/pod-conditions.ts';
-import { isReady } from './plan/pod-status.ts';
 
 const coalesceMs = 250;
 const retry = { initialMs: 500, maxMs: 10_000 };
@@ -59,7 +58,7 @@ export class StatusWriter {
     entry.wanted = status;
     entry.backoff.reset();
     const urgent =
-      isReady(status) !== isReady(entry.written) ||
+      podReady({ status }) !== podReady({ status: entry.written }) ||
       isTerminalPhase(status.phase) ||
       pod.metadata.deletionTimestamp !== undefined;
     if (urgent) this.#write(uid, entry);
@@ -73,7 +72,7 @@ export class StatusWriter {
   observe(pod: Pod): void {
     const entry = this.#entries.get(pod.metadata.uid);
     if (!entry || notAfter(pod.metadata.resourceVersion, entry.version)) return;
-    if (isReady(pod.status) === isReady(entry.written)) return;
+    if (podReady(pod) === podReady({ status: entry.written })) return;
     if (entry.writing !== undefined) entry.contradicted = pod;
     else this.#contradict(entry, pod);
   }

@@ -49,13 +49,11 @@ export function computeOrphanActions(
 }
 
 /** The newest container of each name: its attempt counts up. */
-export function latestContainers(observed: ObservedPod): ReadonlyMap<string, ContainerState> {
-  const latest = new Map<string, ContainerState>();
-  for (const container of observed.containers) {
-    const known = latest.get(container.name);
-    if (!known || container.attempt > known.attempt) latest.set(container.name, container);
-  }
-  return latest;
+export function latestContainers({
+  containers,
+}: Pick<ObservedPod, 'containers'>): ReadonlyMap<string, ContainerState> {
+  const oldestFirst = containers.toSorted((a, b) => a.attempt - b.attempt);
+  return new Map(oldestFirst.map((container) => [container.name, container]));
 }
 
 /** Whether an exited container starts again by the pod's restart policy alone. */
@@ -107,12 +105,9 @@ function planRest({ pod, observed, memory, now }: PodInput, plan: Draft): void {
 
 function planRun(input: PodInput, plan: Draft): void {
   const { pod, observed, memory, now } = input;
-  const sandbox = observed.sandboxes
+  const [sandbox] = observed.sandboxes
     .filter(({ state }) => state === 'running')
-    .reduce<(typeof observed.sandboxes)[number] | undefined>(
-      (best, next) => (!best || next.attempt > best.attempt ? next : best),
-      undefined,
-    );
+    .toSorted((a, b) => b.attempt - a.attempt);
   for (const other of observed.sandboxes) {
     if (other !== sandbox) plan.add({ type: 'removeSandbox', id: other.id });
   }
@@ -234,12 +229,7 @@ function planStop(
 
 /** Of each name the newest dead container stays, for `logs --previous` and lastState. */
 function planGarbage({ containers }: ObservedPod, plan: Draft): void {
-  const newestDead = new Map<string, ContainerState>();
-  for (const container of containers) {
-    if (container.state !== 'exited') continue;
-    const known = newestDead.get(container.name);
-    if (!known || container.attempt > known.attempt) newestDead.set(container.name, container);
-  }
+  const newestDead = latestContainers({ containers: containers.filter(({ state }) => state === 'exited') });
   for (const container of containers) {
     const superseded = container.state === 'exited' && newestDead.get(container.name) !== container;
     if (superseded || container.state === 'created') plan.add({ type: 'removeContainer', id: container.id });

@@ -45,10 +45,9 @@ export function resolveEnv(
 
 /** `$(NAME)` becomes the variable, `$$` a dollar; what is not a variable stays (third_party/forked/golang/expansion). */
 export function expand(text: string, lookUp: (name: string) => string | undefined): string {
-  return text.replaceAll(/\$(\$|\(([^)]*)\))/g, (whole, escaped: string, name: string | undefined) => {
-    if (escaped === '$') return '$';
-    return name === undefined ? whole : (lookUp(name) ?? whole);
-  });
+  return text.replaceAll(/\$(?:\$|\(([^)]*)\))/g, (whole, name: string | undefined) =>
+    name === undefined ? '$' : (lookUp(name) ?? whole),
+  );
 }
 
 function fromSource(
@@ -114,23 +113,22 @@ function keyOf(
 }
 
 function fieldValue(pod: Pod, path: string, { podIP, hostIP }: PodFacts): string {
-  const subscript = /^metadata\.(labels|annotations)\['(.+)'\]$/.exec(path);
-  if (subscript) {
-    const [, map, key = ''] = subscript;
-    return (map === 'labels' ? pod.metadata.labels : pod.metadata.annotations)?.[key] ?? '';
-  }
-  const fields: Record<string, string | undefined> = {
-    'metadata.name': pod.metadata.name,
-    'metadata.namespace': pod.metadata.namespace,
-    'metadata.uid': pod.metadata.uid,
-    'spec.nodeName': pod.spec.nodeName,
-    'spec.serviceAccountName': pod.spec.serviceAccountName ?? 'default',
-    'status.podIP': podIP,
-    'status.podIPs': podIP,
-    'status.hostIP': hostIP,
-    'status.hostIPs': hostIP,
-  };
-  const value = fields[path];
+  const { metadata, spec } = pod;
+  const [, map, key] = /^metadata\.(labels|annotations)\['(.+)'\]$/.exec(path) ?? [];
+  const values = map === 'labels' ? metadata.labels : metadata.annotations;
+  if (key !== undefined) return new Map(Object.entries(values ?? {})).get(key) ?? '';
+  const fields = new Map([
+    ['metadata.name', metadata.name],
+    ['metadata.namespace', metadata.namespace],
+    ['metadata.uid', metadata.uid],
+    ['spec.nodeName', spec.nodeName],
+    ['spec.serviceAccountName', spec.serviceAccountName ?? 'default'],
+    ['status.podIP', podIP],
+    ['status.podIPs', podIP],
+    ['status.hostIP', hostIP],
+    ['status.hostIPs', hostIP],
+  ]);
+  const value = fields.get(path);
   if (value === undefined) throw new ContainerConfigError(`unsupported fieldPath: ${path}`);
   return value;
 }

@@ -1,7 +1,7 @@
 /** Which pod goes first when a node is short of something (pkg/kubelet/eviction: rankMemoryPressure and others). */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
-import { podRequests } from '../../api/core/v1/pod-requests.ts';
+import { containerRequests, podRequests } from '../../api/core/v1/pod-requests.ts';
 import { criticalPriority, priorityOf } from '../../api/core/v1/priority.ts';
 import type { PodEnd } from './actions.ts';
 import { type Shortage, shortageText, size } from './eviction-thresholds.ts';
@@ -54,13 +54,13 @@ const totalOf = (usage: EvictionCandidate['usage']) =>
 /** Why the pod goes, in upstream's words. It goes at once: what is short would be gone before a grace period is over. */
 export function evictionOf({ pod, usage }: EvictionCandidate, shortage: Shortage): PodEnd {
   const { resource } = shortage;
-  const containers = pod.spec.containers.flatMap(({ name, resources }) => {
-    const used = usage?.get(name);
-    const request = resources?.requests?.[resource] ?? '0';
-    const wanted = podRequests({ ...pod, spec: { ...pod.spec, containers: [{ name, resources }] } } as Pod);
-    if (used === undefined || used <= (wanted.get(resource) ?? 0)) return [];
+  const containers = pod.spec.containers.flatMap((container) => {
+    const { name, resources } = container;
+    const used = usage?.get(name) ?? 0;
+    const request = containerRequests(container).get(resource) ?? 0;
+    if (used <= request) return [];
     return [
-      `Container ${name} was using ${size(resource, used)}, request is ${request}, has larger consumption of ${resource}. `,
+      `Container ${name} was using ${size(resource, used)}, request is ${resources.requests?.[resource] ?? 0}, has larger consumption of ${resource}. `,
     ];
   });
   return {

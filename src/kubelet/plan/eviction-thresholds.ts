@@ -1,10 +1,5 @@
 /** When a node is short of something (the kubelet's `--eviction-hard`), and what it says of that in its conditions. */
-import {
-  canonicalQuantity,
-  formatQuantity,
-  parseQuantity,
-  quantityValue,
-} from '../../apimachinery/quantity.ts';
+import { canonicalQuantity, parseQuantity, quantityValue } from '../../apimachinery/quantity.ts';
 
 /** What is measured. */
 export interface NodeUsage {
@@ -33,12 +28,11 @@ export type Signal =
   | 'imagefs.inodesFree'
   | 'pid.available';
 
-export interface Threshold {
-  readonly signal: Signal;
-  /** Of the size, from 0 to 1; or an amount. */
-  readonly fraction?: number;
-  readonly amount?: number;
-}
+/** Of the size, from 0 to 1; or an amount. */
+export type Threshold = { readonly signal: Signal } & (
+  | { readonly fraction: number }
+  | { readonly amount: number }
+);
 
 export type Pressure = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure';
 
@@ -76,6 +70,7 @@ const measures: Readonly<Record<Signal, Measure>> = {
   },
   'pid.available': { pressure: 'PIDPressure', resource: 'pids', of: ({ pids }) => pids },
 };
+const signals = Object.keys(measures) as readonly Signal[];
 
 /** Reads `memory.available<100Mi,nodefs.available<10%`; '' is none. Throws an Error that says what is expected. */
 export function parseThresholds(text: string): readonly Threshold[] {
@@ -83,15 +78,17 @@ export function parseThresholds(text: string): readonly Threshold[] {
     .split(',')
     .filter((part) => part.trim() !== '')
     .map((part) => {
-      const [name = '', value = '', ...more] = part.trim().split('<');
-      if (!Object.hasOwn(measures, name) || value === '' || more.length > 0) {
-        const known = Object.keys(measures).join(', ');
-        throw new Error(`expected SIGNAL<AMOUNT or SIGNAL<PERCENT% with commas between; signals: ${known}`);
+      const words = part.trim();
+      const signal = signals.find((known) => words.startsWith(`${known}<`));
+      if (signal === undefined) {
+        throw new Error(
+          `expected SIGNAL<AMOUNT or SIGNAL<PERCENT% with commas between; signals: ${signals.join(', ')}`,
+        );
       }
-      const signal = name as Signal;
+      const value = words.slice(signal.length + 1);
       const [, percent] = /^(\d+(?:\.\d+)?)%$/.exec(value) ?? [];
       if (percent === undefined) return { signal, amount: amountOf(value) };
-      if (Number(percent) >= 100) throw new Error(`${name}: expected less than 100%`);
+      if (Number(percent) >= 100) throw new Error(`${signal}: expected less than 100%`);
       return { signal, fraction: Number(percent) / 100 };
     });
 }
@@ -114,19 +111,26 @@ export interface Shortage {
 }
 
 export function shortagesOf(usage: NodeUsage, thresholds: readonly Threshold[]): readonly Shortage[] {
-  return thresholds.flatMap(({ signal, fraction, amount = 0 }) => {
+  return thresholds.flatMap((wanted) => {
+    const { signal } = wanted;
     const { pressure, resource, of } = measures[signal];
     const measured = of(usage);
     // A file system without inodes of its own, or one that says nothing, is short of nothing.
     if (!measured || measured.size <= 0) return [];
-    const threshold = fraction === undefined ? amount : Math.floor(measured.size * fraction);
+    const threshold = 'fraction' in wanted ? Math.floor(measured.size * wanted.fraction) : wanted.amount;
     const { available } = measured;
     return available < threshold ? [{ pressure, signal, resource, threshold, available }] : [];
   });
 }
 
 /** When each pressure was last seen, in milliseconds since the epoch. */
-export type PressureMemory = Readonly<Partial<Record<Pressure, number>>>;
+export type PressureMemory = Readonly<Record<Pressure, number>>;
+
+export const neverUnderPressure: PressureMemory = {
+  MemoryPressure: -Infinity,
+  DiskPressure: -Infinity,
+  PIDPressure: -Infinity,
+};
 
 export function rememberPressure(
   before: PressureMemory,
@@ -139,10 +143,8 @@ export function rememberPressure(
 /** A pressure lasts on after its cause, or pods would come and go (eviction-pressure-transition-period: 5 minutes). */
 export const pressureTransitionMs = 300_000;
 
-export const isUnder = (memory: PressureMemory, pressure: Pressure, now: number): boolean => {
-  const seen = memory[pressure];
-  return seen !== undefined && now - seen < pressureTransitionMs;
-};
+export const isUnder = (memory: PressureMemory, pressure: Pressure, now: number): boolean =>
+  now - memory[pressure] < pressureTransitionMs;
 
 /** `memory`, `Threshold quantity: 100Mi, available: 80Mi` as upstream words it. */
 export const shortageText = ({ resource, threshold, available }: Shortage): string =>
@@ -151,5 +153,5 @@ export const shortageText = ({ resource, threshold, available }: Shortage): stri
 /** Kibibytes for what is counted in bytes. */
 export function size(resource: Shortage['resource'], amount: number): string {
   if (resource === 'inodes' || resource === 'pids') return String(amount);
-  return canonicalQuantity(formatQuantity(parseQuantity(`${Math.floor(amount / 1024)}Ki`)));
+  return canonicalQuantity(`${Math.floor(amount / 1024)}Ki`);
 }

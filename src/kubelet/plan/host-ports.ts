@@ -2,6 +2,7 @@
 
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { isTerminalPhase } from '../../api/core/v1/pod-conditions.ts';
+import type { Container } from '../../api/core/v1/types.gen.ts';
 import { addressKind, canonicalAddress, isIPv4 } from '../../base/addresses.ts';
 import type { HostPort } from '../../base/host-port.ts';
 
@@ -9,31 +10,27 @@ import type { HostPort } from '../../base/host-port.ts';
 export function hostPortsOf({ spec, status }: Pod): readonly HostPort[] {
   const podIP = status?.podIP;
   if (spec.hostNetwork || podIP === undefined || isTerminalPhase(status?.phase)) return [];
-  return spec.containers.flatMap(({ ports = [] }) =>
-    ports.flatMap(({ hostPort = 0, containerPort, ...port }) =>
-      portsAt({ ...port, hostPort }).map((wanted) => ({ ...wanted, podIP, containerPort })),
-    ),
+  return portsOf(spec).flatMap((port) =>
+    portsAt(port).map((wanted) => ({ ...wanted, podIP, containerPort: port.containerPort })),
   );
 }
 
 export type WantedPort = Pick<HostPort, 'protocol' | 'hostIP' | 'hostPort'>;
 
 /** The host ports for which rules will be made: no other process may listen on them. */
-export function wantedPortsOf({ spec }: Pod): readonly WantedPort[] {
-  if (spec.hostNetwork) return [];
-  return spec.containers.flatMap(({ ports = [] }) =>
-    ports.flatMap(({ hostPort = 0, ...port }) => portsAt({ ...port, hostPort })),
-  );
-}
+export const wantedPortsOf = ({ spec }: Pod): readonly WantedPort[] =>
+  spec.hostNetwork ? [] : portsOf(spec).flatMap(portsAt);
 
-/** Pods have IPv4 addresses, so nothing leads into one from an address of IPv6. */
-function portsAt({
-  protocol,
-  hostIP = '',
-  hostPort,
-}: Omit<WantedPort, 'hostIP'> & { readonly hostIP?: string | undefined }): readonly WantedPort[] {
-  const address = canonicalAddress(hostIP) ?? '';
+type ContainerPort = NonNullable<Container['ports']>[number];
+
+const portsOf = ({ containers }: Pod['spec']): readonly ContainerPort[] =>
+  containers.flatMap(({ ports = [] }) => ports);
+
+/** Pods have IPv4 addresses, so nothing leads into one from an address of IPv6. What is no address is not all of them. */
+function portsAt({ protocol, hostIP, hostPort }: ContainerPort): readonly WantedPort[] {
   if (!hostPort) return [];
-  if (address === '' || addressKind(address) === 'unspecified') return [{ protocol, hostIP: '', hostPort }];
-  return isIPv4(address) ? [{ protocol, hostIP: address, hostPort }] : [];
+  const everywhere = { protocol, hostIP: '', hostPort };
+  if (!hostIP || addressKind(hostIP) === 'unspecified') return [everywhere];
+  const address = canonicalAddress(hostIP);
+  return address !== undefined && isIPv4(address) ? [{ ...everywhere, hostIP: address }] : [];
 }

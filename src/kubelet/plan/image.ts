@@ -19,16 +19,16 @@ export function pullDecision(
   container: Pick<Container, 'image' | 'imagePullPolicy'>,
   present: boolean,
 ): PullDecision {
-  const policy = container.imagePullPolicy ?? defaultPolicy(container.image);
-  if (policy === 'Always') return 'pull';
+  const { image, imagePullPolicy: policy } = container;
+  if (policy === 'Always' || (policy === undefined && isLatest(image))) return 'pull';
   if (present) return 'use';
   return policy === 'Never' ? 'never' : 'pull';
 }
 
-function defaultPolicy(image: string): 'Always' | 'IfNotPresent' {
-  if (image.includes('@')) return 'IfNotPresent';
-  const tag = image.slice(image.lastIndexOf('/') + 1).split(':')[1];
-  return tag === undefined || tag === 'latest' ? 'Always' : 'IfNotPresent';
+/** What its name stands for may change without a new name. A digest is behind a colon like a tag. */
+function isLatest(image: string): boolean {
+  const tag = /:([^/:]+)$/.exec(image)?.[1];
+  return tag === undefined || tag === 'latest';
 }
 
 /** `command` replaces the entrypoint and with it the image's own arguments; `args` replaces the arguments. */

@@ -18,31 +18,18 @@ export function memoryLimit(text: string): number | undefined {
 
 /** Of `memory.stat`: file pages that can be dropped at once. v1 counts those of the groups below under another name. */
 export function inactiveFileBytes(text: string): number {
-  const values = new Map(
-    text.split('\n').map((line) => {
-      const [name = '', value = ''] = line.split(' ');
-      return [name, Number(value)];
-    }),
-  );
-  return values.get('total_inactive_file') ?? values.get('inactive_file') ?? 0;
+  const total = /^total_inactive_file (\d+)$/m.exec(text)?.[1];
+  const own = /^inactive_file (\d+)$/m.exec(text)?.[1];
+  return Number(total ?? own ?? 0);
 }
 
 /** Of /proc/PID/cgroup: where below /sys/fs/cgroup the memory of the process is counted; v1 first, where there is one. */
 export function cgroupPaths(text: string): readonly string[] {
-  const groups = text.split('\n').flatMap((line) => {
-    const [, controllers = '', path = ''] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
-    if (controllers.split(',').includes('memory')) return [{ version: 1, path: `memory${path}` }];
-    return controllers === '' && path !== '' ? [{ version: 2, path: `.${path}` }] : [];
-  });
-  return groups.toSorted((a, b) => a.version - b.version).map(({ path }) => path);
+  const v1 = /^\d+:(?:[^:\n]*,)?memory(?:,[^:\n]*)?:(.*)$/m.exec(text)?.[1];
+  const v2 = /^\d+::(.+)$/m.exec(text)?.[1];
+  return [...(v1 === undefined ? [] : [`memory${v1}`]), ...(v2 === undefined ? [] : [`.${v2}`])];
 }
 
 /** Of /proc/PID/mountinfo: the writable directory of the overlay that is the process's root. */
-export function overlayUpper(text: string): string | undefined {
-  for (const line of text.split('\n')) {
-    const [mount = '', source = ''] = line.split(' - ');
-    if (mount.split(' ')[4] !== '/' || !source.startsWith('overlay ')) continue;
-    return /(?:^|,)upperdir=([^,]+)/.exec(source.split(' ').at(-1) ?? '')?.[1];
-  }
-  return undefined;
-}
+export const overlayUpper = (text: string): string | undefined =>
+  /^(?:\S+ ){4}\/ .* - overlay \S+ (?:\S*,)?upperdir=([^,\s]+)/m.exec(text)?.[1];

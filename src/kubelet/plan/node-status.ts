@@ -34,8 +34,10 @@ export interface NodeImage {
   readonly sizeBytes: number;
 }
 
+const reservable = ['cpu', 'memory', 'ephemeral-storage'] as const;
+
 /** Kept for the machine itself, such as `{ cpu: '500m', memory: '1Gi' }`. */
-export type ReservedResources = Readonly<Partial<Record<'cpu' | 'memory' | 'ephemeral-storage', string>>>;
+export type ReservedResources = Readonly<Partial<Record<(typeof reservable)[number], string>>>;
 
 export interface NodeInput extends NodeHealth {
   readonly nodeName: string;
@@ -68,7 +70,6 @@ export function nodeLabels({
 }
 
 type NodeStatus = NonNullable<Node['status']>;
-type Amounts = Readonly<Record<string, string>>;
 
 export function capacityOf({ facts, maxPods }: Pick<NodeInput, 'facts' | 'maxPods'>) {
   return {
@@ -82,12 +83,13 @@ export function capacityOf({ facts, maxPods }: Pick<NodeInput, 'facts' | 'maxPod
 
 /** What pods may ask for. Throws when more is reserved than there is. */
 export function allocatableOf(
-  capacity: Amounts & ReturnType<typeof capacityOf>,
+  capacity: ReturnType<typeof capacityOf>,
   reserved: ReservedResources = {},
 ): Record<string, string> {
   const left: Record<string, string> = { ...capacity };
-  for (const [name, text] of Object.entries(reserved)) {
-    const [all, kept] = [parseQuantity(capacity[name] ?? '0'), parseQuantity(text)];
+  for (const name of reservable) {
+    const text = reserved[name] ?? '0';
+    const [all, kept] = [parseQuantity(capacity[name]), parseQuantity(text)];
     if (compareQuantities(all, kept) < 0) {
       throw new Error(`system-reserved: ${name}=${text} is more than this machine has (${capacity[name]})`);
     }

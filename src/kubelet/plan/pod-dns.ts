@@ -46,12 +46,13 @@ function ofPolicy(pod: Pod, { clusterDNS, clusterDomain, hostResolvConf }: DnsFa
 function withPodConfig({ spec: { dnsConfig } }: Pod, conf: ResolvConf): ResolvConf {
   if (!dnsConfig) return conf;
   const options = new Map(conf.options.map((option) => [optionName(option), option]));
-  for (const { name = '', value } of dnsConfig.options ?? []) {
-    options.set(name, value ? `${name}:${value}` : name);
+  const { nameservers = [], searches = [] } = dnsConfig;
+  for (const { name, value } of dnsConfig.options ?? []) {
+    if (name) options.set(name, value ? `${name}:${value}` : name);
   }
   return {
-    nameservers: unique([...conf.nameservers, ...(dnsConfig.nameservers ?? [])]),
-    searches: unique([...conf.searches, ...(dnsConfig.searches ?? [])]),
+    nameservers: unique([...conf.nameservers, ...nameservers]),
+    searches: unique([...conf.searches, ...searches]),
     options: [...options.values()],
   };
 }

@@ -41,10 +41,11 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
   const ended = end !== undefined && observed.containers.every(({ state }) => state !== 'running');
   const phase = ended ? 'Failed' : phaseWithChanges(input, containerStatuses);
   const podIP = addressOf(input, phase);
+  const { podIP: _address, podIPs: _addresses, ...kept } = previous ?? {};
   const initStatuses = initContainerStatuses(pod);
   const conditions = podConditions({ pod, phase, containerStatuses, initStatuses, end, observed });
   return {
-    ...previous,
+    ...kept,
     phase,
     ...(ended && { reason: end.reason, message: end.message }),
     ...withAddress(podIP),
@@ -66,14 +67,10 @@ const isWithoutContainers = ({ pod, observed }: PodStatusInput, phase: Phase) =>
   observed.containers.length === 0 &&
   !pod.status?.containerStatuses?.some(({ containerID }) => containerID !== undefined);
 
-/** Nothing of it is worth a write: ignores what differs only in the order of keys. */
-export function isReady(status: PodStatus | undefined): boolean {
-  return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
-}
-
 const withAddress = (podIP: string | undefined) =>
   podIP === undefined ? {} : { podIP, podIPs: [{ ip: podIP }] };
 
+/** What a pod that runs on has lost with its sandbox may soon be another's. */
 function addressOf({ pod, observed, nodeIP }: PodStatusInput, phase: Phase): string | undefined {
   if (pod.spec.hostNetwork) return nodeIP;
   const running = observed.sandboxes.find(({ state }) => state === 'running');
@@ -83,13 +80,10 @@ function addressOf({ pod, observed, nodeIP }: PodStatusInput, phase: Phase): str
 }
 
 /** A container that ended for a change of its definition starts again whatever the restart policy says. */
-function phaseWithChanges(
-  { pod, observed, memory }: PodStatusInput,
-  statuses: readonly ContainerStatus[],
-): Phase {
+function phaseWithChanges({ pod, observed }: PodStatusInput, statuses: readonly ContainerStatus[]): Phase {
   const phase = phaseOf(pod, statuses);
   if (phase === pod.status?.phase || !isTerminalPhase(phase)) return phase;
-  if (memory.end || pod.metadata.deletionTimestamp !== undefined) return phase;
+  if (pod.metadata.deletionTimestamp !== undefined) return phase;
   const newest = latestContainers(observed);
   const changed = pod.spec.containers.some((wanted) => {
     const container = newest.get(wanted.name);
@@ -99,18 +93,14 @@ function phaseWithChanges(
 }
 
 /** pkg/kubelet getPhase; an end, once reported, is never taken back. */
-export function phaseOf(pod: Pod, statuses: readonly ContainerStatus[]): Phase {
+function phaseOf(pod: Pod, statuses: readonly ContainerStatus[]): Phase {
   const reported = pod.status?.phase;
-  if (reported !== undefined && isTerminalPhase(reported)) return reported;
-  const stopped = statuses.filter(({ state, lastState }) =>
-    state?.waiting ? lastState?.terminated : state?.terminated,
-  );
-  const waiting = statuses.filter(({ state, lastState }) => state?.waiting && !lastState?.terminated);
-  if (waiting.length > 0) return 'Pending';
+  if (isTerminalPhase(reported)) return reported;
+  if (statuses.some(({ state, lastState }) => state?.waiting && !lastState?.terminated)) return 'Pending';
   if (statuses.some(({ state }) => state?.running)) return 'Running';
-  if (stopped.length === 0) return 'Pending';
+  // All have stopped, though some may wait for their restart.
   if (pod.spec.restartPolicy === 'Always') return 'Running';
-  if (stopped.every(({ state }) => state?.terminated?.exitCode === 0)) return 'Succeeded';
+  if (statuses.every(({ state }) => state?.terminated?.exitCode === 0)) return 'Succeeded';
   return pod.spec.restartPolicy === 'Never' ? 'Failed' : 'Running';
 }
 

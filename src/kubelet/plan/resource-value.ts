@@ -1,9 +1,10 @@
 /** What a container's `resourceFieldRef` shows (upstream: pkg/api/v1/resource, ExtractContainerResourceValue). */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Container, ResourceFieldSelector } from '../../api/core/v1/types.gen.ts';
-import { parseQuantity, tryParseQuantity, zeroQuantity } from '../../apimachinery/quantity.ts';
+import { parseQuantity } from '../../apimachinery/quantity.ts';
 import { ContainerConfigError } from './container-config-error.ts';
 
+const shown = /^(?:limits|requests)\.(?:cpu|memory|ephemeral-storage|hugepages-.+)$/;
 /** A container without such a limit may have all of the node. */
 const boundByNode: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
@@ -11,17 +12,19 @@ const boundByNode: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-st
 export function resourceValue(
   pod: Pod,
   container: Container,
-  { containerName, resource, divisor = '0' }: ResourceFieldSelector,
+  { containerName, resource, divisor }: ResourceFieldSelector,
   allocatable: Readonly<Record<string, string>>,
 ): string {
   const of = containerName ? pod.spec.containers.find(({ name }) => name === containerName) : container;
   if (!of) throw new ContainerConfigError(`container ${containerName} not found`);
-  const [, list, name = ''] =
-    /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)$/.exec(resource) ?? [];
-  if (list === undefined) throw new ContainerConfigError(`unsupported container resource : ${resource}`);
-  const written = tryParseQuantity(of.resources[list === 'limits' ? 'limits' : 'requests']?.[name] ?? '0');
-  const unbound = list === 'limits' && boundByNode.has(name) && !written?.nano;
-  const { nano } = unbound ? parseQuantity(allocatable[name] ?? '0') : (written ?? zeroQuantity);
-  const by = parseQuantity(divisor).nano || parseQuantity('1').nano;
+  if (!shown.test(resource)) throw new ContainerConfigError(`unsupported container resource : ${resource}`);
+  const name = resource.slice(resource.indexOf('.') + 1);
+  const isLimit = resource.startsWith('limits.');
+  const { limits, requests } = of.resources;
+  const own = nanoOf((isLimit ? limits : requests)?.[name]);
+  const nano = isLimit && own === 0n && boundByNode.has(name) ? nanoOf(allocatable[name]) : own;
+  const by = nanoOf(divisor) || nanoOf('1');
   return String((nano + by - 1n) / by);
 }
+
+const nanoOf = (text: string | undefined): bigint => (text === undefined ? 0n : parseQuantity(text).nano);

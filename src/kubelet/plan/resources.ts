@@ -2,7 +2,12 @@
 
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Container } from '../../api/core/v1/types.gen.ts';
-import { parseQuantity, quantityMilliValue, quantityValue } from '../../apimachinery/quantity.ts';
+import {
+  parseQuantity,
+  quantityMilliValue,
+  quantityValue,
+  zeroQuantity,
+} from '../../apimachinery/quantity.ts';
 import type { ContainerResources } from '../runtime/runtime.ts';
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
@@ -45,15 +50,15 @@ export function containerResources(
   nodeMemoryBytes: number,
 ): ContainerResources {
   const { limits, requests } = container.resources;
-  const cpuLimit = amount(limits, 'cpu');
+  const cpuLimit = amount(limits, 'cpu') ?? zeroQuantity;
   const cpuRequest = amount(requests, 'cpu') ?? cpuLimit;
-  const memoryLimit = amount(limits, 'memory');
+  const memoryLimit = amount(limits, 'memory') ?? zeroQuantity;
   const memoryRequest = amount(requests, 'memory') ?? memoryLimit;
   return {
-    nanoCpus: cpuLimit ? quantityMilliValue(cpuLimit) * 1_000_000 : 0,
-    cpuShares: cpuShares(cpuRequest ? quantityMilliValue(cpuRequest) : 0),
-    memory: memoryLimit ? quantityValue(memoryLimit) : 0,
-    oomScoreAdj: oomScore(qos, memoryRequest ? quantityValue(memoryRequest) : 0, nodeMemoryBytes),
+    nanoCpus: quantityMilliValue(cpuLimit) * 1_000_000,
+    cpuShares: cpuShares(quantityMilliValue(cpuRequest)),
+    memory: quantityValue(memoryLimit),
+    oomScoreAdj: oomScore(qos, quantityValue(memoryRequest), nodeMemoryBytes),
   };
 }
 

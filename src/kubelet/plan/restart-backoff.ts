@@ -13,9 +13,9 @@ export const restartDelayMs = (failures: number) => backoffMs(backoff, failures)
 
 /** Exits in a row that count against an exited container: what was counted before it started, unless it ran long. */
 export function crashesOf(container: ContainerState): number {
-  const { startedAt, finishedAt, crashes } = container;
-  const ran = startedAt !== undefined && finishedAt !== undefined ? finishedAt - startedAt : 0;
-  return ran >= resetMs ? 0 : crashes;
+  // One of which it is not known when it started, or ended, did not run long.
+  const { createdAt, crashes, startedAt = Infinity, finishedAt = createdAt } = container;
+  return finishedAt - startedAt >= resetMs ? 0 : crashes;
 }
 
 /** When an exited container may start again: at once the first time, then later and later after each exit. */

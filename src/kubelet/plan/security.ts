@@ -9,7 +9,7 @@ export function containerUser(pod: Pod, container: Container, imageUser: string)
   const user = container.securityContext?.runAsUser ?? pod.spec.securityContext.runAsUser;
   const group = container.securityContext?.runAsGroup ?? pod.spec.securityContext.runAsGroup;
   if (user === undefined && group === undefined) return undefined;
-  const named = user === undefined ? imageUser.split(':')[0] || '0' : String(user);
+  const named = user === undefined ? userOf(imageUser) || '0' : String(user);
   return group === undefined ? named : `${named}:${group}`;
 }
 
@@ -26,12 +26,15 @@ export function nonRootProblem(pod: Pod, container: Container, imageUser: string
   if (user !== undefined) {
     return user === 0 ? `container's runAsUser breaks non-root policy ${where}` : undefined;
   }
-  const named = imageUser.split(':')[0] ?? '';
+  const named = userOf(imageUser);
   if (named !== '' && !/^\d+$/.test(named)) {
     return `container has runAsNonRoot and image has non-numeric user (${named}), cannot verify user is non-root ${where}`;
   }
   return Number(named) === 0 ? `container has runAsNonRoot and image will run as root ${where}` : undefined;
 }
+
+/** Without the group. */
+const userOf = (imageUser: string) => imageUser.replace(/:.*$/, '');
 
 type Security = Pick<
   ContainerConfig,
@@ -79,7 +82,7 @@ const seLinuxOf = (labels: SELinuxOptions) =>
 export const appArmorAnnotation = 'container.apparmor.security.beta.kubernetes.io/';
 
 /** The annotation's values by the field's. */
-export const appArmorTypes: ReadonlyMap<string, ConfinementProfile> = new Map([
+export const appArmorTypes: ReadonlyMap<string | undefined, ConfinementProfile> = new Map([
   ['runtime/default', 'RuntimeDefault'],
   ['unconfined', 'Unconfined'],
 ]);
@@ -87,7 +90,7 @@ export const appArmorTypes: ReadonlyMap<string, ConfinementProfile> = new Map([
 function appArmorOf({ metadata, spec }: Pod, { name, securityContext }: Container) {
   const type = securityContext?.appArmorProfile?.type ?? spec.securityContext.appArmorProfile?.type;
   if (type !== undefined) return profileOf(type);
-  return appArmorTypes.get(metadata.annotations?.[`${appArmorAnnotation}${name}`] ?? '');
+  return appArmorTypes.get(metadata.annotations?.[`${appArmorAnnotation}${name}`]);
 }
 
 /** A pod that names a profile of the machine's own is not started. */

@@ -18,42 +18,50 @@ export function serviceVariables(
   namespace: string,
   links: boolean,
 ): ReadonlyMap<string, string> {
-  const byName = new Map<string, NamedService>();
-  for (const service of services) {
-    const { clusterIP = '', ports = [] } = service.spec;
-    if (clusterIP === '' || clusterIP === 'None' || ports.length === 0) continue;
-    const { name } = service.metadata;
-    const own = links && service.metadata.namespace === namespace;
-    const api = name === apiServer.name && service.metadata.namespace === apiServer.namespace;
+  const byName = new Map<string, ReachedService>();
+  for (const { metadata, spec } of services) {
+    const { clusterIP, ports } = spec;
+    if (!clusterIP || clusterIP === 'None' || !ports) continue;
+    const { name } = metadata;
+    const own = links && metadata.namespace === namespace;
+    const api = name === apiServer.name && metadata.namespace === apiServer.namespace;
     // A Service named kubernetes in the pod's own namespace hides the API server's.
-    if (own || (api && !byName.has(name))) byName.set(name, service);
+    if (own || (api && !byName.has(name))) byName.set(name, { name, clusterIP, ports });
   }
-  const sorted = [...byName.values()].toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const sorted = [...byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return new Map(sorted.flatMap(variablesOf));
 }
 
-function variablesOf({ metadata, spec }: NamedService): [string, string][] {
-  const { clusterIP = '', ports = [] } = spec;
-  const [first] = ports;
-  const prefix = variableName(metadata.name);
+interface ReachedService {
+  readonly name: string;
+  readonly clusterIP: string;
+  readonly ports: NonNullable<Service['spec']['ports']>;
+}
+
+function variablesOf({ name, clusterIP, ports }: ReachedService): readonly (readonly [string, string])[] {
+  const prefix = variableName(name);
   const host = clusterIP.includes(':') ? `[${clusterIP}]` : clusterIP;
-  const url = ({ protocol, port }: { protocol: string; port: number }) =>
-    `${protocol.toLowerCase()}://${host}:${port}`;
-  const variables: [string, string][] = [[`${prefix}_SERVICE_HOST`, clusterIP]];
-  if (first) {
-    variables.push([`${prefix}_SERVICE_PORT`, String(first.port)], [`${prefix}_PORT`, url(first)]);
-  }
-  for (const { name, port, protocol } of ports) {
-    if (name) variables.push([`${prefix}_SERVICE_PORT_${variableName(name)}`, String(port)]);
+  return ports.flatMap(({ name: portName, port, protocol }, index) => {
+    const scheme = protocol.toLowerCase();
+    const url = `${scheme}://${host}:${port}`;
     const link = `${prefix}_PORT_${port}_${protocol}`;
-    variables.push(
-      [link, url({ protocol, port })],
-      [`${link}_PROTO`, protocol.toLowerCase()],
+    return [
+      ...(index === 0 ? firstOf(prefix, clusterIP, port, url) : []),
+      ...(portName ? [[`${prefix}_SERVICE_PORT_${variableName(portName)}`, String(port)] as const] : []),
+      [link, url],
+      [`${link}_PROTO`, scheme],
       [`${link}_PORT`, String(port)],
       [`${link}_ADDR`, clusterIP],
-    );
-  }
-  return variables;
+    ] as const;
+  });
 }
+
+/** Of its first port a Service has variables without a number. */
+const firstOf = (prefix: string, clusterIP: string, port: number, url: string) =>
+  [
+    [`${prefix}_SERVICE_HOST`, clusterIP],
+    [`${prefix}_SERVICE_PORT`, String(port)],
+    [`${prefix}_PORT`, url],
+  ] as const;
 
 const variableName = (name: string) => name.toUpperCase().replaceAll('-', '_');

@@ -4,8 +4,8 @@ import type { Container } from '../../api/core/v1/types.gen.ts';
 /** FNV-1a of the parts of a container that cannot change under a running process. */
 export function specHash(container: Pick<Container, 'name' | 'image'>): string {
   let hash = 0x811c9dc5;
-  for (const char of `${container.name}\0${container.image}`) {
-    hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  for (const byte of new TextEncoder().encode(`${container.name}\0${container.image}`)) {
+    hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   }
   return hash.toString(16).padStart(8, '0');
 }

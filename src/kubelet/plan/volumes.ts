@@ -50,15 +50,14 @@ export function volumePlan(volume: Volume, podDirectory: string): VolumePlan {
       throw new VolumeError(`volume "${volume.name}": hostPath.type ${type} is unknown`);
     return { type: 'hostPath', path: volume.hostPath.path, check };
   }
-  const others = Object.keys(volume).filter(
-    (key) => key !== 'name' && key !== 'emptyDir' && key !== 'hostPath',
-  );
-  if (!volume.emptyDir && others.length > 0) {
+  const { name, emptyDir, ...others } = volume;
+  const unknown = Object.keys(others);
+  if (unknown.length > 0) {
     throw new VolumeError(
-      `volume "${volume.name}": ${others.join(', ')} is not supported; use emptyDir or hostPath`,
+      `volume "${name}": ${unknown.join(', ')} is not supported; use emptyDir or hostPath`,
     );
   }
-  const { medium, sizeLimit } = volume.emptyDir ?? {};
+  const { medium, sizeLimit } = emptyDir ?? {};
   if (medium === 'Memory') return { type: 'tmpfs', path, sizeLimit };
   if (medium) {
     throw new VolumeError(
@@ -73,11 +72,16 @@ export function volumePlan(volume: Volume, podDirectory: string): VolumePlan {
  * (upstream: calculateEmptyDirMemorySize). A pod in which somebody has no limit may use what pods may have of the node.
  */
 export function memoryVolumeBytes(pod: Pod, sizeLimit: string | undefined, allocatableBytes: number): number {
-  const limits = pod.spec.containers.map(({ resources }) => amounts(resources.limits).get('memory') ?? 0);
-  const together = limits.every((limit) => limit > 0) ? limits.reduce((sum, limit) => sum + limit, 0) : 0;
-  const own = sizeLimit === undefined ? 0 : quantityValue(parseQuantity(sizeLimit));
-  return Math.min(allocatableBytes, ...[together, own].filter((bytes) => bytes > 0));
+  const { containers } = pod.spec;
+  const limits = containers.flatMap(({ resources }) => amounts(resources.limits).get('memory') || []);
+  const together =
+    limits.length < containers.length ? Infinity : limits.reduce((sum, limit) => sum + limit, 0);
+  const own = sizeLimit === undefined ? Infinity : bytesOf(sizeLimit);
+  return Math.min(allocatableBytes, together, own);
 }
+
+/** A limit of nothing is none. */
+const bytesOf = (sizeLimit: string) => quantityValue(parseQuantity(sizeLimit)) || Infinity;
 
 export interface LimitedVolume {
   readonly name: string;
@@ -91,9 +95,9 @@ export function limitedVolumes(pod: Pod, podDirectory: string): readonly Limited
   return (pod.spec.volumes ?? []).flatMap((volume) => {
     const { sizeLimit, medium } = volume.emptyDir ?? {};
     if (sizeLimit === undefined || medium) return [];
-    const limitBytes = quantityValue(parseQuantity(sizeLimit));
+    const limitBytes = bytesOf(sizeLimit);
     const { path } = volumePlan(volume, podDirectory);
-    return limitBytes > 0 ? [{ name: volume.name, path, sizeLimit, limitBytes }] : [];
+    return Number.isFinite(limitBytes) ? [{ name: volume.name, path, sizeLimit, limitBytes }] : [];
   });
 }
 

@@ -82,8 +82,8 @@ export async function startNodeHarness({
     clock: systemClock,
     exec: systemExec,
   });
-  // An address of this machine that is surely there for pods to see as its own.
-  await systemExec('ip', ['address', 'add', `${nodeIP}/32`, 'dev', 'lo']);
+  // An address of this machine that is surely there for pods to see as its own; a killed run may have left it.
+  await systemExec('ip', ['address', 'replace', `${nodeIP}/32`, 'dev', 'lo']);
   const events: string[] = [];
   let agent: { readonly stop: AbortController; readonly running: Promise<void> } | undefined;
   const pods = client.resource(podResource);

@@ -3,6 +3,7 @@ import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import type {
   Failure,
   ObservedPod,
+  PodAction,
   PodMemory,
   StartFailureReason,
 } from '../../../src/kubelet/plan/actions.ts';
@@ -97,3 +98,23 @@ export const failure = (
   failedAt: now - seconds(1),
   retryAt: now + seconds(retryIn),
 });
+
+/** An action in a few words, with all that it says. */
+export function short(action: PodAction): string {
+  switch (action.type) {
+    case 'createSandbox':
+      return `createSandbox ${action.attempt}`;
+    case 'startContainer':
+      return `start ${action.name} in ${action.sandboxId} attempt ${action.attempt} crashes ${action.crashes}`;
+    case 'terminateContainer':
+      return `terminate ${action.name} ${action.id}: ${action.why}`;
+    case 'killContainer':
+      return `kill ${action.name} ${action.id}`;
+    case 'removeContainer':
+    case 'removeSandbox':
+      return `${action.type} ${action.id}`;
+    case 'removePodFiles':
+    case 'confirmDeletion':
+      return action.type;
+  }
+}

@@ -1,9 +1,9 @@
+/** What is done for a pod that is to run. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import type { ObservedPod, PodAction, PodMemory } from '../../../src/kubelet/plan/actions.ts';
-import { computeOrphanActions, computePodActions } from '../../../src/kubelet/plan/compute-pod-actions.ts';
-import { nextFailure } from '../../../src/kubelet/plan/restart-backoff.ts';
+import type { ObservedPod, PodMemory } from '../../../src/kubelet/plan/actions.ts';
+import { computePodActions } from '../../../src/kubelet/plan/compute-pod-actions.ts';
 import {
   exited,
   failure,
@@ -14,6 +14,7 @@ import {
   now,
   observed,
   seconds,
+  short,
 } from './builders.ts';
 
 interface Case {
@@ -26,34 +27,11 @@ interface Case {
   readonly requeueAfter?: number;
 }
 
-function short(action: PodAction): string {
-  switch (action.type) {
-    case 'createSandbox':
-      return `createSandbox ${action.attempt}`;
-    case 'startContainer':
-      return `start ${action.name} in ${action.sandboxId} attempt ${action.attempt} crashes ${action.crashes}`;
-    case 'terminateContainer':
-      return `terminate ${action.id}`;
-    case 'killContainer':
-      return `kill ${action.id}`;
-    case 'removeContainer':
-    case 'removeSandbox':
-      return `${action.type} ${action.id}`;
-    case 'removePodFiles':
-    case 'confirmDeletion':
-      return action.type;
-  }
-}
-
 const two = [
   { name: 'main', image: 'app:1' },
   { name: 'side', image: 'side:1' },
 ];
 const side = { name: 'side', image: 'side:1' };
-const deleted = (grace: number) => ({
-  deletionTimestamp: '2026-01-01T12:00:00Z',
-  deletionGracePeriodSeconds: grace,
-});
 
 const cases: readonly Case[] = [
   { name: 'a new pod gets a sandbox first', actions: ['createSandbox 0'] },
@@ -115,6 +93,26 @@ const cases: readonly Case[] = [
     actions: ['start main in sandbox-0 attempt 2 crashes 2'],
   },
   {
+    name: 'to the millisecond',
+    observed: observed(
+      makeSandbox(),
+      exited(1, { attempt: 1, crashes: 1, finishedAt: now - seconds(10) + 1 }),
+    ),
+    actions: [],
+    requeueAfter: 1,
+  },
+  {
+    name: 'of two that wait the first is waited for',
+    pod: makePod({ containers: two }),
+    observed: observed(
+      makeSandbox(),
+      exited(1, { crashes: 1, finishedAt: now - seconds(3) }),
+      exited(1, { ...side, crashes: 1, finishedAt: now - seconds(4) }),
+    ),
+    actions: [],
+    requeueAfter: seconds(6),
+  },
+  {
     name: 'never later than five minutes',
     observed: observed(makeSandbox(), exited(1, { attempt: 40, crashes: 40 })),
     actions: [],
@@ -124,12 +122,6 @@ const cases: readonly Case[] = [
     name: 'a run of ten minutes is forgiven',
     observed: observed(makeSandbox(), exited(1, { attempt: 9, crashes: 9, startedAt: now - seconds(600) })),
     actions: ['start main in sandbox-0 attempt 10 crashes 1'],
-  },
-  {
-    name: 'OnFailure: success is the end; the sandbox goes',
-    pod: makePod({ restartPolicy: 'OnFailure' }),
-    observed: observed(makeSandbox(), exited(0)),
-    actions: ['removeSandbox sandbox-0'],
   },
   {
     name: 'OnFailure: failure starts again',
@@ -144,28 +136,10 @@ const cases: readonly Case[] = [
     actions: [],
   },
   {
-    name: 'Never: failure is the end',
-    pod: makePod({ restartPolicy: 'Never' }),
-    observed: observed(makeSandbox(), exited(2)),
-    actions: ['removeSandbox sandbox-0'],
-  },
-  {
-    name: 'a pod that was reported as ended stays ended, even with nothing left of it',
-    pod: makePod({}, {}, { phase: 'Failed' }),
-    actions: [],
-  },
-  {
-    name: 'and what still runs of it is stopped',
-    pod: makePod({}, {}, { phase: 'Failed' }),
-    observed: observed(makeSandbox(), makeContainer()),
-    actions: ['terminate main-0'],
-    requeueAfter: seconds(30),
-  },
-  {
     name: 'a new image: the old container is asked to stop',
     pod: makePod({ containers: [{ name: 'main', image: 'app:2' }] }),
     observed: observed(makeSandbox(), makeContainer()),
-    actions: ['terminate main-0'],
+    actions: ['terminate main main-0: its definition changed'],
     requeueAfter: seconds(30),
   },
   {
@@ -177,7 +151,7 @@ const cases: readonly Case[] = [
   {
     name: 'a sandbox that died: its containers end before the next is made',
     observed: observed(makeSandbox({ state: 'exited' }), makeContainer()),
-    actions: ['removeSandbox sandbox-0', 'terminate main-0'],
+    actions: ['removeSandbox sandbox-0', 'terminate main main-0: the sandbox of the container is gone'],
     requeueAfter: seconds(30),
   },
   {
@@ -191,10 +165,15 @@ const cases: readonly Case[] = [
     actions: ['createSandbox 1'],
   },
   {
+    name: 'a sandbox has a higher number than any before it',
+    observed: observed(makeSandbox({ state: 'exited', attempt: 3 })),
+    actions: ['removeSandbox sandbox-0', 'createSandbox 4'],
+  },
+  {
     name: 'a sandbox that died: none takes its place while one of its containers runs, though another has ended',
     pod: makePod({ containers: two }),
     observed: observed(makeSandbox({ state: 'exited' }), makeContainer(), exited(1, side)),
-    actions: ['removeSandbox sandbox-0', 'terminate main-0'],
+    actions: ['removeSandbox sandbox-0', 'terminate main main-0: the sandbox of the container is gone'],
     requeueAfter: seconds(30),
   },
   {
@@ -202,6 +181,15 @@ const cases: readonly Case[] = [
     observed: observed(
       makeSandbox(),
       makeSandbox({ id: 'sandbox-1', attempt: 1 }),
+      makeContainer({ sandboxId: 'sandbox-1' }),
+    ),
+    actions: ['removeSandbox sandbox-0'],
+  },
+  {
+    name: 'whichever is found first',
+    observed: observed(
+      makeSandbox({ id: 'sandbox-1', attempt: 1 }),
+      makeSandbox(),
       makeContainer({ sandboxId: 'sandbox-1' }),
     ),
     actions: ['removeSandbox sandbox-0'],
@@ -215,7 +203,7 @@ const cases: readonly Case[] = [
   {
     name: 'a container of another sandbox is stopped',
     observed: observed(makeSandbox({ id: 'sandbox-1', attempt: 1 }), makeContainer()),
-    actions: ['terminate main-0'],
+    actions: ['terminate main main-0: the sandbox of the container is gone'],
     requeueAfter: seconds(30),
   },
   {
@@ -229,9 +217,26 @@ const cases: readonly Case[] = [
     actions: ['removeContainer main-0'],
   },
   {
+    name: 'whichever is found first, and of each name',
+    pod: makePod({ containers: two }),
+    observed: observed(
+      makeSandbox(),
+      exited(1),
+      exited(1, { attempt: 1 }),
+      makeContainer({ attempt: 2 }),
+      exited(1, { ...side, attempt: 5 }),
+      exited(1, { ...side, attempt: 4 }),
+    ),
+    actions: [
+      'removeContainer main-0',
+      'removeContainer side-4',
+      'start side in sandbox-0 attempt 6 crashes 1',
+    ],
+  },
+  {
     name: 'a container the pod does not have is stopped',
     observed: observed(makeSandbox(), makeContainer(), makeContainer(side)),
-    actions: ['terminate side-0'],
+    actions: ['terminate side side-0: the pod does not have this container'],
     requeueAfter: seconds(30),
   },
   {
@@ -240,6 +245,12 @@ const cases: readonly Case[] = [
     memory: makeMemory({ startFailures: new Map([['main', failure('ErrImagePull', 4)]]) }),
     actions: [],
     requeueAfter: seconds(4),
+  },
+  {
+    name: 'and then it is',
+    observed: observed(makeSandbox()),
+    memory: makeMemory({ startFailures: new Map([['main', failure('ErrImagePull', 0)]]) }),
+    actions: ['start main in sandbox-0 attempt 0 crashes 0'],
   },
   {
     name: 'while it waits the others start',
@@ -265,10 +276,23 @@ const cases: readonly Case[] = [
     requeueAfter: seconds(4),
   },
   {
+    name: 'as does one of the same moment as the container before it',
+    pod: makePod({ containers: [{ name: 'main', image: 'app:2' }] }),
+    observed: observed(makeSandbox(), exited(1, { createdAt: now - seconds(1) })),
+    memory: makeMemory({ startFailures: new Map([['main', failure('ErrImagePull', 4)]]) }),
+    actions: [],
+    requeueAfter: seconds(4),
+  },
+  {
     name: 'a failed sandbox is tried again in its time',
     memory: makeMemory({ sandboxFailure: failure('CreateContainerError', 9) }),
     actions: [],
     requeueAfter: seconds(9),
+  },
+  {
+    name: 'and then it is made',
+    memory: makeMemory({ sandboxFailure: failure('CreateContainerError', 0) }),
+    actions: ['createSandbox 0'],
   },
   {
     name: 'a pod whose volumes failed starts nothing, though its sandbox is there',
@@ -276,51 +300,6 @@ const cases: readonly Case[] = [
     memory: makeMemory({ sandboxFailure: failure('CreateContainerError', 9) }),
     actions: [],
     requeueAfter: seconds(9),
-  },
-  {
-    name: 'deletion asks all containers to stop',
-    pod: makePod({ containers: two }, deleted(5)),
-    observed: observed(makeSandbox(), makeContainer(), makeContainer(side)),
-    actions: ['terminate main-0', 'terminate side-0'],
-    requeueAfter: seconds(5),
-  },
-  {
-    name: 'deletion waits for the grace period',
-    pod: makePod({}, deleted(5)),
-    observed: observed(makeSandbox(), makeContainer()),
-    memory: makeMemory({ stopping: new Map([['main-0', now - seconds(2)]]) }),
-    actions: [],
-    requeueAfter: seconds(3),
-  },
-  {
-    name: 'deletion kills when it is over, also when it was shortened meanwhile',
-    pod: makePod({}, deleted(1)),
-    observed: observed(makeSandbox(), makeContainer()),
-    memory: makeMemory({ stopping: new Map([['main-0', now - seconds(2)]]) }),
-    actions: ['kill main-0'],
-  },
-  {
-    name: 'deletion without grace kills at once',
-    pod: makePod({}, deleted(0)),
-    observed: observed(makeSandbox(), makeContainer()),
-    actions: ['kill main-0'],
-  },
-  {
-    name: 'deletion ends with everything removed and the object released',
-    pod: makePod({}, deleted(5)),
-    observed: observed(makeSandbox(), exited(0)),
-    actions: ['removeContainer main-0', 'removeSandbox sandbox-0', 'removePodFiles', 'confirmDeletion'],
-  },
-  {
-    name: 'deletion of a pod that never ran',
-    pod: makePod({}, deleted(5)),
-    actions: ['removePodFiles', 'confirmDeletion'],
-  },
-  {
-    name: 'deletion is confirmed once',
-    pod: makePod({}, deleted(5)),
-    memory: makeMemory({ reportedGone: true }),
-    actions: [],
   },
 ];
 
@@ -338,44 +317,4 @@ describe('computePodActions', () => {
       assert.equal(plan.requeueAfter, expected.requeueAfter);
     });
   }
-});
-
-describe('nextFailure', () => {
-  it('waits longer after each failure for one reason, and begins anew for another', () => {
-    const waits: number[] = [];
-    let last: ReturnType<typeof nextFailure> | undefined;
-    for (const reason of ['ErrImagePull', 'ErrImagePull', 'ErrImagePull', 'CreateContainerError']) {
-      last = nextFailure(last, reason, `${reason} happened`, now);
-      waits.push(last.retryAt - now);
-    }
-    assert.deepEqual(waits, [10, 20, 40, 10].map(seconds));
-    assert.equal(last?.count, 1);
-  });
-});
-
-describe('computeOrphanActions', () => {
-  it('stops what runs by the grace the container carries', () => {
-    const plan = computeOrphanActions(
-      observed(makeSandbox(), makeContainer({ gracePeriodSeconds: 7 })),
-      makeMemory(),
-      now,
-    );
-    assert.deepEqual(plan.actions.map(short), ['terminate main-0']);
-    assert.equal(plan.requeueAfter, seconds(7));
-  });
-
-  it('uses the grace period of the latest deletion', () => {
-    const plan = computeOrphanActions(observed(makeSandbox(), makeContainer()), makeMemory(), now, 0);
-    assert.deepEqual(plan.actions.map(short), ['kill main-0']);
-  });
-
-  it('removes everything, once', () => {
-    const seen = observed(makeSandbox(), exited(0));
-    assert.deepEqual(computeOrphanActions(seen, makeMemory(), now).actions.map(short), [
-      'removeContainer main-0',
-      'removeSandbox sandbox-0',
-      'removePodFiles',
-    ]);
-    assert.deepEqual(computeOrphanActions(observed(), makeMemory({ reportedGone: true }), now).actions, []);
-  });
 });

@@ -1,10 +1,8 @@
-/** The small decisions behind one container: image, resources, security, volumes, names. */
+/** The small decisions behind one container: its image and its resources. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { containerArgv, isImageName, pullDecision } from '../../../src/kubelet/plan/image.ts';
-import { renderResolvConf } from '../../../src/kubelet/plan/pod-dns.ts';
 import { containerResources, cpuShares, qosClass } from '../../../src/kubelet/plan/resources.ts';
-import { containerMounts, memoryVolumeBytes, volumePlan } from '../../../src/kubelet/plan/volumes.ts';
 import { makePod } from './builders.ts';
 
 const GiB = 2 ** 30;
@@ -35,6 +33,14 @@ describe('image', () => {
     ['a', 'IfNotPresent', true, 'use'],
     ['a', 'Never', false, 'never'],
     ['a', 'Never', true, 'use'],
+    ['a', 'IfNotPresent', false, 'pull'],
+    ['app:1.27', undefined, true, 'use'],
+    ['app:1.27', undefined, false, 'pull'],
+    ['host:5000/app:1.27', undefined, true, 'use'],
+    ['host:5000/app:latest', undefined, true, 'pull'],
+    [`a@sha256:${'0'.repeat(64)}`, undefined, true, 'use'],
+    [`a:latest@sha256:${'0'.repeat(64)}`, undefined, true, 'use'],
+    [`a@sha256:${'0'.repeat(64)}`, undefined, false, 'pull'],
   ] as const) {
     it(`${image} ${policy ?? 'by default'}, ${present ? 'present' : 'absent'}: ${decision}`, () => {
       assert.equal(pullDecision({ image, imagePullPolicy: policy }, present), decision);
@@ -85,6 +91,11 @@ describe('resources', () => {
     assert.equal(of({ cpu: '1', memory: '1Gi' }).oomScoreAdj, -997);
     assert.equal(of({}, { memory: '1Gi' }).oomScoreAdj, 900);
     assert.equal(of({}, { memory: '10Gi' }).oomScoreAdj, 3);
+    // Of the limit, where nothing is requested.
+    assert.equal(of({ memory: '1Gi' }).oomScoreAdj, 900);
+    // Never as a pod that asked for nothing, nor rounded up.
+    assert.equal(of({}, { memory: '1' }).oomScoreAdj, 999);
+    assert.equal(of({}, { memory: String(0.5995 * 10 * GiB) }).oomScoreAdj, 401);
   });
   for (const [limits, requests, qos] of [
     [undefined, undefined, 'BestEffort'],
@@ -93,163 +104,11 @@ describe('resources', () => {
     [{ cpu: '1', memory: '1Gi' }, { cpu: '1000m', memory: '1024Mi' }, 'Guaranteed'],
     [{ cpu: '1', memory: '1Gi' }, { cpu: '500m' }, 'Burstable'],
     [undefined, { memory: '1' }, 'Burstable'],
+    [{ cpu: '1' }, { cpu: '0' }, 'Burstable'],
+    [{ cpu: '0' }, { memory: '0' }, 'BestEffort'],
   ] as const) {
     it(`${JSON.stringify(limits)} ${JSON.stringify(requests)} is ${qos}`, () => {
       assert.equal(qosClass(resources(limits, requests)), qos);
     });
   }
-});
-
-describe('volumes', () => {
-  it('are directories, memory or the host’s own paths', () => {
-    assert.deepEqual(volumePlan({ name: 'v' }, '/p'), { type: 'directory', path: '/p/volumes/v' });
-    assert.deepEqual(volumePlan({ name: 'v', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }, '/p'), {
-      type: 'tmpfs',
-      path: '/p/volumes/v',
-      sizeLimit: '1Mi',
-    });
-    assert.deepEqual(volumePlan({ name: 'v', hostPath: { path: '/h', type: 'File' } }, '/p'), {
-      type: 'hostPath',
-      path: '/h',
-      check: 'File',
-    });
-  });
-  it('of other kinds are refused by name', () => {
-    const claim = { name: 'v', persistentVolumeClaim: { claimName: 'c' } };
-    assert.throws(
-      () => volumePlan(claim, '/p'),
-      /volume "v": persistentVolumeClaim is not supported; use emptyDir or hostPath/,
-    );
-    assert.throws(
-      () => volumePlan({ name: 'v', emptyDir: { medium: 'HugePages' } }, '/p'),
-      /emptyDir.medium HugePages is not supported/,
-    );
-    assert.throws(
-      () => volumePlan({ name: 'v', hostPath: { path: '/h', type: 'Disk' as 'File' } }, '/p'),
-      /hostPath.type Disk is unknown/,
-    );
-  });
-
-  const mounts = (mount: object, env: Record<string, string> = {}) => {
-    const pod = makePod({
-      volumes: [{ name: 'v', emptyDir: {} }],
-      containers: [{ name: 'main', image: 'a', volumeMounts: [{ name: 'v', mountPath: '/m', ...mount }] }],
-    });
-    const [container] = pod.spec.containers;
-    assert.ok(container);
-    return containerMounts(pod, container, '/p', new Map(Object.entries(env)));
-  };
-  const part = (subPath: string) => ({ part: { volume: 'v', subPath, index: 0 } });
-  const whole = { source: '/p/volumes/v', target: '/m', readOnly: false };
-  it('are mounted whole or in part', () => {
-    assert.deepEqual(mounts({ readOnly: true }), [{ ...whole, readOnly: true }]);
-    assert.deepEqual(mounts({ subPath: 'a/b' }), [{ ...whole, ...part('a/b') }]);
-    assert.deepEqual(mounts({ subPathExpr: 'x/$(A)$$' }, { A: '1' }), [{ ...whole, ...part('x/1$') }]);
-  });
-  for (const [mount, env, message] of [
-    [{ subPath: '..' }, {}, "unable to provision SubPath `..`: must not contain '..'"],
-    [{ subPath: 'a/../../b' }, {}, "unable to provision SubPath `a/../../b`: must not contain '..'"],
-    [{ subPath: '/etc' }, {}, 'error SubPath `/etc` must not be an absolute path'],
-    [{ subPathExpr: '$(A)' }, { A: '/tmp' }, 'error SubPath `/tmp` must not be an absolute path'],
-    [{ subPathExpr: 'x/$(A)' }, { A: '..' }, "unable to provision SubPath `x/..`: must not contain '..'"],
-    [{ subPathExpr: '$(B)/$(A)' }, { B: '' }, 'missing value for A, B'],
-  ] as const) {
-    it(`are never left, nor guessed: ${JSON.stringify([mount, env])}`, () => {
-      assert.throws(() => mounts(mount, env), { name: 'ContainerConfigError', message });
-    });
-  }
-  it('have to be there', () => {
-    assert.throws(() => mounts({ name: 'w' }), /mounts volume "w", but the pod has no volume of that name/);
-  });
-
-  for (const [limits, sizeLimit, bytes] of [
-    [[], undefined, 8 * GiB],
-    [['1Gi'], undefined, GiB],
-    [['1Gi', '2Gi'], undefined, 3 * GiB],
-    [['1Gi', undefined], undefined, 8 * GiB],
-    [['1Gi', undefined], '2Gi', 2 * GiB],
-    [['1Gi'], '2Gi', GiB],
-    [['1Gi'], '512Mi', GiB / 2],
-    [['16Gi'], '0', 8 * GiB],
-  ] as const) {
-    it(`in memory are bounded: limits ${JSON.stringify(limits)}, sizeLimit ${sizeLimit}`, () => {
-      const containers = (limits.length > 0 ? limits : [undefined]).map((memory, index) => ({
-        name: `c${index}`,
-        image: 'a',
-        resources: { ...(memory && { limits: { memory } }) },
-      }));
-      assert.equal(memoryVolumeBytes(makePod({ containers }), sizeLimit, 8 * GiB), bytes);
-    });
-  }
-});
-
-describe('names of others', () => {
-  const facts = {
-    clusterDNS: '10.96.0.10',
-    clusterDomain: 'cluster.local',
-    hostResolvConf: 'search corp.example\nnameserver 9.9.9.9\n',
-  };
-  const text = (spec: Parameters<typeof makePod>[0], more: object = {}) =>
-    renderResolvConf(makePod(spec), { ...facts, ...more }).text;
-  it('are resolved by the cluster first', () => {
-    assert.equal(
-      text({}),
-      'search shop.svc.cluster.local svc.cluster.local cluster.local corp.example\nnameserver 10.96.0.10\noptions ndots:5\n',
-    );
-  });
-  for (const [spec, more] of [
-    [{ dnsPolicy: 'Default' }, {}],
-    [{ hostNetwork: true }, {}],
-    [{}, { clusterDNS: undefined }],
-  ] as const) {
-    it(`are resolved as the host does for ${JSON.stringify([spec, more])}`, () => {
-      assert.equal(text(spec, more), facts.hostResolvConf);
-    });
-  }
-  it('are resolved by the cluster in the host network when that is asked for', () => {
-    assert.match(
-      text({ hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }),
-      /^nameserver 10.96.0.10$/m,
-    );
-  });
-  it('are resolved as the pod says and no other way under None', () => {
-    const dnsConfig = {
-      nameservers: ['192.0.2.1'],
-      searches: ['a.example', 'b.example'],
-      options: [{ name: 'ndots', value: '2' }, { name: 'edns0' }],
-    };
-    assert.equal(
-      text({ dnsPolicy: 'None', dnsConfig }),
-      'search a.example b.example\nnameserver 192.0.2.1\noptions ndots:2 edns0\n',
-    );
-  });
-  it('take what the pod adds to its policy, where the pod’s options win', () => {
-    const dnsConfig = {
-      nameservers: ['192.0.2.1', '10.96.0.10'],
-      searches: ['b.example', 'corp.example'],
-      options: [{ name: 'ndots', value: '1' }],
-    };
-    assert.equal(
-      text({ dnsConfig }),
-      'search shop.svc.cluster.local svc.cluster.local cluster.local corp.example b.example\nnameserver 10.96.0.10\nnameserver 192.0.2.1\noptions ndots:1\n',
-    );
-  });
-  it('are cut to what resolvers read, with a warning', () => {
-    const dnsConfig = {
-      nameservers: ['192.0.2.1', '192.0.2.2', '192.0.2.3'],
-      searches: Array.from({ length: 32 }, (_, n) => `s${n}.example`),
-    };
-    const { text, warnings } = renderResolvConf(makePod({ dnsConfig }), facts);
-    const [search = '', ...servers] = text.split('\n');
-    assert.deepEqual(
-      servers.filter((line) => line.startsWith('nameserver')),
-      ['nameserver 10.96.0.10', 'nameserver 192.0.2.1', 'nameserver 192.0.2.2'],
-    );
-    assert.equal(search.split(' ').length - 1, 32);
-    assert.match(search, / s27\.example$/);
-    assert.deepEqual(warnings, [
-      'Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: 10.96.0.10 192.0.2.1 192.0.2.2',
-      `Search Line limits were exceeded, some search paths have been omitted, the applied search line is: ${search.slice('search '.length)}`,
-    ]);
-  });
 });

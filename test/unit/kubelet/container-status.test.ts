@@ -103,6 +103,15 @@ describe('a container of which nothing is there', () => {
     assert.ok(unnamed && !('containerID' in unnamed));
   });
 
+  it('waits for what keeps its pod from starting, unless the pod goes', () => {
+    const held = (metadata: object = {}) => makePod({ hostUsers: false }, metadata);
+    assert.equal(statusOf(held()).state?.waiting?.reason, 'NotSupported');
+    const waiting = { waiting: { reason: 'ContainerCreating' } };
+    assert.deepEqual(statusOf(held(leaving)).state, waiting);
+    assert.deepEqual(statusOf(held(), [], { end }).state, waiting);
+    assert.deepEqual(statusOf(held(leaving), [makeContainer({ state: 'created' })]).state, waiting);
+  });
+
   it('waits on, when it was said to wait and the pod goes', () => {
     const waiting = reported({ state: { waiting: { reason: 'ErrImagePull' } } });
     assert.deepEqual(statusOf(podWith(waiting, {}, leaving)).state, {
@@ -157,6 +166,24 @@ describe('a container that has ended', () => {
       },
     });
     assert.deepEqual([lastState, ready], [{}, false]);
+  });
+
+  it('is told as it is found, whatever was told before', () => {
+    const one = [exited(3, { attempt: 1, ...stopped })];
+    const never = { restartPolicy: 'Never' };
+    const before = reported({ state: { terminated: { exitCode: 7, reason: 'Error' } } });
+    assert.equal(statusOf(podWith(before, never), one).state?.terminated?.exitCode, 3);
+    assert.equal(statusOf(podWith(reported(), never, leaving), one).state?.terminated?.exitCode, 3);
+    assert.equal(statusOf(podWith(reported(), never), one, { end }).state?.terminated?.exitCode, 3);
+  });
+
+  it('has the words of the engine before its own', () => {
+    const messageOf = (error: string) =>
+      statusOf(makePod({ restartPolicy: 'Never' }), [exited(3, { error, ...stopped })], {
+        terminationMessages: new Map([['main-0', 'last words']]),
+      }).state?.terminated?.message;
+    assert.equal(messageOf('no such device'), 'no such device');
+    assert.equal(messageOf(''), 'last words');
   });
 
   it('has the times of its creation where it has no others, and no message where it left none', () => {
@@ -260,5 +287,8 @@ describe('a pod with init containers, which are not run yet', () => {
       lastState: {},
     });
     assert.deepEqual(statusOf({ ...pod, metadata: { ...pod.metadata, ...leaving } }).state, init);
+    const one = makePod({ initContainers: [{ name: 'first', image: 'init:1' }] });
+    assert.deepEqual(statusOf(one).state, init);
+    assert.deepEqual(statusOf({ ...one, metadata: { ...one.metadata, ...leaving } }).state, init);
   });
 });

@@ -52,16 +52,56 @@ describe('resolveEnv', () => {
       "metadata.labels['app']": 'web',
       "metadata.annotations['a/b']": 'note',
       "metadata.labels['absent']": '',
+      // Not what every object of the language has.
+      "metadata.labels['constructor']": '',
+      "metadata.annotations['toString']": '',
       'spec.nodeName': 'node-1',
       'spec.serviceAccountName': 'robot',
       'status.podIP': '10.244.0.2',
+      'status.podIPs': '10.244.0.2',
       'status.hostIP': '192.0.2.1',
+      'status.hostIPs': '192.0.2.1',
     };
     const env = Object.keys(paths).map((fieldPath) => ({
       name: fieldPath,
       valueFrom: { fieldRef: { fieldPath } },
     }));
     assert.deepEqual(resolve({ env }), { ...paths, ...linked });
+  });
+
+  it('takes fields of a pod that says little of itself', () => {
+    const field = (fieldPath: string) => ({ name: fieldPath, valueFrom: { fieldRef: { fieldPath } } });
+    const env = [field("metadata.labels['a']"), field("metadata.annotations['a']")];
+    const pod = makePod({
+      containers: [{ name: 'main', image: 'app:1', env: [...env, field('spec.serviceAccountName')] }],
+    });
+    const [wanted] = pod.spec.containers;
+    assert.ok(wanted);
+    assert.deepEqual(Object.fromEntries(resolveEnv(pod, wanted, facts, sources)), {
+      "metadata.labels['a']": '',
+      "metadata.annotations['a']": '',
+      'spec.serviceAccountName': 'default',
+      ...linked,
+    });
+  });
+
+  it('may be set to nothing', () => {
+    assert.deepEqual(resolve({ env: [{ name: 'A' }, { name: 'B', value: '' }] }), {
+      A: '',
+      B: '',
+      ...linked,
+    });
+  });
+
+  it('takes nothing of maps without keys', () => {
+    const { data: _, ...emptyMap } = map;
+    const { data: __, ...emptySecret } = secret;
+    const from = {
+      configMaps: new Map([['settings', emptyMap]]),
+      secrets: new Map([['keys', emptySecret]]),
+    };
+    const envFrom = [{ configMapRef: { name: 'settings' } }, { secretRef: { name: 'keys' } }];
+    assert.deepEqual(resolve({ envFrom }, from), linked);
   });
 
   it('takes keys and whole maps, later ones over earlier ones', () => {
@@ -84,7 +124,8 @@ describe('resolveEnv', () => {
       { name: 'A', valueFrom: { configMapKeyRef: { name: 'none', key: 'k', optional } } },
       { name: 'B', valueFrom: { secretKeyRef: { name: 'keys', key: 'none', optional } } },
     ];
-    assert.deepEqual(resolve({ env, envFrom: [{ secretRef: { name: 'none', optional } }] }), linked);
+    const envFrom = [{ secretRef: { name: 'none', optional } }, { configMapRef: { name: 'none', optional } }];
+    assert.deepEqual(resolve({ env, envFrom }), linked);
   });
 
   for (const [name, container, message] of [
@@ -94,6 +135,21 @@ describe('resolveEnv', () => {
       'key',
       { env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'settings', key: 'none' } } }] },
       "couldn't find key none in ConfigMap shop/settings",
+    ],
+    [
+      'key of a secret',
+      { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'keys', key: 'none' } } }] },
+      "couldn't find key none in Secret shop/keys",
+    ],
+    [
+      'map of a key',
+      { env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'none', key: 'k' } } }] },
+      'configmap "none" not found',
+    ],
+    [
+      'secret of a key',
+      { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'none', key: 'k' } } }] },
+      'secret "none" not found',
     ],
     [
       'inherited key',
@@ -135,29 +191,12 @@ describe('resolveEnv', () => {
     assert.deepEqual(resolve({ env }), { URL: 'http://10.96.0.9', WEB_SERVICE_HOST: 'mine', OWN: 'mine' });
   });
 
-  it('shows resources in units of the divisor, rounded up; without a limit those of the node', () => {
-    const resources = { limits: { cpu: '1250m' }, requests: { cpu: '250m', memory: '33Mi' } };
-    const shown = (resource: string, divisor?: string) => ({
-      name: `${resource}/${divisor ?? ''}`,
-      valueFrom: { resourceFieldRef: { resource, ...(divisor && { divisor }) } },
-    });
-    const env = [
-      shown('limits.cpu'),
-      shown('limits.cpu', '1m'),
-      shown('requests.cpu'),
-      shown('limits.memory', '1Gi'),
-      shown('requests.memory', '1Mi'),
-      shown('requests.memory', '1Gi'),
-      shown('requests.ephemeral-storage', '0'),
-    ];
-    assert.deepEqual(resolve({ resources, env }), {
-      'limits.cpu/': '2',
-      'limits.cpu/1m': '1250',
-      'requests.cpu/': '1',
-      'limits.memory/1Gi': '8',
-      'requests.memory/1Mi': '33',
-      'requests.memory/1Gi': '1',
-      'requests.ephemeral-storage/0': '0',
+  it('shows resources', () => {
+    const limit = (resource: string) => ({ name: resource, valueFrom: { resourceFieldRef: { resource } } });
+    const resources = { limits: { cpu: '1250m' } };
+    assert.deepEqual(resolve({ resources, env: [limit('limits.cpu'), limit('limits.memory')] }), {
+      'limits.cpu': '2',
+      'limits.memory': String(8 * 2 ** 30),
       ...linked,
     });
   });
@@ -166,11 +205,21 @@ describe('resolveEnv', () => {
     const bytes: Secret = { ...secret, data: { token: btoa('\xff\xfe') } };
     const from = { ...sources, secrets: new Map([['keys', bytes]]) };
     const env = [{ name: 'A', valueFrom: { secretKeyRef: { name: 'keys', key: 'token' } } }];
-    for (const container of [{ env }, { envFrom: [{ secretRef: { name: 'keys' } }] }])
+    for (const [container, what] of [
+      [{ env }, 'env A'],
+      [{ envFrom: [{ secretRef: { name: 'keys' } }] }, 'key token of secret "keys"'],
+    ] as const)
       assert.throws(() => resolve(container, from), {
         name: 'ContainerConfigError',
-        message: /not UTF-8 text/,
+        message: `${what}: the value is not UTF-8 text and cannot be an environment variable`,
       });
+  });
+
+  it('takes text as it is, also what begins with the mark of a byte order', () => {
+    const marked: Secret = { ...secret, data: { token: btoa('\xef\xbb\xbfx') } };
+    const env = [{ name: 'A', valueFrom: { secretKeyRef: { name: 'keys', key: 'token' } } }];
+    const from = { ...sources, secrets: new Map([['keys', marked]]) };
+    assert.deepEqual(resolve({ env }, from), { A: '\ufeffx', ...linked });
   });
 
   it('names everything it needs', () => {

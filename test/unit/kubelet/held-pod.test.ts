@@ -39,6 +39,11 @@ describe('a pod is held', () => {
   ] as const)
     it(`but not ${what}`, () => assert.equal(holdOf(pod), undefined));
 
+  it('by one answer for each version of it, however often it is asked', () => {
+    const held = makePod({ hostUsers: false });
+    assert.equal(holdOf(held), holdOf({ ...held }));
+  });
+
   it('no longer than it asks for it, also by the same metadata', () => {
     const held = makePod({ hostUsers: false });
     assert.ok(holdOf(held));

@@ -56,9 +56,11 @@ describe('where the memory of a process is counted', () => {
     const text = '12:cpu,cpuacct:/a\n0::/both\n4:memory:/docker/1\n1:name=systemd:/b\n';
     assert.deepEqual(cgroupPaths(text), ['memory/docker/1', './both']);
     assert.deepEqual(cgroupPaths('3:hugetlb,memory:/c:d\n'), ['memory/c:d']);
+    assert.deepEqual(cgroupPaths('3:memory,hugetlb:/c\n'), ['memory/c']);
+    assert.deepEqual(cgroupPaths('3:cpu,memory,hugetlb:/\n'), ['memory/']);
   });
   it('nowhere, in a text of something else', () =>
-    assert.deepEqual(cgroupPaths('0::\nx\n7:memoryless:/a\n'), []));
+    assert.deepEqual(cgroupPaths('0::\nx\n7:memoryless:/a\n8:xmemory:/memory:/b\n'), []));
 });
 
 describe('the writable directory of a container', () => {
@@ -77,6 +79,7 @@ describe('the writable directory of a container', () => {
   });
 
   it('is none where the root is no overlay, or one that is only read', () => {
+    assert.equal(overlayUpper(line('/', 'overlayfs', `rw,upperdir=${root}`)), undefined);
     assert.equal(overlayUpper(line('/', 'ext4', `rw,upperdir=${root}`)), undefined);
     assert.equal(overlayUpper(line('/', 'overlay', 'ro,lowerdir=/l1,xupperdir=/x')), undefined);
     assert.equal(overlayUpper(''), undefined);

@@ -74,6 +74,12 @@ describe('the container whose log is read', () => {
   const [zeroth, first] = [exited(1), exited(1, { attempt: 1 })];
   const second = makeContainer({ attempt: 2 });
 
+  it('may be any of the pod', () => {
+    const pod = makePod({ containers: ['main', 'other'].map((name) => ({ name, image: 'app:1' })) });
+    assert.equal(idOf([other, second], false, pod), 'main-2');
+    assert.equal(logTarget(pod, observed(other, second), 'other', false).id, 'other-7');
+  });
+
   it('is the newest of its name that was started', () => {
     assert.equal(idOf([first, other, second, zeroth]), 'main-2');
     assert.equal(idOf([first, makeContainer({ attempt: 2, state: 'created' })]), 'main-1');

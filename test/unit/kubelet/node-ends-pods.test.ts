@@ -1,12 +1,11 @@
-/** Which pods a node does not take, which it gives up first, and in which order it ends them when it goes down. */
+/** Which pods a node does not take, and how it ends those that it has. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { amounts } from '../../../src/api/core/v1/pod-requests.ts';
 import type { PodEnd } from '../../../src/kubelet/plan/actions.ts';
+import { deadlineExceeded } from '../../../src/kubelet/plan/active-deadline.ts';
 import { refusalOf } from '../../../src/kubelet/plan/admit-pod.ts';
 import { computePodActions } from '../../../src/kubelet/plan/compute-pod-actions.ts';
-import { evictable, evictionOf, evictionOrder } from '../../../src/kubelet/plan/eviction-order.ts';
-import type { Shortage } from '../../../src/kubelet/plan/eviction-thresholds.ts';
 import { allocatableOf, capacityOf, type NodeFacts } from '../../../src/kubelet/plan/node-status.ts';
 import { computePodStatus } from '../../../src/kubelet/plan/pod-status.ts';
 import { shutdownPhases } from '../../../src/kubelet/plan/shutdown-phases.ts';
@@ -20,8 +19,6 @@ import {
   observed,
   seconds,
 } from './builders.ts';
-
-const Mi = 2 ** 20;
 
 function podOf(name: string, requests: Record<string, string> = {}, more: object = {}, status?: object) {
   const containers = [{ name: 'main', image: 'app:1', resources: { requests } }];
@@ -42,7 +39,12 @@ describe('allocatable', () => {
     });
   });
 
-  it('is not less than nothing', () => {
+  it('is nothing where all is reserved, and never less', () => {
+    assert.deepEqual(allocatableOf(capacity, { cpu: '2', memory: '8Gi' }), {
+      ...capacity,
+      cpu: '0',
+      memory: '0',
+    });
     assert.throws(() => allocatableOf(capacity, { memory: '9Gi' }), {
       message: 'system-reserved: memory=9Gi is more than this machine has (8Gi)',
     });
@@ -69,8 +71,21 @@ describe('a pod that is new to a node', () => {
       disruption: false,
     });
     assert.equal(refused(podOf('new', { memory: '2Gi' }))?.reason, 'OutOfmemory');
-    assert.equal(refused(podOf('new', { 'example.com/gpu': '1' }))?.reason, 'OutOfexample.com/gpu');
+    assert.deepEqual(
+      refused(podOf('new', { 'example.com/gpu': '1' }))?.message,
+      "Pod was rejected: Node didn't have enough resource: example.com/gpu, requested: 1, used: 0, capacity: 0",
+    );
     assert.equal(refused(podOf('new'), podOf('a'), podOf('b'), podOf('c'))?.reason, 'OutOfpods');
+  });
+
+  it('is taken as the last one that may run here', () => {
+    assert.equal(refused(podOf('new'), podOf('a'), podOf('b')), undefined);
+  });
+
+  it('is taken when it asks for nothing of what others have more of than there is', () => {
+    const greedy = podOf('greedy', { cpu: '2' });
+    assert.equal(refused(podOf('new', { cpu: '0', memory: '1Gi' }), greedy), undefined);
+    assert.equal(refused(podOf('new', { cpu: '1m' }), greedy)?.reason, 'OutOfcpu');
   });
 
   it('need not leave room for those that have ended, nor for itself', () => {
@@ -155,71 +170,25 @@ describe('a pod that is ended', () => {
     assert.deepEqual(plan.actions, [{ type: 'killContainer', id: 'main-0', name: 'main' }]);
   });
 
+  it('has its own grace period where its end gives none, as at its deadline', () => {
+    const plan = computePodActions({
+      pod: makePod({ terminationGracePeriodSeconds: 7 }),
+      observed: observed(makeSandbox(), makeContainer()),
+      memory: makeMemory({ end: deadlineExceeded }),
+      now,
+    });
+    assert.equal(plan.requeueAfter, seconds(7));
+    assert.deepEqual(deadlineExceeded, {
+      reason: 'DeadlineExceeded',
+      message: 'Pod was active on the node longer than the specified deadline',
+      disruption: false,
+    });
+  });
+
   it('keeps its end when it had one already', () => {
     const pod = makePod({}, {}, { phase: 'Succeeded' });
     const status = computePodStatus({ pod, observed: observed(exited(0)), memory, nodeIP, now });
     assert.deepEqual([status.phase, status.reason], ['Succeeded', undefined]);
-  });
-});
-
-describe('eviction', () => {
-  const shortage: Shortage = {
-    pressure: 'MemoryPressure',
-    signal: 'memory.available',
-    resource: 'memory',
-    threshold: 100 * Mi,
-    available: 80 * Mi,
-  };
-  const using = (pod: ReturnType<typeof podOf>, mebibytes?: number) => ({
-    pod,
-    usage: mebibytes === undefined ? undefined : new Map([['main', mebibytes * Mi]]),
-  });
-
-  it('takes first who uses more than it asked for, the lowest priority, then the most beyond', () => {
-    const order = evictionOrder(
-      [
-        using(podOf('within', { memory: '1Gi' }), 900),
-        using(podOf('beyond', { memory: '100Mi' }), 300),
-        using(podOf('best-effort-small'), 50),
-        using(podOf('best-effort-large'), 250),
-        using(podOf('important', {}, { priority: 1000 }), 700),
-        using(podOf('unknown', { memory: '1Gi' })),
-      ],
-      shortage,
-    );
-    assert.deepEqual(
-      order.map(({ pod }) => pod.metadata.name),
-      ['unknown', 'best-effort-large', 'beyond', 'best-effort-small', 'important', 'within'],
-    );
-  });
-
-  it('does not evict ended, terminating and critical pods', () => {
-    const target = { type: 'DisruptionTarget', status: 'True' };
-    const pods = [
-      podOf('plain'),
-      podOf('done', {}, {}, { phase: 'Failed' }),
-      podOf('leaving', {}, {}, { conditions: [target] }),
-      podOf('system', {}, { priority: 2_000_000_000 }),
-      podOf('cluster', {}, { priorityClassName: 'system-cluster-critical' }),
-      {
-        ...podOf('deleted'),
-        metadata: { ...podOf('deleted').metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
-      },
-    ];
-    assert.deepEqual(
-      evictable(pods).map(({ metadata }) => metadata.name),
-      ['plain'],
-    );
-  });
-
-  it('says why in upstream words, and gives no time', () => {
-    assert.deepEqual(evictionOf(using(podOf('web', { memory: '100Mi' }), 300), shortage), {
-      reason: 'Evicted',
-      message:
-        'The node was low on resource: memory. Threshold quantity: 100Mi, available: 80Mi. Container main was using 300Mi, request is 100Mi, has larger consumption of memory.',
-      gracePeriodSeconds: 0,
-      disruption: true,
-    });
   });
 });
 
@@ -246,13 +215,33 @@ describe('shutdown', () => {
     );
   });
 
-  it('leaves time to kill what does not end, and to say so', () => {
-    const [{ periodMs, pods: [pod] = [] } = { periodMs: 0 }] = shutdownPhases([podOf('deaf', {}, {})], {
-      totalMs: 3_000,
-      criticalMs: 0,
+  for (const [totalMs, grace] of [
+    [60_000, 58],
+    [4_000, 2],
+    // Half of what is short.
+    [3_000, 1],
+    [1_000, 0],
+  ] as const) {
+    it(`leaves of ${totalMs} ms time to kill what does not end, and to say so`, () => {
+      const deaf = podOf('deaf', {}, { terminationGracePeriodSeconds: 600 });
+      assert.deepEqual(shutdownPhases([deaf], { totalMs, criticalMs: 0 }), [
+        {
+          periodMs: totalMs,
+          pods: [
+            {
+              uid: 'deaf',
+              end: {
+                reason: 'Terminated',
+                message: 'Pod was terminated in response to imminent node shutdown.',
+                gracePeriodSeconds: grace,
+                disruption: true,
+              },
+            },
+          ],
+        },
+      ]);
     });
-    assert.deepEqual([periodMs, pod?.end.gracePeriodSeconds], [3_000, 1]);
-  });
+  }
 
   it('waits for no phase without pods', () => assert.deepEqual(phases(), []));
 });

@@ -1,4 +1,4 @@
-/** When a node says that it is short of something, for how long, and in which words. */
+/** When a node says that it is short of something, and for how long. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
@@ -7,10 +7,8 @@ import {
   type NodeUsage,
   parseThresholds,
   type Shortage,
-  shortagesOf,
-  shortageText,
 } from '../../../src/kubelet/plan/eviction-thresholds.ts';
-import { nodeConditions, pressureEvent } from '../../../src/kubelet/plan/node-conditions.ts';
+import { nodeConditions } from '../../../src/kubelet/plan/node-conditions.ts';
 import { PressureMonitor } from '../../../src/kubelet/pressure-monitor.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
@@ -22,71 +20,6 @@ const plenty: NodeUsage = {
   nodefs: disk,
   pids: { size: 32_768, available: 30_000 },
 };
-
-describe('thresholds', () => {
-  const defaults = parseThresholds(defaultEvictionHard);
-  const cases: { what: string; usage: Partial<NodeUsage>; signals: string[] }[] = [
-    { what: 'plenty of everything', usage: {}, signals: [] },
-    { what: '100Mi of memory', usage: { memory: { size: Gi, available: 100 * Mi } }, signals: [] },
-    {
-      what: 'a byte less',
-      usage: { memory: { size: Gi, available: 100 * Mi - 1 } },
-      signals: ['memory.available'],
-    },
-    { what: 'a tenth of the disk', usage: { nodefs: { ...disk, available: 10 * Gi } }, signals: [] },
-    {
-      what: 'less than a tenth',
-      usage: { nodefs: { ...disk, available: 10 * Gi - 1 } },
-      signals: ['nodefs.available'],
-    },
-    { what: 'few inodes', usage: { nodefs: { ...disk, inodesFree: 49 } }, signals: ['nodefs.inodesFree'] },
-    {
-      what: 'a file system that has no inodes',
-      usage: { nodefs: { ...disk, inodes: 0, inodesFree: 0 } },
-      signals: [],
-    },
-    {
-      what: "the engine's own file system",
-      usage: { imagefs: { ...disk, available: Gi, inodesFree: 1 } },
-      signals: ['imagefs.available', 'imagefs.inodesFree'],
-    },
-    { what: 'few processes', usage: { pids: { size: 1000, available: 49 } }, signals: ['pid.available'] },
-  ];
-  for (const { what, usage, signals } of cases) {
-    it(what, () => {
-      const found = shortagesOf({ ...plenty, ...usage }, defaults);
-      assert.deepEqual(
-        found.map(({ signal }) => signal),
-        signals,
-      );
-    });
-  }
-
-  it('are read as the kubelet writes them', () => {
-    assert.deepEqual(parseThresholds(' memory.available<1Gi, nodefs.available<7.5%'), [
-      { signal: 'memory.available', amount: Gi },
-      { signal: 'nodefs.available', fraction: 0.075 },
-    ]);
-    assert.deepEqual(parseThresholds(''), []);
-    for (const bad of [
-      'memory.available',
-      'memory<1Gi',
-      'nodefs.available<x',
-      'pid.available<100%',
-      'a<b<c',
-    ]) {
-      assert.throws(() => parseThresholds(bad), Error, bad);
-    }
-  });
-
-  it('are worded as upstream', () => {
-    const [shortage] = shortagesOf({ ...plenty, memory: { size: Gi, available: 80 * Mi } }, defaults);
-    assert.equal(
-      shortage && shortageText(shortage),
-      'The node was low on resource: memory. Threshold quantity: 100Mi, available: 80Mi. ',
-    );
-  });
-});
 
 describe('pressure', () => {
   function scene() {
@@ -151,15 +84,5 @@ describe('pressure', () => {
     await clock.settle();
     assert.equal((await look(plenty)).DiskPressure, 'False KubeletHasNoDiskPressure');
     assert.equal(clock.pending, 0);
-  });
-
-  it('that comes and goes is an event', () => {
-    const at = (status: 'True' | 'False' | 'Unknown') => [{ type: 'DiskPressure', status }];
-    assert.equal(pressureEvent('DiskPressure', at('False'), at('True')), 'NodeHasDiskPressure');
-    assert.equal(pressureEvent('DiskPressure', at('True'), at('False')), 'NodeHasNoDiskPressure');
-    assert.equal(pressureEvent('DiskPressure', [], at('True')), 'NodeHasDiskPressure');
-    assert.equal(pressureEvent('DiskPressure', [], at('False')), undefined);
-    assert.equal(pressureEvent('DiskPressure', at('True'), at('True')), undefined);
-    assert.equal(pressureEvent('DiskPressure', at('True'), at('Unknown')), undefined);
   });
 });

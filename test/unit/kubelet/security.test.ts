@@ -19,7 +19,8 @@ describe('security', () => {
     assert.equal(user({}, {}), undefined);
     assert.equal(user({ runAsUser: 5 }, {}), '5');
     assert.equal(user({ runAsUser: 5, runAsGroup: 6 }, { runAsUser: 0 }), '0:6');
-    assert.equal(user({}, { runAsGroup: 7 }, 'www:www'), 'www:7');
+    assert.equal(user({}, { runAsGroup: 7 }, 'www:staff'), 'www:7');
+    assert.equal(user({}, { runAsGroup: 7 }, ':staff'), '0:7');
     assert.equal(user({}, { runAsGroup: 7 }), '0:7');
   });
   it('gives nothing that was not asked for', () => {
@@ -50,6 +51,22 @@ describe('security', () => {
     const [container] = pod.spec.containers;
     assert.ok(container);
     assert.deepEqual(securityOf(pod, container).seLinux, { type: 't' });
+  });
+  it('leaves SELinux options that are empty to the engine', () => {
+    const pod = makePod({ securityContext: { seLinuxOptions: { level: '', type: 't' } } });
+    const [container] = pod.spec.containers;
+    assert.ok(container);
+    assert.deepEqual(securityOf(pod, container).seLinux, { type: 't' });
+  });
+  it('shows processes as far as is asked for', () => {
+    const processesOf = (spec: object) => {
+      const pod = makePod(spec);
+      const [container] = pod.spec.containers;
+      assert.ok(container);
+      return securityOf(pod, container).processes;
+    };
+    assert.equal(processesOf({ shareProcessNamespace: true }), 'pod');
+    assert.equal(processesOf({ shareProcessNamespace: false, hostPID: false }), 'own');
   });
   it('passes on what was', () => {
     const pod = makePod(

@@ -49,14 +49,23 @@ describe('variables of Services', () => {
     });
   });
   it('are those of the pod’s namespace, and the API server’s', () => {
-    const names = Object.keys(of([service('web', 'other', '10.96.0.9'), api]));
+    const others = [service('web', 'other', '10.96.0.9'), service('web', 'default', '10.96.0.8')];
+    const names = Object.keys(of([...others, service('kubernetes', 'other', '10.96.0.7'), api]));
     assert.deepEqual(names.toSorted(), Object.keys(apiVariables).toSorted());
   });
   it('are the API server’s alone without links', () => {
     assert.deepEqual(of([service('web', 'shop', '10.96.0.9'), api], false), apiVariables);
   });
   it('leave out what has no address', () => {
-    assert.deepEqual(of([service('a', 'shop', 'None'), service('b', 'shop', '')]), {});
+    const unset: NamedService = { metadata: { name: 'c', namespace: 'shop' }, spec: { ports: [port(80)] } };
+    assert.deepEqual(of([service('a', 'shop', 'None'), service('b', 'shop', ''), unset]), {});
+  });
+  it('leave out what has no port', () => {
+    const unset: NamedService = {
+      metadata: { name: 'c', namespace: 'shop' },
+      spec: { clusterIP: '10.96.0.9' },
+    };
+    assert.deepEqual(of([service('a', 'shop', '10.96.0.9', []), unset]), {});
   });
   it('take the namespace’s own before the API server’s, whichever comes first', () => {
     const own = service('kubernetes', 'shop', '10.96.0.7');
@@ -69,12 +78,19 @@ describe('variables of Services', () => {
     }
   });
   it('come in the order of the Services’ names', () => {
-    const services = [service('b', 'shop', '10.0.0.2'), service('a', 'shop', '10.0.0.1')];
-    const names = [...serviceVariables(services, 'shop', true).keys()];
-    assert.deepEqual(
-      names.filter((name) => name.endsWith('_HOST')),
-      ['A_SERVICE_HOST', 'B_SERVICE_HOST'],
-    );
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => service(name, 'shop', '10.0.0.2'));
+    assert.ok(a && b && c);
+    for (const services of [
+      [a, b, c],
+      [c, b, a],
+      [b, a, c],
+    ]) {
+      const names = [...serviceVariables(services, 'shop', true).keys()];
+      assert.deepEqual(
+        names.filter((name) => name.endsWith('_HOST')),
+        ['A_SERVICE_HOST', 'B_SERVICE_HOST', 'C_SERVICE_HOST'],
+      );
+    }
   });
   it('write an address of IPv6 as in a URL', () => {
     const { A_SERVICE_HOST, A_PORT } = of([service('a', 'shop', 'fd00::1')]);

@@ -1,7 +1,6 @@
 /** Which kernel parameters a pod may set. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { specHash } from '../../../src/kubelet/plan/spec-hash.ts';
 import { forbiddenSysctl, sysctlsOf } from '../../../src/kubelet/plan/sysctls.ts';
 import { makePod } from './builders.ts';
 
@@ -58,10 +57,4 @@ describe('a kernel parameter', () => {
       'plain',
     ]);
   });
-});
-
-it('the hash of a container is one that stays: with another, each would be made anew by the next version', () => {
-  assert.equal(specHash({ name: 'main', image: 'app:1' }), '77065d2e');
-  assert.equal(specHash({ name: 'ü', image: '' }), '481ba661');
-  assert.equal(specHash({ name: 'main', image: 'app:305' }), '00099fa7');
 });

@@ -3,7 +3,7 @@ import { forbiddenCause, invalidCause, requiredCause } from '../../../apimachine
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import type { FieldSelectorRequirement as Requirement } from '../../meta/v1/types.gen.ts';
-import type { SelfSubjectAccessReview } from './types.gen.ts';
+import type { FieldSelectorAttributes, SelfSubjectAccessReview } from './types.gen.ts';
 
 export type { ResourceAttributes, SelfSubjectAccessReview } from './types.gen.ts';
 
@@ -17,7 +17,7 @@ function validate({ spec }: SelfSubjectAccessReview): StatusCause[] {
 }
 
 /** Of a selector in both forms it would not be certain which one was asked about. */
-function selectorCauses(selector: ResourceAttributes['fieldSelector']): StatusCause[] {
+function selectorCauses(selector: FieldSelectorAttributes | undefined): StatusCause[] {
   if (selector === undefined) return [];
   const path = 'spec.resourceAttributes.fieldSelector';
   const { rawSelector = '', requirements = [] } = selector;

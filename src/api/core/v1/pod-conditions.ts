@@ -5,11 +5,12 @@ import type { Pod } from './pod.ts';
 
 type PodPhase = NonNullable<NonNullable<Pod['status']>['phase']>;
 
-export function podCondition(pod: Pod, type: string): Condition | undefined {
+export function podCondition(pod: Pick<Pod, 'status'>, type: string): Condition | undefined {
   return pod.status?.conditions?.find((condition) => condition.type === type);
 }
 
-export const isTerminalPhase = (phase: PodPhase | undefined) => phase === 'Succeeded' || phase === 'Failed';
+export const isTerminalPhase = (phase: PodPhase | undefined): phase is 'Succeeded' | 'Failed' =>
+  phase === 'Succeeded' || phase === 'Failed';
 
 /** No container of the pod will ever run again. */
 export const isPodTerminal = (pod: Pod) => isTerminalPhase(pod.status?.phase);
@@ -18,7 +19,7 @@ export const isPodTerminal = (pod: Pod) => isTerminalPhase(pod.status?.phase);
 export const isPodActive = (pod: Pod) => !isPodTerminal(pod) && !isTerminating(pod);
 
 /** The Ready condition alone; a terminating pod may still be ready. */
-export const podReady = (pod: Pod) => podCondition(pod, 'Ready')?.status === 'True';
+export const podReady = (pod: Pick<Pod, 'status'>) => podCondition(pod, 'Ready')?.status === 'True';
 
 /** Ready since at least `minReadySeconds`; `now` in milliseconds. */
 export function podAvailable(pod: Pod, minReadySeconds: number, now: number): boolean {

@@ -27,6 +27,6 @@ export function podRequests(pod: Pod): Map<string, number> {
 }
 
 /** A limit without a request is the request, as the API's defaulting has it. */
-function containerRequests(container: Partial<Pick<Container, 'resources'>>): Map<string, number> {
+export function containerRequests(container: Partial<Pick<Container, 'resources'>>): Map<string, number> {
   return new Map([...amounts(container.resources?.limits), ...amounts(container.resources?.requests)]);
 }

@@ -1,0 +1,164 @@
+/** What a node says of itself: its status, its labels and its Lease. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Lease } from '../../../src/api/coordination/v1/lease.ts';
+import {
+  computeNodeStatus,
+  type NodeImage,
+  type NodeInput,
+  newLease,
+  nodeLabels,
+  renewedLease,
+} from '../../../src/kubelet/plan/node-status.ts';
+import { node } from '../controllers/objects.ts';
+import { now, seconds } from './builders.ts';
+
+const facts = {
+  hostname: 'vm',
+  architecture: 'arm64',
+  kernelVersion: '6.1.0',
+  osImage: 'Debian',
+  machineID: 'machine',
+  systemUUID: 'system',
+  bootID: 'boot',
+  cpus: 2,
+  // Neither is a whole number of kibibytes.
+  memoryBytes: 8 * 2 ** 30 + 1023,
+  storageBytes: 2 ** 40 + 1023,
+  kubeletVersion: 'v1.34.0',
+};
+const input: NodeInput = {
+  nodeName: 'node-1',
+  nodeIP: '192.0.2.1',
+  facts,
+  maxPods: 110,
+  kubeletPort: 10_250,
+  runtimeVersion: 'docker://29.0.0',
+  images: [],
+  problem: undefined,
+  pressures: { MemoryPressure: false, DiskPressure: false, PIDPressure: false },
+  reported: {},
+  now,
+};
+const statusOf = (more: Partial<NodeInput> = {}, previous?: Parameters<typeof computeNodeStatus>[1]) =>
+  computeNodeStatus({ ...input, ...more }, previous);
+
+describe('the status of a node', () => {
+  it('says what the machine is and has, and where it is reached', () => {
+    const { conditions, ...rest } = statusOf({ systemReserved: { memory: '1Gi' } });
+    assert.deepEqual(rest, {
+      capacity: { cpu: '2', memory: '8Gi', 'ephemeral-storage': '1Ti', pods: '110' },
+      allocatable: { cpu: '2', memory: '7Gi', 'ephemeral-storage': '1Ti', pods: '110' },
+      addresses: [
+        { type: 'InternalIP', address: '192.0.2.1' },
+        { type: 'Hostname', address: 'node-1' },
+      ],
+      daemonEndpoints: { kubeletEndpoint: { Port: 10_250 } },
+      nodeInfo: {
+        machineID: 'machine',
+        systemUUID: 'system',
+        bootID: 'boot',
+        kernelVersion: '6.1.0',
+        osImage: 'Debian',
+        containerRuntimeVersion: 'docker://29.0.0',
+        kubeletVersion: 'v1.34.0',
+        kubeProxyVersion: 'v1.34.0',
+        operatingSystem: 'linux',
+        architecture: 'arm64',
+      },
+      images: [],
+    });
+    assert.deepEqual(
+      conditions?.map(({ type, status }) => `${type} ${status}`),
+      ['MemoryPressure False', 'DiskPressure False', 'PIDPressure False', 'Ready True'],
+    );
+  });
+
+  it('has no endpoint where the agent does not serve', () => {
+    assert.ok(!('daemonEndpoints' in statusOf({ kubeletPort: undefined })));
+  });
+
+  it('names the fifty largest images, the largest first', () => {
+    const image = (size: number): NodeImage => ({ names: [`app:${size}`], sizeBytes: size });
+    const sizes = [3, 1, 2];
+    assert.deepEqual(
+      statusOf({ images: sizes.map(image) }).images,
+      [3, 2, 1].map((size) => ({ names: [`app:${size}`], sizeBytes: size })),
+    );
+    const many = Array.from({ length: 60 }, (_, at) => image(at));
+    const named = statusOf({ images: many }).images?.map(({ sizeBytes }) => sizeBytes);
+    assert.deepEqual(
+      named,
+      Array.from({ length: 50 }, (_, at) => 59 - at),
+    );
+  });
+
+  it('keeps what others wrote, and since when its conditions are so', () => {
+    const long = '2025-12-31T00:00:00Z';
+    const condition = { status: 'False', lastHeartbeatTime: long, lastTransitionTime: long } as const;
+    const previous = {
+      phase: 'Running',
+      conditions: [
+        { type: 'example.com/gpu', ...condition },
+        { type: 'DiskPressure', ...condition },
+      ],
+    };
+    const { phase, conditions = [] } = statusOf({}, previous);
+    assert.equal(phase, 'Running');
+    assert.deepEqual(conditions[0], previous.conditions[0]);
+    assert.equal(conditions.find(({ type }) => type === 'DiskPressure')?.lastTransitionTime, long);
+  });
+});
+
+it('a node has the labels that schedulers and people select by', () => {
+  assert.deepEqual(nodeLabels(input), {
+    'kubernetes.io/hostname': 'node-1',
+    'kubernetes.io/os': 'linux',
+    'kubernetes.io/arch': 'arm64',
+    'beta.kubernetes.io/os': 'linux',
+    'beta.kubernetes.io/arch': 'arm64',
+  });
+});
+
+describe('the Lease of a node', () => {
+  const lease = newLease(node('node-1'), 10_000, now);
+
+  it('is of four heartbeats and goes with its Node', () => {
+    assert.deepEqual(lease, {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: {
+        name: 'node-1',
+        namespace: 'kube-node-lease',
+        ownerReferences: [
+          { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: node('node-1').metadata.uid },
+        ],
+      },
+      spec: {
+        holderIdentity: 'node-1',
+        leaseDurationSeconds: 40,
+        renewTime: '2026-01-01T12:00:00.000000Z',
+      },
+    });
+  });
+
+  it('is never shorter than they are, though it counts in seconds', () => {
+    assert.equal(newLease(node('node-1'), 2502, now).spec?.leaseDurationSeconds, 11);
+    assert.equal(newLease(node('node-1'), 2500, now).spec?.leaseDurationSeconds, 10);
+  });
+
+  it('is renewed, whoever held it, and keeps what others wrote', () => {
+    const spec = { ...lease.spec, holderIdentity: 'other', leaseTransitions: 3, leaseDurationSeconds: 1 };
+    const metadata = { ...lease.metadata, uid: 'l', resourceVersion: '7', creationTimestamp: '' };
+    const previous = { ...lease, metadata, spec } as Lease;
+    assert.deepEqual(renewedLease('node-1', 10_000, now + seconds(10), previous), {
+      ...previous,
+      spec: {
+        holderIdentity: 'node-1',
+        leaseDurationSeconds: 40,
+        leaseTransitions: 3,
+        renewTime: '2026-01-01T12:00:10.000000Z',
+      },
+    });
+  });
+});

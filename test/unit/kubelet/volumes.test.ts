@@ -1,0 +1,180 @@
+/** Where a pod's volumes are, how large they may grow, and what a container sees of them. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  containerMounts,
+  limitedVolumes,
+  memoryVolumeBytes,
+  volumePlan,
+} from '../../../src/kubelet/plan/volumes.ts';
+import { makePod } from './builders.ts';
+
+const GiB = 2 ** 30;
+
+const refused = (message: RegExp) => ({ name: 'VolumeError', message });
+
+describe('volumes', () => {
+  it('are directories, memory or the host’s own paths', () => {
+    assert.deepEqual(volumePlan({ name: 'v' }, '/p'), { type: 'directory', path: '/p/volumes/v' });
+    assert.deepEqual(volumePlan({ name: 'v', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }, '/p'), {
+      type: 'tmpfs',
+      path: '/p/volumes/v',
+      sizeLimit: '1Mi',
+    });
+    assert.deepEqual(volumePlan({ name: 'v', hostPath: { path: '/h', type: 'File' } }, '/p'), {
+      type: 'hostPath',
+      path: '/h',
+      check: 'File',
+    });
+  });
+  for (const type of [
+    ...['', 'DirectoryOrCreate', 'Directory', 'FileOrCreate', 'File', 'Socket', 'CharDevice', 'BlockDevice'],
+  ]) {
+    it(`of the host are checked for their type: ${type || 'none'}`, () => {
+      const plan = { type: 'hostPath', path: '/h', check: type };
+      assert.deepEqual(volumePlan({ name: 'v', hostPath: { path: '/h', type } }, '/p'), plan);
+    });
+  }
+  it('of other kinds are refused by name', () => {
+    const claim = { name: 'v', persistentVolumeClaim: { claimName: 'c' } };
+    assert.throws(
+      () => volumePlan(claim, '/p'),
+      refused(/^volume "v": persistentVolumeClaim is not supported; use emptyDir or hostPath$/),
+    );
+    // Nor does one take the place of the other.
+    assert.throws(
+      () => volumePlan({ ...claim, emptyDir: {} }, '/p'),
+      refused(/^volume "v": persistentVolumeClaim is/),
+    );
+    assert.throws(
+      () => volumePlan({ name: 'v', emptyDir: { medium: 'HugePages' } }, '/p'),
+      refused(/emptyDir.medium HugePages is not supported/),
+    );
+    assert.throws(
+      () => volumePlan({ name: 'v', hostPath: { path: '/h', type: 'Disk' } }, '/p'),
+      refused(/hostPath.type Disk is unknown/),
+    );
+  });
+
+  const mounts = (mount: object, env: Record<string, string> = {}) => {
+    const pod = makePod({
+      volumes: [{ name: 'v', emptyDir: {} }],
+      containers: [{ name: 'main', image: 'a', volumeMounts: [{ name: 'v', mountPath: '/m', ...mount }] }],
+    });
+    const [container] = pod.spec.containers;
+    assert.ok(container);
+    return containerMounts(pod, container, '/p', new Map(Object.entries(env)));
+  };
+  const part = (subPath: string) => ({ part: { volume: 'v', subPath, index: 0 } });
+  const whole = { source: '/p/volumes/v', target: '/m', readOnly: false };
+  it('are mounted whole or in part', () => {
+    assert.deepEqual(mounts({ readOnly: true }), [{ ...whole, readOnly: true }]);
+    assert.deepEqual(mounts({ subPath: 'a/b' }), [{ ...whole, ...part('a/b') }]);
+    assert.deepEqual(mounts({ subPathExpr: 'x/$(A)$$' }, { A: '1' }), [{ ...whole, ...part('x/1$') }]);
+  });
+  for (const [mount, env, message] of [
+    [{ subPath: '..' }, {}, "unable to provision SubPath `..`: must not contain '..'"],
+    [{ subPath: 'a/../../b' }, {}, "unable to provision SubPath `a/../../b`: must not contain '..'"],
+    [{ subPath: '/etc' }, {}, 'error SubPath `/etc` must not be an absolute path'],
+    [{ subPathExpr: '$(A)' }, { A: '/tmp' }, 'error SubPath `/tmp` must not be an absolute path'],
+    [{ subPathExpr: 'x/$(A)' }, { A: '..' }, "unable to provision SubPath `x/..`: must not contain '..'"],
+    [{ subPathExpr: '$(B)/$(A)' }, { B: '' }, 'missing value for A, B'],
+    [{ subPathExpr: 'x/$(A)' }, {}, 'missing value for A'],
+  ] as const) {
+    it(`are never left, nor guessed: ${JSON.stringify([mount, env])}`, () => {
+      assert.throws(() => mounts(mount, env), { name: 'ContainerConfigError', message });
+    });
+  }
+  it('have to be there', () => {
+    assert.throws(
+      () => mounts({ name: 'w' }),
+      refused(/^container main mounts volume "w", but the pod has no/),
+    );
+    const pod = makePod({
+      containers: [{ name: 'main', image: 'a', volumeMounts: [{ name: 'v', mountPath: '/m' }] }],
+    });
+    const [container] = pod.spec.containers;
+    assert.ok(container);
+    assert.throws(
+      () => containerMounts(pod, container, '/p', new Map()),
+      refused(/has no volume of that name/),
+    );
+  });
+  it('need not be mounted, and may be more than once', () => {
+    const mountsOf = (volumeMounts?: readonly object[]) => {
+      const pod = makePod({
+        volumes: [
+          { name: 'v', emptyDir: {} },
+          { name: 'host', hostPath: { path: '/h' } },
+        ],
+        containers: [{ name: 'main', image: 'a', ...(volumeMounts && { volumeMounts }) }],
+      });
+      const [container] = pod.spec.containers;
+      assert.ok(container);
+      return containerMounts(pod, container, '/p', new Map());
+    };
+    assert.deepEqual(mountsOf(), []);
+    const [first, second] = [
+      { name: 'host', mountPath: '/a' },
+      { name: 'v', mountPath: '/b', subPath: 'x' },
+    ];
+    assert.deepEqual(mountsOf([first, second]), [
+      { source: '/h', target: '/a', readOnly: false },
+      {
+        source: '/p/volumes/v',
+        target: '/b',
+        readOnly: false,
+        part: { volume: 'v', subPath: 'x', index: 1 },
+      },
+    ]);
+  });
+
+  for (const [limits, sizeLimit, bytes] of [
+    [[], undefined, 8 * GiB],
+    [['1Gi'], undefined, GiB],
+    [['1Gi', '2Gi'], undefined, 3 * GiB],
+    [['1Gi', undefined], undefined, 8 * GiB],
+    [['1Gi', undefined], '2Gi', 2 * GiB],
+    [['1Gi'], '2Gi', GiB],
+    [['1Gi'], '512Mi', GiB / 2],
+    [['16Gi'], '0', 8 * GiB],
+    [['1Gi', '0'], undefined, 8 * GiB],
+    [['1Gi'], '1', 1],
+  ] as const) {
+    it(`in memory are bounded: limits ${JSON.stringify(limits)}, sizeLimit ${sizeLimit}`, () => {
+      const containers = (limits.length > 0 ? limits : [undefined]).map((memory, index) => ({
+        name: `c${index}`,
+        image: 'a',
+        resources: { ...(memory && { limits: { memory } }) },
+      }));
+      assert.equal(memoryVolumeBytes(makePod({ containers }), sizeLimit, 8 * GiB), bytes);
+    });
+  }
+});
+
+describe('volumes on disk that may not grow beyond a size', () => {
+  const limited = (volumes?: readonly object[]) => limitedVolumes(makePod(volumes && { volumes }), '/p');
+  const disk = (name: string, sizeLimit: string) => ({ name, emptyDir: { sizeLimit } });
+  const of = (name: string, sizeLimit: string, limitBytes: number) => ({
+    name,
+    path: `/p/volumes/${name}`,
+    sizeLimit,
+    limitBytes,
+  });
+
+  it('are those with a limit of their own', () => {
+    assert.deepEqual(limited([disk('a', '1Mi'), disk('b', '1')]), [of('a', '1Mi', 2 ** 20), of('b', '1', 1)]);
+  });
+
+  it('are none that is in memory, the host’s, without a limit, or of a kind that is not supported', () => {
+    assert.deepEqual(limited(), []);
+    const others = [
+      { name: 'memory', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } },
+      { name: 'host', hostPath: { path: '/h' } },
+      { name: 'free', emptyDir: {} },
+      disk('nothing', '0'),
+      { name: 'claim', persistentVolumeClaim: { claimName: 'c' } },
+    ];
+    assert.deepEqual(limited([...others, disk('a', '1Mi')]), [of('a', '1Mi', 2 ** 20)]);
+  });
+});
