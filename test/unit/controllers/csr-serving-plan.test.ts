@@ -173,7 +173,7 @@ decide([
   ).map(
     ([spec, from]): Row => [
       `the host name of a master, from ${from}`,
-      serving('master-1', spec),
+      serving('master-1', { extra }),
       { content: content({ commonName: 'system:node:master-1', dnsNames: ['master-1'] }) },
       'deny',
       `NotItsName: DNS name master-1 belongs to the master at 192.0.2.10, but the request comes from ${from}`,
