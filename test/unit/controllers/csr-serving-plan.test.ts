@@ -171,7 +171,7 @@ decide([
       [{ extra: { 'minik8s.io/remote-address': ['192.0.2.1'] } }, '192.0.2.1'],
     ] as const
   ).map(
-    ([spec, from]): Row => [
+    ([extra, from]): Row => [
       `the host name of a master, from ${from}`,
       serving('master-1', { extra }),
       { content: content({ commonName: 'system:node:master-1', dnsNames: ['master-1'] }) },
