@@ -167,9 +167,9 @@ decide([
   ],
   ...(
     [
-      [{}, 'an unknown address'],
-      [{ extra: { 'minik8s.io/remote-address': ['192.0.2.1'] } }, '192.0.2.1'],
-    ] as const
+      [undefined, 'an unknown address'],
+      [{ 'minik8s.io/remote-address': ['192.0.2.1'] }, '192.0.2.1'],
+    ] satisfies readonly (readonly [Record<string, string[]> | undefined, string])[]
   ).map(
     ([extra, from]): Row => [
       `the host name of a master, from ${from}`,
