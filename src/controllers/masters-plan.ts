@@ -71,7 +71,7 @@ export function planSlices(masters: readonly MasterAddress[], existing: readonly
       return [name, sliceOf(name, port, of)];
     }),
   );
-  const known = new Map(existing.map((slice) => [slice.metadata.name, slice]));
+  const known = new Set(existing.map(({ metadata }) => metadata.name));
   return {
     create: [...wanted].flatMap(([name, slice]) => (known.has(name) ? [] : [slice])),
     update: existing.flatMap((slice) => {
