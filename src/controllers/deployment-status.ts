@@ -11,8 +11,7 @@ export type DeploymentStatus = NonNullable<Deployment['status']>;
 /** What this pass did, as far as the Progressing condition tells of it. */
 export type Progress =
   | { readonly kind: 'created'; readonly name: string }
-  | { readonly kind: 'found'; readonly name: string }
-  | { readonly kind: 'none' };
+  | { readonly kind: 'found'; readonly name: string };
 
 /** progressDeadlineSeconds of this size means that there is none (MaxInt32). */
 const noDeadline = 2147483647;
@@ -21,7 +20,7 @@ export function planStatus(
   deployment: Deployment,
   newSet: ReplicaSet | undefined,
   old: readonly ReplicaSet[],
-  progress: Progress,
+  progress: Progress | undefined,
   now: number,
 ): DeploymentStatus {
   const all = newSet ? [...old, newSet] : old;
@@ -97,7 +96,7 @@ function withProgress(
   status: DeploymentStatus,
   newSet: ReplicaSet | undefined,
   conditions: Condition[],
-  progress: Progress,
+  progress: Progress | undefined,
   now: number,
 ): Condition[] {
   if (deployment.spec.progressDeadlineSeconds === noDeadline)
@@ -120,19 +119,19 @@ function nextProgress(
   status: DeploymentStatus,
   newSet: ReplicaSet | undefined,
   conditions: readonly Condition[],
-  progress: Progress,
+  progress: Progress | undefined,
   now: number,
 ): Verdict | undefined {
   const current = findCondition(conditions, 'Progressing');
   if (deployment.spec.paused) return pausedVerdict(current, true);
   if (current?.reason === 'DeploymentPaused') return pausedVerdict(current, false);
-  if (progress.kind === 'created')
+  if (progress?.kind === 'created')
     return {
       status: 'True',
       reason: 'NewReplicaSetCreated',
       message: `Created new replica set "${progress.name}"`,
     };
-  if (progress.kind === 'found' && !current)
+  if (progress?.kind === 'found' && !current)
     return {
       status: 'True',
       reason: 'FoundNewReplicaSet',

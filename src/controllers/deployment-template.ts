@@ -20,7 +20,7 @@ export function fnv32a(text: string): number {
 }
 
 /** The name suffix and label of the ReplicaSet of this template; `collisionCount` is 0 unless a name was taken. */
-export function templateHash(template: PodTemplateSpec, collisionCount: number): string {
+export function templateHash(template: PodTemplateSpec, collisionCount: number | undefined): string {
   const hash = fnv32a(`${canonicalTemplate(template)}${collisionCount || ''}`);
   return [...String(hash)]
     .map((digit) => safeAlphabet[digit.charCodeAt(0) % safeAlphabet.length] ?? '')
