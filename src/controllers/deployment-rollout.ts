@@ -157,6 +157,6 @@ function isSaturated(deployment: Deployment, newSet: ReplicaSet): boolean {
 }
 
 function annotatedNumber(set: ReplicaSet, annotation: string): number | undefined {
-  const text = set.metadata.annotations?.[annotation];
-  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+  const digits = set.metadata.annotations?.[annotation]?.match(/^\d+$/)?.[0];
+  return digits === undefined ? undefined : Number(digits);
 }

@@ -46,8 +46,10 @@ export function planSlices(
   };
   const byPorts = Map.groupBy(slices, (slice) => portsKey(slice.ports));
   // A Service without endpoints keeps one empty slice, which says that there are none.
-  if (desired.size === 0)
-    desired.set(portsKey(slices[0]?.ports ?? []), { ports: slices[0]?.ports ?? [], endpoints: [] });
+  if (desired.size === 0) {
+    const ports = slices[0]?.ports ?? [];
+    desired.set(portsKey(ports), { ports, endpoints: [] });
+  }
   for (const [key, group] of desired) {
     const packed = pack(group.endpoints, byPorts.get(key) ?? []);
     for (const { slice, endpoints } of packed.kept) {

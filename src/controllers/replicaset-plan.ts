@@ -6,7 +6,7 @@ import type { ReplicaSet } from '../api/apps/v1/replica-set.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
 import { isPodActive, podAvailableIn, podCondition, podReady } from '../api/core/v1/pod-conditions.ts';
 import { deepEqual } from '../apimachinery/equality.ts';
-import { matches, selectorFromMap } from '../apimachinery/labels.ts';
+import { matches, selectorFromLabelSelector } from '../apimachinery/labels.ts';
 import { withCondition, withoutCondition } from './conditions.ts';
 
 export type ReplicaSetStatus = NonNullable<ReplicaSet['status']>;
@@ -65,7 +65,7 @@ const phaseRank = { Pending: 0, Unknown: 1, Running: 2, Succeeded: 2, Failed: 2 
 /** A whole number of 32 bits; anything else counts as 0. */
 function deletionCost(pod: Pod): number {
   const text = pod.metadata.annotations?.['controller.kubernetes.io/pod-deletion-cost'];
-  const cost = Number(text?.match(/^(0|-?[1-9]\d{0,9})$/)?.[0] ?? 0);
+  const cost = Number(text?.match(/^(0|-?[1-9]\d{0,9})$/)?.[0]);
   return cost === (cost | 0) ? cost : 0;
 }
 
@@ -101,7 +101,7 @@ export function planStatus(
   nowText: string,
 ): StatusPlan {
   const active = owned.filter(isPodActive);
-  const template = selectorFromMap(set.spec.template.metadata.labels ?? {});
+  const template = selectorFromLabelSelector({ matchLabels: set.spec.template.metadata.labels });
   const waits = active.map((pod) => podAvailableIn(pod, set.spec.minReadySeconds ?? 0, now));
   const later = waits.flatMap((wait) => wait || []);
   const old = set.status?.conditions ?? [];

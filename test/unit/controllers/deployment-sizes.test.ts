@@ -125,6 +125,9 @@ describe('a change of spec.replicas', () => {
     assert.equal(seen(sized('a', 3, 3, 4), sized('b', 1, 1, 5)), true);
     assert.equal(seen(sized('a', 0, 0, 5)), false, 'one without pods is not sized again');
     assert.equal(seen(sized('a', 3)), false, 'one that nobody has sized');
+    const strange = sized('a', 3);
+    strange.metadata.annotations = { [desiredReplicasAnnotation]: 'x4' };
+    assert.equal(seen(strange), false, 'one sized for what is no number');
     assert.equal(seen(), false);
   });
 
@@ -222,10 +225,36 @@ describe('a change of spec.replicas', () => {
     assert.deepEqual(brief(proportionalScale(target, sized('new', 1), [strange])), { a: 6, new: 2 });
   });
 
-  it('gives what rounding leaves over to the largest, and of two of a size to the older when it shrinks', () => {
-    const three = [sized('a', 1, 1, 3), sized('b', 1, 1, 3, 5), sized('c', 1, 1, 3, 9)];
-    assert.deepEqual(brief(proportionalScale(rolling(4, 0, 1), undefined, three)), { c: 2, b: 1, a: 1 });
-    assert.deepEqual(brief(proportionalScale(rolling(2, 0, 1), undefined, three)), { a: 0, b: 1, c: 1 });
+  it('gives what rounding leaves over, or takes it, at the largest', () => {
+    // Sizes of a, b and c, from the oldest to the youngest, what they were sized for, and what is wanted.
+    const cases: [number[], number, number, Record<string, number>][] = [
+      [[1, 1, 1], 3, 4, { a: 1, b: 1, c: 2 }],
+      [[1, 1, 1], 3, 2, { a: 0, b: 1, c: 1 }],
+      [[1, 1, 2], 4, 3, { a: 1, b: 1, c: 1 }],
+      [[1, 1, 2], 4, 2, { a: 1, b: 1, c: 0 }],
+      [[1, 1], 2, 3, { a: 1, b: 2 }],
+      [[1, 1], 2, 4, { a: 2, b: 2 }],
+      [[1, 1], 2, 5, { a: 2, b: 3 }],
+      // Sized for fewer than there are by now, which cannot be undone in one go.
+      [[1, 1], 1, 2, { a: 1, b: 1 }],
+      [[1, 2], 1, 3, { a: 1, b: 2 }],
+      [[1, 1], 1, 3, { a: 1, b: 2 }],
+    ];
+    for (const [sizes, before, wanted, expected] of cases) {
+      const sets = sizes.map((size, age) => sized('abc'.charAt(age), size, size, before, age));
+      const scales = proportionalScale(rolling(wanted, 0, 1), undefined, sets);
+      assert.deepEqual(brief(scales), expected, `${sizes} to ${wanted}`);
+    }
+  });
+
+  it('to one leaves room for the surge', () => {
+    const sets = [sized('a', 6, 6, 8), sized('new', 2, 2, 8)];
+    assert.deepEqual(brief(proportionalScale(rolling(1, 3, 0), undefined, sets)), { a: 3, new: 1 });
+  });
+
+  it('goes to the youngest where nothing tells the proportion', () => {
+    const sets = [sized('a', 2, 2, undefined, 1), sized('b', 2, 2, undefined, 2)];
+    assert.deepEqual(brief(proportionalScale(rolling(8, 0, 1), undefined, sets)), { a: 2, b: 6 });
   });
 });
 

@@ -31,6 +31,16 @@ describe('of two pods of a ReplicaSet the first to go is', () => {
       pod('a', { phase: 'Unknown' }),
     ],
     ['the one that has said nothing yet, before one that runs', silent('z'), pod('a')],
+    [
+      'the one that costs nothing, before one of a small cost',
+      ready('z', { metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '0' } } }),
+      ready('a', { metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '1' } } }),
+    ],
+    [
+      'the one of which no cost is said, before one of a small cost',
+      ready('z'),
+      ready('a', { metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '1' } } }),
+    ],
     ['the one that restarted once, before one that never did', ready('z', { restarts: 1 }), ready('a')],
     [
       'the one with siblings on its node, before one with none',
