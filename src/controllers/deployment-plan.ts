@@ -21,13 +21,7 @@ import {
   type Scale,
   shrinkOldSets,
 } from './deployment-rollout.ts';
-import {
-  type DeploymentStatus,
-  deadlineIn,
-  isComplete,
-  type Progress,
-  planStatus,
-} from './deployment-status.ts';
+import { type DeploymentStatus, deadlineIn, isComplete, planStatus } from './deployment-status.ts';
 import { findNewReplicaSet, oldestFirst, podTemplateHashLabel, templateHash } from './deployment-template.ts';
 
 export const revisionAnnotation = 'deployment.kubernetes.io/revision';
@@ -74,8 +68,8 @@ export function planDeployment(
 ): DeploymentPlan {
   const newSet = findNewReplicaSet(deployment, sets);
   const old = sets.filter((set) => set !== newSet);
-  const rollout = isTerminating(deployment) ? idle(newSet) : planRollout(deployment, newSet, old, pods);
-  const status = planStatus(deployment, newSet, old, rollout.progress, now);
+  const rollout = isTerminating(deployment) ? { actions: [] } : planRollout(deployment, newSet, old, pods);
+  const status = planStatus(deployment, newSet, old, rollout.created, now);
   const finished = rollout.actions.length === 0 && (isComplete(deployment, status) || deployment.spec.paused);
   const actions = finished && !isTerminating(deployment) ? cleanUp(deployment, old) : rollout.actions;
   return {
@@ -88,13 +82,9 @@ export function planDeployment(
 
 interface Rollout {
   readonly actions: readonly DeploymentAction[];
-  readonly progress: Progress | undefined;
+  /** The name of the new set, when this makes it. */
+  readonly created?: string;
 }
-
-const idle = (newSet: ReplicaSet | undefined): Rollout => ({
-  actions: [],
-  progress: newSet && { kind: 'found', name: newSet.metadata.name },
-});
 
 function planRollout(
   deployment: Deployment,
@@ -106,16 +96,14 @@ function planRollout(
   const all = newSet ? [...old, newSet] : old;
   if (paused || (strategy.type === 'RollingUpdate' && isScalingEvent(deployment, all))) {
     const sized = resize(deployment, proportionalScale(deployment, newSet, old));
-    if (sized.length > 0 || !newSet) return { ...idle(newSet), actions: sized };
-    return { ...idle(newSet), actions: syncRevision(deployment, newSet, old) };
+    return { actions: sized.length > 0 || !newSet ? sized : syncRevision(deployment, newSet, old) };
   }
   if (strategy.type === 'Recreate') {
     const shrinking = resize(
       deployment,
       old.filter((set) => set.spec.replicas > 0).map((set) => ({ set, replicas: 0 })),
     );
-    if (shrinking.length > 0) return { ...idle(newSet), actions: shrinking };
-    if (oldPodsRun(old, pods)) return idle(newSet);
+    if (shrinking.length > 0 || oldPodsRun(old, pods)) return { actions: shrinking };
   }
   if (!newSet) return createNewSet(deployment, old);
   const replicas = newSetReplicas(deployment, newSet, old);
@@ -124,7 +112,7 @@ function planRollout(
   // Growing the new and shrinking the old are separate stages: the second is decided on what the first led to.
   const shrunk =
     replicas === newSet.spec.replicas ? resize(deployment, shrinkOldSets(deployment, newSet, old)) : [];
-  return { ...idle(newSet), actions: [...own, ...shrunk] };
+  return { actions: [...own, ...shrunk] };
 }
 
 function oldPodsRun(old: readonly ReplicaSet[], pods: readonly Pod[]): boolean {
@@ -181,7 +169,7 @@ function createNewSet(deployment: Deployment, old: readonly ReplicaSet[]): Rollo
   ];
   if (deployment.metadata.annotations?.[revisionAnnotation] !== revision)
     actions.push({ type: 'setRevision', revision });
-  return { actions, progress: { kind: 'created', name } };
+  return { actions, created: name };
 }
 
 /**
@@ -246,8 +234,8 @@ const scaled = (name: string, before: number, after: number): string | undefined
 
 /** Forgets the oldest revisions beyond revisionHistoryLimit, of sets that have nothing left. */
 function cleanUp(deployment: Deployment, old: readonly ReplicaSet[]): DeploymentAction[] {
-  const alive = oldestFirst(old.filter((set) => !isTerminating(set))).sort(
-    (a, b) => Number(revisionOf(a) > revisionOf(b)) - Number(revisionOf(a) < revisionOf(b)),
+  const alive = oldestFirst(old.filter((set) => !isTerminating(set))).sort((a, b) =>
+    Number(revisionOf(a) - revisionOf(b)),
   );
   const surplus = Math.max(0, alive.length - deployment.spec.revisionHistoryLimit);
   return alive

@@ -8,19 +8,15 @@ import { rolloutLimits, sumReplicas } from './deployment-rollout.ts';
 
 export type DeploymentStatus = NonNullable<Deployment['status']>;
 
-/** What this pass did, as far as the Progressing condition tells of it. */
-export type Progress =
-  | { readonly kind: 'created'; readonly name: string }
-  | { readonly kind: 'found'; readonly name: string };
-
 /** progressDeadlineSeconds of this size means that there is none (MaxInt32). */
 const noDeadline = 2147483647;
 
+/** `created` is the name of the set that this pass makes. */
 export function planStatus(
   deployment: Deployment,
   newSet: ReplicaSet | undefined,
   old: readonly ReplicaSet[],
-  progress: Progress | undefined,
+  created: string | undefined,
   now: number,
 ): DeploymentStatus {
   const all = newSet ? [...old, newSet] : old;
@@ -55,7 +51,7 @@ export function planStatus(
         }),
     ...at,
   });
-  const progressed = withProgress(deployment, numbers, newSet, conditions, progress, now);
+  const progressed = withProgress(deployment, numbers, newSet, conditions, created, now);
   const failure = all.map((set) => findCondition(set.status?.conditions, 'ReplicaFailure')).find(Boolean);
   numbers.conditions = failure
     ? withCondition(progressed, { ...failure, ...at })
@@ -96,12 +92,12 @@ function withProgress(
   status: DeploymentStatus,
   newSet: ReplicaSet | undefined,
   conditions: Condition[],
-  progress: Progress | undefined,
+  created: string | undefined,
   now: number,
 ): Condition[] {
   if (deployment.spec.progressDeadlineSeconds === noDeadline)
     return withoutCondition(conditions, 'Progressing');
-  const next = nextProgress(deployment, status, newSet, conditions, progress, now);
+  const next = nextProgress(deployment, status, newSet, conditions, created, now);
   if (!next) return conditions;
   const time = rfc3339(now);
   const condition = { type: 'Progressing', ...next, lastUpdateTime: time, lastTransitionTime: time };
@@ -119,23 +115,23 @@ function nextProgress(
   status: DeploymentStatus,
   newSet: ReplicaSet | undefined,
   conditions: readonly Condition[],
-  progress: Progress | undefined,
+  created: string | undefined,
   now: number,
 ): Verdict | undefined {
   const current = findCondition(conditions, 'Progressing');
   if (deployment.spec.paused) return pausedVerdict(current, true);
   if (current?.reason === 'DeploymentPaused') return pausedVerdict(current, false);
-  if (progress?.kind === 'created')
+  if (created !== undefined)
     return {
       status: 'True',
       reason: 'NewReplicaSetCreated',
-      message: `Created new replica set "${progress.name}"`,
+      message: `Created new replica set "${created}"`,
     };
-  if (progress?.kind === 'found' && !current)
+  if (newSet && !current)
     return {
       status: 'True',
       reason: 'FoundNewReplicaSet',
-      message: `Found new replica set "${progress.name}"`,
+      message: `Found new replica set "${newSet.metadata.name}"`,
     };
   const settled = status.replicas === status.updatedReplicas && current?.reason === 'NewReplicaSetAvailable';
   if (settled) return undefined;
