@@ -59,14 +59,13 @@ export function planStatus(
   return numbers;
 }
 
-/** Every replica is of the newest template and available. */
+/** Every replica is of the newest template and available. `status` is what `planStatus` gave. */
 export function isComplete(deployment: Deployment, status: DeploymentStatus): boolean {
   const { replicas } = deployment.spec;
   return (
     status.updatedReplicas === replicas &&
     status.replicas === replicas &&
-    status.availableReplicas === replicas &&
-    (status.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0)
+    status.availableReplicas === replicas
   );
 }
 

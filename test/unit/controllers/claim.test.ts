@@ -19,7 +19,11 @@ const names = (objects: readonly KubeObject[]) => objects.map(({ metadata }) => 
 describe('what is claimed', () => {
   const claim = (one: Pod, owner = set, adoptable?: (pod: Pod) => boolean) => {
     const { owned, adopt, release } = planClaims(owner, selector, [one], adoptable);
-    return [...names(owned).map(() => 'owned'), ...names(adopt).map(() => 'adopt'), ...names(release).map(() => 'release')].join();
+    return [
+      ...names(owned).map(() => 'owned'),
+      ...names(adopt).map(() => 'adopt'),
+      ...names(release).map(() => 'release'),
+    ].join();
   };
   const other = { labels: { app: 'other' } };
   const going = { deletionTimestamp: at(1) };
@@ -38,7 +42,10 @@ describe('what is claimed', () => {
     it(`of ${title}: ${expected || 'nothing'}`, () => assert.equal(claim(pod('p', { metadata })), expected));
 
   it('is nothing that is not worth it', () => {
-    assert.equal(claim(pod('p'), set, () => false), '');
+    assert.equal(
+      claim(pod('p'), set, () => false),
+      '',
+    );
   });
   it('is only what it has, while it is being deleted itself', () => {
     const dying = replicaSet('web', 1, { metadata: { ...set.metadata, ...going } });
@@ -103,7 +110,11 @@ describe('carried out', () => {
 
   it('what is adopted has its owner beside those it had, and is owned from then on', async () => {
     const server = serverWith(set, [orphan, noted]);
-    assert.deepEqual(await server.carryOut({ owned: [pod('own')], adopt: [orphan, noted] }), ['own', 'orphan', 'noted']);
+    assert.deepEqual(await server.carryOut({ owned: [pod('own')], adopt: [orphan, noted] }), [
+      'own',
+      'orphan',
+      'noted',
+    ]);
     assert.deepEqual(server.ownersOf('orphan'), ['uid-web']);
     assert.deepEqual(server.ownersOf('noted'), ['uid-note', 'uid-web']);
   });

@@ -17,13 +17,22 @@ it('a new one comes last', () => {
   assert.deepEqual(withCondition([other], said('True', 'A', 1)), [other, said('True', 'A', 1)]);
 });
 it('one of the same status and reason stays as it is, whatever it says', () => {
-  assert.deepEqual(withCondition([said('True', 'A', 1), other], said('True', 'A', 2, 'n')), [said('True', 'A', 1), other]);
+  assert.deepEqual(withCondition([said('True', 'A', 1), other], said('True', 'A', 2, 'n')), [
+    said('True', 'A', 1),
+    other,
+  ]);
 });
 it('one of another reason takes its place, and keeps the time of the status', () => {
-  assert.deepEqual(withCondition([said('True', 'A', 1), other], said('True', 'B', 2)), [said('True', 'B', 1), other]);
+  assert.deepEqual(withCondition([said('True', 'A', 1), other], said('True', 'B', 2)), [
+    said('True', 'B', 1),
+    other,
+  ]);
 });
 it('one of another status takes its place and its time, even with the same reason', () => {
-  assert.deepEqual(withCondition([other, said('True', 'A', 1)], said('False', 'A', 2)), [other, said('False', 'A', 2)]);
+  assert.deepEqual(withCondition([other, said('True', 'A', 1)], said('False', 'A', 2)), [
+    other,
+    said('False', 'A', 2),
+  ]);
 });
 it('is found by type, and taken out by type', () => {
   const both = [other, said('True', 'A', 1)];
