@@ -1,0 +1,117 @@
+/**
+ * A controller between a cache that a test fills by hand, so that it can lag, and a server that keeps objects as they are
+ * written: without defaults, validation or admission. Whether the real one takes the writes is for integration tests.
+ */
+import { deepCopy } from '../../../src/apimachinery/equality.ts';
+import { type KubeObject, type ObjectKey, objectKey } from '../../../src/apimachinery/meta.ts';
+import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
+import { newConflict, newNotFound } from '../../../src/apimachinery/status-error.ts';
+import type { Client, DeleteOptions } from '../../../src/client/client.ts';
+import type { ControllerFactory } from '../../../src/controller-runtime/definition.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { at } from './objects.ts';
+
+export class ScriptedWorld {
+  readonly clock = new FakeClock();
+  readonly log = new RecordingLogger();
+  readonly seen = new ScriptedInformers();
+  /** `TYPE REASON NAME: MESSAGE` of each event. */
+  readonly told: string[] = [];
+  /** What is not there any more, as it was last. */
+  readonly gone = new Map<string, KubeObject>();
+  /** Answers instead of the server when it gives an error; `verb` is one of the client's methods. */
+  refuse: (verb: string, name: string) => Error | undefined = () => undefined;
+  readonly #stored = new Map<string, KubeObject>();
+  readonly #controller: ReturnType<ControllerFactory>;
+
+  constructor(factory: ControllerFactory) {
+    const { clock, log, seen: informers } = this;
+    this.#controller = factory({
+      client: this.#client(),
+      clock,
+      log,
+      informers,
+      random: new SeededRandom(1),
+      events: {
+        event: (about, type, reason, message) =>
+          void this.told.push(`${type} ${reason} ${about.metadata.name}: ${message}`),
+      },
+    });
+  }
+
+  reconcile = (key: ObjectKey) => this.#controller.reconcile(key, new AbortController().signal);
+
+  /** The keys that a change of the object means. */
+  keysOf<T extends KubeObject>(ref: ResourceRef<T>, object: T): readonly ObjectKey[] {
+    return this.#controller.watches.flatMap(({ resource, keys }) =>
+      resource.kind === ref.kind ? keys(object) : [],
+    );
+  }
+
+  /** On the server and in the cache. */
+  put<T extends KubeObject>(ref: ResourceRef<T>, object: T): T {
+    this.store(ref, object);
+    this.seen.put(ref, object);
+    return object;
+  }
+
+  /** On the server alone. */
+  store<T extends KubeObject>(ref: ResourceRef<T>, object: T): void {
+    this.#stored.set(`${ref.kind} ${objectKey(object)}`, object);
+  }
+
+  /** From the server alone. */
+  take(ref: ResourceRef, key: ObjectKey): void {
+    this.#stored.delete(`${ref.kind} ${key}`);
+  }
+
+  stored<T extends KubeObject>(ref: ResourceRef<T>, key: ObjectKey): T | undefined {
+    return this.#stored.get(`${ref.kind} ${key}`) as T | undefined;
+  }
+
+  names(ref: ResourceRef): string[] {
+    const keys = [...this.#stored.keys()].filter((key) => key.startsWith(`${ref.kind} `));
+    return keys.map((key) => key.slice(key.lastIndexOf('/') + 1)).sort();
+  }
+
+  #client(): Client {
+    const resource = (ref: ResourceRef) => {
+      const find = async (verb: string, name: string, namespace?: string) => {
+        const error = this.refuse(verb, name);
+        if (error) throw error;
+        const id = `${ref.kind} ${namespace ? `${namespace}/` : ''}${name}`;
+        const object = this.#stored.get(id);
+        if (!object) throw newNotFound(ref, name);
+        return { id, object };
+      };
+      const write = (verb: string) => async (next: KubeObject) => {
+        const { id } = await find(verb, next.metadata.name, next.metadata.namespace);
+        this.#stored.set(id, deepCopy(next));
+        return next;
+      };
+      return {
+        get: async (name: string, namespace?: string) => (await find('get', name, namespace)).object,
+        update: write('update'),
+        updateStatus: write('updateStatus'),
+        delete: async (name: string, namespace?: string, options: DeleteOptions = {}) => {
+          const { id, object } = await find('delete', name, namespace);
+          const { uid, resourceVersion } = object.metadata;
+          const wanted = { uid, resourceVersion, ...options.preconditions };
+          if (wanted.uid !== uid || wanted.resourceVersion !== resourceVersion)
+            throw newConflict(ref, name, 'it is another by now');
+          if (ref.kind === 'Pod' && options.gracePeriodSeconds !== 0) {
+            const metadata = { ...object.metadata, deletionTimestamp: at(0) };
+            this.#stored.set(id, { ...object, metadata });
+            return;
+          }
+          this.#stored.delete(id);
+          this.gone.set(name, object);
+        },
+      };
+    };
+    return { resource } as unknown as Client;
+  }
+}
