@@ -24,6 +24,8 @@ export class ScriptedWorld {
   readonly gone = new Map<string, KubeObject>();
   /** Answers instead of the server when it gives an error; `verb` is one of the client's methods. */
   refuse: (verb: string, name: string) => Error | undefined = () => undefined;
+  /** `VERB KIND NAME` of each request. */
+  readonly asked: string[] = [];
   readonly #stored = new Map<string, KubeObject>();
   readonly #controller: ReturnType<ControllerFactory>;
 
@@ -74,12 +76,13 @@ export class ScriptedWorld {
 
   names(ref: ResourceRef): string[] {
     const keys = [...this.#stored.keys()].filter((key) => key.startsWith(`${ref.kind} `));
-    return keys.map((key) => key.slice(key.lastIndexOf('/') + 1)).sort();
+    return keys.map((key) => key.split(/[ \/]/).at(-1) ?? '').sort();
   }
 
   #client(): Client {
     const resource = (ref: ResourceRef) => {
       const find = async (verb: string, name: string, namespace?: string) => {
+        this.asked.push(`${verb} ${ref.kind} ${name}`);
         const error = this.refuse(verb, name);
         if (error) throw error;
         const id = `${ref.kind} ${namespace ? `${namespace}/` : ''}${name}`;
@@ -87,9 +90,16 @@ export class ScriptedWorld {
         if (!object) throw newNotFound(ref, name);
         return { id, object };
       };
+      const keep = (id: string, next: KubeObject) => {
+        const { deletionTimestamp, finalizers = [], name } = next.metadata;
+        const ends = deletionTimestamp !== undefined && finalizers.length === 0 && ref.kind !== 'Pod';
+        if (!ends) return void this.#stored.set(id, next);
+        this.#stored.delete(id);
+        this.gone.set(name, next);
+      };
       const write = (verb: string) => async (next: KubeObject) => {
         const { id } = await find(verb, next.metadata.name, next.metadata.namespace);
-        this.#stored.set(id, deepCopy(next));
+        keep(id, deepCopy(next));
         return next;
       };
       return {
@@ -102,13 +112,16 @@ export class ScriptedWorld {
           const wanted = { uid, resourceVersion, ...options.preconditions };
           if (wanted.uid !== uid || wanted.resourceVersion !== resourceVersion)
             throw newConflict(ref, name, 'it is another by now');
-          if (ref.kind === 'Pod' && options.gracePeriodSeconds !== 0) {
-            const metadata = { ...object.metadata, deletionTimestamp: at(0) };
-            this.#stored.set(id, { ...object, metadata });
+          if (options.gracePeriodSeconds === 0) {
+            this.#stored.delete(id);
+            this.gone.set(name, object);
             return;
           }
-          this.#stored.delete(id);
-          this.gone.set(name, object);
+          const finalizer = { Foreground: ['foregroundDeletion'], Orphan: ['orphan'], Background: [] }[
+            options.propagationPolicy ?? 'Background'
+          ];
+          const finalizers = [...(object.metadata.finalizers ?? []), ...finalizer];
+          keep(id, { ...object, metadata: { ...object.metadata, deletionTimestamp: at(0), finalizers } });
         },
       };
     };
