@@ -171,6 +171,5 @@ function hasProgressed(before: DeploymentStatus, after: DeploymentStatus): boole
 
 function isTimedOut(deployment: Deployment, current: Condition | undefined, now: number): boolean {
   if (!current?.lastUpdateTime || current.reason === 'NewReplicaSetAvailable') return false;
-  if (current.reason === 'ProgressDeadlineExceeded') return true;
   return Date.parse(current.lastUpdateTime) + deployment.spec.progressDeadlineSeconds * 1000 < now;
 }

@@ -236,6 +236,8 @@ describe('the condition Progressing', () => {
     assert.equal(reason(before), 'Unknown DeploymentResumed: Deployment is resumed');
     const failed = { ...counted, conditions: progressing('ProgressDeadlineExceeded', 'False') };
     assert.deepEqual(said(failed, paused), failed.conditions[0]);
+    const still = { ...counted, conditions: progressing('DeploymentPaused', 'Unknown') };
+    assert.deepEqual(said(still, paused), still.conditions[0], 'it is said once');
   });
 
   for (const [title, before] of [
@@ -263,6 +265,19 @@ describe('the condition Progressing', () => {
         lastTransitionTime: at(10),
       });
     });
+
+  it('moves on beside the others', () => {
+    const before = {
+      ...going,
+      readyReplicas: 2,
+      conditions: [{ type: 'Other', status: 'True' as const }, ...going.conditions],
+    };
+    const { conditions } = planStatus(withStatus(deployment(4), before), fresh, [old], undefined, now);
+    assert.deepEqual(
+      conditions?.map(({ type }) => type),
+      ['Other', 'Progressing', 'Available'],
+    );
+  });
 
   for (const [title, before] of [
     ['nothing changes', {}],

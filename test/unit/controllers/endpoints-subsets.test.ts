@@ -132,7 +132,9 @@ describe('the subsets', () => {
       },
     ]);
     const bare = { addresses: ['10.0.0.1'], conditions: {} };
-    assert.deepEqual(subsetsOf(slice([], [bare])), [{ addresses: [{ ip: '10.0.0.1' }] }]);
+    assert.deepEqual(subsetsOf(slice([], [bare, { ...bare, addresses: ['10.0.0.2'] }])), [
+      { addresses: [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }] },
+    ]);
   });
 });
 
@@ -214,6 +216,14 @@ describe('of more than one object may hold', () => {
       [334, undefined, 1],
       [334, undefined, 2],
       [332, undefined, 3],
+    ]);
+  });
+
+  it('a part may be a single one', () => {
+    const uneven = [slice([port(1)], many(1, 1)), slice([port(2)], many(2, maxAddresses))];
+    assert.deepEqual(counts(uneven), [
+      [1, undefined, 1],
+      [maxAddresses - 1, undefined, 2],
     ]);
   });
 

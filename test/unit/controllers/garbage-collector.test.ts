@@ -32,10 +32,12 @@ beforeEach(() => {
 const put = (...objects: ConfigMap[]) => {
   for (const object of objects) world.put(configMapResource, object);
 };
-const keyOf = (object: KubeObject, ref: ResourceRef = configMapResource) => world.keysOf(ref, object)[0] ?? assert.fail();
+const keyOf = (object: KubeObject, ref: ResourceRef = configMapResource) =>
+  world.keysOf(ref, object)[0] ?? assert.fail();
 const reconcile = (object: KubeObject, ref?: ResourceRef) => world.reconcile(keyOf(object, ref));
 const left = () => world.names(configMapResource);
-const ownersOf = (name: string) => world.stored(configMapResource, `default/${name}`)?.metadata.ownerReferences?.map(({ uid }) => uid);
+const ownersOf = (name: string) =>
+  world.stored(configMapResource, `default/${name}`)?.metadata.ownerReferences?.map(({ uid }) => uid);
 
 describe('an object', () => {
   it('goes when its owner is not there, and not while it is', async () => {
@@ -100,11 +102,20 @@ describe('an object', () => {
 
 describe('an object that is gone', () => {
   it('takes those it owned along; one that cannot go does not keep the others', async () => {
-    put(map('a', [owned('gone')]), map('b', [owned('gone')]), map('c', [owned('gone')]), map('d', [owned('other')]));
+    put(
+      map('a', [owned('gone')]),
+      map('b', [owned('gone')]),
+      map('c', [owned('gone')]),
+      map('d', [owned('other')]),
+    );
     world.refuse = (verb, name) => (verb === 'delete' && name === 'b' ? newInternalError('no') : undefined);
     await assert.rejects(reconcile(map('gone')), /no/);
     assert.deepEqual(left(), ['b', 'd']);
-    assert.equal(world.asked.filter((request) => request.startsWith('get')).length, 1, 'it is looked up once');
+    assert.equal(
+      world.asked.filter((request) => request.startsWith('get')).length,
+      1,
+      'it is looked up once',
+    );
   });
 
   it('is not judged by one that looks for it in the wrong place', async () => {
@@ -130,18 +141,26 @@ describe('an object that is gone', () => {
 
 describe('an object that is being deleted', () => {
   it('deletes those that hold it up, and waits for those that go already', async () => {
-    const leaving = map('leaving', [owned('going')], { deletionTimestamp: at(1), finalizers: ['example.com/mine'] });
+    const leaving = map('leaving', [owned('going')], {
+      deletionTimestamp: at(1),
+      finalizers: ['example.com/mine'],
+    });
     put(map('going', [], waiting), map('a', [owned('going')]), leaving);
     await reconcile(map('going'));
     assert.deepEqual(left(), ['going', 'leaving']);
     assert.deepEqual(world.stored(configMapResource, 'default/leaving'), leaving);
-    assert.deepEqual(world.stored(configMapResource, 'default/going')?.metadata.finalizers, waiting.finalizers);
+    assert.deepEqual(
+      world.stored(configMapResource, 'default/going')?.metadata.finalizers,
+      waiting.finalizers,
+    );
   });
 
   it('waits for nobody when nothing holds it up, and keeps the finalizers of others', async () => {
     put(map('going', [], waiting), map('a', [owned('going', { blockOwnerDeletion: false })]));
     await reconcile(map('going'));
-    assert.deepEqual(world.stored(configMapResource, 'default/going')?.metadata.finalizers, ['example.com/mine']);
+    assert.deepEqual(world.stored(configMapResource, 'default/going')?.metadata.finalizers, [
+      'example.com/mine',
+    ]);
     assert.deepEqual(left(), ['a', 'going']);
   });
 
@@ -165,10 +184,13 @@ describe('an object that is being deleted', () => {
     put(map('a', [owned('b'), owned('here')], waiting), map('b', [owned('a')], waiting), map('here'));
     await reconcile(map('a'));
     const references = world.stored(configMapResource, 'default/a')?.metadata.ownerReferences;
-    assert.deepEqual(references?.map(({ uid, blockOwnerDeletion }) => [uid, blockOwnerDeletion]), [
-      ['uid-b', false],
-      ['uid-here', true],
-    ]);
+    assert.deepEqual(
+      references?.map(({ uid, blockOwnerDeletion }) => [uid, blockOwnerDeletion]),
+      [
+        ['uid-b', false],
+        ['uid-here', true],
+      ],
+    );
   });
 });
 

@@ -37,7 +37,9 @@ it('ports are the same in any order, and others when anything about one of them 
 
 it('a selector that says nothing is none', () => {
   assert.deepEqual(
-    ([{ app: 'web' }, {}, undefined] as (Record<string, string> | undefined)[]).map((selector) => hasSelector(service({ selector }))),
+    ([{ app: 'web' }, {}, undefined] as (Record<string, string> | undefined)[]).map((selector) =>
+      hasSelector(service({ selector })),
+    ),
     [true, false, false],
   );
 });

@@ -76,7 +76,7 @@ export class ScriptedWorld {
 
   names(ref: ResourceRef): string[] {
     const keys = [...this.#stored.keys()].filter((key) => key.startsWith(`${ref.kind} `));
-    return keys.map((key) => key.split(/[ \/]/).at(-1) ?? '').sort();
+    return keys.map((key) => key.split(/[ /]/).at(-1) ?? '').sort();
   }
 
   #client(): Client {
