@@ -146,8 +146,7 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
 
   async function dropOwners({ kind, object }: Item, uids: readonly string[]): Promise<void> {
     const next = deepCopy(object);
-    next.metadata.ownerReferences =
-      next.metadata.ownerReferences?.filter(({ uid }) => !uids.includes(uid)) ?? [];
+    next.metadata.ownerReferences = next.metadata.ownerReferences?.filter(({ uid }) => !uids.includes(uid));
     await ifPresent(client.resource(kind.ref).update(next));
   }
 
@@ -160,7 +159,7 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
 
   async function removeFinalizer({ kind, object }: Item, finalizer: string): Promise<void> {
     const next = deepCopy(object);
-    next.metadata.finalizers = next.metadata.finalizers?.filter((name) => name !== finalizer) ?? [];
+    next.metadata.finalizers = next.metadata.finalizers?.filter((name) => name !== finalizer);
     await ifPresent(client.resource(kind.ref).update(next));
   }
 

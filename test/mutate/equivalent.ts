@@ -43,8 +43,36 @@ export const equivalents: readonly Equivalent[] = [
     because: 'both lists are of the same length',
   })),
   {
+    file: 'src/controllers/garbage-collector.ts',
+    line: 'if (references.length === 0 && !isTerminating(object)) return;',
+    change: 'references.length === 0 && !isTerminating(object) → false',
+    because: 'it saves work: the plan for such an object is none',
+  },
+  {
+    file: 'src/controllers/garbage-collector.ts',
+    line: "const [kind = '', uid = '', at = ''] = key.split(' ');",
+    change: "'' → 'mutated'",
+    because: 'every key has three parts',
+  },
+  {
+    file: 'src/controllers/taint-eviction.ts',
+    line: 'const left = pod && node ? timeLeft(key, pod, node) : undefined;',
+    change: 'pod && node → (node)',
+    because: 'the node is that of the pod',
+  },
+  ...[
+    '!pod || !node → (!pod)',
+    '!pod || !node → (!node)',
+    '!pod || !node || left === undefined → (left === undefined)',
+  ].map((change) => ({
+    file: 'src/controllers/taint-eviction.ts',
+    line: 'if (!pod || !node || left === undefined) {',
+    change,
+    because: 'a time is left only to a pod on a node',
+  })),
+  {
     file: 'src/controllers/endpoints-plan.ts',
-    line: "ports.map(({ name = '', port }) => `${name} ${String(port).padStart(5, '0')}`).join();",
+    line: `ports.map(({ name = '', port }) => \`\${name} \${String(port).padStart(5, '0')}\`).join();`,
     change: '5 → 6',
     because: 'a port has at most five digits',
   },
@@ -95,7 +123,7 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     file: 'src/controllers/deployment-plan.ts',
-    line: ": `Scaled ${after > before ? 'up' : 'down'} replica set ${name} from ${before} to ${after}`;",
+    line: `: \`Scaled \${after > before ? 'up' : 'down'} replica set \${name} from \${before} to \${after}\`;`,
     change: 'after > before → after >= before',
     because: 'sizes that are equal have been answered before',
   },

@@ -1,13 +1,14 @@
 /** What the garbage collector does to objects, where its cache lags, references are wrong, or requests fail. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
+import { replicaSetResource } from '../../../src/api/apps/v1/replica-set.ts';
 import { type ConfigMap, configMapResource } from '../../../src/api/core/v1/config-map.ts';
 import { nodeResource } from '../../../src/api/core/v1/node.ts';
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { newInternalError } from '../../../src/apimachinery/status-error.ts';
 import { garbageCollector } from '../../../src/controllers/garbage-collector.ts';
-import { at, meta, node } from './objects.ts';
+import { at, meta, node, replicaSet } from './objects.ts';
 import { ScriptedWorld } from './scripted-world.ts';
 
 const owned = (name: string, over: Partial<OwnerReference> = {}): OwnerReference => ({
@@ -68,9 +69,23 @@ describe('an object', () => {
     const by = (name: string) => [owned(name, { kind: 'Node' })];
     world.put(nodeResource, node('n1'));
     world.store(nodeResource, node('n2'));
-    put(map('a', by('n1')), map('b', by('n2')), map('c', by('n3')));
-    for (const name of ['a', 'b', 'c']) await reconcile(map(name));
-    assert.deepEqual(left(), ['a', 'b']);
+    world.seen.put(nodeResource, node('n4'));
+    put(map('a', by('n1')), map('b', by('n2')), map('c', by('n3')), map('d', by('n4')));
+    for (const name of ['a', 'b', 'c', 'd']) await reconcile(map(name));
+    assert.deepEqual(left(), ['a', 'b', 'd'], 'what the cache shows is not asked for');
+    const owner = node('n5');
+    owner.metadata.ownerReferences = by('n3');
+    world.put(nodeResource, owner);
+    await reconcile(owner, nodeResource);
+    assert.deepEqual(world.names(nodeResource), ['n1', 'n2']);
+  });
+
+  it('may have an owner of any group', async () => {
+    const by = (name: string) => [owned(name, { apiVersion: 'apps/v1', kind: 'ReplicaSet' })];
+    world.put(replicaSetResource, replicaSet('set', 1));
+    put(map('a', by('set')), map('b', by('gone')));
+    for (const name of ['a', 'b']) await reconcile(map(name));
+    assert.deepEqual(left(), ['a']);
   });
 
   it('is not deleted in another version than the one it was decided on', async () => {

@@ -54,6 +54,15 @@ describe('a node that is not there', () => {
     assert.equal(world.log.lines.length, 1);
   });
 
+  it('loses a pod that never said anything', async () => {
+    world.put(podResource, { ...on('gone', 'a'), status: undefined });
+    await world.reconcile('gone');
+    await world.clock.advance(quarantine);
+    await world.reconcile('gone');
+    const { status } = world.gone.get('a') as Pod;
+    assert.deepEqual([status?.phase, status?.conditions?.length], ['Failed', 1]);
+  });
+
   it('keeps them when the server has it all the same', async () => {
     world.put(podResource, on('gone', 'a'));
     await world.reconcile('gone');

@@ -52,6 +52,12 @@ describe('a pod', () => {
     assert.deepEqual(world.told, ['Normal TaintManagerEviction web: Marking for deletion Pod default/web']);
   });
 
+  it('that never said anything goes as well', async () => {
+    put({ ...pod('web'), status: undefined }, taint);
+    await world.reconcile(key);
+    assert.equal(isLeaving(), true);
+  });
+
   it('that tolerates it for a time goes after that time, counted from when both were seen', async () => {
     put(tolerating(30), taint);
     assert.deepEqual(await world.reconcile(key), { requeueAfter: 30_000 });
