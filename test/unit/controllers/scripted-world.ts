@@ -3,9 +3,9 @@
  * written: without defaults, validation or admission. Whether the real one takes the writes is for integration tests.
  */
 import { deepCopy } from '../../../src/apimachinery/equality.ts';
-import { type KubeObject, type ObjectKey, objectKey } from '../../../src/apimachinery/meta.ts';
+import { type Draft, type KubeObject, type ObjectKey, objectKey } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
-import { newConflict, newNotFound } from '../../../src/apimachinery/status-error.ts';
+import { newAlreadyExists, newConflict, newNotFound } from '../../../src/apimachinery/status-error.ts';
 import type { Client, DeleteOptions } from '../../../src/client/client.ts';
 import type { ControllerFactory } from '../../../src/controller-runtime/definition.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -27,6 +27,8 @@ export class ScriptedWorld {
   /** `VERB KIND NAME` of each request. */
   readonly asked: string[] = [];
   readonly #stored = new Map<string, KubeObject>();
+  #made = 0;
+  #version = 100;
   readonly #controller: ReturnType<ControllerFactory>;
 
   constructor(factory: ControllerFactory) {
@@ -65,6 +67,21 @@ export class ScriptedWorld {
     this.#stored.set(`${ref.kind} ${objectKey(object)}`, object);
   }
 
+  /** The cache shows what the server has of that kind. */
+  sync<T extends KubeObject>(ref: ResourceRef<T>): void {
+    const stored = this.all(ref);
+    const keys = new Set(stored.map(objectKey));
+    for (const one of this.seen.informerFor(ref).list())
+      if (!keys.has(objectKey(one))) this.seen.remove(ref, objectKey(one));
+    for (const one of stored) this.seen.put(ref, one);
+  }
+
+  /** What the server has of that kind, by name. */
+  all<T extends KubeObject>(ref: ResourceRef<T>): T[] {
+    const found = [...this.#stored].filter(([key]) => key.startsWith(`${ref.kind} `));
+    return found.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object as T);
+  }
+
   /** From the server alone. */
   take(ref: ResourceRef, key: ObjectKey): void {
     this.#stored.delete(`${ref.kind} ${key}`);
@@ -75,8 +92,7 @@ export class ScriptedWorld {
   }
 
   names(ref: ResourceRef): string[] {
-    const keys = [...this.#stored.keys()].filter((key) => key.startsWith(`${ref.kind} `));
-    return keys.map((key) => key.split(/[ /]/).at(-1) ?? '').sort();
+    return this.all(ref).map(({ metadata }) => metadata.name);
   }
 
   #client(): Client {
@@ -99,10 +115,26 @@ export class ScriptedWorld {
       };
       const write = (verb: string) => async (next: KubeObject) => {
         const { id } = await find(verb, next.metadata.name, next.metadata.namespace);
-        keep(id, deepCopy(next));
-        return next;
+        const metadata = { ...next.metadata, resourceVersion: String(++this.#version) };
+        const kept = deepCopy({ ...next, metadata });
+        keep(id, kept);
+        return kept;
+      };
+      const create = async (draft: Draft<KubeObject>) => {
+        const { generateName = '', name = `${generateName}${++this.#made}` } = draft.metadata;
+        this.asked.push(`create ${ref.kind} ${name}`);
+        const error = this.refuse('create', name);
+        if (error) throw error;
+        const added = { name, uid: `uid-${this.#made}-${name}`, resourceVersion: String(++this.#version) };
+        const metadata = { creationTimestamp: at(0), ...draft.metadata, ...added };
+        const object = deepCopy({ ...draft, metadata }) as KubeObject;
+        const id = `${ref.kind} ${objectKey(object)}`;
+        if (this.#stored.has(id)) throw newAlreadyExists(ref, name);
+        this.#stored.set(id, object);
+        return object;
       };
       return {
+        create,
         get: async (name: string, namespace?: string) => (await find('get', name, namespace)).object,
         update: write('update'),
         updateStatus: write('updateStatus'),
