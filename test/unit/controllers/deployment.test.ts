@@ -38,7 +38,12 @@ async function settle(): Promise<void> {
     if (world.asked.length === before) return;
     for (const set of sets()) {
       const { replicas } = set.spec;
-      const status = { replicas, readyReplicas: replicas, availableReplicas: replicas, observedGeneration: 1 };
+      const status = {
+        replicas,
+        readyReplicas: replicas,
+        availableReplicas: replicas,
+        observedGeneration: 1,
+      };
       world.store(replicaSetResource, { ...withMeta(set, { generation: 1 }), status });
     }
   }
@@ -62,7 +67,10 @@ describe('a Deployment', () => {
     assert.deepEqual([set?.spec.replicas, more], [2, []]);
     assert.deepEqual(set?.metadata.ownerReferences, mine.ownerReferences);
     assert.equal(stored().metadata.annotations?.[revision], '1');
-    assert.equal(stored().status?.conditions?.some(({ reason }) => reason === 'NewReplicaSetCreated'), true);
+    assert.equal(
+      stored().status?.conditions?.some(({ reason }) => reason === 'NewReplicaSetCreated'),
+      true,
+    );
     assert.deepEqual(world.told, [
       `Normal ScalingReplicaSet web: Scaled up replica set ${set?.metadata.name} from 0 to 2`,
     ]);
@@ -87,8 +95,14 @@ describe('a Deployment', () => {
     await settle();
     assert.deepEqual(sizes(), [2]);
     assert.equal(stored().metadata.annotations?.[revision], '2');
-    assert.equal(stored().status?.conditions?.some(({ reason }) => reason === 'NewReplicaSetAvailable'), true);
-    assert.equal(world.told.filter((line) => /^Normal ScalingReplicaSet web: Scaled /.test(line)).length, world.told.length);
+    assert.equal(
+      stored().status?.conditions?.some(({ reason }) => reason === 'NewReplicaSetAvailable'),
+      true,
+    );
+    assert.equal(
+      world.told.filter((line) => /^Normal ScalingReplicaSet web: Scaled /.test(line)).length,
+      world.told.length,
+    );
     assert.ok(world.told.some((line) => / to 0$/.test(line)));
   });
 
@@ -120,7 +134,10 @@ describe('a Deployment', () => {
     const orphan = replicaSet('web-old', 2);
     world.put(replicaSetResource, orphan);
     await world.reconcile(key);
-    assert.deepEqual(sets().map(({ metadata }) => metadata.ownerReferences), [mine.ownerReferences]);
+    assert.deepEqual(
+      sets().map(({ metadata }) => metadata.ownerReferences),
+      [mine.ownerReferences],
+    );
   });
 
   it('with Recreate waits for the pods of the old ReplicaSet', async () => {
@@ -142,9 +159,13 @@ describe('a Deployment', () => {
 describe('a ReplicaSet that cannot be made', () => {
   it('is told of, and tried again', async () => {
     world.put(deploymentResource, deployment(2));
-    world.refuse = (verb, name) => (verb === 'create' ? newForbidden(replicaSetResource, name, 'quota') : undefined);
+    world.refuse = (verb, name) =>
+      verb === 'create' ? newForbidden(replicaSetResource, name, 'quota') : undefined;
     await assert.rejects(world.reconcile(key), /quota/);
-    assert.match(world.told.join(), /^Warning ReplicaSetCreateError web: Failed to create new replica set "web-\w+": .*quota/);
+    assert.match(
+      world.told.join(),
+      /^Warning ReplicaSetCreateError web: Failed to create new replica set "web-\w+": .*quota/,
+    );
   });
 
   /** The name that a Deployment's ReplicaSet will have. */
@@ -166,7 +187,10 @@ describe('a ReplicaSet that cannot be made', () => {
   });
 
   const others: [string, (name: string) => ReplicaSet][] = [
-    ['another owns one of its name', (name) => withMeta(replicaSet(name, 2), { ownerReferences: [ownedBy('Deployment', 'other')] })],
+    [
+      'another owns one of its name',
+      (name) => withMeta(replicaSet(name, 2), { ownerReferences: [ownedBy('Deployment', 'other')] }),
+    ],
     [
       'its own of that name is of another template',
       (name) => {
@@ -212,7 +236,8 @@ describe('looked at again', () => {
   });
 
   it('is one with Recreate when a pod of its ReplicaSets changes', () => {
-    const of = (name: string, kind = 'ReplicaSet') => pod('p', { metadata: { ownerReferences: [ownedBy(kind, name)] } });
+    const of = (name: string, kind = 'ReplicaSet') =>
+      pod('p', { metadata: { ownerReferences: [ownedBy(kind, name)] } });
     const keys = (one: Pod) => world.keysOf(podResource, one);
     world.seen.put(replicaSetResource, withMeta(replicaSet('set', 1), mine));
     world.seen.put(deploymentResource, deployment(1));
@@ -222,4 +247,3 @@ describe('looked at again', () => {
     assert.deepEqual([keys(of('none')), keys(of('set', 'Job')), keys(pod('p'))], [[], [], []]);
   });
 });
-

@@ -14,9 +14,13 @@ import { at, meta, ownedBy, pod, service } from './objects.ts';
 import { ScriptedWorld } from './scripted-world.ts';
 
 const key = 'default/web';
-const ready = (name: string, ip: string, over: Parameters<typeof pod>[1] = {}) => pod(name, { readyAt: 0, ip, ...over });
+const ready = (name: string, ip: string, over: Parameters<typeof pod>[1] = {}) =>
+  pod(name, { readyAt: 0, ip, ...over });
 const going = { deletionTimestamp: at(1), finalizers: ['example.com/f'] };
-const but = (one: Service, over: Partial<ObjectMeta>): Service => ({ ...one, metadata: { ...one.metadata, ...over } });
+const but = (one: Service, over: Partial<ObjectMeta>): Service => ({
+  ...one,
+  metadata: { ...one.metadata, ...over },
+});
 const addresses = (world: ScriptedWorld) =>
   world.all(endpointSliceResource).map(({ endpoints }) => endpoints.flatMap((one) => one.addresses).join());
 
@@ -38,7 +42,10 @@ describe('the slices of a Service', () => {
     assert.equal(await world.reconcile(key), undefined);
     assert.deepEqual(addresses(world), ['10.0.0.1']);
     const [slice] = world.all(endpointSliceResource);
-    assert.deepEqual(slice?.metadata.ownerReferences?.map(({ kind, uid }) => [kind, uid]), [['Service', 'uid-web']]);
+    assert.deepEqual(
+      slice?.metadata.ownerReferences?.map(({ kind, uid }) => [kind, uid]),
+      [['Service', 'uid-web']],
+    );
   });
 
   it('are made once, changed where they are, and go when there are too many', async () => {
@@ -49,11 +56,19 @@ describe('the slices of a Service', () => {
     world.put(podResource, ready('b', '10.0.0.2'));
     await world.reconcile(key);
     assert.deepEqual(addresses(world), ['10.0.0.1,10.0.0.2']);
-    assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter }, 'it waits for the change as well');
+    assert.deepEqual(
+      await world.reconcile(key),
+      { requeueAfter: verifyAfter },
+      'it waits for the change as well',
+    );
     world.sync(endpointSliceResource);
     const [slice] = world.all(endpointSliceResource);
     assert.ok(slice);
-    world.put(endpointSliceResource, { ...slice, metadata: { ...slice.metadata, name: 'web-x', uid: 'x' }, ports: [] });
+    world.put(endpointSliceResource, {
+      ...slice,
+      metadata: { ...slice.metadata, name: 'web-x', uid: 'x' },
+      ports: [],
+    });
     assert.equal(await world.reconcile(key), undefined);
     assert.deepEqual(world.all(endpointSliceResource), [slice]);
     assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter }, 'and for what goes');
@@ -124,7 +139,11 @@ describe('the Endpoints of a Service', () => {
     endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: true } }],
     ports: [{ name: '', protocol: 'TCP', port: 8080 }],
   });
-  const start = (one: Service | undefined, slices: readonly EndpointSlice[] = [slice()], existing?: Endpoints) => {
+  const start = (
+    one: Service | undefined,
+    slices: readonly EndpointSlice[] = [slice()],
+    existing?: Endpoints,
+  ) => {
     const world = new ScriptedWorld(endpointsController);
     if (one) world.put(serviceResource, one);
     for (const each of slices) world.put(endpointSliceResource, each);
@@ -139,7 +158,9 @@ describe('the Endpoints of a Service', () => {
     subsets: [],
   });
   const ips = (world: ScriptedWorld) =>
-    world.stored(endpointsResource, key)?.subsets?.flatMap(({ addresses: list = [] }) => list.map(({ ip }) => ip));
+    world
+      .stored(endpointsResource, key)
+      ?.subsets?.flatMap(({ addresses: list = [] }) => list.map(({ ip }) => ip));
 
   it('are made of its slices, changed, and left alone while the cache does not show that', async () => {
     const world = start(service());
@@ -148,7 +169,10 @@ describe('the Endpoints of a Service', () => {
     assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter });
     world.sync(endpointsResource);
     assert.equal(await world.reconcile(key), undefined);
-    const more = { ...slice(), endpoints: [...slice().endpoints, { addresses: ['10.0.0.2'], conditions: {} }] };
+    const more = {
+      ...slice(),
+      endpoints: [...slice().endpoints, { addresses: ['10.0.0.2'], conditions: {} }],
+    };
     world.put(endpointSliceResource, more);
     await world.reconcile(key);
     assert.deepEqual(ips(world), ['10.0.0.1', '10.0.0.2']);
@@ -160,7 +184,12 @@ describe('the Endpoints of a Service', () => {
     ['a Service of another name', service({ type: 'ExternalName' }), [slice()], endpoints()],
     ['a Service that is being deleted', but(service(), going), [slice()], endpoints()],
     ['a Service without slices yet', service(), [], endpoints()],
-    ['a Service whose slices are of a former one', service(), [slice({ ownerReferences: [ownedBy('Service', 'former')] })], endpoints()],
+    [
+      'a Service whose slices are of a former one',
+      service(),
+      [slice({ ownerReferences: [ownedBy('Service', 'former')] })],
+      endpoints(),
+    ],
     ['one that go already', service(), [slice()], endpoints(going)],
     ['no Service, that a person wrote', undefined, [], endpoints({ labels: {} })],
     ['no Service, where none are', undefined, [slice()], undefined],

@@ -22,7 +22,8 @@ const put = (set: ReplicaSet, ...pods: Pod[]) => {
   world.put(replicaSetResource, set);
   for (const one of pods) world.put(podResource, one);
 };
-const active = () => world.all(podResource).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+const active = () =>
+  world.all(podResource).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 const activeNames = () => active().map(({ metadata }) => metadata.name);
 const status = () => world.stored(replicaSetResource, key)?.status;
 
@@ -34,7 +35,10 @@ describe('a ReplicaSet', () => {
     const [one] = active();
     assert.deepEqual(one?.metadata.ownerReferences, mine.ownerReferences);
     assert.deepEqual(one.metadata.labels, { app: 'web' });
-    assert.deepEqual(world.told, activeNames().map((name) => `Normal SuccessfulCreate web: Created pod: ${name}`));
+    assert.deepEqual(
+      world.told,
+      activeNames().map((name) => `Normal SuccessfulCreate web: Created pod: ${name}`),
+    );
   });
 
   it('makes none twice while the cache does not show the first ones', async () => {
@@ -50,7 +54,12 @@ describe('a ReplicaSet', () => {
   });
 
   it('deletes those it has too many of, and says which', async () => {
-    put(replicaSet('web', 1), own('a'), own('b', { readyAt: undefined }), own('c', { phase: 'Pending', readyAt: undefined }));
+    put(
+      replicaSet('web', 1),
+      own('a'),
+      own('b', { readyAt: undefined }),
+      own('c', { phase: 'Pending', readyAt: undefined }),
+    );
     assert.equal(await world.reconcile(key), undefined);
     assert.deepEqual(activeNames(), ['a']);
     assert.deepEqual(world.told.sort(), [
@@ -64,20 +73,37 @@ describe('a ReplicaSet', () => {
     const owner = { ownerReferences: [ownedBy('Deployment', 'parent')] };
     const set = replicaSet('web', 1);
     const sibling = replicaSet('other', 2);
-    put({ ...set, metadata: { ...set.metadata, ...owner } }, own('a', { spec: { nodeName: 'n1' } }), own('z', { spec: { nodeName: 'n2' } }));
+    put(
+      { ...set, metadata: { ...set.metadata, ...owner } },
+      own('a', { spec: { nodeName: 'n1' } }),
+      own('z', { spec: { nodeName: 'n2' } }),
+    );
     world.put(replicaSetResource, { ...sibling, metadata: { ...sibling.metadata, ...owner } });
     for (const name of ['x', 'y'])
-      world.put(podResource, pod(name, { spec: { nodeName: 'n2' }, metadata: { ownerReferences: [ownedBy('ReplicaSet', 'other')] } }));
+      world.put(
+        podResource,
+        pod(name, {
+          spec: { nodeName: 'n2' },
+          metadata: { ownerReferences: [ownedBy('ReplicaSet', 'other')] },
+        }),
+      );
     await world.reconcile(key);
     assert.deepEqual(activeNames(), ['a', 'x', 'y']);
   });
 
   it('adopts what is nobody’s and lets go what does not match, and counts only its own', async () => {
     const other = { labels: { app: 'other' } };
-    put(replicaSet('web', 2), pod('orphan', { readyAt: 0 }), own('stray', { metadata: other }), own('a'), pod('theirs', { metadata: { ownerReferences: [ownedBy('ReplicaSet', 'other')] } }));
+    put(
+      replicaSet('web', 2),
+      pod('orphan', { readyAt: 0 }),
+      own('stray', { metadata: other }),
+      own('a'),
+      pod('theirs', { metadata: { ownerReferences: [ownedBy('ReplicaSet', 'other')] } }),
+    );
     world.put(podResource, pod('over', { phase: 'Failed' }));
     await world.reconcile(key);
-    const ownerOf = (name: string) => world.stored(podResource, `default/${name}`)?.metadata.ownerReferences?.map(({ uid }) => uid);
+    const ownerOf = (name: string) =>
+      world.stored(podResource, `default/${name}`)?.metadata.ownerReferences?.map(({ uid }) => uid);
     assert.deepEqual(ownerOf('orphan'), ['uid-web']);
     assert.deepEqual(ownerOf('stray'), []);
     assert.equal(ownerOf('over'), undefined, 'one that has ended is not worth taking');
@@ -86,7 +112,10 @@ describe('a ReplicaSet', () => {
 
   it('does nothing to pods while it is being deleted, and nothing at all when it is gone', async () => {
     const set = replicaSet('web', 5);
-    put({ ...set, metadata: { ...set.metadata, deletionTimestamp: at(1), finalizers: ['example.com/f'] } }, own('a'));
+    put(
+      { ...set, metadata: { ...set.metadata, deletionTimestamp: at(1), finalizers: ['example.com/f'] } },
+      own('a'),
+    );
     await world.reconcile(key);
     assert.deepEqual(activeNames(), ['a']);
     assert.equal(status()?.replicas, 1);
@@ -115,7 +144,11 @@ describe('what fails', () => {
     put(replicaSet('web', 9));
     world.refuse = (verb) => (verb === 'create' ? newForbidden(podResource, 'x', 'quota') : undefined);
     await assert.rejects(world.reconcile(key), /quota/);
-    assert.equal(world.asked.filter((request) => request.startsWith('create')).length, 1, 'a hopeless start is cheap');
+    assert.equal(
+      world.asked.filter((request) => request.startsWith('create')).length,
+      1,
+      'a hopeless start is cheap',
+    );
     const [condition] = status()?.conditions ?? [];
     assert.deepEqual([condition?.type, condition?.reason], ['ReplicaFailure', 'FailedCreate']);
     assert.match(condition?.message ?? '', /quota/);
@@ -150,7 +183,10 @@ describe('looked at again', () => {
   it('is the ReplicaSet that owns a pod, or each that could', () => {
     world.seen.put(replicaSetResource, replicaSet('web', 1));
     const other = replicaSet('other', 1);
-    world.seen.put(replicaSetResource, { ...other, spec: { ...other.spec, selector: { matchLabels: { app: 'other' } } } });
+    world.seen.put(replicaSetResource, {
+      ...other,
+      spec: { ...other.spec, selector: { matchLabels: { app: 'other' } } },
+    });
     const keys = (one: Pod) => world.keysOf(podResource, one);
     assert.deepEqual(keys(own('a')), [key]);
     assert.deepEqual(keys(pod('a', { metadata: { ownerReferences: [ownedBy('Job', 'web')] } })), []);
@@ -163,7 +199,11 @@ describe('looked at again', () => {
 
 it('a pod of a template is whole', () => {
   const set = replicaSet('web', 1);
-  set.spec.template.metadata = { labels: { app: 'web' }, annotations: { note: 'n' }, finalizers: ['example.com/f'] };
+  set.spec.template.metadata = {
+    labels: { app: 'web' },
+    annotations: { note: 'n' },
+    finalizers: ['example.com/f'],
+  };
   const { spec, ...made } = podFrom(set);
   assert.deepEqual(made, {
     apiVersion: 'v1',
