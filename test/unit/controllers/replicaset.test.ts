@@ -53,6 +53,26 @@ describe('a ReplicaSet', () => {
     assert.equal(status()?.replicas, 2);
   });
 
+  it('decides nothing before the cache shows its pods and its status, what was made as well as what went', async () => {
+    for (const [replicas, pods] of [
+      [2, []],
+      [0, [own('a')]],
+    ] as const) {
+      for (const [first, second] of [
+        [podResource, replicaSetResource],
+        [replicaSetResource, podResource],
+      ]) {
+        world = new ScriptedWorld(replicaSetController);
+        put(replicaSet('web', replicas), ...pods);
+        await world.reconcile(key);
+        world.sync(first as typeof podResource);
+        assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter });
+        world.sync(second as typeof podResource);
+        assert.equal(await world.reconcile(key), undefined);
+      }
+    }
+  });
+
   it('deletes those it has too many of, and says which', async () => {
     put(
       replicaSet('web', 1),
@@ -87,8 +107,18 @@ describe('a ReplicaSet', () => {
           metadata: { ownerReferences: [ownedBy('ReplicaSet', 'other')] },
         }),
       );
+    const stranger = replicaSet('stranger', 9);
+    world.put(replicaSetResource, {
+      ...stranger,
+      metadata: { ...stranger.metadata, ownerReferences: [ownedBy('Deployment', 'another')] },
+    });
+    for (const name of ['q', 'r', 's'])
+      world.put(
+        podResource,
+        pod(name, { spec: { nodeName: 'n1' }, metadata: { ownerReferences: [ownedBy('ReplicaSet', 'stranger')] } }),
+      );
     await world.reconcile(key);
-    assert.deepEqual(activeNames(), ['a', 'x', 'y']);
+    assert.deepEqual(activeNames(), ['a', 'q', 'r', 's', 'x', 'y']);
   });
 
   it('adopts what is nobody’s and lets go what does not match, and counts only its own', async () => {
@@ -153,6 +183,15 @@ describe('what fails', () => {
     assert.deepEqual([condition?.type, condition?.reason], ['ReplicaFailure', 'FailedCreate']);
     assert.match(condition?.message ?? '', /quota/);
     assert.match(world.told.join(), /^Warning FailedCreate web: Error creating: .*quota/);
+  });
+
+  it('because the namespace ends is said in its status, and not tried again', async () => {
+    put(replicaSet('web', 1));
+    const causes = [{ reason: 'NamespaceTerminating', message: 'it ends', field: 'metadata.namespace' }];
+    world.refuse = (verb) => (verb === 'create' ? newForbidden(podResource, 'x', 'it ends', causes) : undefined);
+    assert.equal(await world.reconcile(key), undefined);
+    assert.equal(status()?.conditions?.[0]?.reason, 'FailedCreate');
+    assert.deepEqual(world.told, []);
   });
 
   it('does not keep other deletions from being done', async () => {
