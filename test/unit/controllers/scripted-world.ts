@@ -108,7 +108,10 @@ export class ScriptedWorld {
       };
       const keep = (id: string, next: KubeObject) => {
         const { deletionTimestamp, finalizers = [], name } = next.metadata;
-        const ends = deletionTimestamp !== undefined && finalizers.length === 0 && ref.kind !== 'Pod';
+        // A namespace has some of its finalizers in its spec; a pod waits for its node agent.
+        const { spec } = next as { spec?: { finalizers?: string[] } };
+        const held = [...finalizers, ...(spec?.finalizers ?? [])];
+        const ends = deletionTimestamp !== undefined && held.length === 0 && ref.kind !== 'Pod';
         if (!ends) return void this.#stored.set(id, next);
         this.#stored.delete(id);
         this.gone.set(name, next);
@@ -138,6 +141,10 @@ export class ScriptedWorld {
         get: async (name: string, namespace?: string) => (await find('get', name, namespace)).object,
         update: write('update'),
         updateStatus: write('updateStatus'),
+        updateSubresource: (next: KubeObject, subresource: string) => write(subresource)(next),
+        list: async ({ namespace }: { namespace?: string } = {}) => (this.asked.push(`list ${ref.kind}`), {
+          items: this.all(ref).filter(({ metadata }) => !namespace || metadata.namespace === namespace),
+        }),
         delete: async (name: string, namespace?: string, options: DeleteOptions = {}) => {
           const { id, object } = await find('delete', name, namespace);
           const { uid, resourceVersion } = object.metadata;
