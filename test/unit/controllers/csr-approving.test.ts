@@ -27,12 +27,18 @@ const worldOf = (approval: 'auto' | 'manual') =>
     }),
   );
 /** Of no namespace, as these objects are, asking for that. */
-const asking = (request: CertificateSigningRequest, wanted: CertificateRequestContent = content()): CertificateSigningRequest => ({
+const asking = (
+  request: CertificateSigningRequest,
+  wanted: CertificateRequestContent = content(),
+): CertificateSigningRequest => ({
   ...request,
   metadata: { ...request.metadata, namespace: undefined },
   spec: { ...request.spec, request: Buffer.from(JSON.stringify(wanted)).toString('base64') },
 });
-const nodeA = (over: Partial<Node> = {}, addresses: [string, string][] = [['InternalIP', '192.0.2.1']]): Node => {
+const nodeA = (
+  over: Partial<Node> = {},
+  addresses: [string, string][] = [['InternalIP', '192.0.2.1']],
+): Node => {
   const one = node('a', addresses);
   return { ...one, ...over, metadata: { ...one.metadata, namespace: undefined, ...over.metadata } };
 };
@@ -53,7 +59,9 @@ const said = () => {
   return type && `${type} ${reason}: ${message}`;
 };
 const owners = (object: CertificateSigningRequest | Node | undefined) =>
-  object?.metadata.ownerReferences?.map((owner) => `${owner.apiVersion} ${owner.kind} ${owner.name} ${owner.uid}`);
+  object?.metadata.ownerReferences?.map(
+    (owner) => `${owner.apiVersion} ${owner.kind} ${owner.name} ${owner.uid}`,
+  );
 const decided = (type: string) => {
   const request = world.stored(kind, 'r') ?? assert.fail('no request');
   world.put(kind, { ...request, status: { ...request.status, conditions: [{ type, status: 'True' }] } });
@@ -67,7 +75,10 @@ describe('a request', () => {
   it('is approved, beside what was said before', async () => {
     start('auto', { ...asking(joining()), status: { conditions: [{ type: 'Seen', status: 'True' }] } });
     await world.reconcile('r');
-    assert.equal(said(), 'Approved AutoApproved: Auto approving kubelet client certificate of a bootstrap token.');
+    assert.equal(
+      said(),
+      'Approved AutoApproved: Auto approving kubelet client certificate of a bootstrap token.',
+    );
     assert.equal(world.stored(kind, 'r')?.status?.conditions?.length, 2);
     assert.ok(world.asked.includes('approval CertificateSigningRequest r'));
   });
@@ -89,8 +100,17 @@ describe('a request', () => {
 
   const ignored: [string, CertificateSigningRequest][] = [
     ['of nobody known', asking({ ...joining(), spec: { ...joining().spec, groups: [] } })],
-    ['that is being deleted', { ...asking(joining()), metadata: { ...asking(joining()).metadata, deletionTimestamp: at(1) } }],
-    ['of another signer that is decided', { ...asking(joining({ signerName: 'example.com/x' })), status: { conditions: [{ type: 'Approved', status: 'True' }] } }],
+    [
+      'that is being deleted',
+      { ...asking(joining()), metadata: { ...asking(joining()).metadata, deletionTimestamp: at(1) } },
+    ],
+    [
+      'of another signer that is decided',
+      {
+        ...asking(joining({ signerName: 'example.com/x' })),
+        status: { conditions: [{ type: 'Approved', status: 'True' }] },
+      },
+    ],
   ];
   for (const [title, request] of ignored)
     it(`${title} is left alone`, async () => {
@@ -139,7 +159,10 @@ describe('a request to serve', () => {
       ['kube-dns', 'kube-system'],
     ] as const) {
       withMaster(request());
-      world.seen.put(serviceResource, { ...service({ clusterIP: '192.0.2.2' }), metadata: meta(name, { namespace }) });
+      world.seen.put(serviceResource, {
+        ...service({ clusterIP: '192.0.2.2' }),
+        metadata: meta(name, { namespace }),
+      });
       await world.reconcile('r');
       assert.match(said() ?? '', /^Denied NotItsAddress: .* belongs to a Service of the control plane/);
     }

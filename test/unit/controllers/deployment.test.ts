@@ -88,6 +88,54 @@ describe('a Deployment', () => {
     assert.equal(sets().length, 1);
   });
 
+  it('waits for each of its writes by itself', async () => {
+    world.put(deploymentResource, deployment(2, { revisionHistoryLimit: 0 }));
+    await settle();
+    edit(({ spec }) => {
+      spec.replicas = 3;
+    });
+    const waits = async () => (await world.reconcile(key))?.requeueAfter === verifyAfter;
+    sync();
+    await world.reconcile(key);
+    world.sync(deploymentResource);
+    assert.equal(await waits(), true, 'for the new size');
+    await settle();
+    edit(image('app:2'));
+    sync();
+    await world.reconcile(key);
+    world.sync(deploymentResource);
+    assert.equal(await waits(), true, 'for a new ReplicaSet');
+    await settle();
+    const [set] = sets();
+    assert.ok(set);
+    const former = withMeta(set, { name: 'web-former', uid: 'former', annotations: { [revision]: '1' } });
+    const template = deployment(1, {}, 'app:0').spec.template;
+    const status = { replicas: 0, observedGeneration: 1 };
+    world.put(replicaSetResource, { ...former, spec: { ...former.spec, replicas: 0, template }, status });
+    await world.reconcile(key);
+    assert.deepEqual(sets().map(({ metadata }) => metadata.name), [set.metadata.name]);
+    assert.equal(await waits(), true, 'for one that goes');
+  });
+
+  it('keeps its annotations, hands them on, and tells of sizes alone', async () => {
+    world.put(deploymentResource, withMeta(deployment(2), { annotations: { note: 'a' } }));
+    await settle();
+    assert.equal(stored().metadata.annotations?.note, 'a');
+    const told = world.told.length;
+    edit(({ metadata }) => {
+      metadata.annotations = { ...metadata.annotations, note: 'b' };
+    });
+    await settle();
+    assert.equal(sets()[0]?.metadata.annotations?.note, 'b');
+    assert.equal(world.told.length, told);
+  });
+
+  it('of no pods says nothing when it makes its ReplicaSet', async () => {
+    world.put(deploymentResource, deployment(0));
+    await settle();
+    assert.deepEqual([sizes(), world.told], [[0], []]);
+  });
+
   it('rolls out, says each step, forgets what is beyond the history, and rests', async () => {
     world.put(deploymentResource, deployment(2, { revisionHistoryLimit: 0 }));
     await settle();
@@ -202,10 +250,10 @@ describe('a ReplicaSet that cannot be made', () => {
   for (const [title, make] of others)
     it(`because ${title} gets another name`, async () => {
       const name = await nameOfNext();
-      world.put(deploymentResource, deployment(2));
+      world.put(deploymentResource, { ...deployment(2), status: { observedGeneration: 7 } });
       world.store(replicaSetResource, make(name));
       assert.equal(await world.reconcile(key), undefined);
-      assert.equal(stored().status?.collisionCount, 1);
+      assert.deepEqual(stored().status, { observedGeneration: 7, collisionCount: 1 });
       world.sync(deploymentResource);
       await world.reconcile(key);
       assert.equal(sets().length, 2);

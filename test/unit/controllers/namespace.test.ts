@@ -31,7 +31,9 @@ beforeEach(() => {
 const reconcile = () => world.reconcile('ending');
 const stored = () => world.stored(namespaceResource, 'ending');
 const conditions = () =>
-  Object.fromEntries((stored()?.status?.conditions ?? []).map(({ type, status, message }) => [type, `${status} ${message}`]));
+  Object.fromEntries(
+    (stored()?.status?.conditions ?? []).map(({ type, status, message }) => [type, `${status} ${message}`]),
+  );
 
 describe('a namespace that ends', () => {
   it('loses all that is in it, and nothing that is not; then its finalizer, and no other', async () => {
@@ -60,7 +62,10 @@ describe('a namespace that ends', () => {
     const said = conditions();
     assert.match(said.NamespaceContentRemaining ?? '', /^True .*configmaps\. has 2 resource instances/);
     assert.match(said.NamespaceContentRemaining ?? '', /pods\. has 1 resource instances/);
-    assert.match(said.NamespaceFinalizersRemaining ?? '', /^True .*example\.com\/hold in 2 resource instances/);
+    assert.match(
+      said.NamespaceFinalizersRemaining ?? '',
+      /^True .*example\.com\/hold in 2 resource instances/,
+    );
     assert.ok(world.all(configMapResource).every(({ metadata }) => metadata.deletionTimestamp));
   });
 
@@ -90,7 +95,8 @@ describe('a namespace that ends', () => {
     world.put(namespaceResource, space());
     world.store(configMapResource, map('a'));
     world.refuse = (verb, name) => {
-      if (verb === 'delete' && name === 'a') world.store(configMapResource, map('a', 'ending', { uid: 'later' }));
+      if (verb === 'delete' && name === 'a')
+        world.store(configMapResource, map('a', 'ending', { uid: 'later' }));
       return undefined;
     };
     await assert.rejects(reconcile(), /another by now/);

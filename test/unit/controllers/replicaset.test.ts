@@ -115,7 +115,10 @@ describe('a ReplicaSet', () => {
     for (const name of ['q', 'r', 's'])
       world.put(
         podResource,
-        pod(name, { spec: { nodeName: 'n1' }, metadata: { ownerReferences: [ownedBy('ReplicaSet', 'stranger')] } }),
+        pod(name, {
+          spec: { nodeName: 'n1' },
+          metadata: { ownerReferences: [ownedBy('ReplicaSet', 'stranger')] },
+        }),
       );
     await world.reconcile(key);
     assert.deepEqual(activeNames(), ['a', 'q', 'r', 's', 'x', 'y']);
@@ -188,7 +191,8 @@ describe('what fails', () => {
   it('because the namespace ends is said in its status, and not tried again', async () => {
     put(replicaSet('web', 1));
     const causes = [{ reason: 'NamespaceTerminating', message: 'it ends', field: 'metadata.namespace' }];
-    world.refuse = (verb) => (verb === 'create' ? newForbidden(podResource, 'x', 'it ends', causes) : undefined);
+    world.refuse = (verb) =>
+      verb === 'create' ? newForbidden(podResource, 'x', 'it ends', causes) : undefined;
     assert.equal(await world.reconcile(key), undefined);
     assert.equal(status()?.conditions?.[0]?.reason, 'FailedCreate');
     assert.deepEqual(world.told, []);

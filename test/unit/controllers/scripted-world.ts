@@ -142,9 +142,10 @@ export class ScriptedWorld {
         update: write('update'),
         updateStatus: write('updateStatus'),
         updateSubresource: (next: KubeObject, subresource: string) => write(subresource)(next),
-        list: async ({ namespace }: { namespace?: string } = {}) => (this.asked.push(`list ${ref.kind}`), {
-          items: this.all(ref).filter(({ metadata }) => !namespace || metadata.namespace === namespace),
-        }),
+        list: async ({ namespace }: { namespace?: string } = {}) => {
+          this.asked.push(`list ${ref.kind}`);
+          return { items: this.all(ref).filter(({ metadata }) => !namespace || metadata.namespace === namespace) };
+        },
         delete: async (name: string, namespace?: string, options: DeleteOptions = {}) => {
           const { id, object } = await find('delete', name, namespace);
           const { uid, resourceVersion } = object.metadata;
