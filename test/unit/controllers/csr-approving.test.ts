@@ -8,6 +8,7 @@ import {
 import { type Lease, leaseResource } from '../../../src/api/coordination/v1/lease.ts';
 import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
 import { serviceResource } from '../../../src/api/core/v1/service.ts';
+import { newInternalError } from '../../../src/apimachinery/status-error.ts';
 import type { CertificateRequestContent } from '../../../src/base/certificate-request.ts';
 import { csrApproving } from '../../../src/controllers/csr-approving.ts';
 import { masterLabels } from '../../../src/controllers/masters-plan.ts';
@@ -119,6 +120,15 @@ describe('a request', () => {
       assert.deepEqual(world.asked, []);
     });
 
+  it('of another signer that is decided is nothing to the node that it names', async () => {
+    const approved = { conditions: [{ type: 'Approved', status: 'True' as const }] };
+    start('auto', { ...asking(joining({ signerName: 'example.com/x' })), status: approved });
+    world.put(nodeResource, nodeA());
+    await world.reconcile('r');
+    assert.deepEqual(world.asked, []);
+    assert.deepEqual(world.keysOf(kind, asking(joining())), ['r']);
+  });
+
   it('that is not there is none', async () => {
     start('auto', asking(joining()));
     await world.reconcile('other');
@@ -139,6 +149,34 @@ describe('a request to serve', () => {
     world.store(nodeResource, nodeA({}, [['InternalIP', '192.0.2.2']]));
     await world.reconcile('r');
     assert.match(said() ?? '', /^Approved AutoApproved: /);
+  });
+
+  it('is granted for the address that its own Node has', async () => {
+    withMaster(asking(serving('a'), hosts(['a'], ['192.0.2.1'])));
+    world.put(nodeResource, nodeA());
+    await world.reconcile('r');
+    assert.match(said() ?? '', /^Approved /);
+  });
+
+  it('is denied for the address of any master that was ever heard of', async () => {
+    for (const ip of ['192.0.2.10', '192.0.2.11']) {
+      withMaster(asking(serving('a'), hosts(['a'], [ip])));
+      const second = masterLease({ name: 'apiserver-2' });
+      world.keysOf(leaseResource, { ...second, spec: { holderIdentity: '192.0.2.11:6443' } });
+      await world.reconcile('r');
+      assert.match(said() ?? '', /^Denied NotItsAddress: /, ip);
+    }
+  });
+
+  it('that is decided is deleted with its Node', async () => {
+    withMaster({ ...request(), status: { conditions: [{ type: 'Approved', status: 'True' }] } });
+    world.put(nodeResource, nodeA());
+    await world.reconcile('r');
+    assert.deepEqual(owners(world.stored(kind, 'r')), ['v1 Node a uid-a']);
+    sync();
+    const before = world.asked.length;
+    await world.reconcile('r');
+    assert.equal(world.asked.length, before, 'once');
   });
 
   it('is denied when the server says so too', async () => {
@@ -225,6 +263,54 @@ describe('a machine that a person has to let in', () => {
     world.store(nodeResource, shown);
     await world.reconcile('r');
     assert.deepEqual(world.names(nodeResource), []);
+  });
+
+  it('stays when another request for it is denied', async () => {
+    await pending();
+    sync();
+    decided('Denied');
+    const [shown] = world.all(nodeResource);
+    assert.ok(shown);
+    const [owner] = shown.metadata.ownerReferences ?? [];
+    assert.ok(owner);
+    const ownerReferences = [{ ...owner, name: 'first', uid: 'uid-first' }];
+    world.put(nodeResource, { ...shown, metadata: { ...shown.metadata, ownerReferences } });
+    await world.reconcile('r');
+    assert.deepEqual(world.names(nodeResource), ['a']);
+    assert.equal(world.stored(nodeResource, 'a')?.status?.phase, 'Pending');
+  });
+
+  it('is shown beside the owners that its request has, and only to itself', async () => {
+    const request = asking(joining());
+    const note = { apiVersion: 'v1', kind: 'ConfigMap', name: 'note', uid: 'uid-note' };
+    start('manual', { ...request, metadata: { ...request.metadata, ownerReferences: [note] } });
+    await world.reconcile('r');
+    assert.deepEqual(
+      world.stored(kind, 'r')?.metadata.ownerReferences?.map((owner) => owner.kind),
+      ['ConfigMap', 'Node'],
+    );
+    const other = nodeA();
+    assert.deepEqual(
+      world.keysOf(nodeResource, { ...other, metadata: { ...other.metadata, name: 'b' } }),
+      [],
+    );
+    const [shown] = world.all(nodeResource);
+    assert.deepEqual([shown?.apiVersion, shown?.kind], ['v1', 'Node']);
+  });
+
+  it('is not shown again when its Node was deleted, and its request goes with it', async () => {
+    start('manual', asking(joining()));
+    const request = asking(joining());
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'former' }];
+    world.store(kind, { ...request, metadata: { ...request.metadata, ownerReferences } });
+    await world.reconcile('r');
+    assert.deepEqual(world.names(nodeResource), []);
+  });
+
+  it('is tried again when it cannot be shown', async () => {
+    start('manual', asking(joining()));
+    world.refuse = (verb) => (verb === 'create' ? newInternalError('no') : undefined);
+    await assert.rejects(world.reconcile('r'), /no/);
   });
 
   it('is not shown for a request that is gone, or a Node that was just made by another', async () => {

@@ -113,7 +113,10 @@ describe('a Deployment', () => {
     const status = { replicas: 0, observedGeneration: 1 };
     world.put(replicaSetResource, { ...former, spec: { ...former.spec, replicas: 0, template }, status });
     await world.reconcile(key);
-    assert.deepEqual(sets().map(({ metadata }) => metadata.name), [set.metadata.name]);
+    assert.deepEqual(
+      sets().map(({ metadata }) => metadata.name),
+      [set.metadata.name],
+    );
     assert.equal(await waits(), true, 'for one that goes');
   });
 

@@ -14,6 +14,10 @@ import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { at } from './objects.ts';
 
+interface WithStatus extends KubeObject {
+  readonly status?: unknown;
+}
+
 export class ScriptedWorld {
   readonly clock = new FakeClock();
   readonly log = new RecordingLogger();
@@ -117,9 +121,13 @@ export class ScriptedWorld {
         this.gone.set(name, next);
       };
       const write = (verb: string) => async (next: KubeObject) => {
-        const { id } = await find(verb, next.metadata.name, next.metadata.namespace);
-        const metadata = { ...next.metadata, resourceVersion: String(++this.#version) };
-        const kept = deepCopy({ ...next, metadata });
+        const { id, object } = await find(verb, next.metadata.name, next.metadata.namespace);
+        const [{ status }, said] = [object as WithStatus, next as WithStatus];
+        // The status is written by itself, and nothing else with it.
+        const written = verb === 'updateStatus' ? { ...object, status: said.status } : { ...next, status };
+        const whole = verb === 'approval' || verb === 'finalize' ? next : written;
+        const metadata = { ...whole.metadata, resourceVersion: String(++this.#version) };
+        const kept = deepCopy({ ...whole, metadata });
         keep(id, kept);
         return kept;
       };
@@ -144,7 +152,9 @@ export class ScriptedWorld {
         updateSubresource: (next: KubeObject, subresource: string) => write(subresource)(next),
         list: async ({ namespace }: { namespace?: string } = {}) => {
           this.asked.push(`list ${ref.kind}`);
-          return { items: this.all(ref).filter(({ metadata }) => !namespace || metadata.namespace === namespace) };
+          return {
+            items: this.all(ref).filter(({ metadata }) => !namespace || metadata.namespace === namespace),
+          };
         },
         delete: async (name: string, namespace?: string, options: DeleteOptions = {}) => {
           const { id, object } = await find('delete', name, namespace);
