@@ -183,7 +183,7 @@ describe('the Endpoints of a Service', () => {
     ['a Service without a selector', service({ selector: undefined }), [slice()], endpoints()],
     ['a Service of another name', service({ type: 'ExternalName' }), [slice()], endpoints()],
     ['a Service that is being deleted', but(service(), going), [slice()], endpoints()],
-    ['a Service without slices yet', service(), [], endpoints()],
+    ['a Service without slices yet', service(), [], undefined],
     [
       'a Service whose slices are of a former one',
       service(),
