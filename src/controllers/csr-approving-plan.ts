@@ -42,26 +42,32 @@ export interface Situation {
 const leave: Decision = { type: 'leave' };
 const deny = (reason: string, message: string): Decision => ({ type: 'deny', reason, message });
 
-/** Who asks: the holder of a bootstrap token, or a node for itself. Undefined for others. */
-type Maker = { readonly type: 'joining' } | { readonly type: 'node'; readonly name: string };
+/** Who asks: the holder of a bootstrap token, or a node for itself. */
+interface Maker {
+  readonly joins: boolean;
+  /** The node; undefined for the holder of a token, who may choose. */
+  readonly name: string | undefined;
+  readonly title: string;
+}
 
+/** Undefined for others. */
 function makerOf({ username = '', groups = [] }: CertificateSigningRequest['spec']): Maker | undefined {
   if (groups.includes('system:bootstrappers') && username.startsWith('system:bootstrap:'))
-    return { type: 'joining' };
+    return { joins: true, name: undefined, title: 'the holder of a bootstrap token' };
   const name = groups.includes('system:nodes') ? nodeOfCommonName(username) : undefined;
-  return name === undefined ? undefined : { type: 'node', name };
+  return name === undefined ? undefined : { joins: false, name, title: `node ${JSON.stringify(name)}` };
 }
 
 /** Whether it is a machine's first request: one without an identity of its own. */
 export const isJoining = ({ spec }: CertificateSigningRequest) =>
-  spec.signerName === kubeletClientSigner && makerOf(spec)?.type === 'joining';
+  spec.signerName === kubeletClientSigner && makerOf(spec)?.joins === true;
 
 export function decideRequest(request: CertificateSigningRequest, situation: Situation): Decision {
   const { spec } = request;
-  const check = contentChecks.get(spec.signerName);
-  const maker = makerOf(spec);
   const ours = spec.signerName === kubeletClientSigner || spec.signerName === kubeletServingSigner;
-  if (!ours || !check || maker === undefined || !isUndecided(request)) return leave;
+  const check = ours ? contentChecks.get(spec.signerName) : undefined;
+  const maker = makerOf(spec);
+  if (!check || maker === undefined || !isUndecided(request)) return leave;
   const { content } = situation;
   if (!content) return deny('InvalidRequest', 'the certificate request cannot be read');
   const wrong = check(content, spec.usages);
@@ -69,11 +75,8 @@ export function decideRequest(request: CertificateSigningRequest, situation: Sit
   const name = nodeOfCommonName(content.commonName) ?? '';
   const badName = checkDns1123Subdomain(name)[0];
   if (badName) return deny('InvalidRequest', `node name ${JSON.stringify(name)}: ${badName}`);
-  if (!isJoining(request) && (maker.type !== 'node' || maker.name !== name)) {
-    const who =
-      maker.type === 'node' ? `node ${JSON.stringify(maker.name)}` : 'the holder of a bootstrap token';
-    return deny('OtherNode', `${who} may not request a certificate for node ${name}`);
-  }
+  if (!isJoining(request) && maker.name !== name)
+    return deny('OtherNode', `${maker.title} may not request a certificate for node ${name}`);
   if (spec.signerName === kubeletServingSigner)
     return decideServing(name, content, situation, remoteAddressOf(spec));
   return isJoining(request) ? decideJoining(name, situation) : decideRenewal(name, situation);
@@ -82,7 +85,7 @@ export function decideRequest(request: CertificateSigningRequest, situation: Sit
 function decideJoining(name: string, { approval, node, lease, now }: Situation): Decision {
   const age = secondsSinceRenewal(lease, now);
   const limit = lease?.spec.leaseDurationSeconds ?? 40;
-  if (age !== undefined && age < limit && !isLost(node)) {
+  if (age < limit && !isLost(node)) {
     const message = `duplicate node name: a node ${JSON.stringify(name)} is alive (it renewed its Lease ${age} s ago); choose another node-name, or, if that node is this machine, delete the node (minik8s ctl delete node ${name}) or try again ${limit} s later`;
     return deny('DuplicateNodeName', message);
   }
@@ -92,13 +95,11 @@ function decideJoining(name: string, { approval, node, lease, now }: Situation):
 
 /** The node is lost by the masters' clock: the times in its Lease may come from a clock that was ahead. */
 const isLost = (node: Node | undefined) =>
-  node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'Unknown') ?? false;
+  node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'Unknown');
 
-/** By the node's own clock; a clock that is ahead counts as just now. */
-function secondsSinceRenewal(lease: Lease | undefined, now: number): number | undefined {
-  const renewed = Date.parse(lease?.spec.renewTime ?? '');
-  return Number.isNaN(renewed) ? undefined : Math.max(0, Math.floor((now - renewed) / 1000));
-}
+/** By the node's own clock; a clock that is ahead counts as just now. NaN when it has not been renewed. */
+const secondsSinceRenewal = (lease: Lease | undefined, now: number): number =>
+  Math.max(0, Math.floor((now - Date.parse(lease?.spec.renewTime ?? '')) / 1000));
 
 /** A deleted node must not come back by renewing its certificate. */
 function decideRenewal(name: string, { approval, node }: Situation): Decision {

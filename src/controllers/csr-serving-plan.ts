@@ -75,11 +75,11 @@ function nameProblem(dnsName: string, { name, places, from }: ServingSituation):
 const plainName = (name: string) => name.toLowerCase().replace(/\.$/, '');
 
 /** A request from a master's machine: root there can read the authority's key anyway. */
-const comesFrom = ({ address }: MasterPlace, from = '') =>
-  sameAddress(address, from) || addressKind(from) === 'loopback';
+const comesFrom = ({ address }: MasterPlace, from: string | undefined) =>
+  from !== undefined && (sameAddress(address, from) || addressKind(from) === 'loopback');
 
 /** Names for the machine itself in the hosts files of distributions (RFC 6761 §6.3, Debian). */
-const ownNames = new Set([
+const ownNames = new Set<string | undefined>([
   'localhost',
   'localhost4',
   'localhost6',
@@ -96,7 +96,7 @@ const ownNames = new Set([
 export function isReservedName(dnsName: string, clusterDomain: string): boolean {
   const name = plainName(dnsName);
   const domain = plainName(clusterDomain);
-  const [first = '', ...rest] = name.split('.');
+  const [first, ...rest] = name.split('.');
   return (
     ownNames.has(first) ||
     name === domain ||
@@ -135,4 +135,4 @@ const addressesOf = (node: Node | undefined): string[] =>
   );
 
 const isReady = ({ status }: Node) =>
-  status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false;
+  status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True');

@@ -21,34 +21,35 @@ import {
   type Scale,
   shrinkOldSets,
 } from './deployment-rollout.ts';
-import {
-  type DeploymentStatus,
-  deadlineIn,
-  isComplete,
-  type Progress,
-  planStatus,
-} from './deployment-status.ts';
+import { type DeploymentStatus, deadlineIn, isComplete, planStatus } from './deployment-status.ts';
 import { findNewReplicaSet, oldestFirst, podTemplateHashLabel, templateHash } from './deployment-template.ts';
 
 export const revisionAnnotation = 'deployment.kubernetes.io/revision';
 export const revisionHistoryAnnotation = 'deployment.kubernetes.io/revision-history';
 
-/** Annotations that describe the Deployment itself or its sets' sizes and so are not copied to its sets. */
+/** Annotations that describe the Deployment itself and so are not copied to its sets. What a set has of its own wins. */
 const ownAnnotations = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
-  revisionAnnotation,
   revisionHistoryAnnotation,
-  desiredReplicasAnnotation,
-  maxReplicasAnnotation,
   'deprecated.deployment.rollback.to',
 ]);
 
 export type DeploymentAction =
   /** `message` is set when the size changes (a new set's from 0), and is then an event. */
-  | { readonly type: 'createReplicaSet'; readonly draft: Draft<ReplicaSet>; readonly message?: string }
-  | { readonly type: 'updateReplicaSet'; readonly set: ReplicaSet; readonly message?: string }
+  | {
+      readonly type: 'createReplicaSet';
+      readonly draft: Draft<ReplicaSet>;
+      readonly message: string | undefined;
+    }
+  | SetUpdate
   | { readonly type: 'deleteReplicaSet'; readonly set: ReplicaSet }
   | { readonly type: 'setRevision'; readonly revision: string };
+
+interface SetUpdate {
+  readonly type: 'updateReplicaSet';
+  readonly set: ReplicaSet;
+  readonly message: string | undefined;
+}
 
 export interface DeploymentPlan {
   readonly actions: readonly DeploymentAction[];
@@ -67,8 +68,8 @@ export function planDeployment(
 ): DeploymentPlan {
   const newSet = findNewReplicaSet(deployment, sets);
   const old = sets.filter((set) => set !== newSet);
-  const rollout = isTerminating(deployment) ? idle(newSet) : planRollout(deployment, newSet, old, pods);
-  const status = planStatus(deployment, newSet, old, rollout.progress, now);
+  const rollout = isTerminating(deployment) ? { actions: [] } : planRollout(deployment, newSet, old, pods);
+  const status = planStatus(deployment, newSet, old, rollout.created, now);
   const finished = rollout.actions.length === 0 && (isComplete(deployment, status) || deployment.spec.paused);
   const actions = finished && !isTerminating(deployment) ? cleanUp(deployment, old) : rollout.actions;
   return {
@@ -81,13 +82,9 @@ export function planDeployment(
 
 interface Rollout {
   readonly actions: readonly DeploymentAction[];
-  readonly progress: Progress;
+  /** The name of the new set, when this makes it. */
+  readonly created?: string;
 }
-
-const idle = (newSet: ReplicaSet | undefined): Rollout => ({
-  actions: [],
-  progress: newSet ? { kind: 'found', name: newSet.metadata.name } : { kind: 'none' },
-});
 
 function planRollout(
   deployment: Deployment,
@@ -98,27 +95,24 @@ function planRollout(
   const { paused, strategy } = deployment.spec;
   const all = newSet ? [...old, newSet] : old;
   if (paused || (strategy.type === 'RollingUpdate' && isScalingEvent(deployment, all))) {
-    const scales = proportionalScale(deployment, newSet, old);
-    const revisions = newSet ? syncRevision(deployment, newSet, old, newSet) : [];
-    return { ...idle(newSet), actions: scales.length > 0 ? resize(deployment, scales) : revisions };
+    const sized = resize(deployment, proportionalScale(deployment, newSet, old));
+    return { actions: sized.length > 0 || !newSet ? sized : syncRevision(deployment, newSet, old) };
   }
   if (strategy.type === 'Recreate') {
     const shrinking = resize(
       deployment,
       old.filter((set) => set.spec.replicas > 0).map((set) => ({ set, replicas: 0 })),
     );
-    if (shrinking.length > 0) return { ...idle(newSet), actions: shrinking };
-    if (oldPodsRun(old, pods)) return idle(newSet);
+    if (shrinking.length > 0 || oldPodsRun(old, pods)) return { actions: shrinking };
   }
   if (!newSet) return createNewSet(deployment, old);
   const replicas = newSetReplicas(deployment, newSet, old);
-  const sized = resize(deployment, [{ set: newSet, replicas }]);
-  const grown = sized.find((action) => action.type === 'updateReplicaSet')?.set;
-  const own = syncRevision(deployment, newSet, old, grown ?? newSet, sized);
+  const [sized] = resize(deployment, [{ set: newSet, replicas }]);
+  const own = syncRevision(deployment, newSet, old, sized);
   // Growing the new and shrinking the old are separate stages: the second is decided on what the first led to.
   const shrunk =
     replicas === newSet.spec.replicas ? resize(deployment, shrinkOldSets(deployment, newSet, old)) : [];
-  return { ...idle(newSet), actions: [...own, ...shrunk] };
+  return { actions: [...own, ...shrunk] };
 }
 
 function oldPodsRun(old: readonly ReplicaSet[], pods: readonly Pod[]): boolean {
@@ -138,7 +132,7 @@ const nextRevision = (old: readonly ReplicaSet[]) => old.map(revisionOf).reduce(
 
 function createNewSet(deployment: Deployment, old: readonly ReplicaSet[]): Rollout {
   const { spec } = deployment;
-  const hash = templateHash(spec.template, deployment.status?.collisionCount ?? 0);
+  const hash = templateHash(spec.template, deployment.status?.collisionCount);
   const name = `${deployment.metadata.name}-${hash}`;
   const replicas = newSetReplicas(deployment, undefined, old);
   const revision = String(nextRevision(old));
@@ -170,12 +164,12 @@ function createNewSet(deployment: Deployment, old: readonly ReplicaSet[]): Rollo
     {
       type: 'createReplicaSet',
       draft: deepCopy(draft),
-      ...(replicas > 0 && { message: `Scaled up replica set ${name} from 0 to ${replicas}` }),
+      message: scaled(name, 0, replicas),
     },
   ];
   if (deployment.metadata.annotations?.[revisionAnnotation] !== revision)
     actions.push({ type: 'setRevision', revision });
-  return { actions, progress: { kind: 'created', name } };
+  return { actions, created: name };
 }
 
 /**
@@ -187,10 +181,9 @@ function syncRevision(
   deployment: Deployment,
   newSet: ReplicaSet,
   old: readonly ReplicaSet[],
-  current: ReplicaSet,
-  sized: readonly DeploymentAction[] = [],
+  sized?: SetUpdate,
 ): DeploymentAction[] {
-  const set = deepCopy(current);
+  const set = deepCopy(sized?.set ?? newSet);
   const before = revisionOf(newSet);
   const revision = greater(before, nextRevision(old));
   const annotations: Record<string, string> = {
@@ -205,11 +198,8 @@ function syncRevision(
   }
   set.metadata.annotations = annotations;
   set.spec.minReadySeconds = deployment.spec.minReadySeconds;
-  const message = sized.flatMap((action) =>
-    action.type === 'updateReplicaSet' ? (action.message ?? []) : [],
-  )[0];
   const actions: DeploymentAction[] = [];
-  if (!deepEqual(set, newSet)) actions.push({ type: 'updateReplicaSet', set, ...(message && { message }) });
+  if (!deepEqual(set, newSet)) actions.push({ type: 'updateReplicaSet', set, message: sized?.message });
   if (deployment.metadata.annotations?.[revisionAnnotation] !== String(revision))
     actions.push({ type: 'setRevision', revision: String(revision) });
   return actions;
@@ -226,33 +216,36 @@ const sizeAnnotations = (deployment: Deployment) => ({
 });
 
 /** Updates for the sets whose size or size annotations change. */
-function resize(deployment: Deployment, scales: readonly Scale[]): DeploymentAction[] {
+function resize(deployment: Deployment, scales: readonly Scale[]): SetUpdate[] {
   return scales.flatMap(({ set, replicas }) => {
     const next = deepCopy(set);
     next.spec.replicas = replicas;
     next.metadata.annotations = { ...next.metadata.annotations, ...sizeAnnotations(deployment) };
-    if (deepEqual(next, set)) return [];
-    const before = set.spec.replicas;
-    if (before === replicas) return [{ type: 'updateReplicaSet' as const, set: next }];
-    const direction = replicas > before ? 'up' : 'down';
-    const message = `Scaled ${direction} replica set ${set.metadata.name} from ${before} to ${replicas}`;
-    return [{ type: 'updateReplicaSet' as const, set: next, message }];
+    const message = scaled(set.metadata.name, set.spec.replicas, replicas);
+    return deepEqual(next, set) ? [] : [{ type: 'updateReplicaSet', set: next, message }];
   });
 }
 
+/** What an event says; undefined when the size stays. */
+const scaled = (name: string, before: number, after: number): string | undefined =>
+  before === after
+    ? undefined
+    : `Scaled ${after > before ? 'up' : 'down'} replica set ${name} from ${before} to ${after}`;
+
 /** Forgets the oldest revisions beyond revisionHistoryLimit, of sets that have nothing left. */
 function cleanUp(deployment: Deployment, old: readonly ReplicaSet[]): DeploymentAction[] {
-  const alive = oldestFirst(old.filter((set) => !isTerminating(set))).sort(
-    (a, b) => Number(revisionOf(a) > revisionOf(b)) - Number(revisionOf(a) < revisionOf(b)),
+  const alive = oldestFirst(old.filter((set) => !isTerminating(set))).sort((a, b) =>
+    Number(revisionOf(a) - revisionOf(b)),
   );
   const surplus = Math.max(0, alive.length - deployment.spec.revisionHistoryLimit);
   return alive
     .slice(0, surplus)
     .filter(
-      (set) =>
-        set.spec.replicas === 0 &&
-        (set.status?.replicas ?? 0) === 0 &&
-        (set.status?.observedGeneration ?? 0) >= (set.metadata.generation ?? 0),
+      ({ metadata, spec, status }) =>
+        status !== undefined &&
+        spec.replicas === 0 &&
+        status.replicas === 0 &&
+        status.observedGeneration === metadata.generation,
     )
     .map((set) => ({ type: 'deleteReplicaSet', set }));
 }

@@ -51,17 +51,16 @@ export const sumReplicas = (sets: readonly ReplicaSet[]) =>
 /** Pods that are surely available: a set that was just scaled down may still count those it is about to lose. */
 const surelyAvailable = (set: ReplicaSet) => Math.min(set.status?.availableReplicas ?? 0, set.spec.replicas);
 
-/** The size of the new set: all of it at once for Recreate, as far as the surge allows for a rolling update. */
+/** The size of the new set: as far as the surge allows. For Recreate that is all of it, since nothing is left of the others. */
 export function newSetReplicas(
   deployment: Deployment,
   newSet: ReplicaSet | undefined,
   others: readonly ReplicaSet[],
 ) {
-  const { replicas, strategy } = deployment.spec;
+  const { replicas } = deployment.spec;
   const current = newSet?.spec.replicas ?? 0;
-  if (strategy.type !== 'RollingUpdate' || current > replicas) return replicas;
   const room = replicas + rolloutLimits(deployment).maxSurge - current - sumReplicas(others);
-  return room <= 0 ? current : Math.min(replicas, current + room);
+  return Math.min(replicas, current + Math.max(0, room));
 }
 
 /** The old sets that may shrink now, those with unhealthy pods by these first. */
@@ -71,32 +70,20 @@ export function shrinkOldSets(
   old: readonly ReplicaSet[],
 ): Scale[] {
   const minAvailable = deployment.spec.replicas - rolloutLimits(deployment).maxUnavailable;
-  const notYetAvailable = newSet.spec.replicas - surelyAvailable(newSet);
-  const most = sumReplicas([...old, newSet]) - minAvailable - notYetAvailable;
-  if (most <= 0) return [];
-  const sorted = oldestFirst(old);
-  const sizes = new Map(sorted.map((set) => [set, set.spec.replicas]));
-  let left = most;
-  for (const set of sorted) {
-    const cut = Math.min(left, set.spec.replicas - surelyAvailable(set));
-    sizes.set(set, set.spec.replicas - cut);
-    left -= cut;
-  }
-  let spare = Math.min(
-    left,
-    [...old, newSet].reduce((sum, set) => sum + surelyAvailable(set), 0) - minAvailable,
-  );
-  for (const set of sorted) {
-    const size = sizes.get(set) ?? 0;
-    const cut = Math.max(0, Math.min(spare, size));
-    sizes.set(set, size - cut);
-    spare -= cut;
-  }
-  return changesOnly(sorted.map((set) => ({ set, replicas: sizes.get(set) ?? 0 })));
+  let left = sumReplicas(old) + surelyAvailable(newSet) - minAvailable;
+  const take = (wanted: number) => {
+    const taken = Math.max(0, Math.min(left, wanted));
+    left -= taken;
+    return taken;
+  };
+  const unhealthy = oldestFirst(old).map((set) => ({
+    set,
+    gone: take(set.spec.replicas - surelyAvailable(set)),
+  }));
+  return unhealthy
+    .map(({ set, gone }) => ({ set, replicas: set.spec.replicas - gone - take(surelyAvailable(set)) }))
+    .filter(({ set, replicas }) => set.spec.replicas !== replicas);
 }
-
-const changesOnly = (scales: readonly Scale[]) =>
-  scales.filter(({ set, replicas }) => set.spec.replicas !== replicas);
 
 /** Whether spec.replicas of the Deployment changed since its sets were last sized. */
 export function isScalingEvent(deployment: Deployment, sets: readonly ReplicaSet[]): boolean {
@@ -118,7 +105,7 @@ export function proportionalScale(
   newSet: ReplicaSet | undefined,
   old: readonly ReplicaSet[],
 ): Scale[] {
-  const all = newSet ? [...old, newSet] : [...old];
+  const all = newSet ? [...old, newSet] : old;
   const active = all.filter((set) => set.spec.replicas > 0);
   const { replicas } = deployment.spec;
   if (active.length <= 1) {
@@ -170,6 +157,6 @@ function isSaturated(deployment: Deployment, newSet: ReplicaSet): boolean {
 }
 
 function annotatedNumber(set: ReplicaSet, annotation: string): number | undefined {
-  const text = set.metadata.annotations?.[annotation];
-  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+  const digits = set.metadata.annotations?.[annotation]?.match(/^\d+$/)?.[0];
+  return digits === undefined ? undefined : Number(digits);
 }

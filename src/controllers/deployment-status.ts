@@ -8,20 +8,15 @@ import { rolloutLimits, sumReplicas } from './deployment-rollout.ts';
 
 export type DeploymentStatus = NonNullable<Deployment['status']>;
 
-/** What this pass did, as far as the Progressing condition tells of it. */
-export type Progress =
-  | { readonly kind: 'created'; readonly name: string }
-  | { readonly kind: 'found'; readonly name: string }
-  | { readonly kind: 'none' };
-
 /** progressDeadlineSeconds of this size means that there is none (MaxInt32). */
 const noDeadline = 2147483647;
 
+/** `created` is the name of the set that this pass makes. */
 export function planStatus(
   deployment: Deployment,
   newSet: ReplicaSet | undefined,
   old: readonly ReplicaSet[],
-  progress: Progress,
+  created: string | undefined,
   now: number,
 ): DeploymentStatus {
   const all = newSet ? [...old, newSet] : old;
@@ -56,7 +51,7 @@ export function planStatus(
         }),
     ...at,
   });
-  const progressed = withProgress(deployment, numbers, newSet, conditions, progress, now);
+  const progressed = withProgress(deployment, numbers, newSet, conditions, created, now);
   const failure = all.map((set) => findCondition(set.status?.conditions, 'ReplicaFailure')).find(Boolean);
   numbers.conditions = failure
     ? withCondition(progressed, { ...failure, ...at })
@@ -64,14 +59,13 @@ export function planStatus(
   return numbers;
 }
 
-/** Every replica is of the newest template and available. */
+/** Every replica is of the newest template and available. `status` is what `planStatus` gave. */
 export function isComplete(deployment: Deployment, status: DeploymentStatus): boolean {
   const { replicas } = deployment.spec;
   return (
     status.updatedReplicas === replicas &&
     status.replicas === replicas &&
-    status.availableReplicas === replicas &&
-    (status.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0)
+    status.availableReplicas === replicas
   );
 }
 
@@ -97,12 +91,12 @@ function withProgress(
   status: DeploymentStatus,
   newSet: ReplicaSet | undefined,
   conditions: Condition[],
-  progress: Progress,
+  created: string | undefined,
   now: number,
 ): Condition[] {
   if (deployment.spec.progressDeadlineSeconds === noDeadline)
     return withoutCondition(conditions, 'Progressing');
-  const next = nextProgress(deployment, status, newSet, conditions, progress, now);
+  const next = nextProgress(deployment, status, newSet, conditions, created, now);
   if (!next) return conditions;
   const time = rfc3339(now);
   const condition = { type: 'Progressing', ...next, lastUpdateTime: time, lastTransitionTime: time };
@@ -120,23 +114,23 @@ function nextProgress(
   status: DeploymentStatus,
   newSet: ReplicaSet | undefined,
   conditions: readonly Condition[],
-  progress: Progress,
+  created: string | undefined,
   now: number,
 ): Verdict | undefined {
   const current = findCondition(conditions, 'Progressing');
   if (deployment.spec.paused) return pausedVerdict(current, true);
   if (current?.reason === 'DeploymentPaused') return pausedVerdict(current, false);
-  if (progress.kind === 'created')
+  if (created !== undefined)
     return {
       status: 'True',
       reason: 'NewReplicaSetCreated',
-      message: `Created new replica set "${progress.name}"`,
+      message: `Created new replica set "${created}"`,
     };
-  if (progress.kind === 'found' && !current)
+  if (newSet && !current)
     return {
       status: 'True',
       reason: 'FoundNewReplicaSet',
-      message: `Found new replica set "${progress.name}"`,
+      message: `Found new replica set "${newSet.metadata.name}"`,
     };
   const settled = status.replicas === status.updatedReplicas && current?.reason === 'NewReplicaSetAvailable';
   if (settled) return undefined;
@@ -177,6 +171,5 @@ function hasProgressed(before: DeploymentStatus, after: DeploymentStatus): boole
 
 function isTimedOut(deployment: Deployment, current: Condition | undefined, now: number): boolean {
   if (!current?.lastUpdateTime || current.reason === 'NewReplicaSetAvailable') return false;
-  if (current.reason === 'ProgressDeadlineExceeded') return true;
   return Date.parse(current.lastUpdateTime) + deployment.spec.progressDeadlineSeconds * 1000 < now;
 }

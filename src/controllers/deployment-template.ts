@@ -20,10 +20,10 @@ export function fnv32a(text: string): number {
 }
 
 /** The name suffix and label of the ReplicaSet of this template; `collisionCount` is 0 unless a name was taken. */
-export function templateHash(template: PodTemplateSpec, collisionCount: number): string {
+export function templateHash(template: PodTemplateSpec, collisionCount: number | undefined): string {
   const hash = fnv32a(`${canonicalTemplate(template)}${collisionCount || ''}`);
   return [...String(hash)]
-    .map((digit) => safeAlphabet[digit.charCodeAt(0) % safeAlphabet.length] ?? '')
+    .map((digit) => safeAlphabet.charAt(digit.charCodeAt(0) % safeAlphabet.length))
     .join('');
 }
 
@@ -46,7 +46,7 @@ export function oldestFirst(sets: readonly ReplicaSet[]): ReplicaSet[] {
 
 /** The template as text: keys sorted, what is absent left out, without the label that the hash itself becomes. */
 function canonicalTemplate(template: PodTemplateSpec): string {
-  const { labels, annotations, finalizers } = template.metadata ?? {};
+  const { labels, annotations, finalizers } = template.metadata;
   const { [podTemplateHashLabel]: _hash, ...own } = labels ?? {};
   return canonical({
     labels: own,

@@ -54,7 +54,7 @@ export function planDnsStatus(dns: Dns, { serviceOf, clusterDomain, nodes, now }
   };
   const others = (dns.status?.conditions ?? []).filter(({ type }) => type !== 'Ready');
   const next = {
-    ...(dns.metadata.generation !== undefined && { observedGeneration: dns.metadata.generation }),
+    observedGeneration: dns.metadata.generation,
     conditions: [...others, condition],
   };
   const unchanged = current?.status === status && current.message === said.message;

@@ -51,10 +51,15 @@ export function planEndpoints(
   return { update: { ...existing, metadata: { ...existing.metadata, labels, annotations }, subsets } };
 }
 
-/** Who serves one port, by address and pod; the value says whether it is ready. */
+interface Served {
+  readonly address: EndpointAddress;
+  readonly ready: boolean;
+}
+
+/** Who serves one port, by address and pod. */
 interface Serving {
   readonly port: EndpointPort | undefined;
-  readonly ready: Map<string, boolean>;
+  readonly served: Map<string, Served>;
 }
 
 /**
@@ -62,44 +67,55 @@ interface Serving {
  * one slice and ready in another is not ready. Endpoints without ports, of a headless Service, are a subset too.
  */
 function subsetsOf(slices: readonly EndpointSlice[]): EndpointSubset[] {
-  const addresses = new Map<string, EndpointAddress>();
-  const serving = new Map<string, Serving>();
+  const all = new Map<string, Serving>();
   for (const { ports, endpoints } of slices) {
-    const served = (ports.length > 0 ? ports.flatMap(portOf) : [undefined]).map((port) => {
-      const key = JSON.stringify(port ?? '');
-      const known = serving.get(key) ?? { port, ready: new Map<string, boolean>() };
-      serving.set(key, known);
-      return known;
-    });
-    for (const endpoint of endpoints) {
-      const address = addressOf(endpoint);
-      if (!address) continue;
-      const id = `${address.ip} ${address.targetRef?.uid ?? ''}`;
-      if (!addresses.has(id)) addresses.set(id, address);
-      for (const { ready } of served) ready.set(id, isReady(endpoint) && ready.get(id) !== false);
+    for (const port of ports.length > 0 ? ports.flatMap(portOf) : [undefined]) {
+      const key = JSON.stringify([port]);
+      const { served } = all.get(key) ?? { served: new Map<string, Served>() };
+      all.set(key, { port, served });
+      for (const endpoint of endpoints) {
+        const address = addressOf(endpoint);
+        if (!address) continue;
+        const id = JSON.stringify([address.ip, address.targetRef?.uid]);
+        served.set(id, { address, ready: isReady(endpoint) && served.get(id)?.ready !== false });
+      }
     }
   }
   const groups = Map.groupBy(
-    [...serving.values()].filter(({ ready }) => ready.size > 0),
-    ({ ready }) => [...ready].sort(byFirst).join(),
+    [...all.values()].filter(({ served }) => served.size > 0),
+    ({ served }) =>
+      [...served]
+        .map(([id, { ready }]) => `${id} ${ready}`)
+        .sort()
+        .join(),
   );
-  return [...groups.values()].map((group) => subsetOf(group, addresses)).sort(byPort);
+  return [...groups.values()].map(subsetOf).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
 }
 
-function subsetOf(group: readonly Serving[], known: ReadonlyMap<string, EndpointAddress>): EndpointSubset {
-  const ids = [...(group[0]?.ready ?? [])].sort(byFirst);
-  const those = (wanted: boolean) =>
-    ids.flatMap(([id, ready]) =>
-      ready === wanted ? [known.get(id)].filter((one) => one !== undefined) : [],
-    );
-  const [addresses, notReadyAddresses] = [those(true), those(false)];
-  const ports = group.flatMap(({ port }) => (port ? [port] : []));
-  return {
-    ...(addresses.length > 0 && { addresses }),
-    ...(notReadyAddresses.length > 0 && { notReadyAddresses }),
-    ...(ports.length > 0 && { ports }),
-  };
+/** Those of a group serve the same addresses. */
+function subsetOf(group: readonly Serving[]): EndpointSubset {
+  const all = [...new Map(group.flatMap(({ served }) => [...served]))]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, served]) => served);
+  const those = (wanted: boolean) => all.flatMap(({ address, ready }) => (ready === wanted ? [address] : []));
+  const ports = group.flatMap(({ port }) => port ?? []);
+  return subset(those(true), those(false), ports);
 }
+
+/** A list that is empty is left out. */
+const subset = (
+  addresses: EndpointAddress[],
+  notReadyAddresses: EndpointAddress[],
+  ports: EndpointPort[],
+): EndpointSubset => ({
+  ...(addresses.length > 0 && { addresses }),
+  ...(notReadyAddresses.length > 0 && { notReadyAddresses }),
+  ...(ports.length > 0 && { ports }),
+});
+
+/** When pods have different port numbers under one name, in the order of the numbers. */
+const placeOf = ({ ports = [] }: EndpointSubset) =>
+  ports.map(({ name = '', port }) => `${name} ${String(port).padStart(5, '0')}`).join();
 
 const isReady = ({ conditions }: Endpoint) => conditions.ready !== false;
 
@@ -108,27 +124,12 @@ function addressOf(endpoint: Endpoint): EndpointAddress | undefined {
   const { addresses, conditions, hostname, nodeName, targetRef } = endpoint;
   const [ip] = addresses;
   if (ip === undefined || (conditions.terminating && !isReady(endpoint))) return undefined;
-  return {
-    ip,
-    ...(hostname && { hostname }),
-    ...(nodeName && { nodeName }),
-    ...(targetRef && { targetRef }),
-  };
+  return { ip, hostname, nodeName, targetRef };
 }
 
 function portOf({ name, protocol, port, appProtocol }: SlicePort): EndpointPort[] {
   if (port === undefined) return [];
-  return [{ ...(name && { name }), protocol, port, ...(appProtocol && { appProtocol }) }];
-}
-
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
-
-const byFirst = ([a]: readonly [string, boolean], [b]: readonly [string, boolean]) => compare(a, b);
-
-/** When pods have different port numbers under one name, in the order of the numbers. */
-function byPort(a: EndpointSubset, b: EndpointSubset): number {
-  const [one, other] = [a.ports?.[0], b.ports?.[0]];
-  return compare(one?.name ?? '', other?.name ?? '') || (one?.port ?? 0) - (other?.port ?? 0);
+  return [{ ...(name && { name }), protocol, port, appProtocol }];
 }
 
 /**
@@ -141,25 +142,19 @@ function atMost(subsets: EndpointSubset[], max: number): EndpointSubset[] {
   if (sum(ready) + sum(notReady) <= max) return subsets;
   const kept = shares(ready, max);
   const alsoKept = shares(notReady, max - sum(kept));
-  return subsets.flatMap(({ addresses = [], notReadyAddresses = [], ports }, index) => {
+  return subsets.flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }, index) => {
     const [some, others] = [addresses.slice(0, kept[index]), notReadyAddresses.slice(0, alsoKept[index])];
-    if (some.length + others.length === 0) return [];
-    return [
-      {
-        ...(some.length > 0 && { addresses: some }),
-        ...(others.length > 0 && { notReadyAddresses: others }),
-        ...(ports && { ports }),
-      },
-    ];
+    return some.length + others.length > 0 ? [subset(some, others, ports)] : [];
   });
 }
 
 /** How much each of the counts gets of `max`, in proportion and rounded up as long as there is some left. */
-function shares(counts: readonly number[], max: number): number[] {
+function shares(counts: readonly number[], max: number): readonly number[] {
   const total = sum(counts);
-  let left = Math.min(max, total);
+  if (total <= max) return counts;
+  let left = max;
   return counts.map((count) => {
-    const share = Math.min(left, count, Math.ceil((count / total) * max) || 0);
+    const share = Math.min(left, Math.ceil((count * max) / total));
     left -= share;
     return share;
   });

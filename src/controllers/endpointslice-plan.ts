@@ -46,8 +46,10 @@ export function planSlices(
   };
   const byPorts = Map.groupBy(slices, (slice) => portsKey(slice.ports));
   // A Service without endpoints keeps one empty slice, which says that there are none.
-  if (desired.size === 0)
-    desired.set(portsKey(slices[0]?.ports ?? []), { ports: slices[0]?.ports ?? [], endpoints: [] });
+  if (desired.size === 0) {
+    const ports = slices[0]?.ports ?? [];
+    desired.set(portsKey(ports), { ports, endpoints: [] });
+  }
   for (const [key, group] of desired) {
     const packed = pack(group.endpoints, byPorts.get(key) ?? []);
     for (const { slice, endpoints } of packed.kept) {
@@ -86,10 +88,9 @@ function pack(wanted: readonly Endpoint[], slices: readonly EndpointSlice[]): Pa
   });
   const rest = [...missing.values()];
   const room = (bin: { endpoints: Endpoint[] }) => maxEndpointsPerSlice - bin.endpoints.length;
-  for (const bin of bins.filter((bin) => bin.changed))
-    bin.endpoints.push(...rest.splice(0, Math.max(0, room(bin))));
+  for (const bin of bins.filter((bin) => bin.changed)) bin.endpoints.push(...rest.splice(0, room(bin)));
   const fitting = bins.filter((bin) => room(bin) >= rest.length).sort((a, b) => room(a) - room(b))[0];
-  if (rest.length > 0 && fitting) fitting.endpoints.push(...rest.splice(0));
+  fitting?.endpoints.push(...rest.splice(0));
   const fresh: Endpoint[][] = [];
   while (rest.length > 0) fresh.push(rest.splice(0, maxEndpointsPerSlice));
   const full = bins.filter((bin) => bin.endpoints.length > 0);
@@ -129,9 +130,9 @@ function desiredGroups(service: Service, pods: readonly Pod[]): Map<string, Grou
 
 /** The endpoint for a pod; undefined when the pod has no address, or has ended. */
 export function endpointOf(service: Service, pod: Pod): Endpoint | undefined {
-  const addresses = (pod.status?.podIPs?.map(({ ip }) => ip) ?? [pod.status?.podIP ?? '']).filter(isIPv4);
-  const address = addresses[0];
-  if (isPodTerminal(pod) || !address) return undefined;
+  const addresses = [...(pod.status?.podIPs ?? []).map(({ ip }) => ip), pod.status?.podIP];
+  const address = addresses.find((ip) => ip !== undefined && isIPv4(ip));
+  if (isPodTerminal(pod) || address === undefined) return undefined;
   const terminating = isTerminating(pod);
   const serving = podReady(pod);
   return {
@@ -142,10 +143,10 @@ export function endpointOf(service: Service, pod: Pod): Endpoint | undefined {
       terminating,
     },
     ...(pod.spec.hostname && pod.spec.subdomain === service.metadata.name && { hostname: pod.spec.hostname }),
-    ...(pod.spec.nodeName && { nodeName: pod.spec.nodeName }),
+    nodeName: pod.spec.nodeName,
     targetRef: {
       kind: 'Pod',
-      ...(pod.metadata.namespace && { namespace: pod.metadata.namespace }),
+      namespace: pod.metadata.namespace,
       name: pod.metadata.name,
       uid: pod.metadata.uid,
     },
@@ -202,4 +203,4 @@ const byName = (a: { metadata: { name: string } }, b: { metadata: { name: string
   a.metadata.name < b.metadata.name ? -1 : 1;
 
 /** A pod that was replaced under the same name is another endpoint. */
-const endpointKey = (endpoint: Endpoint) => endpoint.targetRef?.uid ?? endpoint.addresses.join(',');
+const endpointKey = (endpoint: Endpoint) => endpoint.targetRef?.uid;

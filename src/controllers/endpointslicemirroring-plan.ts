@@ -64,7 +64,7 @@ export function planMirror(
     if (!deepEqual(next, slice)) plan.update.push(next);
   };
   for (const [key, group] of groups) {
-    const slice = existing.find((one) => left.has(one) && groupKey(one.addressType, one.ports) === key);
+    const slice = existing.find((one) => groupKey(one.addressType, one.ports) === key);
     if (slice) put(slice, group);
     else missing.push(group);
   }
@@ -98,31 +98,36 @@ function groupsOf(subsets: readonly EndpointSubset[]) {
       ...(appProtocol && { appProtocol }),
     }));
     const all = [
-      ...addresses.map((address) => endpointOf(address, true)),
-      ...notReadyAddresses.map((address) => endpointOf(address, false)),
+      ...addresses.map((address) => ({ address, ready: true })),
+      ...notReadyAddresses.map((address) => ({ address, ready: false })),
     ];
-    for (const endpoint of all) {
-      const [ip = ''] = endpoint.addresses;
+    for (const { address, ready } of all) {
+      // A slice is of one family: IPv6 that stands for IPv4 belongs among the IPv4 ones.
+      const ip = canonicalAddress(address.ip) ?? address.ip;
       const addressType = isIPv4(ip) ? 'IPv4' : 'IPv6';
       const key = groupKey(addressType, ports);
       const group = groups.get(key) ?? { addressType, ports, endpoints: new Map<string, Endpoint>() };
       groups.set(key, group);
-      const id = `${ip} ${endpoint.targetRef?.uid ?? ''}`;
+      const id = `${ip} ${address.targetRef?.uid}`;
       if (group.endpoints.has(id)) continue;
-      if (group.endpoints.size < maxAddressesPerSubset) group.endpoints.set(id, endpoint);
+      if (group.endpoints.size < maxAddressesPerSubset)
+        group.endpoints.set(id, endpointOf(ip, address, ready));
       else skipped++;
     }
   }
   return { groups, skipped };
 }
 
-const endpointOf = ({ ip, hostname, nodeName, targetRef }: EndpointAddress, ready: boolean): Endpoint => ({
-  // A slice is of one family: IPv6 that stands for IPv4 belongs among the IPv4 ones.
-  addresses: [canonicalAddress(ip) ?? ip],
+const endpointOf = (
+  ip: string,
+  { hostname, nodeName, targetRef }: EndpointAddress,
+  ready: boolean,
+): Endpoint => ({
+  addresses: [ip],
   conditions: { ready },
   ...(hostname && { hostname }),
   ...(nodeName && { nodeName }),
-  ...(targetRef && { targetRef }),
+  targetRef,
 });
 
 function mirroredMetadata({ metadata }: Endpoints, owner: OwnerReference) {

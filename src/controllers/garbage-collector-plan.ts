@@ -73,7 +73,6 @@ export function planCollection(
   circle: readonly string[],
 ): CollectorAction {
   if (isTerminating(object)) return planDeleting(object, dependents, circle);
-  if (owners.length === 0) return { type: 'none' };
   const gone = owners.filter(({ state }) => state !== 'present').map(({ reference }) => reference.uid);
   if (gone.length === 0) return { type: 'none' };
   if (gone.length < owners.length) return { type: 'dropOwners', uids: gone };

@@ -42,7 +42,7 @@ interface Item {
   readonly object: KubeObject;
 }
 
-/** Owners looked up on the server during one reconcile, by uid. */
+/** Owners looked up on the server during one reconcile, by where they were looked for: a reference may be wrong about that. */
 type Lookups = Map<string, Promise<OwnerState>>;
 
 export function garbageCollector(context: ControllerContext): ControllerDefinition {
@@ -119,8 +119,9 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
     const at = kind.ref.namespaced ? `${namespace}/${reference.name}` : reference.name;
     const cached = kind.lister.get(at);
     if (cached?.metadata.uid === reference.uid) return { reference, state: stateOf(cached) };
-    const lookup = lookups.get(reference.uid) ?? askServer(kind, reference, namespace);
-    lookups.set(reference.uid, lookup);
+    const place = `${kindName(kind.ref)} ${reference.uid} ${at}`;
+    const lookup = lookups.get(place) ?? askServer(kind, reference, namespace);
+    lookups.set(place, lookup);
     return { reference, state: await lookup };
   }
 
@@ -145,8 +146,7 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
 
   async function dropOwners({ kind, object }: Item, uids: readonly string[]): Promise<void> {
     const next = deepCopy(object);
-    next.metadata.ownerReferences =
-      next.metadata.ownerReferences?.filter(({ uid }) => !uids.includes(uid)) ?? [];
+    next.metadata.ownerReferences = next.metadata.ownerReferences?.filter(({ uid }) => !uids.includes(uid));
     await ifPresent(client.resource(kind.ref).update(next));
   }
 
@@ -159,7 +159,7 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
 
   async function removeFinalizer({ kind, object }: Item, finalizer: string): Promise<void> {
     const next = deepCopy(object);
-    next.metadata.finalizers = next.metadata.finalizers?.filter((name) => name !== finalizer) ?? [];
+    next.metadata.finalizers = next.metadata.finalizers?.filter((name) => name !== finalizer);
     await ifPresent(client.resource(kind.ref).update(next));
   }
 

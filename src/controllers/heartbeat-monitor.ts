@@ -58,7 +58,7 @@ export class HeartbeatMonitor {
   /** Milliseconds since the last heartbeat of any node. */
   quietFor(): number {
     const now = this.#options.clock.now();
-    return now - Math.max(this.#receivedAt ?? 0, this.#since);
+    return now - Math.max(this.#receivedAt ?? this.#since, this.#since);
   }
 
   /** Milliseconds in which a heartbeat could have arrived from a node whose last one arrived at `at`. */
@@ -66,7 +66,7 @@ export class HeartbeatMonitor {
     this.#noticeInterruption();
     const now = this.#options.clock.now();
     // A heartbeat in the future: the clock was set back meanwhile.
-    return this.#storeLost ? 0 : now - Math.max(at > now ? 0 : at, this.#since);
+    return this.#storeLost ? 0 : now - Math.max(at > now ? this.#since : at, this.#since);
   }
 
   #restart(): void {

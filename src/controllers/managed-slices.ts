@@ -37,6 +37,6 @@ export function hasSelector(service: Service): boolean {
 /** Slices with the same key serve the same ports. */
 export const portsKey = (ports: readonly EndpointPort[]) =>
   ports
-    .map(({ name, protocol, port, appProtocol }) => `${name}/${protocol}/${port ?? ''}/${appProtocol ?? ''}`)
+    .map(({ name, protocol, port, appProtocol }) => JSON.stringify([name, protocol, port, appProtocol]))
     .sort()
-    .join(' ');
+    .join();

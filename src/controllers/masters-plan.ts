@@ -40,9 +40,9 @@ export const placesOf = (leases: readonly Lease[]): MasterPlace[] =>
     return [{ address, hostname: metadata.annotations?.[hostnameAnnotation] }];
   });
 
-function addressIn(identity = ''): MasterAddress | undefined {
-  const [, address = '', port] = /^([\d.]+):(\d+)$/.exec(identity) ?? [];
-  return isIPv4(address) ? { address, port: Number(port) } : undefined;
+function addressIn(identity: string | undefined): MasterAddress | undefined {
+  const [, address, port] = identity?.match(/^([\d.]+):(\d+)$/) ?? [];
+  return address !== undefined && isIPv4(address) ? { address, port: Number(port) } : undefined;
 }
 
 /**
@@ -50,7 +50,7 @@ function addressIn(identity = ''): MasterAddress | undefined {
  * address is somebody's mistake.
  */
 export function mastersOf(leases: readonly Lease[]): MasterAddress[] {
-  const identities = new Set(leases.map(({ spec }) => spec.holderIdentity ?? ''));
+  const identities = new Set(leases.map(({ spec }) => spec.holderIdentity));
   return [...identities].sort().flatMap((identity) => {
     const master = addressIn(identity);
     return master && addressKind(master.address) !== 'loopback' ? [master] : [];
@@ -64,14 +64,14 @@ export function mastersOf(leases: readonly Lease[]): MasterAddress[] {
 export function planSlices(masters: readonly MasterAddress[], existing: readonly EndpointSlice[]): SlicePlan {
   const byPort = Map.groupBy(masters, ({ port }) => port);
   const held = existing.find(({ metadata }) => metadata.name === serviceName)?.ports[0]?.port;
-  const main = held !== undefined && byPort.has(held) ? held : Math.min(...byPort.keys());
+  const main = [...byPort.keys()].find((port) => port === held) ?? Math.min(...byPort.keys());
   const wanted = new Map(
     [...byPort].map(([port, of]) => {
       const name = port === main ? serviceName : `${serviceName}-${port}`;
       return [name, sliceOf(name, port, of)];
     }),
   );
-  const known = new Map(existing.map((slice) => [slice.metadata.name, slice]));
+  const known = new Set(existing.map(({ metadata }) => metadata.name));
   return {
     create: [...wanted].flatMap(([name, slice]) => (known.has(name) ? [] : [slice])),
     update: existing.flatMap((slice) => {

@@ -189,7 +189,7 @@ class Masters {
     this.#options.onPublished?.();
   }
 
-  /** A Lease of that name without the master label is not in the cache. */
+  /** A slice of that name without the labels of the Service is not in the cache. */
   async #reclaim({ metadata, ...wanted }: Draft<EndpointSlice>): Promise<void> {
     const slices = this.#context.client.resource(endpointSliceResource);
     const existing = await tolerate(slices.get(metadata.name ?? '', 'default'), isNotFound);

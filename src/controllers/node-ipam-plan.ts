@@ -46,10 +46,11 @@ export const nodePrefix = 24;
  * and nothing from any other: those that come later need ranges too.
  */
 export function claimProblem(node: Node, others: readonly Node[], cluster: IPv4Range): string | undefined {
-  const [text = '', ...more] = node.spec.podCIDRs ?? [];
-  const range = parseRange(text);
-  const asked = `the pod range ${JSON.stringify([text, ...more].join(','))} of node ${node.metadata.name}`;
-  if (!range || more.length > 0) return `${asked} is not one IPv4 range such as 10.244.7.0/24`;
+  const texts = node.spec.podCIDRs ?? [];
+  const [text, ...more] = texts;
+  const range = text === undefined || more.length > 0 ? undefined : parseRange(text);
+  const asked = `the pod range ${JSON.stringify(texts.join(','))} of node ${node.metadata.name}`;
+  if (!range) return `${asked} is not one IPv4 range such as 10.244.7.0/24`;
   if (range.prefix < Math.max(nodePrefix, cluster.prefix))
     return `${asked} is wider than the /${Math.max(nodePrefix, cluster.prefix)} that a node may ask for; an administrator can set it in spec.podCIDR of the Node`;
   if (!overlaps(range, cluster)) return `${asked} is not inside the cluster-cidr ${formatRange(cluster)}`;
@@ -57,12 +58,8 @@ export function claimProblem(node: Node, others: readonly Node[], cluster: IPv4R
   return holder && `${asked} overlaps that of node ${holder.metadata.name}`;
 }
 
-function isBefore({ metadata: a }: Node, { metadata: b }: Node): boolean {
-  if (a.uid === b.uid) return false;
-  return a.creationTimestamp === b.creationTimestamp
-    ? a.name < b.name
-    : a.creationTimestamp < b.creationTimestamp;
-}
+const ageOf = ({ metadata }: Node) => `${metadata.creationTimestamp} ${metadata.name}`;
+const isBefore = (one: Node, other: Node) => ageOf(one) < ageOf(other);
 
 const type = 'NetworkUnavailable';
 const reason = 'PodCIDRConflict';
@@ -80,8 +77,9 @@ export function rangeConditions(
   const current = findCondition(before, type);
   if (problem !== undefined) {
     if (current?.status === 'True' && current.message === problem) return undefined;
-    const others = current?.reason === reason ? before.filter((one) => one !== current) : before;
-    return withCondition(others, { type, status: 'True', reason, message: problem, lastTransitionTime: now });
+    if (current?.reason === reason)
+      return before.map((one) => (one === current ? { ...one, message: problem } : one));
+    return withCondition(before, { type, status: 'True', reason, message: problem, lastTransitionTime: now });
   }
   if (current?.status !== 'True' || current.reason !== reason) return undefined;
   const message = 'the pod range of this node can be used';

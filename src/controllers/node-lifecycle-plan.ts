@@ -50,7 +50,7 @@ export function planNode(observation: NodeObservation): NodeLifecyclePlan {
   const { node, silence, grace, disruption, now } = observation;
   const silent = silence >= grace;
   const before = node.status?.conditions ?? [];
-  const conditions = silent ? unknownConditions(node, now) : before;
+  const conditions = silent ? unknownConditions(node, before, now) : before;
   const taints = plannedTaints({ ...observation, conditions, silent });
   return {
     conditions: deepEqual(conditions, before) ? undefined : conditions,
@@ -66,8 +66,7 @@ export const readiness = (node: Node): Condition['status'] | undefined =>
 /** The conditions that a node agent reports. */
 const agentConditions = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
-function unknownConditions(node: Node, now: string): Condition[] {
-  const before = node.status?.conditions ?? [];
+function unknownConditions(node: Node, before: readonly Condition[], now: string): Condition[] {
   const changed = before.map((condition) =>
     agentConditions.includes(condition.type) && condition.status !== 'Unknown'
       ? {

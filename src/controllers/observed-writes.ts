@@ -24,7 +24,7 @@ interface Write {
 
 export class ObservedWrites<T extends KubeObject> {
   readonly #byUid = new Map<string, Write>();
-  readonly #byOwner = new Map<ObjectKey, Set<string>>();
+  readonly #byOwner = new Map<ObjectKey, Set<Write>>();
   readonly #lister: Lister<T>;
   readonly #client: Client;
   readonly #kind: ResourceRef<T>;
@@ -52,10 +52,8 @@ export class ObservedWrites<T extends KubeObject> {
 
   /** Whether the cache shows all that was written for `owner`; when not, an event or `verifyAfter` will tell. */
   async settled(owner: ObjectKey, now: number): Promise<boolean> {
-    for (const uid of [...(this.#byOwner.get(owner) ?? [])]) {
-      const write = this.#byUid.get(uid);
-      if (write && now - write.since >= verifyAfter) await this.#verify(write, now);
-    }
+    for (const write of [...(this.#byOwner.get(owner) ?? [])])
+      if (now - write.since >= verifyAfter) await this.#verify(write, now);
     return !this.#byOwner.has(owner);
   }
 
@@ -65,8 +63,8 @@ export class ObservedWrites<T extends KubeObject> {
     if (cached ? shows(cached, write) : write.deleted) return;
     this.#forget(uid);
     this.#byUid.set(uid, write);
-    const uids = this.#byOwner.get(write.owner) ?? new Set();
-    this.#byOwner.set(write.owner, uids.add(uid));
+    const writes = this.#byOwner.get(write.owner) ?? new Set();
+    this.#byOwner.set(write.owner, writes.add(write));
   }
 
   #seen(object: T): void {
@@ -78,9 +76,9 @@ export class ObservedWrites<T extends KubeObject> {
     const write = this.#byUid.get(uid);
     if (!write) return;
     this.#byUid.delete(uid);
-    const uids = this.#byOwner.get(write.owner);
-    uids?.delete(uid);
-    if (uids?.size === 0) this.#byOwner.delete(write.owner);
+    const writes = this.#byOwner.get(write.owner);
+    writes?.delete(write);
+    if (writes?.size === 0) this.#byOwner.delete(write.owner);
   }
 
   async #verify(write: Write, now: number): Promise<void> {

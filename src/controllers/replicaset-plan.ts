@@ -6,7 +6,7 @@ import type { ReplicaSet } from '../api/apps/v1/replica-set.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
 import { isPodActive, podAvailableIn, podCondition, podReady } from '../api/core/v1/pod-conditions.ts';
 import { deepEqual } from '../apimachinery/equality.ts';
-import { matches, selectorFromMap } from '../apimachinery/labels.ts';
+import { matches, selectorFromLabelSelector } from '../apimachinery/labels.ts';
 import { withCondition, withoutCondition } from './conditions.ts';
 
 export type ReplicaSetStatus = NonNullable<ReplicaSet['status']>;
@@ -43,16 +43,14 @@ export function planReplicas(
  * ready for a shorter time, restarted more often, younger (ActivePodsWithRanks.Less).
  */
 export function rankForDeletion(pods: readonly Pod[], siblings: readonly Pod[]): Pod[] {
-  const onNode = new Map<string, number>();
-  for (const { spec } of siblings)
-    if (spec.nodeName) onNode.set(spec.nodeName, (onNode.get(spec.nodeName) ?? 0) + 1);
+  const onNode = Map.groupBy(siblings, ({ spec }) => spec.nodeName);
   const traits = (pod: Pod): readonly number[] => [
-    pod.spec.nodeName ? 1 : 0,
+    Number(Boolean(pod.spec.nodeName)),
     phaseRank[pod.status?.phase ?? 'Pending'],
-    podReady(pod) ? 1 : 0,
+    Number(podReady(pod)),
     deletionCost(pod),
-    -(onNode.get(pod.spec.nodeName ?? '') ?? 0),
-    podReady(pod) ? -time(podCondition(pod, 'Ready')?.lastTransitionTime) : 0,
+    -(onNode.get(pod.spec.nodeName)?.length ?? 0),
+    -time(podReady(pod) ? podCondition(pod, 'Ready')?.lastTransitionTime : undefined),
     -restartCount(pod),
     -time(pod.metadata.creationTimestamp),
   ];
@@ -66,8 +64,8 @@ const phaseRank = { Pending: 0, Unknown: 1, Running: 2, Succeeded: 2, Failed: 2 
 
 /** A whole number of 32 bits; anything else counts as 0. */
 function deletionCost(pod: Pod): number {
-  const text = pod.metadata.annotations?.['controller.kubernetes.io/pod-deletion-cost'] ?? '0';
-  const cost = /^(0|-?[1-9]\d{0,9})$/.test(text) ? Number(text) : 0;
+  const text = pod.metadata.annotations?.['controller.kubernetes.io/pod-deletion-cost'];
+  const cost = Number(text?.match(/^(0|-?[1-9]\d{0,9})$/)?.[0]);
   return cost === (cost | 0) ? cost : 0;
 }
 
@@ -103,12 +101,11 @@ export function planStatus(
   nowText: string,
 ): StatusPlan {
   const active = owned.filter(isPodActive);
-  const template = selectorFromMap(set.spec.template.metadata.labels ?? {});
+  const template = selectorFromLabelSelector({ matchLabels: set.spec.template.metadata.labels });
   const waits = active.map((pod) => podAvailableIn(pod, set.spec.minReadySeconds ?? 0, now));
-  const later = waits.filter((wait) => wait !== undefined && wait > 0) as number[];
+  const later = waits.flatMap((wait) => wait || []);
   const old = set.status?.conditions ?? [];
   const status: ReplicaSetStatus = {
-    ...set.status,
     replicas: active.length,
     fullyLabeledReplicas: active.filter((pod) => matches(template, pod.metadata.labels)).length,
     readyReplicas: active.filter(podReady).length,

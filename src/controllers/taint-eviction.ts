@@ -55,8 +55,7 @@ export function taintEvictionController(context: ControllerContext): ControllerD
 
   /** Undefined: it may stay for ever. */
   function timeLeft(key: ObjectKey, pod: Pod, node: Node): number | undefined {
-    const taints = evictingTaints(node.spec.taints);
-    const allowed = taints.length > 0 ? minTolerationTime(pod.spec.tolerations, taints) : undefined;
+    const allowed = minTolerationTime(pod.spec.tolerations, evictingTaints(node.spec.taints));
     if (allowed === undefined) return undefined;
     const { uid } = pod.metadata;
     const known = met.get(key);

@@ -63,6 +63,34 @@ export class Place {
     return this.parent?.type === 'ArrayExpression' && this.parents.at(-2)?.type === 'ArrayExpression';
   }
 
+  /**
+   * Whether the node is an answer of `a < b ? -1 : 1`, or of a longer one such as `a < b ? -1 : a > b ? 1 : 0`: only its
+   * sign counts.
+   */
+  isOrder(node: Node): boolean {
+    const { parent, parents } = this;
+    const around = parents.at(-2);
+    if (parent?.type === 'UnaryExpression') return this.#orders(around);
+    if (parent?.type !== 'ConditionalExpression' || parent.test === node) return false;
+    return this.#orders(parent) || this.#orders(around);
+  }
+
+  /** Whether the node is the comparison of `a < b ? -1 : 1`, which says that no two are equal. */
+  isStrictOrder(node: Node): boolean {
+    const { parent } = this;
+    return (
+      parent?.type === 'ConditionalExpression' &&
+      parent.test === node &&
+      this.#orders(parent) &&
+      this.text(parent.alternate) === '1'
+    );
+  }
+
+  #orders(node: Node | undefined): boolean {
+    if (node?.type !== 'ConditionalExpression' || node.test.type !== 'BinaryExpression') return false;
+    return /^[<>]$/.test(node.test.operator) && this.text(node.consequent) === '-1';
+  }
+
   /** Whether the function around is one that says yes or no. */
   get answersYesOrNo(): boolean {
     const around = this.parents.findLast((node) => /Function/.test(node.type));

@@ -132,7 +132,7 @@ describe('the newest ReplicaSet', () => {
     assert.ok(action.type === 'updateReplicaSet');
     assert.equal(action.set.metadata.annotations?.note, 'new');
     assert.equal(action.set.spec.minReadySeconds, 9);
-    assert.ok(!('message' in action));
+    assert.equal(action.message, undefined);
   });
 
   it('of a rollback has the highest revision, and remembers those it had', () => {

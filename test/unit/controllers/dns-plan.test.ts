@@ -158,6 +158,13 @@ describe('the status of a Dns', () => {
     );
   });
 
+  it('says since when where that was not said before', () => {
+    const first = plan(makeDns('one', 'a.example', ['/=web:80']));
+    const conditions = first.status.conditions?.map(({ lastTransitionTime: _time, ...rest }) => rest);
+    const dns = { ...makeDns('one', 'a.example', ['/=web:80']), status: { conditions } };
+    assert.equal(plan(dns).status.conditions?.[0]?.lastTransitionTime, now);
+  });
+
   it('leaves the conditions of others alone', () => {
     const other = { type: 'Other', status: 'True' as const };
     const dns = { ...makeDns('one', 'a.example', ['/=web:80']), status: { conditions: [other] } };

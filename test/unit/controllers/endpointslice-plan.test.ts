@@ -73,6 +73,7 @@ describe('the host name of an endpoint', () => {
     assert.equal(hostname({ hostname: 'db-0', subdomain: 'other' }), undefined);
     assert.equal(hostname({ hostname: 'db-0' }), undefined);
     assert.equal(hostname({ subdomain: 'web' }), undefined);
+    assert.equal(hostname({ hostname: '', subdomain: 'web' }), undefined);
   });
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EndpointSubset, Endpoints } from '../../../src/api/core/v1/endpoints.ts';
 import type { EndpointSlice } from '../../../src/api/discovery/v1/endpoint-slice.ts';
+import { deepCopy } from '../../../src/apimachinery/equality.ts';
 import type { ObjectMeta } from '../../../src/apimachinery/meta.ts';
 import {
   isMirrored,
@@ -99,6 +100,49 @@ describe('the slices', () => {
     assert.deepEqual(slices[0]?.ports, [{ name: 'h', protocol: 'UDP', port: 1, appProtocol: 'http' }]);
   });
 
+  it('leave out what is empty, and hold an address once, ready if it is so anywhere before', () => {
+    const { slices } = mirror(
+      endpoints([
+        {
+          addresses: [{ ip: '192.0.2.1', hostname: '', nodeName: '' }],
+          notReadyAddresses: [{ ip: '192.0.2.1' }],
+          ports: [{ name: '', protocol: 'TCP', port: 1, appProtocol: '' }],
+        },
+      ]),
+    );
+    assert.deepEqual(
+      slices.map(({ endpoints: list, ports }) => deepCopy({ list, ports })),
+      [
+        {
+          list: [{ addresses: ['192.0.2.1'], conditions: { ready: true } }],
+          ports: [{ name: '', protocol: 'TCP', port: 1 }],
+        },
+      ],
+    );
+  });
+
+  it('are two endpoints where two pods have one address', () => {
+    const of = (uid: string) => ({ ip: '192.0.2.1', targetRef: { kind: 'Pod', name: uid, uid } });
+    const { slices } = mirror(endpoints([{ addresses: [of('a'), of('b')], ports: [] }]));
+    assert.deepEqual(
+      slices[0]?.endpoints.map(({ targetRef }) => targetRef?.uid),
+      ['a', 'b'],
+    );
+  });
+
+  it('are none where nothing is said', () => {
+    const { subsets: _subsets, ...bare } = endpoints([]);
+    assert.deepEqual(mirror(bare).slices, []);
+  });
+
+  it('are whole objects', () => {
+    const [draft] = planMirror(endpoints([subset(['192.0.2.1'])]), owner, []).create;
+    assert.deepEqual(
+      [draft?.apiVersion, draft?.kind, draft?.metadata.namespace],
+      ['discovery.k8s.io/v1', 'EndpointSlice', 'default'],
+    );
+  });
+
   it('belong to the Endpoints and carry their labels and annotations', () => {
     const { slices } = mirror(
       endpoints([subset(['192.0.2.1'])], {
@@ -130,7 +174,10 @@ describe('the slices', () => {
       slices.map((slice) => slice.endpoints.length),
       [maxAddressesPerSubset],
     );
+    assert.equal(maxAddressesPerSubset, 1000);
     assert.equal(skipped, 3);
+    const again = mirror(endpoints([subset(ips.slice(0, maxAddressesPerSubset)), subset(ips.slice(0, 2))]));
+    assert.equal(again.skipped, 0, 'an address that is there already is none too many');
   });
 });
 
@@ -157,6 +204,20 @@ describe('what is written when the Endpoints change', () => {
     const next = mirror(endpoints([subset(['192.0.2.1'], 8080), subset(['192.0.2.2'], 81, 'b')]), before());
     assert.deepEqual(writes(next), [0, 1, 0]);
     assert.deepEqual(next.slices.map(brief).sort(), ['IPv4 192.0.2.1 /TCP/8080', 'IPv4 192.0.2.2 b/TCP/81']);
+  });
+  it('nothing, in whatever order the slices come', () => {
+    const of = endpoints([subset(['192.0.2.1']), subset(['192.0.2.2'], 81, 'b')]);
+    assert.deepEqual(writes(mirror(of, before().toReversed())), [0, 0, 0]);
+  });
+  it('a slice of its own for further ports', () => {
+    const one = mirror(endpoints([subset(['192.0.2.1'])])).slices;
+    const next = mirror(endpoints([subset(['192.0.2.1']), subset(['192.0.2.1'], 81, 'b')]), one);
+    assert.deepEqual(writes(next), [1, 0, 0]);
+  });
+  it('labels that changed', () => {
+    const of = (labels: Record<string, string>) => endpoints([subset(['192.0.2.1'])], { labels });
+    const [update, ...more] = mirror(of({ team: 'b' }), mirror(of({ team: 'a' })).slices).update;
+    assert.deepEqual([update?.metadata.labels?.team, more], ['b', []]);
   });
   it('but never one of another family', () => {
     const next = mirror(endpoints([subset(['2001:db8::1'])]), before());

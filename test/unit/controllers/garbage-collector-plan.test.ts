@@ -50,6 +50,27 @@ describe('planCollection', () => {
       [dependent(true)],
       remove('Foreground'),
     ],
+    [
+      'one owner waits and another is gone',
+      object(),
+      [owner('a', 'waiting'), owner('b', 'absent')],
+      [dependent(true)],
+      remove('Foreground'),
+    ],
+    [
+      'its owner is gone, and it has dependents',
+      object(),
+      [owner('a', 'absent')],
+      [dependent(true)],
+      remove('Background'),
+    ],
+    [
+      'it asks for its dependents to go first',
+      object(['foregroundDeletion']),
+      [owner('a', 'absent')],
+      [],
+      remove('Foreground'),
+    ],
     ['it is to be orphaned from', object(['orphan']), [owner('a', 'absent')], [], remove('Orphan')],
     ['it is going already', object([], true), [owner('a', 'absent')], [], none],
     [
@@ -79,7 +100,25 @@ describe('planCollection', () => {
     it(name, () => assert.deepEqual(planCollection(one, owners, dependents, []), expected));
 });
 
+describe('waitsForDependents', () => {
+  for (const [finalizers, deleting, expected] of [
+    [['foregroundDeletion'], true, true],
+    [['orphan'], true, false],
+    [[], true, false],
+    [['foregroundDeletion'], false, false],
+  ] as const)
+    it(`${finalizers.join() || 'no finalizer'}, ${deleting ? 'deleted' : 'not deleted'}: ${expected}`, () =>
+      assert.equal(waitsForDependents(object([...finalizers], deleting)), expected));
+});
+
 describe('ownersInCycle', () => {
+  it('are none of an object without owners', () => {
+    assert.deepEqual(
+      ownersInCycle(object(['foregroundDeletion'], true), () => []),
+      [],
+    );
+  });
+
   interface Link {
     readonly of: string;
     readonly owner: string;

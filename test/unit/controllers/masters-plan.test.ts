@@ -3,8 +3,11 @@ import { test } from 'node:test';
 import type { Lease } from '../../../src/api/coordination/v1/lease.ts';
 import type { Endpoints } from '../../../src/api/core/v1/endpoints.ts';
 import type { EndpointSlice } from '../../../src/api/discovery/v1/endpoint-slice.ts';
+import { deepCopy } from '../../../src/apimachinery/equality.ts';
 import {
   hostnameAnnotation,
+  identityOf,
+  leaseNameOf,
   masterLabels,
   mastersOf,
   placesOf,
@@ -142,4 +145,110 @@ test('no master that others reach: no Endpoints', () => {
   assert.deepEqual(planEndpoints([], undefined), {});
   const { create } = planEndpoints([at('192.0.2.1:7001')], undefined);
   assert.deepEqual(planEndpoints([], create as Endpoints), { remove: create });
+});
+
+const identityLabel = 'apiserver.kubernetes.io/identity';
+
+test('masters of every release read each other: names, label and annotation of a Lease stay as they are', () => {
+  const master = { address: '192.0.2.10', port: 6443 };
+  assert.equal(leaseNameOf(master), 'apiserver-192.0.2.10-6443');
+  assert.equal(identityOf(master), '192.0.2.10:6443');
+  assert.deepEqual(masterLabels, { [identityLabel]: 'minik8s' });
+  const written = {
+    metadata: { labels: { [identityLabel]: '' }, annotations: { 'minik8s.io/hostname': 'm1' } },
+    spec: { holderIdentity: '192.0.2.10:6443' },
+  } as unknown as Lease;
+  assert.deepEqual(placesOf([written]), [{ address: '192.0.2.10', hostname: 'm1' }]);
+});
+
+test('what is no address with a port is nobody, however near it comes', () => {
+  for (const identity of [
+    'x192.0.2.10:6443',
+    '192.0.2.10:6443x',
+    '192.0.2.256:6443',
+    '192.0.2.10:',
+    ':6443',
+    '1.2:3',
+  ])
+    assert.deepEqual(mastersOf([lease(identity)]), [], identity);
+});
+
+test('a new slice and new Endpoints are whole', () => {
+  const masters = [at('192.0.2.10:6443')];
+  assert.deepEqual(planSlices(masters, []).create, [
+    {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: {
+        name: 'kubernetes',
+        namespace: 'default',
+        labels: { 'kubernetes.io/service-name': 'kubernetes' },
+      },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: ['192.0.2.10'], conditions: { ready: true } }],
+      ports: [{ name: 'https', protocol: 'TCP', port: 6443 }],
+    },
+  ]);
+  const { create } = planEndpoints(masters, undefined);
+  assert.deepEqual(
+    [create?.apiVersion, create?.kind, create?.metadata.namespace],
+    ['v1', 'Endpoints', 'default'],
+  );
+});
+
+test('an update is of the object that was there: its uid and version, and the labels of others', () => {
+  const masters = [at('192.0.2.10:6443')];
+  const [slice] = stored(planSlices(masters, []).create);
+  assert.ok(slice);
+  const before = deepCopy(slice);
+  before.endpoints = [];
+  before.metadata.labels = { theirs: 'a' };
+  assert.deepEqual(planSlices(masters, [before]).update, [
+    {
+      ...slice,
+      metadata: { ...slice.metadata, labels: { theirs: 'a', 'kubernetes.io/service-name': 'kubernetes' } },
+    },
+  ]);
+  const endpoints = planEndpoints(masters, undefined).create as Endpoints;
+  const known = {
+    ...endpoints,
+    subsets: [],
+    metadata: { ...endpoints.metadata, uid: 'u', resourceVersion: '7' },
+  };
+  assert.deepEqual(planEndpoints(masters, known), {
+    update: { ...known, subsets: endpoints.subsets },
+  });
+});
+
+test('the slice of pods that a selector of the Service once chose goes; one of another controller stays', () => {
+  const masters = [at('192.0.2.10:6443')];
+  const [slice] = stored(planSlices(masters, []).create);
+  assert.ok(slice);
+  const managedBy = (manager: string) => ({
+    ...slice,
+    metadata: {
+      ...slice.metadata,
+      name: `kubernetes-${manager.slice(0, 1)}abcd`,
+      labels: { ...slice.metadata.labels, 'endpointslice.kubernetes.io/managed-by': manager },
+    },
+  });
+  const others = [managedBy('endpointslice-controller.k8s.io'), managedBy('somebody')];
+  assert.deepEqual(briefly(planSlices(masters, [slice, ...others])), {
+    create: [],
+    update: [],
+    remove: ['kubernetes-eabcd'],
+  });
+});
+
+test('without a known slice the name goes to the lowest port, and stays with the one that has it', () => {
+  const masters = [at('192.0.2.1:7001'), at('192.0.2.1:6001')];
+  assert.deepEqual(briefly(planSlices(masters, [])).create, [
+    'kubernetes-7001 192.0.2.1:7001',
+    'kubernetes 192.0.2.1:6001',
+  ]);
+  const first = stored(planSlices([at('192.0.2.1:7001')], []).create);
+  const other = first.map((slice) => ({ ...slice, metadata: { ...slice.metadata, name: 'other' } }));
+  assert.deepEqual(briefly(planSlices(masters, [...other, ...first])).create, [
+    'kubernetes-6001 192.0.2.1:6001',
+  ]);
 });

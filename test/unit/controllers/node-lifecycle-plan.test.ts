@@ -6,6 +6,7 @@ import {
   disruptionOf,
   type NodeObservation,
   planNode,
+  readiness,
 } from '../../../src/controllers/node-lifecycle-plan.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { at, node } from './objects.ts';
@@ -80,6 +81,27 @@ describe('a node that sends heartbeats', () => {
     assert.deepEqual(planNode(observe({ node: back })).taints, others);
   });
 
+  it('that is cordoned no longer loses the taint of it', () => {
+    const before = node('n1', {
+      taints: [{ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }],
+    });
+    assert.deepEqual(planNode(observe({ node: before })).taints, []);
+  });
+
+  it('is as ready as it says', () => {
+    assert.equal(readiness(withCondition('DiskPressure', 'False')), 'True');
+    assert.equal(
+      readiness({ ...node('n1'), status: { conditions: [{ type: 'DiskPressure', status: 'True' }] } }),
+      undefined,
+    );
+    assert.equal(readiness({ ...node('n1'), status: undefined }), undefined);
+  });
+
+  it('and has said nothing yet is left alone', () => {
+    const { conditions, taints } = planNode(observe({ node: { ...node('n1'), status: undefined } }));
+    assert.deepEqual([conditions, taints], [undefined, undefined]);
+  });
+
   it('that is cordoned is tainted so', () => {
     const { taints } = planNode(observe({ node: node('n1', { unschedulable: true }) }));
     assert.deepEqual(taints, [
@@ -106,6 +128,22 @@ describe('a node that is silent for its whole time', () => {
     assert.equal(conditions?.[0]?.lastTransitionTime, now);
     assert.equal(lost, true);
     assert.equal(lostIn, undefined);
+  });
+
+  it('and never said anything has all of them, since it was made', () => {
+    const { conditions } = planNode(observe({ node: { ...node('n1'), status: undefined }, ...silent }));
+    assert.deepEqual(
+      conditions?.map(({ type }) => type),
+      ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'],
+    );
+    assert.deepEqual(conditions?.[0], {
+      type: 'Ready',
+      status: 'Unknown',
+      reason: 'NodeStatusNeverUpdated',
+      message: 'Kubelet never posted node status.',
+      lastHeartbeatTime: at(0),
+      lastTransitionTime: now,
+    });
   });
 
   it('is tainted in the same step, with the time for those that are evicted by it', () => {
@@ -159,6 +197,17 @@ describe('when many are in trouble', () => {
     assert.deepEqual(taints('partial'), ['unreachable:NoExecute', 'unreachable:NoSchedule']);
     assert.deepEqual(taints('full'), ['unreachable:NoSchedule']);
     assert.equal(planNode(observe({ node: evicting, ...silent, disruption: 'full' })).lost, false);
+  });
+
+  it('only what evicts already for the same reason goes on', () => {
+    const taintsFrom = (...before: Taint[]) =>
+      taintsOf(observe({ node: node('n1', { taints: before }), ...silent, disruption: 'partial' }));
+    const unreachable: Taint = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
+    const notReady: Taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoExecute' };
+    assert.deepEqual(taintsFrom(notReady), ['unreachable:NoSchedule']);
+    const preferred: Taint = { ...unreachable, effect: 'PreferNoSchedule' };
+    assert.deepEqual(taintsFrom(preferred), ['unreachable:PreferNoSchedule', 'unreachable:NoSchedule']);
+    assert.deepEqual(taintsFrom(notReady, unreachable), ['unreachable:NoExecute', 'unreachable:NoSchedule']);
   });
 
   it('a node that is Unknown from before evicts only after a whole time of silence', () => {

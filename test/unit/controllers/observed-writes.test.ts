@@ -24,7 +24,9 @@ function world() {
     if (!found) throw newNotFound(podResource, name);
     return found;
   };
-  const client = { resource: () => ({ get }) } as unknown as Client;
+  const client = {
+    resource: (kind: unknown) => ({ get: kind === podResource ? get : assert.fail('another kind') }),
+  } as unknown as Client;
   return {
     live,
     writes: new ObservedWrites(client, podResource, informer),
@@ -93,6 +95,30 @@ describe('ObservedWrites', () => {
     w.live.delete('a');
     assert.equal(await settled(verifyAfter + 1), false, 'it was asked a moment ago');
     assert.equal(await settled(2 * verifyAfter), true);
+  });
+  it('waits for the last of several writes of an object, whoever made them', async () => {
+    w.writes.written('default/web', version('5'), 0);
+    w.writes.written('default/web', version('6'), 0);
+    w.show(version('5'));
+    assert.equal(await settled(), false);
+    w.show(version('6'));
+    assert.equal(await settled(), true);
+    w.writes.written('default/other', version('7'), 0);
+    w.writes.written('default/web', version('8'), 0);
+    assert.deepEqual([await w.writes.settled('default/other', 0), await settled()], [true, false]);
+    w.show(version('8'));
+    assert.equal(await settled(), true);
+  });
+  it('waits for nothing of an object in whose place the cache shows another', async () => {
+    w.show(version('9', 'a', { uid: 'later' }));
+    w.writes.removed('default/web', version('5'), 0);
+    w.writes.written('default/web', version('10'), 0);
+    assert.equal(await settled(), true);
+  });
+  it('waits no longer for an object that the server has replaced', async () => {
+    w.writes.written('default/web', version('5'), 0);
+    w.live.set('a', version('9', 'a', { uid: 'later' }));
+    assert.equal(await settled(verifyAfter), true);
   });
   it('keeps every write of a key apart', async () => {
     w.writes.written('default/web', version('5', 'a'), 0);

@@ -74,6 +74,12 @@ describe('the Service of the API', () => {
     assert.deepEqual(after({ ports: kept }).ports, [{ ...https, nodePort: 30443 }]);
   });
 
+  it('stays of the type that somebody gave it, with all its addresses, when its ports are put right', () => {
+    const over = { type: 'NodePort' as const, clusterIPs: ['10.96.0.1', 'fd00::1'] };
+    const { type, clusterIPs } = after({ ...over, ports: [{ ...https, port: 80 }] });
+    assert.deepEqual({ type, clusterIPs }, over);
+  });
+
   it('gets its address back from a name of elsewhere', () => {
     const external = {
       type: 'ExternalName' as const,

@@ -1,0 +1,180 @@
+/**
+ * A controller between a cache that a test fills by hand, so that it can lag, and a server that keeps objects as they are
+ * written: without defaults, validation or admission. Whether the real one takes the writes is for integration tests.
+ */
+import { deepCopy } from '../../../src/apimachinery/equality.ts';
+import { type Draft, type KubeObject, type ObjectKey, objectKey } from '../../../src/apimachinery/meta.ts';
+import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
+import { newAlreadyExists, newConflict, newNotFound } from '../../../src/apimachinery/status-error.ts';
+import type { Client, DeleteOptions } from '../../../src/client/client.ts';
+import type { ControllerFactory } from '../../../src/controller-runtime/definition.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { at } from './objects.ts';
+
+interface WithStatus extends KubeObject {
+  readonly status?: unknown;
+}
+
+export class ScriptedWorld {
+  readonly clock = new FakeClock();
+  readonly log = new RecordingLogger();
+  readonly seen = new ScriptedInformers();
+  /** `TYPE REASON NAME: MESSAGE` of each event. */
+  readonly told: string[] = [];
+  /** What is not there any more, as it was last. */
+  readonly gone = new Map<string, KubeObject>();
+  /** Answers instead of the server when it gives an error; `verb` is one of the client's methods. */
+  refuse: (verb: string, name: string) => Error | undefined = () => undefined;
+  /** `VERB KIND NAME` of each request. */
+  readonly asked: string[] = [];
+  readonly #stored = new Map<string, KubeObject>();
+  #made = 0;
+  #version = 100;
+  readonly #controller: ReturnType<ControllerFactory>;
+
+  constructor(factory: ControllerFactory) {
+    const { clock, log, seen: informers } = this;
+    this.#controller = factory({
+      client: this.#client(),
+      clock,
+      log,
+      informers,
+      random: new SeededRandom(1),
+      events: {
+        event: (about, type, reason, message) =>
+          void this.told.push(`${type} ${reason} ${about.metadata.name}: ${message}`),
+      },
+    });
+  }
+
+  reconcile = (key: ObjectKey) => this.#controller.reconcile(key, new AbortController().signal);
+
+  /** The keys that a change of the object means. */
+  keysOf<T extends KubeObject>(ref: ResourceRef<T>, object: T): readonly ObjectKey[] {
+    return this.#controller.watches.flatMap(({ resource, keys }) =>
+      resource.kind === ref.kind ? keys(object) : [],
+    );
+  }
+
+  /** On the server and in the cache. */
+  put<T extends KubeObject>(ref: ResourceRef<T>, object: T): T {
+    this.store(ref, object);
+    this.seen.put(ref, object);
+    return object;
+  }
+
+  /** On the server alone. */
+  store<T extends KubeObject>(ref: ResourceRef<T>, object: T): void {
+    this.#stored.set(`${ref.kind} ${objectKey(object)}`, object);
+  }
+
+  /** The cache shows what the server has of that kind. */
+  sync<T extends KubeObject>(ref: ResourceRef<T>): void {
+    const stored = this.all(ref);
+    const keys = new Set(stored.map(objectKey));
+    for (const one of this.seen.informerFor(ref).list())
+      if (!keys.has(objectKey(one))) this.seen.remove(ref, objectKey(one));
+    for (const one of stored) this.seen.put(ref, one);
+  }
+
+  /** What the server has of that kind, by name. */
+  all<T extends KubeObject>(ref: ResourceRef<T>): T[] {
+    const found = [...this.#stored].filter(([key]) => key.startsWith(`${ref.kind} `));
+    return found.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object as T);
+  }
+
+  /** From the server alone. */
+  take(ref: ResourceRef, key: ObjectKey): void {
+    this.#stored.delete(`${ref.kind} ${key}`);
+  }
+
+  stored<T extends KubeObject>(ref: ResourceRef<T>, key: ObjectKey): T | undefined {
+    return this.#stored.get(`${ref.kind} ${key}`) as T | undefined;
+  }
+
+  names(ref: ResourceRef): string[] {
+    return this.all(ref).map(({ metadata }) => metadata.name);
+  }
+
+  #client(): Client {
+    const resource = (ref: ResourceRef) => {
+      const find = async (verb: string, name: string, namespace?: string) => {
+        this.asked.push(`${verb} ${ref.kind} ${name}`);
+        const error = this.refuse(verb, name);
+        if (error) throw error;
+        const id = `${ref.kind} ${namespace ? `${namespace}/` : ''}${name}`;
+        const object = this.#stored.get(id);
+        if (!object) throw newNotFound(ref, name);
+        return { id, object };
+      };
+      const keep = (id: string, next: KubeObject) => {
+        const { deletionTimestamp, finalizers = [], name } = next.metadata;
+        // A namespace has some of its finalizers in its spec; a pod waits for its node agent.
+        const { spec } = next as { spec?: { finalizers?: string[] } };
+        const held = [...finalizers, ...(spec?.finalizers ?? [])];
+        const ends = deletionTimestamp !== undefined && held.length === 0 && ref.kind !== 'Pod';
+        if (!ends) return void this.#stored.set(id, next);
+        this.#stored.delete(id);
+        this.gone.set(name, next);
+      };
+      const write = (verb: string) => async (next: KubeObject) => {
+        const { id, object } = await find(verb, next.metadata.name, next.metadata.namespace);
+        const [{ status }, said] = [object as WithStatus, next as WithStatus];
+        // The status is written by itself, and nothing else with it.
+        const written = verb === 'updateStatus' ? { ...object, status: said.status } : { ...next, status };
+        const whole = verb === 'approval' || verb === 'finalize' ? next : written;
+        const metadata = { ...whole.metadata, resourceVersion: String(++this.#version) };
+        const kept = deepCopy({ ...whole, metadata });
+        keep(id, kept);
+        return kept;
+      };
+      const create = async (draft: Draft<KubeObject>) => {
+        const { generateName = '', name = `${generateName}${++this.#made}` } = draft.metadata;
+        this.asked.push(`create ${ref.kind} ${name}`);
+        const error = this.refuse('create', name);
+        if (error) throw error;
+        const added = { name, uid: `uid-${this.#made}-${name}`, resourceVersion: String(++this.#version) };
+        const metadata = { creationTimestamp: at(0), ...draft.metadata, ...added };
+        const object = deepCopy({ ...draft, metadata }) as KubeObject;
+        const id = `${ref.kind} ${objectKey(object)}`;
+        if (this.#stored.has(id)) throw newAlreadyExists(ref, name);
+        this.#stored.set(id, object);
+        return object;
+      };
+      return {
+        create,
+        get: async (name: string, namespace?: string) => (await find('get', name, namespace)).object,
+        update: write('update'),
+        updateStatus: write('updateStatus'),
+        updateSubresource: (next: KubeObject, subresource: string) => write(subresource)(next),
+        list: async ({ namespace }: { namespace?: string } = {}) => {
+          this.asked.push(`list ${ref.kind}`);
+          return {
+            items: this.all(ref).filter(({ metadata }) => !namespace || metadata.namespace === namespace),
+          };
+        },
+        delete: async (name: string, namespace?: string, options: DeleteOptions = {}) => {
+          const { id, object } = await find('delete', name, namespace);
+          const { uid, resourceVersion } = object.metadata;
+          const wanted = { uid, resourceVersion, ...options.preconditions };
+          if (wanted.uid !== uid || wanted.resourceVersion !== resourceVersion)
+            throw newConflict(ref, name, 'it is another by now');
+          if (options.gracePeriodSeconds === 0) {
+            this.#stored.delete(id);
+            this.gone.set(name, object);
+            return;
+          }
+          const finalizer = { Foreground: ['foregroundDeletion'], Orphan: ['orphan'], Background: [] }[
+            options.propagationPolicy ?? 'Background'
+          ];
+          const finalizers = [...(object.metadata.finalizers ?? []), ...finalizer];
+          keep(id, { ...object, metadata: { ...object.metadata, deletionTimestamp: at(0), finalizers } });
+        },
+      };
+    };
+    return { resource } as unknown as Client;
+  }
+}
