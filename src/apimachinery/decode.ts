@@ -80,8 +80,10 @@ export function* conversion<T extends KubeObject>(
   if (fieldValidation === 'Strict' && problems.length > 0)
     throw refuse(`strict decoding error: ${problems.join(', ')}`);
   const object = identified<T>(definition, decoded);
-  const { causes, found, ignored } = findings;
-  if (causes.length > 0) {
+  const { found, ignored } = findings;
+  if (found > 0) {
+    // Clients send fields in any order, and are told the same.
+    const causes = findings.causes.toSorted((a, b) => (a.field < b.field ? -1 : 1));
     const { name } = object.metadata;
     const others = found > maxCauses ? [] : otherCauses(definition, object, causes);
     throw newInvalid(definition, name, [...causes, ...others], found + others.length);

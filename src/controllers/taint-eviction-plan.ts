@@ -1,7 +1,7 @@
 /** How long a pod may stay on a tainted node (k8s.io/kubernetes pkg/controller/tainteviction). Pure. */
 import type { Taint } from '../api/core/v1/node.ts';
-import type { Toleration } from '../api/core/v1/types.gen.ts';
 import { toleratesTaint } from '../api/core/v1/taints.ts';
+import type { Toleration } from '../api/core/v1/types.gen.ts';
 
 export const evictingTaints = (taints: readonly Taint[] | undefined): readonly Taint[] =>
   (taints ?? []).filter(({ effect }) => effect === 'NoExecute');

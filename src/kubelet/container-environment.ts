@@ -2,8 +2,8 @@
 import { type ConfigMap, configMapResource } from '../api/core/v1/config-map.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
 import { containerReferences } from '../api/core/v1/pod-references.ts';
-import type { Container } from '../api/core/v1/types.gen.ts';
 import { type Secret, secretResource } from '../api/core/v1/secret.ts';
+import type { Container } from '../api/core/v1/types.gen.ts';
 import { isNotFound } from '../apimachinery/status-error.ts';
 import type { Client } from '../client/client.ts';
 import type { KnownServices } from './known-services.ts';

@@ -18,12 +18,6 @@ export const equivalents: readonly Equivalent[] = [
     because:
       'keys of a Map or Set are compared, of which no two are the same; of the answer only the sign counts',
   })),
-  ...['a.name < b.name → a.name <= b.name', '1 → 2'].map((change) => ({
-    file: 'src/kubelet/plan/service-variables.ts',
-    line: 'const sorted = [...byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));',
-    change,
-    because: 'keys of a Map are compared, of which no two are the same; of the answer only the sign counts',
-  })),
   {
     file: 'src/kubelet/plan/kernel-files.ts',
     line: 'return Number.isFinite(limit) && limit < 2 ** 60 ? limit : undefined;',

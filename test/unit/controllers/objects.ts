@@ -3,8 +3,8 @@ import type { Deployment } from '../../../src/api/apps/v1/deployment.ts';
 import type { ReplicaSet } from '../../../src/api/apps/v1/replica-set.ts';
 import type { Node, Taint } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import type { Container } from '../../../src/api/core/v1/types.gen.ts';
 import type { Service, ServicePort } from '../../../src/api/core/v1/service.ts';
+import type { Container } from '../../../src/api/core/v1/types.gen.ts';
 import type { ObjectMeta, OwnerReference } from '../../../src/apimachinery/meta.ts';
 
 export const start = Date.UTC(2026, 0, 1);

@@ -95,7 +95,9 @@ function randomPod(random: SeededRandom): Pod {
     containers: names.map((name) => ({ name, image: pick(random, ['app:1', 'app:1', 'app:2']) })),
   };
   const metadata =
-    random.next() < 0.25 ? { deletionTimestamp: '2026-01-01T12:00:00Z', deletionGracePeriodSeconds: random.below(40) } : {};
+    random.next() < 0.25
+      ? { deletionTimestamp: '2026-01-01T12:00:00Z', deletionGracePeriodSeconds: random.below(40) }
+      : {};
   return makePod(spec, metadata);
 }
 

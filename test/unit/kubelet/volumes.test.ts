@@ -27,9 +27,17 @@ describe('volumes', () => {
       check: 'File',
     });
   });
-  for (const type of [
-    ...['', 'DirectoryOrCreate', 'Directory', 'FileOrCreate', 'File', 'Socket', 'CharDevice', 'BlockDevice'],
-  ]) {
+  const types = [
+    '',
+    'DirectoryOrCreate',
+    'Directory',
+    'FileOrCreate',
+    'File',
+    'Socket',
+    'CharDevice',
+    'BlockDevice',
+  ] as const;
+  for (const type of types) {
     it(`of the host are checked for their type: ${type || 'none'}`, () => {
       const plan = { type: 'hostPath', path: '/h', check: type };
       assert.deepEqual(volumePlan({ name: 'v', hostPath: { path: '/h', type } }, '/p'), plan);
@@ -51,7 +59,7 @@ describe('volumes', () => {
       refused(/emptyDir.medium HugePages is not supported/),
     );
     assert.throws(
-      () => volumePlan({ name: 'v', hostPath: { path: '/h', type: 'Disk' } }, '/p'),
+      () => volumePlan({ name: 'v', hostPath: { path: '/h', type: 'Disk' as 'File' } }, '/p'),
       refused(/hostPath.type Disk is unknown/),
     );
   });
