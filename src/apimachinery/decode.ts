@@ -83,7 +83,7 @@ export function* conversion<T extends KubeObject>(
   const { found, ignored } = findings;
   if (found > 0) {
     // Clients send fields in any order, and are told the same.
-    const causes = findings.causes.toSorted((a, b) => (a.field < b.field ? -1 : 1));
+    const causes = findings.causes.toSorted((a, b) => ((a.field ?? '') < (b.field ?? '') ? -1 : 1));
     const { name } = object.metadata;
     const others = found > maxCauses ? [] : otherCauses(definition, object, causes);
     throw newInvalid(definition, name, [...causes, ...others], found + others.length);
