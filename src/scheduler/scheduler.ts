@@ -1,7 +1,7 @@
 /**
  * Binds pending pods to nodes. Invariants: decisions are made one after another on a snapshot that counts every
  * pod bound or about to be, so no node is overcommitted; bindings are sent in parallel. A pod that fits nowhere
- * waits until a node changes or a pod goes: nothing is tried again by the clock.
+ * waits until a node changes or room comes free: nothing is tried again by the clock.
  */
 
 import { type Node, nodeResource } from '../api/core/v1/node.ts';
@@ -50,7 +50,7 @@ function schedulerController(
   /** The pods that fit nowhere, with the reason they were told. */
   const waiting = new Map<ObjectKey, string>();
   /** What of each node matters to the filters, to tell a change from a heartbeat. */
-  const fingerprints = new Map<string, string>();
+  const fingerprints = new Map<ObjectKey, string>();
   let lastNode: string | undefined;
 
   podInformer.addEventHandler({
@@ -61,10 +61,7 @@ function schedulerController(
   nodeInformer.addEventHandler({
     onAdd: (node) => snapshot.setNode(node),
     onUpdate: (node) => snapshot.setNode(node),
-    onDelete: (node) => {
-      snapshot.removeNode(node.metadata.name);
-      fingerprints.delete(node.metadata.name);
-    },
+    onDelete: (node) => snapshot.removeNode(node.metadata.name),
   });
 
   const isPending = (pod: Pod) =>
@@ -74,19 +71,21 @@ function schedulerController(
     !pod.spec.schedulingGates?.length &&
     !isPodTerminal(pod);
 
-  /** A pod that needs a node; and when one has gone or is over, all that wait for room. */
+  /** A pod that needs a node; and when one has left room, all that wait for it. */
   function podKeys(pod: Pod): readonly ObjectKey[] {
     const key = objectKey(pod);
     const gone = pods.get(key)?.metadata.uid !== pod.metadata.uid;
     const own = gone || isPending(pod) ? [key] : [];
-    return gone || isPodTerminal(pod) ? [...own, ...waiting.keys()] : own;
+    return snapshot.takeFreed() ? [...own, ...waiting.keys()] : own;
   }
 
   function nodeKeys(node: Node): readonly ObjectKey[] {
-    const { name } = node.metadata;
-    const fingerprint = fingerprintOf(node);
-    if (fingerprints.get(name) === fingerprint) return [];
-    fingerprints.set(name, fingerprint);
+    const key = objectKey(node);
+    const current = nodeInformer.lister.get(key);
+    const fingerprint = current && fingerprintOf(current);
+    if (fingerprints.get(key) === fingerprint) return [];
+    if (fingerprint === undefined) fingerprints.delete(key);
+    else fingerprints.set(key, fingerprint);
     return [...waiting.keys()];
   }
 
@@ -184,6 +183,6 @@ const fingerprintOf = ({ metadata, spec, status }: Node) =>
     metadata.labels,
     spec.taints,
     spec.unschedulable,
-    status?.allocatable,
+    status?.allocatable ?? status?.capacity,
     status?.conditions?.find((condition) => condition.type === 'Ready')?.status,
   ]);
