@@ -48,6 +48,26 @@ export class Place {
     });
   }
 
+  /** Whether a number is what puts things in order: `a < b ? -1 : 1`, or `: a > b ? 1 : 0`. Only its sign counts. */
+  get isOrder(): boolean {
+    const { parent } = this;
+    const arm = parent?.type === 'UnaryExpression' ? this.parents.at(-2) : parent;
+    return (
+      arm?.type === 'ConditionalExpression' &&
+      this.parents.some((one) => one.type === 'ConditionalExpression' && order.test(this.text(one)))
+    );
+  }
+
+  /** Whether a condition says which comes first, and nothing of those that are the same. */
+  isOrderOfDifferent(node: Node): boolean {
+    const { parent } = this;
+    return (
+      parent?.type === 'ConditionalExpression' &&
+      parent.test === node &&
+      / \? -1 : 1$/.test(this.text(parent))
+    );
+  }
+
   /** Whether it is a whole element of a list, which goes with the element. */
   isListed(node: Node): boolean {
     const { parent } = this;
@@ -71,6 +91,8 @@ export class Place {
     return type === 'TSBooleanKeyword' || type === 'TSTypePredicate';
   }
 }
+
+const order = / \? -1 : (?:1|[^?:]+ \? 1 : 0)$/;
 
 /** The name by which something is called: of `a.b.c` that is `c`. */
 function nameOf(node: Node): string {

@@ -4,7 +4,7 @@ import type { Change, Place } from '../place.ts';
 
 export function otherConstant(node: Node, value: unknown, place: Place): readonly string[] {
   if (typeof value === 'boolean') return [String(!value)];
-  if (typeof value === 'number') return [String(value + 1)];
+  if (typeof value === 'number') return place.isOrder && value === 1 ? [] : [String(value + 1)];
   if (typeof value !== 'string' || place.isListed(node) || place.isMessage || isName(node, place.parent))
     return [];
   return [value === '' ? "'mutated'" : "''"];

@@ -58,7 +58,7 @@ export function otherOperators(
   const { left, right, operator } = node;
   if (operator === '+' && (isText(left) || isText(right))) return [];
   const others = [
-    boundaries.get(operator),
+    place.isOrderOfDifferent(node) ? undefined : boundaries.get(operator),
     // A condition is decided both ways anyhow.
     place.isCondition(node) ? undefined : opposites.get(operator),
     arithmetic.get(operator),

@@ -68,6 +68,27 @@ describe('filters', () => {
       [],
       [],
     ],
+    [
+      'a cordoned node, tolerated in another way',
+      tolerating({ key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoExecute' }),
+      { unschedulable: true },
+      [],
+      ['node(s) were unschedulable'],
+    ],
+    [
+      'a cordoned node, tolerated by effect',
+      tolerating({ key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' }),
+      { unschedulable: true },
+      [],
+      [],
+    ],
+    [
+      'a node that is not ready, tolerated by effect',
+      tolerating({ key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoSchedule' }),
+      { ready: 'False' },
+      [],
+      [],
+    ],
     ['a taint', plain(), { taints: [dedicated] }, [], [untolerated]],
     [
       'a taint, tolerated by value',
@@ -231,6 +252,13 @@ describe('filters', () => {
       {},
       [boundPort(80)],
       [noPort],
+    ],
+    [
+      'a container port is not one of the node',
+      plain({ containers: [container({ ports: [{ containerPort: 80, protocol: 'TCP' }] })] }),
+      {},
+      [boundPort(80)],
+      [],
     ],
     [
       'host networking takes container ports',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Policy, scheduleOne } from '../../../src/scheduler/schedule-one.ts';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import { type Policy, policies, scheduleOne } from '../../../src/scheduler/schedule-one.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { container, node, pod } from '../controllers/objects.ts';
 import { decide, plain, snapshotOf } from './pods.ts';
@@ -40,9 +41,23 @@ describe('policies', () => {
     );
   });
   it('LeastPod, LeastCpu and LeastMem look at what they are named for', () => {
-    assert.equal(chosen('LeastPod', undefined, bound.slice(0, 1).concat(bound.slice(2))), 'b');
+    const many = Array.from({ length: 3 }, (_, index) => on('a', `many${index}`, { cpu: '1m' }));
+    assert.equal(
+      chosen('LeastPod', undefined, [...many, on('b', 'y', { cpu: '1500m' }), ...bound.slice(2)]),
+      'b',
+    );
     assert.equal(chosen('LeastCpu'), 'a');
     assert.equal(chosen('LeastMem'), 'c');
+  });
+  it('LeastCpu looks at the share of the node, of which an empty one has none', () => {
+    const half = on('a', 'x', { cpu: '500m' });
+    assert.equal(chosen('LeastCpu', undefined, [half, on('b', 'y', { cpu: '1' }), bound[2] ?? half]), 'b');
+    assert.equal(chosen('LeastCpu', undefined, [on('a', 'x', { cpu: '1m' }), ...bound.slice(2)]), 'b');
+  });
+  it('a node that says of no cpu takes pods that ask for none, whatever the policy', () => {
+    const mute = [node('n', { allocatable: { pods: '5' } })];
+    for (const policy of policies)
+      assert.deepEqual(decide(plain(), snapshotOf(mute), policy), { kind: 'node', node: 'n' });
   });
   it('Default prefers the emptiest and avoids what is not preferred', () => {
     assert.equal(chosen('Default', undefined, bound.slice(0, 1)), 'c');
@@ -50,13 +65,21 @@ describe('policies', () => {
     const decision = decide(plain(), snapshotOf([node('a'), shunned]));
     assert.deepEqual(decision, { kind: 'node', node: 'a' });
   });
-  it('Random reaches every node', () => {
+  const reached = (policy: Policy, pods: readonly Pod[]) => {
     const random = new SeededRandom(5);
     const seen = new Set<string>();
     for (let draw = 0; draw < 50; draw++) {
-      const decision = scheduleOne(plain(), snapshotOf(nodes).nodes, { policy: 'Random', random });
+      const decision = scheduleOne(plain(), snapshotOf(alike, pods).nodes, { policy, random });
       if (decision.kind === 'node') seen.add(decision.node);
     }
-    assert.deepEqual([...seen].sort(), ['a', 'b', 'c']);
+    return [...seen].sort();
+  };
+  const alike = ['a', 'b', 'c'].map((name) => node(name));
+  it('Random reaches every node, be it full or empty', () => {
+    assert.deepEqual(reached('Random', bound.slice(2)), ['a', 'b', 'c']);
+  });
+  it('the others reach all that suit best, and no other', () => {
+    for (const policy of ['Default', 'LeastPod', 'LeastCpu', 'LeastMem'] as const)
+      assert.deepEqual(reached(policy, bound.slice(2)), ['a', 'b'], policy);
   });
 });
