@@ -64,20 +64,18 @@ function schedulerController(
     onDelete: (node) => snapshot.removeNode(node.metadata.name),
   });
 
-  const isPending = (pod: Pod) =>
-    !pod.spec.nodeName &&
+  const needsNode = (pod: Pod) =>
+    !snapshot.isPlaced(pod.metadata.uid) &&
     pod.spec.schedulerName === schedulerName &&
     !pod.metadata.deletionTimestamp &&
     !pod.spec.schedulingGates?.length &&
     !isPodTerminal(pod);
 
-  /** A pod that needs a node; and when one has left room, all that wait for it. */
-  function podKeys(pod: Pod): readonly ObjectKey[] {
-    const key = objectKey(pod);
-    const gone = pods.get(key)?.metadata.uid !== pod.metadata.uid;
-    const own = gone || isPending(pod) ? [key] : [];
-    return snapshot.takeFreed() ? [...own, ...waiting.keys()] : own;
-  }
+  /** The pod; and when one has left room, all that wait for it. */
+  const podKeys = (pod: Pod): readonly ObjectKey[] => [
+    objectKey(pod),
+    ...(snapshot.takeFreed() ? waiting.keys() : []),
+  ];
 
   function nodeKeys(node: Node): readonly ObjectKey[] {
     const key = objectKey(node);
@@ -91,7 +89,7 @@ function schedulerController(
 
   async function reconcile(key: ObjectKey): Promise<undefined> {
     const pod = pods.get(key);
-    if (!pod || !isPending(pod) || snapshot.isPlaced(pod.metadata.uid)) {
+    if (!pod || !needsNode(pod)) {
       waiting.delete(key);
       return;
     }
@@ -100,7 +98,6 @@ function schedulerController(
       await wait(key, pod, decision.nodes);
       return;
     }
-    waiting.delete(key);
     lastNode = decision.node;
     snapshot.assume(pod, decision.node);
     await bind(pod, decision.node);
@@ -113,12 +110,12 @@ function schedulerController(
         apiVersion: 'v1',
         kind: 'Binding',
         metadata: { name, namespace, uid },
-        target: { apiVersion: 'v1', kind: 'Node', name: node },
+        target: { kind: 'Node', name: node },
       });
     } catch (error) {
       snapshot.forget(uid);
-      // A pod that went meanwhile needs no node; anything else not found, such as the node, is worth another try.
-      if (isNotFound(error) && pods.get(objectKey(pod))?.metadata.uid !== uid) return;
+      // A pod that went meanwhile needs no node; whatever else it was is worth another try.
+      if (pods.get(objectKey(pod))?.metadata.uid !== uid) return;
       throw error;
     }
     events.event(pod, 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${node}`);

@@ -21,10 +21,9 @@ describe('filters', () => {
     plain({
       containers: [container({ ports: [{ containerPort: 80, protocol: 'TCP', hostPort, ...over }] })],
     });
-  const boundPort = (hostPort: number, over = {}) => {
-    const one = port(hostPort, over);
-    return pod('b', { spec: { ...one.spec, nodeName: 'n' } });
-  };
+  const inside = plain({ containers: [container({ ports: [{ containerPort: 80, protocol: 'TCP' }] })] });
+  const boundTo = ({ spec }: Pod) => pod('b', { spec: { ...spec, nodeName: 'n' } });
+  const boundPort = (hostPort: number, over = {}) => boundTo(port(hostPort, over));
   const noPort = "node(s) didn't have free ports for the requested pod ports";
   type Terms = NodeSelectorTerm[];
   const affine = (nodeSelectorTerms: Terms, more: Partial<Pod['spec']> = {}) =>
@@ -253,11 +252,13 @@ describe('filters', () => {
       [boundPort(80)],
       [noPort],
     ],
+    ['a container port is not one of the node', inside, {}, [boundPort(80)], []],
+    ['container ports are not those of one another', inside, {}, [boundTo(inside)], []],
     [
-      'a container port is not one of the node',
-      plain({ containers: [container({ ports: [{ containerPort: 80, protocol: 'TCP' }] })] }),
+      'a label that a node without any has not',
+      affine([{ matchExpressions: [disk('DoesNotExist')] }]),
       {},
-      [boundPort(80)],
+      [],
       [],
     ],
     [

@@ -81,5 +81,7 @@ describe('policies', () => {
   it('the others reach all that suit best, and no other', () => {
     for (const policy of ['Default', 'LeastPod', 'LeastCpu', 'LeastMem'] as const)
       assert.deepEqual(reached(policy, bound.slice(2)), ['a', 'b'], policy);
+    const least = ['a', 'c'].map((name) => on(name, `least-${name}`, { cpu: '1m' }));
+    assert.deepEqual(reached('LeastCpu', least), ['b']);
   });
 });

@@ -53,6 +53,7 @@ describe('a pod without a node', () => {
       await world.addNode(node('n'));
       await world.put(pod('p', { ...options, spec: { nodeName: undefined, ...options.spec } }));
       assert.deepEqual([world.nodeOf('p'), world.revisionOf('p')], [undefined, '1']);
+      assert.deepEqual(world.log.lines, []);
     });
   }
 
@@ -102,7 +103,9 @@ describe('nodes are never given more than they have', () => {
     await world.clock.settle();
     const nodes = names.map(world.nodeOf);
     for (const name of ['n', 'm']) assert.equal(nodes.filter((one) => one === name).length, 2, name);
-    // What the server tells later of those that were bound changes nothing.
+    // What the server tells later changes nothing, be it from before they were bound or from after it.
+    await world.repeat(wanting('p0', { cpu: '400m' }, { nodeSelector: {} }));
+    assert.deepEqual(world.log.lines, []);
     for (const name of names) world.tell(name);
     await world.clock.settle();
     assert.deepEqual(names.map(world.nodeOf), nodes);

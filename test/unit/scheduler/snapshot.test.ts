@@ -33,6 +33,12 @@ describe('Snapshot', () => {
     assert.equal(snapshot.nodes[0]?.requested.get('cpu'), 1000);
     assert.equal(snapshot.isPlaced(one.metadata.uid), true);
   });
+  it('frees what a pod had that the server shows on no node again, as after an older state was restored', () => {
+    const one = wanting('p', { cpu: '1' });
+    const snapshot = snapshotOf([node('n')], [{ ...one, spec: { ...one.spec, nodeName: 'n' } }]);
+    snapshot.setPod(one);
+    assert.equal(snapshot.nodes[0]?.requested.get('cpu'), 0);
+  });
   it('frees the ports of a pod that goes, and no other', () => {
     const withPorts = (name: string, ...hostPorts: number[]) => {
       const ports = hostPorts.map((hostPort) => ({ containerPort: 80, protocol: 'TCP' as const, hostPort }));
@@ -41,6 +47,7 @@ describe('Snapshot', () => {
     const [first, second] = [withPorts('first', 80, 443), withPorts('second', 8080)];
     const snapshot = snapshotOf([node('n')], [first, second]);
     const taken = () => snapshot.nodes[0]?.hostPorts.map(({ port }) => port);
+    assert.deepEqual(taken(), [80, 443, 8080]);
     snapshot.removePod(first.metadata.uid);
     assert.deepEqual(taken(), [8080]);
     snapshot.setPod({ ...second, status: { ...second.status, phase: 'Succeeded' } });

@@ -25,19 +25,18 @@ describe('a pod that fits nowhere', () => {
     await world.addNode(node('n', room('500m')));
     await world.clock.advance(5_000);
     const made = wanting('p', { cpu: '1' });
-    await world.put({ ...made, status: { ...made.status, conditions: [{ type: 'Other', status: 'True' }] } });
+    await world.put({
+      ...made,
+      status: { phase: 'Pending', conditions: [{ type: 'Other', status: 'True' }] },
+    });
     const message =
       '0/1 nodes are available: 1 Insufficient cpu. Nearest fit: n lacks 500m cpu (requested 1, free 500m).';
-    assert.deepEqual(world.pod('p').status?.conditions, [
-      { type: 'Other', status: 'True' },
-      {
-        type: 'PodScheduled',
-        status: 'False',
-        reason: 'Unschedulable',
-        message,
-        lastTransitionTime: at(5),
-      },
-    ]);
+    const reason = 'Unschedulable';
+    const told = { type: 'PodScheduled', status: 'False', reason, message, lastTransitionTime: at(5) };
+    assert.deepEqual(world.pod('p').status, {
+      phase: 'Pending',
+      conditions: [{ type: 'Other', status: 'True' }, told],
+    });
     assert.deepEqual(world.events, [`Warning FailedScheduling p: ${message}`]);
     const report = JSON.parse(world.pod('p').metadata.annotations?.[reportAnnotation] ?? '');
     assert.deepEqual([report.total, report.nodes[0].node], [1, 'n']);
@@ -91,10 +90,11 @@ describe('a pod that fits nowhere', () => {
 
   for (const request of ['patch', 'status'] as const) {
     it(`may go while it is told so (${request})`, async () => {
-      world.before = async (made, name) => {
-        if (made === request) await world.remove(name);
+      world.before = (made, name) => {
+        if (made === request) void world.remove(name);
       };
-      await world.put(wanting('p', { cpu: '1' }));
+      await world.put({ ...wanting('p', { cpu: '1' }), status: {} });
+      assert.throws(() => world.pod('p'));
       assert.deepEqual(lines(), []);
       assert.equal(world.clock.pending, 0);
     });
@@ -179,6 +179,20 @@ describe('a pod that waits is looked at again', () => {
     assert.equal(world.nodeOf('other'), 'm');
   });
 
+  it('when the pod that was to take the room is bound elsewhere by somebody else', async () => {
+    await world.addNode(node('n', { ...suiting, ...room('1') }));
+    const gate = Promise.withResolvers<void>();
+    world.before = (request, name) => (request === 'binding' && name === 'other' ? gate.promise : undefined);
+    await world.put(wanting('other', { cpu: '1' }));
+    await world.put(wanted());
+    assert.equal(world.nodeOf('p'), undefined);
+    await world.put({ ...world.pod('other'), spec: { ...world.pod('other').spec, nodeName: 'elsewhere' } });
+    assert.equal(world.nodeOf('p'), 'n');
+    gate.resolve();
+    await world.clock.advance(10);
+    assert.deepEqual([world.nodeOf('other'), world.nodeOf('p')], ['elsewhere', 'n']);
+  });
+
   it('when a node goes, for then it waits for another reason', async () => {
     await world.addNode(node('n', room('2')));
     await world.put(wanted());
@@ -202,6 +216,8 @@ describe('a pod that waits is looked at again', () => {
     await world.addNode(full);
     const over = pod('over', { phase: 'Succeeded', spec: { nodeName: 'n' } });
     await world.put(holder(), over, wanting('none', {}, { schedulerName: 'mine' }));
+    await world.put(pod('earlier', { spec: { nodeName: 'n' } }));
+    await world.remove('earlier');
     world.prompt = false;
     await world.put(wanted());
     // The scheduler has not seen what it said itself, so that each look would say it again.

@@ -92,6 +92,12 @@ export class SchedulingWorld {
     else this.informers.remove(podResource, `default/${name}`);
   }
 
+  /** The scheduler sees a pod as it was once more. */
+  repeat(pod: Pod): Promise<void> {
+    this.informers.put(podResource, pod);
+    return this.clock.settle();
+  }
+
   pod(name: string): Pod {
     const pod = this.#pods.get(name);
     assert.ok(pod, name);
@@ -146,14 +152,16 @@ export class SchedulingWorld {
 }
 
 interface Binding {
+  readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly uid: string };
   readonly target: { readonly kind: string; readonly name: string };
 }
 
 /** What the server makes of a binding (src/apiserver/subresources/binding.ts). */
-function bound(pod: Pod, { kind, metadata, target }: Binding, now: string): Pod {
-  assert.deepEqual([kind, metadata.name, target.kind], ['Binding', pod.metadata.name, 'Node']);
+function bound(pod: Pod, { apiVersion, kind, metadata, target }: Binding, now: string): Pod {
+  assert.deepEqual([apiVersion, kind, target.kind], ['v1', 'Binding', 'Node']);
+  assert.equal(metadata.name, pod.metadata.name);
   if (metadata.uid !== pod.metadata.uid) throw newConflict(pods, metadata.name, 'another uid');
   if (pod.spec.nodeName || pod.metadata.deletionTimestamp) throw newConflict(pods, metadata.name, 'no');
   const others = pod.status?.conditions?.filter(({ type }) => type !== 'PodScheduled') ?? [];
