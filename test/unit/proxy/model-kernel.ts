@@ -47,33 +47,40 @@ export const asObject = (elements: Elements) =>
     ),
   );
 
+/** The table after a transaction; throws as nft ends when it refuses one. */
 function changed(before: Table | undefined, text: string): Table | undefined {
   let table = before && structuredClone(before);
   const lines = text.trimEnd().split('\n');
   for (let line = lines.shift(); line !== undefined; line = lines.shift()) {
-    const [, verb, what, name = '', body = ''] =
-      /^(add|delete|) ?(table|chain|element) ip minik8s-proxy ?(\S*) ?\{?(.*?)\}?$/.exec(line) ?? [];
-    const change = `${verb} ${what}`.trim();
-    if (change === 'add table') table ??= { chains: new Set(), elements: noElements() };
-    else if (change === 'delete table') {
-      if (!table) throw failure('nft', 1, line);
-      table = undefined;
-    } else if (change === 'table') {
-      table = { chains: new Set(), elements: noElements() };
-      while (lines[0] !== '}') {
-        const chain = /^ {2}chain (\S+) /.exec(lines.shift() ?? assert.fail('the table does not end'))?.[1];
-        if (chain !== undefined) table.chains.add(chain);
-      }
-      lines.shift();
-    } else if (!table) throw failure('nft', 1, line);
-    else if (change === 'add chain') {
-      assert.ok(!table.chains.has(name), `${name} would have its rules twice`);
-      table.chains.add(name);
-    } else if (change === 'add element') add(table, name as ElementName, body, line);
-    else if (change === 'delete element') take(table, name as ElementName, body, line);
-    else throw failure('nft', 1, `syntax error: ${line}`);
+    if (line === `add table ${name}`) table ??= emptyTable();
+    else if (line === `table ${name} {`) table = whole(lines);
+    else if (!table) throw failure('nft', 1, line);
+    else if (line === `delete table ${name}`) table = undefined;
+    else change(table, line);
   }
   return table;
+}
+
+const name = 'ip minik8s-proxy';
+const emptyTable = (): Table => ({ chains: new Set(), elements: noElements() });
+
+/** Takes the lines of a table, of which only the names of its chains are kept. */
+function whole(lines: string[]): Table {
+  const inside = lines.splice(0, lines.indexOf('}') + 1);
+  assert.equal(inside.at(-1), '}');
+  const chains = inside.flatMap((line) => /^ {2}chain (\S+) /.exec(line)?.[1] ?? []);
+  return { ...emptyTable(), chains: new Set(chains) };
+}
+
+function change(table: Table, line: string): void {
+  const [, verb, what = '', body = ''] =
+    /^(add chain|add element|delete element) ip minik8s-proxy (\S+) \{(.*)\}$/.exec(line) ?? [];
+  if (verb === 'add chain') {
+    assert.ok(!table.chains.has(what), `${what} would have its rules twice`);
+    table.chains.add(what);
+  } else if (verb === 'add element') add(table, what as ElementName, body, line);
+  else if (verb === 'delete element') take(table, what as ElementName, body, line);
+  else throw failure('nft', 1, `syntax error: ${line}`);
 }
 
 const entriesOf = (body: string, line: string) => {
