@@ -35,7 +35,7 @@ const further: Readonly<Record<string, readonly string[]>> = {
   'src/client/': ['test/integration/client/*.test.ts'],
   'src/controller-runtime/': ['test/integration/controller-runtime/*.test.ts'],
   'src/controllers/': ['test/integration/controllers/*.test.ts'],
-  'src/proxy/': ['test/integration/proxy/kernel.test.ts'],
+  'src/proxy/': ['test/integration/proxy/kernel.test.ts', 'test/integration/proxy/through-node.test.ts'],
   'src/scheduler/': ['test/integration/scheduler/*.test.ts'],
   'src/storage/': ['test/conformance/*.test.ts'],
 };
