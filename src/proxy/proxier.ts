@@ -111,7 +111,6 @@ export function createProxier(options: ProxierOptions): Proxier {
     async run(signal) {
       const backoff = new Backoff(retry);
       const stopped = aborted(signal);
-      for (const service of services.lister.list()) changed.add(objectKey(service));
       while (!signal.aborted) {
         readChanged();
         try {

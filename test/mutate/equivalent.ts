@@ -98,6 +98,18 @@ export const equivalents: readonly Equivalent[] = [
     because: 'who wanted nothing is like who is not known: it only saves memory',
   })),
   {
+    file: 'src/proxy/element-table.ts',
+    line: 'if (old?.[name].get(key) !== value) this.#set(name, key, owner, value);',
+    change: 'old?.[name].get(key) !== value → true',
+    because: 'who wants it already wants it still: it only saves time',
+  },
+  {
+    file: 'src/proxy/proxier.ts',
+    line: 'const added = chains ? difference.added : elements.all();',
+    change: 'chains → false',
+    because: 'the chains of all that was there are known: it only saves time',
+  },
+  {
     file: 'src/proxy/proxier.ts',
     line: "const bySlice = 'service';",
     change: "'service' → ''",

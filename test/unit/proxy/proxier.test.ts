@@ -132,7 +132,7 @@ describe('the rules in the kernel', () => {
     await start();
     await put(slice('s', 'b', ['10.244.0.2']));
     assert.deepEqual(leads(), { '10.96.0.2': ['random-1', '10.244.0.2'] });
-    await put(slice('s', undefined, ['10.244.0.2']));
+    await put(service('undefined', '10.96.0.3'), slice('s', undefined, ['10.244.0.2']));
     assert.deepEqual(leads(), {});
   });
 
@@ -159,6 +159,7 @@ describe('the rules in the kernel', () => {
     await put(service('a', '10.96.0.1'), slice('a-1', 'a', ['10.244.0.2']));
     await put(service('b', '10.96.0.2'), slice('b-1', 'b', ['10.244.0.3']));
     await put(slice('a-1', 'a', ['10.244.0.4']));
+    kernel.before = () => {};
     gate.resolve();
     await clock.settle();
     assert.deepEqual(leads(), {
@@ -166,6 +167,17 @@ describe('the rules in the kernel', () => {
       '10.96.0.2': ['random-1', '10.244.0.3'],
     });
     assert.equal(kernel.transactions.length, 3);
+  });
+
+  it('are told of one that changes during a transaction as well', async () => {
+    await put(service('a', '10.96.0.1'), slice('a-1', 'a', ['10.244.0.2']));
+    const gate = Promise.withResolvers<void>();
+    kernel.before = () => gate.promise;
+    await start();
+    await put(slice('a-1', 'a', ['10.244.0.4']));
+    gate.resolve();
+    await clock.settle();
+    assert.deepEqual(leads(), { '10.96.0.1': ['random-1', '10.244.0.4'] });
   });
 
   it('stay when the proxy stops', async () => {

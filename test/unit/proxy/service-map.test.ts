@@ -165,7 +165,10 @@ describe('the rules of a service', () => {
     test(`${type} with ${nodePort ?? 'no'} node port ${there ? 'has' : 'has not'} one`, () => {
       const ports = [{ name: 'http', protocol: 'TCP' as const, port: 80, targetPort: 8080, nodePort }];
       const [rule] = serviceRules(makeService({ type, ports }), [two], 'a');
-      assert.equal(rule?.nodePort?.port, there ? nodePort : undefined);
+      assert.deepEqual(
+        [rule?.nodePort !== undefined, rule?.nodePort?.port],
+        [there, there ? nodePort : undefined],
+      );
     });
   }
 });
