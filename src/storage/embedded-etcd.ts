@@ -40,9 +40,9 @@ export interface EmbeddedEtcd {
   readonly keepaliveMs: number;
   /** The running process; undefined between two starts. */
   pid(): number | undefined;
-  /** Resolves when etcd has ended: asked to first, killed after 5 s. */
   /** What somebody has to do before it can serve, in one line; undefined while it serves or comes back by itself. */
   trouble(): string | undefined;
+  /** Resolves when etcd has ended: asked to first, killed after 5 s. */
   stop(): Promise<void>;
 }
 
