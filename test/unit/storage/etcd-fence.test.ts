@@ -55,6 +55,16 @@ test('whoever comes later finds the fence that is there', async () => {
   assert.equal(await store.update('/r/a', bytes('2'), made), etcd.revision);
 });
 
+test('a fence that was raised meanwhile does not take from a leader what it holds', async () => {
+  const etcd = new ModelEtcd();
+  const store = await open(etcd);
+  const term = { key: '/claims/term', owner: '7' };
+  etcd.put(term.key, term.owner);
+  etcd.put('/r.fence', 'now');
+  const made = await store.create('/r/a', bytes('1'), { holding: [term] });
+  assert.equal(made, etcd.revision);
+});
+
 test('writes that are lost together share a fence', async () => {
   const etcd = new ModelEtcd();
   const store = await open(etcd);
