@@ -72,7 +72,12 @@ class InterfaceWriter {
       rules?.defaults?.[name] !== undefined ||
       (acts ? !listed(rules.mayLack) && (field.required || listed(rules.requires)) : field.required);
     const choices = rules?.choices?.[name];
-    const text = choices?.length === 0 ? 'string' : choices ? choices.map((choice) => `'${choice}'`).join(' | ') : this.#typeText(field.type);
+    const text =
+      choices?.length === 0
+        ? 'string'
+        : choices
+          ? choices.map((choice) => `'${choice}'`).join(' | ')
+          : this.#typeText(field.type);
     return present ? `  ${key}: ${text};\n` : `  ${key}?: ${text} | undefined;\n`;
   }
 

@@ -57,8 +57,8 @@ export function selectorFromLabelSelector(selector: LabelSelector | undefined): 
   return { requirements };
 }
 
-/** The selector of a plain map such as a Service's: an empty map matches everything. */
-export function selectorFromMap(labels: Labels): Selector {
+/** The selector of a plain map such as a Service's: an empty map, or none, matches everything. */
+export function selectorFromMap(labels: Labels | undefined): Selector {
   return selectorFromLabelSelector({ matchLabels: { ...labels } });
 }
 

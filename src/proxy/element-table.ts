@@ -50,7 +50,8 @@ export class ElementTable {
   all(): Elements {
     const all = noElements();
     for (const name of elementNames) {
-      for (const [key, owners] of this.#wanted[name]) all[name].set(key, effective(owners) ?? '');
+      // An element is not kept without owners.
+      for (const [key, owners] of this.#wanted[name]) all[name].set(key, effective(owners) as string);
     }
     return all;
   }
@@ -80,9 +81,9 @@ function perName<T>(make: () => T): Readonly<Record<ElementName, T>> {
   return Object.fromEntries(elementNames.map((name) => [name, make()])) as Record<ElementName, T>;
 }
 
+/** What the first of the owners wants. */
 function effective(owners: Owners | undefined): string | undefined {
-  if (!owners || owners.size === 0) return undefined;
-  let first: string | undefined;
-  for (const owner of owners.keys()) if (first === undefined || owner < first) first = owner;
-  return first === undefined ? undefined : owners.get(first);
+  let first: readonly [owner: string, value: string] | undefined;
+  for (const entry of owners ?? []) if (!first || entry[0] < first[0]) first = entry;
+  return first?.[1];
 }

@@ -41,23 +41,22 @@ export interface Proxier {
 const bySlice = 'service';
 const retry = { initialMs: 100, maxMs: 30_000 };
 
-/** The key of the service a slice belongs to. */
-function serviceKeyOf(slice: EndpointSlice): ObjectKey | undefined {
+/** The key of the service a slice belongs to; none when it says none. */
+function serviceKeysOf(slice: EndpointSlice): readonly ObjectKey[] {
   const name = slice.metadata.labels?.[serviceNameLabel];
-  return name && `${slice.metadata.namespace}/${name}`;
+  return name ? [`${slice.metadata.namespace}/${name}`] : [];
 }
 
 export function createProxier(options: ProxierOptions): Proxier {
   const { informers, exec, clock, log } = options;
   const services = informers.informerFor(serviceResource);
   const slices = informers.informerFor(endpointSliceResource);
-  slices.addIndex(bySlice, (slice) => [serviceKeyOf(slice) ?? '']);
+  slices.addIndex(bySlice, serviceKeysOf);
 
   const elements = new ElementTable();
   const changed = new Set<ObjectKey>();
   let wake = () => {};
-  const mark = (key: ObjectKey | undefined) => {
-    if (!key) return;
+  const mark = (key: ObjectKey) => {
     changed.add(key);
     wake();
   };
@@ -67,16 +66,13 @@ export function createProxier(options: ProxierOptions): Proxier {
     onDelete: (service) => mark(objectKey(service)),
   });
   slices.addEventHandler({
-    onAdd: (slice) => mark(serviceKeyOf(slice)),
-    onUpdate: (slice, old) => {
-      mark(serviceKeyOf(slice));
-      mark(serviceKeyOf(old));
-    },
-    onDelete: (slice) => mark(serviceKeyOf(slice)),
+    onAdd: (slice) => serviceKeysOf(slice).forEach(mark),
+    onUpdate: (slice, old) => [slice, old].flatMap(serviceKeysOf).forEach(mark),
+    onDelete: (slice) => serviceKeysOf(slice).forEach(mark),
   });
 
   /** The chains in the kernel; undefined when the table must be written whole. */
-  let chains: Set<string> | undefined;
+  let chains: ReadonlySet<string> | undefined;
 
   function readChanged(): void {
     for (const key of changed) {
@@ -91,13 +87,10 @@ export function createProxier(options: ProxierOptions): Proxier {
 
   async function apply(): Promise<void> {
     const difference = elements.difference();
-    const all = chains ? undefined : elements.all();
-    const script = all
-      ? renderTable(options.serviceCIDR, all)
-      : renderDifference(chains ?? new Set(), difference);
+    const added = chains ? difference.added : elements.all();
+    const script = chains ? renderDifference(chains, difference) : renderTable(options.serviceCIDR, added);
     if (script) await exec('nft', ['-f', '-'], { input: script });
-    chains ??= new Set();
-    for (const chain of chainsOf(all ?? difference.added)) chains.add(chain);
+    chains = new Set([...(chains ?? []), ...chainsOf(added)]);
     elements.commit();
     for (const args of staleFlows(difference)) await forgetFlows(args);
   }
@@ -118,7 +111,6 @@ export function createProxier(options: ProxierOptions): Proxier {
     async run(signal) {
       const backoff = new Backoff(retry);
       const stopped = aborted(signal);
-      for (const service of services.lister.list()) changed.add(objectKey(service));
       while (!signal.aborted) {
         readChanged();
         try {
@@ -131,7 +123,8 @@ export function createProxier(options: ProxierOptions): Proxier {
             error: errorMessage(error),
             inMs: delay,
           });
-          await sleep(clock, delay, signal).catch(onlyAbort(signal));
+          // Rejects only when the signal aborts, which ends the loop.
+          await sleep(clock, delay, signal).catch(() => undefined);
           continue;
         }
         if (changed.size > 0) continue;
@@ -145,10 +138,6 @@ export function createProxier(options: ProxierOptions): Proxier {
     },
   };
 }
-
-const onlyAbort = (signal: AbortSignal) => (error: unknown) => {
-  if (!signal.aborted) throw error;
-};
 
 /** Removes everything the proxy made in the kernel; fine when there is nothing. */
 export async function removeServiceRules(exec: Exec): Promise<void> {

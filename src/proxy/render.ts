@@ -30,7 +30,7 @@ function chainBody(chain: string): string {
   return `meta mark set ${draw} mod ${count} offset ${mark}; dnat ip addr . port to ${key} map @${map}`;
 }
 
-const byCodeUnit = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+const byCodeUnit = (a: string, b: string) => (a < b ? -1 : 1);
 
 function elementCommand(
   verb: 'add' | 'delete',

@@ -69,7 +69,7 @@ export function serviceRules(
 function externalAddresses({ spec, status }: Service): readonly string[] {
   const taken = spec.type === 'LoadBalancer' ? (status?.loadBalancer.ingress ?? []) : [];
   const delivered = taken.flatMap(({ ip, ipMode }) => (ip && ipMode !== 'Proxy' ? [ip] : []));
-  const all = [...(spec.externalIPs ?? []), ...delivered].map((ip) => canonicalAddress(ip) ?? '');
+  const all = [...(spec.externalIPs ?? []), ...delivered].flatMap((ip) => canonicalAddress(ip) ?? []);
   // The table is of IPv4: one element of another sort and the kernel would take none of the transaction.
   return [...new Set(all.filter(isIPv4))];
 }

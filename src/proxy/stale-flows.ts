@@ -6,24 +6,21 @@ import type { Difference } from './element-table.ts';
 
 /** Arguments of conntrack(8) for each set of flows to forget. */
 export function staleFlows({ removed, added }: Difference): readonly (readonly string[])[] {
-  const commands: string[][] = [];
-  for (const [key, endpoint] of removed.endpoints) {
-    const [address, protocol, port] = key.split(' . ');
-    const [ip] = endpoint.split(' . ');
-    if (protocol !== 'udp' || !address || !port || !ip) continue;
-    commands.push(['-D', '-p', 'udp', '--orig-dst', address, '--orig-port-dst', port, '--dst-nat', ip]);
-  }
-  for (const [key, endpoint] of removed['node-port-endpoints']) {
-    const [protocol, port] = key.split(' . ');
-    const [ip] = endpoint.split(' . ');
-    if (protocol !== 'udp' || !port || !ip) continue;
-    commands.push(['-D', '-p', 'udp', '--orig-port-dst', port, '--dst-nat', ip]);
-  }
+  const gone = [...removed.endpoints, ...removed['node-port-endpoints']];
   // A client that called while nobody answered has a flow that was never translated.
-  for (const key of added.services.keys()) {
-    const [address, protocol, port] = key.split(' . ');
-    if (protocol !== 'udp' || !address || !port || removed.services.has(key)) continue;
-    commands.push(['-D', '-p', 'udp', '--orig-dst', address, '--orig-port-dst', port]);
-  }
-  return commands;
+  const answered = (['services', 'node-ports'] as const).flatMap((name) =>
+    [...added[name].keys()].filter((key) => !removed[name].has(key)),
+  );
+  return [
+    ...gone.flatMap(([key, endpoint]) => deletionOf(key, '--dst-nat', endpoint.replace(/ .*/, ''))),
+    ...answered.flatMap((key) => deletionOf(key)),
+  ];
+}
+
+/** One set of flows, by the key of an element (elements.ts): `ADDRESS . udp . PORT …`, of node ports `udp . PORT …`. */
+function deletionOf(key: string, ...endpoint: readonly string[]): readonly (readonly string[])[] {
+  const [, address, port] = /^(?:(\S+) \. )?udp \. (\d+)/.exec(key) ?? [];
+  if (port === undefined) return [];
+  const called = address === undefined ? [] : ['--orig-dst', address];
+  return [['-D', '-p', 'udp', ...called, '--orig-port-dst', port, ...endpoint]];
 }

@@ -8,36 +8,39 @@ import type { NodeRejections } from './schedule-one.ts';
  * upstream, a node is counted by the first plugin that refuses it.
  */
 export function explain(nodes: readonly NodeRejections[]): string {
-  if (nodes.length === 0) return 'no nodes available to schedule pods';
+  const nearest = nearestFit(nodes);
+  if (!nearest) return 'no nodes available to schedule pods';
   const counts = new Map<string, number>();
   for (const { rejections } of nodes)
     for (const { text } of rejections.filter(({ plugin }) => plugin === rejections[0]?.plugin))
       counts.set(text, (counts.get(text) ?? 0) + 1);
   const reasons = [...counts].map(([text, count]) => `${count} ${text}`).sort();
-  return `0/${nodes.length} nodes are available: ${reasons.join(', ')}.${nearestText(nodes)}`;
+  return `0/${nodes.length} nodes are available: ${reasons.join(', ')}.${nearestText(nearest)}`;
 }
 
 /** Only where amounts say how near it is: the other reasons are told already. */
-function nearestText(nodes: readonly NodeRejections[]): string {
-  const nearest = nearestFit(nodes);
-  const lacks =
-    nearest?.rejections.flatMap(({ shortage }) => (shortage ? [describeShortage(shortage)] : [])) ?? [];
-  return nearest && lacks.length === nearest.rejections.length
-    ? ` Nearest fit: ${nearest.node} lacks ${lacks.join(', ')}.`
-    : '';
+function nearestText({ node, rejections }: NodeRejections): string {
+  const lacks = shortagesOf(rejections).map(describeShortage);
+  return lacks.length === rejections.length ? ` Nearest fit: ${node} lacks ${lacks.join(', ')}.` : '';
 }
 
 /**
- * The node that lacks least: something short counts by how much of it is missing, anything else as a whole, since
- * no amount would do. The first by name among equals, so that the text does not change without cause.
+ * The node that lacks least: that with the fewest reasons that no amount would do away with, then by how much is missing
+ * of what runs short. The first by name among equals, so that the text does not change without cause.
  */
 export function nearestFit(nodes: readonly NodeRejections[]): NodeRejections | undefined {
-  const distance = ({ rejections }: NodeRejections) =>
-    rejections.reduce((sum, { shortage }) => sum + (shortage ? missing(shortage) : 10), 0);
-  return [...nodes].sort((a, b) => distance(a) - distance(b) || (a.node < b.node ? -1 : 1))[0];
+  const others = ({ rejections }: NodeRejections) => rejections.length - shortagesOf(rejections).length;
+  const lack = ({ rejections }: NodeRejections) =>
+    shortagesOf(rejections).reduce((sum, shortage) => sum + missing(shortage), 0);
+  return [...nodes].sort(
+    (a, b) => others(a) - others(b) || lack(a) - lack(b) || (a.node < b.node ? -1 : 1),
+  )[0];
 }
 
 type Shortage = NonNullable<Rejection['shortage']>;
+
+const shortagesOf = (rejections: readonly Rejection[]): readonly Shortage[] =>
+  rejections.flatMap(({ shortage }) => shortage ?? []);
 
 /** The missing part of the request, between 0 and 1. */
 const missing = ({ requested, free }: Shortage) => Math.min(1, (requested - free) / requested);

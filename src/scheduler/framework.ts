@@ -9,7 +9,8 @@ import type { Pod } from '../api/core/v1/pod.ts';
 export type Resources = ReadonlyMap<string, number>;
 
 export interface HostPort {
-  readonly ip: string;
+  /** Undefined for all addresses of the node. */
+  readonly ip: string | undefined;
   readonly protocol: string;
   readonly port: number;
 }
@@ -50,7 +51,7 @@ export type Score = (pod: PodInfo, node: NodeInfo) => number;
 
 export interface Plugin {
   readonly name: string;
-  readonly filter?: Filter;
+  readonly filter: Filter;
   readonly score?: Score;
 }
 

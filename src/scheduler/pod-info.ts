@@ -12,17 +12,15 @@ function hostPorts(pod: Pod): HostPort[] {
   const { hostNetwork } = pod.spec;
   return pod.spec.containers.flatMap((container) =>
     (container.ports ?? []).flatMap(({ hostPort, containerPort, hostIP, protocol }) => {
-      const port = hostPort ?? (hostNetwork ? containerPort : 0);
-      return port > 0 ? [{ ip: listensAt(hostIP), protocol, port }] : [];
+      const port = hostPort || (hostNetwork && containerPort);
+      return port ? [{ ip: addressOf(hostIP), protocol, port }] : [];
     }),
   );
 }
 
-/** One text for one address, and one for all of them, however that is spelled. */
-function listensAt(hostIP = ''): string {
-  const address = canonicalAddress(hostIP);
-  return address === undefined || addressKind(address) === 'unspecified' ? '0.0.0.0' : address;
-}
+/** One text for one address, and none for all of them, however that is spelled. */
+const addressOf = (hostIP: string | undefined) =>
+  hostIP && addressKind(hostIP) !== 'unspecified' ? canonicalAddress(hostIP) : undefined;
 
 export function podInfo(pod: Pod): PodInfo {
   const requests = podRequests(pod);

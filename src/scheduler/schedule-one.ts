@@ -1,7 +1,7 @@
 /** Where one pod goes, or why it can go nowhere. Pure: state, policy and randomness are arguments. */
 import type { Pod } from '../api/core/v1/pod.ts';
 import type { Random } from '../base/random.ts';
-import type { NodeInfo, Plugin, PodInfo, Rejection } from './framework.ts';
+import type { NodeInfo, PodInfo, Rejection } from './framework.ts';
 import { plugins } from './plugins/index.ts';
 import { podInfo } from './pod-info.ts';
 
@@ -27,20 +27,18 @@ export interface ScheduleOptions {
   readonly random: Random;
   /** The node chosen last, for RoundRobin. */
   readonly lastNode?: string | undefined;
-  readonly plugins?: readonly Plugin[];
 }
 
 export function scheduleOne(pod: Pod, nodes: readonly NodeInfo[], options: ScheduleOptions): Decision {
   const info = podInfo(pod);
-  const active = options.plugins ?? plugins;
   const feasible: NodeInfo[] = [];
   const rejected: NodeRejections[] = [];
   for (const node of nodes) {
-    const rejections = active.flatMap((plugin) => plugin.filter?.(info, node) ?? []);
+    const rejections = plugins.flatMap((plugin) => plugin.filter(info, node));
     if (rejections.length === 0) feasible.push(node);
     else rejected.push({ node: node.node.metadata.name, rejections });
   }
-  const chosen = choose(info, feasible, active, options);
+  const chosen = choose(info, feasible, options);
   return chosen
     ? { kind: 'node', node: chosen.node.metadata.name }
     : { kind: 'unschedulable', nodes: rejected };
@@ -49,7 +47,6 @@ export function scheduleOne(pod: Pod, nodes: readonly NodeInfo[], options: Sched
 function choose(
   pod: PodInfo,
   feasible: readonly NodeInfo[],
-  active: readonly Plugin[],
   { policy, random, lastNode = '' }: ScheduleOptions,
 ): NodeInfo | undefined {
   switch (policy) {
@@ -68,7 +65,7 @@ function choose(
     case 'Default':
       return best(
         feasible,
-        (node) => active.reduce((sum, plugin) => sum + (plugin.score?.(pod, node) ?? 0), 0),
+        (node) => plugins.reduce((sum, plugin) => sum + (plugin.score?.(pod, node) ?? 0), 0),
         random,
       );
   }

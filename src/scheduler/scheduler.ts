@@ -1,7 +1,7 @@
 /**
  * Binds pending pods to nodes. Invariants: decisions are made one after another on a snapshot that counts every
  * pod bound or about to be, so no node is overcommitted; bindings are sent in parallel. A pod that fits nowhere
- * waits until a node changes or a pod goes: nothing is tried again by the clock.
+ * waits until a node changes or room comes free: nothing is tried again by the clock.
  */
 
 import { type Node, nodeResource } from '../api/core/v1/node.ts';
@@ -50,7 +50,7 @@ function schedulerController(
   /** The pods that fit nowhere, with the reason they were told. */
   const waiting = new Map<ObjectKey, string>();
   /** What of each node matters to the filters, to tell a change from a heartbeat. */
-  const fingerprints = new Map<string, string>();
+  const fingerprints = new Map<ObjectKey, string>();
   let lastNode: string | undefined;
 
   podInformer.addEventHandler({
@@ -61,38 +61,35 @@ function schedulerController(
   nodeInformer.addEventHandler({
     onAdd: (node) => snapshot.setNode(node),
     onUpdate: (node) => snapshot.setNode(node),
-    onDelete: (node) => {
-      snapshot.removeNode(node.metadata.name);
-      fingerprints.delete(node.metadata.name);
-    },
+    onDelete: (node) => snapshot.removeNode(node.metadata.name),
   });
 
-  const isPending = (pod: Pod) =>
-    !pod.spec.nodeName &&
+  const needsNode = (pod: Pod) =>
+    !snapshot.isPlaced(pod.metadata.uid) &&
     pod.spec.schedulerName === schedulerName &&
     !pod.metadata.deletionTimestamp &&
     !pod.spec.schedulingGates?.length &&
     !isPodTerminal(pod);
 
-  /** A pod that needs a node; and when one has gone or is over, all that wait for room. */
-  function podKeys(pod: Pod): readonly ObjectKey[] {
-    const key = objectKey(pod);
-    const gone = pods.get(key)?.metadata.uid !== pod.metadata.uid;
-    const own = gone || isPending(pod) ? [key] : [];
-    return gone || isPodTerminal(pod) ? [...own, ...waiting.keys()] : own;
-  }
+  /** The pod; and when one has left room, all that wait for it. */
+  const podKeys = (pod: Pod): readonly ObjectKey[] => [
+    objectKey(pod),
+    ...(snapshot.takeFreed() ? waiting.keys() : []),
+  ];
 
   function nodeKeys(node: Node): readonly ObjectKey[] {
-    const { name } = node.metadata;
-    const fingerprint = fingerprintOf(node);
-    if (fingerprints.get(name) === fingerprint) return [];
-    fingerprints.set(name, fingerprint);
+    const key = objectKey(node);
+    const current = nodeInformer.lister.get(key);
+    const fingerprint = current && fingerprintOf(current);
+    if (fingerprints.get(key) === fingerprint) return [];
+    if (fingerprint === undefined) fingerprints.delete(key);
+    else fingerprints.set(key, fingerprint);
     return [...waiting.keys()];
   }
 
   async function reconcile(key: ObjectKey): Promise<undefined> {
     const pod = pods.get(key);
-    if (!pod || !isPending(pod) || snapshot.isPlaced(pod.metadata.uid)) {
+    if (!pod || !needsNode(pod)) {
       waiting.delete(key);
       return;
     }
@@ -101,7 +98,6 @@ function schedulerController(
       await wait(key, pod, decision.nodes);
       return;
     }
-    waiting.delete(key);
     lastNode = decision.node;
     snapshot.assume(pod, decision.node);
     await bind(pod, decision.node);
@@ -114,12 +110,12 @@ function schedulerController(
         apiVersion: 'v1',
         kind: 'Binding',
         metadata: { name, namespace, uid },
-        target: { apiVersion: 'v1', kind: 'Node', name: node },
+        target: { kind: 'Node', name: node },
       });
     } catch (error) {
       snapshot.forget(uid);
-      // A pod that went meanwhile needs no node; anything else not found, such as the node, is worth another try.
-      if (isNotFound(error) && pods.get(objectKey(pod))?.metadata.uid !== uid) return;
+      // A pod that went meanwhile needs no node; whatever else it was is worth another try.
+      if (pods.get(objectKey(pod))?.metadata.uid !== uid) return;
       throw error;
     }
     events.event(pod, 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${node}`);
@@ -184,6 +180,6 @@ const fingerprintOf = ({ metadata, spec, status }: Node) =>
     metadata.labels,
     spec.taints,
     spec.unschedulable,
-    status?.allocatable,
+    status?.allocatable ?? status?.capacity,
     status?.conditions?.find((condition) => condition.type === 'Ready')?.status,
   ]);

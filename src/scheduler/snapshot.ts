@@ -6,16 +6,17 @@
 import type { Node } from '../api/core/v1/node.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
 import { isPodTerminal } from '../api/core/v1/pod-conditions.ts';
-import type { NodeInfo, PodInfo, Resources } from './framework.ts';
+import type { HostPort, NodeInfo, PodInfo, Resources } from './framework.ts';
 import { allocatable, podInfo } from './pod-info.ts';
 
-interface MutableNodeInfo extends NodeInfo {
-  node: Node;
+/** What the pods of one node take, whether the node itself is known or not. */
+interface Taken {
+  node: Node | undefined;
   allocatable: Resources;
   readonly requested: Map<string, number>;
   readonly weighed: Map<string, number>;
   podCount: number;
-  hostPorts: PodInfo['hostPorts'][number][];
+  hostPorts: readonly HostPort[];
 }
 
 interface Placed {
@@ -25,62 +26,38 @@ interface Placed {
 }
 
 export class Snapshot {
-  readonly #nodes = new Map<string, MutableNodeInfo>();
+  /** By name. */
+  readonly #taken = new Map<string, Taken>();
   /** By uid: every pod that takes something of a node, whether the node is known or not. */
   readonly #pods = new Map<string, Placed>();
-  /** Uids of the pods on each node. */
-  readonly #onNode = new Map<string, Set<string>>();
+  #freed = false;
 
   get nodes(): readonly NodeInfo[] {
-    return [...this.#nodes.values()];
+    return [...this.#taken.values()].filter((taken): taken is Taken & NodeInfo => taken.node !== undefined);
   }
 
   setNode(node: Node): void {
-    const { name } = node.metadata;
-    const known = this.#nodes.get(name);
-    if (known) {
-      known.node = node;
-      known.allocatable = allocatable(node);
-      return;
-    }
-    const info: MutableNodeInfo = {
-      node,
-      allocatable: allocatable(node),
-      requested: new Map(),
-      weighed: new Map(),
-      podCount: 0,
-      hostPorts: [],
-    };
-    this.#nodes.set(name, info);
-    for (const uid of this.#onNode.get(name) ?? []) {
-      const placed = this.#pods.get(uid);
-      if (placed) count(info, placed.info, 1);
-    }
+    const taken = this.#takenOf(node.metadata.name);
+    taken.node = node;
+    taken.allocatable = allocatable(node);
   }
 
   removeNode(name: string): void {
-    this.#nodes.delete(name);
+    this.#takenOf(name).node = undefined;
+    this.#tidy(name);
   }
 
   /** A pod as the server shows it: on its node, or on none when it is not bound or has run to its end. */
   setPod(pod: Pod): void {
     const { uid } = pod.metadata;
     const over = isPodTerminal(pod);
-    const placed = this.#pods.get(uid);
     if (pod.spec.nodeName && !over) this.#place(pod, pod.spec.nodeName, false);
     // The server does not know of an assumption yet, so that it shows the pod unbound means nothing.
-    else if (over || !placed?.assumed) this.removePod(uid);
+    else if (over || !this.#pods.get(uid)?.assumed) this.removePod(uid);
   }
 
   removePod(uid: string): void {
-    const placed = this.#pods.get(uid);
-    if (!placed) return;
-    this.#pods.delete(uid);
-    const uids = this.#onNode.get(placed.nodeName);
-    uids?.delete(uid);
-    if (uids?.size === 0) this.#onNode.delete(placed.nodeName);
-    const node = this.#nodes.get(placed.nodeName);
-    if (node) count(node, placed.info, -1);
+    if (this.#unplace(uid)) this.#freed = true;
   }
 
   assume(pod: Pod, nodeName: string): void {
@@ -97,33 +74,65 @@ export class Snapshot {
     return this.#pods.has(uid);
   }
 
+  /** Whether a pod has left its node since this was asked last. */
+  takeFreed(): boolean {
+    const freed = this.#freed;
+    this.#freed = false;
+    return freed;
+  }
+
   #place(pod: Pod, nodeName: string, assumed: boolean): void {
     const { uid } = pod.metadata;
-    this.removePod(uid);
+    const before = this.#unplace(uid);
+    if (before && before.nodeName !== nodeName) this.#freed = true;
     const info = podInfo(pod);
     this.#pods.set(uid, { info, nodeName, assumed });
-    const uids = this.#onNode.get(nodeName) ?? new Set();
-    this.#onNode.set(nodeName, uids.add(uid));
-    const node = this.#nodes.get(nodeName);
-    if (node) count(node, info, 1);
+    const taken = this.#takenOf(nodeName);
+    count(taken, info, 1);
+    taken.hostPorts = [...taken.hostPorts, ...info.hostPorts];
+  }
+
+  #unplace(uid: string): Placed | undefined {
+    const placed = this.#pods.get(uid);
+    if (!placed) return undefined;
+    const { info, nodeName } = placed;
+    this.#pods.delete(uid);
+    const taken = this.#takenOf(nodeName);
+    count(taken, info, -1);
+    // The very ones that were put in, not others like them.
+    taken.hostPorts = taken.hostPorts.filter((port) => !info.hostPorts.includes(port));
+    this.#tidy(nodeName);
+    return placed;
+  }
+
+  #takenOf(nodeName: string): Taken {
+    const known = this.#taken.get(nodeName);
+    if (known) return known;
+    const taken: Taken = {
+      node: undefined,
+      allocatable: new Map(),
+      requested: new Map(),
+      weighed: new Map(),
+      podCount: 0,
+      hostPorts: [],
+    };
+    this.#taken.set(nodeName, taken);
+    return taken;
+  }
+
+  /** Nothing is kept of a node that is gone, once its pods are. */
+  #tidy(nodeName: string): void {
+    const { node, podCount } = this.#takenOf(nodeName);
+    if (!node && podCount === 0) this.#taken.delete(nodeName);
   }
 }
 
-function count(node: MutableNodeInfo, info: PodInfo, sign: 1 | -1): void {
-  node.podCount += sign;
-  add(node.requested, info.requests, sign);
-  add(node.weighed, info.weighed, sign);
-  if (sign > 0) node.hostPorts.push(...info.hostPorts);
-  else for (const port of info.hostPorts) removeOne(node.hostPorts, port);
+function count(taken: Taken, info: PodInfo, sign: 1 | -1): void {
+  taken.podCount += sign;
+  add(taken.requested, info.requests, sign);
+  add(taken.weighed, info.weighed, sign);
 }
 
 function add(total: Map<string, number>, amounts: Resources, sign: 1 | -1): void {
   for (const [name, amount] of amounts) total.set(name, (total.get(name) ?? 0) + sign * amount);
-}
-
-function removeOne(ports: PodInfo['hostPorts'][number][], port: PodInfo['hostPorts'][number]): void {
-  const index = ports.findIndex(
-    (other) => other.ip === port.ip && other.protocol === port.protocol && other.port === port.port,
-  );
-  if (index >= 0) ports.splice(index, 1);
 }

@@ -7,13 +7,12 @@ import type { KubeObject } from '../apimachinery/meta.ts';
 import { deepFreeze } from '../base/freeze.ts';
 import type { CachedObject, CacheEvent } from './cache.ts';
 import { decodeObject, type EventType, frameObject, withRevision } from './codec.ts';
+import { Fifo } from './fifo.ts';
 
-/** Which objects stay decoded: the last ones decoded whose bytes add up to at most `limit`. */
+/** Which objects stay decoded: the last ones decoded whose bytes add up to at most `limit`, and the last of all. */
 export class DecodedBudget {
   readonly #limit: number;
-  #held: StoredObject[] = [];
-  /** Index of the oldest in `#held` still counted. */
-  #first = 0;
+  readonly #held = new Fifo<StoredObject>();
   #bytes = 0;
 
   constructor(limit: number) {
@@ -23,15 +22,10 @@ export class DecodedBudget {
   hold(object: StoredObject): void {
     this.#held.push(object);
     this.#bytes += object.bytes.length;
-    while (this.#bytes > this.#limit && this.#first < this.#held.length - 1) {
-      const oldest = this.#held[this.#first++];
-      if (!oldest) break;
+    while (this.#bytes > this.#limit && this.#held.length > 1) {
+      const oldest = this.#held.shift() as StoredObject;
       this.#bytes -= oldest.bytes.length;
       oldest.forget();
-    }
-    if (this.#first > 1024 && this.#first * 2 > this.#held.length) {
-      this.#held = this.#held.slice(this.#first);
-      this.#first = 0;
     }
   }
 }

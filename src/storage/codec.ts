@@ -12,8 +12,6 @@ const comma = 0x2c;
 const openingBrace = 0x7b;
 const closingBrace = 0x7d;
 const backslash = 0x5c;
-/** apiVersion and kind are short; a head longer than this is not ours and takes the slow way. */
-const longestHead = 512;
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
@@ -50,9 +48,9 @@ interface Seam {
 
 function findSeam(bytes: Buffer): Seam | undefined {
   const at = bytes.indexOf(metadataMark);
-  if (at < 0 || at > longestHead) return undefined;
   // Only then is the first "metadata" the object's own and not one inside a template or a string.
-  if (!/^\{"apiVersion":"[^"\\]*","kind":"[^"\\]*",$/.test(bytes.toString('latin1', 0, at))) return undefined;
+  if (!/^\{"apiVersion":"[^"\\]*","kind":"[^"\\]*",$/.test(bytes.toString('latin1', 0, Math.max(at, 0))))
+    return undefined;
   let rest = at + metadataMark.length;
   const head = bytes.subarray(0, rest);
   if (bytes.subarray(rest, rest + revisionMark.length).equals(revisionMark)) {
@@ -79,9 +77,9 @@ export function frameObject(
   revision: number,
 ): { readonly frame: Buffer; readonly object: Buffer } {
   const { head, tail, more } = canonicalSeam(bytes);
-  const opening = Buffer.from(`{"type":"${type}","object":`, 'latin1');
-  const version = Buffer.from(`"resourceVersion":"${revision}"${more ? ',' : ''}`, 'latin1');
-  const closing = Buffer.from('}\n', 'latin1');
+  const opening = Buffer.from(`{"type":"${type}","object":`);
+  const version = Buffer.from(`"resourceVersion":"${revision}"${more ? ',' : ''}`);
+  const closing = Buffer.from('}\n');
   const frame = join([opening, head, version, tail, closing]);
   return { frame, object: frame.subarray(opening.length, frame.length - closing.length) };
 }
@@ -89,7 +87,7 @@ export function frameObject(
 /** `bytes` with its resourceVersion set to `revision`, in an allocation of its own. */
 export function withRevision(bytes: Buffer, revision: number): Buffer {
   const { head, tail, more } = canonicalSeam(bytes);
-  const version = Buffer.from(`"resourceVersion":"${revision}"${more ? ',' : ''}`, 'latin1');
+  const version = Buffer.from(`"resourceVersion":"${revision}"${more ? ',' : ''}`);
   return join([head, version, tail]);
 }
 
@@ -101,7 +99,7 @@ export function metadataBytes(bytes: Buffer): Buffer {
   for (let at = start; at < bytes.length; at++) {
     const byte = bytes[at];
     if (byte === quote) inString = !inString;
-    else if (inString && byte === backslash) at++;
+    else if (byte === backslash) at++;
     else if (!inString && byte === openingBrace) depth++;
     else if (!inString && byte === closingBrace && --depth === 0) return bytes.subarray(start, at + 1);
   }

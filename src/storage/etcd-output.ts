@@ -31,9 +31,9 @@ export function readEtcdOutput(output: string): EtcdEnd {
 
 /** A line of etcd's log is JSON, cut off where the disk was full; a line of the Go runtime is plain text. */
 function inWords(line: string): string {
-  const fields = ['msg', 'error', 'panic'].map((name) => {
+  const fields = ['msg', 'error', 'panic'].flatMap((name) => {
     const quoted = new RegExp(`"${name}":("(?:[^"\\\\]|\\\\.)*")`).exec(line)?.[1];
-    return quoted === undefined ? undefined : readString(quoted);
+    return quoted === undefined ? [] : readString(quoted);
   });
   return fields.filter(Boolean).join(': ') || line;
 }

@@ -1,5 +1,7 @@
 /** The latest events, for watchers that resume: bounded by count, age and bytes. */
 import type { CacheEvent } from './cache.ts';
+import { Fifo } from './fifo.ts';
+import { countBefore } from './sorted.ts';
 
 export interface HistoryLimits {
   /** Fewer events than this are kept whatever their age. */
@@ -17,15 +19,14 @@ export const defaultHistoryLimits: HistoryLimits = {
   maxBytes: 128 << 20,
 };
 
-interface BoundedMap {
+interface Remembered {
   readonly event: CacheEvent;
   readonly at: number;
 }
 
 export class EventHistory {
   readonly #limits: HistoryLimits;
-  #events: BoundedMap[] = [];
-  #first = 0;
+  #events = new Fifo<Remembered>();
   #bytes = 0;
   #start = 0;
 
@@ -40,51 +41,51 @@ export class EventHistory {
 
   /** Forgets everything; from now on events after `revision` are remembered. */
   restart(revision: number): void {
-    this.#events = [];
-    this.#first = 0;
+    this.#events = new Fifo();
     this.#bytes = 0;
     this.#start = revision;
   }
 
+  /** The last one stays whatever the limits. */
   add(event: CacheEvent, now: number): void {
     this.#events.push({ event, at: now });
     this.#bytes += event.frame.length;
-    while (this.#isOverfull(now)) this.#drop();
-    if (this.#first > 1024 && this.#first * 2 > this.#events.length) {
-      this.#events = this.#events.slice(this.#first);
-      this.#first = 0;
+    for (
+      let oldest = this.#oldest;
+      this.#events.length > 1 && this.#isTooMuch(oldest, now);
+      oldest = this.#oldest
+    ) {
+      this.#events.shift();
+      this.#bytes -= oldest.event.frame.length;
+      this.#start = oldest.event.revision;
     }
   }
 
   /** The remembered events under `prefix` after `revision`, which is at least `start`. */
   after(revision: number, prefix: string): CacheEvent[] {
-    let low = this.#first;
-    let high = this.#events.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#events[middle]?.event.revision ?? 0) > revision) high = middle;
-      else low = middle + 1;
-    }
+    const { length } = this.#events;
+    const first = countBefore(length, (index) => this.#at(index).event.revision <= revision);
     const found: CacheEvent[] = [];
-    for (let i = low; i < this.#events.length; i++) {
-      const event = this.#events[i]?.event;
-      if (event?.key.startsWith(prefix)) found.push(event);
+    for (let index = first; index < length; index++) {
+      const { event } = this.#at(index);
+      if (event.key.startsWith(prefix)) found.push(event);
     }
     return found;
   }
 
-  #isOverfull(now: number): boolean {
-    const count = this.#events.length - this.#first;
-    if (count <= 1) return false;
-    if (count > this.#limits.maxEvents || this.#bytes > this.#limits.maxBytes) return true;
-    const oldest = this.#events[this.#first];
-    return count > this.#limits.minEvents && oldest !== undefined && now - oldest.at > this.#limits.maxAgeMs;
+  get #oldest(): Remembered {
+    return this.#at(0);
   }
 
-  #drop(): void {
-    const oldest = this.#events[this.#first++];
-    if (!oldest) return;
-    this.#bytes -= oldest.event.frame.length;
-    this.#start = oldest.event.revision;
+  /** Of those that there are. */
+  #at(index: number): Remembered {
+    return this.#events.at(index) as Remembered;
+  }
+
+  #isTooMuch(oldest: Remembered, now: number): boolean {
+    const { minEvents, maxEvents, maxAgeMs, maxBytes } = this.#limits;
+    const { length } = this.#events;
+    if (length > maxEvents || this.#bytes > maxBytes) return true;
+    return length > minEvents && now - oldest.at > maxAgeMs;
   }
 }

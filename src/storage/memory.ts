@@ -2,7 +2,7 @@
  * The store in memory, for tests and throw-away servers: same contract as etcd, nothing durable. It keeps every
  * version of every key until compacted, and compacts itself when the log outgrows `maxHistory`.
  */
-import { insertionPoint } from './sorted.ts';
+import { countBefore, insertionPoint } from './sorted.ts';
 import {
   ClaimLostError,
   type Claims,
@@ -119,7 +119,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
       checkOpen();
       if (delivered < compacted) throw compactedError(delivered + 1, compacted);
       const next = wake.promise;
-      const from = firstAfter(log, delivered);
+      const from = countBefore(log.length, (index) => (log[index] as StoreEvent).revision <= delivered);
       const slice = log.slice(from, from + largestBatch);
       const reached = slice.at(-1)?.revision ?? Math.max(delivered, revision);
       const events = slice.filter((event) => event.key.startsWith(prefix));
@@ -200,15 +200,4 @@ export function mismatch(key: string, expected: number, current: StoredValue | u
 
 function compactedError(wanted: number, compacted: number): CompactedError {
   return new CompactedError(`revision ${wanted} is gone; the oldest kept is ${compacted}`, compacted);
-}
-
-function firstAfter(log: readonly StoreEvent[], revision: number): number {
-  let low = 0;
-  let high = log.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((log[middle]?.revision ?? 0) > revision) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

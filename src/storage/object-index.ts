@@ -66,13 +66,12 @@ export class ObjectIndex {
     let nested = false;
     let previous: string | undefined;
     for (let i = insertionPoint(this.#names, prefix); this.#names[i]?.startsWith(prefix); i++) {
-      const name = this.#names[i] ?? '';
-      const directory = this.#directories.get(name);
-      if (directory) parts.push(directory.objects);
+      const name = this.#names[i] as string;
+      parts.push(this.#directory(name).objects);
       nested ||= previous !== undefined && name.startsWith(previous);
       previous = name;
     }
-    const all = parts.length === 1 ? (parts[0] ?? []).slice() : parts.flat();
+    const all = parts.length === 1 ? (parts[0] as CachedObject[]).slice() : parts.flat();
     // Objects beside a directory of objects interleave with it; everywhere else directories are in key order.
     const interleaved = nested || (own !== prefix && parts.length > 1);
     return interleaved ? all.sort((a, b) => (a.key < b.key ? -1 : 1)) : all;

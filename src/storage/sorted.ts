@@ -1,16 +1,17 @@
-/** Binary search in sorted string arrays. Order is JavaScript's, which equals the store's for ASCII keys. */
+/** Binary search. Order is JavaScript's, which equals the store's for ASCII keys. */
 
-/** The index of `key` if it is there, else the index at which it belongs. */
-export function insertionPoint(keys: readonly string[], key: string): number {
+/** How many of the first items `isBefore` holds for: of `length` items, for none after one for which it does not. */
+export function countBefore(length: number, isBefore: (index: number) => boolean): number {
   let low = 0;
-  let high = keys.length;
-  const last = keys[high - 1];
-  if (last === undefined || last < key) return high;
+  let high = length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    const candidate = keys[middle];
-    if (candidate !== undefined && candidate < key) low = middle + 1;
+    if (isBefore(middle)) low = middle + 1;
     else high = middle;
   }
   return low;
 }
+
+/** The index of `key` if it is there, else the index at which it belongs. */
+export const insertionPoint = (keys: readonly string[], key: string): number =>
+  countBefore(keys.length, (index) => (keys[index] as string) < key);

@@ -20,9 +20,9 @@ export async function beginTerm(store: Store, name: string, term: number): Promi
   const claim: Claim = { key: `/claims/terms/${name}`, owner: String(term) };
   for (;;) {
     const current = await store.get(claim.key);
-    const before = Number(current?.value.toString() ?? 0);
+    // Of a term that never began NaN, which is neither before nor after.
+    const before = Number(current?.value.toString());
     if (before > term) throw new ClaimLostError(claim, String(before));
-    if (before === term) return claim;
     try {
       if (current) await store.update(claim.key, Buffer.from(claim.owner), current.revision);
       else await store.create(claim.key, Buffer.from(claim.owner));

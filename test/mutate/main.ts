@@ -38,9 +38,17 @@ const further: Readonly<Record<string, readonly string[]>> = {
   'src/client/': ['test/integration/client/*.test.ts'],
   'src/controller-runtime/': ['test/integration/controller-runtime/*.test.ts'],
   'src/controllers/': ['test/integration/controllers/*.test.ts'],
-  'src/proxy/': ['test/integration/proxy/kernel.test.ts'],
+  'src/proxy/': ['test/integration/proxy/kernel.test.ts', 'test/integration/proxy/through-node.test.ts'],
   'src/scheduler/': ['test/integration/scheduler/*.test.ts'],
-  'src/storage/': ['test/conformance/*.test.ts'],
+  // Some of these take minutes each, so every file has its own; the rest of the store is seen whole by unit tests.
+  'src/storage/embedded-etcd.ts': ['test/conformance/embedded-etcd.test.ts'],
+  'src/storage/etcd-process.ts': ['test/conformance/embedded-etcd.test.ts'],
+  'src/storage/etcd.ts': [
+    'test/conformance/store-etcd.test.ts',
+    'test/conformance/store-etcd-faults.test.ts',
+  ],
+  'src/storage/leftover-process.ts': ['test/integration/storage/leftover-process.test.ts'],
+  'src/storage/take-over.ts': ['test/conformance/take-over.test.ts'],
 };
 
 const { positionals, values } = parseArgs({

@@ -1,6 +1,6 @@
 import type { Node } from '../../api/core/v1/node.ts';
 import type { NodeSelectorTerm } from '../../api/core/v1/types.gen.ts';
-import { type LabelOperator, matches, selectorFromMap } from '../../apimachinery/labels.ts';
+import { type LabelOperator, type Labels, matches, selectorFromMap } from '../../apimachinery/labels.ts';
 import { maxScore, type Plugin } from '../framework.ts';
 
 /** By the labels a pod selects, and by its affinity to nodes (k8s.io/component-helpers scheduling/corev1/nodeaffinity). */
@@ -9,7 +9,7 @@ export const nodeAffinity: Plugin = {
   filter: ({ pod: { spec } }, { node }) => {
     const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
     const suits =
-      matches(selectorFromMap(spec.nodeSelector ?? {}), node.metadata.labels) &&
+      matches(selectorFromMap(spec.nodeSelector), node.metadata.labels) &&
       (!required || required.nodeSelectorTerms.some((term) => suitsTerm(term, node)));
     return suits
       ? []
@@ -29,14 +29,14 @@ export const nodeAffinity: Plugin = {
 function suitsTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, node: Node): boolean {
   if (matchExpressions.length + matchFields.length === 0) return false;
   return (
-    suitsAll(matchExpressions, node.metadata.labels ?? {}) &&
+    suitsAll(matchExpressions, node.metadata.labels) &&
     suitsAll(matchFields, { 'metadata.name': node.metadata.name })
   );
 }
 
 const suitsAll = (
   expressions: NonNullable<NodeSelectorTerm['matchExpressions']>,
-  labels: Readonly<Record<string, string>>,
+  labels: Labels | undefined,
 ) =>
   matches(
     {

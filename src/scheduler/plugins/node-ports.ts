@@ -1,6 +1,6 @@
 import type { HostPort, Plugin } from '../framework.ts';
 
-/** Two pods cannot have one port of one node; the address 0.0.0.0 stands for every address. */
+/** Two pods cannot have one port of one address of a node. */
 export const nodePorts: Plugin = {
   name: 'NodePorts',
   filter: ({ hostPorts }, node) =>
@@ -9,9 +9,7 @@ export const nodePorts: Plugin = {
       : [],
 };
 
-const anyAddress = '0.0.0.0';
-
 function conflict(a: HostPort, b: HostPort): boolean {
   if (a.port !== b.port || a.protocol !== b.protocol) return false;
-  return a.ip === b.ip || a.ip === anyAddress || b.ip === anyAddress;
+  return a.ip === b.ip || a.ip === undefined || b.ip === undefined;
 }

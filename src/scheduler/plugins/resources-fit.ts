@@ -1,4 +1,4 @@
-import { maxScore, type NodeInfo, type Plugin, type Rejection } from '../framework.ts';
+import { maxScore, type NodeInfo, type Plugin, type Rejection, type Resources } from '../framework.ts';
 
 /** Requests must fit into what is allocatable and not requested yet; the score prefers the emptiest node. */
 export const resourcesFit: Plugin = {
@@ -17,16 +17,19 @@ export const resourcesFit: Plugin = {
   },
   score: (pod, node) => {
     const scores = ['cpu', 'memory'].map((resource) => {
-      const capacity = node.allocatable.get(resource) ?? 0;
-      const used = (node.weighed.get(resource) ?? 0) + (pod.weighed.get(resource) ?? 0);
-      return capacity > 0 && used <= capacity ? ((capacity - used) / capacity) * maxScore : 0;
+      const capacity = amountOf(node.allocatable, resource);
+      const used = amountOf(node.weighed, resource) + amountOf(pod.weighed, resource);
+      // What is not there at all is more than full: a pod weighs something always.
+      return Math.max(0, (capacity - used) / capacity) * maxScore;
     });
     return scores.reduce((sum, score) => sum + score, 0) / scores.length;
   },
 };
 
 const freeOf = (node: NodeInfo, resource: string) =>
-  (node.allocatable.get(resource) ?? 0) - (node.requested.get(resource) ?? 0);
+  amountOf(node.allocatable, resource) - amountOf(node.requested, resource);
+
+const amountOf = (resources: Resources, name: string) => resources.get(name) ?? 0;
 
 const short = (text: string, resource: string, requested: number, free: number): Rejection => ({
   plugin: 'NodeResourcesFit',

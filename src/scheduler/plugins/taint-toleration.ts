@@ -11,7 +11,6 @@ function taintsOf(node: Node): readonly Taint[] {
   const ready = node.status?.conditions?.find((condition) => condition.type === 'Ready');
   if (ready?.status === 'True') return taints;
   const key = ready?.status === 'Unknown' ? taintKeys.unreachable : taintKeys.notReady;
-  if (taints.some((taint) => taint.key === key && taint.effect === 'NoSchedule')) return taints;
   return [...taints, { key, effect: 'NoSchedule' }];
 }
 

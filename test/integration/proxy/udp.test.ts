@@ -33,10 +33,10 @@ const serverProgram = `
 `;
 
 /** Asks every 20 ms from one port for all its life, and prints every answer. */
-const clientProgram = `
+const clientProgram = (from: number, address: string, port: number) => `
   const socket = require('node:dgram').createSocket('udp4');
   socket.on('message', (answer) => console.log(String(answer))).on('error', () => {});
-  socket.bind(40000, () => setInterval(() => socket.send('?', 53, '${serviceIP}'), 20));
+  socket.bind(${from}, () => setInterval(() => socket.send('?', ${port}, '${address}'), 20));
 `;
 
 const service = {
@@ -44,10 +44,10 @@ const service = {
   kind: 'Service',
   metadata: { name: 'names', namespace: 'default', uid: 'u1', resourceVersion: '1' },
   spec: {
-    type: 'ClusterIP',
+    type: 'NodePort',
     clusterIP: serviceIP,
     clusterIPs: [serviceIP],
-    ports: [{ name: 'dns', protocol: 'UDP', port: 53, targetPort: 5353 }],
+    ports: [{ name: 'dns', protocol: 'UDP', port: 53, targetPort: 5353, nodePort: 30053 }],
   },
 } as unknown as Service;
 
@@ -95,42 +95,47 @@ after(async () => {
   letGo({ kind: 'namespace', name: namespace });
 });
 
-test('a flow ends with its endpoint, and a flow that began without endpoints finds the first one', async () => {
-  const informers = new ScriptedInformers();
-  const proxier = createProxier({
-    informers,
-    exec: inside,
-    nodeName: 'here',
-    serviceCIDR: '10.96.0.0/16',
-    clock: systemClock,
-    log: new RecordingLogger(),
-  });
-  const stop = new AbortController();
-  const running = proxier.run(stop.signal);
-  let last = '';
-  const reached = (ip: string) => {
-    last = '';
-    return waitFor(`an answer of ${ip}`, () => last === ip, { timeoutMs: 30_000, intervalMs: 20 });
-  };
-  try {
-    start(clientProgram, (text) => {
-      last = text.trim().split('\n').at(-1) ?? '';
+for (const [from, address, port] of [
+  [40000, serviceIP, 53],
+  [40001, '192.0.2.1', 30053],
+] as const) {
+  test(`a flow to ${address}:${port} ends with its endpoint, and one that began without finds the first`, async () => {
+    const informers = new ScriptedInformers();
+    const proxier = createProxier({
+      informers,
+      exec: inside,
+      nodeName: 'here',
+      serviceCIDR: '10.96.0.0/16',
+      clock: systemClock,
+      log: new RecordingLogger(),
     });
-    informers.put(serviceResource, service);
-    for (const ip of [endpoints[0], endpoints[1], endpoints[0]] as string[]) {
-      informers.put(endpointSliceResource, slice([ip]));
-      await reached(ip);
-    }
-    informers.put(endpointSliceResource, slice([]));
-    await waitFor('silence', async () => {
+    const stop = new AbortController();
+    const running = proxier.run(stop.signal);
+    let last = '';
+    const reached = (ip: string) => {
       last = '';
-      await inside('sleep', ['0.2']);
-      return last === '';
-    });
-    informers.put(endpointSliceResource, slice(endpoints.slice(1)));
-    await reached(endpoints[1] as string);
-  } finally {
-    stop.abort();
-    await running;
-  }
-});
+      return waitFor(`an answer of ${ip}`, () => last === ip, { timeoutMs: 30_000, intervalMs: 20 });
+    };
+    try {
+      start(clientProgram(from, address, port), (text) => {
+        last = text.trim().split('\n').at(-1) ?? '';
+      });
+      informers.put(serviceResource, service);
+      for (const ip of [endpoints[0], endpoints[1], endpoints[0]] as string[]) {
+        informers.put(endpointSliceResource, slice([ip]));
+        await reached(ip);
+      }
+      informers.put(endpointSliceResource, slice([]));
+      await waitFor('silence', async () => {
+        last = '';
+        await inside('sleep', ['0.2']);
+        return last === '';
+      });
+      informers.put(endpointSliceResource, slice(endpoints.slice(1)));
+      await reached(endpoints[1] as string);
+    } finally {
+      stop.abort();
+      await running;
+    }
+  });
+}

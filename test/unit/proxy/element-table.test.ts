@@ -22,7 +22,8 @@ function applyTo(kernel: Elements, { removed, added }: { removed: Elements; adde
   for (const name of elementNames) {
     for (const [key, value] of kernel[name]) next[name].set(key, value);
     for (const [key, value] of removed[name]) {
-      assert.equal(next[name].get(key), value, `removes ${name} ${key}, which is not there`);
+      assert.ok(next[name].has(key), `removes ${name} ${key}, which is not there`);
+      assert.equal(next[name].get(key), value, `removes ${name} ${key}, which is another`);
       next[name].delete(key);
     }
     for (const [key, value] of added[name]) {
@@ -61,22 +62,35 @@ test('differences, applied one after the other, lead to what all services want',
   const random = new SeededRandom(7);
   const draw = (n: number) => random.below(n);
   const table = new ElementTable();
+  const wanted = new Map<string, Elements>();
   let kernel: Elements = noElements();
   for (let round = 0; round < 300; round++) {
     for (let change = draw(4); change >= 0; change--) {
       const service = draw(8);
-      const endpoints = Array.from({ length: draw(5) }, () => `10.244.0.${draw(6)}`);
+      const ips = [...new Set(Array.from({ length: draw(5) }, () => `10.244.0.${draw(6)}`))];
+      const nodePort = { port: 30080 + draw(3), masquerade: true, endpoints: rule('', ips).endpoints };
       const addresses = [`10.96.0.${service}`, '203.0.113.1'];
-      const rules =
-        draw(5) === 0 ? [] : [rule('', [...new Set(endpoints)], { addresses, affinity: draw(2) === 0 })];
-      table.replace(`service-${service}`, elementsOf(rules));
+      const more = { addresses, affinity: draw(2) === 0, ...(draw(2) === 0 && { nodePort }) };
+      const elements = elementsOf(draw(5) === 0 ? [] : [rule('', ips, more)]);
+      table.replace(`service-${service}`, elements);
+      wanted.set(`service-${service}`, elements);
     }
+    assert.deepEqual(asObject(table.all()), asObject(ofAll(wanted)), `round ${round}`);
     if (draw(3) === 0) continue;
     kernel = applyTo(kernel, table.difference());
     table.commit();
     assert.deepEqual(asObject(kernel), asObject(table.all()), `round ${round}`);
   }
 });
+
+/** Of the services in the order of their names, what the first of them wants. */
+function ofAll(wanted: ReadonlyMap<string, Elements>): Elements {
+  const all = noElements();
+  for (const service of [...wanted.keys()].sort().reverse())
+    for (const name of elementNames)
+      for (const [key, value] of wanted.get(service)?.[name] ?? []) all[name].set(key, value);
+  return all;
+}
 
 test('the table names every chain that an element goes to', () => {
   const nodePort = {

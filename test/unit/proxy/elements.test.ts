@@ -148,6 +148,47 @@ test('whatever slot a chain draws is one that has an endpoint', () => {
   }
 });
 
+test('a mark tells by its high bits whose it is, whatever the slot', () => {
+  const text = renderTable('10.96.0.0/16', noElements());
+  const told = [...text.matchAll(/meta mark and (\d+) == (\d+) /g)].map(([, ...bits]) => bits.map(BigInt));
+  assert.deepEqual(
+    new Set(told.map(([, mark]) => mark)),
+    new Set([masqueradeSlotMark, slotMark].map(BigInt)),
+  );
+  for (const [mask = 0n, mark = 0n] of told)
+    for (const slot of [0n, 1n, 2n ** 24n - 1n]) assert.equal((mark + slot) & mask, mark);
+});
+
+describe('the text of the whole table', () => {
+  const nodePorts = [rule({ nodePort: nodePort(true, '10.244.0.2') }), rule({ port: 81, affinity: true })];
+
+  it('puts the elements in after the table, a line for each name that has some', () => {
+    const lines = (...rules: ServicePortRules[]) => {
+      const [, after] = renderTable('10.96.0.0/16', elementsOf(rules)).split('\n}\n');
+      return after?.split('\n').map((line) => line.replace(/ \{.*/, ''));
+    };
+    assert.deepEqual(lines(), ['']);
+    assert.deepEqual(lines(rule()), [
+      'add element ip minik8s-proxy services',
+      'add element ip minik8s-proxy endpoints',
+      '',
+    ]);
+  });
+
+  it('is the same whatever the order the elements came in', () => {
+    const elements = elementsOf(nodePorts);
+    const reversed = Object.fromEntries(
+      elementNames.map((name) => [name, new Map([...elements[name]].reverse())]),
+    ) as unknown as Elements;
+    assert.equal(renderTable('10.96.0.0/16', reversed), renderTable('10.96.0.0/16', elements));
+    const [none, known] = [noElements(), new Set<string>()];
+    assert.equal(
+      renderDifference(known, { removed: none, added: reversed }),
+      renderDifference(known, { removed: none, added: elements }),
+    );
+  });
+});
+
 describe('the text of a change', () => {
   const before = elementsOf([rule()]);
   const after = elementsOf([rule({ addresses: ['10.96.0.9'], endpoints: [endpoint('10.244.0.2', true)] })]);
@@ -174,16 +215,5 @@ describe('the text of a change', () => {
     const none = noElements();
     assert.doesNotMatch(renderDifference(chainsOf(before), { removed: none, added: before }), /chain/);
     assert.equal(renderDifference(new Set(), { removed: none, added: none }), '');
-  });
-
-  it('is the same whatever the order the elements came in', () => {
-    const reversed = Object.fromEntries(
-      elementNames.map((name) => [name, new Map([...before[name]].reverse())]),
-    ) as unknown as Elements;
-    const none = noElements();
-    assert.equal(
-      renderDifference(new Set(), { removed: none, added: reversed }),
-      renderDifference(new Set(), { removed: none, added: before }),
-    );
   });
 });

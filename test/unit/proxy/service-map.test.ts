@@ -139,4 +139,82 @@ describe('the rules of a service', () => {
     const internal = serviceRules(makeService({ internalTrafficPolicy: 'Local' }), [two], 'b')[0];
     assert.deepEqual(ips(internal?.endpoints), ['10.244.0.3']);
   });
+
+  test('what clients outside call is treated like the cluster IP, but for the policy', () => {
+    const spec = { sessionAffinity: 'ClientIP' as const, externalIPs: ['192.0.2.1'] };
+    const [internal, external] = serviceRules(makeService(spec), [two], 'a');
+    assert.equal(internal?.affinity, true);
+    assert.deepEqual(external, { ...internal, addresses: ['192.0.2.1'] });
+  });
+
+  test('a load balancer that has said nothing yet adds no address', () => {
+    assert.equal(serviceRules(makeService({ type: 'LoadBalancer' }), [two], 'a').length, 1);
+  });
+
+  test('no ports, no rules', () => {
+    assert.deepEqual(serviceRules(makeService({ ports: undefined }), [two], 'a'), []);
+  });
+
+  for (const [type, nodePort, there] of [
+    ['NodePort', 30080, true],
+    ['LoadBalancer', 30080, true],
+    ['NodePort', undefined, false],
+    ['LoadBalancer', undefined, false],
+    ['ClusterIP', 30080, false],
+  ] as const) {
+    test(`${type} with ${nodePort ?? 'no'} node port ${there ? 'has' : 'has not'} one`, () => {
+      const ports = [{ name: 'http', protocol: 'TCP' as const, port: 80, targetPort: 8080, nodePort }];
+      const [rule] = serviceRules(makeService({ type, ports }), [two], 'a');
+      assert.deepEqual(
+        [rule?.nodePort !== undefined, rule?.nodePort?.port],
+        [there, there ? nodePort : undefined],
+      );
+    });
+  }
+});
+
+describe('the endpoints of a port', () => {
+  const endpointsOf = (slices: readonly EndpointSlice[], port: object = {}) => {
+    const ports = [{ name: 'http', protocol: 'TCP' as const, port: 80, targetPort: 8080, ...port }];
+    return serviceRules(makeService({ ports }), slices, 'a')[0]?.endpoints.map(
+      (one) => `${one.ip}:${one.port}`,
+    );
+  };
+  const ofPorts = (...ports: EndpointSlice['ports']) => ({ ...two, ports });
+  const http = { name: 'http', protocol: 'TCP', port: 8080 } as const;
+
+  test('are in the same order whatever that of the slices', () => {
+    const slices = ['10.244.0.4', '10.244.0.2', '10.244.0.3'].map((ip) => makeSlice([endpoint(ip, 'a')]));
+    const sorted = ['10.244.0.2:8080', '10.244.0.3:8080', '10.244.0.4:8080'];
+    assert.deepEqual(endpointsOf(slices), sorted);
+    assert.deepEqual(endpointsOf(slices.toReversed()), sorted);
+  });
+
+  test('are all that serve while they end, and nothing that neither is ready nor ends', () => {
+    const conditions = { ready: false, serving: true, terminating: true };
+    const ending = ['10.244.0.3', '10.244.0.4'].map((ip) => endpoint(ip, 'a', conditions));
+    const broken = endpoint('10.244.0.5', 'a', { ready: false, serving: true, terminating: false });
+    assert.deepEqual(endpointsOf([makeSlice([...ending, broken])]), ['10.244.0.3:8080', '10.244.0.4:8080']);
+  });
+
+  test('are of IPv4, and have an address', () => {
+    assert.deepEqual(
+      endpointsOf([
+        { ...two, addressType: 'IPv6' },
+        { ...two, addressType: 'FQDN' },
+      ]),
+      [],
+    );
+    assert.deepEqual(endpointsOf([makeSlice([{ ...endpoint('', 'a'), addresses: [] }])]), []);
+  });
+
+  test('have the port of that name and protocol, and a number for it', () => {
+    const all = ofPorts({ ...http, protocol: 'UDP', port: 1 }, { ...http, name: 'metrics', port: 2 }, http);
+    assert.deepEqual(endpointsOf([all]), ['10.244.0.2:8080', '10.244.0.3:8080']);
+    assert.deepEqual(endpointsOf([ofPorts({ name: 'http', protocol: 'TCP' })]), []);
+    assert.deepEqual(endpointsOf([ofPorts({ ...http, name: '' })], { name: undefined }), [
+      '10.244.0.2:8080',
+      '10.244.0.3:8080',
+    ]);
+  });
 });

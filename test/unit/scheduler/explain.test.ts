@@ -46,6 +46,12 @@ describe('the nearest fit', () => {
     assert.equal(nearest(overfull, on('b', short('cpu', 100, 0), short('memory', 100, 99))), 'a');
   });
 
+  it('lacks as few things as may be that no amount would make good', () => {
+    const two = on('a', refused('no'), refused('neither'));
+    assert.equal(nearest(two, on('b', refused('no'), short('cpu', 10, 0))), 'b');
+    assert.equal(nearest(on('b', refused('no'), short('cpu', 10, 0)), on('c', refused('no'))), 'c');
+  });
+
   it('rather lacks amounts of several things than one that no amount would make good', () => {
     const several = ['cpu', 'memory', 'a', 'b'].map((resource) => short(resource, 10, 0));
     assert.equal(nearest(on('a', refused('no')), on('b', ...several)), 'b');

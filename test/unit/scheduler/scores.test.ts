@@ -26,7 +26,7 @@ function look(plugin: Plugin, one: Pod, options: NodeOptions = {}, bound: readon
   for (const other of bound) snapshot.setPod(other);
   const [info] = snapshot.nodes;
   assert.ok(info);
-  return { score: plugin.score?.(podInfo(one), info), rejections: plugin.filter?.(podInfo(one), info) ?? [] };
+  return { score: plugin.score?.(podInfo(one), info), rejections: plugin.filter(podInfo(one), info) };
 }
 
 describe('how well a node suits by its resources', () => {

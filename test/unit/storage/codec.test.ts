@@ -57,9 +57,26 @@ for (const [name, bytes] of stored) {
   });
 }
 
-for (const bytes of ['', 'no json', 'null', '[]', '"text"', '{}', '{"metadata":null}', '{"metadata":{}}']) {
+for (const bytes of [
+  '',
+  'no json',
+  'null',
+  '[]',
+  '"text"',
+  '{}',
+  '{"metadata":null}',
+  '{"metadata":5}',
+  '{"metadata":{}}',
+]) {
   test(`bytes that hold no object are refused: ${bytes}`, () => {
     assert.throws(() => withRevision(Buffer.from(bytes), 1), SyntaxError);
     assert.throws(() => frameObject('ADDED', Buffer.from(bytes), 1), SyntaxError);
   });
 }
+
+test('metadata that do not end are refused', () => {
+  assert.throws(
+    () => metadataBytes(Buffer.from('{"apiVersion":"v1","kind":"Pod","metadata":{"a":"}"')),
+    SyntaxError,
+  );
+});

@@ -39,3 +39,21 @@ test('a store that does not answer is asked again later', async () => {
   abort.abort();
   await run;
 });
+
+test('what was there five minutes ago is forgotten, unless told otherwise, and at first nothing', async () => {
+  const clock = new FakeClock();
+  const memory = createMemoryStore();
+  const compacted: unknown[] = [];
+  const store = { ...memory, compact: async (revision: number) => void compacted.push(revision) };
+  const abort = new AbortController();
+  const first = await memory.create('/r/a', Buffer.from('1'));
+  const run = runCompactor({ store, clock, log: silentLogger }, abort.signal);
+  await clock.settle();
+  await memory.create('/r/b', Buffer.from('1'));
+  await clock.advance(5 * 60_000 - 1);
+  assert.deepEqual(compacted, []);
+  await clock.advance(1);
+  assert.deepEqual(compacted, [first]);
+  abort.abort();
+  await run;
+});

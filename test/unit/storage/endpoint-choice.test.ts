@@ -24,3 +24,15 @@ test('one endpoint is all there is', () => {
   assert.equal(choice.failed(0), false);
   assert.equal(choice.current, 0);
 });
+
+test('of two the other one is turned to, and a call that fails late changes nothing', () => {
+  const choice = new EndpointChoice(2, 0);
+  assert.equal(choice.failed(0), true);
+  assert.equal(choice.failed(0), true);
+  assert.equal(choice.current, 1);
+  const three = new EndpointChoice(3, 0);
+  three.failed(0);
+  three.failed(1);
+  three.failed(0);
+  assert.equal(three.current, 2);
+});

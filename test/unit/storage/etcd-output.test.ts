@@ -57,6 +57,18 @@ for (const [what, lines, expected] of [
     { line: 'tocommit(9) is out of range [lastIndex(4)]. Was the raft log corrupted?', trouble: 'damaged' },
   ],
   [
+    'that of several which tells of the disk',
+    [entry('fatal', 'failed to listen'), entry('fatal', 'failed to save', 'disk quota exceeded')],
+    { line: 'failed to save: disk quota exceeded', trouble: 'full' },
+  ],
+  ['words of damage that nobody said as his last', ['page 4: read'], { line: 'page 4: read' }],
+  ['the last line that is not blank', ['killed', '   '], { line: 'killed' }],
+  [
+    'words that are no JSON',
+    ['{"level":"fatal","msg":"the path C:\\x is wrong"}'],
+    { line: '"the path C:\\x is wrong"' },
+  ],
+  [
     'a failure that is neither',
     [entry('fatal', 'failed to listen', 'address in use'), ...stack],
     { line: 'failed to listen: address in use' },

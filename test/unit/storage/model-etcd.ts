@@ -1,6 +1,6 @@
 /**
- * etcd as the store sees it, in memory: revisions, versions, transactions and the history of a range. What becomes of
- * a transaction (applied or not, answered or not, late) a test says.
+ * etcd as the store sees it, in memory: revisions, versions, transactions, history and watches. What becomes of a call
+ * (applied or not, answered or not, late) a test says.
  */
 import {
   type Compare,
@@ -14,9 +14,9 @@ import {
   type TxnRequest,
   type TxnResponse,
   targetModRevision,
-  type WatchRequest,
   type WatchResponse,
 } from '../../../src/storage/etcd-rpc.ts';
+import { ModelWatch } from './model-watch.ts';
 
 type Event = WatchResponse['events'][number];
 
@@ -28,28 +28,59 @@ export const raisesFence = ({ success }: TxnRequest) =>
 
 export class ModelEtcd {
   revision = 1;
+  /** Says how far it is past events that it has not sent yet, when it is older than 3.5.13. */
+  version = '3.5.13';
+  readonly watches = new Set<ModelWatch>();
   #cluster = 1;
+  #compacted = 0;
+  #closed = false;
   #values = new Map<string, KeyValue>();
   #history: Event[] = [];
   /** Does with a transaction what the test wants; `apply` carries it out, whenever that is. */
   onTxn: (request: TxnRequest, apply: () => TxnResponse) => Promise<TxnResponse> = async (_, apply) =>
     apply();
+  /** Called before any other call is answered, with its name; what it throws is the answer. */
+  onCall: (name: 'range' | 'compact' | 'version' | 'watch', timeoutMs: number) => void = () => {};
 
   readonly rpc: EtcdRpc = {
-    range: async (request) => this.#range(request),
-    txn: (request) => this.onTxn(request, () => this.#txn(request)),
-    compact: async () => undefined,
-    version: async () => '3.5.13',
-    openWatch: async () => this.#openWatch(),
-    close() {},
+    range: async (request, timeoutMs) => {
+      this.#check('range', timeoutMs);
+      return this.#range(request);
+    },
+    txn: async (request) => {
+      if (this.#closed) throw unanswered();
+      return this.onTxn(request, () => this.#txn(request));
+    },
+    compact: async (revision, timeoutMs) => {
+      this.#check('compact', timeoutMs);
+      this.#compact(revision);
+    },
+    version: async (timeoutMs) => {
+      this.#check('version', timeoutMs);
+      return this.version;
+    },
+    openWatch: async () => {
+      this.#check('watch', 0);
+      return this.#openWatch();
+    },
+    close: () => {
+      this.#closed = true;
+      this.cut();
+    },
   };
 
   /** Another database takes its place: empty, and counting anew. */
   wipe(): void {
     this.#cluster++;
     this.revision = 1;
+    this.#compacted = 0;
     this.#values = new Map();
     this.#history = [];
+  }
+
+  /** Every watch loses its connection. */
+  cut(): void {
+    for (const watch of [...this.watches]) watch.end(unanswered());
   }
 
   /** What somebody else writes; undefined deletes. */
@@ -67,13 +98,51 @@ export class ModelEtcd {
     return this.#values.get(key)?.value.toString();
   }
 
-  #header() {
+  /** Every key that there is. */
+  get keys(): readonly string[] {
+    return [...this.#values.keys()].sort();
+  }
+
+  header() {
     return { cluster_id: String(this.#cluster), revision: String(this.revision) };
   }
 
-  #range({ key }: RangeRequest): RangeResponse {
-    const found = this.#values.get(key.toString());
-    return { header: this.#header(), kvs: found ? [found] : [], more: false, count: found ? '1' : '0' };
+  #check(name: 'range' | 'compact' | 'version' | 'watch', timeoutMs: number): void {
+    if (this.#closed) throw unanswered();
+    this.onCall(name, timeoutMs);
+  }
+
+  #range({ key, range_end: end, limit, revision, count_only: countOnly }: RangeRequest): RangeResponse {
+    const found = [...this.#valuesAt(revision)]
+      .map(([, kv]) => kv)
+      .filter((kv) => (end ? isWithin(kv.key, key, end) : kv.key.equals(key)))
+      .sort((one, other) => Buffer.compare(one.key, other.key));
+    const kvs = countOnly ? [] : found.slice(0, limit || undefined);
+    const more = !countOnly && kvs.length < found.length;
+    return { header: this.header(), kvs, more, count: String(found.length) };
+  }
+
+  #valuesAt(revision: number | undefined): ReadonlyMap<string, KeyValue> {
+    if (!revision) return this.#values;
+    if (revision < this.#compacted)
+      throw new RpcError('compacted', 'mvcc: required revision has been compacted');
+    if (revision > this.revision)
+      throw new RpcError('refused', 'mvcc: required revision is a future revision');
+    const values = new Map<string, KeyValue>();
+    for (const { type, kv } of this.#history) {
+      if (Number(kv.mod_revision) > revision) break;
+      if (type === 'PUT') values.set(kv.key.toString(), kv);
+      else values.delete(kv.key.toString());
+    }
+    return values;
+  }
+
+  #compact(revision: number): void {
+    if (revision <= this.#compacted)
+      throw new RpcError('compacted', 'mvcc: required revision has been compacted');
+    if (revision > this.revision)
+      throw new RpcError('refused', 'mvcc: required revision is a future revision');
+    this.#compacted = revision;
   }
 
   #holds(compare: Compare): boolean {
@@ -88,12 +157,15 @@ export class ModelEtcd {
     const succeeded = request.compare.every((each) => this.#holds(each));
     const ops = succeeded ? request.success : request.failure;
     const next = this.revision + 1;
+    const before = this.#history.length;
     const responses = ops.map((op) => {
       if (op.request_put) this.#store(op.request_put.key, op.request_put.value, next);
       if (op.request_delete_range) this.#remove(op.request_delete_range.key, next);
       return op.request_range ? { response_range: this.#range(op.request_range) } : {};
     });
-    return { header: this.#header(), succeeded, responses };
+    const events = this.#history.slice(before);
+    if (events.length > 0) for (const watch of [...this.watches]) watch.happened(events);
+    return { header: this.header(), succeeded, responses };
   }
 
   #store(key: Buffer, value: Buffer, revision: number): void {
@@ -114,32 +186,17 @@ export class ModelEtcd {
     this.#history.push(event);
   }
 
-  /** What has happened already; then the stream is silent until it is cancelled. */
-  #openWatch() {
-    const asked = Promise.withResolvers<WatchRequest>();
-    const cancelled = Promise.withResolvers<void>();
-    const responses = async function* (this: ModelEtcd): AsyncGenerator<WatchResponse> {
-      const { create_request: wanted } = await asked.promise;
-      if (wanted) yield this.#since(wanted);
-      await cancelled.promise;
-    };
-    return { send: asked.resolve, responses: responses.call(this), cancel: cancelled.resolve };
-  }
-
-  #since(wanted: NonNullable<WatchRequest['create_request']>): WatchResponse {
-    const events = this.#history.filter(
-      ({ kv }) =>
-        Number(kv.mod_revision) >= wanted.start_revision &&
-        Buffer.compare(kv.key, wanted.key) >= 0 &&
-        Buffer.compare(kv.key, wanted.range_end) < 0,
-    );
-    const rest = {
-      created: false,
-      canceled: false,
-      compact_revision: '0',
-      cancel_reason: '',
-      fragment: false,
-    };
-    return { header: this.#header(), watch_id: '1', ...rest, events };
+  #openWatch(): ModelWatch {
+    const watch = new ModelWatch({
+      header: () => this.header(),
+      compacted: () => this.#compacted,
+      past: () => this.#history,
+      onEnd: () => void this.watches.delete(watch),
+    });
+    this.watches.add(watch);
+    return watch;
   }
 }
+
+const isWithin = (key: Buffer, from: Buffer, end: Buffer) =>
+  Buffer.compare(key, from) >= 0 && Buffer.compare(key, end) < 0;

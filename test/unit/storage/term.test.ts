@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
-import { ClaimLostError } from '../../../src/storage/store.ts';
+import { ClaimLostError, StoreUnavailableError } from '../../../src/storage/store.ts';
 import { beginTerm, duringTerm } from '../../../src/storage/term.ts';
 
 const bytes = (text: string) => Buffer.from(text);
@@ -58,4 +58,36 @@ test('the leader’s own claims are kept beside the term', async () => {
   await assert.rejects(leader.create('/registry/services/b', bytes('b'), ip('b')), {
     name: 'ClaimTakenError',
   });
+});
+
+test('of two that begin the first term of all at once the later one has it', async () => {
+  const store = createMemoryStore();
+  const [early, late] = await Promise.allSettled([beginTerm(store, 'lock', 1), beginTerm(store, 'lock', 2)]);
+  assert.deepEqual([early.status, late.status], ['fulfilled', 'fulfilled']);
+  assert.equal((await store.get('/claims/terms/lock'))?.value.toString(), '2');
+  const begin = (term: number) => beginTerm(store, 'lock', term).then(() => 'begun');
+  assert.deepEqual(await Promise.all([begin(4), begin(5)]), ['begun', 'begun']);
+  assert.equal((await store.get('/claims/terms/lock'))?.value.toString(), '5');
+});
+
+test('a term does not begin while the store does not answer', async () => {
+  const away = async () => {
+    throw new StoreUnavailableError('away');
+  };
+  for (const store of [
+    { ...createMemoryStore(), create: away },
+    { ...createMemoryStore(), get: async () => ({ key: 'k', value: bytes('1'), revision: 1 }), update: away },
+  ])
+    await assert.rejects(beginTerm(store, 'lock', 7), StoreUnavailableError);
+});
+
+test('what else a write of the leader must hold is kept beside the term, which it does not end', async () => {
+  const store = createMemoryStore();
+  let over = 0;
+  const leader = duringTerm(store, await beginTerm(store, 'lock', 7), () => over++);
+  const holding = [{ key: '/claims/else', owner: 'me' }];
+  await assert.rejects(leader.create('/registry/a', bytes('1'), { holding }), ClaimLostError);
+  await leader.create('/registry/a', bytes('1'), { acquire: holding });
+  await leader.create('/registry/b', bytes('1'), { holding });
+  assert.equal(over, 0);
 });

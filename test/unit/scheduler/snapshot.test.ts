@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import { type Policy, policies, scheduleOne } from '../../../src/scheduler/schedule-one.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { container, node, pod } from '../controllers/objects.ts';
+import { snapshotOf, wanting } from './pods.ts';
+
+describe('Snapshot', () => {
+  it('keeps an assumption while the server does not know of it yet', () => {
+    const snapshot = snapshotOf([node('n')]);
+    const one = wanting('p', { cpu: '1' });
+    snapshot.assume(one, 'n');
+    snapshot.setPod(one);
+    assert.equal(snapshot.nodes[0]?.requested.get('cpu'), 1000);
+    snapshot.forget(one.metadata.uid);
+    assert.equal(snapshot.nodes[0]?.requested.get('cpu'), 0);
+  });
+  it('frees what a pod was to have that ended before it was bound', () => {
+    const snapshot = snapshotOf([node('n')]);
+    const one = wanting('p', { cpu: '1' });
+    snapshot.assume(one, 'n');
+    snapshot.setPod({ ...one, status: { ...one.status, phase: 'Failed' } });
+    assert.equal(snapshot.nodes[0]?.requested.get('cpu'), 0);
+    assert.equal(snapshot.isPlaced(one.metadata.uid), false);
+  });
+  it('forgets no pod that the server has shown on its node', () => {
+    const snapshot = snapshotOf([node('n')]);
+    const one = wanting('p', { cpu: '1' });
+    snapshot.assume(one, 'n');
+    snapshot.setPod({ ...one, spec: { ...one.spec, nodeName: 'n' } });
+    snapshot.forget(one.metadata.uid);
+    assert.equal(snapshot.nodes[0]?.requested.get('cpu'), 1000);
+    assert.equal(snapshot.isPlaced(one.metadata.uid), true);
+  });
+  it('frees what a pod had that the server shows on no node again, as after an older state was restored', () => {
+    const one = wanting('p', { cpu: '1' });
+    const snapshot = snapshotOf([node('n')], [{ ...one, spec: { ...one.spec, nodeName: 'n' } }]);
+    snapshot.setPod(one);
+    assert.equal(snapshot.nodes[0]?.requested.get('cpu'), 0);
+  });
+  it('frees the ports of a pod that goes, and no other', () => {
+    const withPorts = (name: string, ...hostPorts: number[]) => {
+      const ports = hostPorts.map((hostPort) => ({ containerPort: 80, protocol: 'TCP' as const, hostPort }));
+      return pod(name, { spec: { nodeName: 'n', containers: [container({ ports })] } });
+    };
+    const [first, second] = [withPorts('first', 80, 443), withPorts('second', 8080)];
+    const snapshot = snapshotOf([node('n')], [first, second]);
+    const taken = () => snapshot.nodes[0]?.hostPorts.map(({ port }) => port);
+    assert.deepEqual(taken(), [80, 443, 8080]);
+    snapshot.removePod(first.metadata.uid);
+    assert.deepEqual(taken(), [8080]);
+    snapshot.setPod({ ...second, status: { ...second.status, phase: 'Succeeded' } });
+    assert.deepEqual(taken(), []);
+  });
+  it('counts pods of a node that is known only later, and again when it returns', () => {
+    const snapshot = snapshotOf([], [pod('b', { spec: { nodeName: 'n' } })]);
+    snapshot.setNode(node('n'));
+    assert.equal(snapshot.nodes[0]?.podCount, 1);
+    snapshot.removeNode('n');
+    snapshot.setNode(node('n'));
+    assert.equal(snapshot.nodes[0]?.podCount, 1);
+  });
+});
+
+describe('never overcommits, and gives back what it took', () => {
+  for (const policy of policies)
+    it(policy, () => {
+      for (let seed = 1; seed <= 15; seed++) fill(policy, new SeededRandom(seed));
+    });
+
+  function fill(policy: Policy, random: SeededRandom): void {
+    const nodes = Array.from({ length: 4 }, (_, index) =>
+      node(`n${index}`, {
+        allocatable: { cpu: `${1 + random.below(4)}`, memory: '2Gi', pods: `${3 + random.below(5)}` },
+      }),
+    );
+    const snapshot = snapshotOf(nodes);
+    const placed = new Map<string, { pod: Pod; node: string }>();
+    let lastNode: string | undefined;
+    for (let round = 0; round < 120; round++) {
+      const one = wanting(`p${round}`, { cpu: `${random.below(1500)}m`, memory: `${random.below(900)}Mi` });
+      const decision = scheduleOne(one, snapshot.nodes, { policy, random, lastNode });
+      if (decision.kind === 'node') {
+        lastNode = decision.node;
+        snapshot.assume(one, decision.node);
+        if (random.below(2)) snapshot.setPod({ ...one, spec: { ...one.spec, nodeName: decision.node } });
+        placed.set(one.metadata.uid, { pod: one, node: decision.node });
+      }
+      const [oldest] = placed.keys();
+      if (oldest && random.below(3) === 0) {
+        snapshot.removePod(oldest);
+        placed.delete(oldest);
+      }
+      for (const info of snapshot.nodes) {
+        const here = [...placed.values()].filter((entry) => entry.node === info.node.metadata.name);
+        const cpu = here.reduce((sum, { pod: p }) => sum + milli(p), 0);
+        assert.equal(info.requested.get('cpu') ?? 0, cpu);
+        assert.ok(cpu <= (info.allocatable.get('cpu') ?? 0), 'more cpu requested than there is');
+        assert.ok(here.length <= (info.allocatable.get('pods') ?? 0), 'more pods than the node may have');
+        assert.equal(info.podCount, here.length);
+      }
+    }
+  }
+
+  const milli = (one: Pod) => Number.parseInt(one.spec.containers[0]?.resources?.requests?.cpu ?? '0', 10);
+});

@@ -1,0 +1,76 @@
+/** Where a cache begins when the store has forgotten the past: what each kind of store tells of it. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { firstPage } from '../../../src/storage/cache-start.ts';
+import {
+  CompactedError,
+  type ListOptions,
+  type Store,
+  StoreUnavailableError,
+} from '../../../src/storage/store.ts';
+
+/** A store at revision 30,000. */
+function storeWith(list: (revision: number | undefined) => void, watch: Store['watch']) {
+  const lists: (ListOptions | undefined)[] = [];
+  const store = {
+    currentRevision: async () => 30_000,
+    async list(_: string, options?: ListOptions) {
+      lists.push(options);
+      list(options?.revision);
+      return { items: [], revision: options?.revision ?? 30_000, more: false, remaining: 0 };
+    },
+    watch,
+  } as unknown as Store;
+  return { store, lists };
+}
+const unused: Store['watch'] = () => assert.fail('nothing is watched');
+const goneBefore = (oldest: number, told: boolean) => (revision: number | undefined) => {
+  if ((revision ?? oldest) < oldest) throw new CompactedError('gone', told ? oldest : undefined);
+};
+
+describe('the first page of a cache', () => {
+  it('is of 20,000 revisions ago', async () => {
+    const { store, lists } = storeWith(() => {}, unused);
+    assert.equal((await firstPage(store, '/r/', 5)).revision, 10_000);
+    assert.deepEqual(lists, [{ limit: 5, revision: 10_000 }]);
+  });
+
+  it('is of the oldest revision that the store tells of', async () => {
+    const { store, lists } = storeWith(goneBefore(25_000, true), unused);
+    assert.equal((await firstPage(store, '/r/', 5)).revision, 25_000);
+    assert.deepEqual(lists.at(-1), { limit: 5, revision: 25_000 });
+  });
+
+  it('is of the oldest revision that a watch tells of', async () => {
+    const { store } = storeWith(goneBefore(25_000, false), async function* (_, after) {
+      assert.equal(after, 10_000);
+      yield* [];
+      throw new CompactedError('gone', 25_000);
+    });
+    assert.equal((await firstPage(store, '/r/', 5)).revision, 25_000);
+  });
+
+  it('is of now when neither tells, and the watch that was to tell is over', async () => {
+    let open = true;
+    const { store } = storeWith(goneBefore(25_000, false), async function* (_prefix, _after, signal) {
+      signal.addEventListener('abort', () => {
+        open = false;
+      });
+      for (;;) yield { events: [], revision: 30_000 };
+    });
+    assert.equal((await firstPage(store, '/r/', 5)).revision, 30_000);
+    assert.equal(open, false);
+  });
+
+  it('is none when the store does not answer', async () => {
+    const away = () => {
+      throw new StoreUnavailableError('away');
+    };
+    await assert.rejects(firstPage(storeWith(away, unused).store, '/r/', 5), StoreUnavailableError);
+    const { store } = storeWith(goneBefore(25_000, false), async function* () {
+      yield* [];
+      away();
+    });
+    await assert.rejects(firstPage(store, '/r/', 5), StoreUnavailableError);
+  });
+});

@@ -1,0 +1,138 @@
+/** The fence behind a lost write, the claims beside it, and the end of trying. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '../../../src/base/log.ts';
+import type { TxnResponse } from '../../../src/storage/etcd-rpc.ts';
+import { createEtcdStore } from '../../../src/storage/etcd-store.ts';
+import { ClaimTakenError, type Store, StoreUnavailableError } from '../../../src/storage/store.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { ModelEtcd, raisesFence, unanswered } from './model-etcd.ts';
+
+const bytes = (text: string) => Buffer.from(text);
+
+function open(etcd: ModelEtcd, clock = new FakeClock()): Promise<Store> {
+  const [random, log] = [new SeededRandom(1), silentLogger];
+  return createEtcdStore({ rpc: etcd.rpc, clock, random, log, attemptMs: 1000, settleMs: 5000 });
+}
+
+for (const [what, write] of [
+  ['creation', (store: Store) => store.create('/r/new', bytes('1'))],
+  [
+    'update',
+    async (store: Store) => store.update('/r/a', bytes('2'), (await store.get('/r/a'))?.revision ?? 0),
+  ],
+  ['deletion', async (store: Store) => store.delete('/r/a', (await store.get('/r/a'))?.revision ?? 0)],
+] as const) {
+  test(`what arrives after its fence changes nothing any more: the ${what}`, async () => {
+    const etcd = new ModelEtcd();
+    const store = await open(etcd);
+    await store.create('/r/a', bytes('1'));
+    let late: (() => TxnResponse) | undefined;
+    let arrived: boolean | undefined;
+    etcd.onTxn = async (request, apply) => {
+      if (raisesFence(request)) {
+        const answer = apply();
+        arrived = late?.().succeeded;
+        return answer;
+      }
+      if (late) return apply();
+      late = apply;
+      throw unanswered();
+    };
+    // Made again after that, and once.
+    assert.equal(await write(store), etcd.revision);
+    assert.equal(arrived, false);
+  });
+}
+
+test('whoever comes later finds the fence that is there', async () => {
+  const etcd = new ModelEtcd();
+  etcd.put('/r.fence', 'now');
+  const store = await open(etcd);
+  const made = await store.create('/r/a', bytes('1'));
+  etcd.put('/r.fence', 'again');
+  assert.equal(await store.update('/r/a', bytes('2'), made), etcd.revision);
+});
+
+test('a fence that was raised meanwhile does not take from a leader what it holds', async () => {
+  const etcd = new ModelEtcd();
+  const store = await open(etcd);
+  const term = { key: '/claims/term', owner: '7' };
+  etcd.put(term.key, term.owner);
+  etcd.put('/r.fence', 'now');
+  const made = await store.create('/r/a', bytes('1'), { holding: [term] });
+  assert.equal(made, etcd.revision);
+});
+
+test('writes that are lost together share a fence', async () => {
+  const etcd = new ModelEtcd();
+  const store = await open(etcd);
+  let fences = 0;
+  const lost = new Set<string>();
+  etcd.onTxn = async (request, apply) => {
+    const written = request.success[0]?.request_put?.key.toString() ?? '';
+    if (raisesFence(request)) fences++;
+    else if (!lost.has(written)) {
+      lost.add(written);
+      throw unanswered();
+    }
+    await new Promise(setImmediate);
+    return apply();
+  };
+  const names = ['a', 'b', 'c', 'd', 'e'].map((name) => `/r/${name}`);
+  await Promise.all(names.map((name) => store.create(name, bytes('1'))));
+  assert.equal(fences, 1);
+  assert.deepEqual(etcd.keys, ['/r.fence', ...names]);
+});
+
+test('a claim that was ours when it was looked at must still be so when it is relied on', async () => {
+  const etcd = new ModelEtcd();
+  const store = await open(etcd);
+  const claims = { acquire: [{ key: '/claims/ip', owner: 'us' }] };
+  const made = await store.create('/r/a', bytes('1'), claims);
+  let attempts = 0;
+  etcd.onTxn = async (_, apply) => {
+    if (++attempts === 2) etcd.put('/claims/ip', 'them');
+    return apply();
+  };
+  await assert.rejects(store.update('/r/a', bytes('2'), made, claims), ClaimTakenError);
+  assert.equal(etcd.value('/r/a'), '1');
+});
+
+test('a write is not tried for ever', async () => {
+  for (const [lost, message] of [
+    [true, /it is unknown whether the write was made$/],
+    [false, /^the write of \/r\/a conflicted with other writes too often$/],
+  ] as const) {
+    const etcd = new ModelEtcd();
+    const clock = new FakeClock();
+    const store = await open(etcd, clock);
+    let attempts = 0;
+    etcd.onTxn = async (request, apply) => {
+      if (raisesFence(request)) return apply();
+      attempts++;
+      await clock.advance(1000);
+      if (lost) throw unanswered();
+      etcd.put('/r.fence', String(attempts));
+      return apply();
+    };
+    await assert.rejects(store.create('/r/a', bytes('1')), (error: Error) => {
+      assert.ok(error instanceof StoreUnavailableError);
+      assert.match(error.message, message);
+      return true;
+    });
+    assert.equal(attempts, 5);
+    assert.equal(etcd.value('/r/a'), undefined);
+  }
+});
+
+test('a mistake is no answer that was lost', async () => {
+  const etcd = new ModelEtcd();
+  const store = await open(etcd);
+  const mistake = new TypeError('a mistake');
+  etcd.onTxn = async () => {
+    throw mistake;
+  };
+  await assert.rejects(store.create('/r/a', bytes('1')), mistake);
+});

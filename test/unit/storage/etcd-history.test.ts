@@ -1,0 +1,205 @@
+/** What is made of the history between what had been seen before a write and the fence after it. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { findInHistory, type MarkedWrite } from '../../../src/storage/etcd-history.ts';
+import {
+  type EtcdRpc,
+  RpcError,
+  type WatchRequest,
+  type WatchResponse,
+} from '../../../src/storage/etcd-rpc.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+
+type Event = WatchResponse['events'][number];
+const [before, fence] = [10, 20];
+
+const event = (key: string, revision: number, value: string | undefined, version = 2): Event => ({
+  type: value === undefined ? 'DELETE' : 'PUT',
+  kv: {
+    key: Buffer.from(key),
+    value: Buffer.from(value ?? ''),
+    mod_revision: String(revision),
+    version: String(value === undefined ? 0 : version),
+  },
+});
+const raised = event('/r.fence', fence, 'now');
+const write = (over: Partial<MarkedWrite> = {}): MarkedWrite => ({
+  key: '/r/a',
+  value: Buffer.from('ours'),
+  expected: 5,
+  claims: {},
+  mark: Buffer.from('mark'),
+  ...over,
+});
+const creation = write({ expected: 0 });
+const deletion = write({ value: undefined });
+
+const usual = {
+  header: { cluster_id: 'c', revision: '99' },
+  watch_id: '1',
+  created: false,
+  canceled: false,
+  compact_revision: '0',
+  cancel_reason: '',
+  fragment: false,
+  events: [],
+};
+
+/** A stream that gives these responses and then is silent, or ends; and what became of it. */
+function streamOf(responses: readonly Partial<WatchResponse>[], end: 'silence' | 'end') {
+  const cancelled = Promise.withResolvers<void>();
+  const state = { sent: [] as WatchRequest[], cancelled: 0 };
+  async function* read() {
+    for (const response of responses) yield { ...usual, ...response };
+    if (end === 'silence') await cancelled.promise;
+  }
+  const openWatch: EtcdRpc['openWatch'] = async () => ({
+    send: (request) => void state.sent.push(request),
+    responses: read(),
+    cancel: () => {
+      state.cancelled++;
+      cancelled.resolve();
+    },
+  });
+  return { rpc: { openWatch } as EtcdRpc, state };
+}
+
+async function find(wanted: MarkedWrite, responses: readonly Partial<WatchResponse>[], seen = before) {
+  const clock = new FakeClock();
+  const { rpc, state } = streamOf(responses, 'end');
+  try {
+    return await findInHistory({ rpc, clock }, wanted, seen, fence, clock.now() + 1000);
+  } finally {
+    assert.equal(clock.pending, 0);
+    assert.ok(seen >= fence || state.cancelled > 0, 'the stream is closed');
+  }
+}
+
+describe('a write', () => {
+  const table: readonly (readonly [string, MarkedWrite, readonly Event[], number | undefined])[] = [
+    ['is known by its bytes', write(), [event('/r/a', 15, 'ours')], 15],
+    ['never was when the fence came first', write(), [], undefined],
+    ['is not what was written to another key', write(), [event('/r/b', 15, 'ours')], undefined],
+    ['is not one of other bytes', write(), [event('/r/a', 15, 'theirs')], undefined],
+    ['is not a creation when it was an update', write(), [event('/r/a', 15, 'ours', 1)], undefined],
+    [
+      'is not in what came after the first change of what it expected',
+      write(),
+      [event('/r/a', 14, 'theirs'), event('/r/a', 15, 'ours')],
+      undefined,
+    ],
+    ['that creates is known by its bytes', creation, [event('/r/a', 15, 'ours', 1)], 15],
+    ['that creates is no update', creation, [event('/r/a', 15, 'ours')], undefined],
+    [
+      'that creates may come after the end of what was there',
+      creation,
+      [event('/r/a', 13, undefined), event('/r/a', 15, 'ours', 1)],
+      15,
+    ],
+    [
+      'of no bytes is no deletion',
+      write({ value: Buffer.alloc(0), expected: 0 }),
+      [{ ...event('/r/a', 15, undefined), kv: { ...event('/r/a', 15, '', 1).kv } }],
+      undefined,
+    ],
+    [
+      'that deletes is known by the mark beside it',
+      deletion,
+      [event('/r.gone', 15, 'mark'), event('/r/a', 15, undefined)],
+      15,
+    ],
+    ['that deletes is none without a mark', deletion, [event('/r/a', 15, undefined)], undefined],
+    [
+      'that deletes is none with the mark of another',
+      deletion,
+      [event('/r.gone', 15, 'theirs'), event('/r/a', 15, undefined)],
+      undefined,
+    ],
+    [
+      'that deletes is none with its mark elsewhere',
+      deletion,
+      [event('/r.b', 15, 'mark'), event('/r/a', 15, undefined)],
+      undefined,
+    ],
+    [
+      'that deletes is none with its mark at another time',
+      deletion,
+      [event('/r.gone', 14, 'mark'), event('/r/a', 15, undefined)],
+      undefined,
+    ],
+  ];
+  for (const [what, wanted, events, revision] of table) {
+    it(what, async () => {
+      assert.equal(await find(wanted, [{ created: true }, { events: [...events, raised] }]), revision);
+      const oneByOne = [...events, raised].map((one) => ({ events: [one] }));
+      assert.equal(await find(wanted, oneByOne), revision);
+    });
+  }
+
+  it('is not what came at the fence or behind it', async () => {
+    const late = [raised, event('/r/a', fence + 1, 'ours')];
+    assert.equal(await find(write(), [{ events: late }]), undefined);
+  });
+
+  it('is known whichever case etcd writes the type in', async () => {
+    const lower = { ...event('/r/a', 15, 'ours'), type: 'delete' };
+    assert.equal(await find(write(), [{ events: [lower, raised] }]), undefined);
+  });
+});
+
+describe('the history', () => {
+  it('is read after what had been seen and what the write expected, of the tree and the fence', async () => {
+    for (const [expected, from] of [
+      [5, before + 1],
+      [12, 13],
+    ] as const) {
+      const clock = new FakeClock();
+      const { rpc, state } = streamOf([{ events: [raised] }], 'end');
+      await findInHistory({ rpc, clock }, write({ expected }), before, fence, clock.now() + 1000);
+      const [request] = state.sent;
+      assert.deepEqual(
+        [request?.create_request?.key.toString(), request?.create_request?.range_end.toString()],
+        ['/r.fence', '/r/a\0'],
+      );
+      assert.equal(request?.create_request?.start_revision, from);
+      assert.equal(request?.create_request?.fragment, true);
+    }
+  });
+
+  const failure = (name: string) => (error: unknown) => {
+    assert.ok(error instanceof RpcError);
+    return error.failure === name;
+  };
+
+  it('is gone when the fence is not after what had been seen', async () => {
+    for (const seen of [fence, fence + 1])
+      await assert.rejects(find(write(), [], seen), failure('compacted'));
+    assert.equal(await find(write(), [{ events: [raised] }], fence - 1), undefined);
+  });
+
+  it('is gone when etcd says so, and not read when etcd refuses', async () => {
+    const canceled = { canceled: true, cancel_reason: 'no' };
+    await assert.rejects(find(write(), [{ ...canceled, compact_revision: '1' }]), failure('compacted'));
+    await assert.rejects(find(write(), [canceled]), failure('refused'));
+  });
+
+  it('is not known when the connection ends', () => assert.rejects(find(write(), []), failure('unanswered')));
+
+  for (const [left, waits] of [
+    [700, 700],
+    [0, 1],
+    [-5, 1],
+  ] as const) {
+    it(`is waited for as long as there is time (${left} ms)`, async () => {
+      const clock = new FakeClock();
+      const { rpc, state } = streamOf([{ created: true }], 'silence');
+      const found = findInHistory({ rpc, clock }, write(), before, fence, clock.now() + left);
+      const rejected = assert.rejects(found, failure('unanswered'));
+      await clock.settle();
+      assert.equal(clock.nextIn, waits);
+      await clock.advance(waits);
+      assert.ok(state.cancelled > 0);
+      await rejected;
+    });
+  }
+});

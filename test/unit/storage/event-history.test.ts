@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { CacheEvent } from '../../../src/storage/cache.ts';
+import { EventHistory, type HistoryLimits } from '../../../src/storage/event-history.ts';
+import { Fifo } from '../../../src/storage/fifo.ts';
+
+/** Ten bytes long. */
+const event = (revision: number, key = '/r/a') =>
+  ({ key, revision, frame: Buffer.alloc(10) }) as unknown as CacheEvent;
+const wide: HistoryLimits = { minEvents: 0, maxEvents: 1000, maxAgeMs: 1e9, maxBytes: 1e9 };
+
+function historyOf(
+  limits: Partial<HistoryLimits>,
+  ...events: readonly (readonly [revision: number, at: number])[]
+) {
+  const history = new EventHistory({ ...wide, ...limits });
+  for (const [revision, at] of events) history.add(event(revision), at);
+  return history;
+}
+const kept = (history: EventHistory) => history.after(history.start, '/').map(({ revision }) => revision);
+
+describe('the history of events', () => {
+  const events = [
+    [1, 0],
+    [2, 10],
+    [3, 20],
+    [4, 30],
+  ] as const;
+  for (const [what, limits, left] of [
+    ['all within the limits', {}, [1, 2, 3, 4]],
+    ['as many as may be', { maxEvents: 3 }, [2, 3, 4]],
+    ['as many bytes as may be', { maxBytes: 30 }, [2, 3, 4]],
+    ['one whatever its size', { maxBytes: 5 }, [4]],
+    ['what is not too old', { maxAgeMs: 20 }, [2, 3, 4]],
+    ['what is too old, as long as it is not more than so many', { maxAgeMs: 5, minEvents: 3 }, [2, 3, 4]],
+  ] as const) {
+    it(`keeps ${what}`, () => {
+      const history = historyOf(limits, ...events);
+      assert.deepEqual(kept(history), left);
+      assert.equal(history.start, 4 - left.length);
+    });
+  }
+
+  it('gives what is after a revision and under a prefix', () => {
+    const history = new EventHistory(wide);
+    for (const [revision, key] of [
+      [2, '/r/a/1'],
+      [4, '/r/b/1'],
+      [6, '/r/a/2'],
+      [8, '/r/a/3'],
+    ] as const)
+      history.add(event(revision, key), 0);
+    const after = (revision: number, prefix: string) =>
+      history.after(revision, prefix).map((one) => one.revision);
+    assert.deepEqual(after(0, '/r/'), [2, 4, 6, 8]);
+    assert.deepEqual(after(2, '/r/a/'), [6, 8]);
+    assert.deepEqual(after(5, '/r/'), [6, 8]);
+    assert.deepEqual(after(8, '/r/'), []);
+    assert.deepEqual(after(0, '/r/c/'), []);
+  });
+
+  it('begins anew, with the bytes that it counts', () => {
+    const history = historyOf({ maxBytes: 30 }, [1, 0], [2, 0], [3, 0]);
+    assert.equal(history.start, 0);
+    history.restart(7);
+    assert.deepEqual([history.start, kept(history)], [7, []]);
+    for (const revision of [8, 9, 10]) history.add(event(revision), 0);
+    assert.deepEqual([history.start, kept(history)], [7, [8, 9, 10]]);
+    history.add(event(11), 0);
+    assert.deepEqual([history.start, kept(history)], [8, [9, 10, 11]]);
+  });
+});
+
+describe('a queue', () => {
+  it('gives what was put in, the oldest first, whatever goes between', () => {
+    const queue = new Fifo<number>();
+    const model: number[] = [];
+    for (let step = 0; step < 500; step++) {
+      if (step % 7 < 4) {
+        queue.push(step);
+        model.push(step);
+      } else assert.equal(queue.shift(), model.shift());
+      assert.equal(queue.length, model.length);
+      assert.deepEqual([queue.at(0), queue.at(model.length - 1)], [model[0], model.at(-1)]);
+    }
+    while (model.length > 0) assert.equal(queue.shift(), model.shift());
+    assert.deepEqual([queue.shift(), queue.length, queue.at(0)], [undefined, 0, undefined]);
+  });
+});
