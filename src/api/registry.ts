@@ -14,8 +14,10 @@ import { eventResource } from './core/v1/event.ts';
 import { namespaceResource } from './core/v1/namespace.ts';
 import { nodeResource } from './core/v1/node.ts';
 import { podResource } from './core/v1/pod.ts';
+import { podTemplateResource } from './core/v1/pod-template.ts';
 import { secretResource } from './core/v1/secret.ts';
 import { serviceResource } from './core/v1/service.ts';
+import { serviceAccountResource } from './core/v1/service-account.ts';
 import { endpointSliceResource } from './discovery/v1/endpoint-slice.ts';
 import { choiceLines, typeLines } from './kubernetes-types.gen.ts';
 import { dnsResource } from './minik8s/v1/dns.ts';
@@ -29,6 +31,8 @@ export const registry: readonly ResourceDefinition[] = [
   endpointsResource,
   configMapResource,
   secretResource,
+  serviceAccountResource,
+  podTemplateResource,
   eventResource,
   endpointSliceResource,
   leaseResource,

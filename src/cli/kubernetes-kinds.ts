@@ -7,10 +7,8 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
     'limitranges LimitRange limits',
     'persistentvolumeclaims PersistentVolumeClaim pvc',
     'persistentvolumes PersistentVolume pv',
-    'podtemplates PodTemplate',
     'replicationcontrollers ReplicationController rc',
     'resourcequotas ResourceQuota quota',
-    'serviceaccounts ServiceAccount sa',
   ],
   'admissionregistration.k8s.io': [
     'mutatingwebhookconfigurations MutatingWebhookConfiguration',

@@ -30,6 +30,8 @@ const layouts: Readonly<Record<string, string>> = {
   endpoints: 'Name|Endpoints|Age',
   configmaps: 'Name|Data|Age',
   secrets: 'Name|Type|Data|Age',
+  serviceaccounts: 'Name|Secrets|Age',
+  podtemplates: 'Name|Containers|Images|Pod Labels',
   events: 'Last Seen|Type|Reason|Object|Subobject*|Source*|Message|First Seen*|Count*|Name*',
   endpointslices: 'Name|AddressType|Ports|Endpoints|Age',
   leases: 'Name|Holder|Age',

@@ -83,7 +83,7 @@ test('what minik8s acts on has rules: without them nothing in a type is checked'
 
 test('kinds that Kubernetes answers a delete with the object of', () => {
   const answered = registry.filter(({ deleteAnswers }) => deleteAnswers === 'object').map(({ kind }) => kind);
-  assert.deepEqual(answered.sort(), ['Pod', 'Service']);
+  assert.deepEqual(answered.sort(), ['Pod', 'PodTemplate', 'Service', 'ServiceAccount']);
 });
 
 test('kinds with a status of their own, and kinds whose changes are counted', () => {
@@ -98,7 +98,7 @@ test('kinds with a status of their own, and kinds whose changes are counted', ()
   );
   assert.deepEqual(
     kinds(({ strategy }) => strategy.countsGenerations),
-    ['Deployment', 'Dns', 'EndpointSlice', 'Pod', 'ReplicaSet'],
+    ['Deployment', 'Dns', 'EndpointSlice', 'Pod', 'PodTemplate', 'ReplicaSet'],
   );
   assert.deepEqual(
     kinds(({ namespaced }) => !namespaced),

@@ -98,6 +98,12 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
     stringData: draw.of(undefined, { a: 'y', b: 'grüße' }),
     immutable: draw.of(undefined, true),
   }),
+  ServiceAccount: (draw) => ({
+    secrets: draw.list(2, (i) => ({ name: `s${i}`, uid: draw.of(undefined, 'u') })),
+  }),
+  PodTemplate: (draw) => ({
+    template: { metadata: { labels: draw.labels() }, spec: podSpec(draw) },
+  }),
   Event: (draw) => ({ involvedObject: { kind: draw.of(undefined, 'Pod') }, count: draw.of(undefined, 2) }),
   EndpointSlice: (draw) => ({
     addressType: draw.of('IPv4', 'IPv6'),

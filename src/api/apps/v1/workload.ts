@@ -8,7 +8,7 @@ import type { Column } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateLabels } from '../../../apimachinery/validate-meta.ts';
 import { none } from '../../columns.ts';
-import { nonNegative, validatePodTemplate } from '../../core/v1/pod-template-validation.ts';
+import { nonNegative, validatePodTemplate, validateRestarts } from '../../core/v1/pod-template-validation.ts';
 import type { PodTemplateSpec } from '../../core/v1/types.gen.ts';
 import type { LabelSelector } from '../../meta/v1/types.gen.ts';
 
@@ -43,6 +43,7 @@ export function validateWorkload({ kind, spec }: Workload): StatusCause[] {
     ...validateLabelSelector(spec.selector, 'spec.selector'),
     ...validateSelection(kind, spec),
     ...validatePodTemplate(spec.template, 'spec.template'),
+    ...validateRestarts(spec.template, 'spec.template'),
     ...noDeadline(kind, spec.template),
   ];
 }

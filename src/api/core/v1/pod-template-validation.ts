@@ -49,15 +49,17 @@ export function validatePodSpec(spec: PodSpec, path: string, rules: PodRules): S
  * restart policy must be Always.
  */
 export function validatePodTemplate(template: PodTemplateSpec, path: string): StatusCause[] {
-  const { restartPolicy } = template.spec;
   return [
     ...validateLabels(template.metadata.labels ?? {}, `${path}.metadata.labels`),
     ...validateAnnotations(template.metadata.annotations ?? {}, `${path}.metadata.annotations`),
     ...validatePodSpec(template.spec, `${path}.spec`, { template: true }),
-    ...(restartPolicy === 'Always'
-      ? []
-      : [notSupportedCause(`${path}.spec.restartPolicy`, restartPolicy, ['Always'])]),
   ];
+}
+
+/** Of a workload that keeps its pods running. */
+export function validateRestarts({ spec }: PodTemplateSpec, path: string): StatusCause[] {
+  if (spec.restartPolicy === 'Always') return [];
+  return [notSupportedCause(`${path}.spec.restartPolicy`, spec.restartPolicy, ['Always'])];
 }
 
 /** Ephemeral containers are added to a running pod, by the subresource of that name. */

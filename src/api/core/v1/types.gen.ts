@@ -1236,7 +1236,7 @@ export interface PodTemplate {
   kind: string;
   apiVersion: string;
   metadata: KubeMeta;
-  template?: PodTemplateSpec | undefined;
+  template: PodTemplateSpec;
 }
 
 export interface PodTemplateSpec {

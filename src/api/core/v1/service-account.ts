@@ -1,0 +1,37 @@
+/** ServiceAccount: a name for programs in pods. Its tokens are not made yet. */
+import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
+import { ageColumn, nameColumn } from '../../columns.ts';
+import type { ServiceAccount } from './types.gen.ts';
+
+/** Of a Secret only its name is kept, as upstream: it is one of the account's own namespace. */
+function keepNames(account: ServiceAccount): void {
+  if (account.secrets)
+    account.secrets = account.secrets.map(({ name }) => (name === undefined ? {} : { name }));
+}
+
+export const serviceAccountResource: ResourceDefinition<ServiceAccount> = {
+  group: '',
+  version: 'v1',
+  kind: 'ServiceAccount',
+  plural: 'serviceaccounts',
+  singular: 'serviceaccount',
+  shortNames: ['sa'],
+  categories: [],
+  namespaced: true,
+  typeName: 'core.v1.ServiceAccount',
+  rules: { 'core.v1.ServiceAccount': { acts: '' } },
+  strategy: { prepareForCreate: keepNames, prepareForUpdate: keepNames, countsGenerations: false },
+  hasStatus: false,
+  columns: [
+    nameColumn,
+    {
+      name: 'Secrets',
+      type: 'string',
+      description: 'The number of Secrets that are named for its pods.',
+      cell: ({ secrets = [] }) => secrets.length,
+    },
+    ageColumn,
+  ],
+  selectableFields: {},
+  deleteAnswers: 'object',
+};
