@@ -1,7 +1,7 @@
 /**
  * A message as the JSON value its sender meant. Go writes every field that is no pointer, zero or not, so a zero that
  * JSON leaves out is left out here too, and a zero behind a pointer is kept. Fields without a number in the table are
- * passed over, as Go's decoder does. What comes out still has to be conformed to its kind, as any JSON.
+ * passed over, as Go's decoder does. What comes out is decoded like any JSON (decode-fields.ts).
  */
 import { isRecord, type JsonObject, setOwn } from '../equality.ts';
 import type { Scalar } from '../field-types.ts';

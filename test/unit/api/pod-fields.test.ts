@@ -17,7 +17,7 @@ import type { FieldType, ObjectType } from '../../../src/apimachinery/field-type
 const decision = join(import.meta.dirname, '../../../docs/decisions/0022-pods-not-started.md');
 
 const typeNamed = (name: string): ObjectType =>
-  kubernetesFields.typeOf(name) ?? assert.fail(`no type ${name} in the table of fields`);
+  kubernetesFields.typeOf(name) ?? assert.fail(`no type ${name} in the table of types`);
 
 const objectIn = (type: FieldType): ObjectType | undefined =>
   type.kind === 'object' ? type.object : type.kind === 'list' ? objectIn(type.items) : undefined;
