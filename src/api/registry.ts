@@ -51,4 +51,6 @@ export const kindFields: FieldTable = createTypeTable(
 );
 
 /** Those whose objects are stored, and so can be listed and watched. */
-export const storedKinds: readonly ResourceDefinition[] = registry.filter(({ isReview }) => !isReview);
+export const storedKinds: readonly ResourceDefinition[] = registry.filter(
+  ({ conversion, isReview }) => !conversion && !isReview,
+);
