@@ -223,7 +223,12 @@ test('each group shows the objects of both in every form, under its own names', 
 
 test('a watch in the newer group has its words, made once for all watches', () => {
   const object = { ...decode(eventResource, older) };
-  object.metadata = { ...object.metadata, resourceVersion: '6' };
+  object.metadata = {
+    ...object.metadata,
+    uid: 'u',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    resourceVersion: '6',
+  };
   const bytes = Buffer.from(JSON.stringify(object));
   const current = { key: '/registry/events/default/b', revision: 6, bytes, object };
   const { frame } = frameObject('ADDED', bytes, 6);
