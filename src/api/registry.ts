@@ -1,6 +1,7 @@
 /** Every kind the server knows; a new kind is one file and one line here. */
 
 import type { FieldTable } from '../apimachinery/field-types.ts';
+import { storedOf } from '../apimachinery/kind-set.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import { createTypeTable } from '../apimachinery/type-table.ts';
 import { deploymentResource } from './apps/v1/deployment.ts';
@@ -53,6 +54,4 @@ export const kindFields: FieldTable = createTypeTable(
 );
 
 /** Those whose objects are stored, and so can be listed and watched. */
-export const storedKinds: readonly ResourceDefinition[] = registry.filter(
-  ({ conversion, isReview }) => !conversion && !isReview,
-);
+export const storedKinds: readonly ResourceDefinition[] = storedOf(registry);

@@ -1,5 +1,6 @@
 /** One kind, in one value: everything the server, the client and the printers know of it. */
 import type { GenericSchema } from 'valibot';
+import type { ObjectType } from './field-types.ts';
 import type { KubeObject } from './meta.ts';
 import type { StatusCause } from './status-error.ts';
 import type { RulesByType } from './type-rules.ts';
@@ -93,6 +94,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> extends R
   readonly rules?: RulesByType;
   /** The fields of a kind of our own. */
   readonly schema?: GenericSchema<unknown, T>;
+  /** The fields of a kind that was made while the server runs. */
+  readonly objectType?: ObjectType;
   readonly strategy: Strategy<T>;
   /** Has a `/status` subresource, and its main endpoint ignores status. */
   readonly hasStatus: boolean;

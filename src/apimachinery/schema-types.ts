@@ -86,10 +86,11 @@ export function viewSchema(schema: Schema): SchemaView {
 
 /** The fields of a kind: from the table when it knows the type, else from the kind's schema. */
 export function objectTypeOf(
-  definition: Pick<ResourceDefinition, 'typeName' | 'kind' | 'schema'>,
+  definition: Pick<ResourceDefinition, 'typeName' | 'kind' | 'objectType' | 'schema'>,
   table: FieldTable,
 ): ObjectType {
-  const { typeName, kind, schema } = definition;
+  const { typeName, kind, schema, objectType } = definition;
+  if (objectType) return objectType;
   if (!schema) return requiredType(table, typeName);
   const known = fromSchemas.get(schema);
   if (known) return known;

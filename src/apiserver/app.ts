@@ -47,7 +47,7 @@ import type { RequestScope } from './request-scope.ts';
 import { answerWithin, requestTimeout } from './request-timeout.ts';
 import { RequestWork } from './request-work.ts';
 import { type Headers, respondJson, respondText, warningHeader } from './respond.ts';
-import { resourceTable, type ServerContext } from './server-context.ts';
+import type { ServerContext } from './server-context.ts';
 import { findObject } from './stored-object.ts';
 import { Turns } from './turns.ts';
 import type { UserInfo } from './user.ts';
@@ -79,7 +79,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     store: options.store,
     cache: options.cache,
     latest: new LatestRevision(options.store, options.clock),
-    resources: resourceTable(options.definitions),
+    kinds: options.kinds,
     clock: options.clock,
     random: options.random,
     turns: new Turns(),
@@ -145,8 +145,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     const { group, resource: plural, name } = access;
     throw newForbidden({ group, plural }, name, refusal(access));
   };
-  const discovery = createDiscovery(server.resources, options.advertiseAddress);
-  const openapi = createOpenApi(server.resources, options);
+  const discovery = createDiscovery(server.kinds, options.advertiseAddress);
+  const openapi = createOpenApi(server.kinds, options);
   const serve = (c: Context<Env>, info: RequestInfo, query: URLSearchParams) => {
     if (info.type === 'resource') {
       const own = c.env?.store ? { ...server, store: c.env.store } : server;
@@ -270,7 +270,7 @@ async function serveResource(
   const name = info.name || (requiredFieldValue(fieldSelector, 'metadata.name') ?? '');
   const access = { type: 'resource', user, verb, group, resource, namespace, name, fieldSelector } as const;
   await permit(access);
-  const served = server.resources.find(group, info.version, info.plural);
+  const served = server.kinds.find(group, info.version, info.plural);
   if (!served) {
     const headers = commonHeaders(server);
     return answerCustomResources(server, c.req.method, watch, info, headers) ?? c.notFound();

@@ -1,9 +1,11 @@
 /**
- * `/openapi/v2` and `/openapi/v3`. All documents are made together on the first request and then kept as bytes:
+ * `/openapi/v2` and `/openapi/v3`. All documents are made together on the first request, and on the first after a kind came or
+ * went, and then kept as bytes:
  * kubectl asks for them before it writes, and most processes that run a server are never asked.
  */
 import { createHash } from 'node:crypto';
 import { kindFields } from '../api/registry.ts';
+import type { Kinds } from '../apimachinery/kind-set.ts';
 import {
   type OpenApiSource,
   openApiPaths,
@@ -12,10 +14,10 @@ import {
   openApiV3Index,
 } from '../apimachinery/openapi.ts';
 import { encodeOpenApiV2, openApiV2ProtoType } from '../apimachinery/openapi-proto.ts';
+import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import { parseAccept } from './negotiation/accept.ts';
 import type { ApiServerOptions } from './options.ts';
 import { type Headers, jsonType, respond } from './respond.ts';
-import type { ResourceTable } from './server-context.ts';
 
 interface Document {
   readonly body: Uint8Array;
@@ -38,17 +40,17 @@ function document(body: Uint8Array): Document {
 const jsonDocument = (value: unknown) => document(Buffer.from(JSON.stringify(value)));
 
 async function makeDocuments(
-  resources: ResourceTable,
+  definitions: readonly ResourceDefinition[],
   readDocs: ApiServerOptions['fieldDocs'],
 ): Promise<Documents> {
   const source: OpenApiSource = {
-    definitions: resources.all,
+    definitions,
     fields: kindFields,
     docs: await readDocs(),
     version: 'v1.32.0',
   };
   const v3 = new Map<string, Document>();
-  for (const path of openApiPaths(resources.all)) {
+  for (const path of openApiPaths(definitions)) {
     v3.set(path, jsonDocument(openApiV3Document(source, path)));
   }
   const index = openApiV3Index([...v3].map(([path, { hash }]) => ({ path, hash })));
@@ -63,18 +65,19 @@ async function makeDocuments(
 
 /** Answers the paths below `/openapi`; undefined for one that does not exist. */
 export function createOpenApi(
-  resources: ResourceTable,
+  kinds: Pick<Kinds, 'all'>,
   { clock, fieldDocs }: Pick<ApiServerOptions, 'clock' | 'fieldDocs'>,
 ): (request: Request) => Promise<Response | undefined> {
-  let made: Promise<Documents> | undefined;
+  let made: { readonly of: Kinds['all']; readonly documents: Promise<Documents> } | undefined;
   return async (request) => {
     const url = new URL(request.url);
     if (!url.pathname.startsWith('/openapi/')) return undefined;
-    made ??= makeDocuments(resources, fieldDocs).catch((error) => {
-      made = undefined;
+    if (made?.of !== kinds.all) made = { of: kinds.all, documents: makeDocuments(kinds.all, fieldDocs) };
+    const current = made;
+    const documents = await current.documents.catch((error) => {
+      if (made === current) made = undefined;
       throw error;
     });
-    const documents = await made;
     if (url.pathname === '/openapi/v2') return respondV2(documents, request);
     if (url.pathname === '/openapi/v3') return cacheable(request, documents.v3Index, jsonType);
     const path = url.pathname.slice('/openapi/v3/'.length);

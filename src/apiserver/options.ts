@@ -1,6 +1,7 @@
 /** What the server is given, and what every request carries besides itself. */
+
+import type { Kinds } from '../apimachinery/kind-set.ts';
 import type { FieldDocs } from '../apimachinery/openapi-schema.ts';
-import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import type { ReadCertificateRequest } from '../base/certificate-request.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -18,7 +19,7 @@ import type { UserInfo } from './user.ts';
 export interface ApiServerOptions {
   readonly store: Store;
   readonly cache: Cache;
-  readonly definitions: readonly ResourceDefinition[];
+  readonly kinds: Kinds;
   readonly authenticate: Authenticator;
   /** Rules besides the built-in ones: system:masters may do everything, node agents what they need. */
   readonly authorize?: Authorizer;

@@ -1,7 +1,7 @@
 /** What every part of the server is built from; made once by createApiServer. */
 import type { Duplex } from 'node:stream';
 import type { Node } from '../api/core/v1/node.ts';
-import { apiVersionOf, type ResourceDefinition } from '../apimachinery/resource-definition.ts';
+import type { Kinds } from '../apimachinery/kind-set.ts';
 import type { ReadCertificateRequest } from '../base/certificate-request.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -49,7 +49,7 @@ export interface ServerContext {
   readonly cache: Cache;
   /** Of the store, for reads that must miss nothing. */
   readonly latest: LatestRevision;
-  readonly resources: ResourceTable;
+  readonly kinds: Kinds;
   readonly clock: Clock;
   readonly random: Random;
   /** Turns for requests with long work. */
@@ -69,29 +69,4 @@ export interface ServerContext {
   readonly readYaml: ReadYaml;
   readonly podRangeProblem: PodRangeProblem;
   readonly admission: AdmissionChain;
-}
-
-export interface ResourceTable {
-  readonly all: readonly ResourceDefinition[];
-  find(group: string, version: string, plural: string): ResourceDefinition | undefined;
-  /** In the version in which it is stored. Throws when the server was built without the kind. */
-  get(group: string, plural: string): ResourceDefinition;
-}
-
-export function resourceTable(definitions: readonly ResourceDefinition[]): ResourceTable {
-  const byPath = new Map<string, ResourceDefinition>();
-  for (const definition of definitions) {
-    const path = `${apiVersionOf(definition)}/${definition.plural}`;
-    if (byPath.has(path)) throw new Error(`two definitions serve ${path}: remove one from the registry`);
-    byPath.set(path, definition);
-  }
-  return {
-    all: definitions,
-    find: (group, version, plural) => byPath.get(`${apiVersionOf({ group, version })}/${plural}`),
-    get(group, plural) {
-      const found = definitions.find((d) => d.group === group && d.plural === plural && !d.conversion);
-      if (!found) throw new Error(`no definition for ${plural} in group ${JSON.stringify(group)}`);
-      return found;
-    },
-  };
 }

@@ -40,6 +40,8 @@ export interface InformerFactory {
   informerFor<T extends KubeObject>(ref: ResourceRef<T>, scope?: InformerScope): Informer<T>;
   /** Starts informers that were asked for and resolves when all have synced. */
   start(signal: AbortSignal): Promise<void>;
+  /** Ends the informers of a kind that is no longer served, and drops what they hold. */
+  forget(ref: ResourceRef): void;
   /** Resolves when every reflector has ended after the abort. */
   stopped(): Promise<void>;
 }

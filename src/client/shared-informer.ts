@@ -59,6 +59,14 @@ export function createInformerFactory(options: InformerFactoryOptions): Informer
       await untilSynced([...informers.values()], signal);
     },
 
+    forget(ref) {
+      for (const [id, informer] of informers) {
+        if (!informer.isOf(ref)) continue;
+        informers.delete(id);
+        informer.stop();
+      }
+    },
+
     async stopped() {
       await Promise.all(running);
     },
@@ -86,6 +94,7 @@ class SharedInformer<T extends KubeObject> implements Informer<T>, ReflectorSink
   readonly #store = new Indexer<T>();
   readonly #synced = Promise.withResolvers<void>();
   #handlers: readonly EventHandler<T>[] = [];
+  readonly #stopping = new AbortController();
   started = false;
   hasSynced = false;
 
@@ -113,9 +122,22 @@ class SharedInformer<T extends KubeObject> implements Informer<T>, ReflectorSink
     this.#store.addIndex(name, values);
   }
 
+  isOf({ group, version, plural }: ResourceRef): boolean {
+    const own = this.#ref;
+    return own.group === group && own.version === version && own.plural === plural;
+  }
+
+  /** Ends `run`; nobody hears of the objects any more, and nobody waits for them. */
+  stop(): void {
+    this.#stopping.abort();
+    this.#handlers = [];
+    this.#synced.resolve();
+  }
+
   /** At most once. */
-  run(signal: AbortSignal): Promise<void> {
+  run(until: AbortSignal): Promise<void> {
     this.started = true;
+    const signal = AbortSignal.any([until, this.#stopping.signal]);
     const { client, clock, random, newest, pageSize, silenceMs } = this.#options;
     return runReflector(
       {

@@ -4,6 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
+import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import { isConflict, isNamespaceTerminating } from '../apimachinery/status-error.ts';
 import { onAbort } from '../base/abort.ts';
 import type { BackoffOptions } from '../base/backoff.ts';
@@ -30,7 +31,9 @@ export class Controller {
   readonly #context: ControllerContext;
   readonly #options: ControllerOptions;
   readonly #log: Logger;
-  readonly #watches: { readonly watched: Watched; readonly lister: Lister<KubeObject> }[] = [];
+  #watches: readonly { readonly watched: Watched; readonly lister: Lister<KubeObject> }[] = [];
+  /** What is watched of the kinds there are. */
+  readonly #ofKinds = new Map<ResourceDefinition, Watched | undefined>();
   #queue: WorkQueue<ObjectKey> | undefined;
 
   constructor(definition: ControllerDefinition, context: ControllerContext, options: ControllerOptions = {}) {
@@ -43,15 +46,36 @@ export class Controller {
 
   /** Listens to the informers; once, before they start. Keys are dropped while the controller does not run. */
   attach(): void {
-    for (const watched of this.#definition.watches) {
-      const informer = this.#context.informers.informerFor(watched.resource, watched.scope);
-      this.#watches.push({ watched, lister: informer.lister });
-      informer.addEventHandler({
-        onAdd: (object) => this.#enqueue(watched, object),
-        onUpdate: (object, old) => this.#enqueue(watched, old, object),
-        onDelete: (object) => this.#enqueue(watched, object),
-      });
+    for (const watched of this.#definition.watches) this.#watch(watched);
+    this.followKinds();
+  }
+
+  /** After a kind came or went; the informers of those that came are started by the caller. */
+  followKinds(): void {
+    const { watchOf } = this.#definition;
+    if (!watchOf) return;
+    const kinds = new Set(this.#context.kinds.stored);
+    for (const [kind, watched] of this.#ofKinds) {
+      if (kinds.has(kind)) continue;
+      this.#ofKinds.delete(kind);
+      this.#watches = this.#watches.filter((one) => one.watched !== watched);
     }
+    for (const kind of kinds) {
+      if (this.#ofKinds.has(kind)) continue;
+      const watched = watchOf(kind);
+      this.#ofKinds.set(kind, watched);
+      if (watched) this.#watch(watched);
+    }
+  }
+
+  #watch(watched: Watched): void {
+    const informer = this.#context.informers.informerFor(watched.resource, watched.scope);
+    this.#watches = [...this.#watches, { watched, lister: informer.lister }];
+    informer.addEventHandler({
+      onAdd: (object) => this.#enqueue(watched, object),
+      onUpdate: (object, old) => this.#enqueue(watched, old, object),
+      onDelete: (object) => this.#enqueue(watched, object),
+    });
   }
 
   /** Runs until the signal aborts, one run at a time; may be run again after that. */

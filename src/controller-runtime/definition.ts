@@ -4,8 +4,9 @@
  * on twice at once. A throw means: try again with back-off; TerminalError: not before something changes.
  */
 
+import type { Kinds } from '../apimachinery/kind-set.ts';
 import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
-import type { ResourceRef } from '../apimachinery/resource-definition.ts';
+import type { ResourceDefinition, ResourceRef } from '../apimachinery/resource-definition.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
@@ -29,6 +30,8 @@ export interface Watched<T extends KubeObject = KubeObject> {
 export interface ControllerDefinition {
   readonly name: string;
   readonly watches: readonly Watched[];
+  /** What is watched of each kind there is, also of those that come later; undefined for nothing. */
+  readonly watchOf?: (kind: ResourceDefinition) => Watched | undefined;
   /** How many keys are worked on at once; default 4. */
   readonly workers?: number;
   readonly reconcile: (key: ObjectKey, signal: AbortSignal) => Promise<ReconcileResult | undefined>;
@@ -38,6 +41,7 @@ export interface ControllerDefinition {
 export interface ControllerContext {
   readonly client: Client;
   readonly informers: InformerFactory;
+  readonly kinds: Kinds;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly random: Random;

@@ -38,7 +38,11 @@ export function createManager(options: ManagerOptions): Manager {
         if (!signal.aborted) throw error;
       }
       if (signal.aborted) log.debug('stopped before the caches had synced');
-      else await Promise.all(controllers.map((controller) => keepRunning(controller, options, log, signal)));
+      else {
+        const unfollow = followKinds(controllers, options, signal);
+        await Promise.all(controllers.map((controller) => keepRunning(controller, options, log, signal)));
+        unfollow();
+      }
       await options.informers.stopped();
     },
   };
@@ -57,6 +61,27 @@ function build(factory: ControllerFactory, options: ManagerOptions, log: Logger)
     });
     return [];
   }
+}
+
+/** Watches kinds that come, and no longer those that went. Returns the function that ends it. */
+function followKinds(
+  controllers: readonly Controller[],
+  { informers, kinds }: ManagerOptions,
+  signal: AbortSignal,
+): () => void {
+  let before = kinds.stored;
+  const follow = () => {
+    const gone = new Set(before).difference(new Set(kinds.stored));
+    before = kinds.stored;
+    for (const controller of controllers) controller.followKinds();
+    for (const kind of gone) informers.forget(kind);
+    // It rejects only when the signal aborts, which ends everything here.
+    informers.start(signal).catch(() => undefined);
+  };
+  const unfollow = kinds.onChange(follow);
+  // One may have come while the caches were read.
+  if (kinds.stored !== before) follow();
+  return unfollow;
 }
 
 async function keepRunning(

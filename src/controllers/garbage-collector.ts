@@ -1,10 +1,10 @@
 /**
- * Deletes what has lost its owners, and orders deletions that wait for dependents. Works over every kind of the
- * registry but events. Safety: an owner that the cache does not show is looked up on the server, and every
+ * Deletes what has lost its owners, and orders deletions that wait for dependents. Works over every kind there
+ * is but events, also over those that come later. Safety: an owner that the cache does not show is looked up on the server, and every
  * deletion names the version it was decided on, so nothing goes because a cache lagged.
  */
-import { storedKinds } from '../api/registry.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
+import type { Kinds } from '../apimachinery/kind-set.ts';
 import {
   isTerminating,
   type KubeObject,
@@ -46,22 +46,17 @@ interface Item {
 type Lookups = Map<string, Promise<OwnerState>>;
 
 export function garbageCollector(context: ControllerContext): ControllerDefinition {
-  const { client, informers, log } = context;
-  const kinds: readonly Kind[] = storedKinds
-    .filter((ref) => ref.kind !== 'Event')
-    .map((ref) => {
-      const informer = informers.informerFor(ref);
-      informer.addIndex(byOwner, ownerUids);
-      return { ref, lister: informer.lister };
-    });
-  const kindByName = new Map(kinds.map((kind) => [kindName(kind.ref), kind]));
+  const { client, log } = context;
+  const graph = followKinds(context);
 
   const dependentsOf = (uid: string): Item[] =>
-    kinds.flatMap((kind) => kind.lister.byIndex(byOwner, uid).map((object) => ({ kind, object })));
+    [...graph.kinds().values()].flatMap((kind) =>
+      kind.lister.byIndex(byOwner, uid).map((object) => ({ kind, object })),
+    );
 
   async function reconcile(key: ObjectKey): Promise<undefined> {
     const { kind: name, uid, objectKey: at } = parseKey(key);
-    const kind = kindByName.get(name);
+    const kind = graph.kinds().get(name);
     if (!kind) return;
     const object = kind.lister.get(at);
     if (object?.metadata.uid === uid) await collect({ kind, object }, new Map());
@@ -112,7 +107,7 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
   }
 
   async function lookUp(dependent: KubeObject, reference: OwnerReference, lookups: Lookups): Promise<Owner> {
-    const kind = kindByName.get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
+    const kind = graph.kinds().get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
     const { namespace } = dependent.metadata;
     // A kind that is not known here, or an owner that cannot exist, is no proof that the owner is gone.
     if (!kind || (kind.ref.namespaced && !namespace)) return { reference, state: 'present' };
@@ -166,7 +161,7 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
   /** The object itself, when owners or deletion concern it, and owners that wait for it to go. */
   function keysOf(ref: ResourceRef, object: KubeObject): readonly ObjectKey[] {
     const waiting = (object.metadata.ownerReferences ?? []).flatMap((reference) => {
-      const kind = kindByName.get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
+      const kind = graph.kinds().get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
       const { namespace } = object.metadata;
       const owner = kind?.lister.get(kind.ref.namespaced ? `${namespace}/${reference.name}` : reference.name);
       return kind && owner && waitsForDependents(owner) ? [formatKey(kind.ref, owner)] : [];
@@ -177,9 +172,33 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
   return {
     name: 'garbage-collector',
     workers: 8,
-    watches: kinds.map(({ ref }) => watched(ref, (object) => keysOf(ref, object))),
+    watches: [],
+    watchOf: (ref) => (isCollected(ref) ? watched(ref, (object) => keysOf(ref, object)) : undefined),
     reconcile,
   };
+}
+
+/** Events have no owners and nobody owns them: they go by their age. */
+const isCollected = ({ kind, group }: ResourceRef) => kind !== 'Event' || group !== '';
+
+/** The kinds whose objects are in the graph, by their names; made again when a kind comes or goes. */
+function followKinds({ informers, kinds }: ControllerContext): { kinds(): ReadonlyMap<string, Kind> } {
+  let made: { readonly of: Kinds['stored']; readonly byName: ReadonlyMap<string, Kind> } | undefined;
+  const make = (ref: ResourceRef): Kind => {
+    const informer = informers.informerFor(ref);
+    informer.addIndex(byOwner, ownerUids);
+    return { ref, lister: informer.lister };
+  };
+  const current = () => {
+    if (made?.of !== kinds.stored) {
+      const collected = kinds.stored.filter(isCollected);
+      made = { of: kinds.stored, byName: new Map(collected.map((ref) => [kindName(ref), make(ref)])) };
+    }
+    return made.byName;
+  };
+  // Informers have the index before they start.
+  current();
+  return { kinds: current };
 }
 
 const stateOf = (owner: KubeObject): OwnerState => (waitsForDependents(owner) ? 'waiting' : 'present');

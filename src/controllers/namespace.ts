@@ -1,9 +1,8 @@
 /**
- * Empties a namespace that is being deleted and then lets it go. Every kind of the registry that lives in
+ * Empties a namespace that is being deleted and then lets it go. Every kind there is that lives in
  * namespaces is deleted; what has finalizers or needs an agent to end is waited for, woken by its deletion.
  */
 import { type Namespace, namespaceResource } from '../api/core/v1/namespace.ts';
-import { storedKinds } from '../api/registry.ts';
 import { deepCopy, deepEqual } from '../apimachinery/equality.ts';
 import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
 import { isTerminating } from '../apimachinery/meta.ts';
@@ -90,14 +89,14 @@ const condition = (type: string, yes: boolean, reason: string, message: string) 
   ({ type, status: yes ? 'True' : 'False', reason, message }) as const;
 
 export function namespaceController(context: ControllerContext): ControllerDefinition {
-  const { client, clock, informers } = context;
+  const { client, clock, informers, kinds } = context;
   const namespaces = informers.informerFor(namespaceResource).lister;
-  const kinds = storedKinds.filter((kind) => kind.namespaced);
 
   async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
     const cached = namespaces.get(key);
     if (!cached || !isTerminating(cached) || !cached.spec?.finalizers?.includes(finalizer)) return undefined;
-    const results = await Promise.allSettled(kinds.map((kind) => empty(kind, key)));
+    const namespaced = kinds.stored.filter((kind) => kind.namespaced);
+    const results = await Promise.allSettled(namespaced.map((kind) => empty(kind, key)));
     const remains = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     const failed = results.find((result) => result.status === 'rejected');
     const namespace = await report(cached, remains, failed && errorMessage(failed.reason));
@@ -155,10 +154,10 @@ export function namespaceController(context: ControllerContext): ControllerDefin
 
   return {
     name: 'namespace',
-    watches: [
-      watched(namespaceResource, (namespace) => [namespace.metadata.name]),
-      ...kinds.filter((kind) => kind.kind !== 'Event').map((kind) => watched(kind, terminatingNamespaceOf)),
-    ],
+    watches: [watched(namespaceResource, (namespace) => [namespace.metadata.name])],
+    // Events come and go too often to be watched for this.
+    watchOf: (kind) =>
+      kind.namespaced && kind.kind !== 'Event' ? watched(kind, terminatingNamespaceOf) : undefined,
     reconcile,
   };
 }

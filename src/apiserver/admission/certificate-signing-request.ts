@@ -12,6 +12,8 @@ import {
   kubeletServingSigner,
 } from '../../api/certificates/v1/conditions.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
 import { newForbidden, newInvalid } from '../../apimachinery/status-error.ts';
 import type { CertificateRequestContent } from '../../base/certificate-request.ts';
 import { errorMessage } from '../../base/log.ts';
@@ -27,14 +29,20 @@ interface Requests {
 
 export const certificateSigningRequests = (server: Parts): AdmissionPlugin => ({
   name: 'CertificateSigningRequests',
+  // Before it is checked: that takes long for what is large.
+  mutate: ({ definition, object, user }) => {
+    if (isRequest(definition) && object) limitSize(object, user);
+  },
   validate: (admission) => admitRequest(server, admission),
 });
 
 type Parts = Pick<ServerContext, 'authorize' | 'readCertificateRequest'>;
 
+const isRequest = ({ group, plural }: ResourceRef) => group === resource.group && plural === resource.plural;
+
 async function admitRequest(server: Parts, admission: Admission): Promise<void> {
   const { definition, user, subresource } = admission;
-  if (definition.group !== resource.group || definition.plural !== resource.plural) return;
+  if (!isRequest(definition)) return;
   const { object, old } = admission as Requests;
   if (!object) return;
   if (!old) return admitCreate(server, object, user);
@@ -47,13 +55,16 @@ async function admitRequest(server: Parts, admission: Admission): Promise<void> 
 /** Of JSON. Whoever holds a token may make many, and none needs more than a few keys of any sort take. */
 const mostTokenBytes = 16 * 1024;
 
+function limitSize(request: KubeObject, user: UserInfo): void {
+  if (!isBootstrapper(user)) return;
+  const size = Buffer.byteLength(JSON.stringify(request));
+  if (size <= mostTokenBytes) return;
+  const why = `it has ${size} bytes; the request of a joining machine may have at most ${mostTokenBytes}`;
+  throw newForbidden(resource, request.metadata.name, why);
+}
+
 async function admitCreate(server: Parts, request: CertificateSigningRequest, user: UserInfo): Promise<void> {
   const { spec, metadata } = request;
-  const size = Buffer.byteLength(JSON.stringify(request));
-  if (isBootstrapper(user) && size > mostTokenBytes) {
-    const why = `it has ${size} bytes; the request of a joining machine may have at most ${mostTokenBytes}`;
-    throw newForbidden(resource, metadata.name, why);
-  }
   const content = await read(server, request);
   const why = refusal(spec.signerName, content, user);
   if (why) throw newForbidden(resource, metadata.name, why);

@@ -1,11 +1,12 @@
-/** Serves discovery. Documents are made once: the kinds do not change while the server runs. */
+/** Serves discovery. Documents are made when the first client asks, and again after a kind came or went. */
 import { createHash } from 'node:crypto';
+import type { Kinds } from '../../apimachinery/kind-set.ts';
+import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { parseAccept } from '../negotiation/accept.ts';
 import { jsonType, respond, respondJson } from '../respond.ts';
-import type { ResourceTable } from '../server-context.ts';
 import { aggregatedDiscovery, type DiscoveryVersion } from './aggregated.ts';
 import { coreVersions, groupDocument, groupList, resourceList } from './legacy.ts';
-import { groupVersions } from './resources.ts';
+import { type GroupVersionResources, groupVersions } from './resources.ts';
 
 interface AggregatedDocument {
   readonly body: string;
@@ -14,13 +15,34 @@ interface AggregatedDocument {
 
 /** Answers a discovery path; undefined for any other. */
 export function createDiscovery(
-  resources: ResourceTable,
+  kinds: Pick<Kinds, 'all'>,
   advertiseAddress: string | undefined,
 ): (request: Request) => Response | undefined {
-  const all = groupVersions(resources.all);
+  let made: Documents | undefined;
+  return (request) => {
+    if (made?.of !== kinds.all) made = makeDocuments(kinds.all);
+    return answer(request, made, advertiseAddress);
+  };
+}
+
+interface Documents {
+  /** What they were made of. */
+  readonly of: readonly ResourceDefinition[];
+  readonly all: readonly GroupVersionResources[];
+  readonly aggregated: Readonly<
+    Record<'/api' | '/apis', Readonly<Record<DiscoveryVersion, AggregatedDocument>>>
+  >;
+  readonly byPath: ReadonlyMap<string, string>;
+}
+
+function makeDocuments(definitions: readonly ResourceDefinition[]): Documents {
+  const all = groupVersions(definitions);
   const core = all.filter(({ group }) => group === '');
   const named = all.filter(({ group }) => group !== '');
-  const aggregate = (part: typeof all, version: DiscoveryVersion): AggregatedDocument => {
+  const aggregate = (
+    part: readonly GroupVersionResources[],
+    version: DiscoveryVersion,
+  ): AggregatedDocument => {
     const body = JSON.stringify(aggregatedDiscovery(part, version));
     return { body, etag: `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"` };
   };
@@ -36,18 +58,23 @@ export function createDiscovery(
     if (entry.group) documents.set(base, JSON.stringify(groupDocument(all, entry.group)));
   }
   documents.set('/', JSON.stringify({ paths: rootPaths([...documents.keys()]) }));
+  return { of: definitions, all, aggregated, byPath: documents };
+}
 
-  return (request) => {
-    const url = new URL(request.url);
-    const path = url.pathname.length > 1 ? url.pathname.replace(/\/$/, '') : url.pathname;
-    if (path === '/api' || path === '/apis') {
-      const version = discoveryVersion(request.headers.get('accept') ?? '');
-      if (version) return respondAggregated(aggregated[path][version], version, request);
-    }
-    if (path === '/api') return respondJson(200, coreVersions(all, advertiseAddress ?? url.host));
-    const document = documents.get(path);
-    return document === undefined ? undefined : respondJson(200, document);
-  };
+function answer(
+  request: Request,
+  { all, aggregated, byPath }: Documents,
+  advertiseAddress: string | undefined,
+): Response | undefined {
+  const url = new URL(request.url);
+  const path = url.pathname.length > 1 ? url.pathname.replace(/\/$/, '') : url.pathname;
+  if (path === '/api' || path === '/apis') {
+    const version = discoveryVersion(request.headers.get('accept') ?? '');
+    if (version) return respondAggregated(aggregated[path][version], version, request);
+  }
+  if (path === '/api') return respondJson(200, coreVersions(all, advertiseAddress ?? url.host));
+  const document = byPath.get(path);
+  return document === undefined ? undefined : respondJson(200, document);
 }
 
 function rootPaths(documents: readonly string[]): string[] {

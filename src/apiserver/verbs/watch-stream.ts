@@ -32,6 +32,8 @@ export interface WatchPlan {
   readonly timeoutMs: number;
   /** Ends the watch; a client that leaves is noticed by the sink. */
   readonly shutdown: AbortSignal | undefined;
+  /** Ends it too: the kind is no longer served. */
+  readonly removal?: AbortSignal | undefined;
 }
 
 const bookmarkMs = 60_000;
@@ -82,15 +84,25 @@ class WatchSource implements Source {
   }
 
   begin(sink: Sink): void {
-    const { shutdown, clock, timeoutMs } = this.#plan;
+    const { shutdown, removal, clock, timeoutMs } = this.#plan;
     this.#sink = sink;
     if (shutdown) this.#unlink = onAbort(shutdown, () => this.#end());
+    if (removal) this.#endWith(removal);
     if (this.#sink) this.#subscribe();
     if (!this.#sink) return;
     this.#endsAt = clock.now() + timeoutMs;
     this.#wait();
     if (this.#initial?.length === 0) this.#goLive();
     else this.#sendInitial(this.#initial ?? []).catch((error) => this.#fail(error));
+  }
+
+  #endWith(removal: AbortSignal): void {
+    const unlinkShutdown = this.#unlink;
+    const unlinkRemoval = onAbort(removal, () => this.#end());
+    this.#unlink = () => {
+      unlinkShutdown();
+      unlinkRemoval();
+    };
   }
 
   cancel(): void {

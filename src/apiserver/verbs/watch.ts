@@ -20,7 +20,7 @@ const minTimeoutMs = 30 * 60_000;
 const nodeTimeoutMs = 10 * 60_000;
 
 export async function watchCollection(scope: RequestScope, query: ListQuery): Promise<Response> {
-  const { server, served, info, form, shutdown, push } = scope;
+  const { server, definition, served, info, form, shutdown, push } = scope;
   const include = parseIncludeObject(scope.query.get('includeObject'));
   const selection = selectionOf(served, info.namespace, query);
   const framing = createFraming(served, form, include, () => server.clock.now());
@@ -42,6 +42,7 @@ export async function watchCollection(scope: RequestScope, query: ListQuery): Pr
     bookmarks: query.allowWatchBookmarks,
     timeoutMs: timeoutOf(scope, query),
     shutdown,
+    removal: server.kinds.removalOf(definition),
   };
   const source = watchSource(plan, initial);
   push?.(source);

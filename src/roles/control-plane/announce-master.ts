@@ -5,6 +5,7 @@
 import { hostname } from 'node:os';
 import { leaseResource } from '../../api/coordination/v1/lease.ts';
 import type { SystemObjects } from '../../api/core/v1/system-objects.ts';
+import { KindSet } from '../../apimachinery/kind-set.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { aborted } from '../../base/abort.ts';
 import { errorMessage } from '../../base/log.ts';
@@ -32,7 +33,10 @@ export async function announceMaster(options: AnnounceMasterOptions, signal: Abo
   const { client, clock, random, log, master, objects, onPublished } = options;
   const informers = createInformerFactory({ client, clock, random, log });
   const events = { event: () => undefined };
-  const manager = createManager({ client, informers, events, clock, random, log, controller: { retry } });
+  // None of these controllers follows the kinds there are.
+  const kinds = new KindSet([]);
+  const controller = { retry };
+  const manager = createManager({ client, informers, kinds, events, clock, random, log, controller });
   manager.add(mastersController({ ...master, hostname: hostname(), onPublished }));
   manager.add(systemObjectsController(objects));
   await manager.run(signal);

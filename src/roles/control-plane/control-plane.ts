@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import { systemObjects } from '../../api/core/v1/system-objects.ts';
 import { registry } from '../../api/registry.ts';
+import { KindSet } from '../../apimachinery/kind-set.ts';
 import { createApiServer } from '../../apiserver/app.ts';
 import { unionAuthenticator } from '../../apiserver/authentication/authenticator.ts';
 import { bearerTokenAuthenticator } from '../../apiserver/authentication/bearer-token.ts';
@@ -108,10 +109,11 @@ export async function startControlPlane(
   await unlessAborted(signal, watchCache.synced);
 
   const requests = certificateRequests(credentials.authority);
+  const kinds = new KindSet(registry);
   const server = createApiServer({
     store,
     cache: watchCache.cache,
-    definitions: registry,
+    kinds,
     authenticate: unionAuthenticator([
       clientCertificateAuthenticator,
       bearerTokenAuthenticator(
@@ -182,7 +184,7 @@ export async function startControlPlane(
   });
   await unlessAborted(signal, Promise.race([published.promise, announcing]));
   const running = started.move();
-  const managing = runControllers({ ...options, certificates: requests }, { store, clientOf }, signal);
+  const managing = runControllers({ ...options, kinds, certificates: requests }, { store, clientOf }, signal);
   const stopped = (async () => {
     try {
       await Promise.race([aborted(signal), caching, managing]);

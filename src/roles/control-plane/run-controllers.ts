@@ -1,5 +1,6 @@
 /** The controllers and the scheduler of one process; of several masters on one store, those of one at a time. */
 import { hostname } from 'node:os';
+import type { Kinds } from '../../apimachinery/kind-set.ts';
 import type { Client } from '../../client/client.ts';
 import { createInformerFactory } from '../../client/shared-informer.ts';
 import { createEventRecorder } from '../../controller-runtime/event-recorder.ts';
@@ -24,6 +25,7 @@ export interface RunControllersOptions extends ProcessContext {
     | 'scheduler-policy'
   >;
   readonly certificates: CertificateRequests;
+  readonly kinds: Kinds;
 }
 
 /** The API server of this process, as its parts call it. */
@@ -67,7 +69,7 @@ export async function runControllers(
 
 /** Nothing is remembered from an earlier term, and the first lists show all that was written in those. */
 async function runTerm(
-  { settings, certificates, clock, random, log }: RunControllersOptions,
+  { settings, certificates, kinds, clock, random, log }: RunControllersOptions,
   clientOf: (component: string) => Client,
   signal: AbortSignal,
 ): Promise<void> {
@@ -78,6 +80,7 @@ async function runTerm(
   const manager = createManager({
     client,
     informers,
+    kinds,
     events,
     clock,
     random,

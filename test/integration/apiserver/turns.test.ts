@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
 import { registry } from '../../../src/api/registry.ts';
+import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import { encodeObject } from '../../../src/storage/codec.ts';
@@ -46,8 +47,8 @@ const counted: ResourceDefinition = {
 describe('an answer of thousands of objects', () => {
   let server: TestServer;
   before(async () => {
-    const definitions = registry.map((each) => (each.plural === 'configmaps' ? counted : each));
-    server = await startTestServer({ definitions });
+    const kinds = new KindSet(registry.map((each) => (each.plural === 'configmaps' ? counted : each)));
+    server = await startTestServer({ kinds });
     let last = 0;
     for (let number = 0; number < count; number++) {
       const name = `m${String(number).padStart(5, '0')}`;

@@ -6,6 +6,8 @@ import { type ConfigMap, configMapResource } from '../../../src/api/core/v1/conf
 import { eventResource } from '../../../src/api/core/v1/event.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
 import { type Secret, secretResource } from '../../../src/api/core/v1/secret.ts';
+import { registry } from '../../../src/api/registry.ts';
+import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import { controllerOf, objectKey, splitKey } from '../../../src/apimachinery/meta.ts';
 import {
   isAlreadyExists,
@@ -183,7 +185,15 @@ test('a controller converges, overshoots never, and heals what is broken', async
   const namespace = await inNamespace('copies');
   const informers = factoryFor(client);
   const events = { event: () => undefined };
-  const manager = createManager({ client, informers, events, clock: systemClock, random, log: silentLogger });
+  const manager = createManager({
+    client,
+    informers,
+    kinds: new KindSet(registry),
+    events,
+    clock: systemClock,
+    random,
+    log: silentLogger,
+  });
   manager.add(copier);
   const stop = new AbortController();
   const running = manager.run(stop.signal);
@@ -221,6 +231,7 @@ test('two managers elect one, and the other goes on where it stopped', async () 
     const stop = new AbortController();
     const lead = async (leading: AbortSignal) => {
       const manager = createManager({
+        kinds: new KindSet(registry),
         client,
         informers: factoryFor(client),
         events: { event: () => undefined },

@@ -78,7 +78,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const transport = inProcessTransport(server.handlerFor(admin));
   const client = createClient(transport);
   const log = new RecordingLogger();
-  const base = { client, clock: systemClock, random: new SeededRandom(11), log };
+  const base = { client, kinds: server.kinds, clock: systemClock, random: new SeededRandom(11), log };
   const events = createEventRecorder({ ...base, component: 'controllers' });
   const manager = createManager({ ...base, events, informers: createInformerFactory(base) });
   const agent: Cluster['agent'] = { mayBeReady: () => true, mayEnd: () => true };

@@ -5,6 +5,8 @@ import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/de
 import { replicaSetResource } from '../../../src/api/apps/v1/replica-set.ts';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { registry } from '../../../src/api/registry.ts';
+import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { bootstrapObjects } from '../../../src/apiserver/bootstrap.ts';
 import { systemUser } from '../../../src/apiserver/user.ts';
@@ -53,6 +55,7 @@ async function startMaster(context: TestContext, store: Store) {
         'node-monitor-grace-period': 40_000,
         'scheduler-policy': 'Default',
       },
+      kinds: new KindSet(registry),
       certificates: certificatesOf(await testAuthority()),
     },
     { store, clientOf },

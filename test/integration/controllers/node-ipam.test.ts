@@ -109,7 +109,7 @@ it('a node for which none is left gets the first that is free again, and nothing
   const told: string[] = [];
   const events = { event: (_about: unknown, _type: string, reason: string) => void told.push(reason) };
   const informers = createInformerFactory({ ...base, clock: systemClock });
-  const manager = createManager({ ...base, clock, events, informers });
+  const manager = createManager({ ...base, kinds: server.kinds, clock, events, informers });
   manager.add(nodeIpam({ clusterCidr: '10.244.0.0/23' }));
   const stop = new AbortController();
   const running = manager.run(stop.signal);

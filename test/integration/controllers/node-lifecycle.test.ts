@@ -48,7 +48,7 @@ beforeEach(async () => {
   const base = { client, random, log: silentLogger };
   const informers = createInformerFactory({ ...base, clock: systemClock });
   const events = createEventRecorder({ ...base, clock: systemClock, component: 'controllers' });
-  const manager = createManager({ ...base, clock, events, informers });
+  const manager = createManager({ ...base, kinds: server.kinds, clock, events, informers });
   for (const factory of [
     nodeLifecycle({ gracePeriodMs: 40_000 }),
     taintEvictionController,

@@ -3,6 +3,8 @@ import { afterEach, beforeEach, it } from 'node:test';
 import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import { taintKeys } from '../../../src/api/core/v1/taints.ts';
+import { registry } from '../../../src/api/registry.ts';
+import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
@@ -28,6 +30,7 @@ beforeEach(async () => {
   seen = new ScriptedInformers();
   clock = new FakeClock();
   controller = podGcController({
+    kinds: new KindSet(registry),
     client,
     clock,
     random: new SeededRandom(1),

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { registry } from '../../../src/api/registry.ts';
+import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
@@ -25,6 +27,7 @@ it('asks the server before it evicts: the cache may show a taint that is gone, o
   const clock = new FakeClock();
   const told: string[] = [];
   const controller = taintEvictionController({
+    kinds: new KindSet(registry),
     client,
     clock,
     random: new SeededRandom(1),

@@ -31,7 +31,13 @@ before(async () => {
   const base = { client, random: new SeededRandom(5), log: silentLogger };
   // Only the controllers' own timers are on the clock that the test moves.
   const informers = createInformerFactory({ ...base, clock: systemClock });
-  const manager = createManager({ ...base, clock, events: { event: () => undefined }, informers });
+  const manager = createManager({
+    ...base,
+    kinds: server.kinds,
+    clock,
+    events: { event: () => undefined },
+    informers,
+  });
   manager.add(tokenCleaner);
   manager.add(csrCleaner);
   running = manager.run(stopping.signal);

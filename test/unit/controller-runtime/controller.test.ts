@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
+import { registry } from '../../../src/api/registry.ts';
+import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import { newConflict, newForbidden } from '../../../src/apimachinery/status-error.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
@@ -26,7 +28,8 @@ function setUp(extra: Partial<ManagerOptions> = {}) {
   const client = createClient(inProcessTransport(server.handler));
   const informers = createInformerFactory({ client, clock, random, log });
   const events = { event: () => undefined };
-  const context = { client, informers, events, clock, random, log, ...extra };
+  const kinds = new KindSet(registry);
+  const context = { client, informers, kinds, events, clock, random, log, ...extra };
   const manager = createManager(context);
   const stop = new AbortController();
   let running: Promise<void> | undefined;

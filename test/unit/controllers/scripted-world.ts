@@ -2,7 +2,10 @@
  * A controller between a cache that a test fills by hand, so that it can lag, and a server that keeps objects as they are
  * written: without defaults, validation or admission. Whether the real one takes the writes is for integration tests.
  */
+
+import { registry, storedKinds } from '../../../src/api/registry.ts';
 import { deepCopy } from '../../../src/apimachinery/equality.ts';
+import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import { type Draft, type KubeObject, type ObjectKey, objectKey } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { newAlreadyExists, newConflict, newNotFound } from '../../../src/apimachinery/status-error.ts';
@@ -39,6 +42,7 @@ export class ScriptedWorld {
     const { clock, log, seen: informers } = this;
     this.#controller = factory({
       client: this.#client(),
+      kinds: new KindSet(registry),
       clock,
       log,
       informers,
@@ -54,7 +58,9 @@ export class ScriptedWorld {
 
   /** The keys that a change of the object means. */
   keysOf<T extends KubeObject>(ref: ResourceRef<T>, object: T): readonly ObjectKey[] {
-    return this.#controller.watches.flatMap(({ resource, keys }) =>
+    const { watches, watchOf } = this.#controller;
+    const ofKinds = storedKinds.flatMap((kind) => watchOf?.(kind) ?? []);
+    return [...watches, ...ofKinds].flatMap(({ resource, keys }) =>
       resource.kind === ref.kind ? keys(object) : [],
     );
   }

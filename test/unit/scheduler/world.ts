@@ -5,6 +5,8 @@
 import assert from 'node:assert/strict';
 import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { registry } from '../../../src/api/registry.ts';
+import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import { objectKey } from '../../../src/apimachinery/meta.ts';
 import { applyMergePatch } from '../../../src/apimachinery/patch-merge.ts';
 import { newConflict, newNotFound } from '../../../src/apimachinery/status-error.ts';
@@ -39,6 +41,7 @@ export class SchedulingWorld {
   async start(options: SchedulerOptions = {}): Promise<void> {
     const { clock, log, informers } = this;
     const manager = createManager({
+      kinds: new KindSet(registry),
       client: this.#client(),
       informers,
       clock,

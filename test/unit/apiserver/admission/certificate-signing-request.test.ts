@@ -61,9 +61,11 @@ async function admit(over: Partial<Admission>, allows: Parameters<typeof serverT
     old?: CertificateSigningRequest;
   };
   const context = { user: admission.user, now: rfc3339(now), subresource: admission.subresource };
+  const plugin = certificateSigningRequests(serverThat(allows));
+  await plugin.mutate?.(admission);
   if (object && old) resource.strategy.prepareForStatusUpdate?.(object, old, context);
   else if (object) resource.strategy.prepareForCreate?.(object, context);
-  await certificateSigningRequests(serverThat(allows)).validate?.(admission);
+  await plugin.validate?.(admission);
 }
 const forbidden = (message: RegExp) => (error: unknown) =>
   error instanceof StatusError && error.status.code === 403 && message.test(error.message);
@@ -137,8 +139,6 @@ describe('a new request', () => {
 
   test('of a joining machine may have 16 KiB, and of others more', async () => {
     const object = csr(kubeletClient);
-    // What the server writes of the user counts.
-    Object.assign(object.spec, { username: joining.name, groups: joining.groups });
     const rest = Buffer.byteLength(JSON.stringify(object));
     const sized = (bytes: number) => ({
       ...structuredClone(object),

@@ -5,13 +5,13 @@ import { selfSubjectAccessReviewResource } from '../../../../src/api/authorizati
 import { namespaceResource } from '../../../../src/api/core/v1/namespace.ts';
 import { podResource } from '../../../../src/api/core/v1/pod.ts';
 import { registry } from '../../../../src/api/registry.ts';
+import { KindSet } from '../../../../src/apimachinery/kind-set.ts';
 import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
 import { createDiscovery } from '../../../../src/apiserver/discovery/discovery.ts';
-import { resourceTable } from '../../../../src/apiserver/server-context.ts';
 
 const ask = (path: string, accept = '', definitions: readonly ResourceDefinition[] = registry, etag = '') =>
   createDiscovery(
-    resourceTable(definitions),
+    new KindSet(definitions),
     undefined,
   )(new Request(`https://m.example:6443${path}`, { headers: { accept, 'if-none-match': etag } }));
 const aggregated = (version: string) =>
@@ -295,7 +295,7 @@ describe('the form is', () => {
 
 test('an address that was given is told instead of the one that was asked', async () => {
   const answer = createDiscovery(
-    resourceTable(registry),
+    new KindSet(registry),
     '192.0.2.1:6443',
   )(new Request('https://m.example/api'));
   const { serverAddressByClientCIDRs } = await json<{ serverAddressByClientCIDRs: object[] }>(answer);
@@ -305,12 +305,12 @@ test('an address that was given is told instead of the one that was asked', asyn
 });
 
 test('a kind that is not there, or there twice, is a fault of the program', () => {
-  const table = resourceTable(registry);
+  const table = new KindSet(registry);
   assert.equal(table.get('apps', 'deployments').kind, 'Deployment');
   assert.equal(table.find('apps', 'v1', 'deployments')?.kind, 'Deployment');
   assert.equal(table.find('', 'v1', 'deployments'), undefined);
   assert.equal(table.find('apps', 'v2', 'deployments'), undefined);
   assert.throws(() => table.get('apps', 'pods'), /no definition for pods in group "apps"/);
   assert.throws(() => table.get('', 'deployments'), /no definition/);
-  assert.throws(() => resourceTable([...registry, ...registry]), /two definitions serve/);
+  assert.throws(() => new KindSet([...registry, ...registry]), /two definitions serve/);
 });
