@@ -21,6 +21,10 @@ import { serviceAccountResource } from './core/v1/service-account.ts';
 import { endpointSliceResource } from './discovery/v1/endpoint-slice.ts';
 import { choiceLines, typeLines } from './kubernetes-types.gen.ts';
 import { dnsResource } from './minik8s/v1/dns.ts';
+import { clusterRoleResource } from './rbac/v1/cluster-role.ts';
+import { clusterRoleBindingResource } from './rbac/v1/cluster-role-binding.ts';
+import { roleResource } from './rbac/v1/role.ts';
+import { roleBindingResource } from './rbac/v1/role-binding.ts';
 import { sharedRules } from './shared-rules.ts';
 
 export const registry: readonly ResourceDefinition[] = [
@@ -40,6 +44,10 @@ export const registry: readonly ResourceDefinition[] = [
   deploymentResource,
   certificateSigningRequestResource,
   selfSubjectAccessReviewResource,
+  roleResource,
+  clusterRoleResource,
+  roleBindingResource,
+  clusterRoleBindingResource,
   dnsResource,
 ];
 

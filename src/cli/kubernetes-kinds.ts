@@ -32,12 +32,6 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   ],
   'node.k8s.io': ['runtimeclasses RuntimeClass'],
   policy: ['poddisruptionbudgets PodDisruptionBudget pdb'],
-  'rbac.authorization.k8s.io': [
-    'clusterrolebindings ClusterRoleBinding',
-    'clusterroles ClusterRole',
-    'rolebindings RoleBinding',
-    'roles Role',
-  ],
   'scheduling.k8s.io': ['priorityclasses PriorityClass pc'],
   'storage.k8s.io': [
     'csidrivers CSIDriver',

@@ -102,6 +102,13 @@ test('kinds with a status of their own, and kinds whose changes are counted', ()
   );
   assert.deepEqual(
     kinds(({ namespaced }) => !namespaced),
-    ['CertificateSigningRequest', 'Namespace', 'Node', 'SelfSubjectAccessReview'],
+    [
+      'CertificateSigningRequest',
+      'ClusterRole',
+      'ClusterRoleBinding',
+      'Namespace',
+      'Node',
+      'SelfSubjectAccessReview',
+    ],
   );
 });

@@ -57,6 +57,20 @@ const podSpec = (draw: Draw) => ({
   })),
 });
 
+const roles = (draw: Draw) => ({
+  rules: draw.list(2, () => ({ verbs: ['get'], apiGroups: [''], resources: draw.of(['pods'], ['*']) })),
+});
+
+const binding = (draw: Draw) => ({
+  roleRef: { kind: 'ClusterRole', name: 'x', apiGroup: draw.of(undefined, 'rbac.authorization.k8s.io') },
+  subjects: draw.list(2, () => ({
+    kind: draw.of('User', 'Group', 'ServiceAccount'),
+    name: 'a',
+    apiGroup: draw.of(undefined, ''),
+    namespace: draw.of(undefined, 'b'),
+  })),
+});
+
 const workload = (draw: Draw) => ({
   replicas: draw.of(undefined, 0, 3),
   selector: { matchLabels: { app: 'web' } },
@@ -118,6 +132,10 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
   Lease: (draw) => ({ spec: draw.of(undefined, { holderIdentity: 'a' }) }),
   ReplicaSet: (draw) => ({ spec: { ...workload(draw), strategy: undefined } }),
   Deployment: (draw) => ({ spec: workload(draw) }),
+  Role: roles,
+  ClusterRole: roles,
+  RoleBinding: binding,
+  ClusterRoleBinding: binding,
   Dns: (draw) => ({
     spec: {
       host: draw.of('a.example', 'b.example'),
