@@ -13,6 +13,8 @@ import { endpointsResource } from './core/v1/endpoints.ts';
 import { eventResource } from './core/v1/event.ts';
 import { namespaceResource } from './core/v1/namespace.ts';
 import { nodeResource } from './core/v1/node.ts';
+import { persistentVolumeResource } from './core/v1/persistent-volume.ts';
+import { persistentVolumeClaimResource } from './core/v1/persistent-volume-claim.ts';
 import { podResource } from './core/v1/pod.ts';
 import { podTemplateResource } from './core/v1/pod-template.ts';
 import { secretResource } from './core/v1/secret.ts';
@@ -26,6 +28,11 @@ import { clusterRoleBindingResource } from './rbac/v1/cluster-role-binding.ts';
 import { roleResource } from './rbac/v1/role.ts';
 import { roleBindingResource } from './rbac/v1/role-binding.ts';
 import { sharedRules } from './shared-rules.ts';
+import { csiDriverResource } from './storage/v1/csi-driver.ts';
+import { csiNodeResource } from './storage/v1/csi-node.ts';
+import { csiStorageCapacityResource } from './storage/v1/csi-storage-capacity.ts';
+import { storageClassResource } from './storage/v1/storage-class.ts';
+import { volumeAttachmentResource } from './storage/v1/volume-attachment.ts';
 
 export const registry: readonly ResourceDefinition[] = [
   podResource,
@@ -48,6 +55,13 @@ export const registry: readonly ResourceDefinition[] = [
   clusterRoleResource,
   roleBindingResource,
   clusterRoleBindingResource,
+  persistentVolumeResource,
+  persistentVolumeClaimResource,
+  storageClassResource,
+  csiDriverResource,
+  csiNodeResource,
+  csiStorageCapacityResource,
+  volumeAttachmentResource,
   dnsResource,
 ];
 

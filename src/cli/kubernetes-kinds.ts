@@ -5,8 +5,6 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   '': [
     'componentstatuses ComponentStatus cs',
     'limitranges LimitRange limits',
-    'persistentvolumeclaims PersistentVolumeClaim pvc',
-    'persistentvolumes PersistentVolume pv',
     'replicationcontrollers ReplicationController rc',
     'resourcequotas ResourceQuota quota',
   ],
@@ -33,13 +31,6 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   'node.k8s.io': ['runtimeclasses RuntimeClass'],
   policy: ['poddisruptionbudgets PodDisruptionBudget pdb'],
   'scheduling.k8s.io': ['priorityclasses PriorityClass pc'],
-  'storage.k8s.io': [
-    'csidrivers CSIDriver',
-    'csinodes CSINode',
-    'csistoragecapacities CSIStorageCapacity',
-    'storageclasses StorageClass sc',
-    'volumeattachments VolumeAttachment',
-  ],
 };
 
 const all = Object.entries(kinds).flatMap(([group, lines]) =>

@@ -40,6 +40,15 @@ const layouts: Readonly<Record<string, string>> = {
   clusterroles: 'Name|Created At',
   rolebindings: 'Name|Role|Age|Users*|Groups*|ServiceAccounts*',
   clusterrolebindings: 'Name|Role|Age|Users*|Groups*|ServiceAccounts*',
+  persistentvolumes:
+    'Name|Capacity|Access Modes|Reclaim Policy|Status|Claim|StorageClass|VolumeAttributesClass|Reason|Age|VolumeMode*',
+  persistentvolumeclaims:
+    'Name|Status|Volume|Capacity|Access Modes|StorageClass|VolumeAttributesClass|Age|VolumeMode*',
+  storageclasses: 'Name|Provisioner|ReclaimPolicy|VolumeBindingMode|AllowVolumeExpansion|Age',
+  csidrivers: 'Name|AttachRequired|PodInfoOnMount|StorageCapacity|TokenRequests|RequiresRepublish|Modes|Age',
+  csinodes: 'Name|Drivers(i)|Age',
+  csistoragecapacities: 'Name|StorageClassName|Capacity',
+  volumeattachments: 'Name|Attacher|PV|Node|Attached|Age',
   dnses: 'Name|Host|Paths|Ready|Age',
   replicasets: 'Name|Desired(i)|Current(i)|Ready(i)|Age|Containers*|Images*|Selector*',
   deployments: 'Name|Ready|Up-to-date|Available|Age|Containers*|Images*|Selector*',

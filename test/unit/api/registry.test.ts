@@ -83,7 +83,18 @@ test('what minik8s acts on has rules: without them nothing in a type is checked'
 
 test('kinds that Kubernetes answers a delete with the object of', () => {
   const answered = registry.filter(({ deleteAnswers }) => deleteAnswers === 'object').map(({ kind }) => kind);
-  assert.deepEqual(answered.sort(), ['Pod', 'PodTemplate', 'Service', 'ServiceAccount']);
+  assert.deepEqual(answered.sort(), [
+    'CSIDriver',
+    'CSINode',
+    'PersistentVolume',
+    'PersistentVolumeClaim',
+    'Pod',
+    'PodTemplate',
+    'Service',
+    'ServiceAccount',
+    'StorageClass',
+    'VolumeAttachment',
+  ]);
 });
 
 test('kinds with a status of their own, and kinds whose changes are counted', () => {
@@ -94,21 +105,38 @@ test('kinds with a status of their own, and kinds whose changes are counted', ()
       .sort();
   assert.deepEqual(
     kinds(({ hasStatus }) => hasStatus),
-    ['CertificateSigningRequest', 'Deployment', 'Dns', 'Namespace', 'Node', 'Pod', 'ReplicaSet', 'Service'],
+    [
+      'CertificateSigningRequest',
+      'Deployment',
+      'Dns',
+      'Namespace',
+      'Node',
+      'PersistentVolume',
+      'PersistentVolumeClaim',
+      'Pod',
+      'ReplicaSet',
+      'Service',
+      'VolumeAttachment',
+    ],
   );
   assert.deepEqual(
     kinds(({ strategy }) => strategy.countsGenerations),
-    ['Deployment', 'Dns', 'EndpointSlice', 'Pod', 'PodTemplate', 'ReplicaSet'],
+    ['CSIDriver', 'Deployment', 'Dns', 'EndpointSlice', 'Pod', 'PodTemplate', 'ReplicaSet'],
   );
   assert.deepEqual(
     kinds(({ namespaced }) => !namespaced),
     [
+      'CSIDriver',
+      'CSINode',
       'CertificateSigningRequest',
       'ClusterRole',
       'ClusterRoleBinding',
       'Namespace',
       'Node',
+      'PersistentVolume',
       'SelfSubjectAccessReview',
+      'StorageClass',
+      'VolumeAttachment',
     ],
   );
 });

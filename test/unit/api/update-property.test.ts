@@ -136,6 +136,53 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
   ClusterRole: roles,
   RoleBinding: binding,
   ClusterRoleBinding: binding,
+  PersistentVolume: (draw) => ({
+    spec: {
+      capacity: { storage: draw.of('1Gi', '1.00001') },
+      hostPath: draw.of(undefined, { path: '/d' }),
+      rbd: draw.of(undefined, { monitors: ['a'], image: 'b' }),
+      volumeMode: draw.of(undefined, 'Block'),
+    },
+  }),
+  PersistentVolumeClaim: (draw) => ({
+    spec: {
+      resources: draw.of(undefined, { requests: { storage: '1.00001' } }),
+      dataSource: draw.of(
+        undefined,
+        { kind: 'PersistentVolumeClaim', name: 'a' },
+        { kind: 'Foo', name: 'a' },
+      ),
+      dataSourceRef: draw.of(undefined, { kind: 'Foo', name: 'a', namespace: draw.of(undefined, 'b') }),
+    },
+  }),
+  StorageClass: (draw) => ({
+    provisioner: 'a/b',
+    reclaimPolicy: draw.of(undefined, 'Retain'),
+    parameters: draw.labels(),
+  }),
+  CSIDriver: (draw) => ({
+    spec: {
+      attachRequired: draw.of(undefined, false),
+      volumeLifecycleModes: draw.of<string[] | undefined>(undefined, [], ['Ephemeral']),
+    },
+  }),
+  CSINode: (draw) => ({
+    spec: draw.of(undefined, { drivers: draw.list(2, (i) => ({ name: `d${i}`, nodeID: 'n' })) }),
+  }),
+  CSIStorageCapacity: (draw) => ({
+    storageClassName: 'fast',
+    nodeTopology: draw.of(undefined, {}, { matchLabels: { a: 'b' } }),
+  }),
+  VolumeAttachment: (draw) => ({
+    spec: {
+      attacher: 'a',
+      nodeName: 'n',
+      source: draw.of<object>(
+        { persistentVolumeName: 'p' },
+        { inlineVolumeSpec: { csi: { driver: 'a', volumeHandle: 'b' } } },
+      ),
+    },
+  }),
   Dns: (draw) => ({
     spec: {
       host: draw.of('a.example', 'b.example'),

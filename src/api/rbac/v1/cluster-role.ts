@@ -1,5 +1,5 @@
 /** ClusterRole: what may be done in the cluster, or in whatever namespace a RoleBinding names it. */
-import { requiredCause } from '../../../apimachinery/field-error.ts';
+import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { checkPathSegment } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
@@ -16,9 +16,11 @@ function validateAggregation({ aggregationRule }: ClusterRole): StatusCause[] {
   if (clusterRoleSelectors.length === 0) {
     return [requiredCause(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')];
   }
-  return clusterRoleSelectors.flatMap((selector, index) =>
-    validateLabelSelector(selector, `${path}[${index}]`),
-  );
+  return clusterRoleSelectors.flatMap((selector, index) => {
+    const at = `${path}[${index}]`;
+    const causes = validateLabelSelector(selector, at);
+    return causes.length > 0 ? [...causes, invalidCause(at, 'null', 'invalid label selector.')] : [];
+  });
 }
 
 export const clusterRoleResource: ResourceDefinition<ClusterRole> = {

@@ -80,6 +80,7 @@ testCreate(clusterRoleResource, clusterRole, [
     'a selector that is none',
     selector({ matchLabels: { 'a b': 'c' } }),
     'aggregationRule.clusterRoleSelectors[0].matchLabels: Invalid value: "a b": name part',
+    'aggregationRule.clusterRoleSelectors[0]: Invalid value: "null": invalid label selector.',
   ],
 ]);
 
