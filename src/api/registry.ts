@@ -21,6 +21,8 @@ import { secretResource } from './core/v1/secret.ts';
 import { serviceResource } from './core/v1/service.ts';
 import { serviceAccountResource } from './core/v1/service-account.ts';
 import { endpointSliceResource } from './discovery/v1/endpoint-slice.ts';
+import { flowSchemaResource } from './flowcontrol/v1/flow-schema.ts';
+import { priorityLevelConfigurationResource } from './flowcontrol/v1/priority-level-configuration.ts';
 import { choiceLines, typeLines } from './kubernetes-types.gen.ts';
 import { dnsResource } from './minik8s/v1/dns.ts';
 import { clusterRoleResource } from './rbac/v1/cluster-role.ts';
@@ -62,6 +64,8 @@ export const registry: readonly ResourceDefinition[] = [
   csiNodeResource,
   csiStorageCapacityResource,
   volumeAttachmentResource,
+  flowSchemaResource,
+  priorityLevelConfigurationResource,
   dnsResource,
 ];
 

@@ -19,10 +19,6 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   apps: ['controllerrevisions ControllerRevision', 'daemonsets DaemonSet ds', 'statefulsets StatefulSet sts'],
   autoscaling: ['horizontalpodautoscalers HorizontalPodAutoscaler hpa'],
   batch: ['cronjobs CronJob cj', 'jobs Job'],
-  'flowcontrol.apiserver.k8s.io': [
-    'flowschemas FlowSchema',
-    'prioritylevelconfigurations PriorityLevelConfiguration',
-  ],
   'networking.k8s.io': [
     'ingressclasses IngressClass',
     'ingresses Ingress ing',

@@ -49,6 +49,8 @@ const layouts: Readonly<Record<string, string>> = {
   csinodes: 'Name|Drivers(i)|Age',
   csistoragecapacities: 'Name|StorageClassName|Capacity',
   volumeattachments: 'Name|Attacher|PV|Node|Attached|Age',
+  flowschemas: 'Name|PriorityLevel|MatchingPrecedence|DistinguisherMethod|Age|MissingPL',
+  prioritylevelconfigurations: 'Name|Type|NominalConcurrencyShares|Queues|HandSize|QueueLengthLimit|Age',
   dnses: 'Name|Host|Paths|Ready|Age',
   replicasets: 'Name|Desired(i)|Current(i)|Ready(i)|Age|Containers*|Images*|Selector*',
   deployments: 'Name|Ready|Up-to-date|Available|Age|Containers*|Images*|Selector*',

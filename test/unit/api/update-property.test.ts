@@ -183,6 +183,24 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
       ),
     },
   }),
+  FlowSchema: (draw) => ({
+    spec: {
+      priorityLevelConfiguration: draw.of(undefined, { name: 'low' }),
+      matchingPrecedence: draw.of(undefined, 0, 5),
+      rules: draw.list(2, () => ({ subjects: draw.of(undefined, [{ kind: 'User', user: {} }]) })),
+    },
+  }),
+  PriorityLevelConfiguration: (draw) => ({
+    spec: {
+      type: draw.of('Limited', 'Exempt'),
+      limited: draw.of<object | undefined>(
+        undefined,
+        {},
+        { limitResponse: { type: 'Queue', queuing: { queues: draw.of(undefined, 0, 5) } } },
+      ),
+      exempt: draw.of(undefined, {}),
+    },
+  }),
   Dns: (draw) => ({
     spec: {
       host: draw.of('a.example', 'b.example'),
