@@ -14,6 +14,8 @@ import { endpointsResource } from './core/v1/endpoints.ts';
 import { eventResource } from './core/v1/event.ts';
 import { namespaceResource } from './core/v1/namespace.ts';
 import { nodeResource } from './core/v1/node.ts';
+import { persistentVolumeResource } from './core/v1/persistent-volume.ts';
+import { persistentVolumeClaimResource } from './core/v1/persistent-volume-claim.ts';
 import { podResource } from './core/v1/pod.ts';
 import { podTemplateResource } from './core/v1/pod-template.ts';
 import { secretResource } from './core/v1/secret.ts';
@@ -21,9 +23,20 @@ import { serviceResource } from './core/v1/service.ts';
 import { serviceAccountResource } from './core/v1/service-account.ts';
 import { endpointSliceResource } from './discovery/v1/endpoint-slice.ts';
 import { eventsV1Resource } from './events/v1/event.ts';
+import { flowSchemaResource } from './flowcontrol/v1/flow-schema.ts';
+import { priorityLevelConfigurationResource } from './flowcontrol/v1/priority-level-configuration.ts';
 import { choiceLines, typeLines } from './kubernetes-types.gen.ts';
 import { dnsResource } from './minik8s/v1/dns.ts';
+import { clusterRoleResource } from './rbac/v1/cluster-role.ts';
+import { clusterRoleBindingResource } from './rbac/v1/cluster-role-binding.ts';
+import { roleResource } from './rbac/v1/role.ts';
+import { roleBindingResource } from './rbac/v1/role-binding.ts';
 import { sharedRules } from './shared-rules.ts';
+import { csiDriverResource } from './storage/v1/csi-driver.ts';
+import { csiNodeResource } from './storage/v1/csi-node.ts';
+import { csiStorageCapacityResource } from './storage/v1/csi-storage-capacity.ts';
+import { storageClassResource } from './storage/v1/storage-class.ts';
+import { volumeAttachmentResource } from './storage/v1/volume-attachment.ts';
 
 export const registry: readonly ResourceDefinition[] = [
   podResource,
@@ -43,6 +56,19 @@ export const registry: readonly ResourceDefinition[] = [
   deploymentResource,
   certificateSigningRequestResource,
   selfSubjectAccessReviewResource,
+  roleResource,
+  clusterRoleResource,
+  roleBindingResource,
+  clusterRoleBindingResource,
+  persistentVolumeResource,
+  persistentVolumeClaimResource,
+  storageClassResource,
+  csiDriverResource,
+  csiNodeResource,
+  csiStorageCapacityResource,
+  volumeAttachmentResource,
+  flowSchemaResource,
+  priorityLevelConfigurationResource,
   dnsResource,
 ];
 

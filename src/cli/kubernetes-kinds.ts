@@ -5,8 +5,6 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   '': [
     'componentstatuses ComponentStatus cs',
     'limitranges LimitRange limits',
-    'persistentvolumeclaims PersistentVolumeClaim pvc',
-    'persistentvolumes PersistentVolume pv',
     'replicationcontrollers ReplicationController rc',
     'resourcequotas ResourceQuota quota',
   ],
@@ -21,10 +19,6 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   apps: ['controllerrevisions ControllerRevision', 'daemonsets DaemonSet ds', 'statefulsets StatefulSet sts'],
   autoscaling: ['horizontalpodautoscalers HorizontalPodAutoscaler hpa'],
   batch: ['cronjobs CronJob cj', 'jobs Job'],
-  'flowcontrol.apiserver.k8s.io': [
-    'flowschemas FlowSchema',
-    'prioritylevelconfigurations PriorityLevelConfiguration',
-  ],
   'networking.k8s.io': [
     'ingressclasses IngressClass',
     'ingresses Ingress ing',
@@ -32,20 +26,7 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   ],
   'node.k8s.io': ['runtimeclasses RuntimeClass'],
   policy: ['poddisruptionbudgets PodDisruptionBudget pdb'],
-  'rbac.authorization.k8s.io': [
-    'clusterrolebindings ClusterRoleBinding',
-    'clusterroles ClusterRole',
-    'rolebindings RoleBinding',
-    'roles Role',
-  ],
   'scheduling.k8s.io': ['priorityclasses PriorityClass pc'],
-  'storage.k8s.io': [
-    'csidrivers CSIDriver',
-    'csinodes CSINode',
-    'csistoragecapacities CSIStorageCapacity',
-    'storageclasses StorageClass sc',
-    'volumeattachments VolumeAttachment',
-  ],
 };
 
 const all = Object.entries(kinds).flatMap(([group, lines]) =>

@@ -14,5 +14,6 @@ export async function create(scope: RequestScope): Promise<Response> {
     return respondObject(scope, 201, { object: await answerReview(server, definition, user, object) });
   }
   const created = await createObject(server, { definition, namespace: info.namespace, object, options });
+  scope.warnings.push(...(definition.strategy.warnings?.(created, undefined) ?? []));
   return respondObject(scope, 201, { object: created });
 }

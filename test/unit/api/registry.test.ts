@@ -85,7 +85,18 @@ test('what minik8s acts on has rules: without them nothing in a type is checked'
 
 test('kinds that Kubernetes answers a delete with the object of', () => {
   const answered = registry.filter(({ deleteAnswers }) => deleteAnswers === 'object').map(({ kind }) => kind);
-  assert.deepEqual(answered.sort(), ['Pod', 'PodTemplate', 'Service', 'ServiceAccount']);
+  assert.deepEqual(answered.sort(), [
+    'CSIDriver',
+    'CSINode',
+    'PersistentVolume',
+    'PersistentVolumeClaim',
+    'Pod',
+    'PodTemplate',
+    'Service',
+    'ServiceAccount',
+    'StorageClass',
+    'VolumeAttachment',
+  ]);
 });
 
 test('kinds with a status of their own, and kinds whose changes are counted', () => {
@@ -96,14 +107,52 @@ test('kinds with a status of their own, and kinds whose changes are counted', ()
       .sort();
   assert.deepEqual(
     kinds(({ hasStatus }) => hasStatus),
-    ['CertificateSigningRequest', 'Deployment', 'Dns', 'Namespace', 'Node', 'Pod', 'ReplicaSet', 'Service'],
+    [
+      'CertificateSigningRequest',
+      'Deployment',
+      'Dns',
+      'FlowSchema',
+      'Namespace',
+      'Node',
+      'PersistentVolume',
+      'PersistentVolumeClaim',
+      'Pod',
+      'PriorityLevelConfiguration',
+      'ReplicaSet',
+      'Service',
+      'VolumeAttachment',
+    ],
   );
   assert.deepEqual(
     kinds(({ strategy }) => strategy.countsGenerations),
-    ['Deployment', 'Dns', 'EndpointSlice', 'Pod', 'PodTemplate', 'ReplicaSet'],
+    [
+      'CSIDriver',
+      'Deployment',
+      'Dns',
+      'EndpointSlice',
+      'FlowSchema',
+      'Pod',
+      'PodTemplate',
+      'PriorityLevelConfiguration',
+      'ReplicaSet',
+    ],
   );
   assert.deepEqual(
     kinds(({ namespaced }) => !namespaced),
-    ['CertificateSigningRequest', 'Namespace', 'Node', 'SelfSubjectAccessReview'],
+    [
+      'CSIDriver',
+      'CSINode',
+      'CertificateSigningRequest',
+      'ClusterRole',
+      'ClusterRoleBinding',
+      'FlowSchema',
+      'Namespace',
+      'Node',
+      'PersistentVolume',
+      'PriorityLevelConfiguration',
+      'SelfSubjectAccessReview',
+      'StorageClass',
+      'VolumeAttachment',
+    ],
   );
 });

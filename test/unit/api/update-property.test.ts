@@ -57,6 +57,20 @@ const podSpec = (draw: Draw) => ({
   })),
 });
 
+const roles = (draw: Draw) => ({
+  rules: draw.list(2, () => ({ verbs: ['get'], apiGroups: [''], resources: draw.of(['pods'], ['*']) })),
+});
+
+const binding = (draw: Draw) => ({
+  roleRef: { kind: 'ClusterRole', name: 'x', apiGroup: draw.of(undefined, 'rbac.authorization.k8s.io') },
+  subjects: draw.list(2, () => ({
+    kind: draw.of('User', 'Group', 'ServiceAccount'),
+    name: 'a',
+    apiGroup: draw.of(undefined, ''),
+    namespace: draw.of(undefined, 'b'),
+  })),
+});
+
 const workload = (draw: Draw) => ({
   replicas: draw.of(undefined, 0, 3),
   selector: { matchLabels: { app: 'web' } },
@@ -118,6 +132,75 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
   Lease: (draw) => ({ spec: draw.of(undefined, { holderIdentity: 'a' }) }),
   ReplicaSet: (draw) => ({ spec: { ...workload(draw), strategy: undefined } }),
   Deployment: (draw) => ({ spec: workload(draw) }),
+  Role: roles,
+  ClusterRole: roles,
+  RoleBinding: binding,
+  ClusterRoleBinding: binding,
+  PersistentVolume: (draw) => ({
+    spec: {
+      capacity: { storage: draw.of('1Gi', '1.00001') },
+      hostPath: draw.of(undefined, { path: '/d' }),
+      rbd: draw.of(undefined, { monitors: ['a'], image: 'b' }),
+      volumeMode: draw.of(undefined, 'Block'),
+    },
+  }),
+  PersistentVolumeClaim: (draw) => ({
+    spec: {
+      resources: draw.of(undefined, { requests: { storage: '1.00001' } }),
+      dataSource: draw.of(
+        undefined,
+        { kind: 'PersistentVolumeClaim', name: 'a' },
+        { kind: 'Foo', name: 'a' },
+      ),
+      dataSourceRef: draw.of(undefined, { kind: 'Foo', name: 'a', namespace: draw.of(undefined, 'b') }),
+    },
+  }),
+  StorageClass: (draw) => ({
+    provisioner: 'a/b',
+    reclaimPolicy: draw.of(undefined, 'Retain'),
+    parameters: draw.labels(),
+  }),
+  CSIDriver: (draw) => ({
+    spec: {
+      attachRequired: draw.of(undefined, false),
+      volumeLifecycleModes: draw.of<string[] | undefined>(undefined, [], ['Ephemeral']),
+    },
+  }),
+  CSINode: (draw) => ({
+    spec: draw.of(undefined, { drivers: draw.list(2, (i) => ({ name: `d${i}`, nodeID: 'n' })) }),
+  }),
+  CSIStorageCapacity: (draw) => ({
+    storageClassName: 'fast',
+    nodeTopology: draw.of(undefined, {}, { matchLabels: { a: 'b' } }),
+  }),
+  VolumeAttachment: (draw) => ({
+    spec: {
+      attacher: 'a',
+      nodeName: 'n',
+      source: draw.of<object>(
+        { persistentVolumeName: 'p' },
+        { inlineVolumeSpec: { csi: { driver: 'a', volumeHandle: 'b' } } },
+      ),
+    },
+  }),
+  FlowSchema: (draw) => ({
+    spec: {
+      priorityLevelConfiguration: draw.of(undefined, { name: 'low' }),
+      matchingPrecedence: draw.of(undefined, 0, 5),
+      rules: draw.list(2, () => ({ subjects: draw.of(undefined, [{ kind: 'User', user: {} }]) })),
+    },
+  }),
+  PriorityLevelConfiguration: (draw) => ({
+    spec: {
+      type: draw.of('Limited', 'Exempt'),
+      limited: draw.of<object | undefined>(
+        undefined,
+        {},
+        { limitResponse: { type: 'Queue', queuing: { queues: draw.of(undefined, 0, 5) } } },
+      ),
+      exempt: draw.of(undefined, {}),
+    },
+  }),
   Dns: (draw) => ({
     spec: {
       host: draw.of('a.example', 'b.example'),

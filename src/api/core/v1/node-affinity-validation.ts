@@ -30,18 +30,30 @@ export function validateNodeAffinity({ affinity }: PodSpec, path: string): Statu
   ];
 }
 
-function validateTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, path: string) {
+/** `anyValue`: values may be what no label has; a volume's affinity may say so. */
+export function validateTerm(
+  { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
+  path: string,
+  allow: { anyValue: boolean } = { anyValue: false },
+): StatusCause[] {
   return [
-    ...matchExpressions.flatMap((one, index) => validateLabels(one, `${path}.matchExpressions[${index}]`)),
+    ...matchExpressions.flatMap((one, index) =>
+      validateLabels(one, `${path}.matchExpressions[${index}]`, allow),
+    ),
     ...matchFields.flatMap((one, index) => validateField(one, `${path}.matchFields[${index}]`)),
   ];
 }
 
-function validateLabels({ key, operator, values = [] }: Requirement, path: string): StatusCause[] {
+function validateLabels(
+  { key, operator, values = [] }: Requirement,
+  path: string,
+  { anyValue }: { anyValue: boolean },
+): StatusCause[] {
+  const labels = anyValue ? [] : values;
   return [
     ...countOfValues(operator, values, `${path}.values`),
     ...nameCauses(`${path}.key`, key, checkQualifiedName),
-    ...values.flatMap((value, index) => nameCauses(`${path}.values[${index}]`, value, checkLabelValue)),
+    ...labels.flatMap((value, index) => nameCauses(`${path}.values[${index}]`, value, checkLabelValue)),
   ];
 }
 

@@ -35,10 +35,10 @@ export interface AvoidPods {
 export interface AzureDiskVolumeSource {
   diskName: string;
   diskURI: string;
-  cachingMode?: 'None' | 'ReadOnly' | 'ReadWrite' | undefined;
-  fsType?: string | undefined;
-  readOnly?: boolean | undefined;
-  kind?: 'Dedicated' | 'Managed' | 'Shared' | undefined;
+  cachingMode: 'None' | 'ReadOnly' | 'ReadWrite';
+  fsType: string;
+  readOnly: boolean;
+  kind: 'Dedicated' | 'Managed' | 'Shared';
 }
 
 export interface AzureFilePersistentVolumeSource {
@@ -572,7 +572,7 @@ export interface ISCSIPersistentVolumeSource {
   targetPortal: string;
   iqn: string;
   lun: number;
-  iscsiInterface?: string | undefined;
+  iscsiInterface: string;
   fsType?: string | undefined;
   readOnly?: boolean | undefined;
   portals?: string[] | undefined;
@@ -673,7 +673,7 @@ export interface LocalVolumeSource {
 
 export interface ModifyVolumeStatus {
   targetVolumeAttributesClassName?: string | undefined;
-  status: 'InProgress' | 'Infeasible' | 'Pending';
+  status?: string | undefined;
 }
 
 export interface NFSVolumeSource {
@@ -872,7 +872,7 @@ export interface PersistentVolume {
   kind: string;
   apiVersion: string;
   metadata: KubeMeta;
-  spec?: PersistentVolumeSpec | undefined;
+  spec: PersistentVolumeSpec;
   status?: PersistentVolumeStatus | undefined;
 }
 
@@ -880,13 +880,13 @@ export interface PersistentVolumeClaim {
   kind: string;
   apiVersion: string;
   metadata: KubeMeta;
-  spec?: PersistentVolumeClaimSpec | undefined;
+  spec: PersistentVolumeClaimSpec;
   status?: PersistentVolumeClaimStatus | undefined;
 }
 
 export interface PersistentVolumeClaimCondition {
-  type: string;
-  status: string;
+  type?: string | undefined;
+  status?: string | undefined;
   lastProbeTime?: string | undefined;
   lastTransitionTime?: string | undefined;
   reason?: string | undefined;
@@ -896,17 +896,17 @@ export interface PersistentVolumeClaimCondition {
 export interface PersistentVolumeClaimSpec {
   accessModes?: string[] | undefined;
   selector?: LabelSelector | undefined;
-  resources?: VolumeResourceRequirements | undefined;
+  resources: VolumeResourceRequirements;
   volumeName?: string | undefined;
   storageClassName?: string | undefined;
-  volumeMode?: 'Block' | 'Filesystem' | undefined;
+  volumeMode: 'Block' | 'Filesystem';
   dataSource?: TypedLocalObjectReference | undefined;
   dataSourceRef?: TypedObjectReference | undefined;
   volumeAttributesClassName?: string | undefined;
 }
 
 export interface PersistentVolumeClaimStatus {
-  phase?: 'Bound' | 'Lost' | 'Pending' | undefined;
+  phase: string;
   accessModes?: string[] | undefined;
   capacity?: Record<string, string> | undefined;
   conditions?: PersistentVolumeClaimCondition[] | undefined;
@@ -987,7 +987,7 @@ export interface PersistentVolumeSpec {
 }
 
 export interface PersistentVolumeStatus {
-  phase?: 'Available' | 'Bound' | 'Failed' | 'Pending' | 'Released' | undefined;
+  phase: string;
   message?: string | undefined;
   reason?: string | undefined;
   lastPhaseTransitionTime?: string | undefined;
@@ -1317,9 +1317,9 @@ export interface RBDPersistentVolumeSource {
   monitors: string[];
   image: string;
   fsType?: string | undefined;
-  pool?: string | undefined;
-  user?: string | undefined;
-  keyring?: string | undefined;
+  pool: string;
+  user: string;
+  keyring: string;
   secretRef?: SecretReference | undefined;
   readOnly?: boolean | undefined;
 }
@@ -1432,13 +1432,13 @@ export interface SELinuxOptions {
 export interface ScaleIOPersistentVolumeSource {
   gateway: string;
   system: string;
-  secretRef: SecretReference;
+  secretRef?: SecretReference | undefined;
   sslEnabled?: boolean | undefined;
   protectionDomain?: string | undefined;
   storagePool?: string | undefined;
-  storageMode?: string | undefined;
-  volumeName?: string | undefined;
-  fsType?: string | undefined;
+  storageMode: string;
+  volumeName: string;
+  fsType: string;
   readOnly?: boolean | undefined;
 }
 

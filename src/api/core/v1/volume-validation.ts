@@ -41,13 +41,13 @@ function validateSource(volume: Volume, path: string): StatusCause[] {
   ];
 }
 
-function validateHostPath({ hostPath }: Volume, path: string): StatusCause[] {
+export function validateHostPath({ hostPath }: Pick<Volume, 'hostPath'>, path: string): StatusCause[] {
   if (!hostPath) return [];
   if (!hostPath.path) return [requiredCause(`${path}.path`)];
   return backsteps(hostPath.path, `${path}.path`);
 }
 
-const backsteps = (value: string, path: string) =>
+export const backsteps = (value: string, path: string) =>
   value.split('/').includes('..') ? [invalidCause(path, value, "must not contain '..'")] : [];
 
 /** Relative mount paths are good: the agent takes them from the root, as upstream's does. */

@@ -1,0 +1,40 @@
+/** Labels of Nodes that have newer names: who selects by the old ones is told. */
+
+const deprecated: Readonly<Record<string, string>> = {
+  'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
+  'beta.kubernetes.io/os': 'deprecated since v1.14; use "kubernetes.io/os" instead',
+  'failure-domain.beta.kubernetes.io/region':
+    'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
+  'failure-domain.beta.kubernetes.io/zone':
+    'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+  'beta.kubernetes.io/instance-type':
+    'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
+  'app.kubernetes.io/created-by': 'deprecated since v1.9',
+  'scheduler.alpha.kubernetes.io/preferAvoidPods':
+    'deprecated since v1.22; use Taints and Tolerations instead',
+  'node-role.kubernetes.io/master': 'use "node-role.kubernetes.io/control-plane" instead',
+};
+
+/** What to do about the label; undefined for one that is not deprecated. */
+export const deprecationOf = (label: string): string | undefined =>
+  Object.hasOwn(deprecated, label) ? deprecated[label] : undefined;
+
+/** Warnings of a list of expressions; `path` is the list's. */
+export function expressionWarnings(
+  expressions: readonly { readonly key: string }[] | undefined,
+  path: string,
+): string[] {
+  return (expressions ?? []).flatMap(({ key }, index) => {
+    const why = deprecationOf(key);
+    return why === undefined ? [] : [`${path}[${index}].key: ${key} is ${why}`];
+  });
+}
+
+/** A selector by the new name of a label selects the same Nodes as one by the old name. */
+export const newerLabels: Readonly<Record<string, string>> = {
+  'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
+  'beta.kubernetes.io/os': 'kubernetes.io/os',
+  'beta.kubernetes.io/arch': 'kubernetes.io/arch',
+  'beta.kubernetes.io/instance-type': 'node.kubernetes.io/instance-type',
+};

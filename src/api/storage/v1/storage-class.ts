@@ -1,0 +1,83 @@
+/** StorageClass: how volumes of a sort are made. It is stored; nothing makes volumes yet. */
+import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
+import { ageColumn, nameColumn } from '../../columns.ts';
+import { deprecationOf } from '../../core/v1/deprecated-labels.ts';
+import { validateStorageClass, validateStorageClassUpdate } from './storage-class-validation.ts';
+import type { StorageClass } from './types.gen.ts';
+
+export const storageGroup = 'storage.k8s.io';
+
+/** Claims that name no class get this one. */
+const isDefault = ({ metadata: { annotations = {} } }: StorageClass) =>
+  ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'].some(
+    (name) => annotations[name] === 'true',
+  );
+
+const labelWarnings = ({ allowedTopologies = [] }: StorageClass): string[] =>
+  allowedTopologies.flatMap(({ matchLabelExpressions = [] }, index) =>
+    matchLabelExpressions.flatMap(({ key }, place) => {
+      const why = deprecationOf(key);
+      const path = `allowedTopologies[${index}].matchLabelExpressions[${place}].key`;
+      return why === undefined ? [] : [`${path}: ${why}`];
+    }),
+  );
+
+export const storageClassResource: ResourceDefinition<StorageClass> = {
+  group: storageGroup,
+  version: 'v1',
+  kind: 'StorageClass',
+  plural: 'storageclasses',
+  singular: 'storageclass',
+  shortNames: ['sc'],
+  categories: [],
+  namespaced: false,
+  typeName: 'storage.v1.StorageClass',
+  rules: {
+    'storage.v1.StorageClass': {
+      defaults: { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' },
+      choices: { reclaimPolicy: ['Delete', 'Retain'] },
+    },
+    'core.v1.TopologySelectorTerm': {},
+    'core.v1.TopologySelectorLabelRequirement': { defaults: { key: '', values: [] } },
+  },
+  strategy: {
+    validate: validateStorageClass,
+    validateUpdate: validateStorageClassUpdate,
+    warnings: labelWarnings,
+    countsGenerations: false,
+  },
+  hasStatus: false,
+  columns: [
+    {
+      ...nameColumn,
+      cell: (storageClass) => `${storageClass.metadata.name}${isDefault(storageClass) ? ' (default)' : ''}`,
+    },
+    {
+      name: 'Provisioner',
+      type: 'string',
+      description: 'What makes the volumes.',
+      cell: ({ provisioner }) => provisioner,
+    },
+    {
+      name: 'ReclaimPolicy',
+      type: 'string',
+      description: 'What becomes of a volume when its claim is gone.',
+      cell: ({ reclaimPolicy }) => reclaimPolicy,
+    },
+    {
+      name: 'VolumeBindingMode',
+      type: 'string',
+      description: 'Whether a volume is made at once or when a pod needs it.',
+      cell: ({ volumeBindingMode }) => volumeBindingMode,
+    },
+    {
+      name: 'AllowVolumeExpansion',
+      type: 'string',
+      description: 'Whether volumes can grow.',
+      cell: ({ allowVolumeExpansion = false }) => allowVolumeExpansion,
+    },
+    ageColumn,
+  ],
+  selectableFields: {},
+  deleteAnswers: 'object',
+};

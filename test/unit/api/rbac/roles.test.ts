@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { clusterRoleResource } from '../../../../src/api/rbac/v1/cluster-role.ts';
+import { roleResource } from '../../../../src/api/rbac/v1/role.ts';
+import { created, testCreate, testUpdate } from '../../../fixtures/kinds.ts';
+
+const apiVersion = 'rbac.authorization.k8s.io/v1';
+const pods = { apiGroups: [''], resources: ['pods'], verbs: ['get'] };
+const health = { nonResourceURLs: ['/healthz'], verbs: ['get'] };
+const role = {
+  apiVersion,
+  kind: 'Role',
+  metadata: { name: 'reader', namespace: 'default' },
+  rules: [pods],
+};
+const clusterRole = {
+  apiVersion,
+  kind: 'ClusterRole',
+  metadata: { name: 'reader' },
+  rules: [pods, health],
+};
+const rules = (...all: object[]) => ({ rules: all });
+const bothSorts =
+  'rules[0].nonResourceURLs: Invalid value: ["/healthz"]: rules cannot apply to both regular resources and non-resource URLs';
+
+/** Of both kinds: the names are those of a path's segment, and a rule says which verbs and on what. */
+const common = [
+  ['no rules', { rules: null }],
+  ['a name with colons', { metadata: { name: 'system:Controller:x_y' } }],
+  [
+    'a name that is a folder',
+    { metadata: { name: '..' } },
+    `metadata.name: Invalid value: "..": may not be '..'`,
+  ],
+  [
+    'a name that is two segments',
+    { metadata: { name: 'a/b%' } },
+    `metadata.name: Invalid value: "a/b%": may not contain '/'`,
+    `metadata.name: Invalid value: "a/b%": may not contain '%'`,
+  ],
+  ['names of resources', rules({ ...pods, resourceNames: ['a'] })],
+  [
+    'a rule without verbs',
+    rules({ ...pods, verbs: [] }),
+    'rules[0].verbs: Required value: verbs must contain at least one value',
+  ],
+  [
+    'an empty rule',
+    rules(pods, {}),
+    'rules[1].verbs: Required value: verbs must contain at least one value',
+    'rules[1].apiGroups: Required value: resource rules must supply at least one api group',
+    'rules[1].resources: Required value: resource rules must supply at least one resource',
+  ],
+] as const;
+
+testCreate(roleResource, role, [
+  ...common,
+  [
+    'paths, which belong to no namespace',
+    rules(health),
+    'rules[0].nonResourceURLs: Invalid value: ["/healthz"]: namespaced rules cannot apply to non-resource URLs',
+  ],
+]);
+
+const selector = (fields: object) => ({ aggregationRule: { clusterRoleSelectors: [fields] } });
+
+testCreate(clusterRoleResource, clusterRole, [
+  ...common,
+  ['paths and groups', rules({ ...health, apiGroups: [''] }), bothSorts],
+  ['paths and resources', rules({ ...health, resources: ['pods'] }), bothSorts],
+  ['paths and names', rules({ ...health, resourceNames: ['a'] }), bothSorts],
+  ['rules of others', selector({ matchLabels: { a: 'b' } })],
+  ['rules of all others', selector({})],
+  [
+    'rules of nobody',
+    { aggregationRule: {} },
+    'aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil',
+  ],
+  [
+    'a selector that is none',
+    selector({ matchLabels: { 'a b': 'c' } }),
+    'aggregationRule.clusterRoleSelectors[0].matchLabels: Invalid value: "a b": name part',
+    'aggregationRule.clusterRoleSelectors[0]: Invalid value: "null": invalid label selector.',
+  ],
+]);
+
+testUpdate(roleResource, role, [['other rules', rules({ ...pods, verbs: ['*'] })]]);
+testUpdate(clusterRoleResource, clusterRole, [
+  ['other rules', rules(health)],
+  ['rules of others', selector({ matchLabels: { a: 'b' } })],
+]);
+
+describe('warnings of roles', () => {
+  test('a role says nothing: it grants nothing by itself in Kubernetes either', () => {
+    assert.equal(roleResource.strategy.warnings, undefined);
+    assert.deepEqual(
+      clusterRoleResource.strategy.warnings?.(created(clusterRoleResource, clusterRole), undefined),
+      [],
+    );
+  });
+
+  test('rules are not gathered from other roles', () => {
+    const made = created(clusterRoleResource, { ...clusterRole, ...selector({}) });
+    assert.deepEqual(clusterRoleResource.strategy.warnings?.(made, undefined), [
+      'aggregationRule is stored and not acted on yet: the rules of other ClusterRoles are not added',
+    ]);
+  });
+});
