@@ -21,11 +21,11 @@ const words = (text = '') => text.split(' ').filter((word) => word !== '');
 
 test('every rule is of a type and of fields that Kubernetes has', () => {
   const wrong = Object.entries(rules).flatMap(
-    ([name, { acts, requires, mayLack, defaults, choices, quiet }]) => {
+    ([name, { acts, requires, mayLack, defaults, choices, limits, quiet }]) => {
       const fields = kubernetesFields.typeOf(name)?.fields;
       if (!fields) return [name];
       const named = [acts, requires, mayLack].flatMap(words);
-      const keys = [defaults, choices, quiet].flatMap((table) => Object.keys(table ?? {}));
+      const keys = [defaults, choices, limits, quiet].flatMap((table) => Object.keys(table ?? {}));
       return [...named, ...keys].filter((field) => !fields.has(field)).map((field) => `${name}.${field}`);
     },
   );

@@ -18,7 +18,11 @@ export const replicaSetResource: ResourceDefinition<ReplicaSet> = {
   typeName: 'apps.v1.ReplicaSet',
   rules: {
     'apps.v1.ReplicaSet': {},
-    'apps.v1.ReplicaSetSpec': { requires: 'template', defaults: { replicas: 1 } },
+    'apps.v1.ReplicaSetSpec': {
+      requires: 'template',
+      defaults: { replicas: 1 },
+      limits: { replicas: [0], minReadySeconds: [0] },
+    },
     'apps.v1.ReplicaSetStatus': { mayLack: 'replicas', defaults: { replicas: 0 } },
     'apps.v1.ReplicaSetCondition': {
       requires: 'type status',

@@ -8,14 +8,13 @@ import type { Column } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateLabels } from '../../../apimachinery/validate-meta.ts';
 import { none } from '../../columns.ts';
-import { nonNegative, validatePodTemplate, validateRestarts } from '../../core/v1/pod-template-validation.ts';
+import { validatePodTemplate, validateRestarts } from '../../core/v1/pod-template-validation.ts';
 import type { PodTemplateSpec } from '../../core/v1/types.gen.ts';
 import type { LabelSelector } from '../../meta/v1/types.gen.ts';
 
 export interface Workload extends KubeObject {
   spec: {
     replicas: number;
-    minReadySeconds?: number | undefined;
     selector: LabelSelector;
     template: PodTemplateSpec;
   };
@@ -38,8 +37,6 @@ export const workloadScale = {
 
 export function validateWorkload({ kind, spec }: Workload): StatusCause[] {
   return [
-    ...nonNegative(spec.replicas, 'spec.replicas'),
-    ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
     ...validateLabelSelector(spec.selector, 'spec.selector'),
     ...validateSelection(kind, spec),
     ...validatePodTemplate(spec.template, 'spec.template'),
