@@ -23,7 +23,7 @@ export type Cell = string | number | boolean;
 /** A column of `kubectl get` (meta.k8s.io/v1 TableColumnDefinition and the function that fills it). */
 export interface Column<T extends KubeObject> {
   readonly name: string;
-  readonly type: 'string' | 'integer' | 'boolean';
+  readonly type: 'string' | 'integer' | 'boolean' | 'date';
   readonly format?: 'name';
   /** 0 is always shown, 1 only with `-o wide`. */
   readonly priority?: 0 | 1;
@@ -47,6 +47,8 @@ export interface Strategy<T extends KubeObject> {
   validateUpdate?(object: T, old: T): StatusCause[];
   /** For a write of the status; says which subresource it came by, such as `status`. */
   validateStatus?(object: T, old: T, subresource: string): StatusCause[];
+  /** Told to the writer of an object that is accepted, one `Warning` header each; `old` is missing for a new one. */
+  warnings?(object: T, old: T | undefined): string[];
   /** A creator may give the status too (upstream: nodes). */
   keepsStatusOnCreate?: boolean;
   /** `metadata.generation` counts changes of everything but metadata and status. */

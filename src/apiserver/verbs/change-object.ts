@@ -1,4 +1,6 @@
 /** The end of every write to an object that exists: one part of it changed, stored, answered. */
+import { deepCopy } from '../../apimachinery/equality.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { Part } from '../registry/preparation.ts';
 import { type UpdateRequest, updateObject } from '../registry/update.ts';
 import type { RequestScope } from '../request-scope.ts';
@@ -11,6 +13,14 @@ export interface Change extends Pick<UpdateRequest, 'change' | 'dryRun'> {
 export async function changeObject(scope: RequestScope, wanted: Change): Promise<Response> {
   const { server, definition, info, user } = scope;
   const { namespace, name, subresource } = info;
-  const object = await updateObject(server, { definition, namespace, name, subresource, user, ...wanted });
+  const warn = wanted.part === 'main' ? definition.strategy.warnings : undefined;
+  let old: KubeObject | undefined;
+  const change = (current: KubeObject) => {
+    if (warn) old = deepCopy(current);
+    return wanted.change(current);
+  };
+  const request = { definition, namespace, name, subresource, user, ...wanted, change };
+  const object = await updateObject(server, request);
+  scope.warnings.push(...(warn?.(object, old) ?? []));
   return respondObject(scope, 200, { object });
 }

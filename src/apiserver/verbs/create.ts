@@ -13,5 +13,6 @@ export async function create(scope: RequestScope): Promise<Response> {
     return respondObject(scope, 201, { object: await answerReview(server, definition, user, object) });
   }
   const created = await createObject(server, { definition, namespace: info.namespace, user, dryRun, object });
+  scope.warnings.push(...(definition.strategy.warnings?.(created, undefined) ?? []));
   return respondObject(scope, 201, { object: created });
 }
