@@ -3,8 +3,11 @@
 import type { FieldTable } from '../apimachinery/field-types.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import { createTypeTable } from '../apimachinery/type-table.ts';
+import { controllerRevisionResource } from './apps/v1/controller-revision.ts';
+import { daemonSetResource } from './apps/v1/daemon-set.ts';
 import { deploymentResource } from './apps/v1/deployment.ts';
 import { replicaSetResource } from './apps/v1/replica-set.ts';
+import { statefulSetResource } from './apps/v1/stateful-set.ts';
 import { selfSubjectAccessReviewResource } from './authorization/v1/self-subject-access-review.ts';
 import { certificateSigningRequestResource } from './certificates/v1/certificate-signing-request.ts';
 import { leaseResource } from './coordination/v1/lease.ts';
@@ -15,6 +18,7 @@ import { namespaceResource } from './core/v1/namespace.ts';
 import { nodeResource } from './core/v1/node.ts';
 import { podResource } from './core/v1/pod.ts';
 import { podTemplateResource } from './core/v1/pod-template.ts';
+import { replicationControllerResource } from './core/v1/replication-controller.ts';
 import { secretResource } from './core/v1/secret.ts';
 import { serviceResource } from './core/v1/service.ts';
 import { serviceAccountResource } from './core/v1/service-account.ts';
@@ -38,6 +42,10 @@ export const registry: readonly ResourceDefinition[] = [
   leaseResource,
   replicaSetResource,
   deploymentResource,
+  daemonSetResource,
+  statefulSetResource,
+  controllerRevisionResource,
+  replicationControllerResource,
   certificateSigningRequestResource,
   selfSubjectAccessReviewResource,
   dnsResource,

@@ -7,7 +7,6 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
     'limitranges LimitRange limits',
     'persistentvolumeclaims PersistentVolumeClaim pvc',
     'persistentvolumes PersistentVolume pv',
-    'replicationcontrollers ReplicationController rc',
     'resourcequotas ResourceQuota quota',
   ],
   'admissionregistration.k8s.io': [
@@ -18,7 +17,6 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   ],
   'apiextensions.k8s.io': ['customresourcedefinitions CustomResourceDefinition crd crds'],
   'apiregistration.k8s.io': ['apiservices APIService'],
-  apps: ['controllerrevisions ControllerRevision', 'daemonsets DaemonSet ds', 'statefulsets StatefulSet sts'],
   autoscaling: ['horizontalpodautoscalers HorizontalPodAutoscaler hpa'],
   batch: ['cronjobs CronJob cj', 'jobs Job'],
   'flowcontrol.apiserver.k8s.io': [

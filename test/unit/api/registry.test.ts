@@ -94,11 +94,33 @@ test('kinds with a status of their own, and kinds whose changes are counted', ()
       .sort();
   assert.deepEqual(
     kinds(({ hasStatus }) => hasStatus),
-    ['CertificateSigningRequest', 'Deployment', 'Dns', 'Namespace', 'Node', 'Pod', 'ReplicaSet', 'Service'],
+    [
+      'CertificateSigningRequest',
+      'DaemonSet',
+      'Deployment',
+      'Dns',
+      'Namespace',
+      'Node',
+      'Pod',
+      'ReplicaSet',
+      'ReplicationController',
+      'Service',
+      'StatefulSet',
+    ],
   );
   assert.deepEqual(
     kinds(({ strategy }) => strategy.countsGenerations),
-    ['Deployment', 'Dns', 'EndpointSlice', 'Pod', 'PodTemplate', 'ReplicaSet'],
+    [
+      'DaemonSet',
+      'Deployment',
+      'Dns',
+      'EndpointSlice',
+      'Pod',
+      'PodTemplate',
+      'ReplicaSet',
+      'ReplicationController',
+      'StatefulSet',
+    ],
   );
   assert.deepEqual(
     kinds(({ namespaced }) => !namespaced),

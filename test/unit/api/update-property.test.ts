@@ -118,6 +118,35 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
   Lease: (draw) => ({ spec: draw.of(undefined, { holderIdentity: 'a' }) }),
   ReplicaSet: (draw) => ({ spec: { ...workload(draw), strategy: undefined } }),
   Deployment: (draw) => ({ spec: workload(draw) }),
+  DaemonSet: (draw) => ({
+    spec: {
+      ...workload(draw),
+      replicas: undefined,
+      strategy: undefined,
+      updateStrategy: draw.of<object | undefined>(
+        undefined,
+        { type: 'OnDelete' },
+        { rollingUpdate: { maxSurge: 0 } },
+      ),
+    },
+  }),
+  StatefulSet: (draw) => ({
+    spec: {
+      ...workload(draw),
+      strategy: undefined,
+      updateStrategy: draw.of<object | undefined>(
+        undefined,
+        { type: 'RollingUpdate' },
+        { rollingUpdate: {} },
+      ),
+      ordinals: draw.of(undefined, {}, { start: 2 }),
+      volumeClaimTemplates: draw.list(1, () => ({ metadata: { name: 'data' }, spec: {} })),
+    },
+  }),
+  ControllerRevision: (draw) => ({ data: { any: draw.labels() }, revision: draw.of(undefined, 3) }),
+  ReplicationController: (draw) => ({
+    spec: { ...workload(draw), strategy: undefined, selector: draw.labels() },
+  }),
   Dns: (draw) => ({
     spec: {
       host: draw.of('a.example', 'b.example'),

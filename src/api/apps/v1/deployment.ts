@@ -4,6 +4,7 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
+import { conditionRules } from '../../shared-rules.ts';
 import { setStrategyDefaults, validateStrategy } from './deployment-strategy.ts';
 import type { Deployment } from './types.gen.ts';
 import { validateSelectorUnchanged, validateWorkload, workloadColumns, workloadScale } from './workload.ts';
@@ -43,10 +44,7 @@ export const deploymentResource: ResourceDefinition<Deployment> = {
     'apps.v1.DeploymentStatus': {},
     'apps.v1.DeploymentStrategy': { defaults: { type: 'RollingUpdate' } },
     'apps.v1.RollingUpdateDeployment': {},
-    'apps.v1.DeploymentCondition': {
-      requires: 'type status',
-      choices: { status: ['True', 'False', 'Unknown'] },
-    },
+    'apps.v1.DeploymentCondition': conditionRules,
   },
   strategy: {
     setDefaults: (deployment) => {
