@@ -9,6 +9,8 @@ import { deploymentResource } from './apps/v1/deployment.ts';
 import { replicaSetResource } from './apps/v1/replica-set.ts';
 import { statefulSetResource } from './apps/v1/stateful-set.ts';
 import { selfSubjectAccessReviewResource } from './authorization/v1/self-subject-access-review.ts';
+import { cronJobResource } from './batch/v1/cron-job.ts';
+import { jobResource } from './batch/v1/job.ts';
 import { certificateSigningRequestResource } from './certificates/v1/certificate-signing-request.ts';
 import { leaseResource } from './coordination/v1/lease.ts';
 import { configMapResource } from './core/v1/config-map.ts';
@@ -46,6 +48,8 @@ export const registry: readonly ResourceDefinition[] = [
   statefulSetResource,
   controllerRevisionResource,
   replicationControllerResource,
+  jobResource,
+  cronJobResource,
   certificateSigningRequestResource,
   selfSubjectAccessReviewResource,
   dnsResource,

@@ -43,6 +43,8 @@ const layouts: Readonly<Record<string, string>> = {
   statefulsets: 'Name|Ready|Age|Containers*|Images*',
   controllerrevisions: 'Name|Controller|Revision|Age',
   replicationcontrollers: 'Name|Desired(i)|Current(i)|Ready(i)|Age|Containers*|Images*|Selector*',
+  jobs: 'Name|Status|Completions|Duration|Age|Containers*|Images*|Selector*',
+  cronjobs: 'Name|Schedule|Timezone|Suspend|Active(i)|Last Schedule|Age|Containers*|Images*|Selector*',
   deployments: 'Name|Ready|Up-to-date|Available|Age|Containers*|Images*|Selector*',
 };
 

@@ -96,9 +96,11 @@ test('kinds with a status of their own, and kinds whose changes are counted', ()
     kinds(({ hasStatus }) => hasStatus),
     [
       'CertificateSigningRequest',
+      'CronJob',
       'DaemonSet',
       'Deployment',
       'Dns',
+      'Job',
       'Namespace',
       'Node',
       'Pod',
@@ -111,10 +113,12 @@ test('kinds with a status of their own, and kinds whose changes are counted', ()
   assert.deepEqual(
     kinds(({ strategy }) => strategy.countsGenerations),
     [
+      'CronJob',
       'DaemonSet',
       'Deployment',
       'Dns',
       'EndpointSlice',
+      'Job',
       'Pod',
       'PodTemplate',
       'ReplicaSet',

@@ -46,6 +46,13 @@ const proxied = 'create,delete,get,patch,update';
 const expected = [
   'certificates.k8s.io/v1 certificatesigningrequests/approval CertificateSigningRequest get,patch,update',
   'certificates.k8s.io/v1 certificatesigningrequests/status CertificateSigningRequest get,patch,update',
+  'apps/v1 daemonsets/status DaemonSet get,patch,update',
+  'apps/v1 statefulsets/status StatefulSet get,patch,update',
+  'autoscaling/v1 statefulsets/scale Scale get,patch,update',
+  'autoscaling/v1 replicationcontrollers/scale Scale get,patch,update',
+  'v1 replicationcontrollers/status ReplicationController get,patch,update',
+  'batch/v1 cronjobs/status CronJob get,patch,update',
+  'batch/v1 jobs/status Job get,patch,update',
   'v1 namespaces/finalize Namespace update',
   'v1 namespaces/status Namespace get,patch,update',
   `v1 nodes/proxy NodeProxyOptions ${proxied}`,
