@@ -11,12 +11,13 @@ export function interfaceFiles(api: ApiTypes): ReadonlyMap<string, string> {
   const served = new Set(
     registry.flatMap(({ typeName }) => (typeName.includes('.') ? [packageOf(typeName)] : [])),
   );
-  return new Map([...served, 'meta.v1'].map((name) => [name, fileOf(name, api)]));
+  const packages = served.add('meta.v1');
+  return new Map([...packages].map((name) => [name, fileOf(name, api, packages)]));
 }
 
-function fileOf(name: string, api: ApiTypes): string {
+function fileOf(name: string, api: ApiTypes, packages: ReadonlySet<string>): string {
   const byName = new Map(api.types.map((type) => [type.name, type]));
-  const writer = new InterfaceWriter(name, api.choices, byName);
+  const writer = new InterfaceWriter(name, packages, api.choices, byName);
   const bodies = api.types
     .filter((type) => packageOf(type.name) === name && !parts.has(type.name))
     .map((type) => writer.interfaceOf(type));
@@ -32,16 +33,19 @@ const parts: ReadonlySet<string> = new Set(['meta.v1.TypeMeta']);
 
 class InterfaceWriter {
   readonly #package: string;
+  readonly #packages: ReadonlySet<string>;
   readonly #choices: ReadonlyMap<string, readonly string[]>;
   readonly #types: ReadonlyMap<string, ApiType>;
   readonly #imported = new Map<string, Set<string>>();
 
   constructor(
     name: string,
+    packages: ReadonlySet<string>,
     choices: ReadonlyMap<string, readonly string[]>,
     types: ReadonlyMap<string, ApiType>,
   ) {
     this.#package = name;
+    this.#packages = packages;
     this.#choices = choices;
     this.#types = types;
   }
@@ -98,8 +102,10 @@ class InterfaceWriter {
     return this.#choices.has(type) ? 'string' : this.#typeText(type);
   }
 
+  /** What stands in a package without a file is no more than kept. */
   #reference(type: string): string {
     const name = packageOf(type);
+    if (!this.#packages.has(name)) return 'unknown';
     return name === this.#package ? shortName(type) : this.#import(shortName(type), name);
   }
 

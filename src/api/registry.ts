@@ -4,9 +4,14 @@ import type { FieldTable } from '../apimachinery/field-types.ts';
 import { storedOf } from '../apimachinery/kind-set.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import { createTypeTable } from '../apimachinery/type-table.ts';
+import { controllerRevisionResource } from './apps/v1/controller-revision.ts';
+import { daemonSetResource } from './apps/v1/daemon-set.ts';
 import { deploymentResource } from './apps/v1/deployment.ts';
 import { replicaSetResource } from './apps/v1/replica-set.ts';
+import { statefulSetResource } from './apps/v1/stateful-set.ts';
 import { selfSubjectAccessReviewResource } from './authorization/v1/self-subject-access-review.ts';
+import { cronJobResource } from './batch/v1/cron-job.ts';
+import { jobResource } from './batch/v1/job.ts';
 import { certificateSigningRequestResource } from './certificates/v1/certificate-signing-request.ts';
 import { leaseResource } from './coordination/v1/lease.ts';
 import { configMapResource } from './core/v1/config-map.ts';
@@ -18,6 +23,7 @@ import { persistentVolumeResource } from './core/v1/persistent-volume.ts';
 import { persistentVolumeClaimResource } from './core/v1/persistent-volume-claim.ts';
 import { podResource } from './core/v1/pod.ts';
 import { podTemplateResource } from './core/v1/pod-template.ts';
+import { replicationControllerResource } from './core/v1/replication-controller.ts';
 import { secretResource } from './core/v1/secret.ts';
 import { serviceResource } from './core/v1/service.ts';
 import { serviceAccountResource } from './core/v1/service-account.ts';
@@ -54,6 +60,12 @@ export const registry: readonly ResourceDefinition[] = [
   leaseResource,
   replicaSetResource,
   deploymentResource,
+  daemonSetResource,
+  statefulSetResource,
+  controllerRevisionResource,
+  replicationControllerResource,
+  jobResource,
+  cronJobResource,
   certificateSigningRequestResource,
   selfSubjectAccessReviewResource,
   roleResource,

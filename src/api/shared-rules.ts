@@ -1,7 +1,10 @@
 /** The rules of types that stand in many kinds. */
-import type { RulesByType } from '../apimachinery/type-rules.ts';
+import type { RulesByType, TypeRules } from '../apimachinery/type-rules.ts';
 
 export const conditionStatuses = ['True', 'False', 'Unknown'] as const;
+
+/** Of a condition in the status of a kind that has a type of its own for it. */
+export const conditionRules: TypeRules = { requires: 'type status', choices: { status: conditionStatuses } };
 
 export const sharedRules: RulesByType = {
   'meta.v1.ObjectMeta': {},

@@ -3,14 +3,14 @@
  * only fields its type knows, each of the right JSON type, with the constant defaults. `null` means absent, quantities
  * and times become canonical, an empty text in a field that has a default or choices is an unset field, a missing struct
  * is an empty one, so that its required fields are named. A value of the wrong type ends it with a TypeMismatch; unknown
- * fields, wrong choices and missing fields are collected.
+ * fields, wrong choices, numbers out of their limits and missing fields are collected.
  */
 import { deepCopy, deepEqual, isRecord, type JsonObject, setOwn } from './equality.ts';
-import { notSupportedCause, requiredCause } from './field-error.ts';
+import { invalidCause, notSupportedCause, requiredCause } from './field-error.ts';
 import { type Field, type FieldType, goTypeName, type ObjectType, shortTypeName } from './field-types.ts';
 import { conformScalar, goName, mismatch, type Place as ScalarPlace, zeroOf } from './scalars.ts';
 import { maxCauses, type StatusCause } from './status-error.ts';
-import { completedFields } from './type-rules.ts';
+import { completedFields, type Limits } from './type-rules.ts';
 
 /** At most this many unknown fields are reported, as upstream (sigs.k8s.io/json saveStrictError); and ignored ones. */
 const maxReported = 100;
@@ -65,8 +65,18 @@ function decodeObject(value: unknown, type: ObjectType, place: Place): JsonObjec
 function judge(value: unknown, { rule, choices, type }: Field, path: string, findings: Findings): void {
   if (choices && type.kind === 'scalar' && !choices.includes(String(value)))
     addCause(findings, notSupportedCause(path, value, choices));
+  if (rule?.limits && !isWithin(value, rule.limits))
+    addCause(findings, invalidCause(path, value, limitsText(rule.limits)));
   if (rule && !rule.acts && isMeant(value, rule.quiet)) report(findings.ignored, path);
 }
+
+const isWithin = (value: unknown, [least, greatest = Infinity]: Limits) =>
+  typeof value !== 'number' || (value >= least && value <= greatest);
+
+const limitsText = ([least, greatest]: Limits) =>
+  greatest === undefined
+    ? `must be greater than or equal to ${least}`
+    : `must be between ${least} and ${greatest}, inclusive`;
 
 function complete(result: JsonObject, field: Field, owner: string, place: Place): void {
   if (Object.hasOwn(result, field.name)) return;

@@ -12,6 +12,11 @@ export function invalidCause(path: string, value: unknown, detail: string): Stat
   return cause('FieldValueInvalid', path, `Invalid value: ${showValue(value)}: ${detail}`);
 }
 
+/** Of values that are wrong together, so that none of them is shown. */
+export function invalidTogetherCause(path: string, detail: string): StatusCause {
+  return cause('FieldValueInvalid', path, `Invalid value: ${detail}`);
+}
+
 export function duplicateCause(path: string, value: unknown): StatusCause {
   return cause('FieldValueDuplicate', path, `Duplicate value: ${showValue(value)}`);
 }

@@ -72,6 +72,8 @@ export interface Strategy<T extends KubeObject> {
   checkName?(name: string): string[];
   /** Seconds between a delete and the removal, when an agent must stop something first (pods); default 0. */
   gracePeriodSeconds?(object: T, requested: number | undefined): number;
+  /** What it owns stays when a delete does not say otherwise (upstream: kinds older than the garbage collector). */
+  readonly orphansByDefault?: true;
 }
 
 /** Reads a selectable field. A method's type, so that a table of all kinds can hold every kind's getters. */

@@ -1,4 +1,4 @@
-/** What minik8s adds to the types of Kubernetes: which fields it acts on, their defaults and choices. */
+/** What minik8s adds to the types of Kubernetes: which fields it acts on, their defaults, choices and limits. */
 import type { Field, ObjectType } from './field-types.ts';
 
 /** Of one type, wherever it stands. Names of fields are separated by blanks. */
@@ -13,9 +13,14 @@ export interface TypeRules {
   readonly defaults?: Readonly<Record<string, unknown>>;
   /** The values of a text, where Kubernetes' type does not name them or has others; none for any text. */
   readonly choices?: Readonly<Record<string, readonly string[]>>;
+  /** The least and the greatest value of a number; no greatest one when it is left out. */
+  readonly limits?: Readonly<Record<string, Limits>>;
   /** Values of fields not acted on that ask for nothing; `any` for every value. */
   readonly quiet?: Readonly<Record<string, readonly unknown[] | 'any'>>;
 }
+
+/** Both are allowed values. */
+export type Limits = readonly [least: number, greatest?: number];
 
 /** By the name of the type, such as `core.v1.PodSpec`. What is in a type without rules is kept as it is. */
 export type RulesByType = Readonly<Record<string, TypeRules>>;
@@ -26,6 +31,7 @@ export interface FieldRule {
   readonly mandatory: boolean;
   readonly default?: unknown;
   readonly quiet?: readonly unknown[] | 'any';
+  readonly limits?: Limits;
 }
 
 /** The field with what the rules say of it. Every object is of a kind, in a version, and has metadata. */
@@ -35,6 +41,7 @@ export function ruledField(field: Field, rules: TypeRules): Field {
   const acts = rules.acts === undefined || objectFields.has(name) || listed(rules.acts);
   const choices = rules.choices?.[name] ?? field.choices;
   const quiet = rules.quiet?.[name];
+  const limits = rules.limits?.[name];
   return {
     ...field,
     ...(choices && { choices: choices.length > 0 ? choices : undefined }),
@@ -43,6 +50,7 @@ export function ruledField(field: Field, rules: TypeRules): Field {
       mandatory: acts && !listed(rules.mayLack) && (field.required || listed(rules.requires)),
       ...(rules.defaults && Object.hasOwn(rules.defaults, name) && { default: rules.defaults[name] }),
       ...(quiet !== undefined && { quiet }),
+      ...(limits && { limits }),
     },
   };
 }

@@ -5,7 +5,6 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   '': [
     'componentstatuses ComponentStatus cs',
     'limitranges LimitRange limits',
-    'replicationcontrollers ReplicationController rc',
     'resourcequotas ResourceQuota quota',
   ],
   'admissionregistration.k8s.io': [
@@ -16,9 +15,7 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   ],
   'apiextensions.k8s.io': ['customresourcedefinitions CustomResourceDefinition crd crds'],
   'apiregistration.k8s.io': ['apiservices APIService'],
-  apps: ['controllerrevisions ControllerRevision', 'daemonsets DaemonSet ds', 'statefulsets StatefulSet sts'],
   autoscaling: ['horizontalpodautoscalers HorizontalPodAutoscaler hpa'],
-  batch: ['cronjobs CronJob cj', 'jobs Job'],
   'networking.k8s.io': [
     'ingressclasses IngressClass',
     'ingresses Ingress ing',

@@ -45,12 +45,19 @@ export function markDeleted(
   now: number,
 ): Deletion {
   const before = deepCopy(object);
-  applyPropagation(object, options.propagationPolicy);
+  applyPropagation(object, options.propagationPolicy ?? defaultPropagation(definition, object));
   const { deletionTimestamp } = object.metadata;
   if (deletionTimestamp) shortenGrace(object, deletionTimestamp, options.gracePeriodSeconds, now);
   else startDeletion(definition, object, options.gracePeriodSeconds, now);
   if (isFullyFinalized(object)) return { type: 'remove' };
   return deepEqual(object, before) ? { type: 'keep' } : { type: 'mark' };
+}
+
+/** What an earlier delete has decided stays. */
+function defaultPropagation({ strategy }: ResourceDefinition, { metadata }: KubeObject) {
+  const { finalizers = [] } = metadata;
+  const decided = finalizers.includes(orphanFinalizer) || finalizers.includes(foregroundFinalizer);
+  return strategy.orphansByDefault && !decided ? 'Orphan' : undefined;
 }
 
 /** The garbage collector acts on these finalizers (registry/generic/registry deletionFinalizersForGarbageCollection). */

@@ -53,6 +53,13 @@ const layouts: Readonly<Record<string, string>> = {
   prioritylevelconfigurations: 'Name|Type|NominalConcurrencyShares|Queues|HandSize|QueueLengthLimit|Age',
   dnses: 'Name|Host|Paths|Ready|Age',
   replicasets: 'Name|Desired(i)|Current(i)|Ready(i)|Age|Containers*|Images*|Selector*',
+  daemonsets:
+    'Name|Desired(i)|Current(i)|Ready(i)|Up-to-date(i)|Available(i)|Node Selector|Age|Containers*|Images*|Selector*',
+  statefulsets: 'Name|Ready|Age|Containers*|Images*',
+  controllerrevisions: 'Name|Controller|Revision|Age',
+  replicationcontrollers: 'Name|Desired(i)|Current(i)|Ready(i)|Age|Containers*|Images*|Selector*',
+  jobs: 'Name|Status|Completions|Duration|Age|Containers*|Images*|Selector*',
+  cronjobs: 'Name|Schedule|Timezone|Suspend|Active(i)|Last Schedule|Age|Containers*|Images*|Selector*',
   deployments: 'Name|Ready|Up-to-date|Available|Age|Containers*|Images*|Selector*',
 };
 

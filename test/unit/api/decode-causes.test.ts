@@ -122,6 +122,7 @@ function* breakages(
     if (choices && inner.kind === 'scalar')
       for (const text of ['Bad', 'constructor']) yield [[...path, name], text];
     if (rule?.mandatory) yield [[...path, name], undefined];
+    if (rule?.limits) yield [[...path, name], rule.limits[0] - 1];
     yield* breakages(inner, [...path, name], [...inside, type.object.name]);
   }
 }
@@ -134,7 +135,7 @@ function put(object: unknown, path: readonly (string | number)[], value: unknown
 }
 
 for (const definition of registry) {
-  test(`${definition.kind}: whatever is missing or no choice, its name is judged too`, () => {
+  test(`${definition.kind}: whatever is missing, no choice or out of limits, its name is judged too`, () => {
     const type: FieldType = { kind: 'object', object: objectTypeOf(definition, kindFields) };
     const base = {
       ...(full(type) as object),

@@ -23,11 +23,11 @@ const words = (text = '') => text.split(' ').filter((word) => word !== '');
 
 test('every rule is of a type and of fields that Kubernetes has', () => {
   const wrong = Object.entries(rules).flatMap(
-    ([name, { acts, requires, mayLack, defaults, choices, quiet }]) => {
+    ([name, { acts, requires, mayLack, defaults, choices, limits, quiet }]) => {
       const fields = kubernetesFields.typeOf(name)?.fields;
       if (!fields) return [name];
       const named = [acts, requires, mayLack].flatMap(words);
-      const keys = [defaults, choices, quiet].flatMap((table) => Object.keys(table ?? {}));
+      const keys = [defaults, choices, limits, quiet].flatMap((table) => Object.keys(table ?? {}));
       return [...named, ...keys].filter((field) => !fields.has(field)).map((field) => `${name}.${field}`);
     },
   );
@@ -109,9 +109,12 @@ test('kinds with a status of their own, and kinds whose changes are counted', ()
     kinds(({ hasStatus }) => hasStatus),
     [
       'CertificateSigningRequest',
+      'CronJob',
+      'DaemonSet',
       'Deployment',
       'Dns',
       'FlowSchema',
+      'Job',
       'Namespace',
       'Node',
       'PersistentVolume',
@@ -119,7 +122,9 @@ test('kinds with a status of their own, and kinds whose changes are counted', ()
       'Pod',
       'PriorityLevelConfiguration',
       'ReplicaSet',
+      'ReplicationController',
       'Service',
+      'StatefulSet',
       'VolumeAttachment',
     ],
   );
@@ -127,14 +132,19 @@ test('kinds with a status of their own, and kinds whose changes are counted', ()
     kinds(({ strategy }) => strategy.countsGenerations),
     [
       'CSIDriver',
+      'CronJob',
+      'DaemonSet',
       'Deployment',
       'Dns',
       'EndpointSlice',
       'FlowSchema',
+      'Job',
       'Pod',
       'PodTemplate',
       'PriorityLevelConfiguration',
       'ReplicaSet',
+      'ReplicationController',
+      'StatefulSet',
     ],
   );
   assert.deepEqual(

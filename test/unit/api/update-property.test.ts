@@ -83,6 +83,17 @@ const workload = (draw: Draw) => ({
   template: { metadata: { labels: { app: 'web' } }, spec: podSpec(draw) },
 });
 
+const job = (draw: Draw) => ({
+  parallelism: draw.of(undefined, 0, 3),
+  completions: draw.of(undefined, 5),
+  completionMode: draw.of(undefined, 'Indexed'),
+  backoffLimitPerIndex: draw.of(undefined, 1),
+  podFailurePolicy: draw.of<object | undefined>(undefined, {
+    rules: [{ action: 'Count', onPodConditions: [{ type: 'a' }] }],
+  }),
+  template: { metadata: { labels: draw.labels() }, spec: { ...podSpec(draw), restartPolicy: 'Never' } },
+});
+
 const service = (draw: Draw) => ({
   type: draw.of(undefined, 'ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'),
   clusterIP: draw.of(undefined, 'None', '10.96.0.9'),
@@ -199,6 +210,43 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
         { limitResponse: { type: 'Queue', queuing: { queues: draw.of(undefined, 0, 5) } } },
       ),
       exempt: draw.of(undefined, {}),
+    },
+  }),
+  DaemonSet: (draw) => ({
+    spec: {
+      ...workload(draw),
+      replicas: undefined,
+      strategy: undefined,
+      updateStrategy: draw.of<object | undefined>(
+        undefined,
+        { type: 'OnDelete' },
+        { rollingUpdate: { maxSurge: 0 } },
+      ),
+    },
+  }),
+  StatefulSet: (draw) => ({
+    spec: {
+      ...workload(draw),
+      strategy: undefined,
+      updateStrategy: draw.of<object | undefined>(
+        undefined,
+        { type: 'RollingUpdate' },
+        { rollingUpdate: {} },
+      ),
+      ordinals: draw.of(undefined, {}, { start: 2 }),
+      volumeClaimTemplates: draw.list(1, () => ({ metadata: { name: 'data' }, spec: {} })),
+    },
+  }),
+  ControllerRevision: (draw) => ({ data: { any: draw.labels() }, revision: draw.of(undefined, 3) }),
+  ReplicationController: (draw) => ({
+    spec: { ...workload(draw), strategy: undefined, selector: draw.labels() },
+  }),
+  Job: (draw) => ({ spec: job(draw) }),
+  CronJob: (draw) => ({
+    spec: {
+      schedule: '@hourly',
+      suspend: draw.of(undefined, true),
+      jobTemplate: { metadata: draw.of(undefined, { labels: { a: 'b' } }), spec: job(draw) },
     },
   }),
   Dns: (draw) => ({

@@ -155,6 +155,18 @@ test('choices are Kubernetes’ own or the rules’; none take any text; those o
   assert.deepEqual(causes({ choices: { mode: [] } }), []);
 });
 
+test('a number out of its limits is named, one that is absent is not', () => {
+  const rules = { 'a.v1.Thing': { acts: '', limits: { number: [0], count: [1, 9] } } } satisfies RulesByType;
+  const causes = (value: unknown) => decode(value, rules).causes;
+  for (const good of [{}, { number: 0, count: 1 }, { number: 2 ** 31 - 1, count: 9 }, { number: null }])
+    assert.deepEqual(causes(good), []);
+  assert.deepEqual(causes({ number: -1, count: 0 }), [
+    'number: Invalid value: -1: must be greater than or equal to 0',
+    'count: Invalid value: 0: must be between 1 and 9, inclusive',
+  ]);
+  assert.deepEqual(causes({ count: 10 }), ['count: Invalid value: 10: must be between 1 and 9, inclusive']);
+});
+
 test('a field that is not acted on is kept and named when its value asks for something', () => {
   const rules = {
     'a.v1.Thing': { acts: 'name', quiet: { number: [7, 8], other: 'any' as const } },

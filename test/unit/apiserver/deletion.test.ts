@@ -36,6 +36,7 @@ interface Case {
 const definitionOf = (definition: unknown) => definition as ResourceDefinition;
 const maps = definitionOf(configMapResource);
 const pods = definitionOf(podResource);
+const keeping: ResourceDefinition = { ...maps, strategy: { ...maps.strategy, orphansByDefault: true } };
 
 const cases: readonly Case[] = [
   { what: 'nothing holds it', definition: maps, object: object('ConfigMap', {}), result: 'remove' },
@@ -63,6 +64,30 @@ const cases: readonly Case[] = [
     options: { propagationPolicy: 'Orphan' },
     result: 'mark',
     expect: { finalizers: ['a/b', 'orphan'] },
+  },
+  {
+    what: 'its kind orphans what it owns',
+    definition: keeping,
+    object: object('ConfigMap', {}),
+    result: 'mark',
+    expect: { finalizers: ['orphan'] },
+  },
+  {
+    what: 'the foreground was asked for before, in a kind that orphans',
+    definition: keeping,
+    object: object('ConfigMap', {
+      finalizers: ['foregroundDeletion'],
+      deletionTimestamp: at(-5),
+      deletionGracePeriodSeconds: 0,
+    }),
+    result: 'keep',
+  },
+  {
+    what: 'its kind orphans, and the delete says otherwise',
+    definition: keeping,
+    object: object('ConfigMap', {}),
+    options: { propagationPolicy: 'Background' },
+    result: 'remove',
   },
   {
     what: 'the foreground is given up',

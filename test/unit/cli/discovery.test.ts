@@ -103,11 +103,16 @@ test('what is not served is refused by name', () => {
     assert.throws(() => findResource(all, word), {
       message: /^the server doesn't have a resource type ".*"\. Did you mean pods?\?$/,
     });
-  for (const word of ['job', 'Jobs', 'jobs.batch', 'jobs.v1.batch'])
+  for (const word of [
+    'apiservice',
+    'APIServices',
+    'apiservices.apiregistration.k8s.io',
+    'apiservices.v1.apiregistration.k8s.io',
+  ])
     assert.throws(() => findResource(all, word), {
-      message: 'jobs are known to Kubernetes, not served by minik8s',
+      message: 'apiservices are known to Kubernetes, not served by minik8s',
     });
-  assert.throws(() => findResource(all, 'jobs.apps'), { message: /^the server doesn't have/ });
+  assert.throws(() => findResource(all, 'apiservices.apps'), { message: /^the server doesn't have/ });
   assert.equal(resourceOfKind(all, 'v1', 'Deployment'), undefined);
   assert.equal(resourceOfKind(all, 'apps/v1', 'Deployment')?.plural, 'deployments');
 });

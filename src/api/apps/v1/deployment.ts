@@ -4,7 +4,7 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
-import { nonNegative } from '../../core/v1/pod-template-validation.ts';
+import { conditionRules } from '../../shared-rules.ts';
 import { setStrategyDefaults, validateStrategy } from './deployment-strategy.ts';
 import type { Deployment } from './types.gen.ts';
 import { validateSelectorUnchanged, validateWorkload, workloadColumns, workloadScale } from './workload.ts';
@@ -14,11 +14,7 @@ export type { Deployment } from './types.gen.ts';
 function validateRollout({ spec }: Deployment): StatusCause[] {
   const { progressDeadlineSeconds, minReadySeconds = 0 } = spec;
   const path = 'spec.progressDeadlineSeconds';
-  const causes = [
-    ...nonNegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit'),
-    ...nonNegative(progressDeadlineSeconds, path),
-    ...validateStrategy(spec.strategy, 'spec.strategy'),
-  ];
+  const causes = validateStrategy(spec.strategy, 'spec.strategy');
   if (progressDeadlineSeconds <= minReadySeconds)
     causes.push(invalidCause(path, progressDeadlineSeconds, 'must be greater than minReadySeconds'));
   return causes;
@@ -38,14 +34,17 @@ export const deploymentResource: ResourceDefinition<Deployment> = {
     'apps.v1.Deployment': {},
     'apps.v1.DeploymentSpec': {
       defaults: { replicas: 1, strategy: {}, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 },
+      limits: {
+        replicas: [0],
+        minReadySeconds: [0],
+        revisionHistoryLimit: [0],
+        progressDeadlineSeconds: [0],
+      },
     },
     'apps.v1.DeploymentStatus': {},
     'apps.v1.DeploymentStrategy': { defaults: { type: 'RollingUpdate' } },
     'apps.v1.RollingUpdateDeployment': {},
-    'apps.v1.DeploymentCondition': {
-      requires: 'type status',
-      choices: { status: ['True', 'False', 'Unknown'] },
-    },
+    'apps.v1.DeploymentCondition': conditionRules,
   },
   strategy: {
     setDefaults: (deployment) => {

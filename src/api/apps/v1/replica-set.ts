@@ -1,6 +1,7 @@
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
+import { conditionRules } from '../../shared-rules.ts';
 import type { ReplicaSet } from './types.gen.ts';
 import { validateSelectorUnchanged, validateWorkload, workloadColumns, workloadScale } from './workload.ts';
 
@@ -18,12 +19,13 @@ export const replicaSetResource: ResourceDefinition<ReplicaSet> = {
   typeName: 'apps.v1.ReplicaSet',
   rules: {
     'apps.v1.ReplicaSet': {},
-    'apps.v1.ReplicaSetSpec': { requires: 'template', defaults: { replicas: 1 } },
-    'apps.v1.ReplicaSetStatus': { mayLack: 'replicas', defaults: { replicas: 0 } },
-    'apps.v1.ReplicaSetCondition': {
-      requires: 'type status',
-      choices: { status: ['True', 'False', 'Unknown'] },
+    'apps.v1.ReplicaSetSpec': {
+      requires: 'template',
+      defaults: { replicas: 1 },
+      limits: { replicas: [0], minReadySeconds: [0] },
     },
+    'apps.v1.ReplicaSetStatus': { mayLack: 'replicas', defaults: { replicas: 0 } },
+    'apps.v1.ReplicaSetCondition': conditionRules,
   },
   strategy: {
     setDefaults: (replicaSet) => setPodTemplateDefaults(replicaSet.spec.template),

@@ -10,8 +10,8 @@ export interface ControllerRevision {
   kind: string;
   apiVersion: string;
   metadata: KubeMeta;
-  data: unknown;
-  revision?: number | undefined;
+  data?: unknown | undefined;
+  revision: number;
 }
 
 export interface DaemonSet {
@@ -23,8 +23,8 @@ export interface DaemonSet {
 }
 
 export interface DaemonSetCondition {
-  type?: string | undefined;
-  status?: string | undefined;
+  type: string;
+  status: 'True' | 'False' | 'Unknown';
   lastTransitionTime?: string | undefined;
   reason?: string | undefined;
   message?: string | undefined;
@@ -33,9 +33,9 @@ export interface DaemonSetCondition {
 export interface DaemonSetSpec {
   selector: LabelSelector;
   template: PodTemplateSpec;
-  updateStrategy?: DaemonSetUpdateStrategy | undefined;
+  updateStrategy: DaemonSetUpdateStrategy;
   minReadySeconds?: number | undefined;
-  revisionHistoryLimit?: number | undefined;
+  revisionHistoryLimit: number;
 }
 
 export interface DaemonSetStatus {
@@ -52,7 +52,7 @@ export interface DaemonSetStatus {
 }
 
 export interface DaemonSetUpdateStrategy {
-  type?: 'OnDelete' | 'RollingUpdate' | undefined;
+  type: 'OnDelete' | 'RollingUpdate';
   rollingUpdate?: RollingUpdateDaemonSet | undefined;
 }
 
@@ -158,33 +158,33 @@ export interface StatefulSet {
 }
 
 export interface StatefulSetCondition {
-  type?: string | undefined;
-  status?: string | undefined;
+  type: string;
+  status: 'True' | 'False' | 'Unknown';
   lastTransitionTime?: string | undefined;
   reason?: string | undefined;
   message?: string | undefined;
 }
 
 export interface StatefulSetOrdinals {
-  start?: number | undefined;
+  start: number;
 }
 
 export interface StatefulSetPersistentVolumeClaimRetentionPolicy {
-  whenDeleted?: string | undefined;
-  whenScaled?: string | undefined;
+  whenDeleted: 'Retain' | 'Delete';
+  whenScaled: 'Retain' | 'Delete';
 }
 
 export interface StatefulSetSpec {
-  replicas?: number | undefined;
+  replicas: number;
   selector: LabelSelector;
   template: PodTemplateSpec;
   volumeClaimTemplates?: PersistentVolumeClaim[] | undefined;
   serviceName?: string | undefined;
-  podManagementPolicy?: 'OrderedReady' | 'Parallel' | undefined;
-  updateStrategy?: StatefulSetUpdateStrategy | undefined;
-  revisionHistoryLimit?: number | undefined;
+  podManagementPolicy: 'OrderedReady' | 'Parallel';
+  updateStrategy: StatefulSetUpdateStrategy;
+  revisionHistoryLimit: number;
   minReadySeconds?: number | undefined;
-  persistentVolumeClaimRetentionPolicy?: StatefulSetPersistentVolumeClaimRetentionPolicy | undefined;
+  persistentVolumeClaimRetentionPolicy: StatefulSetPersistentVolumeClaimRetentionPolicy;
   ordinals?: StatefulSetOrdinals | undefined;
 }
 
@@ -198,10 +198,10 @@ export interface StatefulSetStatus {
   updateRevision?: string | undefined;
   collisionCount?: number | undefined;
   conditions?: StatefulSetCondition[] | undefined;
-  availableReplicas?: number | undefined;
+  availableReplicas: number;
 }
 
 export interface StatefulSetUpdateStrategy {
-  type?: 'OnDelete' | 'Recreate' | 'RollingUpdate' | undefined;
+  type?: 'RollingUpdate' | 'OnDelete' | undefined;
   rollingUpdate?: RollingUpdateStatefulSetStrategy | undefined;
 }

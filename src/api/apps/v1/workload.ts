@@ -1,4 +1,4 @@
-/** What ReplicaSet and Deployment share: a selector, a template of pods and a wanted number of them. */
+/** What the kinds that keep pods running share: a selector, a template of pods and mostly a wanted number of them. */
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { formatSelector, matches, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
@@ -8,17 +8,17 @@ import type { Column } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateLabels } from '../../../apimachinery/validate-meta.ts';
 import { none } from '../../columns.ts';
-import { nonNegative, validatePodTemplate, validateRestarts } from '../../core/v1/pod-template-validation.ts';
+import { validatePodTemplate, validateRestarts } from '../../core/v1/pod-template-validation.ts';
 import type { PodTemplateSpec } from '../../core/v1/types.gen.ts';
 import type { LabelSelector } from '../../meta/v1/types.gen.ts';
 
 export interface Workload extends KubeObject {
-  spec: {
-    replicas: number;
-    minReadySeconds?: number | undefined;
-    selector: LabelSelector;
-    template: PodTemplateSpec;
-  };
+  spec: { selector: LabelSelector; template: PodTemplateSpec };
+}
+
+/** One with a wanted number of pods. */
+interface ScaledWorkload extends Workload {
+  spec: Workload['spec'] & { replicas: number };
   status?: { replicas?: number | undefined } | undefined;
 }
 
@@ -28,23 +28,19 @@ export const selectorText = (workload: Workload) =>
 
 /** How the scale subresource reads and writes them. */
 export const workloadScale = {
-  getReplicas: ({ spec }: Workload) => spec.replicas,
-  setReplicas: ({ spec }: Workload, replicas: number) => {
+  getReplicas: ({ spec }: ScaledWorkload) => spec.replicas,
+  setReplicas: ({ spec }: ScaledWorkload, replicas: number) => {
     spec.replicas = replicas;
   },
-  statusReplicas: ({ status }: Workload) => status?.replicas ?? 0,
+  statusReplicas: ({ status }: ScaledWorkload) => status?.replicas ?? 0,
   selector: selectorText,
 };
 
 export function validateWorkload({ kind, spec }: Workload): StatusCause[] {
   return [
-    ...nonNegative(spec.replicas, 'spec.replicas'),
-    ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
-    ...validateLabelSelector(spec.selector, 'spec.selector'),
     ...validateSelection(kind, spec),
     ...validatePodTemplate(spec.template, 'spec.template'),
-    ...validateRestarts(spec.template, 'spec.template'),
-    ...noDeadline(kind, spec.template),
+    ...validateEndlessPods(kind, spec.template),
   ];
 }
 
@@ -55,12 +51,16 @@ export function validateSelectorUnchanged({ spec }: Workload, { spec: old }: Wor
 }
 
 /** An empty selector would adopt every pod; one that misses its own template would create pods without end. */
-function validateSelection(kind: string, { selector, template }: Workload['spec']): StatusCause[] {
+export function validateSelection(kind: string, { selector, template }: Workload['spec']): StatusCause[] {
+  const causes = validateLabelSelector(selector, 'spec.selector');
   const parsed = selectorFromLabelSelector(selector);
-  if (parsed.requirements.length === 0)
-    return [invalidCause('spec.selector', selector, `empty selector is invalid for ${kind.toLowerCase()}`)];
-  if (matches(parsed, template.metadata.labels)) return [];
+  if (parsed.requirements.length === 0) {
+    const why = `empty selector is invalid for ${kind.toLowerCase()}`;
+    return [...causes, invalidCause('spec.selector', selector, why)];
+  }
+  if (matches(parsed, template.metadata.labels)) return causes;
   return [
+    ...causes,
     invalidCause(
       'spec.template.metadata.labels',
       template.metadata.labels ?? {},
@@ -69,7 +69,12 @@ function validateSelection(kind: string, { selector, template }: Workload['spec'
   ];
 }
 
-/** Pods with a deadline would be replaced for ever. */
+/** Of a workload that replaces pods that have ended: those that end by themselves would be replaced for ever. */
+export const validateEndlessPods = (kind: string, template: PodTemplateSpec): StatusCause[] => [
+  ...validateRestarts(template, 'spec.template'),
+  ...noDeadline(kind, template),
+];
+
 function noDeadline(kind: string, { spec }: PodTemplateSpec): StatusCause[] {
   if (!('activeDeadlineSeconds' in spec) || typeof spec.activeDeadlineSeconds !== 'number') return [];
   const why = `activeDeadlineSeconds in ${kind} is not Supported`;
@@ -103,8 +108,12 @@ function validateExpression(
   return [...causes, ...each];
 }
 
-/** Which containers, which images, which pods: only with `-o wide`. */
-export const workloadColumns: readonly Column<Workload>[] = [
+interface WithTemplate extends KubeObject {
+  spec: { template: PodTemplateSpec };
+}
+
+/** Which containers, which images: only with `-o wide`. */
+export const templateColumns: readonly Column<WithTemplate>[] = [
   {
     name: 'Containers',
     type: 'string',
@@ -119,6 +128,11 @@ export const workloadColumns: readonly Column<Workload>[] = [
     description: 'Images of the containers of the template.',
     cell: ({ spec }) => spec.template.spec.containers.map(({ image }) => image).join(','),
   },
+];
+
+/** And which pods. */
+export const workloadColumns: readonly Column<Workload>[] = [
+  ...templateColumns,
   {
     name: 'Selector',
     type: 'string',

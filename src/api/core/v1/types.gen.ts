@@ -1347,23 +1347,23 @@ export interface ReplicationController {
   kind: string;
   apiVersion: string;
   metadata: KubeMeta;
-  spec?: ReplicationControllerSpec | undefined;
+  spec: ReplicationControllerSpec;
   status?: ReplicationControllerStatus | undefined;
 }
 
 export interface ReplicationControllerCondition {
   type: string;
-  status: string;
+  status: 'True' | 'False' | 'Unknown';
   lastTransitionTime?: string | undefined;
   reason?: string | undefined;
   message?: string | undefined;
 }
 
 export interface ReplicationControllerSpec {
-  replicas?: number | undefined;
+  replicas: number;
   minReadySeconds?: number | undefined;
   selector?: Record<string, string> | undefined;
-  template?: PodTemplateSpec | undefined;
+  template: PodTemplateSpec;
 }
 
 export interface ReplicationControllerStatus {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
-import { cells, created, merge, testCreate, testUpdate, updated } from '../../../fixtures/kinds.ts';
+import { cells, created, merge, testCreate, testUpdate, updated, writer } from '../../../fixtures/kinds.ts';
 
 const disk = {
   apiVersion: 'v1',
@@ -240,10 +240,10 @@ test('a phase that stays keeps its time', () => {
   old.status = { phase: 'Bound', lastPhaseTransitionTime: '2026-01-01T00:00:00Z' };
   const keep = persistentVolumeResource.strategy.prepareForStatusUpdate;
   const same = { ...old, status: { phase: 'Bound', reason: 'x' } };
-  keep?.(same, old);
+  keep?.(same, old, writer);
   assert.deepEqual(same.status, { ...old.status, reason: 'x' });
   const moved = { ...old, status: { phase: 'Released' } };
-  keep?.(moved, old);
+  keep?.(moved, old, writer);
   assert.deepEqual(moved.status, { phase: 'Released' });
   assert.deepEqual(updated(persistentVolumeResource, old, disk).object.status, old.status);
 });

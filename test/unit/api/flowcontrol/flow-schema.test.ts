@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { flowSchemaResource } from '../../../../src/api/flowcontrol/v1/flow-schema.ts';
-import { cells, created, createProblems, testCreate, testUpdate } from '../../../fixtures/kinds.ts';
+import { cells, created, createProblems, testCreate, testUpdate, writer } from '../../../fixtures/kinds.ts';
 
 const schema = {
   apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
@@ -59,7 +59,7 @@ testCreate(flowSchemaResource, schema, [
     'an empty rule',
     { spec: { rules: [{}] } },
     'spec.rules[0].subjects: Required value: subjects must contain at least one value',
-    'spec.rules[0]: Required value: at least one of resourceRules and nonResourceRules has to be non-empty',
+    'spec.rules[0]: Required value: resourceRules or nonResourceRules must not be empty',
   ],
   [
     'a subject without a kind',
@@ -233,7 +233,7 @@ test('it says that nothing is done with it', () => {
 test('a status has conditions, each of another type, and changes nothing else', () => {
   const old = created(flowSchemaResource, schema);
   const object = { ...old, metadata: { ...old.metadata, labels: { a: 'b' } }, status: {} };
-  flowSchemaResource.strategy.prepareForStatusUpdate?.(object, old);
+  flowSchemaResource.strategy.prepareForStatusUpdate?.(object, old, writer);
   assert.deepEqual(object.metadata, old.metadata);
   const causes = (...types: string[]) => {
     object.status = { conditions: types.map((type) => ({ type })) };

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Namespace, namespaceResource } from '../../../../src/api/core/v1/namespace.ts';
 import { registry } from '../../../../src/api/registry.ts';
+import { KindSet } from '../../../../src/apimachinery/kind-set.ts';
 import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
 import { RevisionMismatchError, type Store } from '../../../../src/storage/store.ts';
 import { startTestServer, type TestServer } from '../../../fixtures/api-server.ts';
@@ -36,10 +37,10 @@ describe('warnings of a kind', () => {
     },
   });
   before(async () => {
-    const definitions = registry.map((kind) =>
-      kind.kind === 'Namespace' ? (telling as unknown as ResourceDefinition) : kind,
+    const kinds = new KindSet(
+      registry.map((kind) => (kind.kind === 'Namespace' ? (telling as unknown as ResourceDefinition) : kind)),
     );
-    server = await startTestServer({ definitions, wrapStore });
+    server = await startTestServer({ kinds, wrapStore });
   });
   after(() => server.stop());
 

@@ -1,0 +1,60 @@
+/** ControllerRevision: a state of a DaemonSet or StatefulSet that it can be rolled back to. */
+import { deepEqual, isRecord } from '../../../apimachinery/equality.ts';
+import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
+import { controllerOf } from '../../../apimachinery/meta.ts';
+import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
+import { ageColumn, nameColumn, none } from '../../columns.ts';
+import type { ControllerRevision } from './types.gen.ts';
+
+export type { ControllerRevision } from './types.gen.ts';
+
+/** `statefulset.apps/web`; without a dot for the core group. */
+function ownerText(revision: ControllerRevision): string {
+  const owner = controllerOf(revision);
+  if (!owner) return none;
+  const group = owner.apiVersion.includes('/') ? owner.apiVersion.split('/')[0] : '';
+  return `${owner.kind.toLowerCase()}${group && `.${group}`}/${owner.name}`;
+}
+
+export const controllerRevisionResource: ResourceDefinition<ControllerRevision> = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'ControllerRevision',
+  plural: 'controllerrevisions',
+  singular: 'controllerrevision',
+  shortNames: [],
+  categories: [],
+  namespaced: true,
+  typeName: 'apps.v1.ControllerRevision',
+  rules: {
+    'apps.v1.ControllerRevision': { mayLack: 'data', defaults: { revision: 0 }, limits: { revision: [0] } },
+  },
+  strategy: {
+    validate: ({ data }) => {
+      if (data === undefined) return [requiredCause('data', 'data is mandatory')];
+      return isRecord(data) ? [] : [requiredCause('data', 'data must be a valid JSON object')];
+    },
+    validateUpdate: ({ data }, old) =>
+      deepEqual(data, old.data) ? [] : [invalidCause('data', data, 'field is immutable')],
+    countsGenerations: false,
+  },
+  hasStatus: false,
+  columns: [
+    nameColumn,
+    {
+      name: 'Controller',
+      type: 'string',
+      description: 'The object whose state this is.',
+      cell: ownerText,
+    },
+    {
+      name: 'Revision',
+      type: 'string',
+      description: 'Its place among the revisions of that object.',
+      cell: ({ revision }) => revision,
+    },
+    ageColumn,
+  ],
+  selectableFields: {},
+  deleteAnswers: 'status',
+};

@@ -1,0 +1,174 @@
+/** Rules of Jobs, and of the Jobs that a CronJob makes (upstream: pkg/apis/batch/validation). */
+import { deepCopy, deepEqual } from '../../../apimachinery/equality.ts';
+import { invalidCause, requiredCause, tooLongCause } from '../../../apimachinery/field-error.ts';
+import { matches, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
+import { checkDns1123Label, checkDns1123Subdomain, nameCauses } from '../../../apimachinery/names.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { validateLabelSelector } from '../../apps/v1/workload.ts';
+import { validatePodTemplate } from '../../core/v1/pod-template-validation.ts';
+import { validateFailurePolicy, validateReplacementPolicy, validateSuccessPolicy } from './job-policies.ts';
+import type { Job, JobSpec } from './types.gen.ts';
+
+/** The indexes that have ended stand in the status, whose size they must not blow up. */
+const mostParallel = 100_000;
+const mostFailedIndexes = 100_000;
+const manyCompletions = 100_000;
+const mostOfMany = 10_000;
+
+const longestManager = 63;
+const urlPath = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
+
+/** Everything but the selector. */
+export function validateJobSpec(spec: JobSpec, path: string): StatusCause[] {
+  const { podFailurePolicy, successPolicy, managedBy } = spec;
+  return [
+    ...(managedBy === undefined ? [] : validateManager(managedBy, `${path}.managedBy`)),
+    ...(spec.completionMode === 'Indexed' ? validateIndexed(spec, path) : validateNotIndexed(spec, path)),
+    ...(spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined
+      ? [requiredCause(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified')]
+      : []),
+    ...(podFailurePolicy ? validateFailurePolicy(spec, `${path}.podFailurePolicy.rules`) : []),
+    ...(successPolicy && spec.completionMode === 'Indexed'
+      ? validateSuccessPolicy(spec, `${path}.successPolicy.rules`)
+      : []),
+    ...validateReplacementPolicy(spec, `${path}.podReplacementPolicy`),
+    ...validatePodTemplate(spec.template, `${path}.template`),
+    ...validateEndingPods(spec, `${path}.template.spec.restartPolicy`),
+  ];
+}
+
+function validateManager(managedBy: string, path: string): StatusCause[] {
+  const causes = domainPathCauses(managedBy, path);
+  return managedBy.length > longestManager ? [...causes, tooLongCause(path, longestManager)] : causes;
+}
+
+/** `example.com/controller` (upstream: IsDomainPrefixedPath). */
+function domainPathCauses(text: string, path: string): StatusCause[] {
+  if (text === '') return [requiredCause(path)];
+  const slash = text.indexOf('/');
+  const [host, rest] = [text.slice(0, slash), text.slice(slash + 1)];
+  if (slash < 1 || rest === '')
+    return [invalidCause(path, text, 'must be a domain-prefixed path (such as "acme.io/foo")')];
+  const causes = nameCauses(path, host, checkDns1123Subdomain);
+  if (!urlPath.test(rest))
+    causes.push(invalidCause(path, rest, `Invalid path (it has to match '${urlPath.source.slice(1, -1)}')`));
+  return causes;
+}
+
+function validateIndexed(spec: JobSpec, path: string): StatusCause[] {
+  const { completions, parallelism = 0, maxFailedIndexes, backoffLimitPerIndex } = spec;
+  const causes: StatusCause[] = [];
+  const atMost = (field: 'parallelism' | 'maxFailedIndexes', most: number, when = '') => {
+    const value = spec[field] ?? 0;
+    const why = `must be less than or equal to ${most}${when}`;
+    if (value > most) causes.push(invalidCause(`${path}.${field}`, value, why));
+  };
+  if (completions === undefined)
+    causes.push(requiredCause(`${path}.completions`, 'when completion mode is Indexed'));
+  if (parallelism > mostParallel) atMost('parallelism', mostParallel, ' when completion mode is Indexed');
+  if (completions !== undefined && maxFailedIndexes !== undefined && maxFailedIndexes > completions) {
+    const why = 'must be less than or equal to completions';
+    causes.push(invalidCause(`${path}.maxFailedIndexes`, maxFailedIndexes, why));
+  }
+  atMost('maxFailedIndexes', mostFailedIndexes);
+  if ((completions ?? 0) > manyCompletions && backoffLimitPerIndex !== undefined) {
+    if (maxFailedIndexes === undefined) {
+      const why = `must be specified when completions is above ${manyCompletions}`;
+      causes.push(requiredCause(`${path}.maxFailedIndexes`, why));
+    }
+    const when = ` when completions are above ${manyCompletions} and used with backoff limit per index`;
+    atMost('parallelism', mostOfMany, when);
+    atMost('maxFailedIndexes', mostOfMany, when);
+  }
+  return causes;
+}
+
+function validateNotIndexed(spec: JobSpec, path: string): StatusCause[] {
+  return (['backoffLimitPerIndex', 'maxFailedIndexes', 'successPolicy'] as const)
+    .filter((field) => spec[field] !== undefined)
+    .map((field) => invalidCause(`${path}.${field}`, spec[field], 'requires indexed completion mode'));
+}
+
+/** A pod that is started again and again never ends the Job. */
+function validateEndingPods({ template, podFailurePolicy }: JobSpec, path: string): StatusCause[] {
+  const { restartPolicy } = template.spec;
+  if (restartPolicy === 'Always') return [requiredCause(path, 'valid values: "OnFailure", "Never"')];
+  if (!podFailurePolicy || restartPolicy === 'Never') return [];
+  const why = 'only "Never" is supported when podFailurePolicy is specified';
+  return [invalidCause(path, restartPolicy, why)];
+}
+
+export function validateJob({ metadata, spec }: Job): StatusCause[] {
+  const causes = [...validateSelector(spec), ...validateJobSpec(spec, 'spec')];
+  const { completions = 0, completionMode } = spec;
+  const hostname = `${metadata.name}-${completions - 1}`;
+  if (completionMode === 'Indexed' && completions > 0 && checkDns1123Label(hostname).length > 0)
+    causes.push(
+      invalidCause(
+        'metadata.name',
+        metadata.name,
+        `will not able to create pod with invalid DNS label: ${hostname}`,
+      ),
+    );
+  return causes;
+}
+
+function validateSelector({ selector, template }: JobSpec): StatusCause[] {
+  const causes = selector
+    ? validateLabelSelector(selector, 'spec.selector')
+    : [requiredCause('spec.selector')];
+  const { labels } = template.metadata;
+  if (matches(selectorFromLabelSelector(selector), labels)) return causes;
+  const why = '`selector` does not match template `labels`';
+  return [...causes, invalidCause('spec.template.metadata.labels', labels ?? {}, why)];
+}
+
+const immutable = [
+  'selector',
+  'completionMode',
+  'podFailurePolicy',
+  'backoffLimitPerIndex',
+  'managedBy',
+  'successPolicy',
+] as const;
+
+export function validateJobUpdate({ spec }: Job, { spec: old, status }: Job): StatusCause[] {
+  const fixed = immutable
+    .filter((field) => !deepEqual(spec[field], old[field]))
+    .map((field) => invalidCause(`spec.${field}`, spec[field], 'field is immutable'));
+  const notStarted = old.suspend === true && status?.startTime === undefined;
+  const before = notStarted ? withPlacement(old.template, spec.template) : old.template;
+  return [
+    ...validateCompletions(spec, old),
+    ...fixed,
+    ...(deepEqual(spec.template, before)
+      ? []
+      : [invalidCause('spec.template', spec.template, 'field is immutable')]),
+  ];
+}
+
+function validateCompletions(spec: JobSpec, old: JobSpec): StatusCause[] {
+  const { completions, parallelism } = spec;
+  const path = 'spec.completions';
+  if (completions === old.completions) return [];
+  if (spec.completionMode !== 'Indexed') return [invalidCause(path, completions, 'field is immutable')];
+  return completions === undefined || completions === parallelism
+    ? []
+    : [invalidCause(path, completions, 'can only be modified in tandem with spec.parallelism')];
+}
+
+/** The old template with what says where the new one's pods run: before the first pod a queue may decide that. */
+function withPlacement(old: JobSpec['template'], from: JobSpec['template']): JobSpec['template'] {
+  const template = deepCopy(old);
+  const { spec, metadata } = template;
+  const { nodeAffinity, ...others } = spec.affinity ?? {};
+  const wanted = from.spec.affinity;
+  const affinity = { ...others, ...(wanted?.nodeAffinity && { nodeAffinity: wanted.nodeAffinity }) };
+  spec.affinity = wanted === undefined && Object.keys(affinity).length === 0 ? undefined : affinity;
+  spec.nodeSelector = from.spec.nodeSelector;
+  spec.tolerations = from.spec.tolerations;
+  spec.schedulingGates = from.spec.schedulingGates;
+  metadata.annotations = from.metadata.annotations;
+  metadata.labels = from.metadata.labels;
+  return template;
+}

@@ -1,0 +1,166 @@
+/**
+ * The schedule of a CronJob: five fields, `minute hour day-of-month month day-of-week`, or a descriptor such as `@hourly` or
+ * `@every 1h30m` (the standard parser of github.com/robfig/cron, whose messages clients see). docs/decisions/0032-schedules.md
+ * says why no library reads it.
+ */
+
+export type Schedule = FieldSchedule | { readonly type: 'every'; readonly seconds: number };
+
+/** A time matches when each of its parts is listed; values ascend, days of the week count from Sunday, 0. */
+export interface FieldSchedule {
+  readonly type: 'fields';
+  readonly minutes: readonly number[];
+  readonly hours: readonly number[];
+  readonly daysOfMonth: readonly number[];
+  readonly months: readonly number[];
+  readonly daysOfWeek: readonly number[];
+  /** Both kinds of days must match when one of them is any day (`*`); otherwise one of them is enough. */
+  readonly bothDays: boolean;
+}
+
+/** What is wrong with a schedule. */
+export class ScheduleError extends Error {
+  override readonly name = 'ScheduleError';
+}
+
+interface Bounds {
+  readonly least: number;
+  readonly greatest: number;
+  /** By their order from the least value on. */
+  readonly names?: readonly string[];
+}
+
+const bounds = {
+  minutes: { least: 0, greatest: 59 },
+  hours: { least: 0, greatest: 23 },
+  daysOfMonth: { least: 1, greatest: 31 },
+  months: {
+    least: 1,
+    greatest: 12,
+    names: ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'],
+  },
+  daysOfWeek: { least: 0, greatest: 6, names: ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] },
+} as const satisfies Readonly<Record<string, Bounds>>;
+
+const descriptors: ReadonlyMap<string, string> = new Map([
+  ['@yearly', '0 0 1 1 *'],
+  ['@annually', '0 0 1 1 *'],
+  ['@monthly', '0 0 1 * *'],
+  ['@weekly', '0 0 * * 0'],
+  ['@daily', '0 0 * * *'],
+  ['@midnight', '0 0 * * *'],
+  ['@hourly', '0 * * * *'],
+]);
+
+/** Throws ScheduleError. A time zone in the text is no part of this grammar: a CronJob has a field for it. */
+export function parseSchedule(text: string): Schedule {
+  if (text.startsWith('@every ')) return { type: 'every', seconds: parseEvery(text) };
+  if (text.startsWith('@')) {
+    const meant = descriptors.get(text);
+    if (meant === undefined) throw new ScheduleError(`unrecognized descriptor: ${text}`);
+    return parseFields(meant);
+  }
+  return parseFields(text);
+}
+
+function parseFields(text: string): FieldSchedule {
+  const fields = text.split(/\s+/).filter((field) => field !== '');
+  if (fields.length !== 5)
+    throw new ScheduleError(`expected exactly 5 fields, found ${fields.length}: [${fields.join(' ')}]`);
+  const [minute = '', hour = '', dayOfMonth = '', month = '', dayOfWeek = ''] = fields;
+  const [minutes, hours, days] = [
+    parseField(minute, bounds.minutes),
+    parseField(hour, bounds.hours),
+    parseField(dayOfMonth, bounds.daysOfMonth),
+  ];
+  const [months, weekdays] = [parseField(month, bounds.months), parseField(dayOfWeek, bounds.daysOfWeek)];
+  return {
+    type: 'fields',
+    minutes: minutes.values,
+    hours: hours.values,
+    daysOfMonth: days.values,
+    months: months.values,
+    daysOfWeek: weekdays.values,
+    bothDays: days.any || weekdays.any,
+  };
+}
+
+interface Values {
+  readonly values: readonly number[];
+  readonly any: boolean;
+}
+
+/** Ranges with commas between; an empty one among them counts for nothing. */
+function parseField(field: string, of: Bounds): Values {
+  const found = new Set<number>();
+  let any = false;
+  for (const range of field.split(',')) {
+    if (range === '') continue;
+    const { start, end, step, isAny } = parseRange(range, of);
+    for (let value = start; value <= end; value += step) found.add(value);
+    any ||= isAny;
+  }
+  return { values: [...found].sort((a, b) => a - b), any };
+}
+
+/** `*`, `?`, `a`, `a-b`, each with `/step`; `a/step` goes on to the greatest value. */
+function parseRange(text: string, of: Bounds) {
+  const [range = '', stepText, ...moreSteps] = text.split('/');
+  const [low = '', high, ...moreEnds] = range.split('-');
+  const isStar = low === '*' || low === '?';
+  if (!isStar && moreEnds.length > 0) throw new ScheduleError(`too many hyphens: ${text}`);
+  const start = isStar ? of.least : parseValue(low, of);
+  const last = isStar ? of.greatest : high === undefined ? start : parseValue(high, of);
+  if (moreSteps.length > 0) throw new ScheduleError(`too many slashes: ${text}`);
+  const step = stepText === undefined ? 1 : parseNumber(stepText);
+  const end = stepText !== undefined && high === undefined ? of.greatest : last;
+  if (start < of.least)
+    throw new ScheduleError(`beginning of range (${start}) below minimum (${of.least}): ${text}`);
+  if (end > of.greatest)
+    throw new ScheduleError(`end of range (${end}) above maximum (${of.greatest}): ${text}`);
+  if (start > end)
+    throw new ScheduleError(`beginning of range (${start}) beyond end of range (${end}): ${text}`);
+  if (step === 0) throw new ScheduleError(`step of range should be a positive number: ${text}`);
+  return { start, end, step, isAny: isStar && step === 1 };
+}
+
+function parseValue(text: string, { least, names }: Bounds): number {
+  const index = names?.indexOf(text.toLowerCase()) ?? -1;
+  return index < 0 ? parseNumber(text) : least + index;
+}
+
+/** As Go's strconv.Atoi; a number of more digits than any value has is out of every range. */
+function parseNumber(text: string): number {
+  if (!/^[+-]?\d{1,18}$/.test(text))
+    throw new ScheduleError(
+      `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`,
+    );
+  const value = Number(text);
+  if (value < 0) throw new ScheduleError(`negative number (${value}) not allowed: ${text}`);
+  return value;
+}
+
+const units: Readonly<Record<string, number>> = {
+  ns: 1e-9,
+  us: 1e-6,
+  µs: 1e-6,
+  μs: 1e-6,
+  ms: 1e-3,
+  s: 1,
+  m: 60,
+  h: 3600,
+};
+const duration = /^[+-]?(?:\d{1,18}(?:\.\d{0,18})?(?:ns|us|µs|μs|ms|s|m|h))+$/;
+
+/** Go's durations, such as `1h30m`: whole seconds, at least one. */
+function parseEvery(text: string): number {
+  const length = text.slice('@every '.length);
+  if (length.length > 100 || !duration.test(length))
+    throw new ScheduleError(
+      `failed to parse duration ${text}: time: invalid duration ${JSON.stringify(length)}`,
+    );
+  let seconds = 0;
+  for (const [, amount = '', unit = ''] of length.matchAll(/([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g))
+    seconds += Number(amount) * (units[unit] ?? 0);
+  return Math.max(1, length.startsWith('-') ? 1 : Math.floor(seconds));
+}

@@ -1,0 +1,27 @@
+/** Names of time zones, such as `Europe/Berlin` (upstream: validateTimeZone). */
+import { invalidCause } from '../../../apimachinery/field-error.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+
+const part = /^[A-Za-z._0-9+][-A-Za-z._0-9+]{0,13}$/;
+
+export function validateTimeZone(zone: string, path: string): StatusCause[] {
+  if (zone === '') return [invalidCause(path, zone, 'timeZone must be nil or non-empty string')];
+  if (zone.toLowerCase() === 'local') {
+    const why = 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
+    return [invalidCause(path, zone, why)];
+  }
+  return isTimeZone(zone) ? [] : [invalidCause(path, zone, `unknown time zone ${zone}`)];
+}
+
+/** An offset such as `+01` is no zone, though Intl takes it for one; and a name is written as the table has it. */
+function isTimeZone(zone: string): boolean {
+  const parts = zone.split('/');
+  if (zone.startsWith('+') || parts.some((one) => one === '.' || one === '..' || !part.test(one)))
+    return false;
+  try {
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions();
+    return timeZone === zone || timeZone.toLowerCase() !== zone.toLowerCase();
+  } catch {
+    return false;
+  }
+}

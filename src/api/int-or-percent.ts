@@ -1,0 +1,24 @@
+/** A number of pods, or a share of them such as `25%` (upstream: ValidatePositiveIntOrPercent, IsNotMoreThan100Percent). */
+import { invalidCause } from '../apimachinery/field-error.ts';
+import type { StatusCause } from '../apimachinery/status-error.ts';
+
+export type IntOrPercent = number | string;
+
+const percent = /^[0-9]+%$/;
+
+export function validateIntOrPercent(value: IntOrPercent, path: string): StatusCause[] {
+  if (typeof value === 'number')
+    return value >= 0 ? [] : [invalidCause(path, value, 'must be greater than or equal to 0')];
+  if (percent.test(value)) return [];
+  const why = "a valid percent string is digits and then '%'";
+  return [invalidCause(path, value, `${why}, such as '25%' (it has to match '[0-9]+%')`)];
+}
+
+export function validateAtMostAll(value: IntOrPercent, path: string): StatusCause[] {
+  const isMore = typeof value === 'string' && percent.test(value) && Number.parseInt(value, 10) > 100;
+  return isMore ? [invalidCause(path, value, 'must not be greater than 100%')] : [];
+}
+
+/** No pod, whatever the number of replicas. Also said of a text that is neither; that it is none is said elsewhere. */
+export const isNone = (value: IntOrPercent) =>
+  typeof value === 'number' ? value === 0 : !percent.test(value) || Number.parseInt(value, 10) === 0;
