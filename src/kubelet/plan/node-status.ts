@@ -34,7 +34,8 @@ export interface NodeImage {
   readonly sizeBytes: number;
 }
 
-const reservable = ['cpu', 'memory', 'ephemeral-storage'] as const;
+/** Resources of which some can be kept for the machine itself. */
+export const reservable = ['cpu', 'memory', 'ephemeral-storage'] as const;
 
 /** Kept for the machine itself, such as `{ cpu: '500m', memory: '1Gi' }`. */
 export type ReservedResources = Readonly<Partial<Record<(typeof reservable)[number], string>>>;
