@@ -1,4 +1,5 @@
 /** POST to a collection. */
+import { valueLimits } from '../../apimachinery/value-limit.ts';
 import { createObject } from '../registry/create.ts';
 import { isDryRun, type RequestScope } from '../request-scope.ts';
 import { answerReview } from '../reviews.ts';
@@ -12,6 +13,8 @@ export async function create(scope: RequestScope): Promise<Response> {
   if (definition.isReview) {
     return respondObject(scope, 201, { object: await answerReview(server, definition, user, object) });
   }
-  const created = await createObject(server, { definition, namespace: info.namespace, user, dryRun, object });
+  const namespace = info.namespace;
+  const mostValues = valueLimits(scope).created;
+  const created = await createObject(server, { definition, namespace, user, dryRun, object, mostValues });
   return respondObject(scope, 201, { object: created });
 }
