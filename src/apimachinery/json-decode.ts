@@ -2,7 +2,7 @@
  * JSON with what JSON.parse does not tell: keys that stand twice in one object, and where a text stops being JSON.
  * JSON.parse does the work; the parser here runs only to find the place of a fault that is known to be there.
  */
-import { maxDepth, measureJson, TextError, tooDeep } from './value-limit.ts';
+import { maxDepth, maxValues, measureJson, TextError, tooDeep } from './value-limit.ts';
 
 export interface ParsedText {
   readonly value: unknown;
@@ -15,9 +15,9 @@ const maxDuplicates = 100;
 /** Characters of a key in a reported path. */
 const maxKeyShown = 256;
 
-/** Throws TextError, and a 413 for too many values. With `findDuplicates` false the list of duplicates is empty. */
-export function parseJson(text: string, findDuplicates: boolean): ParsedText {
-  const { keys } = measureJson(text);
+/** Throws TextError, and a 413 for more than `most` values. With `findDuplicates` false the list of duplicates is empty. */
+export function parseJson(text: string, findDuplicates: boolean, most = maxValues): ParsedText {
+  const { keys } = measureJson(text, most);
   let value: unknown;
   try {
     value = JSON.parse(text);

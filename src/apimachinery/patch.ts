@@ -6,7 +6,7 @@ import { applyJsonPatch, type JsonPatchOperation, readJsonPatch } from './patch-
 import { applyMergePatch } from './patch-merge.ts';
 import { applyStrategicPatch } from './patch-strategic.ts';
 import { newBadRequest, newStatusError } from './status-error.ts';
-import { countValues, maxPatchedValues, TextError, tooManyValues } from './value-limit.ts';
+import { countValues, maxGrownValues, TextError, tooManyValues } from './value-limit.ts';
 
 export const patchTypes = {
   json: 'application/json-patch+json',
@@ -46,7 +46,7 @@ export function applyPatch(target: JsonObject, patch: Patch, type: ObjectType): 
   if (!isRecord(result)) throw newStatusError('Invalid', 'the result of the patch is not an object');
   const values = countValues(result);
   // An object that is too large already may still be made smaller.
-  if (values > maxPatchedValues && values > countValues(target)) throw tooManyValues();
+  if (values > maxGrownValues && values > countValues(target)) throw tooManyValues(maxGrownValues);
   return result;
 }
 

@@ -123,6 +123,9 @@ export function newStatusError(reason: StatusReason, text: string, details?: Sta
 
 const qualified = (r: GroupResource) => (r.group ? `${r.plural}.${r.group}` : r.plural);
 
+const qualifiedKind = ({ group, kind }: { group: string; kind: string }) =>
+  group ? `${kind}.${group}` : kind;
+
 const identify = (r: GroupResource, name: string): StatusDetails => ({
   name,
   ...(r.group && { group: r.group }),
@@ -170,7 +173,7 @@ export const newInternalError = (message: string) =>
 /** More causes are not listed: each may repeat a value. */
 export const maxCauses = 100;
 
-/** 422 with a cause for each field, a hundred at most: `Pod "x" is invalid: spec.containers: Required value`. */
+/** 422 with a cause for each field, a hundred at most: `Deployment.apps "x" is invalid: spec.selector: Required value`. */
 export function newInvalid(
   kind: { group: string; kind: string },
   name: string,
@@ -182,7 +185,7 @@ export function newInvalid(
   // Checks stop when there are enough, so nobody knows how many.
   if (found > causes.length) lines.push('and more');
   const text = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
-  return newStatusError('Invalid', `${kind.kind} "${name}" is invalid: ${text}`, {
+  return newStatusError('Invalid', `${qualifiedKind(kind)} "${name}" is invalid: ${text}`, {
     name,
     ...(kind.group && { group: kind.group }),
     kind: kind.kind,

@@ -7,8 +7,23 @@ import { newBadRequest, newStatusError } from './status-error.ts';
 /** Objects, lists, texts, numbers and whatever else stands in a field or in a list (docs/decisions/0018). */
 export const maxValues = 30_000;
 
-/** What a patch may make of an object: there is room for what controllers and the server itself add to one of that size. */
-export const maxPatchedValues = 1.5 * maxValues;
+/** Of a new object with its defaults. */
+export const maxNewValues = 1.25 * maxValues;
+
+/**
+ * Of an object that a patch has changed or that a part of this process sends: there is room for what controllers, nodes and
+ * the server itself add to the largest new one.
+ */
+export const maxGrownValues = 1.5 * maxValues;
+
+/**
+ * The most values of a body, and of the object that a creation makes of it. A part of this process (a controller) has no
+ * address; it writes objects that are there, with what it adds to them.
+ */
+export const valueLimits = ({ remoteAddress }: { readonly remoteAddress: string | undefined }) =>
+  remoteAddress === undefined
+    ? { body: maxGrownValues, created: maxGrownValues }
+    : { body: maxValues, created: maxNewValues };
 
 /** Deeper values are refused: whoever walks one must not run out of stack. */
 export const maxDepth = 500;
@@ -21,10 +36,10 @@ export class TextError extends Error {
 export const tooDeep = () => new TextError(`the value is nested deeper than ${maxDepth} levels`);
 
 /** A 413, as for a body of too many bytes. */
-export const tooManyValues = () =>
+export const tooManyValues = (most = maxValues) =>
   newStatusError(
     'RequestEntityTooLarge',
-    `Request entity too large: limit is ${maxValues} values, counting every field and every item of a list`,
+    `Request entity too large: limit is ${most} values, counting every field and every item of a list`,
   );
 
 const quote = 0x22;
@@ -44,10 +59,10 @@ export interface JsonSize {
 }
 
 /**
- * Counts what a JSON text holds. Throws for too many values or too deep ones; whether it is JSON at all is for the parser
+ * Counts what a JSON text holds. Throws for more than `most` values or too deep ones; whether it is JSON at all is for the parser
  * to say. Looks at each character once and keeps nothing.
  */
-export function measureJson(text: string): JsonSize {
+export function measureJson(text: string, most = maxValues): JsonSize {
   let keys = 0;
   let values = 1;
   let depth = 0;
@@ -62,10 +77,10 @@ export function measureJson(text: string): JsonSize {
       case openingBrace:
       case openingBracket:
         if (++depth > maxDepth) throw tooDeep();
-        if (++values > maxValues) throw tooManyValues();
+        if (++values > most) throw tooManyValues(most);
         break;
       case comma:
-        if (++values > maxValues) throw tooManyValues();
+        if (++values > most) throw tooManyValues(most);
         break;
       case closingBrace:
       case closingBracket:

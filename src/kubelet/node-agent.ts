@@ -19,6 +19,7 @@ import {
   type NodeImage,
   newLease,
   nodeLabels,
+  nodeStatusPatch,
   type ReservedResources,
   renewedLease,
 } from './plan/node-status.ts';
@@ -225,7 +226,7 @@ export class NodeAgent {
     const due = now - this.#reportedAt >= statusMs;
     try {
       if (due || !deepEqual(timeless(status), timeless(node.status))) {
-        const body = { metadata: { uid: node.metadata.uid }, status };
+        const body = { metadata: { uid: node.metadata.uid }, status: nodeStatusPatch(status, node.status) };
         this.#node = await client.resource(nodeResource).patch(nodeName, '', 'merge', body, 'status');
         this.#reportedAt = now;
         this.#tellPressures(node, status);

@@ -9,25 +9,26 @@ export interface Measured {
   /** Of the whole suite. */
   readonly names: readonly string[];
   readonly results: Results;
+  /** Of the same tests on a cluster of two nodes, where they ran there too. */
+  readonly onTwoNodes?: Results | undefined;
 }
 
 /** A line of results that are none would say that nothing fails: throws when there is no result. */
-export function conformanceDoc({ suiteVersion, nodes, names, results }: Measured): string {
+export function conformanceDoc({ suiteVersion, nodes, names, results, onTwoNodes }: Measured): string {
   const total = counts(names, results).at(-1);
   if (total === undefined || total.passed + total.failed === 0)
     throw new Error('there is no result to write: run bin/conformance first');
-  const known = names.flatMap((name) => results.get(name) ?? []);
-  const builds = [...new Set(known.map(({ build }) => build))].sort();
   const cluster = nodes === 1 ? 'one node' : `${nodes} nodes`;
   return `${[
     "# Kubernetes' conformance suite",
     `\`bin/conformance --write-doc\` has made this page of the results of Kubernetes' own tests, version ${suiteVersion}.
-They ran on a cluster of ${cluster} of \`dist/minik8s\`, ${builds.join(' and ')}. Of ${names.length} conformance tests
+They ran on a cluster of ${cluster} of \`dist/minik8s\`, ${buildsOf(names, results)}. Of ${names.length} conformance tests
 **${total.passed} passed**, ${total.failed} failed, and ${total.notRun} did not run.`,
     `To repeat it, on a machine with Go 1.23 or later:
 
     bin/conformance                   all that can run, once each
     bin/conformance 'sig-network'     those of an area
+    bin/conformance --nodes 2         all that can run on two nodes
     bin/conformance --help`,
     `The programs are Kubernetes' own. Their images are stand-ins, since no registry is asked: agnhost is upstream's
 program beside busybox, bash and a few programs of Debian; the web servers are busybox's. The suite is told not to wait for a
@@ -36,11 +37,35 @@ ServiceAccount in each namespace (\`--e2e-verify-service-account=false\`). It is
 What our own tests walk of the suite is [a page of its own](conformance-network.md).`,
     '## By area',
     table(names, results),
+    ...(onTwoNodes ? twoNodes(names, results, onTwoNodes) : []),
     '## Failed',
     ...failed(failuresOf(names, results)),
     '## Not run',
     ...notRun(names, results, nodes),
   ].join('\n\n')}\n`;
+}
+
+const buildsOf = (names: readonly string[], results: Results) =>
+  [...new Set(names.flatMap((name) => results.get(name)?.build ?? []))].sort().join(' and ');
+
+/** The numbers, and each test that came out otherwise than on the cluster of the page. */
+function twoNodes(names: readonly string[], results: Results, onTwoNodes: Results): string[] {
+  const total = counts(names, onTwoNodes).at(-1);
+  if (total === undefined || total.passed + total.failed === 0) return [];
+  const stateOf = (from: Results, name: string) => {
+    const state = from.get(name)?.state ?? 'skipped';
+    return state === 'skipped' ? 'did not run' : state;
+  };
+  const others = names.filter((name) => stateOf(results, name) !== stateOf(onTwoNodes, name));
+  const lines = others.map(
+    (name) => `- ${escaped(name)}: ${stateOf(onTwoNodes, name)} (here: ${stateOf(results, name)})`,
+  );
+  return [
+    '## On two nodes',
+    `Of \`dist/minik8s\`, ${buildsOf(names, onTwoNodes)}, on two hosts of one link (\`bin/conformance --nodes 2\`):
+**${total.passed} passed**, ${total.failed} failed, and ${total.notRun} did not run.`,
+    lines.length === 0 ? 'Each test came out as here.' : `What came out otherwise:\n\n${lines.join('\n')}`,
+  ];
 }
 
 function table(names: readonly string[], results: Results): string {

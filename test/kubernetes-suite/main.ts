@@ -36,7 +36,9 @@ async function main(options: Options): Promise<number> {
   write(file, results);
   if (options.writeDoc) {
     const page = join(root, 'docs/conformance.md');
-    writeFileSync(page, conformanceDoc({ suiteVersion, nodes: options.nodes, names, results }));
+    const twoNodes = resultsOf(join(root, 'dist/conformance/nodes-2/results.tsv'));
+    const onTwoNodes = options.nodes === 1 && twoNodes.size > 0 ? twoNodes : undefined;
+    writeFileSync(page, conformanceDoc({ suiteVersion, nodes: options.nodes, names, results, onTwoNodes }));
     say(`${relative(process.cwd(), page)} written`);
   }
   const meant = names.filter((name) => options.pattern?.test(name) ?? true);

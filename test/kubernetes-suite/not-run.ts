@@ -25,10 +25,6 @@ const notServed: readonly Rule[] = [
     tests: /^\[sig-node\] Probing container should (be restarted|have monotonically)/,
     reason: 'probes are passed over: what these wait for does not happen',
   },
-  {
-    tests: /^\[sig-api-machinery\] Servers with support for API chunking /,
-    reason: "podtemplates are not served, and that ends the suite's own process",
-  },
   { tests: /^\[sig-node\] InitContainer /, reason: 'init containers are not served: the pod does not start' },
   {
     tests: /^\[sig-node\] (Container Lifecycle Hook|PreStop) /,

@@ -27,7 +27,8 @@ result is not run again: after Ctrl-C, or when it was killed, the same command g
       --procs COUNT      tests at a time (default 6)
       --kubeconfig FILE  use the cluster of that file, and this machine's network; --nodes says how many it has. Its
                          nodes need the images under the suite's names
-      --write-doc        write the results to docs/conformance.md; runs nothing unless told what
+      --write-doc        write the results to docs/conformance.md, with those of two nodes where there are some; runs
+                         nothing unless told what
   -h, --help             this page
 
 Programs are built from Go modules once, into ~/.cache/minik8s-conformance, or where MINIK8S_CONFORMANCE_CACHE says.

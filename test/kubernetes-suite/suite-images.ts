@@ -39,7 +39,7 @@ const group = [
   'nobody:x:65534:',
 ];
 
-/** Busybox with all its names, and a shell. */
+/** Busybox with all its names, and bash. */
 async function busyboxRoot(root: string): Promise<void> {
   for (const place of ['bin', 'etc', 'root', 'home', 'usr/bin', 'usr/sbin', 'var'])
     await mkdir(join(root, place), { recursive: true });
@@ -51,7 +51,7 @@ async function busyboxRoot(root: string): Promise<void> {
   const { stdout } = await systemExec('/bin/busybox', ['--list']);
   for (const name of stdout.split('\n').filter((each) => each !== '' && each !== 'busybox'))
     await symlink('busybox', join(root, 'bin', name));
-  await shell(root);
+  await shells(root);
   await write(root, 'etc/passwd', `${passwd.join('\n')}\n`);
   await write(root, 'etc/group', `${group.join('\n')}\n`);
   await write(root, 'etc/nsswitch.conf', 'hosts: files dns\n');
@@ -64,11 +64,16 @@ async function busyboxRoot(root: string): Promise<void> {
 }
 
 /**
- * Bash: Debian's busybox as a shell takes its own programs before all others, and neither it nor dash hands on variables
- * with names like `data-1`.
+ * `/bin/sh` is busybox's, whose messages a test compares. `sh`, which PATH finds in /usr/bin, is bash: unlike upstream's,
+ * Debian's busybox does not hand on variables with names like `data-1`, and neither does dash.
  */
-async function shell(root: string): Promise<void> {
+async function shells(root: string): Promise<void> {
   await copyProgram(root, '/bin/bash');
+  await symlink('/bin/bash', join(root, 'usr/bin/sh'));
+}
+
+/** For images with programs of their own: Debian's busybox as a shell takes its own before all others. */
+async function onlyBash(root: string): Promise<void> {
   await rm(join(root, 'bin/sh'));
   await symlink('bash', join(root, 'bin/sh'));
 }
@@ -83,6 +88,7 @@ const debian = ['dig', 'nslookup', 'host', 'getent', 'curl'].map((name) => `/usr
 
 async function agnhostRoot(root: string, programs: Programs): Promise<void> {
   await busyboxRoot(root);
+  await onlyBash(root);
   for (const program of [...debian, '/bin/nc.openbsd']) await copyProgram(root, program);
   await symlink('/bin/nc.openbsd', join(root, 'usr/bin/nc'));
   await cp(programs.agnhost, join(root, 'agnhost'));

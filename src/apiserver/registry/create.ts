@@ -8,6 +8,7 @@ import {
   newBadRequest,
   newStatusError,
 } from '../../apimachinery/status-error.ts';
+import { countValues, tooManyValues } from '../../apimachinery/value-limit.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import { randomName } from '../../base/random.ts';
 import { encodeObject } from '../../storage/codec.ts';
@@ -26,6 +27,8 @@ export interface CreateRequest {
   readonly options: WriteOptions;
   /** Decoded; becomes the new object. */
   readonly object: KubeObject;
+  /** Of the new object with its defaults; more is a 413. */
+  readonly mostValues: number;
 }
 
 /** Upstream draws this many names before it gives up (registry/generic/registry Store.Create). */
@@ -89,6 +92,7 @@ async function createNamed(
   definition.strategy.setDefaults?.(object);
   await server.admission.mutate(admission);
   prepareForCreate(definition, object, context);
+  if (countValues(object) > request.mostValues) throw tooManyValues(request.mostValues);
   await work.pause();
   validateForCreate(definition, object, served);
   await server.admission.validate(admission);

@@ -1,4 +1,5 @@
 /** POST to a collection. */
+import { valueLimits } from '../../apimachinery/value-limit.ts';
 import { createObject } from '../registry/create.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { answerReview } from '../reviews.ts';
@@ -13,7 +14,9 @@ export async function create(scope: RequestScope): Promise<Response> {
   if (definition.isReview) {
     return respondObject(scope, 201, { object: await answerReview(server, definition, user, object) });
   }
-  const created = await createObject(server, { definition, namespace: info.namespace, object, options });
+  const { namespace } = info;
+  const mostValues = valueLimits(scope).created;
+  const created = await createObject(server, { definition, namespace, object, options, mostValues });
   scope.warnings.push(...(definition.strategy.warnings?.(created, undefined) ?? []));
   return respondObject(scope, 201, { object: created });
 }

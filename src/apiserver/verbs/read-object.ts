@@ -10,7 +10,7 @@ import { decodeProtobuf, type Expected, protobufType } from '../../apimachinery/
 import { ProtobufError } from '../../apimachinery/protobuf/reader.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { newBadRequest, newStatusError } from '../../apimachinery/status-error.ts';
-import { TextError } from '../../apimachinery/value-limit.ts';
+import { TextError, valueLimits } from '../../apimachinery/value-limit.ts';
 import { readBody } from '../body.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { isBootstrapper, nodeNameOf } from '../user.ts';
@@ -63,7 +63,7 @@ export async function readObjectBody(
 
 /** `expected` where the kind has a form in protobuf. */
 async function parse(
-  { server }: RequestScope,
+  scope: RequestScope,
   body: Buffer,
   type: string,
   expected: Expected | undefined,
@@ -71,7 +71,9 @@ async function parse(
   try {
     if (type === protobufType && expected) return { value: decodeProtobuf(body, expected), duplicates: [] };
     const text = body.toString();
-    return type === yamlType ? await server.readYaml(text) : parseJson(text, true);
+    return type === yamlType
+      ? await scope.server.readYaml(text)
+      : parseJson(text, true, valueLimits(scope).body);
   } catch (error) {
     const unreadable = (why: string) => newBadRequest(`the body of the request cannot be read: ${why}`);
     if (error instanceof ProtobufError) throw unreadable(`invalid protobuf: ${error.message}`);

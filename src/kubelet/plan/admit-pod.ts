@@ -2,6 +2,7 @@
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
 import { podRequests } from '../../api/core/v1/pod-requests.ts';
+import { isExtended } from '../../api/core/v1/resource-validation.ts';
 import type { PodEnd } from './actions.ts';
 
 /**
@@ -20,6 +21,8 @@ export function refusalOf(
   }
   const wanted = new Map([['pods', 1], ...podRequests(pod)]);
   for (const [resource, requested] of wanted) {
+    // Nobody tells the agent what there is of it; the scheduler has counted it.
+    if (isExtended(resource) && !allocatable.has(resource)) continue;
     const [taken, capacity] = [used.get(resource) ?? 0, allocatable.get(resource) ?? 0];
     if (requested === 0 || taken + requested <= capacity) continue;
     return refusal(

@@ -95,10 +95,12 @@ export function parseThresholds(text: string): readonly Threshold[] {
 
 function amountOf(text: string): number {
   try {
-    return quantityValue(parseQuantity(text));
+    const amount = parseQuantity(text);
+    if (amount.nano >= 0n) return quantityValue(amount);
   } catch {
-    throw new Error(`expected an amount such as 100Mi or 10%, not ${JSON.stringify(text)}`);
+    // The error below says what is expected.
   }
+  throw new Error(`expected an amount such as 100Mi or 10%, not ${JSON.stringify(text)}`);
 }
 
 /** One thing that there is less of than there should be. */

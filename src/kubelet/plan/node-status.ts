@@ -34,7 +34,11 @@ export interface NodeImage {
   readonly sizeBytes: number;
 }
 
-const reservable = ['cpu', 'memory', 'ephemeral-storage'] as const;
+/** Resources of which some can be kept for the machine itself. */
+export const reservable = ['cpu', 'memory', 'ephemeral-storage'] as const;
+
+/** What the agent itself says of capacity; see `capacityOf`. */
+const ownResources: ReadonlySet<string> = new Set([...reservable, 'pods']);
 
 /** Kept for the machine itself, such as `{ cpu: '500m', memory: '1Gi' }`. */
 export type ReservedResources = Readonly<Partial<Record<(typeof reservable)[number], string>>>;
@@ -98,13 +102,19 @@ export function allocatableOf(
   return left;
 }
 
+/** Extended resources, and others that somebody else advertises in the capacity: not the agent's own. */
+function advertised(capacity: NodeStatus['capacity'] = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(capacity).filter(([name]) => !ownResources.has(name)));
+}
+
 export function computeNodeStatus(input: NodeInput, previous: Node['status']): NodeStatus {
   const { facts, nodeIP, nodeName, kubeletPort, runtimeVersion } = input;
   const capacity = capacityOf(input);
+  const others = advertised(previous?.capacity);
   return {
     ...previous,
-    capacity,
-    allocatable: allocatableOf(capacity, input.systemReserved),
+    capacity: { ...others, ...capacity },
+    allocatable: { ...others, ...allocatableOf(capacity, input.systemReserved) },
     addresses: [
       { type: 'InternalIP', address: nodeIP },
       { type: 'Hostname', address: nodeName },
@@ -127,6 +137,22 @@ export function computeNodeStatus(input: NodeInput, previous: Node['status']): N
       .slice(0, mostImages)
       .map(({ names, sizeBytes }) => ({ names: [...names], sizeBytes })),
     conditions: nodeConditions(input, previous?.conditions ?? []),
+  };
+}
+
+/**
+ * A merge patch that makes `previous` the status. It leaves capacity that others advertise as it is on the server, where it
+ * may have changed, and takes from `allocatable` what is no longer in the capacity.
+ */
+export function nodeStatusPatch(status: NodeStatus, previous: Node['status']): object {
+  const { capacity = {}, allocatable = {} } = status;
+  const others = advertised(capacity);
+  const own = Object.entries(capacity).filter(([name]) => !Object.hasOwn(others, name));
+  const gone = Object.keys(previous?.allocatable ?? {}).filter((name) => !Object.hasOwn(allocatable, name));
+  return {
+    ...status,
+    capacity: Object.fromEntries(own),
+    allocatable: { ...Object.fromEntries(gone.map((name) => [name, null])), ...allocatable },
   };
 }
 

@@ -3,6 +3,7 @@ import { mayLabelItself } from '../../api/core/v1/node-labels.ts';
 import { checkLabelValue, checkQualifiedName } from '../../apimachinery/names.ts';
 import { parseQuantity } from '../../apimachinery/quantity.ts';
 import { hasPlainHost, parseRange } from '../../base/addresses.ts';
+import { type ReservedResources, reservable } from '../../kubelet/plan/node-status.ts';
 
 const listed = (value: string): string[] =>
   value
@@ -92,19 +93,14 @@ function taint(word: string): TaintValue {
   return { key, ...(value && { value }), effect: effect as TaintValue['effect'] };
 }
 
-export interface ReservedResources {
-  readonly cpu?: string;
-  readonly memory?: string;
-  readonly 'ephemeral-storage'?: string;
-}
-
 export function reserved(value: string): ReservedResources {
   return Object.fromEntries(listed(value).map(reservedResource));
 }
 
 function reservedResource(word: string): [string, string] {
-  const [, name = '', amount = ''] = /^(cpu|memory|ephemeral-storage)=(.+)$/.exec(word) ?? [];
-  if (name === '' || !isAmount(amount)) {
+  const name = reservable.find((known) => word.startsWith(`${known}=`));
+  const amount = word.slice(word.indexOf('=') + 1);
+  if (name === undefined || !isAmount(amount)) {
     throw new Error(
       `${word} is not a reserved resource; expected cpu, memory or ephemeral-storage, as in cpu=500m,memory=1Gi`,
     );

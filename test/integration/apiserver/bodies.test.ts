@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { maxValues } from '../../../src/apimachinery/value-limit.ts';
+import { maxNewValues, maxValues } from '../../../src/apimachinery/value-limit.ts';
 import { createYamlReader } from '../../../src/apiserver/yaml-thread.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -14,6 +14,8 @@ import {
 } from '../../fixtures/worst-bodies.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
+/** Of a client outside of the server's own process. */
+const remoteAddress = '192.0.2.7';
 const yaml = { headers: { 'content-type': 'application/yaml' } };
 
 async function until(condition: () => boolean): Promise<void> {
@@ -34,9 +36,9 @@ describe('the worst bodies that there are', () => {
   const send = (as: Sender, method: string, path: string, type: string, body: Uint8Array<ArrayBuffer>) => {
     const headers = { 'content-type': type };
     const user = senderUsers[as];
-    if (user) return server.call(method, path, body, { user, headers });
+    if (user) return server.call(method, path, body, { user, headers, remoteAddress });
     const request = new Request(`https://apiserver${path}`, { method, headers, body });
-    return server.app.fetch(request, {});
+    return server.app.fetch(request, { remoteAddress });
   };
 
   const tested = worstBodies.filter(({ slow, what }) => !slow && what !== 'more keys');
@@ -152,6 +154,34 @@ describe('bodies', () => {
     ] as const) {
       const answer = await server.call('POST', path, object);
       assert.equal(answer.status, 201, answer.text.slice(0, 300));
+    }
+  });
+
+  it('leave room in the largest object for its defaults and for what is written to it later', async () => {
+    const pods = '/api/v1/namespaces/default/pods';
+    // Of three values each, and seven with the defaults.
+    const podOf = (name: string, count: number) => ({
+      metadata: { name },
+      spec: { containers: Array.from({ length: count }, (_, i) => ({ name: `c${i}`, image: 'i' })) },
+    });
+    const most = Math.floor(maxNewValues / 7);
+    const refused = await server.call('POST', pods, podOf('larger', most), { remoteAddress });
+    assert.equal(refused.status, 413, refused.text.slice(0, 300));
+    const made = await server.call('POST', pods, podOf('large', most - 10), { remoteAddress });
+    assert.equal(made.status, 201, made.text.slice(0, 300));
+    // As the scheduler writes to it, in this process: all of the object.
+    const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'none' }];
+    const waiting = { ...made.json(), status: { conditions } };
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    for (const [method, path, body, more] of [
+      ['PUT', `${pods}/large/status`, waiting, {}],
+      ['PATCH', `${pods}/large`, { metadata: { annotations: { a: 'b' } } }, { headers }],
+      ['POST', `${pods}/large/binding`, { target: { name: 'n' } }, {}],
+      // As its node writes to it.
+      ['PATCH', `${pods}/large/status`, { status: { phase: 'Running' } }, { headers, remoteAddress }],
+    ] as const) {
+      const answer = await server.call(method, path, body, more);
+      assert.ok(answer.status < 300, `${method} ${path}: ${answer.text.slice(0, 300)}`);
     }
   });
 

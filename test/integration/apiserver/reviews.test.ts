@@ -168,8 +168,39 @@ describe('a SelfSubjectAccessReview', () => {
     assert.equal(answer.json<SelfSubjectAccessReview>().status?.allowed, false, answer.text);
   });
 
+  for (const metadata of [
+    { name: 'n' },
+    { generateName: 'n-' },
+    { labels: { a: 'b' } },
+    { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u' }] },
+    { generation: 1, managedFields: [] },
+  ]) {
+    it(`takes no metadata: ${Object.keys(metadata).join()}`, async () => {
+      const question = { metadata, spec: { resourceAttributes: listPods } };
+      const answer = await server.call('POST', reviews, question);
+      assert.equal(answer.status, 422, answer.text);
+      const { message = '', details } = answer.json<Status>();
+      assert.ok(message.startsWith('SelfSubjectAccessReview.authorization.k8s.io "" is invalid: metadata: '));
+      assert.deepEqual(
+        details?.causes?.map(({ field, reason }) => [field, reason]),
+        [['metadata', 'FieldValueInvalid']],
+      );
+      assert.match(details?.causes?.[0]?.message ?? '', /^Invalid value: \{.*\}: must be empty$/);
+    });
+  }
+
+  it('takes metadata that says nothing, and managedFields', async () => {
+    const metadata = {
+      ...{ name: '', creationTimestamp: null, labels: {}, finalizers: [], generation: 0 },
+      managedFields: [{ manager: 'm', operation: 'Update' }],
+    };
+    const question = { metadata, spec: { resourceAttributes: listPods } };
+    const answer = await server.call('POST', reviews, question);
+    assert.equal(answer.status, 201, answer.text);
+  });
+
   it('is not stored, nor read, changed or listed', async () => {
-    const question = { metadata: { name: 'kept' }, spec: { resourceAttributes: listPods } };
+    const question = { spec: { resourceAttributes: listPods } };
     assert.equal((await server.call('POST', reviews, question)).status, 201);
     const { items } = await server.store.list('/registry/selfsubjectaccessreviews');
     assert.deepEqual(items, []);
@@ -181,7 +212,8 @@ describe('a SelfSubjectAccessReview', () => {
       ['PUT', `${reviews}/kept`],
       ['DELETE', `${reviews}/kept`],
     ] as const) {
-      const answer = await server.call(method, path, method === 'PUT' ? question : undefined);
+      const body = method === 'PUT' ? { metadata: { name: 'kept' }, ...question } : undefined;
+      const answer = await server.call(method, path, body);
       assert.equal(answer.status, 405, `${method} ${path}`);
     }
   });

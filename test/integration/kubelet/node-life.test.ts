@@ -29,6 +29,13 @@ describe('the life of a node', () => {
   const ready = async () =>
     eventually(async () => assert.equal((await node.condition('Ready')).status, 'True'));
 
+  async function nextHeartbeat() {
+    const path = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${nodeName}`;
+    const renewed = async () => (await node.server.call('GET', path)).json<Lease>().spec?.renewTime;
+    const before = await renewed();
+    await eventually(async () => assert.notEqual(await renewed(), before));
+  }
+
   it('reserves resources as configured, and its Lease has the configured duration', async () => {
     node.start({ systemReserved: { cpu: '500m', memory: '1Gi' }, heartbeatMs: 1500 });
     await ready();
@@ -59,6 +66,34 @@ describe('the life of a node', () => {
       const types = (await node.node()).status?.conditions?.map(({ type }) => type);
       assert.deepEqual(types, ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready']);
     });
+  });
+
+  it('leaves extended resources as others advertise them, and writes its status once for each change', async () => {
+    node.start({ heartbeatMs: 50 });
+    await ready();
+    const advertise = (amount: string | null) =>
+      node.server.call(
+        'PATCH',
+        `/api/v1/nodes/${nodeName}/status`,
+        { status: { capacity: { 'example.com/gpu': amount } } },
+        { headers: { 'content-type': 'application/merge-patch+json' } },
+      );
+    const allocatable = (amount: string | undefined) =>
+      eventually(async () => {
+        const { status } = await node.node();
+        assert.equal(status?.allocatable?.['example.com/gpu'], amount);
+        assert.equal(status?.capacity?.['example.com/gpu'], amount);
+        assert.equal(status?.capacity?.cpu, '2');
+      });
+    await advertise('4');
+    await allocatable('4');
+    const { resourceVersion } = (await node.node()).metadata;
+    for (let beats = 0; beats < 3; beats++) await nextHeartbeat();
+    assert.equal((await node.node()).metadata.resourceVersion, resourceVersion);
+    await advertise('5');
+    await allocatable('5');
+    await advertise(null);
+    await allocatable(undefined);
   });
 
   it('does not start with more reserved than there is', async () => {

@@ -8,7 +8,7 @@ import { applyJsonPatch, readJsonPatch } from '../../../src/apimachinery/patch-j
 import { applyMergePatch, createMergePatch } from '../../../src/apimachinery/patch-merge.ts';
 import { applyStrategicPatch } from '../../../src/apimachinery/patch-strategic.ts';
 import { StatusError } from '../../../src/apimachinery/status-error.ts';
-import { maxPatchedValues } from '../../../src/apimachinery/value-limit.ts';
+import { maxGrownValues } from '../../../src/apimachinery/value-limit.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 const typeOf = (name: string): ObjectType => {
@@ -278,7 +278,7 @@ test('patches are read by content type', () => {
 
 test('a patch may make an object that is too large smaller, and no larger', () => {
   const type = typeOf('core.v1.ConfigMap');
-  const data = Object.fromEntries(Array.from({ length: maxPatchedValues }, (_, i) => [`k${i}`, '']));
+  const data = Object.fromEntries(Array.from({ length: maxGrownValues }, (_, i) => [`k${i}`, '']));
   const run = (change: object) =>
     applyPatch(
       { data },

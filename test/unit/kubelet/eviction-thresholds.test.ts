@@ -109,6 +109,9 @@ describe('thresholds', () => {
     ['memory.available<', /^expected an amount such as 100Mi or 10%, not ""$/],
     ['nodefs.available<x', /^expected an amount such as 100Mi or 10%, not "x"$/],
     ['nodefs.available<1Gi<2Gi', /^expected an amount such as 100Mi or 10%, not "1Gi<2Gi"$/],
+    ['memory.available<-1Gi', /^expected an amount such as 100Mi or 10%, not "-1Gi"$/],
+    ['memory.available<-1n', /^expected an amount such as 100Mi or 10%, not "-1n"$/],
+    ['nodefs.available<-5%', /^expected an amount such as 100Mi or 10%, not "-5%"$/],
     ['pid.available<100%', /^pid\.available: expected less than 100%$/],
   ] as const) {
     it(`are refused: ${bad}`, () => assert.throws(() => parseThresholds(bad), { name: 'Error', message }));

@@ -72,10 +72,18 @@ describe('a pod that is new to a node', () => {
     });
     assert.equal(refused(podOf('new', { memory: '2Gi' }))?.reason, 'OutOfmemory');
     assert.deepEqual(
-      refused(podOf('new', { 'example.com/gpu': '1' }))?.message,
-      "Pod was rejected: Node didn't have enough resource: example.com/gpu, requested: 1, used: 0, capacity: 0",
+      refused(podOf('new', { 'hugepages-2Mi': '2Mi' }))?.message,
+      "Pod was rejected: Node didn't have enough resource: hugepages-2Mi, requested: 2097152, used: 0, capacity: 0",
     );
     assert.equal(refused(podOf('new'), podOf('a'), podOf('b'), podOf('c'))?.reason, 'OutOfpods');
+  });
+
+  it('is taken with an extended resource that the agent does not know: the scheduler has counted it', () => {
+    const gpu = { 'example.com/gpu': '1' };
+    assert.equal(refused(podOf('new', gpu)), undefined);
+    const one = new Map([...allocatable, ['example.com/gpu', 1] as const]);
+    assert.equal(refusalOf(podOf('new', gpu), [], one), undefined);
+    assert.equal(refusalOf(podOf('new', gpu), [podOf('other', gpu)], one)?.reason, 'OutOfexample.com/gpu');
   });
 
   it('is taken as the last one that may run here', () => {

@@ -8,6 +8,7 @@ import {
   type NodeInput,
   newLease,
   nodeLabels,
+  nodeStatusPatch,
   renewedLease,
 } from '../../../src/kubelet/plan/node-status.ts';
 import { node } from '../controllers/objects.ts';
@@ -107,6 +108,29 @@ describe('the status of a node', () => {
     assert.equal(phase, 'Running');
     assert.deepEqual(conditions[0], previous.conditions[0]);
     assert.equal(conditions.find(({ type }) => type === 'DiskPressure')?.lastTransitionTime, long);
+  });
+
+  it('keeps the capacity that others advertise, which is allocatable', () => {
+    const own = statusOf();
+    const previous = {
+      capacity: { cpu: '64', 'example.com/gpu': '4' },
+      allocatable: { cpu: '64', 'example.com/gone': '1' },
+    };
+    const status = statusOf({}, previous);
+    assert.deepEqual(status.capacity, { ...own.capacity, 'example.com/gpu': '4' });
+    assert.deepEqual(status.allocatable, { ...own.allocatable, 'example.com/gpu': '4' });
+    assert.deepEqual(statusOf({}, status), status);
+  });
+
+  it('is written without the capacity that others advertise, and without what is gone', () => {
+    const own = statusOf();
+    const previous = { capacity: { 'example.com/gpu': '4' }, allocatable: { 'example.com/gone': '1' } };
+    const written = nodeStatusPatch(statusOf({}, previous), previous);
+    assert.deepEqual(written, {
+      ...own,
+      allocatable: { ...own.allocatable, 'example.com/gpu': '4', 'example.com/gone': null },
+    });
+    assert.deepEqual(nodeStatusPatch(own, undefined), own);
   });
 });
 

@@ -87,6 +87,23 @@ test('the page has the numbers, and names every test that did not pass with its 
   assert.ok(page.split('\n').every((line) => line === line.trimEnd()));
 });
 
+test('the page says what came out otherwise on two nodes, where the tests ran there', () => {
+  const pageOf = (onTwoNodes?: typeof results) =>
+    conformanceDoc({ suiteVersion: '1', nodes: 1, names, results, onTwoNodes });
+  const page = pageOf(
+    new Map([...results, record('[sig-b] three', 'passed'), record('[sig-b] four', 'failed', 'x')]),
+  );
+  const [, part = ''] = /^## On two nodes\n\n([^#]*)/m.exec(page) ?? [];
+  assert.match(part, /`dist\/minik8s`, 0\.1\.0\+gabc, .*:\n\*\*2 passed\*\*, 2 failed, and 2 did not run\./);
+  assert.deepEqual(part.match(/^- .*$/gm), [
+    '- \\[sig-b\\] three: passed (here: failed)',
+    '- \\[sig-b\\] four: failed (here: did not run)',
+  ]);
+  assert.match(pageOf(results), /Each test came out as here\./);
+  assert.ok(!pageOf().includes('two nodes:'));
+  assert.ok(!pageOf(new Map()).includes('## On two nodes'));
+});
+
 test('no page is made of nothing', () => {
   assert.throws(
     () => conformanceDoc({ suiteVersion: '1', nodes: 1, names, results: new Map() }),

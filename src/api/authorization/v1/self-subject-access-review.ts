@@ -3,12 +3,33 @@ import { forbiddenCause, invalidCause, requiredCause } from '../../../apimachine
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import type { FieldSelectorRequirement as Requirement } from '../../meta/v1/types.gen.ts';
-import type { FieldSelectorAttributes, SelfSubjectAccessReview } from './types.gen.ts';
+import type {
+  FieldSelectorAttributes,
+  SelfSubjectAccessReview,
+  SelfSubjectAccessReviewSpec,
+} from './types.gen.ts';
 
 export type { ResourceAttributes, SelfSubjectAccessReview } from './types.gen.ts';
 
-/** Upstream: apis/authorization/validation ValidateSelfSubjectAccessReviewSpec. */
-function validate({ spec }: SelfSubjectAccessReview): StatusCause[] {
+/** Upstream: apis/authorization/validation ValidateSelfSubjectAccessReview. */
+function validate({ spec, metadata }: SelfSubjectAccessReview): StatusCause[] {
+  return [...specCauses(spec), ...metadataCauses(metadata)];
+}
+
+/** What is not stored has no name, no labels and nothing else that identifies it. */
+function metadataCauses(metadata: SelfSubjectAccessReview['metadata']): StatusCause[] {
+  const { managedFields: _, ...rest } = metadata;
+  const empty = Object.values(rest).every(isEmpty);
+  return empty ? [] : [invalidCause('metadata', metadata, 'must be empty')];
+}
+
+/** Whether a field of the metadata is as if it were absent. */
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return value === undefined || value === null || value === '' || value === 0;
+}
+
+function specCauses(spec: SelfSubjectAccessReviewSpec): StatusCause[] {
   const selector = selectorCauses(spec.resourceAttributes?.fieldSelector);
   const asks = [spec.resourceAttributes, spec.nonResourceAttributes].filter((one) => one !== undefined);
   if (asks.length === 1) return selector;

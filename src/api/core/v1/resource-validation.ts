@@ -41,8 +41,9 @@ function validateResourceName(name: string, path: string): StatusCause[] {
   return [invalidCause(path, name, 'must be a standard resource for containers')];
 }
 
-/** Devices cannot be split. */
-const isExtended = (name: string) => name.includes('/') && !name.split('/')[0]?.endsWith('kubernetes.io');
+/** Whether it is an extended resource, such as a device of a vendor: these cannot be split. */
+export const isExtended = (name: string) =>
+  name.includes('/') && !name.split('/')[0]?.endsWith('kubernetes.io');
 
 /** Resources that cannot be overcommitted (upstream: IsOvercommitAllowed says the opposite). */
 const isExclusive = (name: string) => isExtended(name) || name.startsWith('hugepages-');

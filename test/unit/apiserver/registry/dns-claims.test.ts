@@ -35,7 +35,7 @@ test('a path that another has is refused, one that became its own meanwhile is n
     (error) =>
       error instanceof StatusError &&
       error.status.code === 422 &&
-      /^Dns "d" is invalid: spec\.paths\[1\]\.path: Invalid value: "\/b": another Dns serves a\.x\/b$/.test(
+      /^Dns\.minik8s\.io "d" is invalid: spec\.paths\[1\]\.path: Invalid value: "\/b": another Dns serves a\.x\/b$/.test(
         error.message,
       ),
   );
