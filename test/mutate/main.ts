@@ -11,7 +11,8 @@ import { parseArgs } from 'node:util';
 import PQueue from 'p-queue';
 import { importsOf } from '../fixtures/imports.ts';
 import { coverageOf, type Ran, ranAt } from './coverage.ts';
-import { equivalents, matchEquivalents } from './equivalent.ts';
+import { matchEquivalents } from './equivalent.ts';
+import { equivalents } from './equivalents/index.ts';
 import { Judge } from './judge.ts';
 import { mutantsOf, mutated } from './mutants.ts';
 import { type Outcome, OutcomeLog, proofOf } from './outcomes.ts';
@@ -190,7 +191,7 @@ runner.stop();
 process.stdout.write(reportOf(done));
 const complaints = [
   ...[...failing].map((test) => `${test} fails with the source as it is, and was left out`),
-  ...stale.map((entry) => `test/mutate/equivalent.ts has what the source does not: ${entry}`),
+  ...stale.map((entry) => `test/mutate/equivalents has what the source does not: ${entry}`),
   ...belowAim(done).map((folder) => `${folder} is below the aim`),
 ];
 for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
