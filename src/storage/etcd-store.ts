@@ -4,6 +4,7 @@ import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import {
   type EtcdRpc,
+  isUnanswered,
   type KeyValue,
   markerKey,
   prefixEnd,
@@ -145,10 +146,6 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
       rpc.close();
     },
   };
-}
-
-function isUnanswered(error: unknown): boolean {
-  return error instanceof RpcError && error.failure === 'unanswered';
 }
 
 function toStoreError(what: string, error: unknown, trouble?: string): unknown {
