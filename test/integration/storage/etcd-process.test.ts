@@ -50,7 +50,6 @@ const serving = (world: ProgramWorld, signal = new AbortController().signal) =>
 test('it serves on a socket in its directory, and ends when it is asked to', limit, async () => {
   await using world = new ProgramWorld();
   const { abort, ended, pid } = begin(world);
-  // What a killed one left is in nobody's way.
   assert.deepEqual(await serving(world), { revision: '1', keys: '0' });
   abort.abort();
   assert.equal(await ended, 'exit status 0');
@@ -206,17 +205,6 @@ test('one that is not wanted any more before it has begun is asked to end', limi
     () => undefined,
   );
   assert.match(ended, /^(exit status 0|killed by SIGTERM)$/);
-});
-
-test('what cannot be started is told', limit, async () => {
-  await using world = new ProgramWorld();
-  const { PATH } = process.env;
-  process.env.PATH = '/nowhere';
-  try {
-    assert.match(await begin(world).ended, /^cannot be started: .*ENOENT/);
-  } finally {
-    process.env.PATH = PATH;
-  }
 });
 
 test(
