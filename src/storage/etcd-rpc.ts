@@ -11,6 +11,9 @@ export interface RangeRequest {
   readonly count_only?: boolean;
 }
 
+/** Of a key that is never there: the answer tells how far etcd is, and nothing else. */
+export const nothingElse: RangeRequest = { key: Buffer.from([0]) };
+
 export interface KeyValue {
   readonly key: Buffer;
   readonly value: Buffer;

@@ -7,6 +7,7 @@ import {
   isUnanswered,
   type KeyValue,
   markerKey,
+  nothingElse,
   prefixEnd,
   type RangeRequest,
   type RangeResponse,
@@ -78,7 +79,7 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
     return response;
   };
   const currentRevision = async () => {
-    const response = await range('reading the revision', { key: Buffer.from([0]), count_only: true });
+    const response = await range('reading the revision', nothingElse);
     return Number(response.header.revision);
   };
 

@@ -48,6 +48,11 @@ export class Place {
     });
   }
 
+  /** Whether it makes a part of such words, like the numbers that are told. */
+  get isInMessage(): boolean {
+    return this.isMessage && this.parents.some(({ type }) => type === 'TemplateLiteral');
+  }
+
   /** Whether it is what an error of a kind calls itself: code asks for the class. */
   get isErrorName(): boolean {
     const { parent, parents } = this;

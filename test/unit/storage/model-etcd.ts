@@ -115,6 +115,7 @@ export class ModelEtcd {
   }
 
   #range({ key, range_end: end, limit, revision, count_only: countOnly }: RangeRequest): RangeResponse {
+    if (key.length === 0) throw new RpcError('refused', 'etcdserver: key is not provided');
     const found = [...this.#valuesAt(revision)]
       .map(([, kv]) => kv)
       .filter((kv) => (end ? isWithin(kv.key, key, end) : kv.key.equals(key)))
