@@ -176,6 +176,8 @@ async function* oneStream(options: WatchOptions, assembler: WatchAssembler): Asy
     for await (const response of stream.responses) {
       const step = assembler.take(response);
       switch (step.type) {
+        case 'nothing':
+          break;
         case 'batch':
           yield step.batch;
           break;
