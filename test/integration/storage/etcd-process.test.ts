@@ -145,7 +145,7 @@ test('when the process that started it is killed, it is asked to end', limit, as
     master.kill('SIGKILL');
     await once(master, 'exit');
   }
-  const [{ pid }] = world.runs('etcd') as [{ pid: number }];
+  const { pid } = world.runs('etcd')[0] ?? assert.fail();
   await until(() => !isRunning(pid));
   assert.deepEqual(world.runs('etcd').at(-1), { pid, heard: 'SIGTERM' });
 });
