@@ -42,8 +42,8 @@ export interface Cache {
   /** In key order. */
   list(prefix: string): readonly CachedObject[];
   /**
-   * Delivers every event under `prefix` with a revision greater than `after`. Throws CompactedError when the
-   * cache no longer remembers that far back. Returns the function that ends the watch.
+   * Delivers every event under `prefix` (which ends in `/`) with a revision greater than `after`. Throws CompactedError
+   * when the cache no longer remembers that far back. Returns the function that ends the watch.
    */
   watch(prefix: string, after: number, watch: CacheWatch): () => void;
 }

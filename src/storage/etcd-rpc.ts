@@ -11,6 +11,9 @@ export interface RangeRequest {
   readonly count_only?: boolean;
 }
 
+/** Of a key that is never there: the answer tells how far etcd is, and nothing else. */
+export const nothingElse: RangeRequest = { key: Buffer.from([0]) };
+
 export interface KeyValue {
   readonly key: Buffer;
   readonly value: Buffer;
@@ -107,6 +110,10 @@ export class RpcError extends Error {
   }
 }
 
+export function isUnanswered(error: unknown): boolean {
+  return error instanceof RpcError && error.failure === 'unanswered';
+}
+
 /** Every call rejects with RpcError, and none is retried. `timeoutMs` bounds a call. */
 export interface EtcdRpc {
   range(request: RangeRequest, timeoutMs: number): Promise<RangeResponse>;
@@ -122,8 +129,8 @@ export interface EtcdRpc {
 export function prefixEnd(prefix: string): Buffer {
   const end = Buffer.from(prefix);
   const last = end.at(-1);
-  if (last === undefined || last === 0xff)
-    throw new RangeError(`no range for the prefix ${JSON.stringify(prefix)}`);
+  if (last === undefined) throw new RangeError('no range for the empty prefix');
+  // Never too great for a byte: no text in UTF-8 ends in 0xff.
   end[end.length - 1] = last + 1;
   return end;
 }
@@ -133,7 +140,7 @@ export function prefixEnd(prefix: string): Buffer {
  * one range, and hence one ordered watch, can span both, and no list of the tree shows them.
  */
 export function markerKey(key: string, name: 'progress' | 'fence' | 'gone'): Buffer {
-  const slash = key.indexOf('/', 1);
-  if (slash < 0) throw new RangeError(`the key ${key} has only one path segment: it is not below any prefix`);
-  return Buffer.from(`${key.slice(0, slash)}.${name}`);
+  const tree = /^\/[^/]+(?=\/)/.exec(key)?.[0];
+  if (tree === undefined) throw new RangeError(`the key ${key} is not below any prefix`);
+  return Buffer.from(`${tree}.${name}`);
 }

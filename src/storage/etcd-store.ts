@@ -4,8 +4,10 @@ import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import {
   type EtcdRpc,
+  isUnanswered,
   type KeyValue,
   markerKey,
+  nothingElse,
   prefixEnd,
   type RangeRequest,
   type RangeResponse,
@@ -77,7 +79,7 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
     return response;
   };
   const currentRevision = async () => {
-    const response = await range('reading the revision', { key: Buffer.from([0]), count_only: true });
+    const response = await range('reading the revision', nothingElse);
     return Number(response.header.revision);
   };
 
@@ -145,10 +147,6 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
       rpc.close();
     },
   };
-}
-
-function isUnanswered(error: unknown): boolean {
-  return error instanceof RpcError && error.failure === 'unanswered';
 }
 
 function toStoreError(what: string, error: unknown, trouble?: string): unknown {

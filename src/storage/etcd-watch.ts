@@ -14,6 +14,7 @@ import { errorMessage, type Logger } from '../base/log.ts';
 import {
   type EtcdRpc,
   markerKey,
+  nothingElse,
   prefixEnd,
   RpcError,
   type WatchResponse,
@@ -71,7 +72,7 @@ export class WatchAssembler {
     if (response.canceled) {
       const compacted = Number(response.compact_revision);
       if (compacted > 0) return { type: 'compacted', revision: compacted };
-      return { type: 'canceled', reason: response.cancel_reason || 'no reason given' };
+      return { type: 'canceled', reason: response.cancel_reason };
     }
     if (response.created) return { type: 'created', revision: Number(response.header.revision) };
     if (response.events.length === 0 && !response.fragment) return this.#progress(response);
@@ -90,15 +91,16 @@ export class WatchAssembler {
     let complete = this.#held;
     if (response.fragment) {
       // More of the last revision may follow; the ones before it are whole.
-      const last = this.#held.at(-1)?.revision ?? 0;
-      const cut = this.#held.findIndex((event) => event.revision === last);
-      complete = this.#held.slice(0, Math.max(cut, 0));
-      this.#held = this.#held.slice(Math.max(cut, 0));
+      const last = this.#held.at(-1)?.revision;
+      complete = this.#held.splice(
+        0,
+        this.#held.findIndex((event) => event.revision === last),
+      );
     } else {
       this.#held = [];
     }
-    const revision = complete.at(-1)?.revision ?? 0;
-    if (revision <= this.delivered) return { type: 'nothing' };
+    const revision = complete.at(-1)?.revision;
+    if (revision === undefined || revision <= this.delivered) return { type: 'nothing' };
     const fresh = complete.filter(
       (event) => event.revision > this.delivered && event.key.startsWith(this.#prefix),
     );
@@ -174,14 +176,14 @@ async function* oneStream(options: WatchOptions, assembler: WatchAssembler): Asy
     for await (const response of stream.responses) {
       const step = assembler.take(response);
       switch (step.type) {
+        case 'nothing':
+          break;
         case 'batch':
           yield step.batch;
           break;
         case 'created':
           if (step.revision < assembler.delivered) await checkNotWiped(rpc, assembler.delivered);
           options.onStream(stream);
-          break;
-        case 'nothing':
           break;
         case 'compacted':
           throw new CompactedError(
@@ -203,7 +205,7 @@ async function* oneStream(options: WatchOptions, assembler: WatchAssembler): Asy
  * then the watch would wait in silence for revisions that come to mean something else.
  */
 async function checkNotWiped(rpc: EtcdRpc, delivered: number): Promise<void> {
-  const answer = await rpc.range({ key: Buffer.from([0]), count_only: true }, checkMs);
+  const answer = await rpc.range(nothingElse, checkMs);
   const current = Number(answer.header.revision);
   if (current >= delivered) return;
   throw new CompactedError(
@@ -214,8 +216,9 @@ async function checkNotWiped(rpc: EtcdRpc, delivered: number): Promise<void> {
 
 /** Whether a progress request may be trusted with this version of etcd; see the head of this file. */
 export function progressIsOrdered(version: string): boolean {
-  const [major = 0, minor = 0, patch = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
-  if (major !== 3 || minor >= 6) return major > 3 || (major === 3 && minor >= 6);
-  if (minor === 5) return patch >= 13;
-  return minor === 4 && patch >= 31;
+  const [major = Number.NaN, minor = Number.NaN, patch = Number.NaN] = version
+    .split('.')
+    .map((part) => Number.parseInt(part, 10));
+  const number = major * 1_000_000 + minor * 1000 + patch;
+  return number >= 3_005_013 || (number >= 3_004_031 && number < 3_005_000);
 }

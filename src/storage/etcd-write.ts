@@ -23,6 +23,7 @@ import {
   type Compare,
   compareEqual,
   type EtcdRpc,
+  isUnanswered,
   markerKey,
   type RequestOp,
   type ResponseHeader,
@@ -104,8 +105,7 @@ export function createWriter(options: WriterOptions): Writer {
         const fence = await raiseFence(fenceKey, deadline);
         return await findInHistory(options, write, before, fence, deadline);
       } catch (error) {
-        if (!(error instanceof RpcError) || error.failure !== 'unanswered')
-          throw unknownOutcome(write, error);
+        if (!isUnanswered(error)) throw unknownOutcome(write, error);
         const trouble = options.trouble?.();
         if (trouble || clock.now() >= deadline) throw unknownOutcome(write, error, trouble);
         await sleep(clock, 50);
@@ -252,21 +252,12 @@ function unknownOutcome(write: Write, cause: unknown, trouble?: string): StoreUn
   return new StoreUnavailableError(message, { cause, trouble });
 }
 
+/** A fence may be written twice without harm. */
 async function putFence(options: WriterOptions, fenceKey: Buffer, deadline: number): Promise<number> {
   const { rpc, clock } = options;
-  for (;;) {
-    try {
-      const put = { request_put: { key: fenceKey, value: Buffer.from(String(clock.now())) } };
-      const timeoutMs = Math.min(options.attemptMs, Math.max(deadline - clock.now(), 1));
-      const response = await rpc.txn({ compare: [], success: [put], failure: [] }, timeoutMs);
-      const revision = Number(response.header.revision);
-      options.onAnswer(response.header);
-      return revision;
-    } catch (error) {
-      // A fence may be written twice without harm.
-      const isOver = clock.now() >= deadline || options.trouble?.() !== undefined;
-      if (!(error instanceof RpcError) || error.failure !== 'unanswered' || isOver) throw error;
-      await sleep(clock, 50);
-    }
-  }
+  const put = { request_put: { key: fenceKey, value: Buffer.from(String(clock.now())) } };
+  const timeoutMs = Math.min(options.attemptMs, Math.max(deadline - clock.now(), 1));
+  const { header } = await rpc.txn({ compare: [], success: [put], failure: [] }, timeoutMs);
+  options.onAnswer(header);
+  return Number(header.revision);
 }

@@ -73,7 +73,6 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     log = log.filter((event) => event.revision > upTo);
     for (const [key, history] of versions) {
       const latest = history.findLastIndex((version) => version.revision <= upTo);
-      if (latest < 0) continue;
       history.splice(0, history[latest]?.value ? latest : latest + 1);
       if (history.length > 0) continue;
       versions.delete(key);
@@ -97,7 +96,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     for (const key of wanted?.release ?? []) claims.delete(key);
     revision++;
     record(make(revision));
-    if (log.length > maxHistory) forget(log[log.length >> 1]?.revision ?? compacted);
+    if (log.length > maxHistory) forget((log[log.length >> 1] as StoreEvent).revision);
     notify();
     return revision;
   };
@@ -111,10 +110,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   async function* watch(prefix: string, after: number, signal: AbortSignal): AsyncGenerator<WatchBatch> {
     let delivered = after;
     let answered = progressRequests;
-    const aborted = new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
     while (!signal.aborted) {
       checkOpen();
       if (delivered < compacted) throw compactedError(delivered + 1, compacted);
@@ -144,7 +140,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
       const from = listOptions.startAfter === undefined ? prefix : `${listOptions.startAfter}\0`;
       const found: StoredValue[] = [];
       for (let i = insertionPoint(keys, from); keys[i]?.startsWith(prefix); i++) {
-        const item = at(keys[i] ?? '', snapshot);
+        const item = at(keys[i] as string, snapshot);
         if (item) found.push(item);
       }
       const items = found.slice(0, listOptions.limit);
@@ -182,7 +178,6 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
       checkOpen();
       if (upTo > revision) throw new StoreRejectedError(`revision ${upTo} is in the future`);
       if (upTo > compacted) forget(upTo);
-      notify();
     },
     async close() {
       closed = true;

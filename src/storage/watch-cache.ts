@@ -70,8 +70,8 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
   let stopped = false;
   let progressTimer: Timer | undefined;
 
-  const advance = (to: number) => {
-    if (to > revision) revision = to;
+  /** The cache has come further. */
+  const advance = () => {
     for (const waiter of waiters) if (waiter.revision <= revision) waiter.resolve();
     progressTimer?.cancel();
     progressTimer = undefined;
@@ -86,17 +86,16 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
     });
   };
 
-  const apply = (event: StoreEvent): CacheEvent | undefined => {
+  /** Undefined, and logged, when the value of the key is no object. */
+  const ifObject = <T>(key: string, make: () => T): T | undefined => {
     try {
-      return applyEvent(index, event, budget);
+      return make();
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       log.error('the value of a key is not a Kubernetes object and is ignored; delete the key', {
-        key: event.key,
+        key,
         error: errorMessage(error),
       });
-      index.delete(event.key);
-      return undefined;
     }
   };
 
@@ -104,31 +103,25 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
     const now = clock.now();
     const applied: CacheEvent[] = [];
     for (const event of events) {
-      const made = apply(event);
-      if (!made) continue;
+      const made = ifObject(event.key, () => applyEvent(index, event, budget));
+      if (!made) {
+        index.delete(event.key);
+        continue;
+      }
       history.add(made, now);
       applied.push(made);
     }
     // Before the watchers hear of it, whoever waits for a revision must be able to read it.
-    if (reached > revision) revision = reached;
+    revision = reached;
     watchers.publish(applied, revision);
-    advance(reached);
+    advance();
   };
 
-  const decodeListed = ({ key, value, revision: modified }: StoredValue): CachedObject | undefined => {
+  const decodeListed = ({ key, value, revision: modified }: StoredValue): CachedObject => {
     const known = index.get(key);
-    try {
-      const listed = listedObject(key, value, modified, budget);
-      // In a store that lost its data the revision may be that of something else.
-      return known?.revision === modified && known.bytes.equals(listed.bytes) ? known : listed;
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      log.error('the value of a key is not a Kubernetes object and is ignored; delete the key', {
-        key,
-        error: errorMessage(error),
-      });
-      return undefined;
-    }
+    const listed = listedObject(key, value, modified, budget);
+    // In a store that lost its data the revision may be that of something else.
+    return known?.revision === modified && known.bytes.equals(listed.bytes) ? known : listed;
   };
 
   /** Makes the cache equal to the store and resolves to the revision that holds for. */
@@ -142,7 +135,7 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
     for (;;) {
       signal.throwIfAborted();
       for (const item of page.items) {
-        const object = decodeListed(item);
+        const object = ifObject(item.key, () => decodeListed(item));
         if (object) listed.set(item.key, object);
       }
       const last = page.items.at(-1);
@@ -155,7 +148,7 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
     history.restart(reached);
     revision = reached;
     watchers.expire((watched) => wentBack || changed.some((key) => key.startsWith(watched)));
-    advance(reached);
+    advance();
     return reached;
   };
 
@@ -178,7 +171,6 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
   const stop = () => {
     stopped = true;
     progressTimer?.cancel();
-    progressTimer = undefined;
     const reason = new StoreUnavailableError('the watch cache has stopped');
     for (const waiter of [...waiters]) waiter.reject(reason);
     synced.reject(reason);
@@ -221,7 +213,6 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
           if (!signal.aborted)
             log.error('the watch of the store failed, trying again', { error: errorMessage(error) });
         }
-        if (signal.aborted) break;
         if (revision > before) backoff.reset();
         await sleep(clock, backoff.next(), signal).catch(() => undefined);
       }
@@ -249,7 +240,7 @@ function waitFor(waiters: Set<Waiter>, revision: number, signal: AbortSignal | u
     },
   };
   waiters.add(waiter);
-  signal?.addEventListener('abort', onAbort, { once: true });
+  signal?.addEventListener('abort', onAbort);
   return promise;
 }
 

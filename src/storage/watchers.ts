@@ -26,8 +26,6 @@ export class Watchers {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #groups = new Map<string, Group>();
-  /** Prefixes that do not end in a slash and so are not found by an event's directories. */
-  readonly #partial = new Set<string>();
   readonly #dirty = new Set<Group>();
   #revision = 0;
   #cooling = false;
@@ -37,8 +35,12 @@ export class Watchers {
     this.#log = log;
   }
 
-  /** `backlog` holds every event after `after` that the cache has applied so far. */
+  /**
+   * `backlog` holds every event after `after` that the cache has applied so far. Throws RangeError for a prefix that is no
+   * directory: events are found by theirs.
+   */
   add(prefix: string, after: number, backlog: readonly CacheEvent[], watch: CacheWatch): () => void {
+    if (!prefix.endsWith('/')) throw new RangeError(`a watch needs a prefix that ends in "/", not ${prefix}`);
     const group = this.#group(prefix);
     // What is pending is in the backlog as well: the others get it now.
     this.#flushGroup(group);
@@ -79,7 +81,6 @@ export class Watchers {
     if (!group) {
       group = { watchers: new Set(), pending: [] };
       this.#groups.set(prefix, group);
-      if (!prefix.endsWith('/')) this.#partial.add(prefix);
     }
     return group;
   }
@@ -88,17 +89,12 @@ export class Watchers {
     group.watchers.delete(watcher);
     if (group.watchers.size > 0 || this.#groups.get(prefix) !== group) return;
     this.#groups.delete(prefix);
-    this.#partial.delete(prefix);
     this.#dirty.delete(group);
   }
 
   *#groupsOf(key: string): Iterable<Group> {
     for (let slash = key.indexOf('/'); slash >= 0; slash = key.indexOf('/', slash + 1)) {
       const group = this.#groups.get(key.slice(0, slash + 1));
-      if (group) yield group;
-    }
-    for (const prefix of this.#partial) {
-      const group = key.startsWith(prefix) ? this.#groups.get(prefix) : undefined;
       if (group) yield group;
     }
   }

@@ -12,6 +12,7 @@ import { type Change, Place } from './place.ts';
 /** `parents` from the program down to the node's own. */
 export function changesOf(node: Node, parents: readonly Node[], source: string): readonly Change[] {
   const place = new Place(parents, source);
+  if (place.isInMessage) return [];
   const { start, end } = node;
   return [
     ...conditions(node),

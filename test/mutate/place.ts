@@ -48,6 +48,24 @@ export class Place {
     });
   }
 
+  /** Whether it makes a part of such words, like the numbers that are told. */
+  get isInMessage(): boolean {
+    return this.isMessage && this.parents.some(({ type }) => type === 'TemplateLiteral');
+  }
+
+  /** Whether it is what an error of a kind calls itself: code asks for the class. */
+  get isErrorName(): boolean {
+    const { parent, parents } = this;
+    const around = parents.at(-3);
+    return (
+      parent?.type === 'PropertyDefinition' &&
+      nameOf(parent.key) === 'name' &&
+      around?.type === 'ClassDeclaration' &&
+      around.superClass !== null &&
+      /Error$/.test(nameOf(around.superClass))
+    );
+  }
+
   /** Whether it is a whole element of a list, which goes with the element. */
   isListed(node: Node): boolean {
     const { parent } = this;

@@ -5,8 +5,8 @@ import type { Change, Place } from '../place.ts';
 export function otherConstant(node: Node, value: unknown, place: Place): readonly string[] {
   if (typeof value === 'boolean') return [String(!value)];
   if (typeof value === 'number') return value === 1 && place.isOrder(node) ? [] : [String(value + 1)];
-  if (typeof value !== 'string' || place.isListed(node) || place.isMessage || isName(node, place.parent))
-    return [];
+  if (typeof value !== 'string' || place.isListed(node) || place.isMessage) return [];
+  if (place.isErrorName || isName(node, place.parent)) return [];
   return [value === '' ? "'mutated'" : "''"];
 }
 

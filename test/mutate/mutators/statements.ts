@@ -2,7 +2,10 @@
 import type { Node, Statement } from 'oxc-parser';
 import type { Change, Place } from '../place.ts';
 
-/** A statement that goes, unless the condition before it, decided, means the same. */
+/**
+ * A statement that goes, unless the condition before it, decided, means the same, or it only tells those who look for the cause
+ * of something.
+ */
 export function removal(node: Statement, place: Place): readonly Change[] {
   const { parent, parents } = place;
   const { start, end } = node;
@@ -10,6 +13,7 @@ export function removal(node: Statement, place: Place): readonly Change[] {
     const { expression } = node;
     if (expression.type === 'Literal') return [];
     if (expression.type === 'CallExpression' && expression.callee.type === 'Super') return [];
+    if (/^log(ger)?\??\.debug\(/.test(place.text(expression))) return [];
   }
   const holder = parent?.type === 'BlockStatement' && parent.body.length === 1 ? parents.at(-2) : parent;
   if (holder?.type === 'IfStatement' && holder.alternate === null) return [];

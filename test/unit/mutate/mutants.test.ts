@@ -97,6 +97,18 @@ const rules: readonly [what: string, source: string, changes: readonly string[]]
   ['imports and exports', "import { a } from 'a'; export * from 'b'; export { c } from 'd';", []],
   ['a case', "switch (a) { case 'b': break; }", ["'b' → ''", 'break; → ;']],
   ['a constructor', 'class A extends B { constructor() { super(); } }', []],
+  ['what an error calls itself', "class E extends TypeError { name = 'E' }", []],
+  ['what another class calls something', "class E extends F { name = 'E' }", ["'E' → ''"]],
+  [
+    'numbers in words for people',
+    'f(new RangeError(`${a + 1} of ${b ?? c}`));',
+    ['f(new RangeError(`${a + 1} of ${b ?? c}`)); → ;'],
+  ],
+  [
+    'what is told to whoever looks for a cause',
+    "log.debug('a', { b }); log.info('a');",
+    ["log.info('a'); → ;"],
+  ],
 ];
 
 describe('a source may become', () => {

@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { describe, it, test } from 'node:test';
 import { importsOf } from '../../fixtures/imports.ts';
 import { coverageOf, ranAt } from '../../mutate/coverage.ts';
-import { equivalents, matchEquivalents } from '../../mutate/equivalent.ts';
+import { matchEquivalents } from '../../mutate/equivalent.ts';
+import { equivalents } from '../../mutate/equivalents/index.ts';
 import { Judge } from '../../mutate/judge.ts';
 import { type Mutant, mutantsOf } from '../../mutate/mutants.ts';
 import { type Outcome, OutcomeLog, proofOf } from '../../mutate/outcomes.ts';
 import { belowAim, countsOf, reportOf } from '../../mutate/report.ts';
 import { root, type TestResult } from '../../mutate/run-test.ts';
+import { sampleOf } from '../../mutate/sample.ts';
 import { TestGraph } from '../../mutate/test-graph.ts';
 
 const source = 'export const f = (a: number) => a + 1;\n';
@@ -179,6 +181,19 @@ test('an equivalent one is known by its line and change; one of no mutant is sta
   const { matched, stale } = matchEquivalents('src/x/f.ts', source, mutants, [entry, ...others]);
   assert.deepEqual([...matched], [plus]);
   assert.deepEqual(stale, others.slice(0, 2));
+});
+
+test('a sample is the same for the same seed, in order, and never more than there is', () => {
+  const all = mutantsOf('x.ts', Array.from({ length: 40 }, (_, n) => `f(${n});`).join('\n'));
+  const sample = sampleOf(all, 10, 'a');
+  assert.equal(sample.length, 10);
+  assert.deepEqual(sampleOf(all, 10, 'a'), sample);
+  assert.deepEqual(
+    sample,
+    all.filter((mutant) => sample.includes(mutant)),
+  );
+  assert.notDeepEqual(sampleOf(all, 10, 'b'), sample);
+  assert.deepEqual(sampleOf(all, all.length, 'a'), all);
 });
 
 test('the list of equivalent ones has nothing that the source does not have, and a reason for each', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
-import type { TxnResponse } from '../../../src/storage/etcd-rpc.ts';
+import { RpcError, type TxnResponse } from '../../../src/storage/etcd-rpc.ts';
 import { createEtcdStore } from '../../../src/storage/etcd-store.ts';
 import { ClaimTakenError, type Store, StoreUnavailableError } from '../../../src/storage/store.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -125,6 +125,100 @@ test('a write is not tried for ever', async () => {
     assert.equal(attempts, 5);
     assert.equal(etcd.value('/r/a'), undefined);
   }
+});
+
+test('until the deadline a fence is tried again, every 50 ms, and each time no longer than is left', async () => {
+  const etcd = new ModelEtcd();
+  const clock = new FakeClock();
+  const store = await open(etcd, clock);
+  const began = clock.now();
+  const fences: (readonly [at: number, timeoutMs: number])[] = [];
+  etcd.onTxn = async (request, _, timeoutMs) => {
+    if (raisesFence(request)) fences.push([clock.now() - began, timeoutMs]);
+    throw unanswered();
+  };
+  let ended: number | undefined;
+  const rejected = assert.rejects(store.create('/r/a', bytes('1')), StoreUnavailableError).then(() => {
+    ended = clock.now() - began;
+  });
+  await clock.advance(4950);
+  assert.equal(ended, undefined);
+  await clock.advance(1000);
+  await rejected;
+  assert.equal(ended, 5000);
+  assert.deepEqual(fences.slice(0, 2), [
+    [0, 1000],
+    [50, 1000],
+  ]);
+  assert.deepEqual(fences.slice(-3), [
+    [4900, 100],
+    [4950, 50],
+    [5000, 1],
+  ]);
+});
+
+test('a history that cannot be read is asked for again, behind another fence', async () => {
+  const etcd = new ModelEtcd();
+  const clock = new FakeClock();
+  const store = await open(etcd, clock);
+  let fences = 0;
+  let lost = false;
+  etcd.onTxn = async (request, apply) => {
+    if (raisesFence(request)) fences++;
+    const answer = apply();
+    if (lost) return answer;
+    lost = true;
+    throw unanswered();
+  };
+  etcd.onCall = () => {
+    throw unanswered();
+  };
+  const created = store.create('/r/a', bytes('1'));
+  await clock.advance(120);
+  etcd.onCall = () => {};
+  await clock.advance(50);
+  assert.equal(await created, 2);
+  assert.equal(fences, 4, 'at 0, 50, 100 and 150 ms');
+});
+
+test('a fence that etcd refuses ends it at once: nobody knows whether the write was made', async () => {
+  for (const answer of [new RpcError('refused', 'no space'), new TypeError('a mistake')]) {
+    const etcd = new ModelEtcd();
+    const store = await open(etcd);
+    etcd.onTxn = async (request) => {
+      throw raisesFence(request) ? answer : unanswered();
+    };
+    await assert.rejects(store.create('/r/a', bytes('1')), (error: Error) => {
+      assert.ok(error instanceof StoreUnavailableError);
+      assert.match(error.message, /it is unknown whether the write was made$/);
+      assert.equal(error.cause, answer);
+      return true;
+    });
+  }
+});
+
+test('after a lost write the next one takes one transaction, and what was before the fence may be compacted', async () => {
+  const etcd = new ModelEtcd();
+  const store = await open(etcd);
+  let lose = true;
+  let transactions = 0;
+  etcd.onTxn = async (request, apply) => {
+    transactions++;
+    const answer = apply();
+    if (!lose || raisesFence(request)) return answer;
+    lose = false;
+    throw unanswered();
+  };
+  await store.create('/r/a', bytes('1'));
+  const { revision } = etcd;
+  await etcd.rpc.compact(revision, 1000);
+  transactions = 0;
+  lose = true;
+  const second = await store.create('/r/b', bytes('2'));
+  assert.equal(second, revision + 1);
+  transactions = 0;
+  await store.create('/r/c', bytes('3'));
+  assert.equal(transactions, 1);
 });
 
 test('a mistake is no answer that was lost', async () => {

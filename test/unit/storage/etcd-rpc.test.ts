@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { markerKey, prefixEnd } from '../../../src/storage/etcd-rpc.ts';
+import { CompareResult, CompareTarget } from 'etcd3';
+import {
+  compareEqual,
+  markerKey,
+  prefixEnd,
+  targetModRevision,
+  targetValue,
+} from '../../../src/storage/etcd-rpc.ts';
 
 test('the range of a prefix ends behind all keys that start with it, and before all others', () => {
   for (const [prefix, end] of [
@@ -16,4 +23,10 @@ test('a marker lies right below the tree that it is for', () => {
   assert.equal(markerKey('/registry/pods/a', 'fence').toString(), '/registry.fence');
   assert.equal(markerKey('/r/', 'progress').toString(), '/r.progress');
   for (const key of ['/registry', '', '/']) assert.throws(() => markerKey(key, 'gone'), RangeError);
+});
+
+test("comparisons have the numbers of etcd's protocol", () => {
+  assert.equal(compareEqual, CompareResult.Equal);
+  assert.equal(targetModRevision, CompareTarget.Mod);
+  assert.equal(targetValue, CompareTarget.Value);
 });

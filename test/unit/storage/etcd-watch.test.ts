@@ -53,7 +53,26 @@ const cases: [name: string, responses: WatchResponse[], expected: unknown[]][] =
   ['a watch nobody knows', [response([event('/r/a', 7)], { watch_id: '4' })], ['nothing']],
   ['creation is no progress', [response([], { created: true, revision: 9 })], ['created']],
   ['the marker below the prefix counts but is not shown', [response([event('/r.progress', 7)])], [[[], 7]]],
+  ['progress that is none', [response([], { revision: 5 })], [[[], 5]]],
+  [
+    'progress after events',
+    [response([event('/r/a', 6)]), response([], { revision: 9 })],
+    [
+      [[6], 6],
+      [[], 9],
+    ],
+  ],
+  [
+    'an empty part of a response says nothing',
+    [response([], { fragment: true, revision: 9 }), response([], { revision: 9 })],
+    ['nothing', [[], 9]],
+  ],
   ['compacted', [response([], { canceled: true, compact_revision: '8' })], ['compacted']],
+  [
+    'compacted at the very beginning',
+    [response([], { canceled: true, compact_revision: '1' })],
+    ['compacted'],
+  ],
   ['canceled', [response([], { canceled: true, cancel_reason: 'no leader' })], ['canceled']],
   [
     'a revision in fragments is delivered whole, progress meanwhile is not believed',
@@ -85,6 +104,16 @@ for (const [name, responses, expected] of cases) {
     );
   });
 }
+
+test('a deletion is one however the type is spelt', () => {
+  for (const type of ['DELETE', 'Delete']) {
+    const step = new WatchAssembler('/r/', 5).take(response([event('/r/a', 6, type)]));
+    assert.deepEqual(step, {
+      type: 'batch',
+      batch: { events: [{ type: 'delete', key: '/r/a', revision: 6 }], revision: 6 },
+    });
+  }
+});
 
 test('a stream that breaks between fragments delivers the revision once, from the next stream', () => {
   const assembler = new WatchAssembler('/r/', 5);

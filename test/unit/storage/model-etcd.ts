@@ -37,8 +37,10 @@ export class ModelEtcd {
   #values = new Map<string, KeyValue>();
   #history: Event[] = [];
   /** Does with a transaction what the test wants; `apply` carries it out, whenever that is. */
-  onTxn: (request: TxnRequest, apply: () => TxnResponse) => Promise<TxnResponse> = async (_, apply) =>
-    apply();
+  onTxn: (request: TxnRequest, apply: () => TxnResponse, timeoutMs: number) => Promise<TxnResponse> = async (
+    _,
+    apply,
+  ) => apply();
   /** Called before any other call is answered, with its name; what it throws is the answer. */
   onCall: (name: 'range' | 'compact' | 'version' | 'watch', timeoutMs: number) => void = () => {};
 
@@ -47,9 +49,9 @@ export class ModelEtcd {
       this.#check('range', timeoutMs);
       return this.#range(request);
     },
-    txn: async (request) => {
+    txn: async (request, timeoutMs) => {
       if (this.#closed) throw unanswered();
-      return this.onTxn(request, () => this.#txn(request));
+      return this.onTxn(request, () => this.#txn(request), timeoutMs);
     },
     compact: async (revision, timeoutMs) => {
       this.#check('compact', timeoutMs);
@@ -113,6 +115,7 @@ export class ModelEtcd {
   }
 
   #range({ key, range_end: end, limit, revision, count_only: countOnly }: RangeRequest): RangeResponse {
+    if (key.length === 0) throw new RpcError('refused', 'etcdserver: key is not provided');
     const found = [...this.#valuesAt(revision)]
       .map(([, kv]) => kv)
       .filter((kv) => (end ? isWithin(kv.key, key, end) : kv.key.equals(key)))

@@ -1,0 +1,273 @@
+/** One run of a program that is called like etcd: what it is given, how it ends, what is left of it. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
+import { lastOutput, runEtcd, socketAddress, untilServing } from '../../../src/storage/etcd-process.ts';
+import type { EtcdBehaviour } from '../../fixtures/etcd-program.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { isRunning, ProgramWorld, until } from './program-world.ts';
+
+const limit = { timeout: 60_000 };
+const version = '3.7.0';
+
+interface Given {
+  readonly behaviour?: EtcdBehaviour;
+  readonly clock?: Clock;
+  readonly quotaBytes?: number;
+}
+
+/** Begins a run; `pid` when it is started. */
+function begin(
+  world: ProgramWorld,
+  { behaviour = { version }, clock = systemClock, quotaBytes }: Given = {},
+) {
+  mkdirSync(world.dataDir, { recursive: true });
+  const binary = world.program('etcd', behaviour);
+  const { dataDir } = world;
+  const abort = new AbortController();
+  const started = Promise.withResolvers<number>();
+  const ended = runEtcd(
+    { binary, dataDir, data: join(dataDir, 'data'), stopMs: 5000, clock, ...(quotaBytes && { quotaBytes }) },
+    abort.signal,
+    started.resolve,
+  );
+  return { abort, ended, pid: started.promise };
+}
+
+const serving = (world: ProgramWorld, signal = new AbortController().signal) =>
+  untilServing({
+    socketPath: socketAddress(world.dataDir, 0),
+    clock: systemClock,
+    limitMs: 30_000,
+    signal,
+  });
+
+test('it serves on a socket in its directory, and ends when it is asked to', limit, async () => {
+  await using world = new ProgramWorld();
+  const { abort, ended, pid } = begin(world);
+  assert.deepEqual(await serving(world), { revision: '1', keys: '0' });
+  abort.abort();
+  assert.equal(await ended, 'exit status 0');
+  assert.equal(isRunning(await pid), false);
+});
+
+test('sockets that a killed one left are in nobody’s way', limit, async () => {
+  await using world = new ProgramWorld();
+  mkdirSync(world.dataDir);
+  for (const name of ['client:0', 'peer:0']) writeFileSync(join(world.dataDir, name), '');
+  const { abort, ended } = begin(world);
+  await serving(world);
+  assert.deepEqual(readdirSync(world.dataDir).sort(), ['client:0', 'data', 'etcd.log']);
+  abort.abort();
+  await ended;
+});
+
+test(
+  'it is told where its data are, to listen on sockets alone, and nothing of our environment',
+  limit,
+  async () => {
+    await using world = new ProgramWorld();
+    const clock = new FakeClock(1234);
+    for (const [quotaBytes, quota] of [
+      [undefined, '2147483648'],
+      [1000, '1000'],
+    ] as const) {
+      const { abort, ended } = begin(world, { clock, ...(quotaBytes && { quotaBytes }) });
+      await serving(world);
+      const run = world.runs('etcd').findLast((each) => 'args' in each) ?? assert.fail();
+      assert.ok('args' in run);
+      assert.equal(run.cwd, world.dataDir);
+      assert.deepEqual(run.env, { GOGC: '50' });
+      const given = Object.fromEntries(
+        run.args.map((each) => {
+          const [, name = '', value = ''] = /^--([^=]+)=(.*)$/.exec(each) ?? [];
+          return [name, value];
+        }),
+      );
+      assert.deepEqual(given, {
+        name: 'minik8s',
+        'data-dir': join(world.dataDir, 'data'),
+        'listen-client-urls': 'unix://client:0',
+        'advertise-client-urls': 'unix://client:0',
+        'listen-peer-urls': 'unix://peer:0',
+        'initial-advertise-peer-urls': 'unix://peer:0',
+        'initial-cluster': 'minik8s=unix://peer:0',
+        'initial-cluster-token': '1234',
+        'quota-backend-bytes': quota,
+        'auto-compaction-mode': 'periodic',
+        'auto-compaction-retention': '5m',
+        'backend-batch-limit': '1000',
+        'max-request-bytes': String(4 << 20),
+        'grpc-keepalive-min-time': '1s',
+        'heartbeat-interval': '20',
+        'election-timeout': '200',
+        logger: 'zap',
+        'log-level': 'warn',
+      });
+      abort.abort();
+      await ended;
+    }
+  },
+);
+
+test('a Ctrl-C is not for it: it has a process group of its own', limit, async () => {
+  await using world = new ProgramWorld();
+  const { abort, ended, pid } = begin(world);
+  const stat = readFileSync(`/proc/${await pid}/stat`, 'utf8');
+  assert.equal(Number(stat.slice(stat.lastIndexOf(')')).split(' ')[3]), await pid);
+  abort.abort();
+  await ended;
+});
+
+test('when the process that started it is killed, it is asked to end', limit, async () => {
+  await using world = new ProgramWorld();
+  mkdirSync(world.dataDir);
+  const source = join(import.meta.dirname, '../../../src');
+  const script = `
+    import { runEtcd } from '${source}/storage/etcd-process.ts';
+    import { systemClock as clock } from '${source}/base/clock.ts';
+    const [binary, dataDir] = process.argv.slice(1);
+    const data = dataDir + '/data';
+    runEtcd({ binary, dataDir, data, stopMs: 5000, clock }, new AbortController().signal, () => {});`;
+  const master = spawn(
+    process.execPath,
+    ['--input-type=module', '--eval', script, world.program('etcd'), world.dataDir],
+    { stdio: 'inherit' },
+  );
+  try {
+    await serving(world);
+  } finally {
+    master.kill('SIGKILL');
+    await once(master, 'exit');
+  }
+  const { pid } = world.runs('etcd')[0] ?? assert.fail();
+  await until(() => !isRunning(pid));
+  assert.deepEqual(world.runs('etcd').at(-1), { pid, heard: 'SIGTERM' });
+});
+
+test('one that does not end when it is asked to is killed, and not before its time', limit, async () => {
+  await using world = new ProgramWorld();
+  const clock = new FakeClock();
+  const { abort, ended, pid } = begin(world, { clock, behaviour: { version, deaf: true } });
+  await serving(world);
+  assert.equal(clock.pending, 0);
+  abort.abort();
+  await until(() => world.runs('etcd').some((run) => 'heard' in run));
+  await clock.advance(4999);
+  assert.equal(isRunning(await pid), true);
+  await clock.advance(1);
+  assert.equal(await ended, 'killed by SIGKILL');
+  assert.equal(clock.pending, 0);
+});
+
+test('nothing of a run is left when it is over', limit, async () => {
+  await using world = new ProgramWorld();
+  const clock = new FakeClock();
+  const asked = begin(world, { clock });
+  await serving(world);
+  asked.abort.abort();
+  await asked.ended;
+  assert.equal(clock.pending, 0, 'nobody will kill it');
+  const dying = begin(world, { clock, behaviour: { version, lastWords: { output: '', status: 3 } } });
+  assert.equal(await dying.ended, 'exit status 3');
+  dying.abort.abort();
+  assert.equal(clock.pending, 0);
+  const open = readdirSync('/proc/self/fd').map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return '';
+    }
+  });
+  assert.deepEqual(
+    open.filter((file) => file.startsWith(world.directory)),
+    [],
+  );
+});
+
+test('one that is not wanted any more before it has begun is asked to end', limit, async () => {
+  await using world = new ProgramWorld();
+  mkdirSync(world.dataDir);
+  const ended = await runEtcd(
+    {
+      binary: world.program('etcd'),
+      dataDir: world.dataDir,
+      data: join(world.dataDir, 'data'),
+      stopMs: 30_000,
+      clock: systemClock,
+    },
+    AbortSignal.abort(),
+    () => undefined,
+  );
+  assert.match(ended, /^(exit status 0|killed by SIGTERM)$/);
+});
+
+test(
+  'what it wrote is kept until the next run, for its user alone, with room for a full disk',
+  limit,
+  async () => {
+    await using world = new ProgramWorld();
+    const output = '{"level":"fatal","msg":"the end","error":"of one"}\n';
+    assert.match((await lastOutput(world.dataDir)).line, /ENOENT/);
+    await begin(world, { behaviour: { version, lastWords: { output, status: 1 } } }).ended;
+    assert.deepEqual(await lastOutput(world.dataDir), { line: 'the end: of one' });
+    const log = join(world.dataDir, 'etcd.log');
+    assert.equal(statSync(log).mode & 0o777, 0o600);
+    assert.equal(statSync(log).size, 16_384);
+    assert.ok(readFileSync(log, 'utf8').startsWith(output));
+    await begin(world, { behaviour: { version, lastWords: { output: 'short\n', status: 1 } } }).ended;
+    assert.deepEqual(await lastOutput(world.dataDir), { line: 'short' });
+  },
+);
+
+test('a socket whose path is too long is reached through the open directory', () => {
+  const ofLength = (length: number) => `/${'d'.repeat(length - '//client:0'.length)}`;
+  assert.equal(socketAddress(ofLength(107), 7), `${ofLength(107)}/client:0`);
+  assert.equal(socketAddress(ofLength(108), 7), '/proc/self/fd/7/client:0');
+});
+
+test('who asks too early asks again, until the limit, and is told the last answer', limit, async () => {
+  await using world = new ProgramWorld();
+  const { abort, ended } = begin(world, { behaviour: { version, leaderless: true } });
+  const clock = new FakeClock();
+  const began = clock.now();
+  const { signal } = new AbortController();
+  const socketPath = socketAddress(world.dataDir, 0);
+  let told = '';
+  untilServing({ socketPath, clock, limitMs: 50, signal }).catch((error: Error) => {
+    told = error.message;
+  });
+  await until(() => readdirSync(world.dataDir).includes('client:0'));
+  for (let waits = 0; told === ''; waits++) {
+    await until(() => told !== '' || clock.pending > 0);
+    if (told === '') assert.equal(clock.nextIn, 20);
+    await clock.advance(20);
+    assert.ok(waits < 10);
+  }
+  assert.equal(told, 'etcd did not begin to serve: {"error":"etcdserver: no leader"}');
+  assert.equal(clock.now() - began, 80, 'asked at 0, 20, 40 and 60 ms');
+  abort.abort();
+  await ended;
+});
+
+test('who does not want to know any more is let go, with the reason', limit, async () => {
+  await using world = new ProgramWorld();
+  mkdirSync(world.dataDir);
+  const reason = new Error('not wanted any more');
+  await assert.rejects(serving(world, AbortSignal.abort(reason)), reason);
+  // One that accepts, and says nothing.
+  const abort = new AbortController();
+  const silent = createServer(() => abort.abort(reason)).listen(socketAddress(world.dataDir, 0));
+  await once(silent, 'listening');
+  try {
+    await assert.rejects(serving(world, abort.signal), reason);
+  } finally {
+    silent.closeAllConnections();
+    silent.close();
+  }
+});

@@ -1,0 +1,144 @@
+import type { Equivalent } from '../equivalent.ts';
+
+export const controllers: readonly Equivalent[] = [
+  ...['missing >= 0 → missing > 0', '0 → 1'].map((change) => ({
+    file: 'src/controllers/replicaset-plan.ts',
+    line: 'if (missing >= 0) return { create: Math.min(missing, burstReplicas), remove: [] };',
+    change,
+    because: 'with none missing the other way makes none and deletes the first 0',
+  })),
+  {
+    file: 'src/controllers/replicaset-plan.ts',
+    line: 'const phaseRank = { Pending: 0, Unknown: 1, Running: 2, Succeeded: 2, Failed: 2 } as const;',
+    change: '2 → 3',
+    because: 'only the order counts, and pods that have ended are not ranked',
+  },
+  ...['b[index] ?? 0 → (b[index])', '0 → 1'].map((change) => ({
+    file: 'src/controllers/replicaset-plan.ts',
+    line: 'const right = b[index] ?? 0;',
+    change,
+    because: 'both lists are of the same length',
+  })),
+  {
+    file: 'src/controllers/garbage-collector.ts',
+    line: 'if (references.length === 0 && !isTerminating(object)) return;',
+    change: 'references.length === 0 && !isTerminating(object) → false',
+    because: 'it saves work: the plan for such an object is none',
+  },
+  {
+    file: 'src/controllers/garbage-collector.ts',
+    line: "const [kind = '', uid = '', at = ''] = key.split(' ');",
+    change: "'' → 'mutated'",
+    because: 'every key has three parts',
+  },
+  {
+    file: 'src/controllers/taint-eviction.ts',
+    line: 'const left = pod && node ? timeLeft(key, pod, node) : undefined;',
+    change: 'pod && node → (node)',
+    because: 'the node is that of the pod',
+  },
+  ...[
+    '!pod || !node → (!pod)',
+    '!pod || !node → (!node)',
+    '!pod || !node || left === undefined → (left === undefined)',
+  ].map((change) => ({
+    file: 'src/controllers/taint-eviction.ts',
+    line: 'if (!pod || !node || left === undefined) {',
+    change,
+    because: 'a time is left only to a pod on a node',
+  })),
+  {
+    file: 'src/controllers/endpoints-plan.ts',
+    line: `ports.map(({ name = '', port }) => \`\${name} \${String(port).padStart(5, '0')}\`).join();`,
+    change: '5 → 6',
+    because: 'a port has at most five digits',
+  },
+  {
+    file: 'src/controllers/endpoints-plan.ts',
+    line: 'if (total <= max) return counts;',
+    change: 'total <= max → total < max',
+    because: 'of a total that is just the most, each part is its count',
+  },
+  {
+    file: 'src/controllers/csr-approving-plan.ts',
+    line: "function makerOf({ username = '', groups = [] }: CertificateSigningRequest['spec']): Maker | undefined {",
+    change: "'' → 'mutated'",
+    because: 'neither is the name of a token or of a node',
+  },
+  ...[
+    "nodeOfCommonName(content.commonName) ?? '' → (nodeOfCommonName(content.commonName))",
+    "'' → 'mutated'",
+  ].map((change) => ({
+    file: 'src/controllers/csr-approving-plan.ts',
+    line: "const name = nodeOfCommonName(content.commonName) ?? '';",
+    change,
+    because: 'the check of the content, before it, refuses a common name without one',
+  })),
+  ...["lease?.spec.renewTime ?? '' → (lease?.spec.renewTime)", "'' → 'mutated'"].map((change) => ({
+    file: 'src/controllers/csr-approving-plan.ts',
+    line: "Math.max(0, Math.floor((now - Date.parse(lease?.spec.renewTime ?? '')) / 1000));",
+    change,
+    because: 'none of them is a time',
+  })),
+  {
+    file: 'src/controllers/csr-cleaner-plan.ts',
+    line: ".map(({ lastUpdateTime = '' }) => Date.parse(lastUpdateTime) || created);",
+    change: "'' → 'mutated'",
+    because: 'neither is a time',
+  },
+  {
+    file: 'src/controllers/node-ipam-plan.ts',
+    line: 'known.set(node, ranges);',
+    change: 'known.set(node, ranges); → ;',
+    because: 'what is not remembered is read again',
+  },
+  {
+    file: 'src/controllers/deployment-plan.ts',
+    line: 'const greater = (a: bigint, b: bigint) => (a > b ? a : b);',
+    change: 'a > b → a >= b',
+    because: 'of two equal numbers either is the greater',
+  },
+  {
+    file: 'src/controllers/deployment-plan.ts',
+    line: `: \`Scaled \${after > before ? 'up' : 'down'} replica set \${name} from \${before} to \${after}\`;`,
+    change: 'after > before → after >= before',
+    because: 'sizes that are equal have been answered before',
+  },
+  ...[
+    'const ordered = (toAdd > 0 ? byAge.reverse() : byAge).sort((a, b) => b.spec.replicas - a.spec.replicas);',
+    'const part = toAdd > 0 ? Math.min(wanted, left) : Math.max(wanted, left);',
+  ].map((line) => ({
+    file: 'src/controllers/deployment-rollout.ts',
+    line,
+    change: 'toAdd > 0 → toAdd >= 0',
+    because: 'with nothing to add every part is 0, in whatever order',
+  })),
+  ...[
+    ['#dueAt = 0;', '0 → 1'],
+    ['#since = 0;', '0 → 1'],
+    ['#storeLost = false;', 'false → true'],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/controllers/heartbeat-monitor.ts',
+    line,
+    change,
+    because: '`follow` sets it, before anything is asked',
+  })),
+  {
+    file: 'src/controllers/heartbeat-monitor.ts',
+    line: 'const gap = now - (this.#receivedAt ?? now);',
+    change: 'this.#receivedAt ?? now → (this.#receivedAt)',
+    because: 'NaN is no more greater than a limit than 0 is',
+  },
+  ...['gap > tickMs → gap >= tickMs', 'gap > tickMs && gap > limit() → (gap > limit())'].map((change) => ({
+    file: 'src/controllers/heartbeat-monitor.ts',
+    line: 'if (this.#storeLost || (gap > tickMs && gap > limit())) this.#restart();',
+    change,
+    because: 'it only saves asking for the limit, which is longer than a tick',
+  })),
+  {
+    file: 'src/controllers/observed-writes.ts',
+    line: 'this.#byUid.delete(uid);',
+    change: 'this.#byUid.delete(uid); → ;',
+    because: 'it only frees memory: what is forgotten can be forgotten again',
+  },
+];

@@ -1,0 +1,17 @@
+/** All that is known to change nothing, by the folder of the source it is about. */
+import type { Equivalent } from '../equivalent.ts';
+import { apiserver } from './apiserver.ts';
+import { controllers } from './controllers.ts';
+import { kubelet } from './kubelet.ts';
+import { proxy } from './proxy.ts';
+import { scheduler } from './scheduler.ts';
+import { storage } from './storage.ts';
+
+export const equivalents: readonly Equivalent[] = [
+  ...apiserver,
+  ...controllers,
+  ...kubelet,
+  ...proxy,
+  ...scheduler,
+  ...storage,
+];

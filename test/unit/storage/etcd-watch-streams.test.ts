@@ -1,0 +1,201 @@
+/** The streams of one watch: what they are asked, when the next one is opened, what is said of those that are lost. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { WatchRequest, WatchStream } from '../../../src/storage/etcd-rpc.ts';
+import { watchEtcd } from '../../../src/storage/etcd-watch.ts';
+import type { WatchBatch } from '../../../src/storage/store.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { ModelEtcd, unanswered } from './model-etcd.ts';
+import type { ModelWatch } from './model-watch.ts';
+
+class World {
+  readonly etcd = new ModelEtcd();
+  readonly clock = new FakeClock();
+  readonly log = new RecordingLogger();
+  readonly abort = new AbortController();
+  readonly batches: WatchBatch[] = [];
+  readonly sent: WatchRequest[] = [];
+  readonly streams: ModelWatch[] = [];
+  /** Of each stream, how often it was canceled. */
+  readonly canceled: number[] = [];
+  /** While it is there, a stream is opened only when it is over. */
+  opening: Promise<void> | undefined;
+
+  watch(after: number, prefix = '/r/'): Promise<void> {
+    const { clock, log, batches } = this;
+    const rpc = { ...this.etcd.rpc, openWatch: () => this.#open() };
+    const signal = this.abort.signal;
+    const onStream = () => {};
+    return (async () => {
+      for await (const batch of watchEtcd({ rpc, clock, log, prefix, after, signal, onStream }))
+        batches.push(batch);
+    })();
+  }
+
+  async #open(): Promise<WatchStream> {
+    await this.opening;
+    const stream = (await this.etcd.rpc.openWatch()) as ModelWatch;
+    const at = this.streams.push(stream) - 1;
+    this.canceled.push(0);
+    return {
+      responses: stream.responses,
+      send: (request) => {
+        this.sent.push(request);
+        stream.send(request);
+      },
+      cancel: () => {
+        this.canceled[at] = (this.canceled[at] ?? 0) + 1;
+        stream.cancel();
+      },
+    };
+  }
+
+  revisions = () => this.batches.flatMap(({ events }) => events.map(({ revision }) => revision));
+}
+
+test('a watch is of its tree and the marker below it, in parts, with word of how far etcd is', async () => {
+  const { etcd, clock, sent, abort, ...world } = bound();
+  const ended = world.watch(0);
+  await clock.settle();
+  assert.deepEqual(sent, [
+    {
+      create_request: {
+        key: Buffer.from('/r.progress'),
+        range_end: Buffer.from('/r0'),
+        start_revision: 1,
+        progress_notify: true,
+        fragment: true,
+        watch_id: 1,
+      },
+    },
+  ]);
+  abort.abort();
+  await ended;
+});
+
+test('what is no directory cannot be watched', async () => {
+  const { watch, clock } = bound();
+  const refused = assert.rejects(watch(0, '/r'), RangeError);
+  await clock.settle();
+  await refused;
+});
+
+test('a member that has just what was delivered is not asked whether it was wiped', async () => {
+  const { etcd, watch, abort, clock, revisions } = bound();
+  const last = etcd.put('/r/a', '1');
+  let asked = 0;
+  etcd.onCall = (name, timeoutMs) => {
+    if (name !== 'range') return;
+    asked++;
+    assert.equal(timeoutMs, 5000);
+  };
+  const ended = watch(last);
+  await clock.settle();
+  assert.equal(asked, 0);
+  etcd.revision = 1;
+  etcd.cut();
+  const refused = assert.rejects(ended, /etcd lost data/);
+  await clock.advance(20);
+  await refused;
+  assert.deepEqual([asked, revisions()], [1, []]);
+  abort.abort();
+});
+
+test('a watch that etcd cancels is begun anew', async () => {
+  const { etcd, watch, streams, abort, clock, revisions } = bound();
+  const ended = watch(1);
+  await clock.settle();
+  streams[0]?.say({ canceled: true, cancel_reason: 'no leader' });
+  await clock.advance(20);
+  const written = etcd.put('/r/a', '1');
+  await clock.settle();
+  assert.deepEqual([revisions(), streams.length], [[written], 2]);
+  abort.abort();
+  await ended;
+});
+
+test('a stream that is over is let go, once', async () => {
+  const { watch, streams, canceled, abort, clock } = bound();
+  const ended = watch(1);
+  await clock.settle();
+  streams[0]?.say({ canceled: true, cancel_reason: 'no leader' });
+  await clock.advance(20);
+  assert.deepEqual(canceled, [1, 0]);
+  abort.abort();
+  await ended;
+  assert.equal(canceled[0], 1);
+  assert.ok((canceled[1] ?? 0) >= 1);
+});
+
+test('a stream that comes when nobody wants it any more is asked nothing and let go', async () => {
+  const { world, watch, sent, canceled, abort, clock } = bound();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  world.opening = promise;
+  const ended = watch(1);
+  await clock.settle();
+  abort.abort();
+  resolve();
+  await ended;
+  assert.deepEqual([sent, canceled], [[], [1]]);
+});
+
+test('a short outage is not told, a longer one once, and the next one again', async () => {
+  const { etcd, watch, log, abort, clock } = bound();
+  const told = () => log.lines.filter(({ level }) => level !== 'debug').map(({ level }) => level);
+  const openedAt: number[] = [];
+  let away = true;
+  etcd.onCall = (name) => {
+    if (name !== 'watch') return;
+    openedAt.push(clock.now());
+    if (away) throw unanswered();
+  };
+  const ended = watch(1);
+  await clock.advance(2000);
+  assert.deepEqual(told(), []);
+  await clock.advance(20_000);
+  assert.deepEqual(told(), ['warn']);
+  assert.equal((openedAt.at(-1) ?? 0) - (openedAt.at(-2) ?? 0), 2000, 'at most so long');
+  away = false;
+  await clock.advance(2000);
+  etcd.put('/r/a', '1');
+  await clock.settle();
+  away = true;
+  etcd.cut();
+  await clock.advance(2000);
+  assert.deepEqual(told(), ['warn']);
+  await clock.advance(20_000);
+  assert.deepEqual(told(), ['warn', 'warn']);
+  abort.abort();
+  await ended;
+});
+
+test('nothing is said of a stream that ends without an error, nor of the end of the watch', async () => {
+  const { etcd, watch, streams, log, abort, clock } = bound();
+  const ended = watch(1);
+  await clock.settle();
+  streams[0]?.end();
+  await clock.advance(20);
+  assert.equal(streams.length, 2);
+  assert.deepEqual(log.lines, []);
+  abort.signal.addEventListener('abort', () => etcd.cut());
+  abort.abort();
+  await ended;
+  assert.deepEqual(log.lines, []);
+});
+
+test('a mistake ends the watch', async () => {
+  const { etcd, watch, clock } = bound();
+  const mistake = new TypeError('a mistake');
+  etcd.onCall = () => {
+    throw mistake;
+  };
+  const refused = assert.rejects(watch(1), mistake);
+  await clock.settle();
+  await refused;
+});
+
+function bound() {
+  const world = new World();
+  return { ...world, world, watch: world.watch.bind(world) };
+}

@@ -1,0 +1,170 @@
+/** A cache whose store fails, and what is left of the cache at its end. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMemoryStore } from '../../../src/storage/memory.ts';
+import { type ListOptions, type Store, StoreUnavailableError } from '../../../src/storage/store.ts';
+import { createWatchCache } from '../../../src/storage/watch-cache.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { body, key, withCache } from './cache-fixture.ts';
+
+/** Runs a cache over the store. */
+function begin(store: Store) {
+  const clock = new FakeClock();
+  const log = new RecordingLogger();
+  const abort = new AbortController();
+  const { cache, run, synced } = createWatchCache({ store, prefix: '/registry/', clock, log });
+  const running = run(abort.signal);
+  return { cache, clock, log, abort, running, synced };
+}
+
+const levels = (log: RecordingLogger) =>
+  log.lines.map(({ level }) => level).filter((level) => level !== 'debug');
+
+test('a cache that ends before it has begun says so, to those who ask', async () => {
+  const store: Store = {
+    ...createMemoryStore(),
+    currentRevision: () => Promise.reject(new StoreUnavailableError('no store')),
+  };
+  const { clock, log, abort, running, synced } = begin(store);
+  await clock.advance(49);
+  assert.deepEqual(levels(log), ['error']);
+  abort.abort();
+  // Nobody has to ask: what is not asked for ends no process.
+  await clock.settle();
+  await running;
+  assert.equal(clock.pending, 0);
+  await assert.rejects(synced, StoreUnavailableError);
+});
+
+test('a list without an end is left when the cache ends, and that is no failure', async () => {
+  const memory = createMemoryStore();
+  const asked: (ListOptions | undefined)[] = [];
+  let last = 0;
+  const store: Store = {
+    ...memory,
+    async list(_, options) {
+      asked.push(options);
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      const items = [++last, ++last].map((n) => ({
+        key: key(String(n)),
+        value: body(String(n)),
+        revision: 1,
+      }));
+      return { items, revision: 1, more: true, remaining: 1 };
+    },
+  };
+  const { log, abort, running } = begin(store);
+  while (asked.length < 4) await new Promise<void>((resolve) => setImmediate(resolve));
+  abort.abort();
+  await running;
+  assert.deepEqual(
+    asked.slice(1, 4).map((options) => options?.startAfter),
+    [key('2'), key('4'), key('6')],
+  );
+  assert.deepEqual(levels(log), []);
+});
+
+test('a list ends with the page that says so', async () => {
+  const memory = createMemoryStore();
+  await memory.compact(await memory.create(key('a'), body('a')));
+  let lists = 0;
+  const { clock, cache, abort, running } = begin({
+    ...memory,
+    list(prefix, options) {
+      lists++;
+      return memory.list(prefix, options);
+    },
+  });
+  await clock.settle();
+  assert.equal(cache.list('/registry/').length, 1);
+  // The first one was of a revision that is compacted.
+  assert.equal(lists, 2);
+  abort.abort();
+  await clock.settle();
+  await running;
+});
+
+test('history that is lost is a warning, another failure an error, the end of the cache neither', async () => {
+  const log = new RecordingLogger();
+  await withCache(
+    async ({ clock, loseHistory }) => {
+      loseHistory();
+      await clock.advance(10);
+      assert.deepEqual(levels(log), ['warn']);
+    },
+    { log },
+  );
+  assert.deepEqual(levels(log), ['warn']);
+  const store = createMemoryStore();
+  const closing = begin(store);
+  await closing.clock.settle();
+  await store.close();
+  await closing.clock.settle();
+  assert.deepEqual(levels(closing.log), ['error']);
+  closing.abort.abort();
+  await closing.clock.settle();
+  await closing.running;
+});
+
+test('how often a store is asked how far it is', () =>
+  withCache(async ({ cache, clock, state }) => {
+    state.deaf = true;
+    const asked: number[] = [];
+    const start = clock.now();
+    const abort = new AbortController();
+    const waiting = cache.waitUntil(cache.revision + 1, abort.signal);
+    for (let ms = 1; ms <= 350; ms++) {
+      const before = state.progress;
+      await clock.advance(1);
+      if (state.progress > before) asked.push(clock.now() - start);
+    }
+    assert.deepEqual(asked, [2, 10, 42, 142, 242, 342]);
+    abort.abort();
+    await assert.rejects(waiting);
+  }));
+
+test('when nobody waits any more the store is not asked any more', () =>
+  withCache(async ({ store, cache, clock, state }) => {
+    const abort = new AbortController();
+    const waiting = cache.waitUntil(cache.revision + 5, abort.signal);
+    abort.abort();
+    await assert.rejects(waiting);
+    await store.create(key('a'), body('a'));
+    await clock.advance(1000);
+    const asked = state.progress;
+    await clock.advance(1000);
+    assert.equal(state.progress, asked);
+    assert.equal(clock.pending, 0);
+  }));
+
+test('a cache that ends asks nothing any more', async () => {
+  const { cache, clock, abort, running } = begin(createMemoryStore());
+  await clock.settle();
+  const waiting = assert.rejects(cache.waitUntil(1000), StoreUnavailableError);
+  assert.equal(clock.pending, 1);
+  abort.abort();
+  await clock.settle();
+  await Promise.all([running, waiting]);
+  assert.equal(clock.pending, 0);
+});
+
+test('8 MiB of objects stay decoded, unless it is told otherwise', () =>
+  withCache(
+    async ({ cache }) => {
+      const list = cache.list('/registry/');
+      const decoded = list.map(({ object }) => object);
+      const kept = list.map(({ object }, at) => object === decoded[at]);
+      // Looking at one that is gone decodes it again, and another one goes.
+      assert.equal(kept[0], false);
+      const now = list.map(({ object }) => object);
+      const last = list.slice(-15).map(({ object }, at) => object === now.slice(-15)[at]);
+      assert.ok(last.every(Boolean));
+    },
+    {
+      async seed(store) {
+        const note = 'x'.repeat((1 << 19) - 200);
+        for (let n = 0; n < 17; n++) await store.create(key(String(n + 10)), body(String(n + 10), note));
+      },
+    },
+  ));

@@ -1,0 +1,122 @@
+/** Who is handed which events, in which order, and when. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CacheEvent } from '../../../src/storage/cache.ts';
+import { Watchers } from '../../../src/storage/watchers.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { key } from './cache-fixture.ts';
+
+/** Of an event only its key and its revision matter here. */
+const event = (revision: number, at = key(String(revision))) =>
+  ({ type: 'ADDED', key: at, revision, frame: Buffer.alloc(0) }) as unknown as CacheEvent;
+const revisions = (events: readonly CacheEvent[]) => events.map(({ revision }) => revision);
+
+/** All that a watch is told, in order: the revisions of each call, and `expired`. */
+type Told = (readonly number[] | 'expired')[];
+
+function world() {
+  const clock = new FakeClock();
+  const log = new RecordingLogger();
+  const watchers = new Watchers(clock, log);
+  const add = (prefix: string, after = 0, backlog: readonly CacheEvent[] = [], onEvents = () => {}) => {
+    const told: Told = [];
+    const stop = watchers.add(prefix, after, backlog, {
+      onEvents(events) {
+        told.push(revisions(events));
+        onEvents();
+      },
+      onExpired: () => void told.push('expired'),
+    });
+    return { told, stop };
+  };
+  return { clock, log, watchers, add };
+}
+
+test('what a watch missed comes before what happens after it joined, each once', async () => {
+  const { watchers, add, clock } = world();
+  const { told } = add('/registry/', 0, [event(1), event(2)]);
+  watchers.publish([event(3)], 3);
+  assert.deepEqual(told, [[1, 2, 3]]);
+  await clock.advance(10);
+  assert.deepEqual(told, [[1, 2, 3]]);
+});
+
+test('what a watch missed comes without anything else happening', async () => {
+  const { add, clock } = world();
+  const { told } = add('/registry/', 0, [event(1), event(2)]);
+  await clock.settle();
+  assert.deepEqual(told, [[1, 2]]);
+});
+
+test('a watch is not called while there is nothing for it', async () => {
+  const { watchers, add, clock } = world();
+  const { told } = add('/registry/', 5);
+  watchers.publish([event(4), event(5)], 5);
+  await clock.advance(10);
+  assert.deepEqual(told, []);
+  watchers.publish([event(6)], 6);
+  assert.deepEqual(told, [[6]]);
+});
+
+test('a watch is for a directory', async () => {
+  const { watchers, add, clock } = world();
+  const all = add('/registry/');
+  const directory = add('/registry/pods/default/');
+  const keys = [key('a'), key('b'), key('a', 'other'), '/registry/pods/defaulta'];
+  watchers.publish(
+    keys.map((at, index) => event(index + 1, at)),
+    4,
+  );
+  await clock.advance(10);
+  assert.deepEqual(all.told, [[1, 2, 3, 4]]);
+  assert.deepEqual(directory.told, [[1, 2]]);
+  assert.throws(() => add('/registry/pods'), RangeError);
+});
+
+test('ending a watch twice ends no other one of the same prefix', () => {
+  const { watchers, add } = world();
+  const first = add('/registry/');
+  first.stop();
+  const second = add('/registry/');
+  first.stop();
+  watchers.publish([event(1)], 1);
+  assert.deepEqual([first.told, second.told], [[], [[1]]]);
+});
+
+test('a watch that is lost hears first what had happened, and nothing after', async () => {
+  const { watchers, add, clock } = world();
+  const watching = add('/registry/pods/');
+  const other = add('/registry/nodes/');
+  watchers.publish([event(1)], 1);
+  // Held back for a moment, since others have just been handed out; and one that has not been told anything.
+  watchers.publish([event(2)], 2);
+  const joined = add('/registry/pods/default/', 1, [event(2)]);
+  watchers.expire((prefix) => prefix.startsWith('/registry/pods/'));
+  assert.deepEqual(watching.told, [[1], [2], 'expired']);
+  assert.deepEqual(joined.told, [[2], 'expired']);
+  watchers.publish([event(3)], 3);
+  await clock.advance(10);
+  assert.deepEqual(watching.told, [[1], [2], 'expired']);
+  assert.deepEqual(joined.told, [[2], 'expired']);
+  assert.deepEqual(other.told, []);
+});
+
+test('a watch that ends itself at the last event is not told that it is lost', () => {
+  const { watchers, add } = world();
+  const watching = add('/registry/', 0, [event(1)], () => watching.stop());
+  watchers.expire(() => true);
+  assert.deepEqual(watching.told, [[1]]);
+});
+
+test('a watch that fails is logged', () => {
+  const { watchers, add, log } = world();
+  add('/registry/', 0, [], () => {
+    throw new Error('broken watcher');
+  });
+  watchers.publish([event(1)], 1);
+  assert.deepEqual(
+    log.lines.map(({ level, fields }) => [level, fields]),
+    [['error', { error: 'broken watcher' }]],
+  );
+});
