@@ -42,7 +42,9 @@ const scaleOf = ({ metadata }: Deployment, replicas: number, running: number) =>
 };
 
 test('shows what is wanted, what there is and what is counted', async () => {
-  assert.deepEqual((await server.call('GET', scale)).json(), scaleOf(made, 2, 0));
+  const answer = await server.call('GET', scale);
+  assert.equal(answer.status, 200);
+  assert.deepEqual(answer.json(), scaleOf(made, 2, 0));
   const status = { status: { replicas: 1, observedGeneration: 1 } };
   const now = (await server.call('PATCH', `${deployments}/web/status`, status, merge)).json<Deployment>();
   assert.deepEqual((await server.call('GET', scale)).json(), scaleOf(now, 2, 1));
@@ -74,6 +76,16 @@ describe('is written', () => {
       const { replicas: before, ...restBefore } = made.spec;
       assert.deepEqual([before, rest], [2, restBefore]);
     });
+
+  test('as it is, and nothing is written', async () => {
+    for (const [method, body, options] of [
+      ['PUT', { spec: { replicas: 2 } }],
+      ['PATCH', { spec: { replicas: 2 } }, merge],
+    ] as const) {
+      assert.equal((await server.call(method, scale, body, options)).status, 200);
+      assert.equal((await stored()).metadata.resourceVersion, made.metadata.resourceVersion);
+    }
+  });
 
   test('by each kind of patch that a Scale has', async () => {
     const type = (name: string) => ({ headers: { 'content-type': `application/${name}-patch+json` } });

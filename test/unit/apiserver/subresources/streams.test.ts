@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { duplexPair } from 'node:stream';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { newStatusError } from '../../../../src/apimachinery/status-error.ts';
-import { startTestServer } from '../../../fixtures/api-server.ts';
+import { admin, startTestServer } from '../../../fixtures/api-server.ts';
 import { Agents, type AskOptions } from './agents.ts';
 
 const pods = '/api/v1/namespaces/default/pods';
@@ -198,17 +198,17 @@ describe('it is refused', () => {
       spec: { containers: [{ name: 'c', image: 'i' }], nodeName: 'n' },
     };
     await server.call('POST', pods, pod);
-    const answers = [
-      await server.call('GET', `${pods}/web/log`),
-      await server.call('GET', `${pods}/web/attach`),
-    ];
-    assert.deepEqual(
-      answers.map(({ status, text }) => [status, (JSON.parse(text) as { message: string }).message]),
-      [
+    const upgrade = { headers: websocket, switchTo: () => assert.fail('joined to nothing') };
+    for (const what of ['log', 'attach']) {
+      const request = new Request(`https://apiserver${pods}/web/${what}`);
+      const answer = await server.app.fetch(request, { user: admin, ...(what === 'attach' && { upgrade }) });
+      const { message } = (await answer.json()) as { message: string };
+      assert.deepEqual(
+        [answer.status, message],
         [503, 'this server is not connected to the node agents'],
-        [400, 'Upgrade request required'],
-      ],
-    );
+        what,
+      );
+    }
     await server.stop();
   });
 });
