@@ -1,8 +1,7 @@
 /** Answers in the form `kubectl get` prints: meta.k8s.io Table, and PartialObjectMetadata. */
-import { ageSince } from '../apimachinery/age.ts';
 import type { JsonObject } from '../apimachinery/equality.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
-import type { Column, ResourceDefinition } from '../apimachinery/resource-definition.ts';
+import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import { asServed } from '../apimachinery/served-version.ts';
 import { newBadRequest } from '../apimachinery/status-error.ts';
 import { metadataBytes } from '../storage/codec.ts';
@@ -17,28 +16,8 @@ export function parseIncludeObject(value: string | null): IncludeObject {
   throw newBadRequest(`unrecognized includeObject value: ${JSON.stringify(value)}`);
 }
 
-/** For kinds without columns of their own. */
-const defaultColumns: readonly Column<KubeObject>[] = [
-  {
-    name: 'Name',
-    type: 'string',
-    format: 'name',
-    description: 'Name must be unique within a namespace.',
-    cell: (object) => object.metadata.name,
-  },
-  {
-    name: 'Age',
-    type: 'string',
-    description: 'Time since the object was created.',
-    cell: (object, now) => ageSince(object.metadata.creationTimestamp, now),
-  },
-];
-
-const columnsOf = (definition: ResourceDefinition) =>
-  definition.columns.length > 0 ? definition.columns : defaultColumns;
-
 export function columnDefinitions(definition: ResourceDefinition): JsonObject[] {
-  return columnsOf(definition).map(({ name, type, format, description, priority }) => ({
+  return definition.columns.map(({ name, type, format, description, priority }) => ({
     name,
     type,
     format: format ?? '',
@@ -59,7 +38,7 @@ export function tableRow(form: TableForm, object: KubeObject): JsonObject {
   const conditions = rowConditions(object);
   const shown = rowObject(form, object);
   return {
-    cells: columnsOf(form.definition).map((column) => column.cell(object, form.now)),
+    cells: form.definition.columns.map((column) => column.cell(object, form.now)),
     ...(conditions && { conditions }),
     ...(shown && { object: shown }),
   };

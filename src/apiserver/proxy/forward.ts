@@ -37,27 +37,30 @@ export async function forward(scope: RequestScope, { dial, hosts }: Backend): Pr
     throw newBadRequest(`a body of ${request.method} is not passed on: send it with POST`);
   }
   const signal = shutdown ? AbortSignal.any([scope.signal, shutdown]) : scope.signal;
-  const { answer, upgraded } = await send(scope, url, await dial(signal), signal);
-  if (upgraded) {
-    upgrade?.switchTo(upgraded);
-    return new Response(null);
-  }
-  return answerOf(scope, answer, {
+  const connection = await dial(signal);
+  // Nothing would ever be heard of it.
+  if (connection.destroyed) throw closed();
+  const answer = await send(scope, url, connection, signal, {
     prefix: url.pathname.slice(0, url.pathname.length - info.rest.length),
     requestHost: request.headers.get('host') ?? '',
     backendHosts: hosts,
   });
+  if (answer instanceof Response) return answer;
+  upgrade?.switchTo(answer);
+  return new Response(null);
 }
 
 /** As HTTP/1.1 says it (RFC 9112 §6.3): the stream of a body is there in any case. */
 const hasBody = ({ headers }: Request) =>
   headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0;
 
-type Sent =
-  | { readonly answer: IncomingMessage; readonly upgraded?: undefined }
-  | { readonly answer?: undefined; readonly upgraded: UpgradedConnection };
-
-function send(scope: RequestScope, url: URL, connection: Duplex, signal: AbortSignal): Promise<Sent> {
+function send(
+  scope: RequestScope,
+  url: URL,
+  connection: Duplex,
+  signal: AbortSignal,
+  page: ProxiedPage,
+): Promise<Response | UpgradedConnection> {
   const { request, info, upgrade, remoteAddress } = scope;
   const { method, headers } = request;
   const given = {
@@ -77,11 +80,12 @@ function send(scope: RequestScope, url: URL, connection: Duplex, signal: AbortSi
       signal,
     });
     sent.on('error', (error) => reject(unreachable(errorMessage(error))));
-    sent.on('response', (answer) => resolve({ answer }));
+    // Without an error too: when the backend leaves HTTP and nobody has asked it to.
+    sent.on('close', () => reject(closed()));
+    // Read from the first moment on: an end that comes with the beginning would be missed later.
+    sent.on('response', (answer) => resolve(Promise.try(answerOf, scope, answer, page)));
     if (upgrade) {
-      sent.on('upgrade', (answer, socket, head) =>
-        resolve({ upgraded: upgradedOf(answer, socket as Socket, head) }),
-      );
+      sent.on('upgrade', (answer, socket, head) => resolve(upgradedOf(answer, socket as Socket, head)));
     }
     if (!hasBody(request) || !request.body) return void sent.end();
     // A backend may answer before anything of the body is there, and hang up before it has read all.
@@ -89,6 +93,8 @@ function send(scope: RequestScope, url: URL, connection: Duplex, signal: AbortSi
     pipeline(Readable.fromWeb(request.body as WebStream<Uint8Array>), sent, () => undefined);
   });
 }
+
+const closed = () => unreachable('the connection was closed');
 
 /** Statuses whose answers have no body. */
 const withoutBody = [204, 205, 304];

@@ -6,6 +6,6 @@ import { streamToPod } from './pod-stream.ts';
 
 export const podAttach: Handler = (scope) =>
   streamToPod(scope, (pod, query) => {
-    const container = chooseContainer(pod, query.get('container') ?? '');
+    const container = chooseContainer(pod, query.get('container'));
     return `/attach/${agentPath(pod, container)}?${streamsQuery(query, true)}`;
   });

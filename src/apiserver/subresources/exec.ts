@@ -7,7 +7,7 @@ import { streamToPod } from './pod-stream.ts';
 
 export const podExec: Handler = (scope) =>
   streamToPod(scope, (pod, query) => {
-    const container = chooseContainer(pod, query.get('container') ?? '');
+    const container = chooseContainer(pod, query.get('container'));
     const asked = streamsQuery(query, false);
     const command = query.getAll('command');
     if (command.length === 0) throw newBadRequest('you must specify a command to run');
@@ -18,10 +18,10 @@ export const podExec: Handler = (scope) =>
 /** Translates the client's stream parameters to the agent's; `outputs` is the default for outputs. */
 export function streamsQuery(query: URLSearchParams, outputs: boolean): URLSearchParams {
   const wanted = {
-    input: booleanParameter(query, 'stdin') ?? false,
+    input: booleanParameter(query, 'stdin'),
     output: booleanParameter(query, 'stdout') ?? outputs,
     error: booleanParameter(query, 'stderr') ?? outputs,
-    tty: booleanParameter(query, 'tty') ?? false,
+    tty: booleanParameter(query, 'tty'),
   };
   if (!wanted.input && !wanted.output && !wanted.error) {
     throw newBadRequest('you must specify at least 1 of stdin, stdout, stderr');

@@ -1,5 +1,6 @@
 /** PUT namespaces/NAME/finalize: the only way to change a namespace's finalizers; the last one lets it go. */
-import { type Namespace, namespaceResource } from '../../api/core/v1/namespace.ts';
+import { type Namespace, namespaceResource, validateFinalizers } from '../../api/core/v1/namespace.ts';
+import { newInvalid } from '../../apimachinery/status-error.ts';
 import { updateObject } from '../registry/update.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { respondObject } from '../verbs/get.ts';
@@ -21,7 +22,10 @@ export async function finalizeNamespace(scope: RequestScope): Promise<Response> 
     change(current) {
       const { uid, resourceVersion } = wanted.metadata;
       const namespace = current as Namespace;
-      namespace.spec = { ...namespace.spec, finalizers: wanted.spec?.finalizers ?? [] };
+      // Only the finalizers are new, and nobody else checks them.
+      namespace.spec = wanted.spec ?? {};
+      const causes = validateFinalizers(namespace);
+      if (causes.length > 0) throw newInvalid(namespaceResource, info.name, causes);
       if (uid) namespace.metadata.uid = uid;
       if (resourceVersion) namespace.metadata.resourceVersion = resourceVersion;
       return namespace;

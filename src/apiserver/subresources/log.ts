@@ -28,7 +28,7 @@ export async function podLog(scope: RequestScope): Promise<Response> {
 }
 
 function pathOf(pod: Pod, asked: URLSearchParams): string {
-  const container = chooseContainer(pod, asked.get('container') ?? '');
+  const container = chooseContainer(pod, asked.get('container'));
   const query = new URLSearchParams();
   for (const key of passedOn) {
     const value = asked.get(key);

@@ -3,8 +3,8 @@ import { initContainersOf } from '../../api/core/v1/init-containers.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { newBadRequest, newInternalError, newStatusError } from '../../apimachinery/status-error.ts';
 
-/** kubectl prints these as they stand (registry/core/pod LogLocation). */
-export function chooseContainer(pod: Pod, wanted: string): string {
+/** The one of that name, or the only one. kubectl prints the refusals as they stand (registry/core/pod LogLocation). */
+export function chooseContainer(pod: Pod, wanted: string | null): string {
   const all = containersOf(pod);
   const { name } = pod.metadata;
   if (wanted) {
@@ -18,13 +18,8 @@ export function chooseContainer(pod: Pod, wanted: string): string {
   );
 }
 
-function containersOf(pod: Pod): string[] {
-  const { ephemeralContainers = [] } = pod.spec as {
-    readonly ephemeralContainers?: readonly { name: string }[];
-  };
-  const init = initContainersOf(pod.spec);
-  return [...pod.spec.containers, ...init, ...ephemeralContainers].map(({ name }) => name);
-}
+const containersOf = ({ spec }: Pod) =>
+  [...spec.containers, ...initContainersOf(spec)].map(({ name }) => name);
 
 /** The node the pod is bound to. */
 export function hostOf(pod: Pod): string {

@@ -24,13 +24,12 @@ function mappingOf(scope: RequestScope): ScaleMapping<KubeObject> {
 
 function scaleOf(mapping: ScaleMapping<KubeObject>, object: KubeObject): JsonObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-  const selector = mapping.selector(object);
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
     spec: { replicas: mapping.getReplicas(object) },
-    status: { replicas: mapping.statusReplicas(object), ...(selector && { selector }) },
+    status: { replicas: mapping.statusReplicas(object), selector: mapping.selector(object) },
   };
 }
 

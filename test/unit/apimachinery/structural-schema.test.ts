@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { customKind } from '../../../src/api/custom-kind.ts';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
-import { customKind } from '../../../src/apimachinery/custom-kind.ts';
 import { convertObject } from '../../../src/apimachinery/decode.ts';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import { StatusError } from '../../../src/apimachinery/status-error.ts';

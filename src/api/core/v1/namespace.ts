@@ -18,6 +18,13 @@ function validateFinalizer(finalizer: string, path: string): StatusCause[] {
   return [invalidCause(path, finalizer, why)];
 }
 
+/** Of the namespace's own, in its spec. */
+export function validateFinalizers({ spec }: Namespace): StatusCause[] {
+  return (spec?.finalizers ?? []).flatMap((finalizer, index) =>
+    validateFinalizer(finalizer, `spec.finalizers[${index}]`),
+  );
+}
+
 export const namespaceResource: ResourceDefinition<Namespace> = {
   group: '',
   version: 'v1',
@@ -48,10 +55,7 @@ export const namespaceResource: ResourceDefinition<Namespace> = {
     prepareForUpdate: (namespace, old) => {
       if (old.spec?.finalizers) namespace.spec = { ...namespace.spec, finalizers: old.spec.finalizers };
     },
-    validate: (namespace) =>
-      (namespace.spec?.finalizers ?? []).flatMap((finalizer, index) =>
-        validateFinalizer(finalizer, `spec.finalizers[${index}]`),
-      ),
+    validate: validateFinalizers,
     checkName: checkDns1123Label,
     countsGenerations: false,
   },

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import type { Status } from '../../../../src/apimachinery/status-error.ts';
+import { decodeObject, encodeObject } from '../../../../src/storage/codec.ts';
 import { startTestServer, storedObject, type TestServer } from '../../../fixtures/api-server.ts';
 
 const pods = '/api/v1/namespaces/default/pods';
@@ -41,6 +42,19 @@ describe('a binding', () => {
       { type: 'PodScheduled', status: 'True', lastTransitionTime: at },
     ]);
     assert.equal(pod?.status?.phase, 'Pending');
+  });
+
+  test('changes nothing else', async () => {
+    await make('p');
+    const { tolerations, ...spec } = (await stored('p'))?.spec ?? assert.fail();
+    assert.ok(tolerations?.length);
+    // As one that was made before there were defaults.
+    const key = '/registry/pods/default/p';
+    const { value, revision } = (await server.store.get(key)) ?? assert.fail();
+    const before = decodeObject(value, revision) as Pod;
+    await server.store.update(key, encodeObject({ ...before, spec } as Pod), revision);
+    assert.equal((await bind({ target: { name: 'n1' } })).status, 201);
+    assert.deepEqual((await stored('p'))?.spec, { ...spec, nodeName: 'n1' });
   });
 
   test('leaves other conditions, and takes the place of the one before', async () => {
@@ -81,6 +95,7 @@ describe('a binding', () => {
       const answer = await bind(body);
       assert.equal(answer.status, code, answer.text);
       assert.match(answer.json<Status>().message ?? '', message);
+      if (code === 422) assert.match(answer.json<Status>().message ?? '', /^Binding "p" is invalid: /);
       assert.equal((await stored('p'))?.spec.nodeName, undefined);
     });
 
@@ -133,8 +148,18 @@ describe('an eviction', () => {
       await make('p');
       const answer = await evict(body, query);
       assert.equal(answer.status, code, answer.text);
-      assert.equal((await stored('p'))?.metadata.deletionTimestamp, undefined);
+      const { metadata } = (await stored('p')) ?? assert.fail('it is gone');
+      assert.equal(metadata.deletionTimestamp, undefined);
     });
+
+  test('is read in protobuf too, and refused in another form', async () => {
+    await make('p');
+    const as = (type: string) =>
+      server.call('POST', `${pods}/p/eviction`, '{}', { headers: { 'content-type': type } });
+    assert.equal((await as('application/vnd.kubernetes.protobuf')).status, 400);
+    assert.equal((await as('text/html')).status, 415);
+    assert.ok(await stored('p'));
+  });
 });
 
 test('the finalizers of a namespace go by its own way, and nothing else is changed by it', async () => {
@@ -156,8 +181,32 @@ test('the finalizers of a namespace go by its own way, and nothing else is chang
   assert.equal(kept.status, 200, kept.text);
   assert.deepEqual((await read())?.spec.finalizers, ['x/y']);
   assert.equal((await read())?.metadata.labels?.a, 'b');
+  for (const finalizer of ['Not A Name', 'unqualified']) {
+    const wrong = { metadata: { name: 'gone' }, spec: { finalizers: ['x/y', finalizer] } };
+    const refused = await server.call('PUT', `${path}/finalize`, wrong);
+    assert.deepEqual([refused.status, refused.json<Status>().details?.name], [422, 'gone'], refused.text);
+    assert.equal(refused.json<Status>().details?.causes?.[0]?.field, 'spec.finalizers[1]');
+  }
+  assert.deepEqual((await read())?.spec.finalizers, ['x/y']);
   assert.equal((await server.call('PUT', `${path}/finalize`, { metadata: { name: 'gone' } })).status, 200);
   assert.equal(await read(), undefined);
+});
+
+test('a namespace that is not going stays without finalizers', async () => {
+  const path = '/api/v1/namespaces/kept';
+  const { metadata } = (
+    await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'kept' } })
+  ).json();
+  const answer = await server.call('PUT', `${path}/finalize`, { metadata: { name: 'kept' } });
+  assert.deepEqual([answer.status, answer.json().spec], [200, {}]);
+  const now = (await server.call('GET', path)).json();
+  assert.deepEqual([now.spec, now.metadata.uid], [{}, metadata.uid]);
+  await server.call('PUT', `${path}/finalize`, { metadata: { name: 'kept' } });
+  assert.equal(
+    (await server.call('GET', path)).json().metadata.resourceVersion,
+    now.metadata.resourceVersion,
+  );
+  assert.notEqual(now.metadata.resourceVersion, metadata.resourceVersion);
 });
 
 describe('the deletion of a collection', () => {

@@ -1,7 +1,12 @@
 /** A kind that is made while the server runs, from names and a schema that are data. Pure. */
-import { type FieldTable, requiredType } from './field-types.ts';
-import type { ResourceDefinition } from './resource-definition.ts';
-import { objectTypeFromStructural, type StructuralSchema, structuralCauses } from './structural-schema.ts';
+import { type FieldTable, requiredType } from '../apimachinery/field-types.ts';
+import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
+import {
+  objectTypeFromStructural,
+  type StructuralSchema,
+  structuralCauses,
+} from '../apimachinery/structural-schema.ts';
+import { ageColumn, nameColumn } from './columns.ts';
 
 export interface CustomKind {
   readonly group: string;
@@ -38,7 +43,7 @@ export function customKind(custom: CustomKind, fields: FieldTable): ResourceDefi
       countsGenerations: true,
     },
     hasStatus: custom.hasStatus ?? false,
-    columns: [],
+    columns: [nameColumn, ageColumn],
     selectableFields: {},
     deleteAnswers: 'status',
   };

@@ -1,0 +1,120 @@
+/** What probes are told: whether the server lives, whether it can work, and to whom it says why not. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { StoreUnavailableError } from '../../../src/storage/store.ts';
+import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+
+let server: TestServer;
+let synced: boolean;
+/** What the store says when it is asked how far it is. */
+let store: 'well' | 'broken' | 'silent';
+beforeEach(async () => {
+  synced = true;
+  store = 'well';
+  server = await startTestServer({
+    cacheSynced: () => synced,
+    wrapStore: (real) => ({
+      ...real,
+      currentRevision: () => {
+        if (store === 'silent') return new Promise(() => undefined);
+        return store === 'broken'
+          ? Promise.reject(new StoreUnavailableError('gone'))
+          : real.currentRevision();
+      },
+    }),
+  });
+});
+afterEach(() => server.stop());
+
+const ask = async (path: string) => {
+  const { status, text, headers } = await server.call('GET', path);
+  assert.equal(headers.get('content-type'), 'text/plain; charset=utf-8');
+  return `${status} ${text}`;
+};
+/** By somebody who has not said who they are. */
+const askUnknown = async (path: string) => {
+  const answer = await server.app.fetch(new Request(`https://apiserver${path}`), {});
+  return `${answer.status} ${await answer.text()}`;
+};
+
+describe('a server that is well', () => {
+  for (const [path, answer] of [
+    ['/livez', '200 ok'],
+    ['/readyz', '200 ok'],
+    ['/healthz', '200 ok'],
+    ['/livez/ping', '200 ok'],
+    ['/readyz/etcd', '200 ok'],
+    ['/readyz/informer-sync', '200 ok'],
+    ['/healthz/etcd', '200 ok'],
+    ['/livez?verbose', '200 [+]ping ok\nlivez check passed\n'],
+    ['/livez?verbose&exclude=etcd', '200 [+]ping ok\nlivez check passed\n'],
+    ['/readyz?verbose', '200 [+]ping ok\n[+]etcd ok\n[+]informer-sync ok\nreadyz check passed\n'],
+    ['/readyz?verbose&exclude=etcd&exclude=ping', '200 [+]informer-sync ok\nreadyz check passed\n'],
+    ['/readyz/etcd?verbose', '200 [+]etcd ok\nreadyz check passed\n'],
+    ['/healthz?verbose', '200 [+]ping ok\n[+]etcd ok\nhealthz check passed\n'],
+    ['/livez/etcd', '404 404 page not found\n'],
+    ['/healthz/informer-sync', '404 404 page not found\n'],
+    ['/readyz/none', '404 404 page not found\n'],
+  ] as const)
+    test(`says so on ${path}`, async () => {
+      assert.equal(await ask(path), answer);
+      assert.equal(await askUnknown(path), answer);
+    });
+});
+
+describe('a server whose store does not answer', () => {
+  beforeEach(() => {
+    store = 'broken';
+  });
+
+  test('lives, and is not ready', async () => {
+    assert.equal(await ask('/livez'), '200 ok');
+    const readyz = '500 [+]ping ok\n[-]etcd failed: gone\n[+]informer-sync ok\nreadyz check failed\n';
+    assert.equal(await ask('/readyz'), readyz);
+    assert.equal(await ask('/readyz/etcd'), '500 [-]etcd failed: gone\nreadyz check failed\n');
+    assert.equal(await ask('/healthz'), '500 [+]ping ok\n[-]etcd failed: gone\nhealthz check failed\n');
+    assert.equal(await ask('/readyz?exclude=etcd'), '200 ok');
+    // One that is asked for by its name is asked.
+    assert.match(await ask('/readyz/etcd?exclude=etcd'), /^500 /);
+  });
+
+  test('does not tell everybody why', async () => {
+    const why = 'reason withheld from unauthenticated clients';
+    assert.equal(await askUnknown('/readyz/etcd'), `500 [-]etcd failed: ${why}\nreadyz check failed\n`);
+  });
+
+  test('waits two seconds for it', async () => {
+    store = 'silent';
+    const pending = server.clock.pending;
+    let answer: string | undefined;
+    const asked = ask('/readyz/etcd').then((text) => {
+      answer = text;
+    });
+    await server.clock.advance(1999);
+    assert.equal(answer, undefined);
+    await server.clock.advance(1);
+    await asked;
+    assert.match(answer ?? '', /^500 \[-\]etcd failed: no answer within two seconds\n/);
+    store = 'well';
+    await ask('/readyz/etcd');
+    assert.equal(server.clock.pending, pending, 'a timer was left');
+  });
+});
+
+test('a server whose cache has not listed the store is not ready', async () => {
+  synced = false;
+  const why = 'the watch cache has not listed the store yet';
+  assert.equal(
+    await ask('/readyz/informer-sync'),
+    `500 [-]informer-sync failed: ${why}\nreadyz check failed\n`,
+  );
+  assert.equal(await ask('/healthz'), '200 ok');
+  synced = true;
+  assert.equal(await ask('/readyz'), '200 ok');
+});
+
+test('a server without a word on its cache is as ready as the cache is', async () => {
+  const other = await startTestServer();
+  assert.equal((await other.call('GET', '/readyz')).text, 'ok');
+  await other.stop();
+});

@@ -1,0 +1,141 @@
+/** The description of the API: which documents there are, and how long a client may keep one. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { fieldDocs } from '../../../config/build/field-docs.ts';
+import { deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
+import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
+import { KindSet } from '../../../src/apimachinery/kind-set.ts';
+import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
+import { createOpenApi } from '../../../src/apiserver/openapi.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+
+const proto = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+const json = 'application/json';
+
+describe('the description of the API', () => {
+  let read = 0;
+  let broken = true;
+  const clock = new FakeClock(Date.UTC(2026, 0, 1));
+  let openapi: ReturnType<typeof createOpenApi>;
+  before(() => {
+    const definitions = [configMapResource, deploymentResource] as unknown as ResourceDefinition[];
+    openapi = createOpenApi(new KindSet(definitions), {
+      clock,
+      fieldDocs: () => {
+        read++;
+        return broken ? Promise.reject(new Error('no such file')) : fieldDocs();
+      },
+    });
+  });
+  after(() => assert.equal(read, 2, 'the documents are made once'));
+
+  const ask = (path: string, headers: Record<string, string> = {}) =>
+    openapi(new Request(`https://apiserver${path}`, { headers }));
+  const get = async (path: string, headers?: Record<string, string>) =>
+    (await ask(path, headers)) ?? assert.fail(`${path} is not there`);
+
+  test('is made again when it could not be made', async () => {
+    assert.equal(await ask('/openapi'), undefined);
+    assert.equal(read, 0);
+    await assert.rejects(ask('/openapi/v2'), /no such file/);
+    broken = false;
+    assert.equal((await get('/openapi/v2')).status, 200);
+  });
+
+  for (const path of [
+    '/openapi',
+    '/openapi/',
+    '/openapi/v1',
+    '/openapi/v3/',
+    '/openapi/v3/apis/none/v1',
+    '/x/openapi/v2',
+  ])
+    test(`is not at ${path}`, async () => assert.equal(await ask(path), undefined));
+
+  for (const [accept, type] of [
+    ['', json],
+    ['*/*', json],
+    [json, json],
+    ['text/html', json],
+    [proto, proto],
+    ['application/com.github.proto-openapi.spec.v2@v1.0+protobuf', proto],
+    [`${proto},${json};q=0.9`, proto],
+    [`${json},${proto}`, json],
+    [`text/html,*/*,${proto}`, json],
+    [`text/html,${proto},*/*`, proto],
+  ] as const)
+    test(`of version 2 for ${accept || 'whatever'} is ${type}`, async () => {
+      const answer = await get('/openapi/v2', accept ? { accept } : {});
+      assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, type]);
+      assert.equal(answer.headers.get('vary'), 'Accept');
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      if (type === proto) {
+        // Field 1 of the message, with the version of the format.
+        assert.deepEqual(bytes.subarray(0, 5), Buffer.from('\x0a\x032.0'));
+      } else assert.equal((JSON.parse(bytes.toString()) as { swagger: string }).swagger, '2.0');
+    });
+
+  test('says which Kubernetes it is of', async () => {
+    const { info } = (await (await get('/openapi/v2')).json()) as {
+      info: { title: string; version: string };
+    };
+    assert.deepEqual(info, { title: 'Kubernetes', version: 'v1.32.0' });
+  });
+
+  interface Index {
+    readonly paths: Readonly<Record<string, { readonly serverRelativeURL: string }>>;
+  }
+  const urls = async () => {
+    const { paths } = (await (await get('/openapi/v3')).json()) as Index;
+    return Object.entries(paths).map(([path, { serverRelativeURL }]) => [path, serverRelativeURL] as const);
+  };
+
+  test('of version 3 lists its documents, each under its hash, where a client may keep it', async () => {
+    const found = await urls();
+    assert.ok(found.some(([path]) => path === 'api/v1') && found.some(([path]) => path === 'apis/apps/v1'));
+    const hashes = new Set<string>();
+    for (const [path, url] of found) {
+      const { pathname, searchParams } = new URL(url, 'https://apiserver');
+      assert.equal(pathname, `/openapi/v3/${path}`);
+      const hash = searchParams.get('hash') ?? '';
+      assert.match(hash, /^[0-9A-F]{32}$/);
+      hashes.add(hash);
+      const answer = await get(url);
+      assert.deepEqual(
+        ['etag', 'cache-control', 'expires', 'content-type', 'vary'].map((name) => answer.headers.get(name)),
+        [`"${hash}"`, 'public, immutable', 'Fri, 01 Jan 2027 00:00:00 GMT', json, 'Accept'],
+      );
+      const { openapi: version } = (await answer.json()) as { openapi: string };
+      assert.equal(version, '3.0.0');
+    }
+    assert.equal(hashes.size, found.length);
+  });
+
+  test('of version 3 without its hash is asked for again, and with an old one has moved', async () => {
+    for (const [path, url] of await urls()) {
+      const plain = await get(`/openapi/v3/${path}`);
+      assert.deepEqual(
+        [plain.status, plain.headers.get('cache-control'), plain.headers.get('expires')],
+        [200, 'no-cache, private', null],
+      );
+      const moved = await get(`/openapi/v3/${path}?hash=OLD`);
+      assert.deepEqual(
+        [moved.status, moved.headers.get('location'), moved.headers.get('cache-control'), await moved.text()],
+        [301, url, 'no-cache, private', ''],
+      );
+    }
+  });
+
+  test('is not sent to who has it', async () => {
+    const [, url = ''] = (await urls())[0] ?? [];
+    for (const path of ['/openapi/v2', '/openapi/v3', url]) {
+      const first = await get(path);
+      const etag = first.headers.get('etag') ?? '';
+      const again = await get(path, { 'if-none-match': etag });
+      assert.deepEqual([again.status, await again.text(), again.headers.get('etag')], [304, '', etag]);
+      assert.equal((await get(path, { 'if-none-match': '"other"' })).status, 200);
+    }
+    const [v2, v2Proto] = [await get('/openapi/v2'), await get('/openapi/v2', { accept: proto })];
+    assert.notEqual(v2.headers.get('etag'), v2Proto.headers.get('etag'));
+  });
+});

@@ -1,0 +1,113 @@
+/** What runs in a pod, as far as a client of its ports can tell: without a network, behind a node agent of the test. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { type Duplex, duplexPair } from 'node:stream';
+import { createAuthority, issueCertificate } from '../../../../src/pki/x509.ts';
+import { Agents } from '../subresources/agents.ts';
+
+export const namespace = '/api/v1/namespaces/default';
+
+export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Answers with the request as it came. */
+export const echo: Handle = async (request, response) => {
+  const { method, url, headers } = request;
+  let body = '';
+  for await (const chunk of request) body += chunk;
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ method, url, headers, body }));
+};
+
+export interface Echoed {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** The pod `web` on the node n1, its Service, and what is asked of them. */
+export class Backend {
+  readonly agents: Agents;
+  readonly server: Server;
+  /** What it does with the next request. */
+  handle: Handle = echo;
+  /** The ends of the connections to it. */
+  readonly connections: Duplex[] = [];
+
+  private constructor(agents: Agents) {
+    this.agents = agents;
+    this.server = createServer((request, response) => this.handle(request, response));
+  }
+
+  static async start(): Promise<Backend> {
+    const backend: Backend = new Backend(
+      await Agents.start({ dial: async () => backend.connect(backend.server) }),
+    );
+    const { agents } = backend;
+    await agents.create(`${namespace}/pods`, {
+      metadata: { name: 'web' },
+      spec: {
+        nodeName: 'n1',
+        containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 8080 }] }],
+      },
+    });
+    const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
+    const status = { status: { podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }] } };
+    await agents.server.call('PATCH', `${namespace}/pods/web/status`, status, merge);
+    backend.overPlainText();
+    return backend;
+  }
+
+  overPlainText(): void {
+    this.agents.agree = async () => ({ headers: {}, socket: this.connect(this.server) });
+  }
+
+  /** The pod's port speaks HTTPS from now on, with a certificate that nobody knows. */
+  async overTls(): Promise<void> {
+    const validity = [Date.now() - 3_600_000, Date.now() + 3_600_000] as const;
+    const authority = await createAuthority('nobody', ...validity);
+    const { key, certificate } = await issueCertificate(authority, {
+      commonName: 'nobody',
+      hosts: ['nobody'],
+      usages: ['server'],
+      notBefore: validity[0],
+      notAfter: validity[1],
+    });
+    const secure = createSecureServer({ key, cert: certificate }, (request, response) =>
+      this.handle(request, response),
+    );
+    this.agents.agree = async () => ({ headers: {}, socket: this.connect(secure) });
+  }
+
+  /** What listens writes this, whatever it is asked. */
+  overBytes(answer: string): void {
+    this.agents.agree = async () => {
+      const [near, far] = duplexPair();
+      this.connections.push(far);
+      far.on('error', () => undefined);
+      // It speaks when it has been spoken to.
+      once(far, 'data').then(() => far.write(answer));
+      // Of a socket, which this would be.
+      return { headers: {}, socket: Object.assign(near, { setKeepAlive: () => near }) };
+    };
+  }
+
+  connect(server: Server): Duplex {
+    const [near, far] = duplexPair();
+    this.connections.push(far);
+    // As a socket would: what the other side closes is closed on this side too, once it has been read.
+    far.once('close', () => {
+      if (near.readableEnded) near.destroy();
+      else near.once('end', () => near.destroy());
+    });
+    near.once('close', () => far.destroy());
+    server.emit('connection', far);
+    return near;
+  }
+
+  async stop(): Promise<void> {
+    for (const connection of this.connections) connection.destroy();
+    await this.agents.server.stop();
+  }
+}

@@ -1,0 +1,144 @@
+/** The replica count of a workload, read and written as a Scale. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { type Deployment, deploymentResource } from '../../../../src/api/apps/v1/deployment.ts';
+import { storageKey } from '../../../../src/apimachinery/resource-definition.ts';
+import type { Status } from '../../../../src/apimachinery/status-error.ts';
+import { startTestServer, storedObject, type TestServer } from '../../../fixtures/api-server.ts';
+
+const deployments = '/apis/apps/v1/namespaces/default/deployments';
+const scale = `${deployments}/web/scale`;
+const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
+
+let server: TestServer;
+let made: Deployment;
+beforeEach(async () => {
+  server = await startTestServer();
+  const spec = {
+    replicas: 2,
+    selector: { matchLabels: { app: 'web' } },
+    template: {
+      metadata: { labels: { app: 'web' } },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    },
+  };
+  made = (await server.call('POST', deployments, { metadata: { name: 'web' }, spec })).json<Deployment>();
+});
+afterEach(() => server.stop());
+
+const stored = async () =>
+  (await storedObject(server, storageKey(deploymentResource, 'default', 'web'))) as unknown as Deployment;
+
+/** What all answers have in common. */
+const scaleOf = ({ metadata }: Deployment, replicas: number, running: number) => {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    spec: { replicas },
+    status: { replicas: running, selector: 'app=web' },
+  };
+};
+
+test('shows what is wanted, what there is and what is counted', async () => {
+  const answer = await server.call('GET', scale);
+  assert.equal(answer.status, 200);
+  assert.deepEqual(answer.json(), scaleOf(made, 2, 0));
+  const status = { status: { replicas: 1, observedGeneration: 1 } };
+  const now = (await server.call('PATCH', `${deployments}/web/status`, status, merge)).json<Deployment>();
+  assert.deepEqual((await server.call('GET', scale)).json(), scaleOf(now, 2, 1));
+});
+
+describe('is written', () => {
+  const { uid, resourceVersion } = { uid: 'UID', resourceVersion: 'VERSION' };
+  for (const [title, method, body, replicas] of [
+    ['by itself', 'PUT', { spec: { replicas: 5 } }, 5],
+    ['with its kind', 'PUT', { kind: 'Scale', apiVersion: 'autoscaling/v1', spec: { replicas: 0 } }, 0],
+    ['of the object that was meant', 'PUT', { metadata: { uid, resourceVersion }, spec: { replicas: 3 } }, 3],
+    ['to none when it says none', 'PUT', { spec: {} }, 0],
+    ['to none when it says nothing', 'PUT', {}, 0],
+    ['by a patch', 'PATCH', { spec: { replicas: 4 } }, 4],
+    ['by a patch of the object that was meant', 'PATCH', { metadata: { uid }, spec: { replicas: 4 } }, 4],
+    ['by a patch that changes nothing', 'PATCH', {}, 2],
+    ['by a patch that takes the number away', 'PATCH', { spec: { replicas: null } }, 0],
+  ] as const)
+    test(title, async () => {
+      const text = JSON.stringify(body)
+        .replace(uid, made.metadata.uid ?? '')
+        .replace(resourceVersion, made.metadata.resourceVersion ?? '');
+      const answer = await server.call(method, scale, text, method === 'PATCH' ? merge : {});
+      assert.equal(answer.status, 200, answer.text);
+      const now = await stored();
+      assert.equal(now.spec.replicas, replicas);
+      assert.deepEqual(answer.json(), scaleOf(now, replicas, 0));
+      const { replicas: _, ...rest } = now.spec;
+      const { replicas: before, ...restBefore } = made.spec;
+      assert.deepEqual([before, rest], [2, restBefore]);
+    });
+
+  test('as it is, and nothing is written', async () => {
+    for (const [method, body, options] of [
+      ['PUT', { spec: { replicas: 2 } }],
+      ['PATCH', { spec: { replicas: 2 } }, merge],
+    ] as const) {
+      assert.equal((await server.call(method, scale, body, options)).status, 200);
+      assert.equal((await stored()).metadata.resourceVersion, made.metadata.resourceVersion);
+    }
+  });
+
+  test('by each kind of patch that a Scale has', async () => {
+    const type = (name: string) => ({ headers: { 'content-type': `application/${name}-patch+json` } });
+    const operations = [{ op: 'replace', path: '/spec/replicas', value: 7 }];
+    assert.equal((await server.call('PATCH', scale, operations, type('json'))).status, 200);
+    assert.equal((await stored()).spec.replicas, 7);
+    const strategic = await server.call('PATCH', scale, { spec: { replicas: 8 } }, type('strategic-merge'));
+    assert.equal(strategic.status, 200, strategic.text);
+    assert.equal((await stored()).spec.replicas, 8);
+  });
+});
+
+describe('is not written', () => {
+  for (const [title, method, body, code, message] of [
+    ['by a dry run', 'PUT?dryRun=All', { spec: { replicas: 5 } }, 200, undefined],
+    ['by a dry run of a patch', 'PATCH?dryRun=All', { spec: { replicas: 5 } }, 200, undefined],
+    ['to less than none', 'PUT', { spec: { replicas: -1 } }, 422, /must be greater than or equal to 0/],
+    ['to less than none by a patch', 'PATCH', { spec: { replicas: -1 } }, 422, /Scale.* "web" is invalid/],
+    ['to a part', 'PUT', { spec: { replicas: 1.5 } }, 400, /replicas must be an integer, not 1\.5$/],
+    ['to a text', 'PUT', { spec: { replicas: '1' } }, 400, /replicas must be an integer, not "1"$/],
+    ['to a list', 'PUT', { spec: [] }, 400, /^spec must be an object$/],
+    ['to another kind', 'PUT', { kind: 'Deployment' }, 400, /^the body must be a Scale, not "Deployment"$/],
+    ['to another kind by a patch', 'PATCH', { kind: 'Pod' }, 400, /^the body must be a Scale, not "Pod"$/],
+    ['of another uid', 'PUT', { metadata: { uid: 'x' }, spec: { replicas: 5 } }, 409, /UID/],
+    [
+      'of another version',
+      'PUT',
+      { metadata: { resourceVersion: '1' }, spec: { replicas: 5 } },
+      409,
+      /has been modified/,
+    ],
+  ] as const)
+    test(title, async () => {
+      const [verb = '', query = ''] = method.split('?');
+      const answer = await server.call(verb, `${scale}?${query}`, body, verb === 'PATCH' ? merge : {});
+      assert.equal(answer.status, code, answer.text);
+      if (message) assert.match(answer.json<Status>().message ?? '', message);
+      else assert.equal(answer.json<Deployment>().spec.replicas, 5);
+      assert.equal((await stored()).spec.replicas, 2);
+    });
+
+  test('where there is none', async () => {
+    const missing = scale.replace('web', 'none');
+    for (const [method, body] of [['GET'], ['PUT', {}], ['PATCH', {}]] as const)
+      assert.equal((await server.call(method, missing, body, merge)).status, method === 'PUT' ? 415 : 404);
+    assert.equal((await server.call('PUT', missing, {})).status, 404);
+  });
+
+  test('and the refusal names the field and the kind', async () => {
+    const { details } = (await server.call('PUT', scale, { spec: { replicas: -1 } })).json<Status>();
+    assert.deepEqual(
+      [details?.group, details?.kind, details?.name, details?.causes?.[0]?.field],
+      ['autoscaling', 'Scale', 'web', 'spec.replicas'],
+    );
+  });
+});

@@ -1,0 +1,38 @@
+/** The status of an object is written by its own way, and nothing else is. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { Pod } from '../../../../src/api/core/v1/pod.ts';
+import { startTestServer, type TestServer } from '../../../fixtures/api-server.ts';
+
+const path = '/api/v1/namespaces/default/pods/p';
+let server: TestServer;
+let made: Pod;
+beforeEach(async () => {
+  server = await startTestServer();
+  const spec = { containers: [{ name: 'c', image: 'i' }] };
+  const pods = path.slice(0, path.lastIndexOf('/'));
+  made = (await server.call('POST', pods, { metadata: { name: 'p' }, spec })).json<Pod>();
+});
+afterEach(() => server.stop());
+
+const change = { spec: { activeDeadlineSeconds: 5 }, status: { phase: 'Running' } };
+const both = () => ({ ...made, spec: { ...made.spec, ...change.spec }, status: change.status });
+
+for (const [method, body, headers] of [
+  ['PUT', both, {}],
+  ['PATCH', () => change, { 'content-type': 'application/merge-patch+json' }],
+] as const)
+  test(`${method} changes the one or the other`, async () => {
+    const status = await server.call(method, `${path}/status`, body(), { headers });
+    assert.equal(status.status, 200, status.text);
+    const { metadata } = status.json<Pod>();
+    const read = await server.call('GET', `${path}/status`);
+    assert.deepEqual([read.status, read.json<Pod>().status?.phase], [200, 'Running']);
+    assert.deepEqual(read.json<Pod>().spec, made.spec);
+
+    const wanted = method === 'PUT' ? { ...body(), metadata, status: { phase: 'Failed' } } : body();
+    const main = await server.call(method, path, wanted, { headers });
+    assert.equal(main.status, 200, main.text);
+    assert.equal(main.json<Pod>().spec.activeDeadlineSeconds, 5);
+    assert.equal(main.json<Pod>().status?.phase, 'Running');
+  });

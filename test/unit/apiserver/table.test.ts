@@ -1,0 +1,134 @@
+/** What `kubectl get` is given to print. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { registry } from '../../../src/api/registry.ts';
+import type { Status } from '../../../src/apimachinery/status-error.ts';
+import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+
+interface Table {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata: object;
+  readonly columnDefinitions: readonly Record<string, unknown>[];
+  readonly rows: readonly {
+    readonly cells: readonly unknown[];
+    readonly conditions?: readonly object[];
+    readonly object?: { readonly kind: string; readonly apiVersion: string; readonly metadata: object };
+  }[];
+}
+
+const pods = '/api/v1/namespaces/default/pods';
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  for (const phase of ['Running', 'Succeeded', 'Failed']) {
+    const name = phase.toLowerCase();
+    const spec = { containers: [{ name: 'c', image: 'i' }], nodeName: 'n' };
+    await server.call('POST', pods, { metadata: { name }, spec });
+    await server.call('PATCH', `${pods}/${name}/status`, { status: { phase } }, { headers });
+  }
+  await server.call('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'failed' } });
+});
+after(() => server.stop());
+
+async function tableOf(path: string, version = 'v1'): Promise<Table> {
+  const accept = `application/json;as=Table;g=meta.k8s.io;v=${version}`;
+  const answer = await server.call('GET', path, undefined, { headers: { accept } });
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json<Table>();
+}
+
+test('its head says of which version it is, and its columns everything that a client may ask of them', async () => {
+  for (const version of ['v1', 'v1beta1'])
+    for (const path of [pods, `${pods}/failed`]) {
+      const { kind, apiVersion, columnDefinitions, rows } = await tableOf(path, version);
+      assert.deepEqual([kind, apiVersion], ['Table', `meta.k8s.io/${version}`]);
+      for (const column of columnDefinitions) {
+        assert.deepEqual(Object.keys(column).sort(), ['description', 'format', 'name', 'priority', 'type']);
+      }
+      assert.deepEqual(
+        columnDefinitions
+          .slice(0, 2)
+          .map(({ name, type, format, priority }) => [name, type, format, priority]),
+        [
+          ['Name', 'string', 'name', 0],
+          ['Ready', 'string', '', 0],
+        ],
+      );
+      // Only for people who ask for more.
+      assert.equal(columnDefinitions.find(({ name }) => name === 'IP')?.priority, 1);
+      for (const { cells, object } of rows) {
+        assert.equal(cells.length, columnDefinitions.length);
+        assert.deepEqual(
+          [object?.kind, object?.apiVersion],
+          ['PartialObjectMetadata', `meta.k8s.io/${version}`],
+        );
+      }
+    }
+});
+
+test('a row of a pod that has ended says so, and no other', async () => {
+  const { rows } = await tableOf(pods);
+  assert.deepEqual(
+    rows.map(({ cells, conditions }) => [cells[0], conditions]),
+    [
+      ['failed', [{ type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' }]],
+      ['running', undefined],
+      [
+        'succeeded',
+        [
+          {
+            type: 'Completed',
+            status: 'True',
+            reason: 'Succeeded',
+            message: 'The pod has completed successfully.',
+          },
+        ],
+      ],
+    ],
+  );
+  const maps = await tableOf('/api/v1/namespaces/default/configmaps');
+  assert.deepEqual(
+    maps.rows.map((row) => Object.keys(row)),
+    [['cells', 'object']],
+  );
+});
+
+describe('with each row comes', () => {
+  for (const [query, kind] of [
+    ['', 'PartialObjectMetadata'],
+    ['?includeObject=', 'PartialObjectMetadata'],
+    ['?includeObject=Metadata', 'PartialObjectMetadata'],
+    ['?includeObject=Object', 'Pod'],
+    ['?includeObject=None', undefined],
+  ] as const)
+    test(`${kind ?? 'nothing'} by ${query || 'default'}`, async () => {
+      for (const path of [pods, `${pods}/failed`]) {
+        const { rows } = await tableOf(`${path}${query}`);
+        for (const row of rows) {
+          assert.equal(row.object?.kind, kind);
+          assert.equal('object' in row, kind !== undefined);
+        }
+      }
+    });
+
+  test('nothing that is not known', async () => {
+    for (const path of [pods, `${pods}/failed`]) {
+      const headers = { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' };
+      const answer = await server.call('GET', `${path}?includeObject=All`, undefined, { headers });
+      assert.equal(answer.status, 400);
+      assert.equal(answer.json<Status>().message, 'unrecognized includeObject value: "All"');
+    }
+  });
+});
+
+test('every kind that is kept has the columns by which kubectl finds an object', () => {
+  for (const { kind, isReview, columns } of registry) {
+    if (isReview) continue;
+    assert.ok(
+      columns.some(({ format, type }) => format === 'name' && type === 'string'),
+      kind,
+    );
+  }
+});

@@ -1,0 +1,141 @@
+/** The answer that holds a collection: whole while it is small, in pieces and turns when it is not. */
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import type { RequestScope } from '../../../../src/apiserver/request-scope.ts';
+import { type Collection, respondCollection } from '../../../../src/apiserver/verbs/collection-body.ts';
+import { WholeAnswer } from '../../../../src/apiserver/whole-answer.ts';
+
+const KiB = 1024;
+const head = { kind: 'ConfigMapList', metadata: { resourceVersion: '7' } };
+const start = '{"kind":"ConfigMapList","metadata":{"resourceVersion":"7"},"items":[';
+
+let turns: number;
+let client: AbortController;
+beforeEach(() => {
+  turns = 0;
+  client = new AbortController();
+});
+
+function respond<T>(collection: Pick<Collection<T>, 'items' | 'render'> & Partial<Collection<T>>) {
+  const scope = {
+    headers: { 'audit-id': 'a' },
+    signal: client.signal,
+    server: {
+      turns: {
+        async next(signal?: AbortSignal) {
+          turns++;
+          signal?.throwIfAborted();
+        },
+      },
+    },
+  } as unknown as RequestScope;
+  return respondCollection(scope, { head, field: 'items', weigh: () => 0, ...collection });
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
+/** So many, each of that many bytes of JSON, and as much to read. */
+const answer = (count: number, bytes: number, weight = 0) =>
+  respond({
+    items: numbers(count),
+    render: () => Buffer.from(`"${'x'.repeat(bytes - 2)}"`),
+    weigh: () => weight,
+  });
+const contents = async (response: Response) =>
+  JSON.parse(await response.text()) as { readonly items: readonly unknown[] };
+
+test('is its head and its members in their order, of text or of bytes', async () => {
+  for (const [items, list] of [
+    [[], ''],
+    [[1], '"ä1"'],
+    [[1, 2], '"ä1",2'],
+    [[2, 1], '2,"ä1"'],
+    [[2, 2, 1, 1, 2], '2,2,"ä1","ä1",2'],
+  ] as const) {
+    const render = (item: number) => (item === 1 ? '"ä1"' : Buffer.from('2'));
+    const response = await respond({ items, render });
+    assert.deepEqual(
+      [response.status, response.headers.get('content-type'), response.headers.get('audit-id')],
+      [200, 'application/json', 'a'],
+    );
+    assert.equal(response.headers.get('connection'), null);
+    assert.equal(await response.text(), `${start}${list}]}\n`);
+  }
+  const rows = await respond({ items: [1], field: 'rows', render: () => '{}' });
+  assert.equal(await rows.text(), `${start.replace('items', 'rows')}{}]}\n`);
+});
+
+describe('takes', () => {
+  for (const [what, count, bytes, weight, expected, whole] of [
+    ['no turn for a few', 25, 2, 0, 0, true],
+    ['a turn for more', 26, 2, 0, 1, true],
+    ['a turn for each 250 members', 250, 2, 0, 1, true],
+    ['another for one more', 251, 2, 0, 2, true],
+    ['a turn for each 64 KiB to read', 3, 2, 64 * KiB, 2, true],
+    ['no more for less', 3, 2, 32 * KiB, 1, true],
+    ['a turn for each 64 KiB to write', 3, 64 * KiB, 0, 2, false],
+  ] as const)
+    test(what, async () => {
+      const response = await answer(count, bytes, weight);
+      assert.equal(response instanceof WholeAnswer, whole);
+      assert.equal((await contents(response)).items.length, count);
+      assert.equal(turns, expected);
+    });
+
+  test('none before somebody reads, and none once nobody waits', async () => {
+    const response = await answer(10, 64 * KiB);
+    assert.equal(turns, 0);
+    await response.body?.cancel();
+    assert.ok(turns <= 1);
+    client.abort(new Error('gone'));
+    await assert.rejects(answer(26, 2), /gone/);
+    await assert.rejects(answer(2, 2, 64 * KiB), /gone/);
+  });
+});
+
+describe('is sent in pieces', () => {
+  /** Its first turn writes so many bytes, with the head. */
+  const beginning = (bytes: number, count: number) => answer(count, bytes - start.length, 64 * KiB);
+
+  test('once 64 KiB are there and more is to come', async () => {
+    for (const [bytes, whole, before] of [
+      // Two turns are too little for the first piece, so that a third comes before it.
+      [32 * KiB, false, 2],
+      [64 * KiB - 1, false, 1],
+      [64 * KiB, false, 0],
+    ] as const) {
+      turns = 0;
+      const response = await beginning(bytes, 4);
+      assert.deepEqual([response instanceof WholeAnswer, turns], [whole, before], `${bytes}`);
+      assert.equal((await contents(response)).items.length, 4);
+    }
+    // What is there when the last was written is whole, however large it is.
+    const last = await beginning(200 * KiB, 1);
+    assert.ok(last instanceof WholeAnswer);
+  });
+
+  test('one for each turn, and with what every answer carries', async () => {
+    const response = await answer(3, 100 * KiB);
+    assert.deepEqual(
+      [response.status, response.headers.get('content-type'), response.headers.get('audit-id')],
+      [200, 'application/json', 'a'],
+    );
+    const sizes: number[] = [];
+    for await (const piece of response.body ?? []) sizes.push(piece.length);
+    assert.deepEqual(sizes, [start.length + 100 * KiB, 1 + 100 * KiB, 1 + 100 * KiB + ']}\n'.length]);
+  });
+
+  test('on a connection that is not used again when there will be more than 256 KiB', async () => {
+    for (const [bytes, count, connection] of [
+      [64 * KiB, 3, null],
+      [64 * KiB, 4, null],
+      [64 * KiB + 1, 4, 'close'],
+      [64 * KiB, 5, 'close'],
+      [100 * KiB, 2, null],
+      [64 * KiB, 1000, 'close'],
+    ] as const) {
+      const response = await beginning(bytes, count);
+      assert.equal(response.headers.get('connection'), connection, `${count} of ${bytes}`);
+      await response.body?.cancel();
+    }
+  });
+});
