@@ -5,7 +5,14 @@ import type { ResourceDefinition } from '../apimachinery/resource-definition.ts'
 import { createTypeTable } from '../apimachinery/type-table.ts';
 import { deploymentResource } from './apps/v1/deployment.ts';
 import { replicaSetResource } from './apps/v1/replica-set.ts';
+import { selfSubjectReviewResource } from './authentication/v1/self-subject-review.ts';
+import { tokenReviewResource } from './authentication/v1/token-review.ts';
 import { selfSubjectAccessReviewResource } from './authorization/v1/self-subject-access-review.ts';
+import { selfSubjectRulesReviewResource } from './authorization/v1/self-subject-rules-review.ts';
+import {
+  localSubjectAccessReviewResource,
+  subjectAccessReviewResource,
+} from './authorization/v1/subject-access-review.ts';
 import { certificateSigningRequestResource } from './certificates/v1/certificate-signing-request.ts';
 import { leaseResource } from './coordination/v1/lease.ts';
 import { configMapResource } from './core/v1/config-map.ts';
@@ -66,6 +73,11 @@ export const registry: readonly ResourceDefinition[] = [
   volumeAttachmentResource,
   flowSchemaResource,
   priorityLevelConfigurationResource,
+  subjectAccessReviewResource,
+  localSubjectAccessReviewResource,
+  selfSubjectRulesReviewResource,
+  tokenReviewResource,
+  selfSubjectReviewResource,
   dnsResource,
 ];
 

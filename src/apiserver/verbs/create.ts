@@ -10,7 +10,8 @@ export async function create(scope: RequestScope): Promise<Response> {
   const object = await readObjectBody(scope, 'CreateOptions');
   const { server, definition, info, user } = scope;
   if (definition.isReview) {
-    return respondObject(scope, 201, { object: await answerReview(server, definition, user, object) });
+    const answer = await answerReview(server, definition, user, info.namespace, object);
+    return respondObject(scope, 201, { object: answer });
   }
   const created = await createObject(server, { definition, namespace: info.namespace, user, dryRun, object });
   scope.warnings.push(...(definition.strategy.warnings?.(created, undefined) ?? []));

@@ -59,7 +59,7 @@ function validateRules(rule: PolicyRulesWithSubjects, path: string): StatusCause
       ? [requiredCause(`${path}.subjects`, 'subjects must contain at least one value')]
       : subjects.flatMap((subject, index) => validateSubject(subject, `${path}.subjects[${index}]`))),
     ...(nothing
-      ? [requiredCause(path, 'at least one of resourceRules and nonResourceRules has to be non-empty')]
+      ? [requiredCause(path, 'at least one of resourceRules and nonResourceRules must be non-empty')]
       : []),
     ...resourceRules.flatMap((one, index) => validateResources(one, `${path}.resourceRules[${index}]`)),
     ...nonResourceRules.flatMap((one, index) => validatePaths(one, `${path}.nonResourceRules[${index}]`)),
