@@ -8,10 +8,19 @@ import { controllerRevisionResource } from './apps/v1/controller-revision.ts';
 import { daemonSetResource } from './apps/v1/daemon-set.ts';
 import { deploymentResource } from './apps/v1/deployment.ts';
 import { replicaSetResource } from './apps/v1/replica-set.ts';
+
 import { statefulSetResource } from './apps/v1/stateful-set.ts';
+import { selfSubjectReviewResource } from './authentication/v1/self-subject-review.ts';
+import { tokenReviewResource } from './authentication/v1/token-review.ts';
 import { selfSubjectAccessReviewResource } from './authorization/v1/self-subject-access-review.ts';
+import { selfSubjectRulesReviewResource } from './authorization/v1/self-subject-rules-review.ts';
+import {
+  localSubjectAccessReviewResource,
+  subjectAccessReviewResource,
+} from './authorization/v1/subject-access-review.ts';
 import { cronJobResource } from './batch/v1/cron-job.ts';
 import { jobResource } from './batch/v1/job.ts';
+
 import { certificateSigningRequestResource } from './certificates/v1/certificate-signing-request.ts';
 import { leaseResource } from './coordination/v1/lease.ts';
 import { configMapResource } from './core/v1/config-map.ts';
@@ -81,6 +90,11 @@ export const registry: readonly ResourceDefinition[] = [
   volumeAttachmentResource,
   flowSchemaResource,
   priorityLevelConfigurationResource,
+  subjectAccessReviewResource,
+  localSubjectAccessReviewResource,
+  selfSubjectRulesReviewResource,
+  tokenReviewResource,
+  selfSubjectReviewResource,
   dnsResource,
 ];
 

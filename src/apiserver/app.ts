@@ -90,6 +90,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     defaultTolerations: options.defaultTolerations ?? defaultTolerations,
     nodeConnection: options.nodeConnection,
     authorize: (request) => authorize(request),
+    hasOtherRules: options.authorize !== undefined,
+    authenticate: options.authenticate,
     readCertificateRequest: options.readCertificateRequest,
     mayRegister: options.mayRegister ?? (() => true),
     readYaml: createYamlReader(options.clock),

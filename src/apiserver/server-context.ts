@@ -10,6 +10,7 @@ import type { Cache } from '../storage/cache.ts';
 import type { Store } from '../storage/store.ts';
 import type { AdmissionChain } from './admission/admission.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
+import type { Authenticator } from './authentication/authenticator.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import type { LatestRevision } from './latest-revision.ts';
 import type { Turns } from './turns.ts';
@@ -64,6 +65,10 @@ export interface ServerContext {
   readonly nodeConnection: NodeConnection | undefined;
   /** Authorizes what a request needs besides its own verb. */
   readonly authorize: Authorizer;
+  /** There are rules besides those that the server has by itself. */
+  readonly hasOtherRules: boolean;
+  /** Tells whose a token is that is not the caller's. */
+  readonly authenticate: Authenticator;
   readonly readCertificateRequest: ReadCertificateRequest;
   readonly mayRegister: (node: string) => boolean;
   readonly readYaml: ReadYaml;

@@ -1,7 +1,9 @@
 /** Who may do what. Closed: what no rule allows is refused. */
+import { selfSubjectReviewResource } from '../../api/authentication/v1/self-subject-review.ts';
 import { selfSubjectAccessReviewResource } from '../../api/authorization/v1/self-subject-access-review.ts';
+import { selfSubjectRulesReviewResource } from '../../api/authorization/v1/self-subject-rules-review.ts';
 import type { FieldSelector } from '../../apimachinery/field-selector.ts';
-import { mastersGroup, type UserInfo } from '../user.ts';
+import { authenticatedGroup, mastersGroup, type UserInfo } from '../user.ts';
 
 /** Those of requests, and the two that are asked for beside one (upstream: the resource `signers`). */
 export type Verb =
@@ -41,19 +43,30 @@ export type Authorizer = (request: AccessRequest) => boolean | Promise<boolean>;
 export const mastersAuthorizer: Authorizer = ({ user }) => user.groups.includes(mastersGroup);
 
 /** Discovery, versions and the OpenAPI documents are for every authenticated user. */
-const openPaths = ['/api', '/apis', '/openapi', '/version', '/healthz', '/livez', '/readyz'];
+export const openPaths = ['/api', '/apis', '/openapi', '/version', '/healthz', '/livez', '/readyz'];
 
 export const discoveryAuthorizer: Authorizer = (request) =>
   request.type === 'path' &&
+  isAuthenticated(request.user) &&
   request.verb === 'get' &&
   (request.path === '/' || openPaths.some((p) => request.path === p || request.path.startsWith(`${p}/`)));
 
-/** Every authenticated user may review his own access (upstream: the role system:basic-user). */
+/** Everybody who makes a request is; an access review may ask about somebody who is not. */
+const isAuthenticated = ({ groups }: UserInfo) => groups.includes(authenticatedGroup);
+
+/** The reviews by which a user learns who he is and what he may do. */
+export const ownReviews = [
+  selfSubjectAccessReviewResource,
+  selfSubjectRulesReviewResource,
+  selfSubjectReviewResource,
+] as const;
+
+/** They are for every authenticated user (upstream: the role system:basic-user). */
 export const selfReviewAuthorizer: Authorizer = (request) =>
   request.type === 'resource' &&
   request.verb === 'create' &&
-  request.group === selfSubjectAccessReviewResource.group &&
-  request.resource === selfSubjectAccessReviewResource.plural;
+  isAuthenticated(request.user) &&
+  ownReviews.some(({ group, plural }) => request.group === group && request.resource === plural);
 
 export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
   return async (request) => {

@@ -12,7 +12,8 @@ export async function create(scope: RequestScope): Promise<Response> {
   const object = await readObjectBody(scope, options);
   const { server, definition, info, user } = scope;
   if (definition.isReview) {
-    return respondObject(scope, 201, { object: await answerReview(server, definition, user, object) });
+    const answer = await answerReview(server, definition, user, info.namespace, object);
+    return respondObject(scope, 201, { object: answer });
   }
   const { namespace } = info;
   const mostValues = valueLimits(scope).created;

@@ -57,7 +57,7 @@ export function formsOf(definition: ResourceDefinition, info: ResourceRequest): 
 function subresourceOf(definition: ResourceDefinition, info: ResourceRequest): Subresource {
   if (info.namespace && !definition.namespaced) throw newUnknownAddress(definition);
   if (!info.subresource) {
-    if (definition.isReview) return { methods: info.name ? {} : onReviews };
+    if (definition.isReview) return { methods: info.name || !inNamespace(definition, info) ? {} : onReviews };
     if (info.name) return { methods: inNamespace(definition, info) ? onObject : {} };
     return { methods: inNamespace(definition, info) ? onCollection : { GET: list } };
   }

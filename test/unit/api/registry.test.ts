@@ -161,7 +161,11 @@ test('kinds with a status of their own, and kinds whose changes are counted', ()
       'PersistentVolume',
       'PriorityLevelConfiguration',
       'SelfSubjectAccessReview',
+      'SelfSubjectReview',
+      'SelfSubjectRulesReview',
       'StorageClass',
+      'SubjectAccessReview',
+      'TokenReview',
       'VolumeAttachment',
     ],
   );

@@ -58,7 +58,9 @@ function validateRules(rule: PolicyRulesWithSubjects, path: string): StatusCause
     ...(subjects.length === 0
       ? [requiredCause(`${path}.subjects`, 'subjects must contain at least one value')]
       : subjects.flatMap((subject, index) => validateSubject(subject, `${path}.subjects[${index}]`))),
-    ...(nothing ? [requiredCause(path, 'resourceRules or nonResourceRules must not be empty')] : []),
+    ...(nothing
+      ? [requiredCause(path, 'at least one of resourceRules and nonResourceRules must be non-empty')]
+      : []),
     ...resourceRules.flatMap((one, index) => validateResources(one, `${path}.resourceRules[${index}]`)),
     ...nonResourceRules.flatMap((one, index) => validatePaths(one, `${path}.nonResourceRules[${index}]`)),
   ];

@@ -59,7 +59,7 @@ testCreate(flowSchemaResource, schema, [
     'an empty rule',
     { spec: { rules: [{}] } },
     'spec.rules[0].subjects: Required value: subjects must contain at least one value',
-    'spec.rules[0]: Required value: resourceRules or nonResourceRules must not be empty',
+    'spec.rules[0]: Required value: at least one of resourceRules and nonResourceRules must be non-empty',
   ],
   [
     'a subject without a kind',

@@ -55,21 +55,38 @@ describe('discovery', () => {
   });
 });
 
-test('a user may review his own access, and make no other review', async () => {
-  const review = {
-    verb: 'create',
-    group: 'authorization.k8s.io',
-    resource: 'selfsubjectaccessreviews',
-  } as const;
-  assert.equal(await selfReviewAuthorizer(resource(review)), true);
+describe('reviews of oneself', () => {
+  const group = 'authorization.k8s.io';
+  const own = [
+    { group, resource: 'selfsubjectaccessreviews' },
+    { group, resource: 'selfsubjectrulesreviews' },
+    { group: 'authentication.k8s.io', resource: 'selfsubjectreviews' },
+  ];
+  for (const review of own)
+    test(`${review.resource} are for everybody, to create`, async () => {
+      assert.equal(await selfReviewAuthorizer(resource({ ...review, verb: 'create' })), true);
+      assert.equal(await selfReviewAuthorizer(resource({ ...review, verb: 'get' })), false);
+      assert.equal(await selfReviewAuthorizer(resource({ ...review, verb: 'create', group: '' })), false);
+    });
+
   for (const other of [
-    { verb: 'get' },
-    { group: '' },
-    { resource: 'subjectaccessreviews' },
-    { resource: 'selfsubjectrulesreviews' },
+    { group, resource: 'subjectaccessreviews' },
+    { group, resource: 'localsubjectaccessreviews' },
+    { group: 'authentication.k8s.io', resource: 'tokenreviews' },
+    { group, resource: 'selfsubjectreviews' },
   ])
-    assert.equal(await selfReviewAuthorizer(resource({ ...review, ...other })), false, JSON.stringify(other));
-  assert.equal(await selfReviewAuthorizer(path('/apis/authorization.k8s.io', 'create')), false);
+    test(`${other.resource} of ${other.group} are not`, async () =>
+      assert.equal(await selfReviewAuthorizer(resource({ ...other, verb: 'create' })), false));
+
+  test('a path is no review', async () =>
+    assert.equal(await selfReviewAuthorizer(path('/apis/authorization.k8s.io', 'create')), false));
+});
+
+test('who is not authenticated may nothing of what everybody may', async () => {
+  const user = { name: 'bob', groups: ['staff'] };
+  const review = { group: 'authorization.k8s.io', resource: 'selfsubjectaccessreviews', verb: 'create' };
+  assert.equal(await selfReviewAuthorizer(resource({ ...review, user })), false);
+  assert.equal(await discoveryAuthorizer({ ...path('/api'), user }), false);
 });
 
 test('members of system:masters may do everything, others nothing by that', async () => {

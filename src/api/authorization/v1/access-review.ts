@@ -1,0 +1,79 @@
+/** What the reviews share that ask whether somebody may do something (upstream: apis/authorization/validation). */
+import { forbiddenCause, invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
+import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import type { FieldSelectorRequirement as Requirement } from '../../meta/v1/types.gen.ts';
+import type {
+  FieldSelectorAttributes,
+  SelfSubjectAccessReviewSpec,
+  SubjectAccessReviewSpec,
+} from './types.gen.ts';
+
+export type { ResourceAttributes } from './types.gen.ts';
+
+export const authorizationGroup = 'authorization.k8s.io';
+
+/** What all reviews are like: they are created, answered, and never stored. */
+export const reviewTraits = {
+  version: 'v1',
+  shortNames: [],
+  categories: [],
+  hasStatus: false,
+  isReview: true,
+  columns: [],
+  selectableFields: {},
+  deleteAnswers: 'status',
+} as const satisfies Partial<ResourceDefinition>;
+
+/** It asks about a resource or about a path. */
+export function validateQuestion(spec: SelfSubjectAccessReviewSpec): StatusCause[] {
+  const { resourceAttributes: resource, nonResourceAttributes: path } = spec;
+  const causes = selectorCauses(resource?.fieldSelector);
+  if (resource && path) {
+    const why = 'cannot be specified in combination with resourceAttributes';
+    return [invalidCause('spec.nonResourceAttributes', path, why), ...causes];
+  }
+  if (resource || path) return causes;
+  const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
+  return [invalidCause('spec.resourceAttributes', 'null', why)];
+}
+
+export function validateSubject({ user = '', groups = [] }: SubjectAccessReviewSpec): StatusCause[] {
+  if (user !== '' || groups.length > 0) return [];
+  return [invalidCause('spec.user', '', 'at least one of user or group must be specified')];
+}
+
+/** Of a selector in both forms it would not be certain which one was asked about. */
+function selectorCauses(selector: FieldSelectorAttributes | undefined): StatusCause[] {
+  if (selector === undefined) return [];
+  const path = 'spec.resourceAttributes.fieldSelector';
+  const { rawSelector = '', requirements = [] } = selector;
+  const causes = requirements.flatMap((one, index) =>
+    requirementCauses(`${path}.requirements[${index}]`, one),
+  );
+  if (rawSelector === '' && requirements.length === 0) {
+    const why = `when ${path} is specified, requirements or rawSelector is required`;
+    return [requiredCause(`${path}.requirements`, why)];
+  }
+  if (rawSelector === '' || requirements.length === 0) return causes;
+  const why = 'may not specified at the same time as requirements';
+  return [invalidCause(`${path}.rawSelector`, rawSelector, why), ...causes];
+}
+
+/** An operator that is not known is no error: newer clients may ask with it. */
+function requirementCauses(path: string, { key, operator, values = [] }: Requirement): StatusCause[] {
+  const causes = key ? [] : [requiredCause(`${path}.key`, 'must be specified')];
+  const listed = operator === 'In' || operator === 'NotIn';
+  if (listed && values.length === 0)
+    return [
+      ...causes,
+      requiredCause(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"),
+    ];
+  const bare = operator === 'Exists' || operator === 'DoesNotExist';
+  if (bare && values.length > 0)
+    return [
+      ...causes,
+      forbiddenCause(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+    ];
+  return causes;
+}
