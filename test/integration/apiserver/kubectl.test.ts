@@ -80,32 +80,31 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
     });
 
     it('says that there is no such kind, and applies the others of the file', async () => {
-      const path = join(server.directory, 'claim.yaml');
-      const claim = `
+      const path = join(server.directory, 'unknown.yaml');
+      const manifests = `
 apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {name: claim}
-spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+kind: ComponentStatus
+metadata: {name: scheduler}
 ---
 apiVersion: v1
 kind: ConfigMap
-metadata: {name: beside-claim}
+metadata: {name: beside-unknown}
 ---
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: things.example.com}
 spec: {group: example.com, scope: Namespaced, names: {plural: things, kind: Thing}, versions: []}
 `;
-      await writeFile(path, claim);
+      await writeFile(path, manifests);
       for (const verb of ['apply', 'create']) {
         await assert.rejects(kubectl(verb, '-f', path), ({ stderr }) => {
-          assert.match(stderr, /no matches for kind "PersistentVolumeClaim" in version "v1"/);
+          assert.match(stderr, /no matches for kind "ComponentStatus" in version "v1"/);
           assert.match(stderr, /no matches for kind "CustomResourceDefinition"/);
           assert.doesNotMatch(stderr, /failed to list CRDs/);
           return true;
         });
-        assert.match(await kubectl('get', 'configmaps'), /^beside-claim/m);
-        await kubectl('delete', 'configmap', 'beside-claim');
+        assert.match(await kubectl('get', 'configmaps'), /^beside-unknown/m);
+        await kubectl('delete', 'configmap', 'beside-unknown');
       }
     });
 

@@ -36,7 +36,11 @@ function collectionOf(kind: ResourceDefinition): string {
 
 /** What a kind needs to be taken at all. */
 const leastOf: Readonly<Record<string, object>> = {
-  selfsubjectaccessreviews: { spec: { nonResourceAttributes: { path: '/', verb: 'get' } } },
+  selfsubjectaccessreviews: {
+    metadata: {},
+    spec: { nonResourceAttributes: { path: '/', verb: 'get' } },
+  },
+  selfsubjectrulesreviews: { spec: { namespace: 'default' } },
 };
 
 /** What the server would store back unchanged, or as little as it takes. */
@@ -124,6 +128,8 @@ const allowed: Passed = {
   ],
   // Who asks what he may do himself learns nothing else, and nothing is stored.
   selfsubjectaccessreviews: ['create own', 'create other'],
+  selfsubjectrulesreviews: ['create own', 'create other'],
+  selfsubjectreviews: ['create own', 'create other'],
 };
 
 /** The same without its Node. */
@@ -137,6 +143,8 @@ const allowedWithoutNode: Passed = {
   events: allowed.events ?? [],
   certificatesigningrequests: allowed.certificatesigningrequests ?? [],
   selfsubjectaccessreviews: allowed.selfsubjectaccessreviews ?? [],
+  selfsubjectrulesreviews: allowed.selfsubjectrulesreviews ?? [],
+  selfsubjectreviews: allowed.selfsubjectreviews ?? [],
 };
 
 async function passedOn(kind: ResourceDefinition): Promise<string[]> {
