@@ -28,6 +28,7 @@ import { secretResource } from './core/v1/secret.ts';
 import { serviceResource } from './core/v1/service.ts';
 import { serviceAccountResource } from './core/v1/service-account.ts';
 import { endpointSliceResource } from './discovery/v1/endpoint-slice.ts';
+import { eventsV1Resource } from './events/v1/event.ts';
 import { flowSchemaResource } from './flowcontrol/v1/flow-schema.ts';
 import { priorityLevelConfigurationResource } from './flowcontrol/v1/priority-level-configuration.ts';
 import { choiceLines, typeLines } from './kubernetes-types.gen.ts';
@@ -54,6 +55,7 @@ export const registry: readonly ResourceDefinition[] = [
   serviceAccountResource,
   podTemplateResource,
   eventResource,
+  eventsV1Resource,
   endpointSliceResource,
   leaseResource,
   replicaSetResource,
@@ -89,4 +91,6 @@ export const kindFields: FieldTable = createTypeTable(
 );
 
 /** Those whose objects are stored, and so can be listed and watched. */
-export const storedKinds: readonly ResourceDefinition[] = registry.filter(({ isReview }) => !isReview);
+export const storedKinds: readonly ResourceDefinition[] = registry.filter(
+  ({ conversion, isReview }) => !conversion && !isReview,
+);

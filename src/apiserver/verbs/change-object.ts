@@ -6,12 +6,12 @@ import { type UpdateRequest, updateObject } from '../registry/update.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { respondObject } from './get.ts';
 
-export interface Change extends Pick<UpdateRequest, 'change' | 'dryRun'> {
+export interface Change extends Pick<UpdateRequest, 'change' | 'options'> {
   readonly part: Part;
 }
 
 export async function changeObject(scope: RequestScope, wanted: Change): Promise<Response> {
-  const { server, definition, info, user } = scope;
+  const { server, definition, info } = scope;
   const { namespace, name, subresource } = info;
   const warn = wanted.part === 'main' ? definition.strategy.warnings : undefined;
   let old: KubeObject | undefined;
@@ -19,7 +19,7 @@ export async function changeObject(scope: RequestScope, wanted: Change): Promise
     if (warn) old = deepCopy(current);
     return wanted.change(current);
   };
-  const request = { definition, namespace, name, subresource, user, ...wanted, change };
+  const request = { definition, namespace, name, subresource, ...wanted, change };
   const object = await updateObject(server, request);
   scope.warnings.push(...(warn?.(object, old) ?? []));
   return respondObject(scope, 200, { object });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { flowSchemaResource } from '../../../../src/api/flowcontrol/v1/flow-schema.ts';
-import { cells, created, createProblems, testCreate, testUpdate } from '../../../fixtures/kinds.ts';
+import { cells, created, createProblems, testCreate, testUpdate, writer } from '../../../fixtures/kinds.ts';
 
 const schema = {
   apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
@@ -233,7 +233,7 @@ test('it says that nothing is done with it', () => {
 test('a status has conditions, each of another type, and changes nothing else', () => {
   const old = created(flowSchemaResource, schema);
   const object = { ...old, metadata: { ...old.metadata, labels: { a: 'b' } }, status: {} };
-  flowSchemaResource.strategy.prepareForStatusUpdate?.(object, old);
+  flowSchemaResource.strategy.prepareForStatusUpdate?.(object, old, writer);
   assert.deepEqual(object.metadata, old.metadata);
   const causes = (...types: string[]) => {
     object.status = { conditions: types.map((type) => ({ type })) };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { priorityLevelConfigurationResource } from '../../../../src/api/flowcontrol/v1/priority-level-configuration.ts';
-import { cells, created, merge, testCreate, testUpdate } from '../../../fixtures/kinds.ts';
+import { cells, created, merge, testCreate, testUpdate, writer } from '../../../fixtures/kinds.ts';
 
 const level = {
   apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
@@ -171,7 +171,7 @@ test('it says that nothing is done with it', () => {
 test('a status has conditions, each of another type, and changes nothing else', () => {
   const old = created(priorityLevelConfigurationResource, level);
   const object = { ...old, metadata: { ...old.metadata, labels: { a: 'b' } }, status: {} };
-  priorityLevelConfigurationResource.strategy.prepareForStatusUpdate?.(object, old);
+  priorityLevelConfigurationResource.strategy.prepareForStatusUpdate?.(object, old, writer);
   assert.deepEqual(object.metadata, old.metadata);
   const causes = (...types: string[]) => {
     object.status = { conditions: types.map((type) => ({ type })) };

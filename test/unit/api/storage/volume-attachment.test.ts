@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { volumeAttachmentResource } from '../../../../src/api/storage/v1/volume-attachment.ts';
-import { cells, created, testCreate, testUpdate } from '../../../fixtures/kinds.ts';
+import { cells, created, testCreate, testUpdate, writer } from '../../../fixtures/kinds.ts';
 
 const attachment = {
   apiVersion: 'storage.k8s.io/v1',
@@ -131,7 +131,7 @@ test('it begins as not attached', () => {
 test('a write of the status leaves the metadata', () => {
   const old = created(volumeAttachmentResource, attachment);
   const object = { ...old, metadata: { ...old.metadata, labels: { a: 'b' }, finalizers: ['c/d'] } };
-  volumeAttachmentResource.strategy.prepareForStatusUpdate?.(object, old);
+  volumeAttachmentResource.strategy.prepareForStatusUpdate?.(object, old, writer);
   assert.deepEqual(object.metadata, old.metadata);
 });
 
