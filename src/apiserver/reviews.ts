@@ -110,7 +110,10 @@ const givenMetadata = (metadata: ObjectMeta): Partial<ObjectMeta> =>
   Object.fromEntries(Object.entries(metadata).filter(([, value]) => !isEmpty(value)));
 
 const isEmpty = (value: unknown) =>
-  value === undefined || value === '' || (typeof value === 'object' && Object.keys(value ?? {}).length === 0);
+  value === undefined ||
+  value === '' ||
+  value === 0 ||
+  (typeof value === 'object' && Object.keys(value ?? {}).length === 0);
 
 /** The user as the question describes him: in the groups that it names and no other. */
 const subjectOf = ({ user = '', groups = [], uid, extra }: SubjectAccessReviewSpec): UserInfo => ({

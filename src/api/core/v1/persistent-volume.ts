@@ -6,7 +6,7 @@ import { expressionWarnings } from './deprecated-labels.ts';
 import { persistentSources, volumeSourceRules } from './persistent-volume-sources.ts';
 import { validateVolumeSpec, validateVolumeUpdate } from './persistent-volume-validation.ts';
 import { roundResources } from './pod-spec-defaults.ts';
-import type { PersistentVolume } from './types.gen.ts';
+import type { PersistentVolume, PersistentVolumeStatus } from './types.gen.ts';
 import { className, classWarnings, modesText, phaseText, unset } from './volume-columns.ts';
 
 const mountOptions = 'volume.beta.kubernetes.io/mount-options';
@@ -49,6 +49,17 @@ function warnings({ metadata, spec }: PersistentVolume): string[] {
   ];
 }
 
+/** The writer's, unless the phase is another and he left the time as it was. */
+function transitionTime(
+  { phase, lastPhaseTransitionTime: sent }: PersistentVolumeStatus,
+  old: PersistentVolumeStatus | undefined,
+  now: string,
+): string | undefined {
+  const before = old?.lastPhaseTransitionTime;
+  if (phase === old?.phase) return sent ?? before;
+  return sent === undefined || sent === before ? now : sent;
+}
+
 export const persistentVolumeResource: ResourceDefinition<PersistentVolume> = {
   group: '',
   version: 'v1',
@@ -74,12 +85,11 @@ export const persistentVolumeResource: ResourceDefinition<PersistentVolume> = {
       spec.volumeMode ??= 'Filesystem';
       roundResources(spec.capacity);
     },
-    prepareForCreate: (volume) => {
-      volume.status = { phase: 'Pending', lastPhaseTransitionTime: volume.metadata.creationTimestamp };
+    prepareForCreate: (volume, { now }) => {
+      volume.status = { phase: 'Pending', lastPhaseTransitionTime: now };
     },
-    prepareForStatusUpdate: ({ status }, { status: old }) => {
-      if (status && status.phase === old?.phase)
-        status.lastPhaseTransitionTime ??= old?.lastPhaseTransitionTime;
+    prepareForStatusUpdate: ({ status }, { status: old }, { now }) => {
+      if (status) status.lastPhaseTransitionTime = transitionTime(status, old, now);
     },
     validate: (volume) => [
       ...validateVolumeSpec(volume.spec, 'spec', volume.metadata.name),

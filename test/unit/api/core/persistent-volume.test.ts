@@ -205,7 +205,7 @@ test('defaults, and where a volume begins', () => {
     persistentVolumeResource,
     merge(disk, { spec: { capacity: { storage: '1.00001' } }, status: { phase: 'Bound' } }),
   );
-  assert.deepEqual(made.status, { phase: 'Pending', lastPhaseTransitionTime: '' });
+  assert.deepEqual(made.status, { phase: 'Pending', lastPhaseTransitionTime: writer.now });
   assert.equal(made.spec.persistentVolumeReclaimPolicy, 'Retain');
   assert.equal(made.spec.volumeMode, 'Filesystem');
   assert.deepEqual(made.spec.capacity, { storage: '1001m' });
@@ -235,16 +235,20 @@ test('defaults of sources', () => {
   assert.deepEqual([made.scaleIO?.storageMode, made.scaleIO?.fsType], ['ThinProvisioned', 'xfs']);
 });
 
-test('a phase that stays keeps its time', () => {
+test('the time of the last change of phase', () => {
   const old = created(persistentVolumeResource, disk);
-  old.status = { phase: 'Bound', lastPhaseTransitionTime: '2026-01-01T00:00:00Z' };
-  const keep = persistentVolumeResource.strategy.prepareForStatusUpdate;
-  const same = { ...old, status: { phase: 'Bound', reason: 'x' } };
-  keep?.(same, old, writer);
-  assert.deepEqual(same.status, { ...old.status, reason: 'x' });
-  const moved = { ...old, status: { phase: 'Released' } };
-  keep?.(moved, old, writer);
-  assert.deepEqual(moved.status, { phase: 'Released' });
+  const [before, sent, now] = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', '2026-01-03T00:00:00Z'];
+  old.status = { phase: 'Bound', lastPhaseTransitionTime: before };
+  const timeOf = (phase: string, lastPhaseTransitionTime?: string) => {
+    const object = { ...old, status: { phase, lastPhaseTransitionTime } };
+    persistentVolumeResource.strategy.prepareForStatusUpdate?.(object, old, { ...writer, now });
+    return object.status.lastPhaseTransitionTime;
+  };
+  assert.deepEqual([timeOf('Bound'), timeOf('Bound', sent)], [before, sent]);
+  assert.deepEqual(
+    [timeOf('Released'), timeOf('Released', before), timeOf('Released', sent)],
+    [now, now, sent],
+  );
   assert.deepEqual(updated(persistentVolumeResource, old, disk).object.status, old.status);
 });
 
