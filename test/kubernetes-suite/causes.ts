@@ -10,7 +10,6 @@ const named: readonly (readonly [tests: RegExp, cause: string])[] = [
   ],
   [/ValidatingAdmissionPolicy/, 'admission policies are not served'],
   [/CustomResource|for CRDs|\bCRs?\b/, 'custom resources are not served'],
-  [/API priority and fairness/, 'flowschemas and prioritylevelconfigurations are not served'],
   [/^\[sig-node\] Probing container/, 'probes are passed over'],
   [/^\[sig-node\] Ephemeral Containers/, 'ephemeral containers are not served'],
   [/ReplicationController/, 'replicationcontrollers are not served'],
