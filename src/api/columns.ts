@@ -22,6 +22,14 @@ export const ageColumn: Column<KubeObject> = {
   cell: (object, now) => ageSince(object.metadata.creationTimestamp, now),
 };
 
+/** For kinds that upstream has no printer for. */
+export const createdAtColumn: Column<KubeObject> = {
+  name: 'Created At',
+  type: 'date',
+  description: 'When the object was created.',
+  cell: (object) => object.metadata.creationTimestamp,
+};
+
 /** `a=1,b=2` with sorted keys, or `<none>`. */
 export function formatLabels(labels: Readonly<Record<string, string>> | undefined): string {
   const pairs = Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`);

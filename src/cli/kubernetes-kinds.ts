@@ -4,10 +4,8 @@
 const kinds: Readonly<Record<string, readonly string[]>> = {
   '': [
     'componentstatuses ComponentStatus cs',
-    'limitranges LimitRange limits',
     'persistentvolumeclaims PersistentVolumeClaim pvc',
     'persistentvolumes PersistentVolume pv',
-    'resourcequotas ResourceQuota quota',
   ],
   'admissionregistration.k8s.io': [
     'mutatingwebhookconfigurations MutatingWebhookConfiguration',
@@ -22,20 +20,12 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
     'flowschemas FlowSchema',
     'prioritylevelconfigurations PriorityLevelConfiguration',
   ],
-  'networking.k8s.io': [
-    'ingressclasses IngressClass',
-    'ingresses Ingress ing',
-    'networkpolicies NetworkPolicy netpol',
-  ],
-  'node.k8s.io': ['runtimeclasses RuntimeClass'],
-  policy: ['poddisruptionbudgets PodDisruptionBudget pdb'],
   'rbac.authorization.k8s.io': [
     'clusterrolebindings ClusterRoleBinding',
     'clusterroles ClusterRole',
     'rolebindings RoleBinding',
     'roles Role',
   ],
-  'scheduling.k8s.io': ['priorityclasses PriorityClass pc'],
   'storage.k8s.io': [
     'csidrivers CSIDriver',
     'csinodes CSINode',

@@ -83,7 +83,7 @@ test('what minik8s acts on has rules: without them nothing in a type is checked'
 
 test('kinds that Kubernetes answers a delete with the object of', () => {
   const answered = registry.filter(({ deleteAnswers }) => deleteAnswers === 'object').map(({ kind }) => kind);
-  assert.deepEqual(answered.sort(), ['Pod', 'PodTemplate', 'Service', 'ServiceAccount']);
+  assert.deepEqual(answered.sort(), ['Pod', 'PodTemplate', 'ResourceQuota', 'Service', 'ServiceAccount']);
 });
 
 test('kinds with a status of their own, and kinds whose changes are counted', () => {
@@ -100,12 +100,15 @@ test('kinds with a status of their own, and kinds whose changes are counted', ()
       'DaemonSet',
       'Deployment',
       'Dns',
+      'Ingress',
       'Job',
       'Namespace',
       'Node',
       'Pod',
+      'PodDisruptionBudget',
       'ReplicaSet',
       'ReplicationController',
+      'ResourceQuota',
       'Service',
       'StatefulSet',
     ],
@@ -118,9 +121,14 @@ test('kinds with a status of their own, and kinds whose changes are counted', ()
       'Deployment',
       'Dns',
       'EndpointSlice',
+      'Ingress',
+      'IngressClass',
       'Job',
+      'NetworkPolicy',
       'Pod',
+      'PodDisruptionBudget',
       'PodTemplate',
+      'PriorityClass',
       'ReplicaSet',
       'ReplicationController',
       'StatefulSet',
@@ -128,6 +136,14 @@ test('kinds with a status of their own, and kinds whose changes are counted', ()
   );
   assert.deepEqual(
     kinds(({ namespaced }) => !namespaced),
-    ['CertificateSigningRequest', 'Namespace', 'Node', 'SelfSubjectAccessReview'],
+    [
+      'CertificateSigningRequest',
+      'IngressClass',
+      'Namespace',
+      'Node',
+      'PriorityClass',
+      'RuntimeClass',
+      'SelfSubjectAccessReview',
+    ],
   );
 });

@@ -63,7 +63,7 @@ function setContainerDefaults(container: JsonObject): void {
 }
 
 /** Kubernetes keeps no resource more exactly than to a thousandth. */
-function roundResources(amounts: unknown): void {
+export function roundResources(amounts: unknown): void {
   if (!isRecord(amounts)) return;
   for (const [name, text] of Object.entries(amounts))
     if (typeof text === 'string') amounts[name] = roundUpQuantity(text);
