@@ -25,11 +25,9 @@ export function validateResources({ limits = {}, requests = {} }: Container['res
 function validateAmounts(amounts: Amounts, path: string): StatusCause[] {
   const causes: StatusCause[] = [];
   for (const [name, amount] of Object.entries(amounts)) {
-    causes.push(
-      ...validateContainerResourceName(name, path),
-      ...validateQuantity(`${path}[${name}]`, amount),
-    );
-    if (isExtended(name)) causes.push(...wholeUnits(amount, `${path}[${name}]`));
+    const at = `${path}[${name}]`;
+    causes.push(...validateContainerResourceName(name, at), ...validateQuantity(at, amount));
+    if (isExtended(name)) causes.push(...wholeUnits(amount, at));
     if (causes.length > maxCauses) break;
   }
   return causes;

@@ -22,7 +22,7 @@ testCreate(runtimeClassResource, gvisor, [
   [
     'what no pod needs',
     { overhead: { podFixed: { pods: '1', cpu: '-1' } } },
-    'overhead.limits: Invalid value: "pods": must be a standard resource for containers',
+    'overhead.limits[pods]: Invalid value: "pods": must be a standard resource for containers',
     'overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0',
   ],
   [
