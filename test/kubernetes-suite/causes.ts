@@ -13,9 +13,7 @@ const named: readonly (readonly [tests: RegExp, cause: string])[] = [
   [/API priority and fairness/, 'flowschemas and prioritylevelconfigurations are not served'],
   [/^\[sig-node\] Probing container/, 'probes are passed over'],
   [/^\[sig-node\] Ephemeral Containers/, 'ephemeral containers are not served'],
-  [/ReplicationController/, 'replicationcontrollers are not served'],
-  [/Ingress API/, 'ingresses are not served'],
-  [/IngressClass API/, 'ingressclasses are not served'],
+  [/ReplicationController/, 'nothing acts on replicationcontrollers'],
   [/kube-root-ca\.crt/, 'no controller makes kube-root-ca.crt'],
   [/backend which does not implement metadata/, 'selfsubjectaccessreviews are not served'],
 ];
