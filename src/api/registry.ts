@@ -26,6 +26,7 @@ import { leaseResource } from './coordination/v1/lease.ts';
 import { configMapResource } from './core/v1/config-map.ts';
 import { endpointsResource } from './core/v1/endpoints.ts';
 import { eventResource } from './core/v1/event.ts';
+import { limitRangeResource } from './core/v1/limit-range.ts';
 import { namespaceResource } from './core/v1/namespace.ts';
 import { nodeResource } from './core/v1/node.ts';
 import { persistentVolumeResource } from './core/v1/persistent-volume.ts';
@@ -33,6 +34,7 @@ import { persistentVolumeClaimResource } from './core/v1/persistent-volume-claim
 import { podResource } from './core/v1/pod.ts';
 import { podTemplateResource } from './core/v1/pod-template.ts';
 import { replicationControllerResource } from './core/v1/replication-controller.ts';
+import { resourceQuotaResource } from './core/v1/resource-quota.ts';
 import { secretResource } from './core/v1/secret.ts';
 import { serviceResource } from './core/v1/service.ts';
 import { serviceAccountResource } from './core/v1/service-account.ts';
@@ -46,6 +48,12 @@ import { clusterRoleResource } from './rbac/v1/cluster-role.ts';
 import { clusterRoleBindingResource } from './rbac/v1/cluster-role-binding.ts';
 import { roleResource } from './rbac/v1/role.ts';
 import { roleBindingResource } from './rbac/v1/role-binding.ts';
+import { ingressResource } from './networking/v1/ingress.ts';
+import { ingressClassResource } from './networking/v1/ingress-class.ts';
+import { networkPolicyResource } from './networking/v1/network-policy.ts';
+import { runtimeClassResource } from './node/v1/runtime-class.ts';
+import { podDisruptionBudgetResource } from './policy/v1/pod-disruption-budget.ts';
+import { priorityClassResource } from './scheduling/v1/priority-class.ts';
 import { sharedRules } from './shared-rules.ts';
 import { csiDriverResource } from './storage/v1/csi-driver.ts';
 import { csiNodeResource } from './storage/v1/csi-node.ts';
@@ -75,6 +83,14 @@ export const registry: readonly ResourceDefinition[] = [
   replicationControllerResource,
   jobResource,
   cronJobResource,
+  podDisruptionBudgetResource,
+  resourceQuotaResource,
+  limitRangeResource,
+  ingressResource,
+  ingressClassResource,
+  networkPolicyResource,
+  priorityClassResource,
+  runtimeClassResource,
   certificateSigningRequestResource,
   selfSubjectAccessReviewResource,
   roleResource,

@@ -9,6 +9,7 @@ export type NameCheck = (value: string) => string[];
 
 const dns1123LabelPattern = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const dns1123SubdomainPattern = `${dns1123LabelPattern}(\\.${dns1123LabelPattern})*`;
+const wildcardSubdomainPattern = `\\*\\.${dns1123SubdomainPattern}`;
 const dns1035LabelPattern = '[a-z]([-a-z0-9]*[a-z0-9])?';
 const qualifiedNamePattern = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const labelValuePattern = `(${qualifiedNamePattern})?`;
@@ -19,6 +20,7 @@ const whole = (pattern: string) => new RegExp(`^(?:${pattern.replaceAll('(', '(?
 
 const dns1123Label = whole(dns1123LabelPattern);
 const dns1123Subdomain = whole(dns1123SubdomainPattern);
+const wildcardSubdomain = whole(wildcardSubdomainPattern);
 const dns1035Label = whole(dns1035LabelPattern);
 const qualifiedName = whole(qualifiedNamePattern);
 const labelValue = whole(labelValuePattern);
@@ -31,6 +33,7 @@ const emptyText = 'must be non-empty';
 const matching = (pattern: string) => `(it has to match '${pattern}')`;
 const badDns1123Label = `a lowercase RFC 1123 label holds a-z, 0-9 and '-', its first and last being a letter or digit, such as 'web-1' ${matching(dns1123LabelPattern)}`;
 const badDns1123Subdomain = `a lowercase RFC 1123 subdomain is made of labels joined by '.', each of a-z, 0-9 and '-' with a letter or digit first and last, such as 'web.example.com' ${matching(dns1123SubdomainPattern)}`;
+const badWildcardSubdomain = `a wildcard DNS-1123 subdomain is '*.' and behind it a subdomain, such as '*.example.com' ${matching(wildcardSubdomainPattern)}`;
 const badDns1035Label = `a DNS-1035 label holds a-z, 0-9 and '-', begins with a letter and does not end with '-', such as 'web-1' ${matching(dns1035LabelPattern)}`;
 const badNamePart = `must consist of letters, digits, '-', '_' and '.', its first and last being a letter or digit, such as 'Web.tier_1' ${matching(qualifiedNamePattern)}`;
 const badLabelValue = `a valid label is empty, or holds letters, digits, '-', '_' and '.', its first and last being a letter or digit, such as 'Blue_2' ${matching(labelValuePattern)}`;
@@ -52,6 +55,12 @@ export const checkDns1123Label: NameCheck = (value) =>
 /** Most object names: labels joined by dots, 253 characters. */
 export const checkDns1123Subdomain: NameCheck = (value) =>
   lengthThenPattern(value, 253, dns1123Subdomain, badDns1123Subdomain);
+
+/** Hosts of rules: a subdomain, or every name one label below it, `*.example.com`. */
+export const checkHost: NameCheck = (value) =>
+  value.includes('*')
+    ? lengthThenPattern(value, 253, wildcardSubdomain, badWildcardSubdomain)
+    : checkDns1123Subdomain(value);
 
 /** Services: as a label, and starting with a letter. */
 export const checkDns1035Label: NameCheck = (value) =>

@@ -163,6 +163,16 @@ export function isCIDR(text: string): boolean {
   return more.length === 0 && prefixLength(bits, most) !== undefined;
 }
 
+/** Whether the second range, of the same family, lies in the first and is smaller; both as text. */
+export function isStrictSubrange(outer: string, inner: string): boolean {
+  if (!isCIDR(outer) || !isCIDR(inner)) return false;
+  const [[first = '', bits], [second = '', moreBits]] = [outer.split('/'), inner.split('/')];
+  if (Number(bits) >= Number(moreBits)) return false;
+  const [a, b] = [read(first), read(second)];
+  if (a instanceof ipaddr.IPv4) return b instanceof ipaddr.IPv4 && b.match(a, Number(bits));
+  return a !== undefined && b instanceof ipaddr.IPv6 && b.match(a, Number(bits));
+}
+
 function prefixLength(text: string, most: number): number | undefined {
   return /^(0|[1-9]\d{0,2})$/.test(text) && Number(text) <= most ? Number(text) : undefined;
 }

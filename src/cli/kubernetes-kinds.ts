@@ -2,11 +2,7 @@
 
 /** By group: the plural, the kind and the short names. */
 const kinds: Readonly<Record<string, readonly string[]>> = {
-  '': [
-    'componentstatuses ComponentStatus cs',
-    'limitranges LimitRange limits',
-    'resourcequotas ResourceQuota quota',
-  ],
+  '': ['componentstatuses ComponentStatus cs'],
   'admissionregistration.k8s.io': [
     'mutatingwebhookconfigurations MutatingWebhookConfiguration',
     'validatingadmissionpolicies ValidatingAdmissionPolicy',
@@ -16,14 +12,6 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   'apiextensions.k8s.io': ['customresourcedefinitions CustomResourceDefinition crd crds'],
   'apiregistration.k8s.io': ['apiservices APIService'],
   autoscaling: ['horizontalpodautoscalers HorizontalPodAutoscaler hpa'],
-  'networking.k8s.io': [
-    'ingressclasses IngressClass',
-    'ingresses Ingress ing',
-    'networkpolicies NetworkPolicy netpol',
-  ],
-  'node.k8s.io': ['runtimeclasses RuntimeClass'],
-  policy: ['poddisruptionbudgets PodDisruptionBudget pdb'],
-  'scheduling.k8s.io': ['priorityclasses PriorityClass pc'],
 };
 
 const all = Object.entries(kinds).flatMap(([group, lines]) =>

@@ -12,9 +12,7 @@ const named: readonly (readonly [tests: RegExp, cause: string])[] = [
   [/CustomResource|for CRDs|\bCRs?\b/, 'custom resources are not served'],
   [/^\[sig-node\] Probing container/, 'probes are passed over'],
   [/^\[sig-node\] Ephemeral Containers/, 'ephemeral containers are not served'],
-  [/ReplicationController/, 'replicationcontrollers are not served'],
-  [/Ingress API/, 'ingresses are not served'],
-  [/IngressClass API/, 'ingressclasses are not served'],
+  [/ReplicationController/, 'nothing acts on replicationcontrollers'],
   [/kube-root-ca\.crt/, 'no controller makes kube-root-ca.crt'],
   [/backend which does not implement metadata/, 'selfsubjectaccessreviews are not served'],
 ];

@@ -2,7 +2,7 @@
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
 import { podRequests } from '../../api/core/v1/pod-requests.ts';
-import { isExtended } from '../../api/core/v1/resource-validation.ts';
+import { isExtended } from '../../api/core/v1/resource-names.ts';
 import type { PodEnd } from './actions.ts';
 
 /**

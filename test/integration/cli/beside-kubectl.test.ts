@@ -201,7 +201,11 @@ describe('beside kubectl', { timeout: 120_000, skip: unlessKubectl('1.32') }, ()
       /unknown command expose: kubectl has it and ctl does not;/,
     );
     const kinds = [
-      ['batch/v1', 'Job', /: Job is known to Kubernetes, not served by minik8s\n$/],
+      [
+        'apiregistration.k8s.io/v1',
+        'APIService',
+        /: APIService is known to Kubernetes, not served by minik8s\n$/,
+      ],
       ['apps/v1', 'Replicaset', /no kind Replicaset in apps\/v1; did you mean ReplicaSet \(apps\/v1\)\?/],
       ['v1', 'pod', /no kind pod in v1; did you mean Pod \(v1\)\?/],
       ['v1', 'Dns', /no kind Dns in v1; Dns is served as minik8s\.io\/v1/],

@@ -60,6 +60,14 @@ const layouts: Readonly<Record<string, string>> = {
   replicationcontrollers: 'Name|Desired(i)|Current(i)|Ready(i)|Age|Containers*|Images*|Selector*',
   jobs: 'Name|Status|Completions|Duration|Age|Containers*|Images*|Selector*',
   cronjobs: 'Name|Schedule|Timezone|Suspend|Active(i)|Last Schedule|Age|Containers*|Images*|Selector*',
+  poddisruptionbudgets: 'Name|Min Available|Max Unavailable|Allowed Disruptions(i)|Age',
+  resourcequotas: 'Name|Age|Request|Limit',
+  limitranges: 'Name|Created At',
+  ingresses: 'Name|Class|Hosts|Address|Ports|Age',
+  ingressclasses: 'Name|Controller|Parameters|Age',
+  networkpolicies: 'Name|Pod-Selector|Age',
+  priorityclasses: 'Name|Value(i)|Global-Default|Age|PreemptionPolicy',
+  runtimeclasses: 'Name|Handler|Age',
   deployments: 'Name|Ready|Up-to-date|Available|Age|Containers*|Images*|Selector*',
 };
 

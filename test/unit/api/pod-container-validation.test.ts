@@ -183,7 +183,7 @@ testCreate(podResource, pod, [
   [
     'unknown resource',
     container({ resources: { requests: { gpu: '1' } } }),
-    `${c0}.resources.requests: Invalid value: "gpu": must be a standard resource for containers`,
+    `${c0}.resources.requests[gpu]: Invalid value: "gpu": must be a standard resource for containers`,
   ],
   ['device', container({ resources: { limits: { 'nvidia.com/gpu': '2' } } })],
   [

@@ -249,6 +249,45 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
       jobTemplate: { metadata: draw.of(undefined, { labels: { a: 'b' } }), spec: job(draw) },
     },
   }),
+  PodDisruptionBudget: (draw) => ({
+    spec: draw.of(undefined, { minAvailable: 1 }, { maxUnavailable: '5%', selector: {} }),
+  }),
+  ResourceQuota: (draw) => ({
+    spec: draw.of(undefined, { hard: { pods: '1', cpu: '100u' }, scopes: ['Terminating'] }),
+  }),
+  LimitRange: (draw) => ({
+    spec: {
+      limits: draw.list(2, () => ({
+        type: draw.of('Container', 'Pod'),
+        max: draw.of(undefined, {}, { cpu: '3', memory: '100u' }),
+        min: draw.of(undefined, { cpu: '1' }),
+        default: draw.of(undefined, {}, { cpu: '2' }),
+      })),
+    },
+  }),
+  Ingress: (draw) => ({
+    spec: draw.of<object | undefined>(
+      undefined,
+      { defaultBackend: { service: { name: 'web' } } },
+      { rules: [{ http: { paths: [{ pathType: 'Exact' }] } }], tls: [{}] },
+    ),
+  }),
+  IngressClass: (draw) => ({
+    spec: { controller: 'a.example/b', parameters: draw.of(undefined, { kind: 'A', name: 'b' }) },
+  }),
+  NetworkPolicy: (draw) => ({
+    spec: draw.of<object | undefined>(
+      undefined,
+      {},
+      { egress: [{}] },
+      { ingress: [{ ports: [{ port: 80 }] }] },
+    ),
+  }),
+  PriorityClass: (draw) => ({ value: draw.of(undefined, 5), globalDefault: draw.of(undefined, true) }),
+  RuntimeClass: (draw) => ({
+    handler: 'runsc',
+    overhead: draw.of(undefined, {}, { podFixed: { cpu: '100u' } }),
+  }),
   Dns: (draw) => ({
     spec: {
       host: draw.of('a.example', 'b.example'),

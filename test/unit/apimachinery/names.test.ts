@@ -8,6 +8,7 @@ import {
   checkDns1123Label,
   checkDns1123Subdomain,
   checkEnvVarName,
+  checkHost,
   checkLabelValue,
   checkPathSegment,
   checkPortName,
@@ -31,6 +32,12 @@ for (const [name, check, good, bad] of [
     checkDns1123Subdomain,
     ['a', 'a.b', '1.2', long(253)],
     ['', 'a..b', '.a', 'a.', 'A', long(254), 'a.-b'],
+  ],
+  [
+    'checkHost',
+    checkHost,
+    ['a.b', '*.a', '*.a.b', `*.${long(251)}`],
+    ['', '*', '*a', '*.', 'a.*', '*.*.a', '*.A', `*.${long(252)}`],
   ],
   ['checkDns1035Label', checkDns1035Label, ['a', 'a1', 'a-1'], ['', '1a', 'a.b', long(64)]],
   [

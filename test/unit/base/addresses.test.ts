@@ -15,6 +15,7 @@ import {
   isCIDR,
   isIPv4,
   isIPv6,
+  isStrictSubrange,
   overlaps,
   parseIPv4,
   parseRange,
@@ -265,4 +266,28 @@ test('CIDRs of both families', () => {
     '/8',
   ])
     assert.ok(!isCIDR(bad), bad);
+});
+
+test('a range lies in another when it begins there and is smaller, whatever the bits behind its prefix', () => {
+  const inside: [outer: string, inner: string][] = [
+    ['10.0.0.0/8', '10.1.0.0/16'],
+    ['10.255.0.0/8', '10.1.2.3/32'],
+    ['0.0.0.0/0', '192.0.2.0/24'],
+    ['2001:db8::/32', '2001:db8:1::/48'],
+    ['::/0', '2001:db8::1/128'],
+  ];
+  for (const [outer, inner] of inside) {
+    assert.ok(isStrictSubrange(outer, inner), `${inner} in ${outer}`);
+    assert.ok(!isStrictSubrange(inner, outer), `${outer} in ${inner}`);
+  }
+  const beside: [outer: string, inner: string][] = [
+    ['10.0.0.0/8', '10.0.0.0/8'],
+    ['10.0.0.0/8', '11.0.0.0/16'],
+    ['10.0.0.0/8', '2001:db8::/48'],
+    ['::/0', '10.0.0.0/8'],
+    ['10.0.0.0', '10.0.0.0/16'],
+    ['10.0.0.0/8', '10.0.0.0'],
+    ['x/8', 'x/16'],
+  ];
+  for (const [outer, inner] of beside) assert.ok(!isStrictSubrange(outer, inner), `${inner} in ${outer}`);
 });

@@ -1,6 +1,7 @@
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
+import { podNameWarnings } from '../../core/v1/pod-names.ts';
 import { conditionRules } from '../../shared-rules.ts';
 import type { ReplicaSet } from './types.gen.ts';
 import { validateSelectorUnchanged, validateWorkload, workloadColumns, workloadScale } from './workload.ts';
@@ -31,6 +32,7 @@ export const replicaSetResource: ResourceDefinition<ReplicaSet> = {
     setDefaults: (replicaSet) => setPodTemplateDefaults(replicaSet.spec.template),
     validate: validateWorkload,
     validateUpdate: validateSelectorUnchanged,
+    warnings: podNameWarnings,
     countsGenerations: true,
   },
   hasStatus: true,

@@ -5,6 +5,7 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn, none } from '../../columns.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
+import { podNameWarnings } from '../../core/v1/pod-names.ts';
 import { jobTemplateColumns } from './job-columns.ts';
 import { validateJobSpec } from './job-validation.ts';
 import { parseSchedule, ScheduleError } from './schedule.ts';
@@ -87,6 +88,7 @@ export const cronJobResource: ResourceDefinition<CronJob> = {
       ...validateJobSpec(spec.jobTemplate.spec, 'spec.jobTemplate.spec'),
       ...validateNoSelector(spec.jobTemplate.spec),
     ],
+    warnings: podNameWarnings,
     countsGenerations: true,
   },
   hasStatus: true,

@@ -2,10 +2,11 @@
 import { deepCopy, deepEqual } from '../../../apimachinery/equality.ts';
 import { invalidCause, requiredCause, tooLongCause } from '../../../apimachinery/field-error.ts';
 import { matches, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
-import { checkDns1123Label, checkDns1123Subdomain, nameCauses } from '../../../apimachinery/names.ts';
+import { checkDns1123Label } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateLabelSelector } from '../../apps/v1/workload.ts';
 import { validatePodTemplate } from '../../core/v1/pod-template-validation.ts';
+import { validateDomainPath } from '../../domain-path.ts';
 import { validateFailurePolicy, validateReplacementPolicy, validateSuccessPolicy } from './job-policies.ts';
 import type { Job, JobSpec } from './types.gen.ts';
 
@@ -16,7 +17,6 @@ const manyCompletions = 100_000;
 const mostOfMany = 10_000;
 
 const longestManager = 63;
-const urlPath = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
 
 /** Everything but the selector. */
 export function validateJobSpec(spec: JobSpec, path: string): StatusCause[] {
@@ -38,21 +38,8 @@ export function validateJobSpec(spec: JobSpec, path: string): StatusCause[] {
 }
 
 function validateManager(managedBy: string, path: string): StatusCause[] {
-  const causes = domainPathCauses(managedBy, path);
+  const causes = validateDomainPath(managedBy, path);
   return managedBy.length > longestManager ? [...causes, tooLongCause(path, longestManager)] : causes;
-}
-
-/** `example.com/controller` (upstream: IsDomainPrefixedPath). */
-function domainPathCauses(text: string, path: string): StatusCause[] {
-  if (text === '') return [requiredCause(path)];
-  const slash = text.indexOf('/');
-  const [host, rest] = [text.slice(0, slash), text.slice(slash + 1)];
-  if (slash < 1 || rest === '')
-    return [invalidCause(path, text, 'must be a domain-prefixed path (such as "acme.io/foo")')];
-  const causes = nameCauses(path, host, checkDns1123Subdomain);
-  if (!urlPath.test(rest))
-    causes.push(invalidCause(path, rest, `Invalid path (it has to match '${urlPath.source.slice(1, -1)}')`));
-  return causes;
 }
 
 function validateIndexed(spec: JobSpec, path: string): StatusCause[] {

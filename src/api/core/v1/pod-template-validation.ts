@@ -75,7 +75,7 @@ export function nonNegative(value: number | undefined, path: string): StatusCaus
     : [invalidCause(path, value, 'must be greater than or equal to 0')];
 }
 
-function validateToleration(toleration: Toleration, path: string): StatusCause[] {
+export function validateToleration(toleration: Toleration, path: string): StatusCause[] {
   const { key, operator, value, effect, tolerationSeconds } = toleration;
   const causes = key ? nameCauses(`${path}.key`, key, checkQualifiedName) : [];
   if (!key && operator !== 'Exists')

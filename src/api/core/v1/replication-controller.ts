@@ -8,6 +8,7 @@ import { ageColumn, formatLabels, nameColumn } from '../../columns.ts';
 import { conditionRules } from '../../shared-rules.ts';
 import { validateCounts, validateParts } from '../../status-counts.ts';
 import { setPodTemplateDefaults } from './pod-defaults.ts';
+import { podNameWarnings } from './pod-names.ts';
 import { validatePodTemplate } from './pod-template-validation.ts';
 import type { ReplicationController } from './types.gen.ts';
 
@@ -73,6 +74,7 @@ export const replicationControllerResource: ResourceDefinition<ReplicationContro
     },
     validate: validateController,
     validateStatus: ({ status }) => (status ? validateStatus(status) : []),
+    warnings: podNameWarnings,
     countsGenerations: true,
     orphansByDefault: true,
   },

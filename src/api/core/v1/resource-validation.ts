@@ -1,13 +1,11 @@
 /** What a container asks for and may take (upstream: validateContainerResourceRequirements). */
 import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
-import { checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
 import { tryParseQuantity, validateQuantity } from '../../../apimachinery/quantity.ts';
 import { maxCauses, type StatusCause } from '../../../apimachinery/status-error.ts';
+import { isExclusive, isExtended, validateContainerResourceName } from './resource-names.ts';
 import type { Container } from './types.gen.ts';
 
 type Amounts = Readonly<Record<string, string>>;
-
-const standardNames = /^(?:cpu|memory|ephemeral-storage|hugepages-.+)$/;
 
 export function validateResources({ limits = {}, requests = {} }: Container['resources'], path: string) {
   const wrong = validateAmounts(limits, `${path}.limits`);
@@ -27,28 +25,15 @@ export function validateResources({ limits = {}, requests = {} }: Container['res
 function validateAmounts(amounts: Amounts, path: string): StatusCause[] {
   const causes: StatusCause[] = [];
   for (const [name, amount] of Object.entries(amounts)) {
-    causes.push(...validateResourceName(name, path), ...validateQuantity(`${path}[${name}]`, amount));
-    if (isExtended(name)) causes.push(...wholeUnits(amount, `${path}[${name}]`));
+    const at = `${path}[${name}]`;
+    causes.push(...validateContainerResourceName(name, at), ...validateQuantity(at, amount));
+    if (isExtended(name)) causes.push(...wholeUnits(amount, at));
     if (causes.length > maxCauses) break;
   }
   return causes;
 }
 
-function validateResourceName(name: string, path: string): StatusCause[] {
-  const causes = nameCauses(path, name, checkQualifiedName);
-  if (causes.length > 0) return causes;
-  if (name.includes('/') || standardNames.test(name)) return [];
-  return [invalidCause(path, name, 'must be a standard resource for containers')];
-}
-
-/** Whether it is an extended resource, such as a device of a vendor: these cannot be split. */
-export const isExtended = (name: string) =>
-  name.includes('/') && !name.split('/')[0]?.endsWith('kubernetes.io');
-
-/** Resources that cannot be overcommitted (upstream: IsOvercommitAllowed says the opposite). */
-const isExclusive = (name: string) => isExtended(name) || name.startsWith('hugepages-');
-
-function wholeUnits(amount: string, path: string): StatusCause[] {
+export function wholeUnits(amount: string, path: string): StatusCause[] {
   if (/^\d+$/.test(amount)) return [];
   const quantity = tryParseQuantity(amount);
   return quantity && quantity.nano % 1_000_000_000n !== 0n

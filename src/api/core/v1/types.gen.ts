@@ -629,7 +629,7 @@ export interface LimitRange {
   kind: string;
   apiVersion: string;
   metadata: KubeMeta;
-  spec?: LimitRangeSpec | undefined;
+  spec: LimitRangeSpec;
 }
 
 export interface LimitRangeItem {
@@ -1396,7 +1396,7 @@ export interface ResourceQuota {
   kind: string;
   apiVersion: string;
   metadata: KubeMeta;
-  spec?: ResourceQuotaSpec | undefined;
+  spec: ResourceQuotaSpec;
   status?: ResourceQuotaStatus | undefined;
 }
 
@@ -1460,7 +1460,7 @@ export interface ScopeSelector {
 }
 
 export interface ScopedResourceSelectorRequirement {
-  scopeName: 'BestEffort' | 'CrossNamespacePodAffinity' | 'NotBestEffort' | 'NotTerminating' | 'PriorityClass' | 'Terminating' | 'VolumeAttributesClass';
+  scopeName: 'Terminating' | 'NotTerminating' | 'BestEffort' | 'NotBestEffort' | 'PriorityClass' | 'CrossNamespacePodAffinity';
   operator: 'DoesNotExist' | 'Exists' | 'In' | 'NotIn';
   values?: string[] | undefined;
 }

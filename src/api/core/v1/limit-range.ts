@@ -1,0 +1,156 @@
+/** LimitRange: how much the pods, containers and claims of a namespace may ask for, and what they ask for by default. */
+import {
+  duplicateCause,
+  forbiddenCause,
+  invalidCause,
+  requiredCause,
+} from '../../../apimachinery/field-error.ts';
+import { checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
+import { compareQuantities, parseQuantity } from '../../../apimachinery/quantity.ts';
+import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { createdAtColumn, nameColumn } from '../../columns.ts';
+import { notEnforced } from '../../not-enforced.ts';
+import { roundResources } from './pod-spec-defaults.ts';
+import { isExclusive, validateContainerResourceName, validateResourceName } from './resource-names.ts';
+import type { LimitRange, LimitRangeItem } from './types.gen.ts';
+
+export type { LimitRange } from './types.gen.ts';
+
+const tables = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const;
+const types = ['Pod', 'Container', 'PersistentVolumeClaim'];
+
+/** A limit that was left out is the maximum, a request the limit, or else the minimum. */
+function setItemDefaults(item: LimitRangeItem): void {
+  for (const table of tables) roundResources(item[table]);
+  if (item.type !== 'Container') return;
+  const limits = { ...item.max, ...item.default };
+  const requests = { ...item.min, ...limits, ...item.defaultRequest };
+  if (Object.keys(limits).length > 0) item.default = limits;
+  if (Object.keys(requests).length > 0) item.defaultRequest = requests;
+}
+
+function validateItem(item: LimitRangeItem, path: string): StatusCause[] {
+  const { type } = item;
+  const isPod = type === 'Pod';
+  const judged = tables.filter((table) => !isPod || !table.startsWith('default'));
+  const check = isPod || type === 'Container' ? validateContainerResourceName : validateResourceName;
+  const names = new Set(judged.flatMap((table) => Object.keys(item[table] ?? {})));
+  return [
+    ...validateType(type, `${path}.type`),
+    ...judged.flatMap((table) =>
+      Object.keys(item[table] ?? {}).flatMap((name) => check(name, `${path}.${table}[${name}]`)),
+    ),
+    ...(isPod ? noDefaults(item, path) : []),
+    ...(type === 'PersistentVolumeClaim' ? validateStorage(item, `${path}.limits`) : []),
+    ...[...names].flatMap((name) => validateAmounts(item, name, path)),
+  ];
+}
+
+function validateType(type: string, path: string): StatusCause[] {
+  const causes = nameCauses(path, type, checkQualifiedName);
+  if (causes.length > 0 || type.includes('/') || types.includes(type)) return causes;
+  return [invalidCause(path, type, 'must be a standard limit type or fully qualified')];
+}
+
+/** A pod is as large as its containers. */
+const noDefaults = (item: LimitRangeItem, path: string): StatusCause[] =>
+  (['default', 'defaultRequest'] as const)
+    .filter((table) => Object.keys(item[table] ?? {}).length > 0)
+    .map((table) => forbiddenCause(`${path}.${table}`, "may not be specified when `type` is 'Pod'"));
+
+function validateStorage({ min, max }: LimitRangeItem, path: string): StatusCause[] {
+  if (min?.storage !== undefined || max?.storage !== undefined) return [];
+  return [
+    requiredCause(path, 'either minimum or maximum storage value is required, but neither was provided'),
+  ];
+}
+
+/** Names of the amounts in messages. */
+const called = { min: 'min', max: 'max', default: 'default', defaultRequest: 'default request' } as const;
+
+/** What may not be greater than what, and the field that is said to be wrong, with the amount that is shown. */
+const orders = [
+  ['min', 'max', 'min', 'min'],
+  ['min', 'defaultRequest', 'defaultRequest', 'defaultRequest'],
+  ['defaultRequest', 'max', 'defaultRequest', 'defaultRequest'],
+  ['defaultRequest', 'default', 'defaultRequest', 'defaultRequest'],
+  ['min', 'default', 'default', 'min'],
+  ['default', 'max', 'default', 'max'],
+] as const;
+
+function validateAmounts(item: LimitRangeItem, name: string, path: string): StatusCause[] {
+  const causes: StatusCause[] = [];
+  for (const [low, high, field, shown] of item.type === 'Pod' ? orders.slice(0, 1) : orders) {
+    const [lower, upper] = [item[low]?.[name], item[high]?.[name]];
+    if (lower === undefined || upper === undefined || !isGreater(lower, upper)) continue;
+    const limit = low === 'defaultRequest' && high === 'default' ? 'default limit' : called[high];
+    const why = `${called[low]} value ${lower} is greater than ${limit} value ${upper}`;
+    causes.push(invalidCause(`${path}.${field}[${name}]`, item[shown]?.[name], why));
+  }
+  return [...causes, ...validateRatio(item, name, path), ...validateExclusive(item, name, path)];
+}
+
+function validateRatio(item: LimitRangeItem, name: string, path: string): StatusCause[] {
+  const ratio = item.maxLimitRequestRatio?.[name];
+  const [min, max] = [item.min?.[name], item.max?.[name]];
+  if (ratio === undefined) return [];
+  const at = `${path}.maxLimitRequestRatio[${name}]`;
+  const causes = isGreater('1', ratio) ? [invalidCause(at, ratio, `ratio ${ratio} is less than 1`)] : [];
+  if (min === undefined || max === undefined) return causes;
+  const most = number(max) / number(min);
+  if (number(ratio) > most) {
+    const text = Number.isFinite(most) ? most.toFixed(6) : String(most);
+    causes.push(invalidCause(at, ratio, `ratio ${ratio} is greater than max/min = ${text}`));
+  }
+  return causes;
+}
+
+/** What cannot be overcommitted is asked for as it is limited. */
+function validateExclusive(item: LimitRangeItem, name: string, path: string): StatusCause[] {
+  const [limit, request] = [item.default?.[name], item.defaultRequest?.[name]];
+  if (item.type === 'Pod' || !isExclusive(name) || limit === undefined || request === undefined) return [];
+  if (!isGreater(limit, request) && !isGreater(request, limit)) return [];
+  const why = `default value ${limit} must equal to defaultRequest value ${request} in ${name}`;
+  return [invalidCause(`${path}.defaultRequest[${name}]`, request, why)];
+}
+
+const isGreater = (a: string, b: string) => compareQuantities(parseQuantity(a), parseQuantity(b)) > 0;
+const number = (text: string) => Number(parseQuantity(text).nano) / 1e9;
+
+function validateRange({ spec }: LimitRange): StatusCause[] {
+  const seen = new Set<string>();
+  return spec.limits.flatMap((item, index) => {
+    const path = `spec.limits[${index}]`;
+    const twice = seen.has(item.type) ? [duplicateCause(`${path}.type`, item.type)] : [];
+    seen.add(item.type);
+    return [...twice, ...validateItem(item, path)];
+  });
+}
+
+export const limitRangeResource: ResourceDefinition<LimitRange> = {
+  group: '',
+  version: 'v1',
+  kind: 'LimitRange',
+  plural: 'limitranges',
+  singular: 'limitrange',
+  shortNames: ['limits'],
+  categories: [],
+  namespaced: true,
+  typeName: 'core.v1.LimitRange',
+  rules: {
+    'core.v1.LimitRange': { defaults: { spec: {} } },
+    'core.v1.LimitRangeSpec': { defaults: { limits: [] } },
+    'core.v1.LimitRangeItem': {},
+  },
+  strategy: {
+    setDefaults: ({ spec }) => spec.limits.forEach(setItemDefaults),
+    validate: validateRange,
+    warnings: notEnforced('containers get no defaults and nothing is refused', ({ spec }) => spec),
+    countsGenerations: false,
+  },
+  hasStatus: false,
+  columns: [nameColumn, createdAtColumn],
+  selectableFields: {},
+  deleteAnswers: 'status',
+};

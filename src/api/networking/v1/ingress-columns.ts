@@ -1,0 +1,47 @@
+import type { Column } from '../../../apimachinery/resource-definition.ts';
+import { ageColumn, nameColumn, none } from '../../columns.ts';
+import type { Ingress } from './types.gen.ts';
+
+const mostHosts = 3;
+
+/** The first hosts, and how many more rules there are; rules without a host are for all. */
+function hostsText({ spec: { rules = [] } }: Ingress): string {
+  const hosts = rules.flatMap(({ host }, index) => (host ? [{ host, index }] : []));
+  const shown = hosts.slice(0, mostHosts);
+  if (shown.length === 0) return '*';
+  const text = shown.map(({ host }) => host).join(',');
+  const isMore = shown.length === mostHosts && (shown.at(-1)?.index ?? 0) < rules.length - 1;
+  return isMore ? `${text} + ${rules.length - mostHosts} more...` : text;
+}
+
+export const ingressColumns: readonly Column<Ingress>[] = [
+  nameColumn,
+  {
+    name: 'Class',
+    type: 'string',
+    description: 'The name of its IngressClass.',
+    cell: ({ spec }) => spec.ingressClassName ?? none,
+  },
+  {
+    name: 'Hosts',
+    type: 'string',
+    description: 'The hosts that it has rules for.',
+    cell: hostsText,
+  },
+  {
+    name: 'Address',
+    type: 'string',
+    description: 'Where its controller receives requests.',
+    cell: ({ status }) => {
+      const places = (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '');
+      return [...new Set(places.filter((place) => place !== ''))].sort().join(',');
+    },
+  },
+  {
+    name: 'Ports',
+    type: 'string',
+    description: 'The ports at which it is served.',
+    cell: ({ spec }) => (spec.tls?.length ? '80, 443' : '80'),
+  },
+  ageColumn,
+];

@@ -1,0 +1,145 @@
+import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
+import {
+  checkDns1035Label,
+  checkDns1123Subdomain,
+  checkHost,
+  checkPortName,
+  checkPortNumber,
+  nameCauses,
+} from '../../../apimachinery/names.ts';
+import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { isAddress } from '../../../base/addresses.ts';
+import { checkIPAddress } from '../../ip.ts';
+import { ingressColumns } from './ingress-columns.ts';
+import { validateReference } from './references.ts';
+import type { HTTPIngressPath, Ingress, IngressBackend, IngressServiceBackend } from './types.gen.ts';
+
+export type { Ingress } from './types.gen.ts';
+
+const classAnnotation = 'kubernetes.io/ingress.class';
+const notAnIP = 'must be a DNS name, not an IP address';
+/** What a server could take for another path than a reader of the rule. */
+const badParts = ['//', '/./', '/../', '%2f', '%2F'];
+const badEnds = ['/..', '/.'];
+
+function validateIngress({ metadata, spec }: Ingress): StatusCause[] {
+  const { rules = [], tls = [], defaultBackend, ingressClassName } = spec;
+  const annotated = metadata.annotations?.[classAnnotation];
+  const causes: StatusCause[] = [];
+  if (rules.length === 0 && !defaultBackend)
+    causes.push(invalidCause('spec', rules, 'either `defaultBackend` or `rules` must be specified'));
+  if (defaultBackend) causes.push(...validateBackend(defaultBackend, 'spec.defaultBackend'));
+  for (const [index, { host, http }] of rules.entries()) {
+    const path = `spec.rules[${index}]`;
+    if (host) causes.push(...validateHost(host, `${path}.host`));
+    if (http) causes.push(...validatePaths(http.paths, `${path}.http.paths`));
+  }
+  for (const [index, { hosts = [], secretName }] of tls.entries()) {
+    const path = `spec.tls[${index}]`;
+    causes.push(...hosts.flatMap((host, at) => nameCauses(`${path}.hosts[${at}]`, host, checkHost)));
+    if (secretName) causes.push(...nameCauses(`${path}.secretName`, secretName, checkDns1123Subdomain));
+  }
+  if (ingressClassName !== undefined)
+    causes.push(...nameCauses('spec.ingressClassName', ingressClassName, checkDns1123Subdomain));
+  if (annotated !== undefined && ingressClassName !== undefined && annotated !== ingressClassName) {
+    const why = 'must match `ingressClassName` when both are specified';
+    causes.push(invalidCause(`annotations.${classAnnotation}`, annotated, why));
+  }
+  return causes;
+}
+
+const validateHost = (host: string, path: string): StatusCause[] => [
+  ...(isAddress(host) ? [invalidCause(path, host, notAnIP)] : []),
+  ...nameCauses(path, host, checkHost),
+];
+
+const validatePaths = (paths: readonly HTTPIngressPath[], path: string): StatusCause[] =>
+  paths.length === 0
+    ? [requiredCause(path)]
+    : paths.flatMap((one, index) => validatePath(one, `${path}[${index}]`));
+
+function validatePath({ path = '', pathType, backend }: HTTPIngressPath, at: string): StatusCause[] {
+  const fault = (why: string) => invalidCause(`${at}.path`, path, why);
+  const isExact = pathType === 'Exact' || pathType === 'Prefix';
+  const causes: StatusCause[] = [];
+  if (!path.startsWith('/') && (isExact || path !== '')) causes.push(fault('must be an absolute path'));
+  if (isExact) {
+    for (const part of badParts) if (path.includes(part)) causes.push(fault(`must not contain '${part}'`));
+    for (const end of badEnds) if (path.endsWith(end)) causes.push(fault(`cannot end with '${end}'`));
+  }
+  return [...causes, ...validateBackend(backend, `${at}.backend`)];
+}
+
+function validateBackend({ service, resource }: IngressBackend, path: string): StatusCause[] {
+  if (resource && service) return [invalidCause(path, '', 'cannot set both resource and service backends')];
+  if (resource) return validateReference(resource, `${path}.resource`);
+  if (service) return validateServiceBackend(service, path);
+  return [invalidCause(path, '', 'resource or service backend is required')];
+}
+
+function validateServiceBackend({ name, port }: IngressServiceBackend, path: string): StatusCause[] {
+  const at = `${path}.service`;
+  const causes =
+    name === '' ? [requiredCause(`${at}.name`)] : nameCauses(`${at}.name`, name, checkDns1035Label);
+  if (port.name && port.number)
+    return [...causes, invalidCause(path, '', 'cannot set both port name & port number')];
+  if (port.name) return [...causes, ...nameCauses(`${at}.port.name`, port.name, checkPortName)];
+  if (!port.number) return [...causes, requiredCause(path, 'port name or number is required')];
+  const { number } = port;
+  return [...causes, ...checkPortNumber(number).map((why) => invalidCause(`${at}.port.number`, number, why))];
+}
+
+function validateStatus({ status }: Ingress): StatusCause[] {
+  return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }, index) => {
+    const at = `status.loadBalancer.ingress[${index}]`;
+    return [
+      ...(ip ? nameCauses(`${at}.ip`, ip, checkIPAddress) : []),
+      ...(hostname ? nameCauses(`${at}.hostname`, hostname, checkDns1123Subdomain) : []),
+      ...(hostname && isAddress(hostname) ? [invalidCause(`${at}.hostname`, hostname, notAnIP)] : []),
+    ];
+  });
+}
+
+export const ingressResource: ResourceDefinition<Ingress> = {
+  group: 'networking.k8s.io',
+  version: 'v1',
+  kind: 'Ingress',
+  plural: 'ingresses',
+  singular: 'ingress',
+  shortNames: ['ing'],
+  categories: [],
+  namespaced: true,
+  typeName: 'networking.v1.Ingress',
+  rules: {
+    'networking.v1.Ingress': { defaults: { spec: {} } },
+    'networking.v1.IngressSpec': {},
+    'networking.v1.IngressRule': {},
+    'networking.v1.HTTPIngressRuleValue': {},
+    'networking.v1.HTTPIngressPath': {
+      defaults: { backend: {} },
+      choices: { pathType: ['Exact', 'ImplementationSpecific', 'Prefix'] },
+    },
+    'networking.v1.IngressBackend': {},
+    'networking.v1.IngressServiceBackend': { defaults: { port: {} } },
+    'networking.v1.ServiceBackendPort': {},
+    'networking.v1.IngressTLS': {},
+    'networking.v1.IngressStatus': { defaults: { loadBalancer: {} } },
+    'networking.v1.IngressLoadBalancerStatus': {},
+    'networking.v1.IngressLoadBalancerIngress': {},
+    'networking.v1.IngressPortStatus': {},
+  },
+  strategy: {
+    validate: validateIngress,
+    validateStatus,
+    warnings: ({ metadata, spec }, old) =>
+      !old && metadata.annotations?.[classAnnotation] !== undefined && spec.ingressClassName === undefined
+        ? [`annotation "${classAnnotation}" is deprecated, please use 'spec.ingressClassName' instead`]
+        : [],
+    countsGenerations: true,
+  },
+  hasStatus: true,
+  columns: ingressColumns,
+  selectableFields: {},
+  deleteAnswers: 'status',
+};

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { registry } from '../../../../src/api/registry.ts';
+import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
+
+const warned = ['ReplicaSet', 'Deployment', 'ReplicationController', 'Job', 'CronJob'];
+const named = (name: string) => ({ metadata: { name } }) as KubeObject;
+
+for (const { kind, strategy } of registry.filter(({ kind }) => warned.includes(kind)))
+  test(`${kind}: a name that is no name of a host is told of, once`, () => {
+    const [told = '', ...more] = strategy.warnings?.(named('a.b'), undefined) ?? [];
+    assert.match(
+      told,
+      /^metadata\.name: this is used in Pod names and hostnames, .*; a DNS label is recommended: \[a lowercase RFC 1123 label /,
+    );
+    assert.deepEqual(more, []);
+    assert.deepEqual(strategy.warnings?.(named('a-b'), undefined), []);
+    assert.deepEqual(strategy.warnings?.(named('a.b'), named('a.b')), []);
+  });
+
+test('these kinds are served', () => {
+  const kinds = registry.map(({ kind }) => kind);
+  assert.deepEqual(
+    warned.filter((kind) => !kinds.includes(kind)),
+    [],
+  );
+});
