@@ -260,7 +260,7 @@ describe('a node whose Node was deleted', () => {
     assert.equal(await statusOf(`${inDefault}/services/kube-dns`), 403);
   });
 
-  it('reads again what it did when its Node is made again, but not while that is Pending', async () => {
+  it('has its rights again when its Node is created again, but not while that is Pending', async () => {
     const reads = [`${core}/services`, `${core}/nodes`, `${inDefault}/secrets/own`];
     const statuses = () => Promise.all(reads.map(statusOf));
     assert.deepEqual(await statuses(), [403, 403, 403]);
