@@ -62,12 +62,14 @@ async function attemptsOn(kind: ResourceDefinition): Promise<Attempt[]> {
   for (const [whose, name] of targets) {
     const path = `${collection}/${name}`;
     const body = await bodyOf(kind, path, name);
+    // A review has no name, nor anything else of the kind.
+    const metadata = kind.isReview ? {} : withoutVersion(body);
     const only = `fieldSelector=metadata.name%3D${name}`;
     attempts.push(
       [`get ${whose}`, 'GET', path],
       [`list ${whose} by name`, 'GET', `${collection}?${only}`],
       [`watch ${whose} by name`, 'GET', `${collection}?${only}&watch=true&timeoutSeconds=1`],
-      [`create ${whose}`, 'POST', `${collection}?dryRun=All`, { ...body, ...withoutVersion(body) }],
+      [`create ${whose}`, 'POST', `${collection}?dryRun=All`, { ...body, metadata }],
       [`update ${whose}`, 'PUT', `${path}?dryRun=All`, body],
       [`patch ${whose}`, 'PATCH', `${path}?dryRun=All`, { metadata: { annotations: { a: 'b' } } }],
       [`delete ${whose}`, 'DELETE', `${path}?dryRun=All`],
@@ -95,7 +97,7 @@ function subresourceAttempts(
 
 function withoutVersion(body: object): object {
   const { resourceVersion: _, uid: __, ...metadata } = (body as KubeObject).metadata;
-  return { metadata };
+  return metadata;
 }
 
 const everyone = ['get own', 'get other', 'list own by name', 'list other by name', 'list', 'watch'];
