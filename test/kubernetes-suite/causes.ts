@@ -14,6 +14,15 @@ const named: readonly (readonly [tests: RegExp, cause: string])[] = [
   [/^\[sig-node\] Probing container/, 'probes are passed over'],
   [/^\[sig-node\] Ephemeral Containers/, 'ephemeral containers are not served'],
   [/ReplicationController/, 'replicationcontrollers are not served'],
+  [
+    /^\[sig-auth\] ServiceAccounts should (allow opting out|create a serviceAccountToken|mount an API token)/,
+    'tokens of ServiceAccounts are not served',
+  ],
+  [/^\[sig-api-machinery\] Aggregator /, 'aggregated API servers are not served'],
+  [
+    /^\[sig-api-machinery\] Servers with support for API chunking /,
+    'the history that the test waits for was not yet compacted after ten minutes',
+  ],
   [/Ingress API/, 'ingresses are not served'],
   [/IngressClass API/, 'ingressclasses are not served'],
   [/kube-root-ca\.crt/, 'no controller makes kube-root-ca.crt'],
