@@ -19,6 +19,7 @@ import { secretResource } from './core/v1/secret.ts';
 import { serviceResource } from './core/v1/service.ts';
 import { serviceAccountResource } from './core/v1/service-account.ts';
 import { endpointSliceResource } from './discovery/v1/endpoint-slice.ts';
+import { eventsV1Resource } from './events/v1/event.ts';
 import { choiceLines, typeLines } from './kubernetes-types.gen.ts';
 import { dnsResource } from './minik8s/v1/dns.ts';
 import { sharedRules } from './shared-rules.ts';
@@ -34,6 +35,7 @@ export const registry: readonly ResourceDefinition[] = [
   serviceAccountResource,
   podTemplateResource,
   eventResource,
+  eventsV1Resource,
   endpointSliceResource,
   leaseResource,
   replicaSetResource,
@@ -51,4 +53,6 @@ export const kindFields: FieldTable = createTypeTable(
 );
 
 /** Those whose objects are stored, and so can be listed and watched. */
-export const storedKinds: readonly ResourceDefinition[] = registry.filter(({ isReview }) => !isReview);
+export const storedKinds: readonly ResourceDefinition[] = registry.filter(
+  ({ conversion, isReview }) => !conversion && !isReview,
+);

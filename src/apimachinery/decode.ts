@@ -9,7 +9,12 @@ import { isRecord, type JsonObject } from './equality.ts';
 import { notSupportedCause } from './field-error.ts';
 import type { FieldTable } from './field-types.ts';
 import type { KubeObject } from './meta.ts';
-import { apiVersionOf, type ResourceDefinition, type ResourceRef } from './resource-definition.ts';
+import {
+  apiVersionOf,
+  type ResourceDefinition,
+  type ResourceRef,
+  storedKind,
+} from './resource-definition.ts';
 import { TypeMismatch } from './scalars.ts';
 import { objectTypeOf } from './schema-types.ts';
 import { maxCauses, newBadRequest, newInvalid, type StatusCause } from './status-error.ts';
@@ -43,7 +48,10 @@ export function parseFieldValidation(text: string, optionsKind: string): FieldVa
 /** Work in steps, so that the caller can yield to other requests between them. */
 export type Steps<T> = Generator<void, T, void>;
 
-/** Reads a parsed body as an object of the definition's kind; throws a StatusError (400, 413, 422). */
+/**
+ * Reads a parsed body as an object of the definition's kind, which comes out in the version that is stored; throws a StatusError
+ * (400, 413, 422).
+ */
 export function convertObject<T extends KubeObject>(...value: Parameters<typeof conversion<T>>): Decoded<T> {
   const steps = conversion(...value);
   for (;;) {
@@ -79,13 +87,17 @@ export function* conversion<T extends KubeObject>(
   ];
   if (fieldValidation === 'Strict' && problems.length > 0)
     throw refuse(`strict decoding error: ${problems.join(', ')}`);
-  const object = identified<T>(definition, decoded);
+  const identifiedObject = identified(definition, decoded);
+  const object = definition.conversion?.toStored(identifiedObject) ?? (identifiedObject as T);
   const { found, ignored } = findings;
   if (found > 0) {
     // Clients send fields in any order, and are told the same.
     const causes = findings.causes.toSorted((a, b) => ((a.field ?? '') < (b.field ?? '') ? -1 : 1));
     const { name } = object.metadata;
-    const others = found > maxCauses ? [] : otherCauses(definition, object, causes);
+    const others =
+      found > maxCauses
+        ? []
+        : otherCauses(storedKind(definition as unknown as ResourceDefinition), object, causes);
     throw newInvalid(definition, name, [...causes, ...others], found + others.length);
   }
   return {
@@ -98,23 +110,23 @@ export function* conversion<T extends KubeObject>(
 }
 
 /** The version and kind that the object was checked against; and of its metadata what is always a text. */
-function identified<T extends KubeObject>(definition: ResourceDefinition<T>, decoded: JsonObject): T {
+function identified(definition: Omit<ResourceRef, 'type'>, decoded: JsonObject): KubeObject {
   const metadata = isRecord(decoded.metadata) ? decoded.metadata : {};
   for (const field of ['name', 'uid', 'resourceVersion', 'creationTimestamp']) metadata[field] ??= '';
   return Object.assign(decoded, {
     apiVersion: apiVersionOf(definition),
     kind: definition.kind,
     metadata,
-  }) as unknown as T;
+  }) as unknown as KubeObject;
 }
 
 /**
  * What validation says beside the decoder. Kubernetes decodes first and validates then, so a client learns of a wrong
  * choice, a bad name and a port out of range at once. A missing field has Go's zero value here, as upstream.
  */
-function otherCauses<T extends KubeObject>(
-  definition: ResourceDefinition<T>,
-  object: T,
+function otherCauses(
+  definition: ResourceDefinition,
+  object: KubeObject,
   causes: readonly StatusCause[],
 ): StatusCause[] {
   const { strategy, namespaced, hasStatus } = definition;

@@ -32,16 +32,30 @@ export interface Column<T extends KubeObject> {
   cell(object: T, now: number): Cell;
 }
 
+/** Who writes an object, when, and how. */
+export interface WriteContext {
+  readonly user: {
+    readonly name: string;
+    readonly groups: readonly string[];
+    readonly uid?: string | undefined;
+    readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+  };
+  /** RFC 3339. */
+  readonly now: string;
+  /** '' for the object itself. */
+  readonly subresource: string;
+}
+
 /** The rules of a kind on its way into the store. Functions that prepare mutate their first argument. */
 export interface Strategy<T extends KubeObject> {
   /** Defaults that depend on other fields; constant ones stand in the schema. Idempotent. */
   setDefaults?(object: T): void;
-  /** Clears what a creator may not set. Status is cleared by the server when the kind has `/status`. */
-  prepareForCreate?(object: T): void;
+  /** Clears what a creator may not set, and sets what only the server may. Status is cleared by the server when the kind has `/status`. */
+  prepareForCreate?(object: T, context: WriteContext): void;
   /** Restores what an update may not change. Status is restored by the server. */
-  prepareForUpdate?(object: T, old: T): void;
+  prepareForUpdate?(object: T, old: T, context: WriteContext): void;
   /** Restores what a write of the status may not change beside the specification, which the server restores. */
-  prepareForStatusUpdate?(object: T, old: T): void;
+  prepareForStatusUpdate?(object: T, old: T, context: WriteContext): void;
   validate?(object: T): StatusCause[];
   /** Called besides `validate`, for fields that are immutable. */
   validateUpdate?(object: T, old: T): StatusCause[];
@@ -82,6 +96,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> extends R
   readonly strategy: Strategy<T>;
   /** Has a `/status` subresource, and its main endpoint ignores status. */
   readonly hasStatus: boolean;
+  /** Present in a version that is served beside the stored one (served-version.ts). */
+  readonly conversion?: Conversion<T>;
   /** Created to be answered and never stored: POST is all that is served. */
   readonly isReview?: true;
   readonly columns: readonly Column<T>[];
@@ -91,6 +107,25 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> extends R
   /** What a finished DELETE answers: the object itself or a Status. */
   readonly deleteAnswers: 'object' | 'status';
 }
+
+/**
+ * How the objects of a served version become those that are stored, and back. The type parameter is the stored shape.
+ * Neither function changes its argument; what they return may share parts with it.
+ */
+export interface Conversion<T extends KubeObject> {
+  readonly stored: ResourceDefinition<T>;
+  /** Of an object that was decoded in the served version. */
+  toStored(object: KubeObject): T;
+  fromStored(object: T): KubeObject;
+  /** What is wrong with a new object in this version alone; beside the strategy's `validate`. */
+  validate?(object: T): StatusCause[];
+  /** The same for an update; beside the strategy's `validateUpdate`. */
+  validateUpdate?(object: T, old: T): StatusCause[];
+}
+
+/** The definition under which objects are stored. */
+export const storedKind = (definition: ResourceDefinition): ResourceDefinition =>
+  definition.conversion?.stored ?? definition;
 
 /** The key under which the store keeps an object: `/registry/<plural>[.<group>]/[<namespace>/]<name>`. */
 export function storageKey(ref: ResourceRef, namespace: string, name: string): string {

@@ -11,9 +11,12 @@ import {
   requiredFieldValue,
 } from '../apimachinery/field-selector.ts';
 import { booleanParameter } from '../apimachinery/list-options.ts';
+import { storedKind } from '../apimachinery/resource-definition.ts';
 import { newForbidden, newStatusError, newUnauthorized } from '../apimachinery/status-error.ts';
 import type { Store } from '../storage/store.ts';
+import { admissionChain } from './admission/admission.ts';
 import { defaultTolerations } from './admission/default-toleration-seconds.ts';
+import { admissionPlugins } from './admission/plugins.ts';
 import { refuseImpersonation } from './authentication/impersonation.ts';
 import {
   type AccessRequest,
@@ -70,6 +73,9 @@ export interface ApiServer {
 
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const server: ServerContext = {
+    get admission() {
+      return admission;
+    },
     store: options.store,
     cache: options.cache,
     latest: new LatestRevision(options.store, options.clock),
@@ -90,6 +96,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     podRangeProblem:
       options.podRangeProblem ?? (() => 'the controllers of this cluster assign the pod ranges of nodes'),
   };
+  const admission = admissionChain(admissionPlugins(server));
   const authorize = unionAuthorizer([
     mastersAuthorizer,
     discoveryAuthorizer,
@@ -263,17 +270,17 @@ async function serveResource(
   const name = info.name || (requiredFieldValue(fieldSelector, 'metadata.name') ?? '');
   const access = { type: 'resource', user, verb, group, resource, namespace, name, fieldSelector } as const;
   await permit(access);
-  const definition = server.resources.find(group, info.version, info.plural);
-  if (!definition) {
+  const served = server.resources.find(group, info.version, info.plural);
+  if (!served) {
     const headers = commonHeaders(server);
     return answerCustomResources(server, c.req.method, watch, info, headers) ?? c.notFound();
   }
 
   const { shutdown, upgrade, remoteAddress, hangUp, push } = c.env ?? {};
   const connection = { shutdown, upgrade, remoteAddress, hangUp, push };
-  const handle = handlerOf(c.req.method, definition, info);
+  const handle = handlerOf(c.req.method, served, info);
   const answer = async (deadline?: AbortSignal) =>
-    handle(createScope({ server, definition, info, request, query, user, ...connection }, deadline));
+    handle(createScope({ server, served, info, request, query, user, ...connection }, deadline));
   const timeoutMs = isLongRunning(verb, info) ? undefined : requestTimeout(query);
   const response = await (timeoutMs === undefined ? answer() : answerWithin(server.clock, timeoutMs, answer));
   // The body of an answer to HEAD is never read, so a stream must be cancelled.
@@ -297,7 +304,7 @@ function selectorOf(query: URLSearchParams): FieldSelector {
 }
 
 function createScope(
-  base: Omit<RequestScope, 'form' | 'warnings' | 'headers' | 'signal' | 'work'>,
+  base: Omit<RequestScope, 'definition' | 'form' | 'warnings' | 'headers' | 'signal' | 'work'>,
   deadline: AbortSignal | undefined,
 ): RequestScope {
   const warnings: string[] = [];
@@ -306,8 +313,9 @@ function createScope(
   let signal: AbortSignal | undefined;
   return {
     ...base,
+    definition: storedKind(base.served),
     get form() {
-      form ??= formOf(base.request, base.definition, formsOf(base.definition, base.info));
+      form ??= formOf(base.request, base.served, formsOf(base.served, base.info));
       return form;
     },
     warnings,

@@ -25,12 +25,11 @@ const lostData = (now: number, before: number) =>
 /** Who waits: until the signal aborts. It is made when it is read, so nobody reads it who does not wait. */
 type Waiting = Pick<RequestScope, 'signal'>;
 
+/** What says how new the cache is. */
+type Freshness = Pick<ServerContext, 'cache' | 'clock' | 'latest'>;
+
 /** Resolves when the cache has applied `revision`; 504 after three seconds, at once when the signal aborts. */
-export async function waitForRevision(
-  server: ServerContext,
-  revision: number,
-  waiting: Waiting,
-): Promise<void> {
+export async function waitForRevision(server: Freshness, revision: number, waiting: Waiting): Promise<void> {
   if (server.cache.revision >= revision) return;
   const timeout = new AbortController();
   const timer = server.clock.after(patience, () => timeout.abort(tooLarge(revision, server.cache.revision)));
@@ -45,7 +44,7 @@ export async function waitForRevision(
  * The cache becomes at least as new as the store is now, so that a read from it is linearizable. Throws 504 while it is of
  * data that the store has lost.
  */
-export async function waitForNow(server: ServerContext, waiting: Waiting): Promise<void> {
+export async function waitForNow(server: Freshness, waiting: Waiting): Promise<void> {
   const { cache } = server;
   const before = cache.revision;
   const now = await server.latest.ask(waiting.signal);

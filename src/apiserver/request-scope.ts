@@ -13,7 +13,10 @@ import type { UserInfo } from './user.ts';
 
 export interface RequestScope {
   readonly server: ServerContext;
+  /** The kind, in the version in which it is stored. */
   readonly definition: ResourceDefinition;
+  /** The kind as the client addressed it: the same, or another version of it. */
+  readonly served: ResourceDefinition;
   readonly info: ResourceRequest;
   readonly request: Request;
   readonly query: URLSearchParams;

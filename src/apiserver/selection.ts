@@ -7,7 +7,12 @@ import {
 } from '../apimachinery/field-selector.ts';
 import { matches, type Selector } from '../apimachinery/labels.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
-import { type ResourceDefinition, storageKey, storagePrefix } from '../apimachinery/resource-definition.ts';
+import {
+  type ResourceDefinition,
+  storageKey,
+  storagePrefix,
+  storedKind,
+} from '../apimachinery/resource-definition.ts';
 
 export interface Keyed {
   readonly key: string;
@@ -29,7 +34,7 @@ export interface Selectors {
   readonly fieldSelector: FieldSelector;
 }
 
-/** Throws a 400 for a field the kind cannot be selected by. */
+/** In the version that the client addressed. Throws a 400 for a field the kind cannot be selected by. */
 export function selectionOf(
   definition: ResourceDefinition,
   namespace: string,
@@ -41,8 +46,9 @@ export function selectionOf(
     fieldSelector,
     (field) => isMeta(field) || Object.hasOwn(definition.selectableFields, field),
   );
-  const prefix = storagePrefix(definition, namespace);
-  const key = onlyKey(definition, namespace, fieldSelector);
+  const stored = storedKind(definition);
+  const prefix = storagePrefix(stored, namespace);
+  const key = onlyKey(stored, namespace, fieldSelector);
   const rest = key === undefined ? fieldSelector : fieldSelector.filter((r) => !isMeta(r.field));
   const everything = fieldSelector.length === 0 && isEverything(labelSelector);
   const decided = rest.length === 0 && isEverything(labelSelector);

@@ -8,6 +8,7 @@ import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Cache } from '../storage/cache.ts';
 import type { Store } from '../storage/store.ts';
+import type { AdmissionChain } from './admission/admission.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import type { LatestRevision } from './latest-revision.ts';
@@ -67,12 +68,13 @@ export interface ServerContext {
   readonly mayRegister: (node: string) => boolean;
   readonly readYaml: ReadYaml;
   readonly podRangeProblem: PodRangeProblem;
+  readonly admission: AdmissionChain;
 }
 
 export interface ResourceTable {
   readonly all: readonly ResourceDefinition[];
   find(group: string, version: string, plural: string): ResourceDefinition | undefined;
-  /** Throws when the server was built without the kind. */
+  /** In the version in which it is stored. Throws when the server was built without the kind. */
   get(group: string, plural: string): ResourceDefinition;
 }
 
@@ -87,7 +89,7 @@ export function resourceTable(definitions: readonly ResourceDefinition[]): Resou
     all: definitions,
     find: (group, version, plural) => byPath.get(`${apiVersionOf({ group, version })}/${plural}`),
     get(group, plural) {
-      const found = definitions.find((d) => d.group === group && d.plural === plural);
+      const found = definitions.find((d) => d.group === group && d.plural === plural && !d.conversion);
       if (!found) throw new Error(`no definition for ${plural} in group ${JSON.stringify(group)}`);
       return found;
     },

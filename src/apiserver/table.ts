@@ -3,6 +3,7 @@ import { ageSince } from '../apimachinery/age.ts';
 import type { JsonObject } from '../apimachinery/equality.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
 import type { Column, ResourceDefinition } from '../apimachinery/resource-definition.ts';
+import { asServed } from '../apimachinery/served-version.ts';
 import { newBadRequest } from '../apimachinery/status-error.ts';
 import { metadataBytes } from '../storage/codec.ts';
 import type { MetaVersion } from './negotiation/accept.ts';
@@ -71,7 +72,7 @@ function rowObject(form: TableForm, object: KubeObject): KubeObject | undefined 
     case 'Metadata':
       return metadataOf(object, form.version);
     case 'Object':
-      return object;
+      return asServed(form.definition, object);
   }
 }
 

@@ -1,20 +1,16 @@
-/** Admission: plugins change or refuse a write after decoding and before validation. */
-import type { ServerContext } from '../server-context.ts';
-import { certificateSigningRequests } from './certificate-signing-request.ts';
-import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
-import { namespaceLifecycle } from './namespace-lifecycle.ts';
-import { nodeRestriction } from './node-restriction.ts';
+/** Admission: plugins change a write before it is validated, or refuse it before or after, in the order of their list. */
 import type { Admission, AdmissionPlugin } from './plugin.ts';
-import { podReferences } from './pod-references.ts';
 
-const plugins: readonly AdmissionPlugin[] = [
-  namespaceLifecycle,
-  nodeRestriction,
-  defaultTolerationSeconds,
-  podReferences,
-  certificateSigningRequests,
-];
-
-export async function admit(server: ServerContext, admission: Admission): Promise<void> {
-  for (const plugin of plugins) await plugin(server, admission);
+export interface AdmissionChain {
+  mutate(admission: Admission): Promise<void>;
+  validate(admission: Admission): Promise<void>;
 }
+
+export const admissionChain = (plugins: readonly AdmissionPlugin[]): AdmissionChain => ({
+  async mutate(admission) {
+    for (const plugin of plugins) await plugin.mutate?.(admission);
+  },
+  async validate(admission) {
+    for (const plugin of plugins) await plugin.validate?.(admission);
+  },
+});

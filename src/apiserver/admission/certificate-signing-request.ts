@@ -1,7 +1,6 @@
 /**
- * Requests for certificates: who asks is written by the server, what is asked must be readable, and who decides or
- * signs must be allowed to do so for that signer (upstream: the strategy of the kind, and the plugins
- * CertificateApproval, CertificateSigning and CertificateSubjectRestriction).
+ * Requests for certificates: what is asked must be readable, and who decides or signs must be allowed to do so for that
+ * signer (upstream: the plugins CertificateApproval, CertificateSigning and CertificateSubjectRestriction).
  */
 import {
   type CertificateSigningRequest,
@@ -12,15 +11,13 @@ import {
   kubeletClientSigner,
   kubeletServingSigner,
 } from '../../api/certificates/v1/conditions.ts';
-import { deepCopy } from '../../apimachinery/equality.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
 import { newForbidden, newInvalid } from '../../apimachinery/status-error.ts';
 import type { CertificateRequestContent } from '../../base/certificate-request.ts';
-import { rfc3339 } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { ServerContext } from '../server-context.ts';
 import { isBootstrapper, mastersGroup, nodeNameOf, nodeUserName, type UserInfo } from '../user.ts';
-import type { AdmissionPlugin } from './plugin.ts';
+import type { Admission, AdmissionPlugin } from './plugin.ts';
 
 /** The objects of an admission. */
 interface Requests {
@@ -28,42 +25,35 @@ interface Requests {
   readonly old?: CertificateSigningRequest;
 }
 
-export const certificateSigningRequests: AdmissionPlugin = async (server, admission) => {
+export const certificateSigningRequests = (server: Parts): AdmissionPlugin => ({
+  name: 'CertificateSigningRequests',
+  validate: (admission) => admitRequest(server, admission),
+});
+
+type Parts = Pick<ServerContext, 'authorize' | 'readCertificateRequest'>;
+
+async function admitRequest(server: Parts, admission: Admission): Promise<void> {
   const { definition, user, subresource } = admission;
   if (definition.group !== resource.group || definition.plural !== resource.plural) return;
   const { object, old } = admission as Requests;
   if (!object) return;
   if (!old) return admitCreate(server, object, user);
-  if (subresource === 'approval') {
-    await requireSigner(server, user, 'approve', old);
-    const { conditions: _, ...rest } = old.status ?? {};
-    const conditions = object.status?.conditions;
-    object.status = { ...rest, ...(conditions && { conditions }) };
-  }
+  if (subresource === 'approval') await requireSigner(server, user, 'approve', old);
   if (subresource === 'status' && object.status?.certificate !== old.status?.certificate) {
     await requireSigner(server, user, 'sign', old);
   }
-  stampConditions(object, old, rfc3339(server.clock.now()));
-};
+}
 
 /** Of JSON. Whoever holds a token may make many, and none needs more than a few keys of any sort take. */
 const mostTokenBytes = 16 * 1024;
 
-async function admitCreate(
-  server: ServerContext,
-  request: CertificateSigningRequest,
-  user: UserInfo,
-): Promise<void> {
+async function admitCreate(server: Parts, request: CertificateSigningRequest, user: UserInfo): Promise<void> {
   const { spec, metadata } = request;
   const size = Buffer.byteLength(JSON.stringify(request));
   if (isBootstrapper(user) && size > mostTokenBytes) {
     const why = `it has ${size} bytes; the request of a joining machine may have at most ${mostTokenBytes}`;
     throw newForbidden(resource, metadata.name, why);
   }
-  spec.username = user.name;
-  spec.groups = [...user.groups];
-  if (user.uid) spec.uid = user.uid;
-  if (user.extra) spec.extra = deepCopy(user.extra) as Record<string, string[]>;
   const content = await read(server, request);
   const why = refusal(spec.signerName, content, user);
   if (why) throw newForbidden(resource, metadata.name, why);
@@ -71,7 +61,7 @@ async function admitCreate(
 
 /** Messages do not repeat the content: it is long and encoded. */
 async function read(
-  server: ServerContext,
+  server: Parts,
   { spec, metadata }: CertificateSigningRequest,
 ): Promise<CertificateRequestContent> {
   try {
@@ -100,7 +90,7 @@ function refusal(signer: string, content: CertificateRequestContent, user: UserI
 }
 
 async function requireSigner(
-  server: ServerContext,
+  server: Parts,
   user: UserInfo,
   verb: 'approve' | 'sign',
   { spec, metadata }: CertificateSigningRequest,
@@ -112,20 +102,4 @@ async function requireSigner(
   }
   const why = `user not permitted to ${verb} requests with signerName ${JSON.stringify(spec.signerName)}`;
   throw newForbidden(resource, metadata.name, why);
-}
-
-/** Conditions without times get the server's; one that stays keeps the time of its transition. */
-function stampConditions(
-  object: CertificateSigningRequest,
-  old: CertificateSigningRequest,
-  now: string,
-): void {
-  // Of several conditions of one type the first counts.
-  const known = new Map(old.status?.conditions?.toReversed().map((condition) => [condition.type, condition]));
-  for (const condition of object.status?.conditions ?? []) {
-    const before = known.get(condition.type);
-    condition.lastUpdateTime ??= now;
-    condition.lastTransitionTime ??=
-      before?.status === condition.status ? (before.lastTransitionTime ?? now) : now;
-  }
 }

@@ -17,10 +17,13 @@ export interface DefaultTolerations {
 /** Upstream's five minutes. */
 export const defaultTolerations: DefaultTolerations = { notReadySeconds: 300, unreachableSeconds: 300 };
 
-export const defaultTolerationSeconds: AdmissionPlugin = (server, { definition, subresource, object }) => {
-  if (definition.group !== '' || definition.plural !== 'pods' || subresource !== '') return;
-  if (object) addDefaultTolerations(object as Pod, server.defaultTolerations);
-};
+export const defaultTolerationSeconds = (defaults: DefaultTolerations): AdmissionPlugin => ({
+  name: 'DefaultTolerationSeconds',
+  mutate({ definition, subresource, object }) {
+    if (definition.group !== '' || definition.plural !== 'pods' || subresource !== '') return;
+    if (object) addDefaultTolerations(object as Pod, defaults);
+  },
+});
 
 /** Mutates the pod. A toleration of its own, for whatever time, stands in for the default. */
 export function addDefaultTolerations({ spec }: Pod, defaults: DefaultTolerations): void {

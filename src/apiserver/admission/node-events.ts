@@ -10,9 +10,12 @@ import type { Admission } from './plugin.ts';
 /** Of its JSON. The longest message a recorder writes has 1,024 characters, and names are bounded. */
 export const maxEventBytes = 8 * 1024;
 
+/** What is read to decide. */
+type Reader = Pick<ServerContext, 'cache' | 'clock' | 'latest' | 'store'>;
+
 /** Why the request is refused; undefined when it is allowed. */
 export async function restrictEvent(
-  server: ServerContext,
+  server: Reader,
   node: string,
   { object, old }: Admission,
 ): Promise<string | undefined> {
@@ -31,13 +34,13 @@ export async function restrictEvent(
   return undefined;
 }
 
-function isItsOwn(server: ServerContext, node: string, event: Event): boolean | Promise<boolean> {
+function isItsOwn(server: Reader, node: string, event: Event): boolean | Promise<boolean> {
   const { kind, name = '' } = event.involvedObject;
   if (kind === 'Node') return name === node;
   return kind === 'Pod' && isOwnPod(server, node, event);
 }
 
-async function isOwnPod(server: ServerContext, node: string, { involvedObject }: Event): Promise<boolean> {
+async function isOwnPod(server: Reader, node: string, { involvedObject }: Event): Promise<boolean> {
   if (await belongs(server, node, involvedObject)) return true;
   // Another master may have bound the pod a moment ago: the cache catches up before this refuses.
   await waitForNow(server, new AbortController());
@@ -46,7 +49,7 @@ async function isOwnPod(server: ServerContext, node: string, { involvedObject }:
 
 /** A pod that is gone was the node's when the node has reported about it while it was there. */
 async function belongs(
-  server: ServerContext,
+  server: Reader,
   node: string,
   involvedObject: Event['involvedObject'],
 ): Promise<boolean> {
@@ -58,7 +61,7 @@ async function belongs(
 }
 
 /** Events about a pod are named after it (client-go's recorder and ours), so few have to be looked at. */
-function hasReported({ cache }: ServerContext, node: string, about: Event['involvedObject']): boolean {
+function hasReported({ cache }: Reader, node: string, about: Event['involvedObject']): boolean {
   const { namespace = '', name, uid } = about;
   return cache.list(`${storagePrefix(eventResource, namespace)}${name}.`).some(({ object }) => {
     const { involvedObject, source } = object as Event;

@@ -23,7 +23,7 @@ import type { Admission, AdmissionPlugin } from './plugin.ts';
 
 /** Why the request is refused; undefined when it is allowed. */
 type Restriction = (
-  server: ServerContext,
+  server: NodeRestrictionParts,
   node: string,
   admission: Admission,
 ) => string | undefined | Promise<string | undefined>;
@@ -37,7 +37,22 @@ const restrictions = new Map<string, Restriction>([
   [kindOf(eventResource), restrictEvent],
 ]);
 
-export const nodeRestriction: AdmissionPlugin = async (server, admission) => {
+/** What is read to decide. */
+export type NodeRestrictionParts = Pick<
+  ServerContext,
+  'cache' | 'clock' | 'latest' | 'mayRegister' | 'podRangeProblem' | 'store'
+>;
+
+export const nodeRestriction = (server: NodeRestrictionParts): AdmissionPlugin => ({
+  name: 'NodeRestriction',
+  mutate({ definition, object, old, user }) {
+    if (object && nodeNameOf(user) !== undefined && kindOf(definition) === kindOf(nodeResource))
+      keepPhase(object as Node, old as Node | undefined);
+  },
+  validate: (admission) => restrict(server, admission),
+});
+
+async function restrict(server: NodeRestrictionParts, admission: Admission): Promise<void> {
   const { definition, name, user } = admission;
   const node = nodeNameOf(user);
   if (node === undefined) return;
@@ -46,7 +61,7 @@ export const nodeRestriction: AdmissionPlugin = async (server, admission) => {
     changedMetadata(node, admission) ??
     (await restrictions.get(kindOf(definition))?.(server, node, admission));
   if (why) throw newForbidden(definition, name, why);
-};
+}
 
 const refused = (node: string, what: string) =>
   `node ${JSON.stringify(node)} is not allowed to modify ${what}`;
@@ -85,7 +100,7 @@ function otherName(node: string, operation: Admission['operation'], name: string
 }
 
 function restrictLease(
-  _server: ServerContext,
+  _server: NodeRestrictionParts,
   node: string,
   { operation, name, object }: Admission,
 ): string | undefined {
@@ -97,7 +112,7 @@ function restrictLease(
 }
 
 async function restrictNode(
-  server: ServerContext,
+  server: NodeRestrictionParts,
   node: string,
   { operation, name, object, old }: Admission,
 ): Promise<string | undefined> {
@@ -108,7 +123,6 @@ async function restrictNode(
   if (operation === 'create' && !server.mayRegister(node) && !(await isThere(server, name))) {
     return `nodes need the approval of an administrator here: run minik8s ctl add node ${node}`;
   }
-  keepPhase(next, before);
   const what = changedByItself(next, before);
   if (what !== undefined) return refused(node, what);
   const foreignName = await nameOfAnother(server, node, next);
@@ -119,7 +133,7 @@ async function restrictNode(
 
 /** The name of another Node that this node claims among its own host names. */
 async function nameOfAnother(
-  server: ServerContext,
+  server: NodeRestrictionParts,
   node: string,
   { status }: Node,
 ): Promise<string | undefined> {
@@ -158,14 +172,14 @@ const claimsRange = (next: Node, before: Node | undefined) =>
   !same(rangesOf(next), before && rangesOf(before));
 const rangesOf = ({ spec: { podCIDR, podCIDRs } }: Node) => podCIDRs ?? (podCIDR ? [podCIDR] : []);
 
-const otherNodes = ({ cache }: ServerContext, name: string) =>
+const otherNodes = ({ cache }: NodeRestrictionParts, name: string) =>
   cache
     .list(storagePrefix(nodeResource))
     .map(({ object }) => object as Node)
     .filter(({ metadata }) => metadata.name !== name);
 
 /** Reads the store: a Node deleted a moment ago must not be created again because the cache is behind. */
-const isThere = async ({ store }: ServerContext, name: string) =>
+const isThere = async ({ store }: NodeRestrictionParts, name: string) =>
   (await store.get(storageKey(nodeResource, '', name))) !== undefined;
 
 /** The phase says whether the machine was approved. A status computed from an older Node may have the old phase. */
@@ -189,7 +203,7 @@ function unclaimed({ spec: { podCIDR: _, podCIDRs: __, taints: ___, ...rest } }:
  * may have gone, and another may have its name.
  */
 function restrictPod(
-  _server: ServerContext,
+  _server: NodeRestrictionParts,
   node: string,
   { subresource, object, old }: Admission,
 ): string | undefined {

@@ -1,7 +1,6 @@
 /** The contract of an admission plugin. */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
-import type { ServerContext } from '../server-context.ts';
 import type { UserInfo } from '../user.ts';
 
 export interface Admission {
@@ -17,5 +16,11 @@ export interface Admission {
   readonly old?: KubeObject;
 }
 
-/** Throws a StatusError to refuse. */
-export type AdmissionPlugin = (server: ServerContext, admission: Admission) => void | Promise<void>;
+/** Both functions throw a StatusError to refuse. */
+export interface AdmissionPlugin {
+  readonly name: string;
+  /** May change the object, which has its defaults and is not checked yet. What the writer may not set is still as it was sent. */
+  mutate?(admission: Admission): void | Promise<void>;
+  /** Sees the object as it will be stored, but for what the server allocates; must not change it. */
+  validate?(admission: Admission): void | Promise<void>;
+}

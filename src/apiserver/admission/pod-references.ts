@@ -7,17 +7,17 @@ import { systemClasses } from '../../api/core/v1/priority.ts';
 import { newForbidden } from '../../apimachinery/status-error.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 
-export const podReferences: AdmissionPlugin = (
-  _server,
-  { definition, operation, subresource, name, namespace, object },
-) => {
-  if (definition.group !== '' || definition.plural !== 'pods' || subresource !== '') return;
-  if (operation !== 'create') return;
-  const pod = object as Pod;
-  const why = unknownServiceAccount(pod, namespace) ?? unknownRuntimeClass(pod) ?? wrongPriority(pod);
-  if (why) throw newForbidden(definition, name, why);
-  const priority = systemClasses.get(pod.spec.priorityClassName ?? '');
-  if (priority !== undefined) pod.spec.priority = priority;
+export const podReferences: AdmissionPlugin = {
+  name: 'PodReferences',
+  mutate({ definition, operation, subresource, name, namespace, object }) {
+    if (definition.group !== '' || definition.plural !== 'pods' || subresource !== '') return;
+    if (operation !== 'create') return;
+    const pod = object as Pod;
+    const why = unknownServiceAccount(pod, namespace) ?? unknownRuntimeClass(pod) ?? wrongPriority(pod);
+    if (why) throw newForbidden(definition, name, why);
+    const priority = systemClasses.get(pod.spec.priorityClassName ?? '');
+    if (priority !== undefined) pod.spec.priority = priority;
+  },
 };
 
 function unknownServiceAccount({ spec }: Pod, namespace: string): string | undefined {

@@ -10,6 +10,7 @@ import { encodeProtobuf, protobufType, sealEnvelope } from '../../apimachinery/p
 import type { MessageField, MessageType } from '../../apimachinery/protobuf/message-types.ts';
 import { WireWriter } from '../../apimachinery/protobuf/writer.ts';
 import { apiVersionOf, type ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import { asServed } from '../../apimachinery/served-version.ts';
 import type { Status } from '../../apimachinery/status-error.ts';
 import type { Handler, RequestScope } from '../request-scope.ts';
 import { jsonType, type Headers as PlainHeaders, respondStatus } from '../respond.ts';
@@ -33,7 +34,7 @@ export const inForm =
   async (scope) => {
     const { encoding } = scope.form;
     const response = await handler(scope);
-    return encoding === 'protobuf' ? toProtobuf(response, scope.definition) : response;
+    return encoding === 'protobuf' ? toProtobuf(response, scope.served) : response;
   };
 
 /** A Status for any request; in JSON where the client's Accept header cannot be honoured. */
@@ -129,19 +130,21 @@ export const headInForm = (definition: ResourceDefinition, form: ResponseForm) =
 
 /** A whole list, made in turns: a message says how long it is before it begins. Objects are decoded one by one. */
 export async function protobufList(
-  { definition, form, signal, server: { turns } }: RequestScope,
+  { served, form, signal, server: { turns } }: RequestScope,
   metadata: ListMeta,
   items: Iterable<{ readonly object: KubeObject }>,
 ): Promise<Uint8Array> {
-  const item = typeInForm(definition, form);
-  const { kind, apiVersion } = headInForm(definition, form);
+  const item = typeInForm(served, form);
+  const { kind, apiVersion } = headInForm(served, form);
   const pieces: Buffer[] = [];
   let writer = new WireWriter();
   let turn = new Turn();
   let before = 0;
   encodeMessage(writer, { metadata: { ...metadata } }, listType(item));
   for (const { object } of items) {
-    writer.message(itemsNumber, () => encodeMessage(writer, object as unknown as JsonObject, item));
+    writer.message(itemsNumber, () =>
+      encodeMessage(writer, asServed(served, object) as unknown as JsonObject, item),
+    );
     const over = turn.took(writer.size - before);
     before = writer.size;
     if (!over) continue;

@@ -13,10 +13,10 @@ import { rfc3339 } from '../../base/clock.ts';
 import { randomName } from '../../base/random.ts';
 import { encodeObject } from '../../storage/codec.ts';
 import { ClaimTakenError, KeyExistsError } from '../../storage/store.ts';
-import { admit } from '../admission/admission.ts';
+import type { Admission } from '../admission/plugin.ts';
 import { RequestWork } from '../request-work.ts';
 import type { ServerContext } from '../server-context.ts';
-import type { UserInfo } from '../user.ts';
+import type { WriteOptions } from '../write-options.ts';
 import { planClaims } from './claims.ts';
 import { initializeMeta, matchTarget } from './object-meta.ts';
 import { prepareForCreate, validateForCreate } from './preparation.ts';
@@ -24,8 +24,7 @@ import { prepareForCreate, validateForCreate } from './preparation.ts';
 export interface CreateRequest {
   readonly definition: ResourceDefinition;
   readonly namespace: string;
-  readonly user: UserInfo;
-  readonly dryRun: boolean;
+  readonly options: WriteOptions;
   /** Decoded; becomes the new object. */
   readonly object: KubeObject;
   /** Of the new object with its defaults; more is a 413. */
@@ -74,24 +73,29 @@ async function createNamed(
 ): Promise<KubeObject> {
   const { definition } = request;
   const work = new RequestWork(server.turns);
+  const { user, served } = request.options;
+  const context = { user, now: rfc3339(server.clock.now()), subresource: '' };
   initializeMeta(object.metadata, {
     uid: server.random.uuid(),
-    now: rfc3339(server.clock.now()),
+    now: context.now,
     generation: definition.strategy.countsGenerations,
   });
-  prepareForCreate(definition, object);
-  await admit(server, {
+  const admission: Admission = {
     operation: 'create',
     definition,
     namespace: request.namespace,
     name: object.metadata.name,
     subresource: '',
-    user: request.user,
+    user,
     object,
-  });
+  };
+  definition.strategy.setDefaults?.(object);
+  await server.admission.mutate(admission);
+  prepareForCreate(definition, object, context);
   if (countValues(object) > request.mostValues) throw tooManyValues(request.mostValues);
   await work.pause();
-  validateForCreate(definition, object);
+  validateForCreate(definition, object, served);
+  await server.admission.validate(admission);
   await work.pause();
   return store(server, request, object, work);
 }
@@ -111,7 +115,7 @@ async function store(
     const object = deepCopy(draft);
     await work.pause();
     const claims = planClaims(server, definition, object, undefined, taken);
-    if (request.dryRun) {
+    if (request.options.dryRun) {
       if (await server.store.get(key)) throw newAlreadyExists(definition, name);
       return object;
     }

@@ -1,7 +1,6 @@
 /** DELETE of one object. */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
-import { admit } from '../admission/admission.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { UserInfo } from '../user.ts';
 import { releaseClaims } from './claims.ts';
@@ -29,7 +28,8 @@ export async function deleteObject(server: ServerContext, request: DeleteRequest
   const { definition, namespace, name, user } = request;
   const asked = { operation: 'delete', definition, namespace, name, subresource: '', user } as const;
   const outcome = await guaranteedUpdate(server, request, async ({ current }): Promise<Decision> => {
-    await admit(server, { ...asked, old: current });
+    await server.admission.mutate({ ...asked, old: current });
+    await server.admission.validate({ ...asked, old: current });
     const { resourceVersion } = request.preconditions;
     checkPreconditions(
       definition,

@@ -4,7 +4,7 @@
  */
 import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
 import { type KubeObject, keepMeta } from '../../apimachinery/meta.ts';
-import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import type { ResourceDefinition, WriteContext } from '../../apimachinery/resource-definition.ts';
 import { newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
 import { metaCauses } from '../../apimachinery/validate-meta.ts';
 import { carryMeta, validateFinalizersOfDeleted } from './object-meta.ts';
@@ -16,15 +16,28 @@ type WithStatus = KubeObject & { status?: unknown };
 
 const fields = (object: KubeObject) => object as unknown as JsonObject;
 
-export function prepareForCreate(definition: ResourceDefinition, object: KubeObject): void {
+export function prepareForCreate(
+  definition: ResourceDefinition,
+  object: KubeObject,
+  context: WriteContext,
+): void {
   const { keepsStatusOnCreate } = definition.strategy;
   if (definition.hasStatus && !keepsStatusOnCreate) delete (object as WithStatus).status;
   definition.strategy.setDefaults?.(object);
-  definition.strategy.prepareForCreate?.(object);
+  definition.strategy.prepareForCreate?.(object, context);
 }
 
-export function validateForCreate(definition: ResourceDefinition, object: KubeObject): void {
-  const causes = [...metaCauses(definition, object), ...(definition.strategy.validate?.(object) ?? [])];
+/** `served` is the version in which it was written: that may ask for more. */
+export function validateForCreate(
+  definition: ResourceDefinition,
+  object: KubeObject,
+  served: ResourceDefinition = definition,
+): void {
+  const causes = [
+    ...metaCauses(definition, object),
+    ...(definition.strategy.validate?.(object) ?? []),
+    ...(served.conversion?.validate?.(object) ?? []),
+  ];
   throwCauses(definition, object, causes);
 }
 
@@ -38,18 +51,19 @@ export function prepareForUpdate(
   object: KubeObject,
   old: KubeObject,
   part: Part,
+  context: WriteContext,
 ): void {
   carryMeta(object, old);
   if (part === 'status') {
     keepAllButStatus(object, old);
-    definition.strategy.prepareForStatusUpdate?.(object, old);
+    definition.strategy.prepareForStatusUpdate?.(object, old, context);
     return;
   }
   if (definition.hasStatus) copyField(object, old, 'status');
   definition.strategy.setDefaults?.(object);
   // It may have been stored before this default existed; leaving the field out is then no change.
   definition.strategy.setDefaults?.(old);
-  definition.strategy.prepareForUpdate?.(object, old);
+  definition.strategy.prepareForUpdate?.(object, old, context);
 }
 
 /** A status write changes status and metadata; of that each kind may keep more (prepareForStatusUpdate). */
@@ -73,11 +87,13 @@ export function validateForUpdate(
   old: KubeObject,
   part: Part,
   subresource: string,
+  served: ResourceDefinition = definition,
 ): void {
   const causes = [...metaCauses(definition, object), ...validateFinalizersOfDeleted(object, old)];
   if (part === 'main') {
     causes.push(...(definition.strategy.validate?.(object) ?? []));
     causes.push(...(definition.strategy.validateUpdate?.(object, old) ?? []));
+    causes.push(...(served.conversion?.validateUpdate?.(object, old) ?? []));
   } else {
     causes.push(...(definition.strategy.validateStatus?.(object, old, subresource) ?? []));
   }

@@ -2,10 +2,11 @@
 import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
-import { admit } from '../admission/admission.ts';
+import { rfc3339 } from '../../base/clock.ts';
+import type { Admission } from '../admission/plugin.ts';
 import { RequestWork } from '../request-work.ts';
 import type { ServerContext } from '../server-context.ts';
-import type { UserInfo } from '../user.ts';
+import type { WriteOptions } from '../write-options.ts';
 import { planClaims, releaseClaims } from './claims.ts';
 import { isFullyFinalized } from './deletion.ts';
 import { type Attempt, type Decision, guaranteedUpdate } from './guaranteed-update.ts';
@@ -19,8 +20,7 @@ export interface UpdateRequest {
   readonly part: Part;
   /** '' for the object itself; only told to admission. */
   readonly subresource: string;
-  readonly user: UserInfo;
-  readonly dryRun: boolean;
+  readonly options: WriteOptions;
   /** Also update what the strategy's update rules protect (finalizing a namespace, binding a pod). */
   readonly trusted?: boolean;
   /**
@@ -32,7 +32,8 @@ export interface UpdateRequest {
 
 /** Resolves to the object as stored; when the last finalizer went with this update, to its last state. */
 export async function updateObject(server: ServerContext, request: UpdateRequest): Promise<KubeObject> {
-  const { object } = await guaranteedUpdate(server, request, (attempt) => decide(server, request, attempt));
+  const target = { ...request, dryRun: request.options.dryRun };
+  const { object } = await guaranteedUpdate(server, target, (attempt) => decide(server, request, attempt));
   return object;
 }
 
@@ -41,31 +42,36 @@ async function decide(
   request: UpdateRequest,
   { current, taken }: Attempt,
 ): Promise<Decision> {
-  const { definition } = request;
+  const { definition, subresource } = request;
+  const { user, served } = request.options;
+  const context = { user, now: rfc3339(server.clock.now()), subresource };
   const work = new RequestWork(server.turns);
   const old = deepCopy(current);
   await work.pause();
   const object = await request.change(current);
   matchTarget(object, definition, request);
   checkPreconditions(definition, old, object.metadata);
-  if (!request.trusted) prepareForUpdate(definition, object, old, request.part);
-  await admit(server, {
+  const admission: Admission = {
     operation: 'update',
     definition,
     namespace: request.namespace,
     name: request.name,
-    subresource: request.subresource,
-    user: request.user,
+    subresource,
+    user,
     object,
     old,
-  });
+  };
+  if (request.part === 'main') definition.strategy.setDefaults?.(object);
+  await server.admission.mutate(admission);
+  if (!request.trusted) prepareForUpdate(definition, object, old, request.part, context);
   await work.pause();
   const claims = request.part === 'main' ? planClaims(server, definition, object, old, taken) : undefined;
   if (!request.trusted) {
-    validateForUpdate(definition, object, old, request.part, request.subresource);
+    validateForUpdate(definition, object, old, request.part, subresource, served);
     await work.pause();
     countGeneration(definition, object, old);
   }
+  await server.admission.validate(admission);
   await work.pause();
   if (isFullyFinalized(object)) return { type: 'remove', object, claims: releaseClaims(definition, old) };
   return deepEqual(object, old) ? { type: 'keep', object: old } : { type: 'write', object, claims };

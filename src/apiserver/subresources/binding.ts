@@ -5,16 +5,17 @@ import { newConflict, newInvalid, newStatusError } from '../../apimachinery/stat
 import { rfc3339 } from '../../base/clock.ts';
 import { checkPreconditions } from '../registry/object-meta.ts';
 import { updateObject } from '../registry/update.ts';
-import { isDryRun, type RequestScope } from '../request-scope.ts';
+import type { RequestScope } from '../request-scope.ts';
 import { respondJson } from '../respond.ts';
 import { objectField, readKind, stringField } from '../verbs/read-object.ts';
+import { writeOptions } from '../write-options.ts';
 
 type Condition = NonNullable<NonNullable<Pod['status']>['conditions']>[number];
 
 export async function bindPod(scope: RequestScope): Promise<Response> {
-  const dryRun = isDryRun(scope, 'CreateOptions');
+  const options = writeOptions(scope, 'CreateOptions');
   const binding = await readKind(scope, 'core.v1.Binding');
-  const { server, info, user } = scope;
+  const { server, info } = scope;
   const target = objectField(binding, 'target');
   const node = stringField(target, 'name');
   const kind = stringField(target, 'kind');
@@ -35,8 +36,7 @@ export async function bindPod(scope: RequestScope): Promise<Response> {
     name: info.name,
     part: 'main',
     subresource: 'binding',
-    user,
-    dryRun,
+    options,
     trusted: true,
     change(current) {
       checkPreconditions(podResource, current, { uid });

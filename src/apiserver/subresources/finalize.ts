@@ -1,22 +1,22 @@
 /** PUT namespaces/NAME/finalize: the only way to change a namespace's finalizers; the last one lets it go. */
 import { type Namespace, namespaceResource } from '../../api/core/v1/namespace.ts';
 import { updateObject } from '../registry/update.ts';
-import { isDryRun, type RequestScope } from '../request-scope.ts';
+import type { RequestScope } from '../request-scope.ts';
 import { respondObject } from '../verbs/get.ts';
 import { readObjectBody } from '../verbs/read-object.ts';
+import { writeOptions } from '../write-options.ts';
 
 export async function finalizeNamespace(scope: RequestScope): Promise<Response> {
-  const dryRun = isDryRun(scope, 'UpdateOptions');
-  const wanted = (await readObjectBody(scope, 'UpdateOptions')) as Namespace;
-  const { server, info, user } = scope;
+  const options = writeOptions(scope, 'UpdateOptions');
+  const wanted = (await readObjectBody(scope, options)) as Namespace;
+  const { server, info } = scope;
   const object = await updateObject(server, {
     definition: namespaceResource,
     namespace: '',
     name: info.name,
     part: 'main',
     subresource: 'finalize',
-    user,
-    dryRun,
+    options,
     trusted: true,
     change(current) {
       const { uid, resourceVersion } = wanted.metadata;

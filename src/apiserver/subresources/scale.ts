@@ -7,11 +7,12 @@ import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ScaleMapping } from '../../apimachinery/resource-definition.ts';
 import { newBadRequest, newInternalError, newInvalid } from '../../apimachinery/status-error.ts';
 import { updateObject } from '../registry/update.ts';
-import { isDryRun, type RequestScope } from '../request-scope.ts';
+import type { RequestScope } from '../request-scope.ts';
 import { respondJson } from '../respond.ts';
 import { readObject } from '../verbs/get.ts';
 import { patchValue, readPatchBody } from '../verbs/patch-body.ts';
 import { asKind, objectField, readKind, stringField } from '../verbs/read-object.ts';
+import { type WriteOptions, writeOptions } from '../write-options.ts';
 
 const scaleType = requiredType(kubernetesFields, 'autoscaling.v1.Scale');
 
@@ -39,23 +40,23 @@ export async function getScale(scope: RequestScope): Promise<Response> {
 }
 
 export async function putScale(scope: RequestScope): Promise<Response> {
-  const dryRun = isDryRun(scope, 'UpdateOptions');
+  const options = writeOptions(scope, 'UpdateOptions');
   const wanted = await readKind(scope, 'autoscaling.v1.Scale');
-  return writeScale(scope, dryRun, () => wanted);
+  return writeScale(scope, options, () => wanted);
 }
 
 export async function patchScale(scope: RequestScope): Promise<Response> {
-  const dryRun = isDryRun(scope, 'PatchOptions');
+  const options = writeOptions(scope, 'PatchOptions');
   const patch = await readPatchBody(scope, scaleType);
-  return writeScale(scope, dryRun, (current) => patchValue(patch, current, scaleType));
+  return writeScale(scope, options, (current) => patchValue(patch, current, scaleType));
 }
 
 async function writeScale(
   scope: RequestScope,
-  dryRun: boolean,
+  options: WriteOptions,
   change: (current: JsonObject) => unknown,
 ): Promise<Response> {
-  const { server, definition, info, user } = scope;
+  const { server, definition, info } = scope;
   const mapping = mappingOf(scope);
   const object = await updateObject(server, {
     definition,
@@ -63,8 +64,7 @@ async function writeScale(
     name: info.name,
     part: 'main',
     subresource: 'scale',
-    user,
-    dryRun,
+    options,
     change(current) {
       const scale = asKind(change(scaleOf(mapping, current)), 'Scale');
       const metadata = objectField(scale, 'metadata');

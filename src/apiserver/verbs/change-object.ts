@@ -4,13 +4,13 @@ import { type UpdateRequest, updateObject } from '../registry/update.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { respondObject } from './get.ts';
 
-export interface Change extends Pick<UpdateRequest, 'change' | 'dryRun'> {
+export interface Change extends Pick<UpdateRequest, 'change' | 'options'> {
   readonly part: Part;
 }
 
 export async function changeObject(scope: RequestScope, wanted: Change): Promise<Response> {
-  const { server, definition, info, user } = scope;
+  const { server, definition, info } = scope;
   const { namespace, name, subresource } = info;
-  const object = await updateObject(server, { definition, namespace, name, subresource, user, ...wanted });
+  const object = await updateObject(server, { definition, namespace, name, subresource, ...wanted });
   return respondObject(scope, 200, { object });
 }

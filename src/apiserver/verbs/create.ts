@@ -1,20 +1,21 @@
 /** POST to a collection. */
 import { valueLimits } from '../../apimachinery/value-limit.ts';
 import { createObject } from '../registry/create.ts';
-import { isDryRun, type RequestScope } from '../request-scope.ts';
+import type { RequestScope } from '../request-scope.ts';
 import { answerReview } from '../reviews.ts';
+import { writeOptions } from '../write-options.ts';
 import { respondObject } from './get.ts';
 import { readObjectBody } from './read-object.ts';
 
 export async function create(scope: RequestScope): Promise<Response> {
-  const dryRun = isDryRun(scope, 'CreateOptions');
-  const object = await readObjectBody(scope, 'CreateOptions');
+  const options = writeOptions(scope, 'CreateOptions');
+  const object = await readObjectBody(scope, options);
   const { server, definition, info, user } = scope;
   if (definition.isReview) {
     return respondObject(scope, 201, { object: await answerReview(server, definition, user, object) });
   }
   const namespace = info.namespace;
   const mostValues = valueLimits(scope).created;
-  const created = await createObject(server, { definition, namespace, user, dryRun, object, mostValues });
+  const created = await createObject(server, { definition, namespace, object, options, mostValues });
   return respondObject(scope, 201, { object: created });
 }

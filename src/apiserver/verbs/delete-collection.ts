@@ -3,6 +3,7 @@
 import { parseListQuery } from '../../apimachinery/list-options.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
+import { asServed } from '../../apimachinery/served-version.ts';
 import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
 import { deleteObject } from '../registry/delete.ts';
 import type { RequestScope } from '../request-scope.ts';
@@ -12,11 +13,11 @@ import { readDeleteOptions } from './delete-options.ts';
 import { readPage } from './page.ts';
 
 export async function removeCollection(scope: RequestScope): Promise<Response> {
-  const { server, definition, info, user } = scope;
+  const { server, definition, served, info, user } = scope;
   const options = await readDeleteOptions(scope);
   const { preconditions, dryRun } = options;
   const query = { ...parseListQuery(scope.query), watch: false, limit: 0, continue: '' };
-  const selection = selectionOf(definition, info.namespace, query);
+  const selection = selectionOf(served, info.namespace, query);
   const page = await readPage(server, selection, { ...query, resourceVersion: undefined }, scope.signal);
   const items: KubeObject[] = [];
   for (const { object } of page.items) {
@@ -30,7 +31,7 @@ export async function removeCollection(scope: RequestScope): Promise<Response> {
     }
   }
   const metadata = { resourceVersion: String(page.revision) };
-  const head = { kind: `${definition.kind}List`, apiVersion: apiVersionOf(definition), metadata };
-  const render = (object: KubeObject) => JSON.stringify(object);
+  const head = { kind: `${served.kind}List`, apiVersion: apiVersionOf(served), metadata };
+  const render = (object: KubeObject) => JSON.stringify(asServed(served, object));
   return respondCollection(scope, { head, field: 'items', items, render, weigh: () => 0 });
 }

@@ -17,7 +17,7 @@ export async function remove(scope: RequestScope): Promise<Response> {
 
 /** The object while it still exists, and for some kinds always; else a Status whose uid kubectl compares. */
 function respondDeleted(scope: RequestScope, { gone, object }: Deleted): Response {
-  const { definition } = scope;
+  const { definition, served } = scope;
   if (!gone || definition.deleteAnswers === 'object') return respondObject(scope, 200, { object });
   const status: Omit<Status, 'code'> = {
     kind: 'Status',
@@ -26,7 +26,7 @@ function respondDeleted(scope: RequestScope, { gone, object }: Deleted): Respons
     status: 'Success',
     details: {
       name: object.metadata.name,
-      ...(definition.group && { group: definition.group }),
+      ...(served.group && { group: served.group }),
       kind: definition.plural,
       uid: object.metadata.uid,
     },

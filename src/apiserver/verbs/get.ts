@@ -3,6 +3,7 @@
 import { parseListQuery, parseResourceVersion } from '../../apimachinery/list-options.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { storageKey } from '../../apimachinery/resource-definition.ts';
+import { asServed } from '../../apimachinery/served-version.ts';
 import { newNotFound } from '../../apimachinery/status-error.ts';
 import { checkNodeMayRead } from '../authorization/node-reads.ts';
 import { readNow, waitForRevision } from '../freshness.ts';
@@ -46,16 +47,20 @@ export function respondObject(
   status: number,
   found: { readonly object: KubeObject; readonly bytes?: Buffer },
 ): Response {
-  const { form } = scope;
+  const { form, served } = scope;
   switch (form.type) {
     case 'object':
-      return respondJson(status, found.bytes ?? found.object, scope.headers);
+      return respondJson(
+        status,
+        (!served.conversion && found.bytes) || asServed(served, found.object),
+        scope.headers,
+      );
     case 'metadata':
       return respondJson(status, metadataOf(found.object, form.version), scope.headers);
     case 'table': {
-      const { definition, server } = scope;
+      const { server } = scope;
       const include = parseIncludeObject(scope.query.get('includeObject'));
-      const tableForm = { definition, version: form.version, include, now: server.clock.now() };
+      const tableForm = { definition: served, version: form.version, include, now: server.clock.now() };
       const { resourceVersion } = found.object.metadata;
       return respondJson(status, table(tableForm, { resourceVersion }, [found.object]), scope.headers);
     }

@@ -3,6 +3,7 @@ import { type ListQuery, parseListQuery } from '../../apimachinery/list-options.
 import type { ListMeta } from '../../apimachinery/meta.ts';
 import { protobufType } from '../../apimachinery/protobuf/envelope.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
+import { asServed } from '../../apimachinery/served-version.ts';
 import { protobufList } from '../negotiation/protobuf.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { respond } from '../respond.ts';
@@ -19,9 +20,9 @@ export async function list(scope: RequestScope): Promise<Response> {
 }
 
 async function listCollection(scope: RequestScope, query: ListQuery): Promise<Response> {
-  const { server, definition, info, form } = scope;
+  const { server, served, info, form } = scope;
   const include = parseIncludeObject(scope.query.get('includeObject'));
-  const selection = selectionOf(definition, info.namespace, query);
+  const selection = selectionOf(served, info.namespace, query);
   const page = await readPage(server, selection, query, scope.signal);
   const metadata = listMeta(page);
   const weigh = (item: StoredObject) => item.bytes.length;
@@ -31,7 +32,7 @@ async function listCollection(scope: RequestScope, query: ListQuery): Promise<Re
   }
   switch (form.type) {
     case 'table': {
-      const tableForm = { definition, version: form.version, include, now: server.clock.now() };
+      const tableForm = { definition: served, version: form.version, include, now: server.clock.now() };
       const render = ({ object }: StoredObject) => JSON.stringify(tableRow(tableForm, object));
       const head = tableHead(tableForm, metadata);
       return respondCollection(scope, { head, field: 'rows', items: page.items, render, weigh });
@@ -43,7 +44,11 @@ async function listCollection(scope: RequestScope, query: ListQuery): Promise<Re
       return respondCollection(scope, { head, field: 'items', items: page.items, render, weigh });
     }
     case 'object': {
-      const head = { kind: `${definition.kind}List`, apiVersion: apiVersionOf(definition), metadata };
+      const head = { kind: `${served.kind}List`, apiVersion: apiVersionOf(served), metadata };
+      if (served.conversion) {
+        const render = ({ object }: StoredObject) => JSON.stringify(asServed(served, object));
+        return respondCollection(scope, { head, field: 'items', items: page.items, render, weigh });
+      }
       const render = ({ bytes }: StoredObject) => bytes;
       // Nothing is read for it that is not written.
       return respondCollection(scope, { head, field: 'items', items: page.items, render, weigh: () => 0 });

@@ -7,13 +7,14 @@ import type { KubeObject } from '../../apimachinery/meta.ts';
 import { hasStrategicPatch } from '../../apimachinery/openapi.ts';
 import { applyPatch, type Patch, patchTypes, readPatch } from '../../apimachinery/patch.ts';
 import { objectTypeOf } from '../../apimachinery/schema-types.ts';
+import { asServed } from '../../apimachinery/served-version.ts';
 import { readBody } from '../body.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { mediaType } from './read-object.ts';
 
 const general: readonly string[] = [patchTypes.json, patchTypes.merge];
 
-const typeOf = (scope: RequestScope) => objectTypeOf(scope.definition, kindFields);
+const typeOf = (scope: RequestScope) => objectTypeOf(scope.served, kindFields);
 
 /** Throws 415 for another kind of patch, 400 for one that cannot be read. `type` is what is patched: default the kind. */
 export async function readPatchBody(scope: RequestScope, type = typeOf(scope)): Promise<Patch> {
@@ -33,7 +34,7 @@ export const patchValue = (patch: Patch, current: object, type: ObjectType): Jso
 
 /**
  * A patched copy of the object, checked as if it had been sent. The client is warned of what its patch brings, not
- * of what was there before.
+ * of what was there before. Current object and result are in the stored version, the patch is in the served one.
  */
 export async function patchObject(
   scope: RequestScope,
@@ -41,15 +42,16 @@ export async function patchObject(
   current: KubeObject,
   validation: FieldValidation,
 ): Promise<KubeObject> {
-  const { definition, warnings, work } = scope;
+  const { served, warnings, work } = scope;
   const convert = (value: unknown, checked: FieldValidation) =>
-    work.through(conversion(kindFields, definition, value, checked));
-  const patched = patchValue(patch, current, typeOf(scope));
+    work.through(conversion(kindFields, served, value, checked));
+  const shown = asServed(served, current);
+  const patched = patchValue(patch, shown, typeOf(scope));
   await work.pause();
   const decoded = await convert(patched, validation);
   await work.pause();
   if (decoded.warnings.length > 0) {
-    const known = new Set((await convert(current, 'Warn')).warnings);
+    const known = new Set((await convert(shown, 'Warn')).warnings);
     await work.pause();
     for (const warning of warnings) known.add(warning);
     warnings.push(...new Set(decoded.warnings).difference(known));

@@ -2,7 +2,7 @@
 
 import { kubernetesMessages } from '../../api/message-table.ts';
 import { kindFields } from '../../api/registry.ts';
-import { conversion, type FieldValidation, parseFieldValidation } from '../../apimachinery/decode.ts';
+import { conversion } from '../../apimachinery/decode.ts';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { type ParsedText, parseJson } from '../../apimachinery/json-decode.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
@@ -14,6 +14,7 @@ import { TextError, valueLimits } from '../../apimachinery/value-limit.ts';
 import { readBody } from '../body.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { isBootstrapper, nodeNameOf } from '../user.ts';
+import type { WriteOptions } from '../write-options.ts';
 
 /** The media type without parameters; `kubectl scale` sends none and means JSON, fetch calls plain text so. */
 export function mediaType(request: Request): string {
@@ -39,22 +40,21 @@ function bodyType({ request, user }: RequestScope, hasProtobuf: boolean): string
   );
 }
 
-export const fieldValidation = (scope: RequestScope, options: string): FieldValidation =>
-  parseFieldValidation(scope.query.get('fieldValidation') ?? '', options);
-
-/** Reads, checks the fields and fills in defaults; what Kubernetes does not know ends as warnings or as a 400. */
+/**
+ * Reads, checks the fields and fills in defaults; what Kubernetes does not know ends as warnings or as a 400. The object is in
+ * the version that is stored.
+ */
 export async function readObjectBody(
   scope: RequestScope,
-  options: 'CreateOptions' | 'UpdateOptions',
+  { validation }: Pick<WriteOptions, 'validation'>,
 ): Promise<KubeObject> {
-  const validation = fieldValidation(scope, options);
-  const message = kubernetesMessages.typeOf(scope.definition.typeName);
+  const message = kubernetesMessages.typeOf(scope.served.typeName);
   const type = bodyType(scope, message !== undefined);
   const body = await readBody(scope);
-  const expected = { apiVersion: apiVersionOf(scope.definition), kind: scope.definition.kind };
+  const expected = { apiVersion: apiVersionOf(scope.served), kind: scope.served.kind };
   const { value, duplicates } = await parse(scope, body, type, message && { ...expected, type: message });
   await scope.work.pause();
-  const steps = conversion(kindFields, scope.definition, value, validation, duplicates);
+  const steps = conversion(kindFields, scope.served, value, validation, duplicates);
   const decoded = await scope.work.through(steps);
   scope.warnings.push(...decoded.warnings);
   await scope.work.pause();

@@ -1,7 +1,8 @@
 /** PUT of an object or of its status. */
 import { deepCopy } from '../../apimachinery/equality.ts';
 import type { Part } from '../registry/preparation.ts';
-import { isDryRun, type RequestScope } from '../request-scope.ts';
+import type { RequestScope } from '../request-scope.ts';
+import { writeOptions } from '../write-options.ts';
 import { changeObject } from './change-object.ts';
 import { readObjectBody } from './read-object.ts';
 
@@ -10,7 +11,7 @@ export async function update(scope: RequestScope): Promise<Response> {
 }
 
 export async function updatePart(scope: RequestScope, part: Part): Promise<Response> {
-  const dryRun = isDryRun(scope, 'UpdateOptions');
-  const wanted = await readObjectBody(scope, 'UpdateOptions');
-  return changeObject(scope, { part, dryRun, change: () => deepCopy(wanted) });
+  const options = writeOptions(scope, 'UpdateOptions');
+  const wanted = await readObjectBody(scope, options);
+  return changeObject(scope, { part, options, change: () => deepCopy(wanted) });
 }

@@ -10,6 +10,7 @@ import { encodeProtobuf, protobufType } from '../../apimachinery/protobuf/envelo
 import type { MessageType } from '../../apimachinery/protobuf/message-types.ts';
 import { WireWriter } from '../../apimachinery/protobuf/writer.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import { asServed } from '../../apimachinery/served-version.ts';
 import type { CacheEvent } from '../../storage/cache.ts';
 import type { ResponseForm } from '../negotiation/accept.ts';
 import { headInForm, typeInForm } from '../negotiation/protobuf.ts';
@@ -41,7 +42,7 @@ export function protobufFraming(definition: ResourceDefinition, form: ResponseFo
   const encode = (event: string, object: KubeObject | JsonObject) =>
     frameOf(event, { ...object, ...head } as JsonObject, type);
   const frame: Framing['frame'] = (event, shown, revision) =>
-    encode(event, atRevision(shown.object, revision));
+    encode(event, asServed(definition, atRevision(shown.object, revision)));
   return {
     contentType: `${protobufType};stream=watch`,
     frame,

@@ -1,6 +1,7 @@
 /** The lines of a watch: `{"type":…,"object":…}\n` with the object in the form the client asked for. */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import { asServed } from '../../apimachinery/served-version.ts';
 import type { Status } from '../../apimachinery/status-error.ts';
 import type { CacheEvent } from '../../storage/cache.ts';
 import { frameObject, join, withRevision } from '../../storage/codec.ts';
@@ -42,7 +43,7 @@ export function createFraming(
   if (form.encoding === 'protobuf') return protobufFraming(definition, form);
   switch (form.type) {
     case 'object':
-      return objectFraming(definition);
+      return definition.conversion ? convertedFraming(definition) : objectFraming(definition);
     case 'metadata':
       return metadataFraming(form.version);
     case 'table':
@@ -60,6 +61,25 @@ function objectFraming(definition: ResourceDefinition): Framing {
     unchanged: (event) => event.frame,
     bookmark: (revision, annotations) =>
       line('BOOKMARK', { kind, apiVersion, metadata: bookmarkMeta(revision, annotations) }),
+  };
+}
+
+/** What every watch in a version that is not stored is sent of an event, made once. */
+const convertedFrames = new WeakMap<ResourceDefinition, WeakMap<CacheEvent, Buffer>>();
+
+function convertedFraming(served: ResourceDefinition): Framing {
+  const frames = convertedFrames.get(served) ?? new WeakMap<CacheEvent, Buffer>();
+  convertedFrames.set(served, frames);
+  const frame: Framing['frame'] = (type, shown, revision) =>
+    line(type, asServed(served, atRevision(shown.object, revision)));
+  return {
+    ...objectFraming(served),
+    frame,
+    unchanged(event) {
+      const made = frames.get(event) ?? frame(event.type, event.current, event.revision);
+      frames.set(event, made);
+      return made;
+    },
   };
 }
 

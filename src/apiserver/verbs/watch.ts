@@ -20,10 +20,10 @@ const minTimeoutMs = 30 * 60_000;
 const nodeTimeoutMs = 10 * 60_000;
 
 export async function watchCollection(scope: RequestScope, query: ListQuery): Promise<Response> {
-  const { server, definition, info, form, shutdown, push } = scope;
+  const { server, served, info, form, shutdown, push } = scope;
   const include = parseIncludeObject(scope.query.get('includeObject'));
-  const selection = selectionOf(definition, info.namespace, query);
-  const framing = createFraming(definition, form, include, () => server.clock.now());
+  const selection = selectionOf(served, info.namespace, query);
+  const framing = createFraming(served, form, include, () => server.clock.now());
   const start = await prepareStart(scope, query);
   const { items: initial, revision: after } =
     start === 'current'

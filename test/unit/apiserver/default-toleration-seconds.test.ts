@@ -7,7 +7,6 @@ import {
   defaultTolerationSeconds,
 } from '../../../src/apiserver/admission/default-toleration-seconds.ts';
 import type { Admission } from '../../../src/apiserver/admission/plugin.ts';
-import type { ServerContext } from '../../../src/apiserver/server-context.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';
 import { pod } from '../controllers/objects.ts';
 
@@ -104,9 +103,9 @@ for (const [title, over, given] of [
   test(`${title} is given ${given ? 'both' : 'none'}`, async () => {
     const object = pod('web');
     const admission = { definition: podResource as unknown as ResourceDefinition, subresource: '', object };
-    const server = { defaultTolerations: defaults } as ServerContext;
-    await defaultTolerationSeconds(server, { ...admission, ...over } as unknown as Admission);
+    const plugin = defaultTolerationSeconds(defaults);
+    await plugin.mutate?.({ ...admission, ...over } as unknown as Admission);
     assert.equal(object.spec.tolerations?.length, given ? 2 : undefined);
     const { object: _, ...deletion } = admission;
-    await defaultTolerationSeconds(server, { ...deletion, ...over } as unknown as Admission);
+    await plugin.mutate?.({ ...deletion, ...over } as unknown as Admission);
   });

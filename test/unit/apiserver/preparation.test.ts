@@ -8,7 +8,7 @@ import {
   prepareForUpdate,
   validateForUpdate,
 } from '../../../src/apiserver/registry/preparation.ts';
-import { created } from '../../fixtures/kinds.ts';
+import { created, writer } from '../../fixtures/kinds.ts';
 
 const definition = podResource as unknown as ResourceDefinition;
 
@@ -41,11 +41,11 @@ test('a write of the status changes nothing else of a pod but what nodes may', (
     spec: { ...deepCopy(old.spec), nodeName: 'other' },
     status: { phase: 'Running' },
   };
-  prepareForUpdate(definition, next, old, 'status');
+  prepareForUpdate(definition, next, old, 'status', writer);
   assert.deepEqual(next, { ...old, status: { phase: 'Running' } });
   delete next.metadata.managedFields;
   delete next.metadata.ownerReferences;
-  prepareForUpdate(definition, next, old, 'status');
+  prepareForUpdate(definition, next, old, 'status', writer);
   assert.deepEqual(next.metadata, old.metadata, 'nor by leaving it out');
 });
 
@@ -60,13 +60,13 @@ test('an object that was stored before a default existed can be changed, and is 
   delete stored.spec.enableServiceLinks;
   const labelled = deepCopy(stored);
   labelled.metadata.labels = { app: 'web' };
-  prepareForUpdate(definition, labelled, stored, 'main');
+  prepareForUpdate(definition, labelled, stored, 'main', writer);
   validateForUpdate(definition, labelled, stored, 'main', '');
   countGeneration(definition, labelled, stored);
   assert.equal(labelled.metadata.generation, 1);
   assert.equal(labelled.spec.enableServiceLinks, true);
 
   const same = deepCopy(stored);
-  prepareForUpdate(definition, same, stored, 'main');
+  prepareForUpdate(definition, same, stored, 'main', writer);
   assert.ok(deepEqual(same, stored), 'nothing is left to write');
 });

@@ -17,7 +17,7 @@ test('each turn of a list takes 64 KiB', async () => {
   let [made, turns] = [0, 0];
   const turnsAt: number[] = [];
   const scope = {
-    definition: configMapResource,
+    served: configMapResource,
     form: { encoding: 'protobuf', type: 'object' },
     signal: new AbortController().signal,
     server: {

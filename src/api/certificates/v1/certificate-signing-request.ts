@@ -3,6 +3,7 @@ import { checkPathSegment } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn, none } from '../../columns.ts';
 import { hasCondition } from './conditions.ts';
+import { prepareStatus, writeRequester } from './preparation.ts';
 import type { CertificateSigningRequest } from './types.gen.ts';
 import { validateSpec, validateStatusUpdate } from './validation.ts';
 
@@ -38,9 +39,8 @@ export const certificateSigningRequestResource: ResourceDefinition<CertificateSi
     'certificates.v1.CertificateSigningRequestStatus': {},
   },
   strategy: {
-    prepareForCreate({ spec }) {
-      for (const field of ['username', 'uid', 'groups', 'extra'] as const) delete spec[field];
-    },
+    prepareForCreate: writeRequester,
+    prepareForStatusUpdate: prepareStatus,
     prepareForUpdate(request, old) {
       request.spec = old.spec;
     },

@@ -12,10 +12,10 @@ const clusterScopeNamespace = 'default';
 /** Events with an eventTime come from newer recorders and must be complete (upstream: legacyValidateEvent). */
 function validateEvent(event: Event): StatusCause[] {
   const { namespace } = event.metadata;
-  const about = event.involvedObject.namespace || clusterScopeNamespace;
-  const alsoAllowed = event.eventTime && !event.involvedObject.namespace ? 'kube-system' : about;
+  const { namespace: about } = event.involvedObject;
+  const allowed = about ? [about] : [clusterScopeNamespace, ...(event.eventTime ? ['kube-system'] : [])];
   const causes: StatusCause[] = [];
-  if (namespace !== about && namespace !== alsoAllowed)
+  if (!(event.eventTime && about) && !allowed.includes(namespace ?? ''))
     causes.push(
       invalidCause(
         'involvedObject.namespace',
@@ -51,7 +51,7 @@ export const eventResource: ResourceDefinition<Event> = {
   typeName: 'core.v1.Event',
   rules: {
     'core.v1.Event': {
-      acts: 'involvedObject reason message type count firstTimestamp lastTimestamp eventTime series source reportingComponent reportingInstance action',
+      acts: 'involvedObject reason message type count firstTimestamp lastTimestamp eventTime series related source reportingComponent reportingInstance action',
       defaults: { source: {}, reportingComponent: '', reportingInstance: '' },
     },
     'core.v1.EventSeries': {},

@@ -5,6 +5,7 @@ import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
 import { namespaceResource } from '../../../../src/api/core/v1/namespace.ts';
 import { nodeResource } from '../../../../src/api/core/v1/node.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
+import { admissionChain } from '../../../../src/apiserver/admission/admission.ts';
 import { namespaceLifecycle } from '../../../../src/apiserver/admission/namespace-lifecycle.ts';
 import type { Admission } from '../../../../src/apiserver/admission/plugin.ts';
 import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
@@ -33,7 +34,7 @@ const server = {
 
 async function answer(operation: Admission['operation'], definition: unknown, where: string, name = 'x') {
   try {
-    await namespaceLifecycle(server, {
+    await admissionChain([namespaceLifecycle(server)]).mutate({
       operation,
       definition,
       namespace: where,

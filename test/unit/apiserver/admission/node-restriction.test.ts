@@ -8,6 +8,7 @@ import { podResource } from '../../../../src/api/core/v1/pod.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
+import { admissionChain } from '../../../../src/apiserver/admission/admission.ts';
 import { nodeRestriction } from '../../../../src/apiserver/admission/node-restriction.ts';
 import type { Admission } from '../../../../src/apiserver/admission/plugin.ts';
 import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
@@ -58,7 +59,9 @@ async function refusal(
     ...over,
   };
   try {
-    await nodeRestriction(serverOf(world), admission);
+    const chain = admissionChain([nodeRestriction(serverOf(world))]);
+    await chain.mutate(admission);
+    await chain.validate(admission);
     return '';
   } catch (error) {
     assert.ok(error instanceof StatusError && error.status.code === 403, String(error));

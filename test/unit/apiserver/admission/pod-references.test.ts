@@ -7,7 +7,6 @@ import type { ResourceDefinition } from '../../../../src/apimachinery/resource-d
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import type { Admission } from '../../../../src/apiserver/admission/plugin.ts';
 import { podReferences } from '../../../../src/apiserver/admission/pod-references.ts';
-import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
 
 const definition = podResource as unknown as ResourceDefinition;
 
@@ -28,7 +27,7 @@ async function admitted(spec: object, over: Partial<Admission> = {}): Promise<ob
     object,
   } as const;
   try {
-    await podReferences({} as ServerContext, { user: { name: 'u', groups: [] }, ...admission, ...over });
+    await podReferences.mutate?.({ user: { name: 'u', groups: [] }, ...admission, ...over });
     return (object as unknown as { spec: object }).spec;
   } catch (error) {
     assert.ok(error instanceof StatusError && error.status.code === 403, String(error));

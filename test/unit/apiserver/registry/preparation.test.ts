@@ -12,6 +12,7 @@ import {
   validateForCreate,
   validateForUpdate,
 } from '../../../../src/apiserver/registry/preparation.ts';
+import { writer } from '../../../fixtures/kinds.ts';
 
 interface Thing extends KubeObject {
   spec?: { size?: number; given?: string; fixed?: string; bad?: boolean };
@@ -73,14 +74,14 @@ const problems = (validate: () => void) => {
 describe('who creates an object', () => {
   test('gets the defaults, and sets neither its status nor what the kind keeps from him', () => {
     const made = thing({ spec: { given: 'mine' }, status: { seen: 1 } });
-    prepareForCreate(kind(), made);
+    prepareForCreate(kind(), made, writer);
     assert.deepEqual([made.spec, made.status], [{ size: 1 }, undefined]);
   });
 
   test('sets the status where the kind lets him, or has none apart', () => {
     for (const definition of [kind({ strategy: { ...rules, keepsStatusOnCreate: true } }), plain]) {
       const made = thing({ status: { seen: 1 } });
-      prepareForCreate(definition, made);
+      prepareForCreate(definition, made, writer);
       assert.deepEqual(made.status, { seen: 1 });
     }
   });
@@ -107,16 +108,16 @@ describe('who updates an object', () => {
 
   test('does not change its status, nor what the kind keeps', () => {
     const next = thing({ spec: { size: 3, given: 'mine' }, status: { seen: 9 }, metadata: { uid: 'v' } });
-    prepareForUpdate(kind(), next, structuredClone(old), 'main');
+    prepareForUpdate(kind(), next, structuredClone(old), 'main', writer);
     assert.deepEqual(next, thing({ spec: { size: 3, given: 'kept' }, status: { seen: 1 } }));
     const first = thing({ spec: {}, status: { seen: 9 } });
-    prepareForUpdate(kind(), first, thing({ spec: {} }), 'main');
+    prepareForUpdate(kind(), first, thing({ spec: {} }), 'main', writer);
     assert.ok(!('status' in first), 'one that has none gets none');
   });
 
   test('changes its status where that is no part of its own', () => {
     const next = thing({ status: { seen: 9 } });
-    prepareForUpdate(plain, next, structuredClone(old), 'main');
+    prepareForUpdate(plain, next, structuredClone(old), 'main', writer);
     assert.deepEqual(next.status, { seen: 9 });
   });
 
@@ -155,14 +156,14 @@ describe('who writes a status', () => {
       metadata: { labels: { a: 'c' }, annotations: { x: 'y' }, managedFields: [] },
     });
     (next as { more?: string }).more = 'mine';
-    prepareForUpdate(kind(), next, structuredClone(old), 'status');
+    prepareForUpdate(kind(), next, structuredClone(old), 'status', writer);
     assert.deepEqual(next, {
       ...old,
       status: { seen: 5 },
       metadata: { ...old.metadata, annotations: { x: 'y' } },
     });
     const bare = thing({ status: { seen: 5 }, metadata: { labels: { a: 'c' } } });
-    prepareForUpdate(plain, bare, structuredClone(old), 'status');
+    prepareForUpdate(plain, bare, structuredClone(old), 'status', writer);
     assert.deepEqual(bare.metadata.labels, { a: 'c' });
   });
 

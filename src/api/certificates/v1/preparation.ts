@@ -1,0 +1,43 @@
+/** What the server writes into requests for certificates, whatever their bodies say (upstream: the strategy of the kind). */
+import { deepCopy } from '../../../apimachinery/equality.ts';
+import type { WriteContext } from '../../../apimachinery/resource-definition.ts';
+import type { CertificateSigningRequest } from './types.gen.ts';
+
+/** Who asks, as the server knows the user. Mutates `spec`. */
+export function writeRequester({ spec }: CertificateSigningRequest, { user }: WriteContext): void {
+  for (const field of ['username', 'uid', 'groups', 'extra'] as const) delete spec[field];
+  spec.username = user.name;
+  spec.groups = [...user.groups];
+  if (user.uid) spec.uid = user.uid;
+  if (user.extra) spec.extra = deepCopy(user.extra) as Record<string, string[]>;
+}
+
+/** An approval writes conditions and nothing else of the status. Mutates `request`. */
+export function prepareStatus(
+  request: CertificateSigningRequest,
+  old: CertificateSigningRequest,
+  { now, subresource }: WriteContext,
+): void {
+  if (subresource === 'approval') {
+    const { conditions: _, ...rest } = old.status ?? {};
+    const conditions = request.status?.conditions;
+    request.status = { ...rest, ...(conditions && { conditions }) };
+  }
+  stampConditions(request, old, now);
+}
+
+/** Conditions without times get the server's; one that stays keeps the time of its transition. */
+function stampConditions(
+  request: CertificateSigningRequest,
+  old: CertificateSigningRequest,
+  now: string,
+): void {
+  // Of several conditions of one type the first counts.
+  const known = new Map(old.status?.conditions?.toReversed().map((condition) => [condition.type, condition]));
+  for (const condition of request.status?.conditions ?? []) {
+    const before = known.get(condition.type);
+    condition.lastUpdateTime ??= now;
+    condition.lastTransitionTime ??=
+      before?.status === condition.status ? (before.lastTransitionTime ?? now) : now;
+  }
+}

@@ -1,0 +1,16 @@
+/** The admission plugins of Kubernetes' own kinds, in order. */
+import type { ServerContext } from '../server-context.ts';
+import { certificateSigningRequests } from './certificate-signing-request.ts';
+import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
+import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { nodeRestriction } from './node-restriction.ts';
+import type { AdmissionPlugin } from './plugin.ts';
+import { podReferences } from './pod-references.ts';
+
+export const admissionPlugins = (server: ServerContext): readonly AdmissionPlugin[] => [
+  namespaceLifecycle(server),
+  nodeRestriction(server),
+  defaultTolerationSeconds(server.defaultTolerations),
+  podReferences,
+  certificateSigningRequests(server),
+];

@@ -1,0 +1,51 @@
+/** What a client says about a write beside the object: one value for every way of writing. */
+import { type FieldValidation, parseFieldValidation } from '../apimachinery/decode.ts';
+import { invalidCause, tooLongCause } from '../apimachinery/field-error.ts';
+import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
+import { newInvalid, type StatusCause } from '../apimachinery/status-error.ts';
+import { parseDryRun, type RequestScope } from './request-scope.ts';
+import type { UserInfo } from './user.ts';
+
+export interface WriteOptions {
+  readonly user: UserInfo;
+  /** Everything is done but the write itself. */
+  readonly dryRun: boolean;
+  /** Whose fields those are that this write sets: as the client says, else the first part of its User-Agent. */
+  readonly fieldManager: string;
+  readonly validation: FieldValidation;
+  /** The version in which the object was written. */
+  readonly served: ResourceDefinition;
+}
+
+/** Characters; upstream's FieldManagerMaxLength. */
+const mostManagerCharacters = 128;
+
+/** Reads the parameters of the request. Throws Invalid (422) for values that are none. */
+export function writeOptions(
+  { query, request, served, user }: Pick<RequestScope, 'query' | 'request' | 'served' | 'user'>,
+  kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
+): WriteOptions {
+  const options = { group: 'meta.k8s.io', kind };
+  const dryRun = parseDryRun(query.getAll('dryRun'), options);
+  const manager = query.get('fieldManager') ?? '';
+  const causes = managerCauses(manager);
+  if (causes.length > 0) throw newInvalid(options, '', causes);
+  return {
+    user,
+    dryRun,
+    fieldManager: manager || agentName(request.headers.get('user-agent') ?? ''),
+    validation: parseFieldValidation(query.get('fieldValidation') ?? '', kind),
+    served,
+  };
+}
+
+function managerCauses(manager: string): StatusCause[] {
+  const causes =
+    manager.length > mostManagerCharacters ? [tooLongCause('fieldManager', mostManagerCharacters)] : [];
+  return /^[\P{C}]*$/u.test(manager)
+    ? causes
+    : [...causes, invalidCause('fieldManager', manager, 'should only contain printable characters')];
+}
+
+/** `kubectl/v1.32.0 (linux/amd64)` is kubectl. */
+const agentName = (agent: string) => (agent.split('/', 1)[0] ?? '').slice(0, mostManagerCharacters);
