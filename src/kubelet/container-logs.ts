@@ -20,8 +20,8 @@ export interface LogSource {
 export type ContainerLog = (signal: AbortSignal) => AsyncIterable<Uint8Array>;
 
 /**
- * The log that `/containerLogs/NAMESPACE/POD/CONTAINER` names; undefined for any other path. Throws RequestError when there is
- * none.
+ * The log that `/containerLogs/NAMESPACE/POD/CONTAINER` names; undefined for any other path. Throws RequestError when
+ * there is none.
  */
 export function openLog(
   { runtime, clock, pods, observe }: LogSource,

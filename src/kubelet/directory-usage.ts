@@ -4,7 +4,9 @@ import { errorMessage, type Logger } from '../base/log.ts';
 
 const timeoutMs = 20_000;
 
-/** Bytes or inodes below a directory, on its file system alone; undefined when it cannot be told, which is logged. */
+/**
+ * Bytes or inodes below a directory, on its file system alone; undefined when it cannot be measured, which is logged.
+ */
 export async function directoryUsage(
   { exec, log }: { readonly exec: Exec; readonly log: Logger },
   directory: string,

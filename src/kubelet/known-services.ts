@@ -1,7 +1,7 @@
 /**
- * The Services as far as containers are told of them. They are read once before the first container starts, so that none
- * misses what was there before it; what was read last is kept on disk, so that containers also start after the agent did
- * while no API server answers.
+ * The Services as far as containers are told of them. They are read once before the first container starts, so that
+ * none misses what was there before it; what was read last is kept on disk, so that containers also start after the
+ * agent did while no API server answers.
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -54,7 +54,10 @@ export class KnownServices {
     }
   }
 
-  /** As they are, or were when they were read last; waits until they have been read once. Rejects when the signal aborts. */
+  /**
+   * As they are, or were when they were read last; waits until they have been read once. Rejects when the signal
+   * aborts.
+   */
   async list(signal: AbortSignal): Promise<readonly NamedService[]> {
     const { informer } = this.#options;
     if (!informer.hasSynced && this.#saved) return this.#saved;

@@ -94,7 +94,7 @@ export interface KubeletOptions {
   readonly conditions?: Current<ReportedConditions>;
   /** Called when this node's Node is there: until then it may read little else. */
   readonly onRegistered?: () => void;
-  /** Called when the API server has been told that pods can run here, the first time and perhaps again. */
+  /** Called when the Node's status says that pods can run here; perhaps more than once. */
   readonly onReady?: () => void;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: NonNullable<NonNullable<Node['spec']>['taints']>;
@@ -275,7 +275,7 @@ class KubeletRun {
     await serveKubelet({ ...server, runtime, clock, log, pods, observe, nodeIP }, signal);
   }
 
-  /** A rule for a port would take it away from whatever of this machine listens there, without a word. */
+  /** A rule for a port would silently take it away from a program of this machine that listens there. */
   async #requireHostPorts(pod: Pod): Promise<void> {
     for (const port of wantedPortsOf(pod)) await this.#options.requireFreePort?.(port);
   }

@@ -1,4 +1,4 @@
-/** Registers the node, keeps its status true and its lease alive. Works as long as the API server answers. */
+/** Registers the node, and keeps its status current and its Lease renewed while the API server answers. */
 
 import { type Lease, leaseResource, nodeLeaseNamespace } from '../api/coordination/v1/lease.ts';
 import { type Node, nodeResource } from '../api/core/v1/node.ts';
@@ -49,7 +49,7 @@ export interface NodeAgentOptions {
   readonly server?: { readonly port: number };
   /** Called when its Node is there and its own, each time it has made sure of that. */
   readonly onRegistered?: () => void;
-  /** Called when the API server has been told that pods can run here, the first time and perhaps again. */
+  /** Called when the Node's status says that pods can run here; perhaps more than once. */
   readonly onReady?: () => void;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: NonNullable<NonNullable<Node['spec']>['taints']>;

@@ -1,6 +1,7 @@
 /**
  * What a pod has on disk: <data>/pods/<uid>/ with its hosts and resolv.conf, its emptyDirs and its containers'
- * termination messages; <data>/volume-subpaths/<uid>/ with the parts of volumes that its containers have. Every step is safe to repeat; removal never leaves the pod's own directory.
+ * termination messages; <data>/volume-subpaths/<uid>/ with the parts of volumes that its containers have. Every step is
+ * safe to repeat; removal never leaves the pod's own directory.
  */
 import { chmod, chown, mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -74,8 +75,9 @@ export class PodFiles {
   }
 
   /**
-   * The container's mounts, parts of volumes made and mounted by themselves. Throws VolumeError, and ContainerConfigError
-   * for a part that there cannot be. Why is for this machine's log alone: it would tell of the machine's files.
+   * The container's mounts, parts of volumes made and mounted by themselves. Throws VolumeError, and
+   * ContainerConfigError for a part that there cannot be. Why is for this machine's log alone: it would tell of the
+   * machine's files.
    */
   async containerMounts(
     pod: Pod,

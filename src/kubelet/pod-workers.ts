@@ -30,7 +30,7 @@ export class PodWorkers {
     this.#worker(uid).update(pod, end);
   }
 
-  /** Ends a pod for good; resolves when nothing of it runs any more, at once for one that is not here. */
+  /** Ends a pod for good; resolves when nothing of it runs any more, at once for a pod that is not here. */
   async end(uid: string, end: PodEnd): Promise<void> {
     await this.#workers.get(uid)?.end(end);
   }

@@ -38,7 +38,7 @@ export interface KubeletServerOptions {
   readonly pods: () => readonly Pod[];
   readonly observe: (uid: string) => ObservedPod;
   readonly nodeIP: string;
-  /** Told the port once it listens: of use when `port` is 0. */
+  /** Called with the port once it listens: of use when `port` is 0. */
   readonly onListening?: (port: number) => void;
 }
 
@@ -55,7 +55,7 @@ export async function serveKubelet(options: KubeletServerOptions, signal: AbortS
       requestCert: true,
       rejectUnauthorized: true,
       maxHeaderSize: maxPassedOnHeaderBytes,
-      // Everything else is answered as if nobody had asked for another protocol.
+      // Everything else is answered as if the request had no upgrade.
       shouldUpgradeCallback: ({ url = '' }) =>
         /^\/(exec|attach|portForward|connect|containerLogs)\//.test(url),
     },

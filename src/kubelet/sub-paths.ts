@@ -39,8 +39,8 @@ export interface SubPath {
 }
 
 /**
- * Mounts a part of a volume; a directory that is not there is made, with the mode of the volume. What was mounted at the
- * target before is replaced. Rejects for a path that is not, or not any more, within the volume.
+ * Mounts a part of a volume; a directory that is not there is made, with the mode of the volume. What was mounted at
+ * the target before is replaced. Rejects for a path that is not, or not any more, within the volume.
  */
 export async function mountSubPath({ volumePath, subPath, target }: SubPath, exec: Exec): Promise<void> {
   await using file = await openWithin(await realpath(volumePath), subPath);
@@ -57,8 +57,8 @@ export async function mountSubPath({ volumePath, subPath, target }: SubPath, exe
 }
 
 /**
- * The kernel binds directories to directories, anything else to a file. A container may have made one of the other since it
- * last started, so what is left of the mount before it may have to go.
+ * The kernel binds directories to directories, anything else to a file. A container may have made one of the other
+ * since it last started, so what is left of the mount before it may have to go.
  */
 async function makeMountPoint(target: string, isDirectory: boolean): Promise<void> {
   const left = await lstat(target).catch((error: NodeJS.ErrnoException) => {

@@ -13,7 +13,7 @@ export interface NetworkNames {
   readonly vxlanLink: string;
   /** The nft table that guards that link. */
   readonly vxlanTable: string;
-  /** Marks our routes to other nodes: a number of rt_protos that nobody else uses. */
+  /** The protocol of our routes to other nodes: a number that is not in rt_protos. */
   readonly routeProtocol: number;
 }
 
@@ -30,7 +30,7 @@ export const defaultNames: NetworkNames = {
 export const gateway = '169.254.1.1';
 const gatewayMac = 'ee:ee:ee:ee:ee:ee';
 
-/** The host's end of a pod's link: at most 15 characters, and told from the address alone. */
+/** The host's end of a pod's link: at most 15 characters, made of the address alone. */
 export function linkName(ip: string, { linkPrefix }: NetworkNames = defaultNames): string {
   return `${linkPrefix}${hexOfIPv4(ip)}`;
 }
@@ -95,7 +95,9 @@ ${sorted
 export const renderRemoval = ({ table }: NetworkNames = defaultNames) =>
   `add table ip ${table}\ndelete table ip ${table}\n`;
 
-/** For `ip -batch` on the host: makes the link with its far end already in the pod. Without an MTU it is the kernel's. */
+/**
+ * For `ip -batch` on the host: makes the link with its far end already in the pod. Without an MTU it is the kernel's.
+ */
 export function renderHostLink(
   ip: string,
   pid: number,

@@ -7,7 +7,7 @@ import type { Difference } from './element-table.ts';
 /** Arguments of conntrack(8) for each set of flows to forget. */
 export function staleFlows({ removed, added }: Difference): readonly (readonly string[])[] {
   const gone = [...removed.endpoints, ...removed['node-port-endpoints']];
-  // A client that called while nobody answered has a flow that was never translated.
+  // A client that sent while there was no endpoint has a flow that was never translated.
   const answered = (['services', 'node-ports'] as const).flatMap((name) =>
     [...added[name].keys()].filter((key) => !removed[name].has(key)),
   );

@@ -46,8 +46,8 @@ function holderIn(file: string): number | undefined {
 }
 
 /**
- * The id of the process that holds the lock of the file. A process writes its id right after it has got the lock, so this
- * waits for that, at most a second; undefined when there is no id by then.
+ * The id of the process that holds the lock of the file. A process writes its id right after it has got the lock, so
+ * this waits for that, at most a second; undefined when there is no id by then.
  */
 export async function holderOnceWritten(file: string): Promise<number | undefined> {
   const found = new AbortController();

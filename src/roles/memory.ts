@@ -21,8 +21,8 @@ export function keepMemorySmall(settle = settleMs): void {
 }
 
 /**
- * A full collection frees buffers. What TLS holds for a connection goes when that ends, and a server that has nothing to do
- * then collects nothing for long. There is no asking how much is free: to give back nothing takes a millisecond.
+ * A full collection frees buffers. What TLS holds for a connection goes when that ends, and a server that has nothing
+ * to do then collects nothing for long. There is no asking how much is free: to give back nothing takes a millisecond.
  */
 function giveBackWhatIsFreed(settle: number): void {
   let trim: (() => void) | undefined;

@@ -23,7 +23,7 @@ export async function firstPage(store: Store, prefix: string, limit: number): Pr
   }
 }
 
-/** The oldest revision that can be read; of a read etcd does not tell it, of a watch it does. */
+/** The oldest revision that can be read; etcd reports it for a watch that fails, and not for a read. */
 async function oldestKept(store: Store, prefix: string, gone: number): Promise<number | undefined> {
   const enough = new AbortController();
   try {

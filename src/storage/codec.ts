@@ -22,7 +22,9 @@ export function encodeObject(object: KubeObject): Buffer {
   return Buffer.from(JSON.stringify({ apiVersion, kind, metadata: meta, ...rest }));
 }
 
-/** A fresh, mutable object with `metadata.resourceVersion` filled in. Throws SyntaxError on bytes that hold no object. */
+/**
+ * A fresh, mutable object with `metadata.resourceVersion` filled in. Throws SyntaxError on bytes that hold no object.
+ */
 export function decodeObject(bytes: Uint8Array, revision: number): KubeObject {
   const object = JSON.parse(
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(),

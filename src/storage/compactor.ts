@@ -10,7 +10,7 @@ export interface CompactorOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** History younger than this is kept, 5 minutes unless told (the kube-apiserver's --etcd-compaction-interval). */
+  /** History younger than this is kept, 5 minutes by default (the kube-apiserver's --etcd-compaction-interval). */
   readonly retentionMs?: number;
 }
 

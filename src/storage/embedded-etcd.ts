@@ -1,6 +1,6 @@
 /**
  * etcd as a supervised child of this process, for a cluster with one master. It listens on unix sockets in a
- * directory only this user can enter, so nobody else on the machine reaches it, and on no network port at all.
+ * directory that only this user can enter, so other users of the machine cannot reach it, and on no network port.
  *
  * - It is started again, with growing delay, whenever it ends while it should run.
  * - It ends with this process, also when that is killed (etcd-process.ts). One that does not, because it is frozen or
@@ -25,7 +25,7 @@ export interface EmbeddedEtcdOptions {
   readonly earlierBinary: string;
   /** Holds the data, the sockets and the log; made with mode 0700. */
   readonly dataDir: string;
-  /** Bytes the database may grow to; 2 GiB unless told. */
+  /** Bytes the database may grow to; 2 GiB by default. */
   readonly quotaBytes?: number;
   readonly log: Logger;
   readonly clock: Clock;
@@ -54,9 +54,10 @@ const stopMs = 5000;
 const firstStartMs = 30_000;
 
 /**
- * Resolves once the first process is started; etcd answers some 300 ms later, which connectEtcd waits for. The very first
- * time it resolves when etcd has answered; data of an earlier etcd are taken over before. Rejects when they cannot be, when
- * `binary` is not there, when a living master uses `dataDir`, and with the signal's reason when that aborts before.
+ * Resolves once the first process is started; etcd answers some 300 ms later, which connectEtcd waits for. The very
+ * first time it resolves when etcd has answered; data of an earlier etcd are taken over before. Rejects when they
+ * cannot be, when `binary` is not there, when a living master uses `dataDir`, and with the signal's reason when that
+ * aborts before.
  */
 export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<EmbeddedEtcd> {
   const { clock, signal } = options;
@@ -112,7 +113,7 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
   };
 }
 
-/** Ends what a killed master left behind; rejects when its master lives. */
+/** Ends the etcd that a killed master left behind; rejects when its master still runs. */
 async function endLeftovers(dataDir: string, log: Logger, clock: Clock): Promise<void> {
   for (const wanted of leftoverArguments(dataDir)) {
     for (const pid of await processesWithArguments(wanted)) {

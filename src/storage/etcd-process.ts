@@ -15,7 +15,7 @@ export interface EtcdCommand {
   readonly dataDir: string;
   /** Its data directory. */
   readonly data: string;
-  /** Bytes the database may grow to; 2 GiB unless told. */
+  /** Bytes the database may grow to; 2 GiB by default. */
   readonly quotaBytes?: number;
   /** How long it may take to end when it is asked to; then it is killed. */
   readonly stopMs: number;
@@ -33,8 +33,8 @@ export const memberName = 'minik8s';
 export const peerUrl = `unix://${peerSocket}`;
 
 /**
- * Runs etcd until it ends or the signal aborts; tells how it ended. To be called in the main thread: when the thread that
- * started etcd ends, the kernel ends etcd.
+ * Runs etcd until it ends or the signal aborts; tells how it ended. To be called in the main thread: when the thread
+ * that started etcd ends, the kernel ends etcd.
  */
 export async function runEtcd(
   command: EtcdCommand,
@@ -53,7 +53,7 @@ export async function runEtcd(
     stdio: ['ignore', output.fd, output.fd],
     // Its own process group: Ctrl-C reaches the master alone, which then ends etcd after its last write.
     detached: true,
-    // Its collector runs when garbage is half of what lives, not as much again: 1,000 nodes renew 100 Leases a second.
+    // Its collector runs when the heap has grown by half, not doubled: 1,000 nodes renew 100 Leases a second.
     env: { GOGC: '50' },
   });
   const exited = new Promise<string>((resolve) => {
@@ -86,7 +86,9 @@ export async function lastOutput(dataDir: string): Promise<EtcdEnd> {
   return readEtcdOutput(await readFile(logFile(dataDir), 'utf8').catch(errorMessage));
 }
 
-/** Where clients reach it. `descriptor` is of `dataDir`, open: a path too long for a socket's address goes through it. */
+/**
+ * Where clients reach it. `descriptor` is of `dataDir`, open: a path too long for a socket's address goes through it.
+ */
 export function socketAddress(dataDir: string, descriptor: number): string {
   const socket = path.join(dataDir, clientSocket);
   return socket.length > longestSocketPath ? `/proc/self/fd/${descriptor}/${clientSocket}` : socket;
@@ -106,7 +108,7 @@ function etcdArguments({ data, quotaBytes, clock }: EtcdCommand): string[] {
     `--listen-peer-urls=${peerUrl}`,
     `--initial-advertise-peer-urls=${peerUrl}`,
     `--initial-cluster=${memberName}=${peerUrl}`,
-    // Only read when the data directory is new: a wiped database is then told from the one before it.
+    // Only read when the data directory is new: it distinguishes a wiped database from the one before it.
     `--initial-cluster-token=${clock.now()}`,
     `--quota-backend-bytes=${quotaBytes ?? 2 ** 31}`,
     '--auto-compaction-mode=periodic',
@@ -138,7 +140,7 @@ export interface ServingOptions {
 }
 
 /**
- * Resolves when etcd has a leader and reads from it, all of its log applied. It tells nobody when that begins, so it is
+ * Resolves when etcd has a leader and reads from it, all of its log applied. There is no notice of that, so it is
  * asked. Rejects with its last answer after `limitMs`, and with the signal's reason.
  */
 export async function untilServing({

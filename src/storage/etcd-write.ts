@@ -49,7 +49,7 @@ export interface WriterOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Told of every answer, so that the store knows the highest revision. */
+  /** Called with every answer, so that the store knows the highest revision. */
   readonly onAnswer: (header: ResponseHeader) => void;
   /** The highest revision any answer has carried. */
   readonly lastRevision: () => number;

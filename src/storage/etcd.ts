@@ -42,13 +42,13 @@ export interface EtcdOptions {
   readonly clock: Clock;
   readonly random: Random;
   /**
-   * How often a silent connection is probed, 6000 ms unless told; it is given up after half as long without an
+   * How often a silent connection is probed, 6000 ms by default; it is given up after half as long without an
    * answer. etcd drops clients that probe more often than its --grpc-keepalive-min-time (5 s unless set).
    */
   readonly keepaliveMs?: number;
-  /** How long one call may take; 5000 ms unless told. */
+  /** How long one call may take; 5000 ms by default. */
   readonly attemptMs?: number;
-  /** How long to go on before StoreUnavailableError; 15,000 ms unless told. */
+  /** How long to go on before StoreUnavailableError; 15,000 ms by default. */
   readonly settleMs?: number;
 }
 

@@ -73,9 +73,9 @@ export interface Store {
   /** Compare-and-delete; rejects as `update` does. Resolves to the revision of the deletion. */
   delete(key: string, expectedRevision: number, claims?: Claims): Promise<number>;
   /**
-   * All writes under `prefix` (which ends in `/`) with a revision greater than `after`, each exactly once and in order, across lost
-   * connections and restarts of the store. Ends when the signal aborts; throws CompactedError when the history
-   * after `after` is no longer there.
+   * All writes under `prefix` (which ends in `/`) with a revision greater than `after`, each exactly once and in order,
+   * across lost connections and restarts of the store. Ends when the signal aborts; throws CompactedError when the
+   * history after `after` is no longer there.
    */
   watch(prefix: string, after: number, signal: AbortSignal): AsyncIterable<WatchBatch>;
   /** Asks every open watch for a batch that says how far it has come. */
@@ -120,7 +120,7 @@ export class ClaimLostError extends Error {
 
 export class CompactedError extends Error {
   override readonly name = 'CompactedError';
-  /** The oldest revision that can still be read, when the store tells it. */
+  /** The oldest revision that can still be read, where the store reports it. */
   readonly compactRevision: number | undefined;
   constructor(message: string, compactRevision: number | undefined) {
     super(message);

@@ -54,7 +54,7 @@ export function leftoverArguments(dataDir: string): readonly (readonly [string, 
   return [ownArguments(dataOf(dataDir)), ownArguments(newOf(dataDir)), ['restore', newOf(dataDir)]];
 }
 
-/** Says that this etcd reads `data`, wherever it is moved to. To be called before anything is kept that it made. */
+/** Records that this etcd reads `data`, wherever it is moved to. To be called before anything that it made is kept. */
 export async function markFormat(dataDir: string, data = dataOf(dataDir)): Promise<void> {
   await replaceFile(formatOf(dataDir), await identity(data), { mode: 0o600 });
 }
@@ -67,15 +67,17 @@ async function isMarked(dataDir: string): Promise<boolean> {
   return marked === (await identity(dataOf(dataDir)));
 }
 
-/** A file system gives the number of a directory that was removed to the next one, so when it was made counts as well. */
+/**
+ * A file system gives the number of a directory that was removed to the next one, so when it was made counts as well.
+ */
 async function identity(directory: string): Promise<string> {
   const { ino, birthtimeNs } = await stat(directory, { bigint: true });
   return `inode ${ino} made ${birthtimeNs}\n`;
 }
 
 /**
- * Does nothing unless the data are of an earlier etcd. Rejects with one line that says what to do, the data as they were, when
- * they cannot be taken over; and with the signal's reason.
+ * Does nothing unless the data are of an earlier etcd. Rejects with one line that says what to do, the data as they
+ * were, when they cannot be taken over; and with the signal's reason.
  */
 export async function takeOverData(options: TakeOverOptions): Promise<void> {
   const { dataDir, log, signal } = options;
@@ -102,8 +104,8 @@ export async function takeOverData(options: TakeOverOptions): Promise<void> {
 }
 
 /**
- * An empty directory, made by hand, is not data that are damaged. One that holds anything stays. Resolves to whether it is a
- * mount point: the kernel says so before it looks for content.
+ * An empty directory, made by hand, is not data that are damaged. One that holds anything stays. Resolves to whether it
+ * is a mount point: the kernel says so before it looks for content.
  */
 function removeIfEmpty(data: string): Promise<boolean> {
   return rmdir(data).then(
@@ -221,8 +223,8 @@ async function freeName(dataDir: string): Promise<string> {
 }
 
 /**
- * Each step is on disk before the next, so a start after any of them goes on there. Resolves to where the earlier data are
- * kept; undefined when a start before this one had moved them.
+ * Each step is on disk before the next, so a start after any of them goes on there. Resolves to where the earlier data
+ * are kept; undefined when a start before this one had moved them.
  */
 async function changePlaces({ dataDir, directory }: TakeOverOptions): Promise<string | undefined> {
   const [data, ready] = [dataOf(dataDir), readyOf(dataDir)];

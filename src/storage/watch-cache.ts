@@ -2,8 +2,8 @@
  * The watch cache: one list and one watch of the store serve every reader and watcher of the API. See cache.ts.
  *
  * `run` lists (a little of the past: cache-start.ts), applies the watch, and resumes it by itself; only when the store
- * no longer has the history does it list again. Then the difference is applied without events, and watchers whose part changed are told to list
- * again, since what happened in between is not known.
+ * no longer has the history does it list again. Then the difference is applied without events, and watchers whose part
+ * changed are told to list again, since what happened in between is not known.
  */
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep, type Timer } from '../base/clock.ts';
@@ -29,7 +29,7 @@ export interface WatchCacheOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly history?: HistoryLimits;
-  /** Bytes of JSON whose decoded form may be kept; 8 MiB unless told. */
+  /** Bytes of JSON whose decoded form may be kept; 8 MiB by default. */
   readonly decodedBytes?: number;
 }
 
@@ -64,7 +64,7 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
   const watchers = new Watchers(clock, log);
   const waiters = new Set<Waiter>();
   const synced = Promise.withResolvers<void>();
-  // Whoever does not wait for it must not end the process by it.
+  // An unhandled rejection would end the process.
   synced.promise.catch(() => undefined);
   let revision = 0;
   let stopped = false;
@@ -111,7 +111,7 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
       history.add(made, now);
       applied.push(made);
     }
-    // Before the watchers hear of it, whoever waits for a revision must be able to read it.
+    // Readers that wait for a revision must be able to read it before watchers get its event.
     revision = reached;
     watchers.publish(applied, revision);
     advance();

@@ -14,7 +14,7 @@ import { waitFor } from './harness/wait-for.ts';
 
 await lockMachine();
 
-test('clients nobody changed for it: kubectl and @kubernetes/client-node', async (context) => {
+test('unmodified clients: kubectl and @kubernetes/client-node', async (context) => {
   const tokens = join(makeDirectory('minik8s-e2e-tokens-'), 'tokens.csv');
   context.after(() => rmSync(dirname(tokens), { recursive: true }));
   writeFileSync(tokens, 'k33p-out,robot,u1,system:masters\nn0-rights,guest,u2\n', { mode: 0o600 });

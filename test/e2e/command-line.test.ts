@@ -25,7 +25,7 @@ test('one file alone answers, without PATH, home or network, whatever NODE_OPTIO
   assert.equal(run(alone, ['--version']).stdout, stdout);
 });
 
-test('the version is told without loading the rest', () => {
+test('version is printed without loading the application', () => {
   const fastest = new Map<string, number>();
   const commands = [['version'], ['up', '--help']];
   // Each in turn, so that a busy machine is as busy for one as for the other.
@@ -41,7 +41,7 @@ test('the version is told without loading the rest', () => {
   assert.ok(version < up / 2, `${version} ms, and with everything loaded ${up} ms`);
 });
 
-test('the one file has the licences of what is in it', () => {
+test('the executable has the licences of what is in it', () => {
   const { status, stdout } = run(built, ['licenses']);
   assert.equal(status, 0);
   assert.match(stdout, /\n@kubernetes\/client-node [\d.]+\n\nApache License/);

@@ -246,7 +246,7 @@ test('cluster DNS while no master answers, of another domain at another address'
   );
 });
 
-test('a name server that listens on every address is told, and nothing is left', async (context) => {
+test('a name server that listens on every address is reported, and nothing is left behind', async (context) => {
   const host = await Host.start(context, { images: [] });
   const cluster = await Cluster.start(context, { host, stopped: true });
   const release = await host.take('53');

@@ -20,7 +20,7 @@ function connectTo(etcd: EtcdCluster, members: readonly number[]): Promise<Store
   });
 }
 
-test('who only watches, at a member that is parted from the others, hears of what they write', async (context) => {
+test('a client that only watches at a partitioned etcd member receives what the others write', async (context) => {
   const hosts = await Hosts.start(context, 3, { docker: false });
   const etcd = EtcdCluster.over(hosts.all);
   await etcd.start();

@@ -9,7 +9,7 @@ import { end, Host } from './harness/host.ts';
 import { kubectlFor } from './harness/kubectl.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-test('masters on an etcd of somebody else’s, over TLS', async (context) => {
+test('masters on an external etcd, over TLS', async (context) => {
   const host = await Host.start(context);
   const etcd = new ExternalEtcd(host);
   await etcd.makeCertificates();

@@ -11,7 +11,7 @@ import { kubectlFor } from './harness/kubectl.ts';
 import { Role } from './harness/role.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-test('an API server that says nothing any more is left for the next', async (context) => {
+test('a node uses the next API server when one no longer answers', async (context) => {
   const hosts = await Hosts.start(context, 2, { images: [] });
   const [plane, worker] = [hosts.at(0), hosts.at(1)];
   const etcd = EtcdCluster.on(plane);

@@ -21,7 +21,7 @@ async function containersOf(pods: readonly V1Pod[]): Promise<string[]> {
 
 await lockMachine();
 
-test('what is killed comes back, and what is not goes on', async (context) => {
+test('killed parts come back, and the others go on', async (context) => {
   const cluster = await Cluster.start(context);
   const { kubectl } = cluster;
   await deployHello(cluster);

@@ -174,7 +174,7 @@ test('a machine joins with one file, works, is taken out and forgotten', async (
   });
 });
 
-test('why a machine cannot join is said in one line, and nothing is left', async (context) => {
+test('a machine that cannot join says why in one line, and leaves nothing behind', async (context) => {
   const cluster = await MultiCluster.start(context, { hosts: 2, nodes: [0] });
   const host = cluster.hosts.at(1);
   const dataDir = join(host.directory, 'node');

@@ -37,7 +37,7 @@ async function writtenAfter(store: Store, revision: number, last: string): Promi
   return names;
 }
 
-test('what a leader had sent before it froze does not happen once another leads', async (context) => {
+test('writes that a leader sent before it froze fail once another master leads', async (context) => {
   const hosts = await Hosts.start(context, 3, { docker: false });
   const etcd = EtcdCluster.over(hosts.all);
   await etcd.start();

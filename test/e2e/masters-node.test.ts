@@ -11,7 +11,7 @@ import { Master, ready } from './harness/masters.ts';
 import { Role } from './harness/role.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-test('a node works on while any master answers, and while none does', async (context) => {
+test('a node goes on working while any master answers, and while none does', async (context) => {
   const host = await Host.start(context);
   const etcd = EtcdCluster.on(host);
   await etcd.start();

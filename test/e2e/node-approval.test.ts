@@ -6,7 +6,7 @@ import { Host } from './harness/host.ts';
 import { MultiCluster } from './harness/multi-cluster.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-test('machines that join by a person’s word', async (context) => {
+test('machines that join by approval of an administrator', async (context) => {
   const cluster = await MultiCluster.start(context, {
     hosts: 2,
     nodes: [],

@@ -10,7 +10,7 @@ import { waitFor } from './harness/wait-for.ts';
 
 const samples = join(import.meta.dirname, '../../samples/hello');
 
-test('what becomes of pods when their node is emptied, stopped, alone, or goes down', async (context) => {
+test('pods when their node is drained, stopped, cut off, or shut down', async (context) => {
   const cluster = await MultiCluster.start(context, {
     hosts: 3,
     nodes: [1, 2],

@@ -13,6 +13,15 @@ const named: readonly (readonly [tests: RegExp, cause: string])[] = [
   [/^\[sig-node\] Probing container/, 'probes are passed over'],
   [/^\[sig-node\] Ephemeral Containers/, 'ephemeral containers are not served'],
   [/ReplicationController/, 'nothing acts on replicationcontrollers'],
+  [
+    /^\[sig-auth\] ServiceAccounts should (allow opting out|create a serviceAccountToken|mount an API token)/,
+    'tokens of ServiceAccounts are not served',
+  ],
+  [/^\[sig-api-machinery\] Aggregator /, 'aggregated API servers are not served'],
+  [
+    /^\[sig-api-machinery\] Servers with support for API chunking /,
+    'the history that the test waits for was not yet compacted after ten minutes',
+  ],
   [/kube-root-ca\.crt/, 'no controller makes kube-root-ca.crt'],
   [/backend which does not implement metadata/, 'selfsubjectaccessreviews are not served'],
 ];

@@ -45,7 +45,7 @@ export interface PodMemory {
   readonly stopping: ReadonlyMap<string, number>;
   /** By container id. */
   readonly terminationMessages: ReadonlyMap<string, string>;
-  /** Nothing is left of a pod in deletion, and the API server, if it had it, has been told. */
+  /** Nothing is left of a pod in deletion, and the API server, if it had the pod, knows. */
   readonly reportedGone: boolean;
   /** Set once this node has decided to end the pod. */
   readonly end?: PodEnd | undefined;
@@ -61,7 +61,7 @@ export type PodAction =
       readonly attempt: number;
       readonly crashes: number;
     }
-  /** Asks the container to stop; a later plan kills it when it has not. */
+  /** Asks the container to stop; a later plan kills it when it has not stopped. */
   | {
       readonly type: 'terminateContainer';
       readonly id: string;

@@ -21,7 +21,7 @@ export function refusalOf(
   }
   const wanted = new Map([['pods', 1], ...podRequests(pod)]);
   for (const [resource, requested] of wanted) {
-    // Nobody tells the agent what there is of it; the scheduler has counted it.
+    // The agent does not know how much there is of it; the scheduler has counted it.
     if (isExtended(resource) && !allocatable.has(resource)) continue;
     const [taken, capacity] = [used.get(resource) ?? 0, allocatable.get(resource) ?? 0];
     if (requested === 0 || taken + requested <= capacity) continue;

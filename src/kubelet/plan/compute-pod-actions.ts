@@ -183,7 +183,7 @@ function planStart(
     type: 'startContainer',
     name: wanted.name,
     sandboxId,
-    // One that was created and never started (the agent died in between) is removed and made again.
+    // A container that was created and never started (the agent ended in between) is removed and created again.
     attempt: exited ? exited.attempt + 1 : (previous?.attempt ?? 0),
     crashes: exited && !changed ? crashesOf(exited) + 1 : 0,
   });

@@ -77,7 +77,7 @@ const beforeStart = (pod: Pod) => ({
   reason: initContainersOf(pod.spec).length > 0 ? 'PodInitializing' : 'ContainerCreating',
 });
 
-/** Behind init containers it waits for those, whatever they wait for. */
+/** A container behind init containers waits for those, whatever they wait for. */
 function whyNotStarted(pod: Pod): NonNullable<ReportedState['waiting']> {
   return initContainersOf(pod.spec).length > 0 ? beforeStart(pod) : (holdOf(pod) ?? beforeStart(pod));
 }

@@ -43,7 +43,9 @@ export function resolveEnv(
   return env;
 }
 
-/** `$(NAME)` becomes the variable, `$$` a dollar; what is not a variable stays (third_party/forked/golang/expansion). */
+/**
+ * `$(NAME)` becomes the variable, `$$` a dollar; what is not a variable stays (third_party/forked/golang/expansion).
+ */
 export function expand(text: string, lookUp: (name: string) => string | undefined): string {
   return text.replaceAll(/\$(?:\$|\(([^)]*)\))/g, (whole, name: string | undefined) =>
     name === undefined ? '$' : (lookUp(name) ?? whole),

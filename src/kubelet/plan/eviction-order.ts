@@ -8,13 +8,13 @@ import { type Shortage, shortageText, size } from './eviction-thresholds.ts';
 
 export interface EvictionCandidate {
   readonly pod: Pod;
-  /** Of what the node is short of, by container; undefined when it cannot be told. */
+  /** Of what the node is short of, by container; undefined when it cannot be measured. */
   readonly usage: ReadonlyMap<string, number> | undefined;
 }
 
 export const isCritical = (pod: Pod): boolean => priorityOf(pod) >= criticalPriority;
 
-/** Pods that may be evicted: they have not ended, nobody ends them already, and the system can do without them. */
+/** Pods that may be evicted: they have not ended, are not being ended, and are not critical to the system. */
 export const evictable = (pods: readonly Pod[]): readonly Pod[] =>
   pods.filter(
     (pod) =>
@@ -51,7 +51,9 @@ export function evictionOrder(
 const totalOf = (usage: EvictionCandidate['usage']) =>
   [...(usage?.values() ?? [])].reduce((sum, amount) => sum + amount, 0);
 
-/** Why the pod goes, in upstream's words. It goes at once: what is short would be gone before a grace period is over. */
+/**
+ * Why the pod goes, in upstream's words. It goes at once: what is short would be gone before a grace period is over.
+ */
 export function evictionOf({ pod, usage }: EvictionCandidate, shortage: Shortage): PodEnd {
   const { resource } = shortage;
   const containers = pod.spec.containers.flatMap((container) => {

@@ -117,7 +117,7 @@ export function shortagesOf(usage: NodeUsage, thresholds: readonly Threshold[]):
     const { signal } = wanted;
     const { pressure, resource, of } = measures[signal];
     const measured = of(usage);
-    // A file system without inodes of its own, or one that says nothing, is short of nothing.
+    // A file system that does not count inodes, or reports nothing, is short of nothing.
     if (!measured || measured.size <= 0) return [];
     const threshold = 'fraction' in wanted ? Math.floor(measured.size * wanted.fraction) : wanted.amount;
     const { available } = measured;

@@ -26,7 +26,9 @@ type ContainerPort = NonNullable<Container['ports']>[number];
 const portsOf = ({ containers }: Pod['spec']): readonly ContainerPort[] =>
   containers.flatMap(({ ports = [] }) => ports);
 
-/** Pods have IPv4 addresses, so nothing leads into one from an address of IPv6. What is no address is not all of them. */
+/**
+ * Pods have IPv4 addresses, so nothing leads into one from an address of IPv6. What is no address is not all of them.
+ */
 function portsAt({ protocol, hostIP, hostPort }: ContainerPort): readonly WantedPort[] {
   if (!hostPort) return [];
   const everywhere = { protocol, hostIP: '', hostPort };

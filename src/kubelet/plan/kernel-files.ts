@@ -10,7 +10,10 @@ export function memoryInfo(text: string): { readonly size: number; readonly avai
   return { size, available };
 }
 
-/** `memory.max` or `memory.limit_in_bytes`; undefined when there is no limit, which v1 says by a number beyond all memory. */
+/**
+ * `memory.max` or `memory.limit_in_bytes`; undefined when there is no limit, which v1 says by a number beyond all
+ * memory.
+ */
 export function memoryLimit(text: string): number | undefined {
   const limit = Number(text.trim() || Number.NaN);
   return Number.isFinite(limit) && limit < 2 ** 60 ? limit : undefined;
@@ -23,7 +26,9 @@ export function inactiveFileBytes(text: string): number {
   return Number(total ?? own ?? 0);
 }
 
-/** Of /proc/PID/cgroup: where below /sys/fs/cgroup the memory of the process is counted; v1 first, where there is one. */
+/**
+ * Of /proc/PID/cgroup: where below /sys/fs/cgroup the memory of the process is counted; v1 first, where there is one.
+ */
 export function cgroupPaths(text: string): readonly string[] {
   const v1 = /^\d+:(?:[^:\n]*,)?memory(?:,[^:\n]*)?:(.*)$/m.exec(text)?.[1];
   const v2 = /^\d+::(.+)$/m.exec(text)?.[1];

@@ -70,7 +70,7 @@ function pressureCondition(type: Pressure, { pressures, unmeasured = '' }: NodeH
   return { type, status: pressures[type] ? 'True' : 'False', reason, message };
 }
 
-/** What an event calls the change, such as NodeHasDiskPressure; undefined when there is none to tell. */
+/** The reason of the event for a change, such as NodeHasDiskPressure; undefined without a change. */
 export function pressureEvent(
   type: Pressure,
   before: readonly Condition[],

@@ -141,8 +141,8 @@ export function computeNodeStatus(input: NodeInput, previous: Node['status']): N
 }
 
 /**
- * A merge patch that makes `previous` the status. It leaves capacity that others advertise as it is on the server, where it
- * may have changed, and takes from `allocatable` what is no longer in the capacity.
+ * A merge patch that makes `previous` the status. It leaves capacity that others advertise as it is on the server,
+ * where it may have changed, and takes from `allocatable` what is no longer in the capacity.
  */
 export function nodeStatusPatch(status: NodeStatus, previous: Node['status']): object {
   const { capacity = {}, allocatable = {} } = status;

@@ -15,7 +15,10 @@ export interface ShutdownPhase {
   readonly pods: readonly { readonly uid: string; readonly end: PodEnd }[];
 }
 
-/** What it takes at most to kill what did not end by itself and to say so, out of a phase's own time; half of a short one. */
+/**
+ * What it takes at most to kill what did not end by itself and to say so, out of a phase's own time; half of a short
+ * one.
+ */
 const reportMs = 2_000;
 
 export const shutdownMessage = 'Pod was terminated in response to imminent node shutdown.';

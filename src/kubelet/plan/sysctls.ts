@@ -4,7 +4,7 @@ import type { Pod } from '../../api/core/v1/pod.ts';
 type Namespace = 'Net' | 'IPC';
 
 /**
- * Those that cannot harm other pods or the node, which upstream allows without being told. All are of a namespace
+ * Those that cannot harm other pods or the node, which upstream allows by default. All are of a namespace
  * since Linux 4.15.
  */
 const safe: ReadonlyMap<string, Namespace> = new Map([

@@ -68,7 +68,8 @@ export function volumePlan(volume: Volume, podDirectory: string): VolumePlan {
 }
 
 /**
- * How many bytes a volume in memory may hold: what the pod's containers may use together, and no more than its own limit
+ * How many bytes a volume in memory may hold: what the pod's containers may use together, and no more than its own
+ * limit
  * (upstream: calculateEmptyDirMemorySize). A pod in which somebody has no limit may use what pods may have of the node.
  */
 export function memoryVolumeBytes(pod: Pod, sizeLimit: string | undefined, allocatableBytes: number): number {
@@ -80,7 +81,7 @@ export function memoryVolumeBytes(pod: Pod, sizeLimit: string | undefined, alloc
   return Math.min(allocatableBytes, together, own);
 }
 
-/** A limit of nothing is none. */
+/** A limit of zero counts as no limit. */
 const bytesOf = (sizeLimit: string) => quantityValue(parseQuantity(sizeLimit)) || Infinity;
 
 export interface LimitedVolume {

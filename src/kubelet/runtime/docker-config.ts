@@ -157,7 +157,9 @@ export function containerOptions(
  */
 const inShimOf = (id: string): object => ({ Annotations: { 'io.containerd.runc.v2.group': id } });
 
-/** No propagation, although dockerode's type wants one: a volume that has Docker's own directory in it needs another. */
+/**
+ * No propagation, although dockerode's type wants one: a volume that has Docker's own directory in it needs another.
+ */
 const notBelow = { ReadOnlyNonRecursive: true } as unknown as Docker.MountSettings['BindOptions'];
 
 /** What is mounted below a read-only volume stays writable, as in Kubernetes: from Docker 25 on that has to be said. */

@@ -51,8 +51,8 @@ async function exitStatus(exec: Docker.Exec, clock: Clock): Promise<number> {
 }
 
 /**
- * Resolves when the container's first process has ended. Rejects with Conflict when it had ended before, so that a client
- * such as `kubectl run -i` reads the log instead of missing the output.
+ * Resolves when the container's first process has ended. Rejects with Conflict when it had ended before, so that a
+ * client such as `kubectl run -i` reads the log instead of missing the output.
  */
 export async function attachTo(
   container: Docker.Container,
@@ -134,14 +134,14 @@ async function* asStdout(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Outpu
   for await (const data of chunks) yield { stream: 'stdout', data };
 }
 
-/** Resolves when more may be written; what nobody reads (any more) is dropped. */
+/** Resolves when more may be written; without a reader the data is dropped. */
 async function write(target: Writable | undefined, data: Uint8Array): Promise<void> {
   if (!target || target.destroyed || target.writableEnded) return;
   if (target.write(data)) return;
   const settled = new AbortController();
   const { signal } = settled;
   await Promise.race([once(target, 'drain', { signal }), once(target, 'close', { signal })])
-    // A stream that breaks has nobody who reads.
+    // A broken stream has no reader.
     .catch(() => undefined)
     .finally(() => settled.abort());
 }

@@ -57,7 +57,7 @@ export interface ContainerState {
   readonly error: string;
   /** Where on this machine the container's termination message is; '' when there is none. */
   readonly terminationMessageFile: string;
-  /** Seconds between the request to stop and the kill, for a container whose pod nobody knows any more. */
+  /** Seconds between the request to stop and the kill, for a container whose pod is no longer known. */
   readonly gracePeriodSeconds: number;
 }
 
@@ -91,7 +91,7 @@ export interface ContainerResources {
   readonly oomScoreAdj: number;
 }
 
-/** What the engine confines containers by unless it is told otherwise, or nothing. */
+/** The profile by which the engine confines containers by default, if any. */
 export type ConfinementProfile = 'RuntimeDefault' | 'Unconfined';
 
 export interface ContainerConfig {
@@ -122,7 +122,7 @@ export interface ContainerConfig {
   readonly groups: readonly number[];
   /** Of the sandbox's namespaces, by names with dots. */
   readonly sysctls: Readonly<Record<string, string>>;
-  /** Undefined: whatever the engine does. `RuntimeDefault` where the engine cannot: the container is not created. */
+  /** Undefined: the engine's default. `RuntimeDefault` where the engine has none: the container is not created. */
   readonly seccomp: ConfinementProfile | undefined;
   readonly appArmor: ConfinementProfile | undefined;
   /** The labels of its processes by their parts (user, role, type, level), for a machine that has SELinux. */
@@ -208,9 +208,9 @@ export interface ContainerRuntime {
   /** Undefined when it is gone or not ours. */
   inspect(id: string): Promise<RuntimeObject | undefined>;
 
-  /** Makes one that belongs to no pod yet, with namespaces to join. Leaves nothing behind when it fails. */
+  /** Makes a sandbox that belongs to no pod yet, with namespaces to join. Leaves nothing behind when it fails. */
   runSandbox(config: SandboxConfig): Promise<SandboxState>;
-  /** Gives it to a pod, which the engine remembers; also one that has ended meanwhile. */
+  /** Gives the sandbox to a pod, which the engine remembers; also a sandbox that has ended meanwhile. */
   assignSandbox(id: string, pod: PodReference, attempt: number): Promise<void>;
 
   createContainer(config: ContainerConfig): Promise<string>;
@@ -242,6 +242,9 @@ export interface ContainerRuntime {
    * one line, when nobody listens there. Ends the stream.
    */
   portForward(sandboxId: string, port: number, stream: Duplex, signal: AbortSignal): Promise<void>;
-  /** Ends when the signal aborts; ends or throws when the engine goes away; `onReady` is called once nothing can be missed any more. */
+  /**
+   * Ends when the signal aborts; ends or throws when the engine goes away; `onReady` is called once nothing can be
+   * missed any more.
+   */
   events(signal: AbortSignal, onReady: () => void): AsyncIterable<RuntimeEvent>;
 }

@@ -1,4 +1,4 @@
-/** One client's streams to one command, whatever protocol carries them. */
+/** The streams of one client to one command, over either protocol. */
 import type { ProcessStreams } from '../runtime/runtime.ts';
 import type { Outcome } from './outcome.ts';
 

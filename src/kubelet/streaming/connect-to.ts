@@ -5,10 +5,10 @@ import type { Clock } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
 import { RequestError } from '../plan/log-request.ts';
 
-/** Milliseconds; an address nobody has answers nothing at all. */
+/** Milliseconds; an unused address does not answer at all. */
 const patienceMs = 10_000;
 
-/** Throws RequestError (502) that says why nobody answers. */
+/** Throws RequestError (502) with the reason why the connection failed. */
 export async function connectTo(host: string, port: number, clock: Clock): Promise<Socket> {
   const socket = connect({ host, port, allowHalfOpen: true, noDelay: true });
   const timer = clock.after(patienceMs, () =>

@@ -70,7 +70,10 @@ export function spdyPortForwardProtocol(offered: string | undefined): string | u
   return firstOf(namesOf(offered), ['portforward.k8s.io'], (name) => name);
 }
 
-/** A header that holds a list; several of them have been joined by commas already. Throws RequestError (400) for one too long. */
+/**
+ * A header that holds a list; several of them have been joined by commas already. Throws RequestError (400) for one too
+ * long.
+ */
 function namesOf(header = ''): string[] {
   if (header.length > maxProtocolsBytes) {
     throw new RequestError(400, `the list of protocols is longer than ${maxProtocolsBytes} bytes`);

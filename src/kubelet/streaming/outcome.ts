@@ -31,7 +31,7 @@ function statusOf(outcome: Outcome) {
   };
 }
 
-/** What protocols before v4 are told: nothing after a success. */
+/** What protocols before v4 receive: nothing after a success. */
 export function outcomeText(outcome: Outcome): string {
   if ('failure' in outcome) return outcome.failure;
   return outcome.exitCode === 0 ? '' : nonZero(outcome.exitCode);

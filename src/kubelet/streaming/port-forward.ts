@@ -71,7 +71,7 @@ async function forwardPair(
   try {
     await forward(portOf(data.headers.port), data, signal);
   } catch (cause) {
-    // kubectl gives up all forwarding for an error; that one of its own clients broke off is none.
+    // kubectl ends all forwarding after an error; a client of its own that hung up is not an error.
     if (!data.destroyed) error.write(errorMessage(cause));
     data.end();
   }

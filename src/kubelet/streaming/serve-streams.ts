@@ -1,4 +1,7 @@
-/** The agent's side of exec, attach, port-forward and connections to pods: from a request to be upgraded to the end of its streams. */
+/**
+ * The agent's side of exec, attach, port-forward and connections to pods: from a request to be upgraded to the end of
+ * its streams.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Clock } from '../../base/clock.ts';

@@ -50,7 +50,7 @@ export interface MessageSender {
   send(message: Buffer | string): Promise<void>;
   /** Aborts when the client goes away. */
   readonly gone: AbortSignal;
-  /** Says that nothing more comes, and resolves when the connection is closed. */
+  /** Sends the close frame, and resolves when the connection is closed. */
   close(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Where packets for other nodes' pods go: from the metadata of Nodes to what the kernel should have. All that is read of
- * one but its creation time is written by that node itself, so nothing of it reaches the kernel unchecked. That the range
- * it names is the one it was given the API server has checked (apiserver/admission/node-restriction.ts).
+ * Where packets for other nodes' pods go: from the metadata of Nodes to what the kernel should have. All that is read
+ * of one but its creation time is written by that node itself, so nothing of it reaches the kernel unchecked. That the
+ * range it names is the one it was given the API server has checked (apiserver/admission/node-restriction.ts).
  */
 import {
   macAnnotation,
@@ -198,7 +198,7 @@ function peersOf(facts: OverlayFacts, podCIDR: string, others: readonly KubeObje
   return { peers, problems };
 }
 
-/** Undefined for a node that is not ready for packets; a text says why one that is cannot be used. */
+/** Undefined for a node that is not ready for packets; a text when it is ready and cannot be used: the reason. */
 function readPeer({ metadata }: KubeObject): Peer | string | undefined {
   const { name, annotations = {} } = metadata;
   const mode = annotations[modeAnnotation];
@@ -227,7 +227,10 @@ function olderFirst(a: KubeObject, b: KubeObject): number {
   return first === second ? 0 : (first ?? '') < (second ?? '') ? -1 : 1;
 }
 
-/** As the kernel writes it; undefined for none, and for one that is no IPv4 network of at least eight addresses. */
+/**
+ * As the kernel writes it; undefined without a range, and for a range that is no IPv4 network of at least eight
+ * addresses.
+ */
 function rangeOf(podCIDR: string | undefined): string | undefined {
   const range = podCIDR === undefined ? undefined : rangeAround(podCIDR);
   return range && range.prefix <= 29 ? formatRange(range) : undefined;

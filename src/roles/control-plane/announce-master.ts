@@ -1,6 +1,6 @@
 /**
- * Keeps this master among the endpoints of the API's Service, and what every cluster has from the beginning there; takes
- * the master out again when it stops.
+ * Keeps this master among the endpoints of the API's Service, and what every cluster has from the beginning there;
+ * takes the master out again when it stops.
  */
 import { hostname } from 'node:os';
 import { leaseResource } from '../../api/coordination/v1/lease.ts';

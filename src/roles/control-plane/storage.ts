@@ -71,8 +71,9 @@ async function startEtcd(
 }
 
 /**
- * An earlier minik8s put its etcd where the directory of this one's is. So it is there to read its data, and that minik8s cannot
- * start here any more: its etcd would write on in the data of this one, and then neither could read them.
+ * An earlier minik8s put its etcd where the directory of this one's is. So it is there to read its data, and that
+ * minik8s cannot start here any more: its etcd would write on in the data of this one, and then neither could read
+ * them.
  */
 async function setAside(directory: string, earlierBinary: string): Promise<void> {
   const found = await stat(directory).catch((error: NodeJS.ErrnoException) => {

@@ -1,7 +1,10 @@
 /** Durations in settings, as Kubernetes writes them: `40s`, `5m`, `1m30s`, `500ms`. */
 import { parseDuration } from '../../base/time.ts';
 
-/** Reads a duration as milliseconds; the bounds are written as durations too, and are told when they are broken. */
+/**
+ * Reads a duration as milliseconds; the bounds are written as durations too, and are in the message when they are
+ * exceeded.
+ */
 export function duration(least: string, most: string) {
   const [low, high] = [parseDuration(least), parseDuration(most)];
   if (low === undefined || high === undefined) throw new Error(`${least} to ${most} are not durations`);

@@ -112,7 +112,7 @@ function isAmount(text: string): boolean {
   try {
     return parseQuantity(text).nano >= 0n;
   } catch {
-    // Whatever is wrong with it, the reader of the setting says what would be right.
+    // The reader of the setting says what is expected.
     return false;
   }
 }

@@ -24,7 +24,7 @@ export interface SettingDefinition<T> {
 
 const text = (value: string) => value;
 
-/** Whoever starts this next, or cleans up, does so from another folder. */
+/** The next start, or the clean-up, may be from another folder. */
 function directory(value: string): string {
   if (!value.startsWith('/')) throw new Error('expected a path from the root, such as /var/lib/minik8s');
   return normalize(value).replace(/(?<=.)\/$/, '');

@@ -50,7 +50,10 @@ export function createNodeDns(
 
 const resolvedFile = '/run/systemd/resolve/resolv.conf';
 
-/** systemd-resolved gives programs of this machine a loopback address, which in a pod is another; beside it lie the servers it asks. */
+/**
+ * systemd-resolved gives programs of this machine a loopback address, which in a pod is another; beside it lie the
+ * servers it asks.
+ */
 function hostResolvConf(): string {
   const usual = '/etc/resolv.conf';
   if (!existsSync(usual) || !existsSync(resolvedFile)) return usual;

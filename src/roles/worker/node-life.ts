@@ -36,7 +36,7 @@ export function shutdownPeriods(settings: NodeLifeSettings): ShutdownPeriods | u
   return totalMs > 0 ? { totalMs, criticalMs } : undefined;
 }
 
-/** The part of `process` that is needed to be told of a shutdown, and to stop. */
+/** The part of `process` that is needed to notice a shutdown, and to stop. */
 export interface PowerSource {
   on(event: 'SIGPWR', listener: () => void): unknown;
   off(event: 'SIGPWR', listener: () => void): unknown;

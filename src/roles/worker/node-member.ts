@@ -1,6 +1,6 @@
 /**
- * A machine's life in a cluster: it joins, runs pods and renews its certificates. When its Node is deleted, its pods are
- * stopped and its network rules removed, and it waits until the Node is created again.
+ * A machine's life in a cluster: it joins, runs pods and renews its certificates. When its Node is deleted, its pods
+ * are stopped and its network rules removed, and it waits until the Node is created again.
  */
 import { join } from 'node:path';
 import { nodeResource } from '../../api/core/v1/node.ts';

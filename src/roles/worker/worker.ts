@@ -57,7 +57,7 @@ export interface WorkerOptions extends NodeContext {
   readonly nodeIP: string;
   /** Where the agent's own server listens. */
   readonly listenAddress: string;
-  /** Called when the API server has been told that pods can run here, the first time and perhaps again. */
+  /** Called when the Node's status says that pods can run here; perhaps more than once. */
   readonly onReady?: () => void;
   /** Called when this node's Node was deleted; absent: it registers again. */
   readonly onRemoved?: () => void;

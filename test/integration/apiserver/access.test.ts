@@ -87,7 +87,7 @@ describe('authentication', () => {
     assert.equal(inProcess.status, 403);
   });
 
-  it('lets nobody else in', async () => {
+  it('refuses everybody else', async () => {
     for (const path of [
       '/',
       '/api',
@@ -217,7 +217,7 @@ describe('authorization', () => {
     });
   }
 
-  it('counts a node agent as such only with name and group together', async () => {
+  it('recognizes a node agent only by name and group together', async () => {
     for (const user of [
       { name: 'system:node:n1', groups: [] },
       { name: 'n1', groups: ['system:nodes'] },

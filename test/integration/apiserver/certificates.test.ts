@@ -211,7 +211,7 @@ describe('a request for a certificate', () => {
     });
   }
 
-  it('by which one would be an administrator is refused', async () => {
+  it('that would make its owner an administrator is refused', async () => {
     const answer = await server.call(
       'POST',
       collection,
@@ -224,7 +224,7 @@ describe('a request for a certificate', () => {
     );
   });
 
-  it('says who asks in the server’s words, never changes, and is decided once', async () => {
+  it('names the user as the server knows it, never changes, and is decided once', async () => {
     const first = await server.call('POST', collection, {
       ...(await draft({ username: 'root' })),
       status: { certificate: 'eA==' },

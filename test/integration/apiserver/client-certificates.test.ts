@@ -107,7 +107,7 @@ describe('the holder of a client certificate', () => {
     'system:masters ',
     'a\\, system:masters',
   ]) {
-    it(`is in no group that another spelling makes: ${group}`, async () => {
+    it(`is not in a group of another spelling: ${group}`, async () => {
       const { status, body } = await asking(subject(group, 'mallory'));
       assert.equal(status, 403, body);
       assert.match((JSON.parse(body) as Status).message ?? '', /^.*User "mallory" cannot create/);
@@ -122,7 +122,7 @@ describe('the holder of a client certificate', () => {
     ['no common name', name([masters])],
   ];
   for (const [what, named] of unreadable) {
-    it(`is nobody: ${what}`, async () => {
+    it(`is unauthenticated: ${what}`, async () => {
       assert.equal((await asking(named)).status, 401);
     });
   }

@@ -63,7 +63,7 @@ describe('delete', () => {
     assert.equal(await stored('held'), undefined);
   });
 
-  it('is not taken back by a write that leaves the mark out or removes it', async () => {
+  it('cannot be undone by a write without deletionTimestamp', async () => {
     await createMap('doomed', { finalizers: ['example.com/a'] });
     const marked = (await server.call('DELETE', `${configMaps}/doomed`)).json().metadata;
     const { deletionTimestamp: _, deletionGracePeriodSeconds: __, ...metadata } = marked;
@@ -100,7 +100,7 @@ describe('delete', () => {
     assert.equal(await stored('orphans'), undefined);
   });
 
-  it('gives a running pod its grace, shortens it and never lengthens it', async () => {
+  it('gives a running pod its grace period, shortens it and never lengthens it', async () => {
     await createPod('graceful', 'node-1');
     const first = await server.call('DELETE', `${pods}/graceful`);
     assert.equal(first.json().metadata.deletionTimestamp, '2026-01-01T00:00:20Z');
@@ -222,7 +222,7 @@ describe('delete', () => {
     assert.ok(await stored('c2'));
   });
 
-  it('gives a pod the longest time there is when more is asked for', async () => {
+  it('limits the grace period to the longest possible one', async () => {
     const pods = '/api/v1/namespaces/default/pods';
     for (const [name, grace, query] of [
       ['long-asked', 30, `?gracePeriodSeconds=${Number.MAX_SAFE_INTEGER}`],

@@ -240,7 +240,7 @@ describe('logs of pods', () => {
 });
 
 describe('a store in trouble', () => {
-  it('is told from a fault of the request, and shows in readyz', async () => {
+  it('is distinguished from a bad request, and shows in readyz', async () => {
     let broken = false;
     const log = new RecordingLogger();
     const wrapStore = (store: Store): Store => ({
@@ -334,7 +334,7 @@ describe('a request with a timeout', () => {
     isStuck = false;
   });
 
-  it('is not ended by it when it lasts as long as it likes', async () => {
+  it('is not ended by it when it has no time limit', async () => {
     const stop = new AbortController();
     const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] };
     await server.call('POST', '/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec });

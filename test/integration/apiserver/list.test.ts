@@ -97,7 +97,7 @@ describe('list and get', () => {
     assert.deepEqual(found, ['a', 'c', 'e', 'g']);
   });
 
-  it('says when history is gone, with a token that goes on at the present', async () => {
+  it('says when history is compacted, with a token that continues at the present', async () => {
     const own = await startTestServer();
     for (const name of names) await own.call('POST', configMaps, { metadata: { name } });
     const first = (await own.call('GET', `${configMaps}?limit=2`)).json<KubeList>();
@@ -116,7 +116,7 @@ describe('list and get', () => {
     await own.stop();
   });
 
-  it('reads exactly the past, or what is no older', async () => {
+  it('reads exactly a past version, or one that is no older', async () => {
     const before = (await list('')).metadata.resourceVersion;
     await server.call('POST', configMaps, { metadata: { name: 'later' } });
     assert.deepEqual(namesOf(await list(`?resourceVersion=${before}&resourceVersionMatch=Exact`)), names);

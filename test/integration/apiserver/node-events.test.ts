@@ -133,7 +133,7 @@ describe('what a node reports', () => {
     assert.equal((await said('gone.4', { ...about, uid: undefined })).status, 403);
   });
 
-  it('comes at a rate that the store can bear', async () => {
+  it('is limited to a rate that the store can bear', async () => {
     const server = await startTestServer();
     const user = { name: 'system:node:n1', groups: ['system:nodes'] };
     const other = { name: 'system:node:n2', groups: ['system:nodes'] };

@@ -212,14 +212,14 @@ describe('what a node says', () => {
     });
   }
 
-  it('of who owns its pod counts for nothing', async () => {
+  it('of the owner of its pod is ignored', async () => {
     const said = await ask('PATCH', status, { metadata: { ownerReferences: [owner('n1')] } });
     assert.equal(said.status, 200, said.text);
     const pod = (await world.server.call('GET', `${inDefault}/pods/own`)).json();
     assert.equal(pod.metadata.ownerReferences, undefined);
   });
 
-  it('of a label that a person gave it is refused, whether it changes it or takes it away', async () => {
+  it('that changes or removes a label of an administrator is refused', async () => {
     const label = (value: string | null) => ({
       metadata: { labels: { 'node-restriction.kubernetes.io/kept': value } },
     });
@@ -233,7 +233,7 @@ describe('what a node says', () => {
     assert.equal((await ask('PATCH', node, label('x'))).status, 200);
   });
 
-  it('of itself is taken only where it may register, or a person has added it', async () => {
+  it('that creates its own Node is accepted only where nodes may register, or an administrator has added it', async () => {
     const server = await startTestServer({ mayRegister: (name) => name === 'own' });
     const register = (name: string) => {
       const user = { name: `system:node:${name}`, groups: ['system:nodes'] };
@@ -251,7 +251,7 @@ describe('what a node says', () => {
     await server.stop();
   });
 
-  it('about a pod counts for the pod that is written, whatever another of its name was', async () => {
+  it('about a pod is checked against the stored pod, whatever another of its name was', async () => {
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: { nodeName: 'n2' } };
     for (const [operation, subresource] of [
       ['delete', ''],
@@ -274,7 +274,7 @@ describe('what a node says', () => {
     }
   });
 
-  it('of its phase counts for nothing: whether it is in, a person says', async () => {
+  it('of its phase is ignored: an administrator decides whether it is admitted', async () => {
     const stored = (await world.server.call('GET', node)).json<{ status?: { phase?: string } }>();
     assert.equal(stored.status?.phase, undefined);
     const pending = { metadata: { name: 'n3' }, status: { phase: 'Pending' } };

@@ -46,7 +46,7 @@ describe('pipelined requests', () => {
     return `${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   };
 
-  it('gives no more than one request of a stranger to the app, none that would leave HTTP either', async (test) => {
+  it('handles one request of an unauthenticated client at a time, and no upgrade', async (test) => {
     let given = 0;
     const fetch: typeof server.app.fetch = (...asked) => {
       given++;
@@ -78,7 +78,7 @@ describe('pipelined requests', () => {
     }
   });
 
-  it('answers eight of a known client in their order, again and again', async () => {
+  it('answers eight requests of an authenticated client in their order, again and again', async () => {
     const socket = await dial(true);
     for (let round = 0; round < 3; round++) {
       let said = '';
@@ -102,7 +102,7 @@ describe('pipelined requests', () => {
     socket.destroy();
   });
 
-  it('ends the connection of a known client that sends many more, and does no more of them', async () => {
+  it('closes the connection of an authenticated client that sends many more, and handles none of those', async () => {
     const all = Array.from({ length: 500 }, (_, i) => create(`many-${i}`));
     await say(all.join(''), await dial(true));
     const done = (await made()).filter((name) => name.startsWith('many-'));

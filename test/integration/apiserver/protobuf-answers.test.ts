@@ -190,7 +190,7 @@ describe('answers in protobuf', () => {
     await next.cancel();
   });
 
-  it('watches of one event in several versions are each told it in their own', async () => {
+  it('watches of several versions each get an event in their own', async () => {
     const accept = (version: string) => `${protobufType};as=PartialObjectMetadata;g=meta.k8s.io;v=${version}`;
     const from = ((await json(configMaps)) as { metadata: { resourceVersion: string } }).metadata;
     const path = `${configMaps}?watch=1&resourceVersion=${from.resourceVersion}`;
@@ -240,7 +240,7 @@ describe('answers in protobuf', () => {
     await next.cancel();
   });
 
-  it('an error is in JSON for who takes no form that there is', async () => {
+  it('an error is in JSON for clients that accept no known form', async () => {
     for (const accept of ['text/html', `${protobufType};as=Table;g=meta.k8s.io;v=v1`]) {
       const answer = await server.call('GET', `${configMaps}/none`, undefined, { headers: { accept } });
       assert.equal(answer.headers.get('content-type'), 'application/json', accept);
@@ -248,7 +248,7 @@ describe('answers in protobuf', () => {
     }
   });
 
-  it('who takes JSON too gets JSON; who takes neither, or a kind of our own in protobuf, 406 and nothing is written', async () => {
+  it('a client that accepts JSON too gets JSON; for one that accepts neither, and for minik8s’ own kinds in protobuf, the answer is 406 and nothing is written', async () => {
     const both = await server.call('GET', configMaps, undefined, {
       headers: { accept: `${protobufType},application/json` },
     });

@@ -111,13 +111,13 @@ describe('a SelfSubjectAccessReview', () => {
     });
   }
 
-  it('counts no status that came with the question', async () => {
+  it('ignores a status in the request', async () => {
     const question = { spec: { resourceAttributes: listPods }, status: { allowed: true } };
     const answer = await server.call('POST', reviews, question, { user: bob });
     assert.deepEqual(answer.json<SelfSubjectAccessReview>().status, { allowed: false });
   });
 
-  it('asks for one thing', async () => {
+  it('asks exactly one question', async () => {
     const both = { resourceAttributes: listPods, nonResourceAttributes: { verb: 'get', path: '/' } };
     for (const [body, message] of [
       [{}, 'spec.resourceAttributes: Invalid value: "null": exactly one of nonResourceAttributes or'],

@@ -63,7 +63,7 @@ describe('the HTTPS listener', () => {
     assert.equal(await fetchStatus('/livez'), 200);
   });
 
-  it('answers a stranger at once and closes, however much of a body is still to come', async () => {
+  it('answers an unauthenticated client at once and closes, however much of the body is still to come', async () => {
     const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
     for (const [asked, size, status] of [
       [`POST ${path}`, 'Content-Length: 100000000', 401],
@@ -80,7 +80,7 @@ describe('the HTTPS listener', () => {
     }
   });
 
-  it('survives requests that are none', async () => {
+  it('survives invalid requests', async () => {
     for (const text of [
       'GET\r\n\r\n',
       'GET http://[ HTTP/1.1\r\nHost: x\r\n\r\n',
@@ -139,7 +139,7 @@ describe('the HTTPS listener', () => {
     assert.match((await raw('GET /livez HTTP/1.1\r\nHost: a\r\nX-Host: b\r\n\r\n', true)) ?? '', / 200 /);
   });
 
-  it('takes long heads, as Go’s servers do, and of those who show no certificate shorter ones', async () => {
+  it('accepts long heads, as Go’s servers do, and shorter ones without a client certificate', async () => {
     const kb = 1024;
     // What is still being sent may cost the client the answer.
     const cutOff = /^$| 431 /;

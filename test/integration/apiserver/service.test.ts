@@ -54,7 +54,7 @@ describe('services', () => {
     await made('headless-2', { clusterIP: 'None' });
   });
 
-  it('hold the address and the port they choose, alone', async () => {
+  it('hold the address and the port they ask for, alone', async () => {
     await made('chosen', {
       clusterIP: '10.96.0.11',
       type: 'NodePort',
@@ -84,7 +84,7 @@ describe('services', () => {
     await made('heir', { clusterIP: '10.96.0.11', type: 'NodePort', ports: [{ port: 80, nodePort: 30080 }] });
   });
 
-  it('give back what a change of type makes needless, and take what it needs', async () => {
+  it('release what a change of type no longer needs, and allocate what it needs', async () => {
     const first = await made('shape', { type: 'NodePort' });
     const { clusterIP } = first.spec;
     const nodePort = first.spec.ports?.[0]?.nodePort;
@@ -128,7 +128,7 @@ describe('services', () => {
     await made('other', { clusterIP: '10.96.77.77' });
   });
 
-  it('give back what they hold with their last finalizer', async () => {
+  it('release what they hold with their last finalizer', async () => {
     const held = { clusterIP: '10.96.0.88', type: 'NodePort', ports: [{ port: 80, nodePort: 30088 }] };
     const metadata = { name: 'waits', finalizers: ['example.com/a'] };
     assert.equal((await server.call('POST', services, { metadata, spec: held })).status, 201);
@@ -141,7 +141,7 @@ describe('services', () => {
     await made('after', held);
   });
 
-  it('have no two node ports alike, wherever the search for them begins', async () => {
+  it('have distinct node ports, wherever the search for them begins', async () => {
     const own = await startTestServer({ random: { next: () => 0.3, uuid: () => crypto.randomUUID() } });
     const ports = [
       { name: 'a', port: 80 },
@@ -179,7 +179,7 @@ describe('services', () => {
     await own.stop();
   });
 
-  it('take nothing in a dry run', async () => {
+  it('allocate nothing in a dry run', async () => {
     await server.call('POST', `${services}?dryRun=All`, {
       metadata: { name: 'dry' },
       spec: { clusterIP: '10.96.0.55', ports: [{ port: 1 }] },

@@ -132,7 +132,7 @@ describe('an answer of thousands of objects', () => {
     assert.ok(looked.most <= 250, `${looked.most} objects were looked at at once`);
   });
 
-  it('looks no further than a limit of what matches', async () => {
+  it('stops once the limit of matching objects is reached', async () => {
     const { text } = await readCounting(`${maps}?fieldSelector=data.parity%3D1&limit=10`);
     const { items, metadata: list } = JSON.parse(text);
     assert.equal(items.length, 10);
@@ -140,7 +140,7 @@ describe('an answer of thousands of objects', () => {
     assert.ok(looked.total < 100, `${looked.total} objects were looked at`);
   });
 
-  it('ends when nobody waits for it any more', async () => {
+  it('ends when the client has gone', async () => {
     Object.assign(looked, { total: 0, now: 0, most: 0 });
     const gone = new AbortController();
     const request = new Request(`https://apiserver${maps}?fieldSelector=data.parity%3D2`, {

@@ -323,7 +323,7 @@ describe('watch', () => {
       await own.stop();
     });
 
-    it('is told of it when it has no connection of its own', async () => {
+    it('is told so when it shares its connection', async () => {
       const own = await startTestServer();
       await own.call('POST', configMaps, { metadata: { name: 'a' } });
       const request = new Request(`https://apiserver${configMaps}?watch=true`);

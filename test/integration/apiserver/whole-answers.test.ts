@@ -17,7 +17,7 @@ const maps = '/api/v1/namespaces/default/configmaps';
 /** More than one piece of HTTP/2. */
 const data = { text: 'ü'.repeat(20_000) };
 
-describe('an answer that is all there', () => {
+describe('a complete answer', () => {
   let server: HttpsTestServer;
   let tls: { readonly ca: string; readonly key: string; readonly cert: string };
   before(async () => {
@@ -87,7 +87,7 @@ describe('an answer that is all there', () => {
     transport.close();
   });
 
-  it('is not taken for sent because a backend says so', async () => {
+  it('is not considered sent because a header of a backend says so', async () => {
     const { authority } = server;
     const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
     const identity = await issueCertificate(authority, {
@@ -113,7 +113,7 @@ describe('an answer that is all there', () => {
     await closed;
   });
 
-  it('is none to who would act as somebody else', async () => {
+  it('is refused to requests with impersonation headers', async () => {
     for (const name of ['Impersonate-User', 'IMPERSONATE-GROUP', 'impersonate-uid', 'Impersonate-Extra-x']) {
       for (const path of [maps, '/version', '/livez', '/api']) {
         const { status, body } = await ask(path, { headers: { [name]: 'bob' } });

@@ -1,12 +1,9 @@
 /** The commands against the real API server over HTTPS: what they do, and how they end. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type Ctl, ctlFor, noHome } from '../../fixtures/ctl.ts';
+import { type Ctl, ctlFor } from '../../fixtures/ctl.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 
 const configMap = (name: string, data = '{}') =>
@@ -331,139 +328,5 @@ describe('ctl', { timeout: 120_000 }, () => {
     const out = await ok('describe', 'pod', 'one');
     assert.match(out, /^Name: +one\nNamespace: +default\n/);
     assert.match(out, /^ {2}Normal +Started +\d+s +kubelet +Started container c$/m);
-  });
-
-  it('config: the current context and its namespace are changed in the file, and nothing else', async () => {
-    const file = join(server.directory, 'two.conf');
-    const text = JSON.parse(readFileSync(kubeconfig, 'utf8'));
-    text.contexts.push({ name: 'other', context: { ...text.contexts[0].context, namespace: 'kube-system' } });
-    text.extra = { kept: true };
-    await writeFile(file, JSON.stringify(text));
-    const other = ctlFor(file);
-    assert.equal((await other(['config', 'use-context', 'other'])).out, 'Switched to context "other".\n');
-    assert.equal((await other(['config', 'current-context'])).out, 'other\n');
-    assert.match((await other(['get', 'pods'])).err, /No resources found in kube-system namespace/);
-    await other(['config', 'set-context', '--current', '--namespace=kube-public']);
-    assert.match((await other(['get', 'svc'])).err, /No resources found in kube-public namespace/);
-    assert.match(
-      (await other(['config', 'get-contexts'])).out,
-      /^\* +other +test +kubernetes-admin +kube-public$/m,
-    );
-    assert.match(readFileSync(file, 'utf8'), /kept: true/);
-    assert.match(
-      (await other(['config', 'use-context', 'nope'])).err,
-      /no context exists with the name: "nope"/,
-    );
-  });
-
-  it('the kubeconfig is found where it may be', async () => {
-    const data = join(server.directory, 'data');
-    await mkdir(data);
-    await writeFile(join(data, 'admin.conf'), readFileSync(kubeconfig));
-    const env = { MINIK8S_DATA_DIR: data };
-    assert.equal((await ctlFor(undefined)(['get', 'ns', '-o', 'name'], { env })).status, 0);
-    const nowhere = await ctlFor(undefined)(['get', 'ns'], { env: { MINIK8S_DATA_DIR: '/nonexistent' } });
-    assert.equal(nowhere.status, 1);
-    assert.match(nowhere.err, /no kubeconfig found \(looked at .*admin\.conf\): name one with --kubeconfig/);
-  });
-
-  it('a server that is down is named by its address', async () => {
-    const file = join(server.directory, 'down.conf');
-    await writeFile(file, readFileSync(kubeconfig, 'utf8').replace(`:${server.port}`, ':1'));
-    const { status, err } = await ctlFor(file)(['get', 'pods']);
-    assert.equal(status, 1);
-    assert.match(
-      err,
-      /^error: cannot reach the API server at https:\/\/127\.0\.0\.1:1: connection refused.*\n$/,
-    );
-  });
-
-  const usage: [args: string[], err: RegExp][] = [
-    [['get'], /say which resource/],
-    [['get', 'pods', '--nope'], /unknown flag --nope; see minik8s ctl get --help/],
-    [['get', 'pods', '-o', 'xml'], /unable to match a printer suitable for the output format "xml"/],
-    [['get', 'pods', 'pod/x'], /must be TYPE\/NAME each/],
-    [['get', 'pods', 'x', '-l', 'a=b'], /cannot be combined with a selector/],
-    [['get', 'pods,svc', '-w'], /single resource type or object with --watch/],
-    [['get', 'pods', '-z'], /unknown flag -z/],
-    [['get', 'pods', '--sort-by'], /option '--sort-by <value>' argument missing/],
-    [['get', 'pods', '--watch=maybe'], /'-w, --watch' does not take an argument/],
-    [['get', 'pods', '-o', 'json=x'], /unable to match a printer .* "json=x"/],
-    [['get', 'pods', '-o', 'jsonpath-file=/nonexistent'], /error reading template \/nonexistent/],
-    [['get', 'pods', '--subresource=status'], /needs the names of the objects/],
-    [['get', 'pods', '--raw', '/readyz'], /arguments may not be passed when --raw is specified/],
-    [['get', '--raw', 'readyz'], /must be a path of the API/],
-    [['get', 'pods', '--chunk-size=-1'], /--chunk-size must be 0 or more, got -1/],
-    [['get', '-f', 'a.yaml', 'pods'], /-f says which objects: leave out the resource type/],
-    [['apply', '-f', '-', '-f', '-'], /standard input cannot be used for multiple arguments/],
-    [['apply', '-f', ''], /-f: the name of a file is missing/],
-    [['apply', '-f', 'http://127.0.0.1:1/web.yaml'], /unable to read URL "http:\S+": .*ECONNREFUSED/],
-    [['run', '--image=a:1', '--', 'x'], /give the pod a name/],
-    [['run', 'x'], /--image is required/],
-    [['run', 'x', '--image=a:1', '-t'], /-t needs -i/],
-    [['run', 'x', '--image=a:1', '--rm'], /--rm needs --attach or -i/],
-    [['run', 'x', '--image=a:1', '-i', '--dry-run=client'], /leave out --attach and -i/],
-    [['run', 'x', '--image=a:1', '--env=A'], /invalid env: "A": say KEY=VALUE/],
-    [['run', 'x', '--image=a:1', '--restart=Sometimes'], /--restart: expected Always, OnFailure, Never/],
-    [['delete'], /say which objects: TYPE NAME, TYPE\/NAME, or -f FILE/],
-    [['apply'], /say what to apply: -f FILE/],
-    [['delete', 'pods'], /no name was specified/],
-    [['delete', 'pod', 'x', '--grace-period=0'], /needs --force/],
-    [['scale', 'deploy', 'web'], /--replicas=COUNT is required/],
-    [['scale', 'deploy', 'web', '--replicas', '-1'], /--replicas=COUNT is required, and COUNT must be 0/],
-    [['logs'], /say which pod/],
-    [['create', 'deployment', 'x', '--image=a:1'], /ctl create deployment: kubectl has it and ctl does not;/],
-    [['create', 'nonsense'], /ctl create: unexpected argument 'nonsense'/],
-    [
-      ['rollout', 'pause', 'deploy/x'],
-      /ctl rollout: unknown command pause: kubectl has it and ctl does not;/,
-    ],
-    [['apply', '-k', '.'], /ctl apply: unknown flag -k: kubectl has it and ctl does not;/],
-    [['delete', '--kustomize=.'], /unknown flag --kustomize: kubectl has it and ctl does not;/],
-    [['get', 'apiservices'], /^error: apiservices are known to Kubernetes, not served by minik8s\n$/],
-    [['get', 'apiservice,pods'], /^error: apiservices are known to Kubernetes, not served by minik8s\n$/],
-    [['top', 'nodes'], /unknown command top: it needs metrics, which minik8s does not serve yet, so kubectl/],
-    [['autoscale', 'deploy/x'], /needs HorizontalPodAutoscalers, which minik8s does not serve yet/],
-    [['completion', 'bash'], /unknown command completion: kubectl has it and ctl does not;/],
-    [['bogus'], /unknown command bogus; see minik8s ctl --help/],
-    [['nope'], /unknown command nope; see minik8s ctl --help/],
-    [['rollout', 'nope'], /unknown command nope; known: status/],
-  ];
-  for (const [args, message] of usage) {
-    it(`refuses ${args.join(' ')}`, async () => {
-      const { status, out, err } = await ctl(args);
-      assert.deepEqual([status, out], [1, '']);
-      assert.match(err, message);
-      assert.equal(err.split('\n').length, 2, err);
-    });
-  }
-
-  const program = (args: string[], stdio: 'pipe' | ['ignore', 'pipe', 'pipe'] = 'pipe') =>
-    spawn(process.execPath, [join(import.meta.dirname, '../../../src/main.ts'), 'ctl', ...args], {
-      env: { KUBECONFIG: kubeconfig, HOME: noHome },
-      stdio,
-    });
-
-  it('Ctrl-C ends a watch with 130 and not a word', async () => {
-    const child = program(['get', 'ns', '-w']);
-    let err = '';
-    child.stderr?.on('data', (chunk) => {
-      err += chunk;
-    });
-    if (child.stdout) await once(child.stdout, 'data');
-    child.kill('SIGINT');
-    assert.deepEqual([...(await once(child, 'exit')), err], [130, null, '']);
-  });
-
-  it('a reader that stops reading is no failure', async () => {
-    const child = program(['get', 'ns', '-w', '-o', 'name']);
-    let err = '';
-    child.stderr?.on('data', (chunk) => {
-      err += chunk;
-    });
-    if (child.stdout) await once(child.stdout, 'data');
-    child.stdout?.destroy();
-    await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'unread' } });
-    assert.deepEqual([...(await once(child, 'exit')), err], [0, null, '']);
   });
 });

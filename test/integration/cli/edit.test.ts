@@ -119,7 +119,7 @@ describe('ctl edit', { timeout: 110_000, skip: unlessKubectl('1.32') }, () => {
     );
   });
 
-  it('keeps what was edited when it cannot be changed so', async () => {
+  it('keeps the edited text when the server refuses it', async () => {
     await makeSpace('kept');
     for (const [script, message] of [
       ['s/name: one/name: other/', /^error: At least one of apiVersion, kind, name and uid was changed\n/],

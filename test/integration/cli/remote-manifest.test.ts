@@ -112,14 +112,14 @@ test('redirects are followed ten times and no more', async () => {
   assert.equal(asked.length, 11);
 });
 
-test('a server that says nothing is given up', async () => {
+test('a server that does not answer is given up', async () => {
   const limits = { ...remoteLimits, silence: 50 };
   await assert.rejects(fetchManifest(`${http}/silent`, context({ limits })), {
     message: /the server sent nothing for 0\.05 s$/,
   });
 });
 
-test('a server that is not well is asked three times', async () => {
+test('a server with an error of its own is asked three times', async () => {
   asked = [];
   const pauses: number[] = [];
   const clock: Clock = {
@@ -136,7 +136,7 @@ test('a server that is not well is asked three times', async () => {
   assert.deepEqual([asked.length, pauses], [3, [500, 500]]);
 });
 
-test('a password goes to the server that it was given for, and into no message', async () => {
+test('a password is sent only to its server, and is in no message', async () => {
   asked = [];
   const url = `${http}/nosuch`.replace('//', '//me:secret@');
   await assert.rejects(fetchManifest(url, context()), (error: Error) => !error.message.includes('secret'));

@@ -116,7 +116,7 @@ const copier: ControllerFactory = ({ client: api, informers, clock }) => {
   };
 };
 
-test('the errors of the server come back as what they are', async () => {
+test('errors of the server reach the caller with their reason', async () => {
   const namespace = await inNamespace('errors');
   const maps = client.resource(configMapResource);
   const made = await maps.create(configMap(namespace, 'one', { a: '1' }));
@@ -168,7 +168,7 @@ test('an informer follows the server through writes in many pages, and its store
   await informers.stopped();
 });
 
-test('a watch from before the server remembers is expired', async () => {
+test('a watch from a compacted version is Expired', async () => {
   const before = await startTestServer();
   await before.store.compact(await before.store.currentRevision());
   const late = await startTestServer({ bare: true, wrapStore: () => before.store });
@@ -181,7 +181,7 @@ test('a watch from before the server remembers is expired', async () => {
   await before.stop();
 });
 
-test('a controller converges, overshoots never, and heals what is broken', async () => {
+test('a controller converges, never overshoots, and repairs changes of others', async () => {
   const namespace = await inNamespace('copies');
   const informers = factoryFor(client);
   const events = { event: () => undefined };
@@ -225,7 +225,7 @@ test('a controller converges, overshoots never, and heals what is broken', async
   await running;
 });
 
-test('two managers elect one, and the other goes on where it stopped', async () => {
+test('two managers elect a leader, and the other takes over from it', async () => {
   const namespace = await inNamespace('elections');
   const run = (identity: string) => {
     const stop = new AbortController();
@@ -296,7 +296,7 @@ test('events are written once and counted after that, beside what they are about
   for (const event of items) assert.match(event.metadata.name, /^thing\.[0-9a-f]{15,16}$/);
 });
 
-test('an event that expired is written again with its count', async () => {
+test('an expired event is written again with its count', async () => {
   const namespace = await inNamespace('expired-events');
   const about: Secret = await client.resource(secretResource).create({
     apiVersion: 'v1',

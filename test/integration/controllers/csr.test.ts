@@ -135,7 +135,7 @@ describe('joining at once', () => {
     assert.match(conditionOf(stored, 'Approved')?.lastUpdateTime ?? '', /^\d{4}-.*Z$/);
   });
 
-  it('signs for as long as was asked, when that is less', async () => {
+  it('signs for the requested duration when that is shorter', async () => {
     const name = await ask(rig, joiner, nodeSubject('b'), { expirationSeconds: 600 });
     assert.ok(Math.abs(lifeOf(await certificateOf(rig, name)) - 600) < 60);
   });
@@ -205,7 +205,7 @@ describe('joining at once', () => {
     });
   }
 
-  it('gives no node the address of a master that is away', async () => {
+  it('gives no node the address of a master that is not alive', async () => {
     const answerTo = async (address: string) => {
       const asked = await ask(rig, nodeUser('evil'), nodeSubject('evil', [address]), {
         signerName: servingSigner,
@@ -244,7 +244,7 @@ describe('joining at once', () => {
     await eventually('the request to go', async () => (await rig.cluster.get(requests, name)) === undefined);
   });
 
-  it('refuses the name of a node that is alive, until it is not', async () => {
+  it('refuses the name of a node while that node is alive', async () => {
     const { client: api } = rig.cluster;
     const lease = (renewTime: string) => ({ holderIdentity: 'twin', leaseDurationSeconds: 40, renewTime });
     const created = await api.resource(leaseResource).create({
@@ -276,7 +276,7 @@ describe('joining at once', () => {
   });
 });
 
-describe('joining by a person’s word', () => {
+describe('joining by approval of an administrator', () => {
   let rig: Rig;
   before(async () => {
     rig = await startRig('manual');
@@ -326,7 +326,7 @@ describe('joining by a person’s word', () => {
     assert.deepEqual((node as Node).metadata.ownerReferences ?? [], []);
   });
 
-  it('takes the pending node away when the machine is refused', async () => {
+  it('deletes the pending node when the machine is refused', async () => {
     const name = await ask(rig, joiner, nodeSubject('b'));
     await pending('b');
     await decide(name, 'Denied');

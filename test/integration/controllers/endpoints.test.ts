@@ -113,7 +113,7 @@ describe('endpoints', () => {
     await eventually('they are gone', async () => (await endpoints()) === undefined);
   });
 
-  it('are written only when something changes in them, and put right when somebody else writes', async () => {
+  it('are written only when they change, and repaired when somebody else writes them', async () => {
     await services().create(service());
     await cluster.client.resource(deploymentResource).create(deployment(1));
     const stored = await ready(1);
@@ -177,7 +177,7 @@ describe('endpoints', () => {
     await eventually('they are gone', async () => (await endpoints()) === undefined);
   });
 
-  it('that say so are not mirrored, and no longer once they do', async () => {
+  it('with the label that forbids it are not mirrored, and no longer once they have it', async () => {
     await services().create(service({}));
     const skip = { labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } };
     await api().create(custom('192.0.2.1', skip));

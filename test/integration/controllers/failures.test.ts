@@ -19,7 +19,7 @@ const set = {
   },
 } as unknown as Draft<ReplicaSet>;
 
-it('a store that refuses pods costs few attempts, is reported, and is made up for when it recovers', async () => {
+it('while the store refuses pods few attempts are made and an event says so; the pods are created when it recovers', async () => {
   let broken = true;
   let refused = 0;
   const refusing = (store: Store): Store => ({

@@ -94,7 +94,7 @@ describe('deletion and cleaning up', () => {
     assert.equal((await cluster.list(replicaSetResource, 'default')).length, 0);
   });
 
-  it('foreground: an owner that nobody else touches goes when its last dependent has', async () => {
+  it('foreground: an owner that nobody else changes goes with its last dependent', async () => {
     const maps = cluster.client.resource(configMapResource);
     const owner = await maps.create(configMap('owner'));
     const draft = configMap('dependent', [{ ...ownerOf(owner), blockOwnerDeletion: true }]);
@@ -126,7 +126,7 @@ describe('deletion and cleaning up', () => {
     });
   });
 
-  it('orphan: what was owned stays and works on', async () => {
+  it('orphan: the dependents stay and go on working', async () => {
     await cluster.client.resource(deploymentResource).create(workload('default', 2));
     await running(2, 'default');
     await cluster.client
@@ -156,7 +156,7 @@ describe('deletion and cleaning up', () => {
     await eventually('the child is gone', async () => !(await cluster.get(configMapResource, 'child')));
   });
 
-  it('an object whose owner never was, or was replaced under its name, goes; an unknown kind of owner is no reason', async () => {
+  it('an object goes when its owner never existed or was replaced under its name; it stays when the kind of the owner is unknown', async () => {
     const maps = cluster.client.resource(configMapResource);
     const other = await maps.create(configMap('other'));
     const unknown = { ...ownerOf(other), apiVersion: 'example.com/v1', kind: 'Thing' };

@@ -30,7 +30,7 @@ import {
   startServer,
 } from './masters-world.ts';
 
-test('a master that stops before it was announced takes nothing back, and says nothing', async () => {
+test('a master that stops before it was announced removes nothing and logs nothing', async () => {
   const { server, client, transport } = await startServer(createMemoryStore());
   const log = new RecordingLogger();
   const master = { address: '192.0.2.11', port: 6443 };
@@ -102,7 +102,7 @@ test('after the store was away for long, no master is taken for dead', async () 
   for (const master of masters) await master.stop();
 });
 
-test('an address that no living master has is listed no more', async () => {
+test('an address that no living master has is removed', async () => {
   const store = sharedStore();
   await firstServer(store);
   const { server, client, transport } = await startServer(store);
@@ -116,7 +116,7 @@ test('an address that no living master has is listed no more', async () => {
   await a.stop();
 });
 
-test('what somebody does to the Service’s endpoints is put back', async () => {
+test('changes of others to the endpoints of the Service are reverted', async () => {
   const store = sharedStore();
   await firstServer(store);
   const a = await startMaster(store, '192.0.2.11');
@@ -172,7 +172,7 @@ test('two servers that allocate at once never give out one address, port or name
   }
 });
 
-test('a controller whose term is over changes nothing, whatever it sends', async () => {
+test('no write of a controller whose term is over takes effect', async () => {
   const store = sharedStore();
   await firstServer(store);
   const { server } = await startServer(store);

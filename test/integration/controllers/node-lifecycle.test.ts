@@ -187,7 +187,7 @@ describe('one of three nodes dies', () => {
     assert.equal((await podsOn('n1')).length, 2);
   });
 
-  it('is lost after its time and not before, its endpoints at once, its pods when their time is over', async () => {
+  it('is lost after the grace period and not before: its endpoints go at once, its pods after their toleration', async () => {
     await pass(35_000, alive);
     assert.equal(await ready('n1'), 'True');
     assert.deepEqual(await taints('n1'), []);
@@ -221,7 +221,7 @@ describe('one of three nodes dies', () => {
     assert.ok((await endpoints()).every(({ nodeName }) => nodeName !== 'n1'));
   });
 
-  it('and comes back in time: its taints go and its pods stay', async () => {
+  it('and comes back in time: its taints are removed and its pods stay', async () => {
     await pass(40_000, alive);
     await eventually('n1 is tainted', async () => (await taints('n1')).length === 2);
     await pass(15_000, alive);
@@ -253,7 +253,7 @@ describe('one of three nodes dies', () => {
     assert.equal((await allPods()).length, 6);
   });
 
-  it('and a person says that the machine is off: its pods are removed without its word', async () => {
+  it('and an administrator marks it out of service: its pods are removed without an answer of the node', async () => {
     await pass(40_000, alive);
     await eventually('n1 is tainted', async () => (await taints('n1')).length === 2);
     await pass(25_000, alive);
@@ -281,7 +281,7 @@ async function taintOutOfService(name: string): Promise<void> {
   }
 }
 
-describe('all nodes fall silent at once', () => {
+describe('all nodes stop sending heartbeats at once', () => {
   const all = ['n1', 'n2', 'n3'];
   beforeEach(async () => {
     for (const name of all) await addNode(name);
@@ -305,7 +305,7 @@ describe('all nodes fall silent at once', () => {
     assert.ok((await allPods()).every((pod) => !pod.metadata.deletionTimestamp && podReady(pod)));
   });
 
-  it('and one comes back alone: the others are lost a whole time later', async () => {
+  it('and one comes back alone: the others are lost a whole grace period later', async () => {
     await pass(100_000);
     await report('n1');
     await pass(35_000, ['n1']);
@@ -319,7 +319,7 @@ describe('all nodes fall silent at once', () => {
   });
 });
 
-it('a node that reports too seldom for the grace period gets two chances, and an event says so', async () => {
+it('a node whose heartbeats are rarer than the grace period is given two of them, and an event says so', async () => {
   for (const name of ['slow', 'n2']) await addNode(name, name === 'slow' ? 160 : 40);
   await pass(75_000, ['n2']);
   assert.equal(await ready('slow'), 'True', 'a heartbeat every 40 s is lost after 80 s');
@@ -331,7 +331,7 @@ it('a node that reports too seldom for the grace period gets two chances, and an
   assert.match(warning?.message ?? '', /every 40 s.*lost after 80 s.*--heartbeat-interval 10s/);
 });
 
-it('a node that never said anything takes no pods, and after a minute it is Unknown', async () => {
+it('a node without any heartbeat gets no pods, and is Unknown after a minute', async () => {
   await addNode('n2');
   await client
     .resource(nodeResource)
@@ -354,7 +354,7 @@ it('a node that waits for its approval is not taken for lost', async () => {
   assert.equal(await ready('new'), undefined);
 });
 
-it('a taint that is taken off again calls an eviction off', async () => {
+it('an eviction is cancelled when the taint is removed', async () => {
   await addNode('n1');
   await addNode('n2');
   const draft: Draft<Pod> = {

@@ -77,7 +77,7 @@ it('removes the pods of a node that stays away, and only those', async () => {
   assert.deepEqual(await podNames(), ['kept']);
 });
 
-it('asks the server first: of a node that is there again, unseen by the cache, the pods stay', async () => {
+it('asks the server first: the pods of a node stay when it is there again and the cache does not know it yet', async () => {
   await bind('kept', 'gone');
   await reconcile('gone');
   await clock.advance(nodeQuarantine);
@@ -93,7 +93,7 @@ it('asks the server first: of a node that is there again, unseen by the cache, t
   assert.deepEqual(await podNames(), []);
 });
 
-it('a node that the cache has seen meanwhile has all its time again', async () => {
+it('a node that the cache has seen meanwhile gets the whole grace period again', async () => {
   await bind('kept', 'gone');
   await reconcile('gone');
   await clock.advance(nodeQuarantine - 1);
@@ -130,7 +130,7 @@ for (const ready of ['False', 'Unknown'] as const) {
   });
 }
 
-it('leaves them to the agent of a node that is ready, whatever its taint says', async () => {
+it('leaves the deletions to the agent of a node that is ready, whatever its taints', async () => {
   await outOfService('True');
   assert.deepEqual(await podNames(), ['leaving', 'stays']);
 });

@@ -46,7 +46,7 @@ describe('what every cluster has', () => {
       assert.deepEqual(await endpointsOf(first), ['192.0.2.11:6443', '192.0.2.12:7443']);
     });
 
-  it('has the Service of the API again, with its address and endpoints', async () => {
+  it('restores the Service of the API, with its address and endpoints', async () => {
     const { uid } = (await api()).metadata;
     await services().delete('kubernetes', 'default');
     const made = await eventually(api);
@@ -55,14 +55,14 @@ describe('what every cluster has', () => {
     await listsBoth();
   });
 
-  it('has the Service of cluster DNS again, with its address and its domain', async () => {
+  it('restores the Service of cluster DNS, with its address and its domain', async () => {
     await services().delete('kube-dns', 'kube-system');
     const { spec, metadata } = await eventually(() => services().get('kube-dns', 'kube-system'));
     assert.equal(spec.clusterIP, '10.96.0.10');
     assert.equal(metadata.annotations?.['minik8s.io/cluster-domain'], 'cluster.local');
   });
 
-  it('leaves alone what somebody made of the Service of cluster DNS', async () => {
+  it('keeps changes of others to the Service of cluster DNS', async () => {
     const selector = { 'k8s-app': 'kube-dns' };
     await services().patch('kube-dns', 'kube-system', 'merge', { spec: { selector } });
     await services().delete('kubernetes', 'default');
@@ -70,7 +70,7 @@ describe('what every cluster has', () => {
     assert.deepEqual((await services().get('kube-dns', 'kube-system')).spec.selector, selector);
   });
 
-  it('has the namespace of the nodes’ leases again, and keeps the others', async () => {
+  it('restores the namespace of the nodes’ leases, and keeps the others', async () => {
     const namespaces = outside.client.resource(namespaceResource);
     const { uid } = (await namespaces.get('kube-node-lease')).metadata;
     await namespaces.delete('kube-node-lease');
@@ -108,7 +108,7 @@ describe('what every cluster has', () => {
       { type: 'ExternalName', externalName: 'evil.example', clusterIP: null, clusterIPs: null },
     ],
   ] as const) {
-    it(`puts the Service of the API right when it has got ${what}`, async () => {
+    it(`repairs the Service of the API when it has ${what}`, async () => {
       const { resourceVersion, uid } = (await api()).metadata;
       const changed = await services().patch('kubernetes', 'default', 'merge', { spec: patch });
       assert.notEqual(changed.metadata.resourceVersion, resourceVersion);
@@ -117,7 +117,7 @@ describe('what every cluster has', () => {
     });
   }
 
-  it('makes the Service of the API again when it was made with another address', async () => {
+  it('creates the Service of the API again when it was created with another address', async () => {
     const { spec } = await api();
     // Somebody is faster: what is then there is not what the masters make.
     for (const { link } of masters) link.cut = true;
@@ -143,7 +143,7 @@ describe('what every cluster has', () => {
     });
   });
 
-  it('has the endpoints of the API again, however they were changed', async () => {
+  it('restores the endpoints of the API, however they were changed', async () => {
     const slices = outside.client.resource(endpointSliceResource);
     const endpoints = outside.client.resource(endpointsResource);
     await endpoints.delete('kubernetes', 'default');

@@ -84,13 +84,13 @@ it('deletes a token when its time is over, and no other', async () => {
   assert.equal(await there('opaque'), true);
 });
 
-it('deletes at once what is over already, or has a time that nobody can read', async () => {
+it('deletes at once tokens that have expired, or whose expiration cannot be read', async () => {
   await token('isover', { expiration: at(-1) });
   await token('noread', { expiration: 'tomorrow' });
   await eventually('both to go', async () => !(await there('isover')) && !(await there('noread')));
 });
 
-it('leaves a token that was given more time in the meantime', async () => {
+it('keeps a token whose expiration was extended in the meantime', async () => {
   const secret = await token('longer', { expiration: at(hour) });
   await armed(hour);
   const expiration = Buffer.from(at(2 * hour)).toString('base64');
@@ -102,7 +102,7 @@ it('leaves a token that was given more time in the meantime', async () => {
   await eventually('the token to go', async () => !(await there('longer')));
 });
 
-it('deletes a request for a certificate a day after it was made, when nobody decided', async () => {
+it('deletes a CertificateSigningRequest that nobody decided after a day', async () => {
   const pem = await makeRequest(await makeKey(), { commonName: 'alice' });
   const requests = client.resource(certificateSigningRequestResource);
   const { metadata } = await requests.create({

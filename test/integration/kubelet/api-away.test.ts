@@ -84,7 +84,7 @@ describe('while no API server answers', () => {
     assert.equal(replacement.status?.containerStatuses, undefined, 'nobody wrote the old one’s status on it');
   });
 
-  it('the same when the agent was restarted in between', async () => {
+  it('pods deleted and replaced end as well when the agent was restarted in between', async () => {
     await run('moved');
     node.cutOff();
     await node.stop();

@@ -153,7 +153,7 @@ describe('a node whose Docker engine is killed', () => {
 describe('a node whose Docker engine, with live-restore, is killed', () => {
   const on = nodeOnOwnDocker('--live-restore');
 
-  it('keeps its pods, which it can do everything with as before', async () => {
+  it('keeps its pods, and everything can be done with them as before', async () => {
     const idOf = (pod: Pod) =>
       pod.status?.containerStatuses?.[0]?.containerID?.replace('docker://', '') ??
       assert.fail('no container');

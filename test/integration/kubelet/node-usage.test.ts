@@ -83,7 +83,7 @@ describe('what the kernel says', () => {
     assert.deepEqual((await usageOf(directory)).memory, { size: 1024 * Mi, available: 512 * Mi });
   });
 
-  it('of a container that it hides nothing of', async () => {
+  it('of a container in a cgroup of the host', async () => {
     const directory = await machine('containers', {
       'proc/7/cgroup': '9:memory:/docker/abc\n1:name=systemd:/\n0::/docker/abc\n',
       'sys/fs/cgroup/memory/docker/abc/memory.usage_in_bytes': '3000\n',
@@ -97,7 +97,7 @@ describe('what the kernel says', () => {
     assert.equal(await readContainerMemory(9, directory), undefined);
   });
 
-  it('of something that is no Linux is an error', async () => {
+  it('of a machine that is no Linux is an error', async () => {
     await assert.rejects(usageOf(await machine('other', { 'proc/meminfo': 'none\n' })), /MemAvailable/);
   });
 

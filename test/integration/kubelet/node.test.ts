@@ -87,7 +87,7 @@ describe('node agent on Docker', () => {
     assert.match(await inside(again, 'ip', 'address'), new RegExp(`inet ${again.status?.podIP}/32`));
   });
 
-  it('leaves a crashing container alone for a while and says so', async () => {
+  it('waits before it restarts a crashing container, and says so', async () => {
     await node.createPod('crashing', {
       containers: [shell('echo last words >/dev/termination-log; exit 3')],
     });
@@ -140,7 +140,7 @@ describe('node agent on Docker', () => {
     }
   });
 
-  it('reports a command that is not in the image as one that cannot run', async () => {
+  it('reports a command that the image does not have', async () => {
     await node.createPod('no-command', {
       restartPolicy: 'Never',
       containers: [

@@ -202,7 +202,7 @@ describe('what the node agent gives containers on Docker', () => {
     );
   });
 
-  it('gives paths of the host that are what they should be', async () => {
+  it('mounts paths of the host whose type is the declared one', async () => {
     const path = join(node.dataDir, 'host');
     const volumes = (type: string) => [{ name: 'h', hostPath: { path, type } }];
     const mounts = { volumeMounts: [{ name: 'h', mountPath: '/h' }] };

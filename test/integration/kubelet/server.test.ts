@@ -162,7 +162,7 @@ describe('node agent server', () => {
     await assert.rejects(get('/healthz', stranger));
   });
 
-  it('refuses a certificate that is not entitled', async () => {
+  it('refuses a certificate without the right group', async () => {
     assert.equal((await get('/pods', member)).status, 403);
   });
 
@@ -209,7 +209,7 @@ describe('node agent server', () => {
     assert.equal((await get(`/healthz?${'a&'.repeat(9_999)}`)).status, 200);
   });
 
-  it('refuses to be written to', async () => {
+  it('refuses methods that write', async () => {
     assert.equal((await get('/pods', own, 'POST')).status, 405);
   });
 

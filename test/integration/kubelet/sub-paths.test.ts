@@ -60,7 +60,7 @@ describe('a part of a volume', () => {
     assert.ok((await stat(inVolume('..new', 'below'))).isDirectory());
   });
 
-  it('is never outside the volume, whatever links lie in it', async () => {
+  it('is never outside the volume, whatever links the volume has', async () => {
     await symlink(join(root, 'outside'), inVolume('out'));
     await symlink('../outside', inVolume('up'));
     await symlink('../not-there', inVolume('dangling'));
@@ -133,7 +133,7 @@ describe('a part of a volume', () => {
     }
   });
 
-  it('is what was found, whatever has its name when it is mounted', async () => {
+  it('is the directory that was found, whatever has its name when it is mounted', async () => {
     await mkdir(inVolume('late'));
     await writeFile(inVolume('late', 'mine'), '');
     const target = join(targets, 'v', 'late', '0');
@@ -146,7 +146,7 @@ describe('a part of a volume', () => {
     await access(join(target, 'mine'));
   });
 
-  it('is taken off again when the engine’s machine mounted something else', async () => {
+  it('is unmounted again when the engine mounted something else', async () => {
     await mkdir(inVolume('meant'));
     const target = join(targets, 'v', 'other', '0');
     const elsewhere: Exec = (file, args, options) =>
@@ -193,7 +193,7 @@ describe('a part of a volume', () => {
     assert.equal((await mountsUnder(targets)).filter((point) => point === target).length, 1);
   });
 
-  it('never takes the place of what is not its own', async () => {
+  it('never replaces files that are not its own', async () => {
     const target = join(targets, 'v', 'main', 'filled');
     await mkdir(target, { recursive: true });
     await writeFile(join(target, 'kept'), 'kept');

@@ -9,10 +9,7 @@ import { certificateSigningRequestResource as requests } from '../../../src/api/
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
 import { nodeResource } from '../../../src/api/core/v1/node.ts';
 import { secretResource } from '../../../src/api/core/v1/secret.ts';
-import { unionAuthenticator } from '../../../src/apiserver/authentication/authenticator.ts';
-import { bootstrapTokenAuthenticator } from '../../../src/apiserver/authentication/bootstrap-token.ts';
-import { clientCertificateAuthenticator } from '../../../src/apiserver/authentication/client-certificate.ts';
-import { type Clock, systemClock } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { replaceable } from '../../../src/base/current.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { rfc3339Micro } from '../../../src/base/time.ts';
@@ -20,44 +17,18 @@ import type { Client } from '../../../src/client/client.ts';
 import { createHttpsTransport } from '../../../src/client/https-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import type { Transport } from '../../../src/client/transport.ts';
-import type { NodeApproval } from '../../../src/controllers/csr-approving-plan.ts';
-import { discoverAuthority } from '../../../src/node-bootstrap/authority-discovery.ts';
 import { requestCertificate } from '../../../src/node-bootstrap/certificate-request.ts';
 import { type JoinOptions, joinCluster } from '../../../src/node-bootstrap/join.ts';
 import { clientOrder } from '../../../src/node-bootstrap/node-certificates.ts';
 import { NodeFiles } from '../../../src/node-bootstrap/node-files.ts';
 import { keepRenewed } from '../../../src/node-bootstrap/renewal.ts';
-import { authorityHash } from '../../../src/pki/credentials.ts';
 import { makeKey } from '../../../src/pki/new-request.ts';
-import type { Cache } from '../../../src/storage/cache.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
-import { type Cluster, eventually, startCluster } from '../controllers/cluster.ts';
+import { eventually } from '../controllers/cluster.ts';
+import { never, type Rig, rejectsInOneLine, startRig } from './join-rig.ts';
 
 const secret = '0123456789abcdef';
-
-interface Rig {
-  readonly server: HttpsTestServer;
-  readonly cluster: Cluster;
-  readonly url: string;
-  readonly hash: string;
-}
-
-async function startRig(nodeApproval: NodeApproval): Promise<Rig> {
-  let cache: Cache | undefined;
-  const server = await startHttpsTestServer({
-    authenticate: unionAuthenticator([
-      clientCertificateAuthenticator,
-      (credentials) =>
-        cache && bootstrapTokenAuthenticator({ cache, now: () => systemClock.now() })(credentials),
-    ]),
-  });
-  cache = server.cache;
-  const cluster = await startCluster({ server, authority: server.authority, nodeApproval });
-  const url = `https://127.0.0.1:${server.port}`;
-  return { server, cluster, url, hash: authorityHash(server.authority.certificate) };
-}
 
 /** The token, for the id given; good for an hour unless told. */
 async function makeToken({ cluster }: Rig, id: string, expiration = Date.now() + 3_600_000): Promise<string> {
@@ -79,7 +50,6 @@ async function makeToken({ cluster }: Rig, id: string, expiration = Date.now() +
 let directory: string;
 let waits = 0;
 const warnings: string[] = [];
-const never = new AbortController().signal;
 
 beforeEach(async (context) => {
   directory = await mkdtemp(join(tmpdir(), 'minik8s-join-'));
@@ -113,80 +83,6 @@ function clientOf({ url }: Rig, ca: string, key: string, cert: string) {
   const transport = createHttpsTransport({ server: url, ca, key, cert, clock: systemClock });
   return { client: createClient(transport), close: () => transport.close() };
 }
-
-const rejectsInOneLine = (joining: Promise<unknown>, ...says: RegExp[]) =>
-  assert.rejects(joining, (error: Error) => {
-    for (const expected of says) assert.match(error.message, expected);
-    assert.doesNotMatch(error.message, /\n|0123456789abcdef/);
-    return true;
-  });
-
-describe('finding the authority', () => {
-  let rig: Rig;
-  before(async () => {
-    rig = await startRig('auto');
-  });
-  after(() => rig.cluster.stop());
-
-  const discover = (more: { servers?: string[]; hash?: string; clock?: Clock }) =>
-    discoverAuthority(
-      {
-        servers: [rig.url],
-        hash: rig.hash,
-        clock: systemClock,
-        warn: (line) => warnings.push(line),
-        ...more,
-      },
-      never,
-    );
-
-  it('takes the authority with the hash, from the first server that answers', async () => {
-    const { certificate } = rig.server.authority;
-    for (const servers of [[rig.url], ['https://127.0.0.1:1', rig.url]]) {
-      const found = await discover({ servers });
-      assert.equal(
-        new X509Certificate(found).fingerprint256,
-        new X509Certificate(certificate).fingerprint256,
-      );
-    }
-    assert.deepEqual(warnings, []);
-  });
-
-  it('says what a server with another authority shows', async () => {
-    const hash = `sha256:${'0'.repeat(64)}`;
-    await rejectsInOneLine(
-      discover({ hash }),
-      new RegExp(`^${rig.url} presents an authority with the hash ${rig.hash}, not ${hash}`),
-      /ca-cert-hash is wrong; copy it from minik8s token create$/,
-    );
-  });
-
-  it('names every server that does not answer, and why', async () => {
-    await rejectsInOneLine(
-      discover({ servers: ['https://127.0.0.1:1', 'https://nowhere.invalid:6443'] }),
-      /^no API server answers: https:\/\/127\.0\.0\.1:1 \(connection refused\), https:\/\/nowhere\.invalid:6443 \(/,
-    );
-  });
-
-  it('says by how much the clock is wrong when certificates cannot be trusted by it', async () => {
-    const clock = new FakeClock(Date.now() - 5 * 3_600_000);
-    await rejectsInOneLine(
-      discover({ clock }),
-      /^the clock of this machine is (4 h 59 min|5 h( \d+ s)?) behind that of https/,
-      /its certificate is not valid before 20.*; set it \(timedatectl set-ntp true\)$/,
-    );
-    const ahead = new FakeClock(Date.now() + 3 * 24 * 3_600_000);
-    await rejectsInOneLine(
-      discover({ clock: ahead }),
-      /is (3 d|2 d 23 h).* ahead of that of https.*valid until/,
-    );
-  });
-
-  it('warns of a clock that is a little wrong', async () => {
-    await discover({ clock: new FakeClock(Date.now() + 10 * 60_000) });
-    assert.match(warnings.join(), /^the clock of this machine is (9 min 59 s|10 min( \d+ s)?) ahead of that/);
-  });
-});
 
 describe('joining at once', () => {
   let rig: Rig;

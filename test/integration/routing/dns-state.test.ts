@@ -77,7 +77,7 @@ describe('a node that serves Dns objects', () => {
   const last = (states: readonly DnsServed[], expected: DnsServed) =>
     eventually(async () => assert.deepEqual(states.at(-1), expected));
 
-  it('says what is wrong and that it is over', async () => {
+  it('reports a failure, and its end', async () => {
     const problems: { port?: string; image?: string } = { port: 'port 80 of this node is taken' };
     const { informers, clock, states, events } = start(problems);
     await last(states, { reason: 'NothingToServe', message: 'there is no Dns object' });

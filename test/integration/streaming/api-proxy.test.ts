@@ -55,7 +55,7 @@ describe('what the proxy of the API server passes on', () => {
     assert.equal(headers['transfer-encoding'], undefined);
   });
 
-  it('does not tell a backend who the client is to this server', async () => {
+  it('passes no credentials of the client on to a backend', async () => {
     const certificates: unknown[] = [];
     proxied.handle = (request, response) => {
       const { authorized, ...socket } = request.socket as TLSSocket;
@@ -165,7 +165,7 @@ describe('what the proxy of the API server passes on', () => {
     assert.equal(answer.text, '');
   });
 
-  it('passes pieces on as they come, both ways', async () => {
+  it('streams bodies in both directions', async () => {
     proxied.handle = (request, response) => {
       response.setHeader('content-type', 'text/html');
       response.flushHeaders();
@@ -188,7 +188,7 @@ describe('what the proxy of the API server passes on', () => {
     assert.equal(String((await last)[0]), 'end');
   });
 
-  it('takes no more from the client than the backend does', async () => {
+  it('reads no more from the client than the backend reads', async () => {
     const waiting = Promise.withResolvers<IncomingMessage>();
     proxied.handle = (request, response) => {
       waiting.resolve(request);

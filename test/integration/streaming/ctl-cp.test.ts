@@ -132,7 +132,7 @@ describe('ctl cp', { timeout: 110_000 }, () => {
     });
   }
 
-  it('links are not followed to where they should not lead', async () => {
+  it('links are not followed out of the copied directory', async () => {
     const [source, to] = [fresh('links'), fresh('links-back')];
     symlinkSync('/etc', join(source, 'etc'));
     const { code, stderr } = await ctl(`web:${source}`, join(to, 'new'));
@@ -155,7 +155,7 @@ describe('ctl cp', { timeout: 110_000 }, () => {
   /** What kubectl logs of data that arrive when it no longer reads. */
   const lateData = /^E\d{4} .* websocket\.go:\d+\] Unknown stream id 1, discarding message\n/gm;
   const skip = unlessKubectl('1.32');
-  it('says and leaves the same as kubectl 1.32', { skip }, async () => {
+  it('prints and copies the same as kubectl 1.32', { skip }, async () => {
     const [ours, theirs] = [fresh('ours'), fresh('theirs')];
     for (const args of [
       [from, 'web:DIR/all'],

@@ -98,7 +98,7 @@ describe('streams through the API server', () => {
     }
   }
 
-  it('refuses what cannot be meant', async () => {
+  it('refuses a request without a command, and without any stream', async () => {
     for (const [query, message] of [
       ['stdout=true', 'you must specify a command to run'],
       ['command=fail', 'you must specify at least 1 of stdin, stdout, stderr'],
@@ -109,7 +109,7 @@ describe('streams through the API server', () => {
     }
   });
 
-  it('wants an upgrade, to a protocol that is known', async () => {
+  it('requires an upgrade to a known protocol', async () => {
     for (const method of ['GET', 'POST']) {
       const answer = await ask(`${pod}/exec?command=fail&stdout=true`, { method });
       assert.deepEqual([answer.status, answer.body.message], [400, 'Upgrade request required']);
@@ -132,7 +132,7 @@ describe('streams through the API server', () => {
     }
   });
 
-  it('serves what else asks for another protocol as if it had not', async () => {
+  it('ignores an upgrade on requests that do not support one', async () => {
     const answer = await ask('/version', { headers: { connection: 'Upgrade', upgrade: 'h2c' } });
     assert.equal(answer.status, 200);
     const socket = await ask('/version', { headers: webSocket });
@@ -258,7 +258,7 @@ describe('streams through the API server', () => {
     assert.match(channels[3] ?? '', /error forwarding port 9 to pod web/);
   });
 
-  it('lets go of a program whose client vanishes', async () => {
+  it('detaches from a program whose client vanishes', async () => {
     const socket = open(`${pod}/exec?command=wait&stdout=true`, ['v5.channel.k8s.io']);
     const heard = listen(socket);
     await Promise.all([once(socket, 'open'), programRuns()]);
@@ -267,7 +267,7 @@ describe('streams through the API server', () => {
     await programsEnd();
   });
 
-  it('lets go of a program whose client vanishes (SPDY)', async () => {
+  it('detaches from a program whose client vanishes (SPDY)', async () => {
     const socket: TLSSocket = connectTls({ host: '127.0.0.1', port: cluster.server.port, ...tls() });
     await once(socket, 'secureConnect');
     const headers = Object.entries(spdy).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -287,7 +287,7 @@ describe('streams through the API server', () => {
     await programsEnd();
   });
 
-  it('hangs up on who speaks no SPDY after all', async () => {
+  it('closes a connection on which the client does not speak SPDY after the upgrade', async () => {
     const socket: TLSSocket = connectTls({ host: '127.0.0.1', port: cluster.server.port, ...tls() });
     await once(socket, 'secureConnect');
     const headers = Object.entries(spdy).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -299,7 +299,7 @@ describe('streams through the API server', () => {
     assert.equal(cluster.running(), 0);
   });
 
-  it('ends every stream when the node agent stops, and says then that it is away', async () => {
+  it('ends every stream when the node agent stops, and answers later requests with an error', async () => {
     const socket = open(`${pod}/exec?command=wait&stdout=true`, ['v5.channel.k8s.io']);
     const heard = listen(socket);
     await Promise.all([once(socket, 'open'), programRuns()]);

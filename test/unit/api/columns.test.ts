@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
-import { replicaSetResource } from '../../../src/api/apps/v1/replica-set.ts';
 import { formatLabels, listWithMore } from '../../../src/api/columns.ts';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
 import { eventResource } from '../../../src/api/core/v1/event.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
 import { nodeResource } from '../../../src/api/core/v1/node.ts';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
 import { secretResource } from '../../../src/api/core/v1/secret.ts';
 import { serviceResource } from '../../../src/api/core/v1/service.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import { storedKinds } from '../../../src/api/registry.ts';
-import type { KubeObject } from '../../../src/apimachinery/meta.ts';
-import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
-import { cells, decode, merge } from '../../fixtures/kinds.ts';
-
-const now = Date.parse('2026-03-01T12:00:00Z');
-const before = (seconds: number) => new Date(now - seconds * 1000).toISOString();
+import { before, testCells } from './column-cells.ts';
 
 /** Name, and after it `(i)` for integers and `*` for `-o wide`; the order is kubectl's. */
 const layouts: Readonly<Record<string, string>> = {
@@ -82,28 +74,6 @@ for (const { plural, columns } of storedKinds) {
       ['Name'],
     );
     for (const { description } of columns) assert.match(description, /\.$/);
-  });
-}
-
-function testCells<T extends KubeObject>(
-  kind: ResourceDefinition<T>,
-  title: string,
-  raw: object,
-  expected: Readonly<Record<string, string | number>>,
-): void {
-  test(`${kind.singular}: ${title}`, () => {
-    const head = {
-      apiVersion: kind.group ? `${kind.group}/${kind.version}` : kind.version,
-      kind: kind.kind,
-      metadata: {
-        name: 'web',
-        creationTimestamp: before(95),
-        ...(kind.namespaced && { namespace: 'default' }),
-      },
-    };
-    const found = cells(kind, decode(kind, merge(head, raw)), now);
-    const wanted = Object.keys(expected).map((name) => [name, found[name]]);
-    assert.deepEqual(Object.fromEntries(wanted), expected);
   });
 }
 
@@ -274,62 +244,6 @@ testCells(
   { Ports: '80,any,*', Endpoints: '10.0.0.1,10.0.0.2,10.0.0.3 + 1 more...' },
 );
 
-const template = {
-  metadata: { labels: { app: 'web' } },
-  spec: {
-    containers: [
-      { name: 'a', image: 'x:1' },
-      { name: 'b', image: 'y:2' },
-    ],
-  },
-};
-const workload = { replicas: 3, selector: { matchLabels: { app: 'web' } }, template };
-testCells(
-  replicaSetResource,
-  'new',
-  { spec: workload },
-  {
-    Desired: 3,
-    Current: 0,
-    Ready: 0,
-    Containers: 'a,b',
-    Images: 'x:1,y:2',
-    Selector: 'app=web',
-  },
-);
-testCells(
-  replicaSetResource,
-  'at work',
-  { spec: workload, status: { replicas: 2, readyReplicas: 1 } },
-  {
-    Desired: 3,
-    Current: 2,
-    Ready: 1,
-  },
-);
-testCells(
-  deploymentResource,
-  'new',
-  { spec: workload },
-  {
-    Ready: '0/3',
-    'Up-to-date': 0,
-    Available: 0,
-    Containers: 'a,b',
-    Images: 'x:1,y:2',
-    Selector: 'app=web',
-  },
-);
-testCells(
-  deploymentResource,
-  'at work',
-  {
-    spec: workload,
-    status: { replicas: 4, readyReplicas: 3, updatedReplicas: 2, availableReplicas: 1 },
-  },
-  { Ready: '3/3', 'Up-to-date': 2, Available: 1 },
-);
-
 const event = {
   involvedObject: { kind: 'Pod', namespace: 'default', name: 'web', fieldPath: 'spec.containers{web}' },
   type: 'Warning',
@@ -375,70 +289,6 @@ testCells(
     Count: 1,
   },
 );
-
-test('selectable fields', () => {
-  const read = <T extends KubeObject>(kind: ResourceDefinition<T>, raw: object) => {
-    const object = decode(kind, raw);
-    return Object.fromEntries(
-      Object.entries(kind.selectableFields).map(([name, get]) => [name, get(object)]),
-    );
-  };
-  const head = (kind: string) => ({ apiVersion: 'v1', kind, metadata: { name: 'a' } });
-  const containers = [{ name: 'a', image: 'x' }];
-  assert.deepEqual(read(podResource, { ...head('Pod'), spec: { containers } }), {
-    'spec.nodeName': '',
-    'spec.restartPolicy': 'Always',
-    'spec.schedulerName': 'default-scheduler',
-    'spec.serviceAccountName': '',
-    'spec.hostNetwork': 'false',
-    'status.phase': '',
-    'status.podIP': '',
-    'status.podIPs': '',
-    'status.nominatedNodeName': '',
-  });
-  assert.deepEqual(
-    read(podResource, {
-      ...head('Pod'),
-      spec: {
-        containers,
-        nodeName: 'n1',
-        hostNetwork: true,
-        serviceAccountName: 'sa',
-        restartPolicy: 'Never',
-      },
-      status: { phase: 'Running', podIPs: [{ ip: '10.0.0.1' }, { ip: 'fd00::1' }], nominatedNodeName: 'n2' },
-    }),
-    {
-      'spec.nodeName': 'n1',
-      'spec.restartPolicy': 'Never',
-      'spec.schedulerName': 'default-scheduler',
-      'spec.serviceAccountName': 'sa',
-      'spec.hostNetwork': 'true',
-      'status.phase': 'Running',
-      'status.podIP': '10.0.0.1',
-      'status.podIPs': '10.0.0.1,fd00::1',
-      'status.nominatedNodeName': 'n2',
-    },
-  );
-  assert.deepEqual(read(nodeResource, head('Node')), { 'spec.unschedulable': 'false' });
-  assert.deepEqual(read(namespaceResource, { ...head('Namespace'), status: { phase: 'Active' } }), {
-    'status.phase': 'Active',
-  });
-  assert.deepEqual(read(secretResource, { ...head('Secret'), type: 'a/b' }), { type: 'a/b' });
-  assert.deepEqual(read(serviceResource, { ...head('Service'), spec: { clusterIP: 'None' } }), {
-    'spec.clusterIP': 'None',
-    'spec.type': 'ClusterIP',
-  });
-  const found = read(eventResource, { ...head('Event'), ...event });
-  assert.equal(found['involvedObject.name'], 'web');
-  assert.equal(found['involvedObject.uid'], '');
-  assert.equal(found['involvedObject.fieldPath'], 'spec.containers{web}');
-  assert.deepEqual(
-    [found.reason, found.type, found.source, found.reportingComponent],
-    ['BackOff', 'Warning', 'kubelet', ''],
-  );
-  assert.equal(Object.keys(found).length, 11);
-});
 
 test('texts of cells', () => {
   assert.equal(formatLabels({ b: '2', a: '1' }), 'a=1,b=2');
