@@ -50,7 +50,10 @@ export class ScriptedWorld {
     });
   }
 
-  reconcile = (key: ObjectKey) => this.#controller.reconcile(key, new AbortController().signal);
+  /** As long as this process leads. */
+  readonly #term = new AbortController();
+
+  reconcile = (key: ObjectKey) => this.#controller.reconcile(key, this.#term.signal);
 
   /** The keys that a change of the object means. */
   keysOf<T extends KubeObject>(ref: ResourceRef<T>, object: T): readonly ObjectKey[] {
