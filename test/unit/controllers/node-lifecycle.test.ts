@@ -142,6 +142,45 @@ describe('a node whose heartbeats stop', () => {
     assert.match(world.told.at(-1) ?? '', /n1: .* every 10 s, .* --heartbeat-interval 1s$/);
   });
 
+  it('is not lost for a time in which no node could be heard, which is that of the slowest', async () => {
+    // Twice 40 s, and a longer silence of all: all start afresh.
+    for (const gap of [80_000, 80_001]) {
+      begin();
+      await add('n2', 'n3');
+      world.put(nodeResource, node('n1'));
+      world.put(leaseResource, lease('n1', 160));
+      await world.reconcile('n1');
+      await world.clock.advance(gap);
+      beat('n2');
+      const result = await world.reconcile('n1');
+      if (gap > 80_000) assert.deepEqual(result, { requeueAfter: 80_000 }, 'afresh');
+      else assert.equal(result, undefined, 'lost');
+    }
+  });
+
+  it('is written with all that it had', async () => {
+    world.put(nodeResource, { ...node('n1', { unschedulable: true }), spec: { podCIDR: '10.0.0.0/24' } });
+    await add('n2', 'n3');
+    beat('n1');
+    await world.reconcile('n1');
+    await pass(grace, 'n2', 'n3');
+    await world.reconcile('n1');
+    const { spec, status } = world.stored(nodeResource, 'n1') ?? assert.fail();
+    assert.equal(spec.podCIDR, '10.0.0.0/24');
+    assert.ok(status?.allocatable);
+    assert.deepEqual(taintsOf('n1'), lost);
+  });
+
+  it('that was not ready before is not told of', async () => {
+    await add('n2', 'n3');
+    world.put(nodeResource, node('n1', { ready: 'False' }));
+    beat('n1');
+    await pass(grace, 'n2', 'n3');
+    await world.reconcile('n1');
+    assert.equal(readyOf('n1'), 'Unknown');
+    assert.deepEqual(world.told, []);
+  });
+
   it('is let be while it goes, is awaited, or is not there', async () => {
     await add('n2', 'n3');
     const one = node('n1');
@@ -230,6 +269,17 @@ describe('the pods of a node that is lost', () => {
     assert.deepEqual(world.keysOf(podResource, pod('ready', on('n1'))), []);
     world.put(nodeResource, node('n1', { ready: 'Unknown' }));
     assert.deepEqual(world.keysOf(podResource, pod('ready', on('n1'))), ['n1']);
+    const mixed = pod('mixed', on('n1'));
+    const conditions = [
+      { type: 'Initialized', status: 'True' },
+      { type: 'Ready', status: 'False' },
+    ] as const;
+    const keysWith = (...said: { type: string; status: 'True' | 'False' }[]) =>
+      world.keysOf(podResource, { ...mixed, status: { ...mixed.status, conditions: said } as never });
+    assert.deepEqual(keysWith(...conditions), []);
+    assert.deepEqual(keysWith({ type: 'Initialized', status: 'False' }, { type: 'Ready', status: 'True' }), [
+      'n1',
+    ]);
     assert.deepEqual(world.keysOf(podResource, pod('unready', { spec: { nodeName: 'n1' } })), []);
     assert.deepEqual(
       world.keysOf(podResource, pod('none', { ...on('n1'), spec: { nodeName: undefined } })),
@@ -259,6 +309,35 @@ describe('while nobody is heard', () => {
     assert.equal(podReadyOf('ready')?.status, 'True');
   });
 
+  it('is a silence of more than one and a half heartbeats', async () => {
+    for (const [quiet, all] of [
+      [15_000, false],
+      [15_001, true],
+    ] as const) {
+      begin();
+      await add('n1', 'n2', 'n3');
+      await pass(grace - quiet, 'n2', 'n3');
+      beat('n2', 'n3');
+      await world.clock.advance(quiet);
+      await world.reconcile('n1');
+      assert.deepEqual(taintsOf('n1'), all ? lost.slice(0, 1) : lost);
+    }
+  });
+
+  it('of two nodes, neither is lost for good', async () => {
+    await add('n1', 'n2');
+    world.put(podResource, pod('ready', on('n1')));
+    await pass(grace);
+    await world.reconcile('n1');
+    assert.deepEqual(taintsOf('n1'), lost.slice(0, 1));
+    assert.equal(podReadyOf('ready')?.status, 'True');
+    world.sync(nodeResource);
+    await world.reconcile('n2');
+    world.sync(nodeResource);
+    await world.reconcile('n1');
+    assert.equal(podReadyOf('ready')?.status, 'True');
+  });
+
   it('the only node is lost all the same, as far as its pods are ready', async () => {
     await add('n1');
     world.put(podResource, pod('ready', on('n1')));
@@ -266,6 +345,12 @@ describe('while nobody is heard', () => {
     await world.reconcile('n1');
     assert.equal(podReadyOf('ready')?.status, 'True');
     await pass(1);
+    await world.reconcile('n1');
+    assert.equal(podReadyOf('ready')?.status, 'False');
+    assert.deepEqual(taintsOf('n1'), lost);
+    // Known to be lost, which all nodes are then.
+    world.sync(nodeResource);
+    world.put(podResource, pod('ready', on('n1')));
     await world.reconcile('n1');
     assert.equal(podReadyOf('ready')?.status, 'False');
   });
@@ -295,5 +380,9 @@ describe('when a number of nodes is lost or heard again', () => {
     assert.deepEqual(change('n5', 'True'), ['n5'], 'three of five still');
     world.seen.remove(nodeResource, 'n3');
     assert.deepEqual(world.keysOf(nodeResource, node('n3')), ['n3', 'n1', 'n2']);
+    // Two of two that have said something.
+    world.seen.remove(nodeResource, 'n4');
+    world.seen.remove(nodeResource, 'n5');
+    assert.deepEqual(change('n6', 'Unknown').slice(0, 1), ['n6']);
   });
 });
