@@ -54,7 +54,8 @@ beforeEach(() => begin());
 describe('its own Lease', () => {
   it('is made, and it is listed when the cache shows that', async () => {
     assert.deepEqual(await round(), { requeueAfter: 5000 });
-    const { metadata, spec } = world.stored(leaseResource, own) ?? assert.fail();
+    const { apiVersion, kind, metadata, spec } = world.stored(leaseResource, own) ?? assert.fail();
+    assert.deepEqual([apiVersion, kind], ['coordination.k8s.io/v1', 'Lease']);
     assert.deepEqual(metadata.labels, masterLabels);
     assert.deepEqual(metadata.annotations, { 'minik8s.io/hostname': 'm1' });
     assert.deepEqual(spec, {
@@ -78,7 +79,8 @@ describe('its own Lease', () => {
     assert.equal(world.stored(leaseResource, own)?.spec.renewTime, micro(0));
     await world.clock.advance(1);
     assert.deepEqual(await round(), { requeueAfter: 5000 });
-    const { metadata, spec } = world.stored(leaseResource, own) ?? assert.fail();
+    const { kind, metadata, spec } = world.stored(leaseResource, own) ?? assert.fail();
+    assert.equal(kind, 'Lease');
     assert.deepEqual([spec.acquireTime, spec.renewTime], [micro(0), micro(5)]);
     assert.deepEqual(metadata.annotations, { theirs: 'x', 'minik8s.io/hostname': 'm1' });
   });
@@ -98,6 +100,16 @@ describe('its own Lease', () => {
     const failure = newInternalError('no');
     world.refuse = () => failure;
     await assert.rejects(world.reconcile('masters'), failure);
+  });
+
+  it('never expires here, however far the cache lags', async () => {
+    await round();
+    for (let n = 0; n < 5; n++) {
+      await world.clock.advance(5000);
+      await world.reconcile('masters');
+    }
+    assert.ok(world.stored(leaseResource, own));
+    assert.deepEqual([removals(), listed()], [[], ['192.0.2.1']]);
   });
 
   it('is made again when somebody took it away, and never expires here', async () => {

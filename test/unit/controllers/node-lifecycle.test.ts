@@ -13,13 +13,13 @@ const grace = 40_000;
 let world: ScriptedWorld;
 let beats = 0;
 
-function lease(name: string, seconds: number | undefined = 40): Lease {
-  const spec = { holderIdentity: name, leaseDurationSeconds: seconds, renewTime: `beat ${++beats}` };
+function lease(name: string, seconds: number | 'none' = 40): Lease {
+  const duration = seconds === 'none' ? {} : { leaseDurationSeconds: seconds };
   return {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
     metadata: meta(name, { namespace: 'kube-node-lease' }),
-    spec: seconds === undefined ? { ...spec, leaseDurationSeconds: undefined } : spec,
+    spec: { holderIdentity: name, renewTime: `beat ${++beats}`, ...duration },
   };
 }
 const beat = (...names: string[]) => {
@@ -97,6 +97,7 @@ describe('a node whose heartbeats stop', () => {
       ['the same again', () => say('True', at(20)), grace - 10_000],
       ['that nothing is known', () => say('Unknown', at(30)), grace - 20_000],
       ['that it is ready again', () => say('True', at(30)), grace],
+      ['nothing', () => world.put(nodeResource, { ...node('n1'), status: undefined }), grace - 10_000],
     ] as const) {
       await pass(10_000, 'n2', 'n3');
       if (what === 'another label') await pass(10_000, 'n2', 'n3');
@@ -109,6 +110,9 @@ describe('a node whose heartbeats stop', () => {
     await add('n2', 'n3');
     world.put(nodeResource, node('n1'));
     assert.deepEqual(await world.reconcile('n1'), { requeueAfter: 60_000 });
+    await pass(60_000, 'n2', 'n3');
+    assert.equal(await world.reconcile('n1'), undefined);
+    assert.equal(readyOf('n1'), 'Unknown');
     begin({ gracePeriodMs: 90_000 });
     await add('n2', 'n3');
     world.put(nodeResource, node('n1'));
@@ -137,7 +141,7 @@ describe('a node whose heartbeats stop', () => {
     begin({ gracePeriodMs: 5000 });
     await add('n2', 'n3');
     world.put(nodeResource, node('n1'));
-    world.put(leaseResource, lease('n1', undefined));
+    world.put(leaseResource, lease('n1', 'none'));
     assert.deepEqual(await world.reconcile('n1'), { requeueAfter: 20_000 });
     assert.match(world.told.at(-1) ?? '', /n1: .* every 10 s, .* --heartbeat-interval 1s$/);
   });
