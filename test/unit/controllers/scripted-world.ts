@@ -33,11 +33,11 @@ export class ScriptedWorld {
   readonly #stored = new Map<string, KubeObject>();
   #made = 0;
   #version = 100;
-  readonly #controller: ReturnType<ControllerFactory>;
+  readonly controller: ReturnType<ControllerFactory>;
 
   constructor(factory: ControllerFactory) {
     const { clock, log, seen: informers } = this;
-    this.#controller = factory({
+    this.controller = factory({
       client: this.#client(),
       clock,
       log,
@@ -53,11 +53,11 @@ export class ScriptedWorld {
   /** As long as this process leads. */
   readonly #term = new AbortController();
 
-  reconcile = (key: ObjectKey) => this.#controller.reconcile(key, this.#term.signal);
+  reconcile = (key: ObjectKey) => this.controller.reconcile(key, this.#term.signal);
 
   /** The keys that a change of the object means. */
   keysOf<T extends KubeObject>(ref: ResourceRef<T>, object: T): readonly ObjectKey[] {
-    return this.#controller.watches.flatMap(({ resource, keys }) =>
+    return this.controller.watches.flatMap(({ resource, keys }) =>
       resource.kind === ref.kind ? keys(object) : [],
     );
   }
