@@ -223,4 +223,38 @@ export const storage: readonly Equivalent[] = [
       because: 'what is not there is no text, and is left out afterwards',
     }),
   ),
+  ...[
+    ['let lastRevision = 0;', '0 → 1'],
+    [
+      'if (header.cluster_id !== cluster || revision > lastRevision) lastRevision = revision;',
+      'revision > lastRevision → revision >= lastRevision',
+    ],
+    [
+      'if (batch.revision > lastRevision) lastRevision = batch.revision;',
+      'batch.revision > lastRevision → batch.revision >= lastRevision',
+    ],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/storage/etcd-store.ts',
+    line,
+    change,
+    because: 'the first answer sets it, and to set it to what it is changes nothing',
+  })),
+  {
+    file: 'src/storage/etcd-store.ts',
+    line: 'watches.delete(open);',
+    change: 'watches.delete(open); → ;',
+    because: 'a watch that is over has no stream, so nothing is asked of it: it only frees memory',
+  },
+  {
+    file: 'src/storage/etcd-store.ts',
+    line: "const put = { request_put: { key: markerKey(prefix, 'progress'), value: Buffer.alloc(0) } };",
+    change: '0 → 1',
+    because: 'that the marker is written counts, and not what it holds',
+  },
+  {
+    file: 'src/storage/embedded-etcd.ts',
+    line: 'const run: Run = { pid: undefined, startedAt: 0, advice: undefined };',
+    change: '0 → 1',
+    because: 'it is set when a process starts, and read only while there is one',
+  },
 ];
