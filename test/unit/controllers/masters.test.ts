@@ -109,7 +109,7 @@ describe('its own Lease', () => {
       await world.reconcile('masters');
     }
     assert.ok(world.stored(leaseResource, own));
-    assert.deepEqual([removals(), listed()], [[], ['192.0.2.1']]);
+    assert.deepEqual([removals(), listed(), published], [[], ['192.0.2.1'], 5]);
   });
 
   it('is made again when somebody took it away, and never expires here', async () => {
