@@ -1,8 +1,5 @@
 /** Signs approved requests of the built-in signers; what may not be signed is marked as failed, for good. */
-import {
-  type CertificateSigningRequest,
-  certificateSigningRequestResource as requestResource,
-} from '../api/certificates/v1/certificate-signing-request.ts';
+import { certificateSigningRequestResource as requestResource } from '../api/certificates/v1/certificate-signing-request.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
 import type { ObjectKey } from '../apimachinery/meta.ts';
 import type {
@@ -41,20 +38,17 @@ function csrSigningController(
     const pem = Buffer.from(request.spec.request, 'base64').toString('latin1');
     const content = await read(pem).catch((): CertificateRequestContent | undefined => undefined);
     const refusal = signerRefusal(request, content);
-    const status: CertificateSigningRequest['status'] =
+    const conditions = request.status?.conditions ?? [];
+    const next = deepCopy(request);
+    next.status =
       refusal === undefined
-        ? { certificate: toBase64(await sign(pem, signingTerms(request, clock.now()))) }
+        ? { conditions, certificate: toBase64(await sign(pem, signingTerms(request, clock.now()))) }
         : {
             conditions: [
+              ...conditions,
               { type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message: refusal },
             ],
           };
-    const next = deepCopy(request);
-    next.status = {
-      ...request.status,
-      ...status,
-      conditions: [...(request.status?.conditions ?? []), ...(status.conditions ?? [])],
-    };
     await ifPresent(client.resource(requestResource).updateStatus(next));
     const fields = { request: key, signer: request.spec.signerName, ...(refusal && { refusal }) };
     log.info(refusal ? 'certificate request failed' : 'certificate issued', fields);

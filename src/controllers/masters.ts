@@ -68,7 +68,8 @@ class Masters {
   readonly #name: string;
   /** When this process last saw each Lease change. */
   #seen = new Map<string, { readonly version: string; readonly at: number }>();
-  #renewedAt: number | undefined;
+  /** Never yet: then it was neither long ago nor a moment ago. */
+  #renewedAt = Number.NaN;
 
   constructor(options: MastersOptions, context: ControllerContext) {
     this.#options = options;
@@ -94,15 +95,13 @@ class Masters {
 
   async #reconcile(): Promise<ReconcileResult> {
     const { clock } = this.#context;
-    const away = this.#renewedAt !== undefined && clock.now() - this.#renewedAt >= 2 * renewMs;
+    const away = clock.now() - this.#renewedAt >= 2 * renewMs;
     await this.#renew();
-    const expiry = this.#observe(away);
-    for (const lease of this.#leases()) {
-      if ((expiry.get(lease.metadata.name) ?? 0) <= clock.now()) await this.#remove(lease);
-    }
-    const alive = this.#leases().filter(({ metadata }) => (expiry.get(metadata.name) ?? 0) > clock.now());
+    const observed = this.#observe(away);
+    for (const { lease, expiry } of observed) if (expiry <= clock.now()) await this.#remove(lease);
+    const alive = observed.filter(({ expiry }) => expiry > clock.now()).map(({ lease }) => lease);
     if (alive.some(({ metadata }) => metadata.name === this.#name)) await this.#publish(mastersOf(alive));
-    const next = Math.min((this.#renewedAt ?? 0) + renewMs, ...expiry.values());
+    const next = Math.min(this.#renewedAt + renewMs, ...observed.map(({ expiry }) => expiry));
     return { requeueAfter: Math.max(next - clock.now(), 1) };
   }
 
@@ -111,22 +110,19 @@ class Masters {
   }
 
   /** When each Lease counts as expired; this master's own never does. */
-  #observe(away: boolean): Map<string, number> {
+  #observe(away: boolean): readonly { readonly lease: Lease; readonly expiry: number }[] {
     const now = this.#context.clock.now();
     const seen = new Map<string, { readonly version: string; readonly at: number }>();
-    for (const { metadata } of this.#leases()) {
-      const before = this.#seen.get(metadata.name);
-      const fresh = away || before?.version !== metadata.resourceVersion;
+    const observed = this.#leases().map((lease) => {
+      const { name, resourceVersion } = lease.metadata;
+      const before = this.#seen.get(name);
+      const fresh = away || before?.version !== resourceVersion;
       const at = fresh ? now : before.at;
-      seen.set(metadata.name, { version: metadata.resourceVersion, at });
-    }
+      seen.set(name, { version: resourceVersion, at });
+      return { lease, expiry: name === this.#name ? Number.POSITIVE_INFINITY : at + leaseMs };
+    });
     this.#seen = seen;
-    return new Map(
-      [...seen].map(([name, { at }]) => [
-        name,
-        name === this.#name ? Number.POSITIVE_INFINITY : at + leaseMs,
-      ]),
-    );
+    return observed;
   }
 
   async #renew(): Promise<void> {
@@ -134,7 +130,7 @@ class Masters {
     const now = clock.now();
     const { lister } = informers.informerFor(leaseResource, leaseScope);
     const own = lister.get(`${leaseNamespace}/${this.#name}`);
-    if (own && this.#renewedAt !== undefined && now - this.#renewedAt < renewMs) return;
+    if (own && now - this.#renewedAt < renewMs) return;
     const spec = {
       holderIdentity: identityOf(this.#options),
       leaseDurationSeconds: leaseMs / 1000,
@@ -192,10 +188,10 @@ class Masters {
   /** A slice of that name without the labels of the Service is not in the cache. */
   async #reclaim({ metadata, ...wanted }: Draft<EndpointSlice>): Promise<void> {
     const slices = this.#context.client.resource(endpointSliceResource);
-    const existing = await tolerate(slices.get(metadata.name ?? '', 'default'), isNotFound);
+    const existing = await tolerate(slices.get(metadata.name as string, 'default'), isNotFound);
     if (!existing || isLabelled(existing)) return;
     const labels = { ...existing.metadata.labels, ...sliceLabels };
-    const reclaimed = { ...existing, ...wanted, metadata: { ...existing.metadata, labels } };
+    const reclaimed = { ...wanted, metadata: { ...existing.metadata, labels } };
     await tolerate(slices.update(reclaimed), isConflict, isNotFound);
   }
 

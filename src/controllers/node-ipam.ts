@@ -67,7 +67,7 @@ function nodeIpamController(
   const { client, clock, events, informers } = context;
   const nodes = informers.informerFor(nodeResource).lister;
   /** Ranges assigned by this process, by node uid, until the cache shows them. */
-  const given = new Map<string, string>();
+  const given = new Map<string, IPv4Range>();
   /** Nodes without a free range: checked again when a node is deleted. */
   const waiting = new Set<ObjectKey>();
 
@@ -90,7 +90,7 @@ function nodeIpamController(
       return;
     }
     waiting.delete(key);
-    await give(node, formatRange(range));
+    await give(node, range);
   }
 
   async function check(node: Node): Promise<void> {
@@ -118,15 +118,15 @@ function nodeIpamController(
     const uids = new Set(known.map((node) => node.metadata.uid));
     for (const node of known) if (node.spec.podCIDR) given.delete(node.metadata.uid);
     for (const uid of given.keys()) if (!uids.has(uid)) given.delete(uid);
-    return [...known.flatMap(rangesOf), ...[...given.values()].flatMap((text) => parseRange(text) ?? [])];
+    return [...known.flatMap(rangesOf), ...given.values()];
   }
 
-  async function give(node: Node, range: string): Promise<void> {
+  async function give(node: Node, range: IPv4Range): Promise<void> {
     given.set(node.metadata.uid, range);
     try {
       const next = deepCopy(node);
-      next.spec.podCIDR = range;
-      next.spec.podCIDRs = [range];
+      next.spec.podCIDR = formatRange(range);
+      next.spec.podCIDRs = [next.spec.podCIDR];
       await client.resource(nodeResource).update(next);
     } catch (error) {
       given.delete(node.metadata.uid);

@@ -7,7 +7,7 @@ export type ServicePlan =
   | { readonly type: 'none' }
   | { readonly type: 'create' }
   /** Its clusterIP is immutable: the Service must be deleted and created again. */
-  | { readonly type: 'remove' }
+  | { readonly type: 'remove'; readonly uid: string }
   | { readonly type: 'update'; readonly service: Service };
 
 const none: ServicePlan = { type: 'none' };
@@ -23,7 +23,7 @@ export function planService(wanted: Draft<Service>, existing: Service | undefine
   const { spec } = existing;
   const { clusterIP, ports = [] } = wanted.spec;
   const hasAddress = spec.type !== 'ExternalName' && !!spec.clusterIP;
-  if (hasAddress && spec.clusterIP !== clusterIP) return { type: 'remove' };
+  if (hasAddress && spec.clusterIP !== clusterIP) return { type: 'remove', uid: existing.metadata.uid };
   const selected = Object.keys(spec.selector ?? {}).length > 0;
   if (hasAddress && !selected && deepEqual(clientPorts(spec), clientPorts(wanted.spec))) return none;
   const { selector: _, externalName: __, ...rest } = spec;

@@ -38,7 +38,7 @@ function controller(
 
   async function keepNamespaces(): Promise<void> {
     for (const draft of objects.namespaces) {
-      const { name = '' } = draft.metadata;
+      const name = draft.metadata.name as string;
       if (namespaces.get(name)) continue;
       log.info('creating a missing system namespace', { namespace: name });
       await tolerate(client.resource(namespaceResource).create(draft), isAlreadyExists);
@@ -56,7 +56,7 @@ function controller(
         return make(objects.api);
       case 'remove': {
         log.warn('the Service of the API server has a wrong address; creating it again', { service: name });
-        const preconditions = { uid: existing?.metadata.uid ?? '' };
+        const preconditions = { uid: plan.uid };
         await tolerate(services.delete(name, namespace, { preconditions }), isNotFound, isConflict);
         return;
       }
@@ -74,7 +74,7 @@ function controller(
   }
 
   async function make(service: Draft<Service>): Promise<void> {
-    const { namespace = '', name = '' } = service.metadata;
+    const { namespace, name } = service.metadata;
     log.info('creating a missing system Service', { service: `${namespace}/${name}` });
     await tolerate(services.create(service), isAlreadyExists);
   }

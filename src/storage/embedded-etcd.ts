@@ -84,9 +84,13 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
     directory.close(),
   );
   await Promise.race([first.promise, supervised]);
+  if (signal.aborted) {
+    await supervised;
+    throw signal.reason;
+  }
 
   const address = socketAddress(dataDir, directory.fd);
-  if (!ended.aborted && (await isUnfinished(dataDir))) {
+  if (await isUnfinished(dataDir)) {
     try {
       await untilServing({ socketPath: address, clock, limitMs: firstStartMs, signal: ended });
       await markFormat(dataDir);

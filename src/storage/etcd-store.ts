@@ -189,7 +189,7 @@ async function listPages(
       key: startAfter === undefined ? Buffer.from(prefix) : Buffer.from(`${startAfter}\0`),
       range_end: rangeEnd,
       limit: Math.min(wanted - items.length, pageSize),
-      ...(revision === undefined ? {} : { revision }),
+      revision,
     });
     for (const kv of response.kvs) items.push(toStoredValue(kv));
     // The pages that follow must come from the snapshot of the first.

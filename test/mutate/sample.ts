@@ -8,8 +8,7 @@ import type { Mutant } from './mutants.ts';
  */
 export function sampleOf(mutants: readonly Mutant[], size: number, seed: string): readonly Mutant[] {
   if (mutants.length <= size) return mutants;
-  const lot = ({ change, line }: Mutant) =>
-    createHash('sha256').update(`${seed} ${line} ${change}`).digest('hex');
+  const lot = ({ change }: Mutant) => createHash('sha256').update(`${seed} ${change}`).digest('hex');
   const drawn = new Set(mutants.toSorted((one, other) => (lot(one) < lot(other) ? -1 : 1)).slice(0, size));
   return mutants.filter((mutant) => drawn.has(mutant));
 }

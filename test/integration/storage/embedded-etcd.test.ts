@@ -130,9 +130,37 @@ test('the signal ends it as stop does', limit, async () => {
   const etcd = await world.start();
   const pid = etcd.pid() ?? assert.fail();
   world.abort.abort();
+  await until(() => !isRunning(pid));
   await etcd.stop();
-  assert.equal(isRunning(pid), false);
   assert.equal(world.starts().length, 1);
+});
+
+test('the signal ends a start that has come to nothing yet, with its reason', limit, async () => {
+  await using world = new World();
+  await world.serveOnce();
+  const reason = new Error('not wanted any more');
+  world.abort.abort(reason);
+  await assert.rejects(world.start(), reason);
+  assert.deepEqual(world.openFiles(), []);
+  for (const { pid } of world.starts()) assert.equal(isRunning(pid), false);
+});
+
+test('one that does not end is killed after 5 s', limit, async () => {
+  await using world = new World();
+  await world.serveOnce();
+  world.program('etcd', { version, deaf: true });
+  const clock = new FakeClock();
+  const etcd = await world.start(clock);
+  await until(() => existsSync(join(world.dataDir, 'client:0')));
+  let stopped = false;
+  const stopping = etcd.stop().then(() => {
+    stopped = true;
+  });
+  await until(() => world.runs('etcd').some((run) => 'heard' in run && run.pid === etcd.pid()));
+  await clock.advance(4999);
+  assert.equal(stopped, false);
+  await clock.advance(1);
+  await stopping;
 });
 
 test('it is started again, later and later while it ends soon, at once after a good run', limit, async () => {

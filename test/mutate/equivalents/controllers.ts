@@ -141,4 +141,77 @@ export const controllers: readonly Equivalent[] = [
     change: 'this.#byUid.delete(uid); → ;',
     because: 'it only frees memory: what is forgotten can be forgotten again',
   },
+  ...[
+    [
+      'const conditions = request.status?.conditions ?? [];',
+      'request.status?.conditions ?? [] → (request.status?.conditions)',
+    ],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/controllers/csr-signing.ts',
+    line,
+    change,
+    because: 'what is approved has conditions',
+  })),
+  ...[["const byService = 'dns.service';", "'dns.service' → ''"]].map(([line = '', change = '']) => ({
+    file: 'src/controllers/dns.ts',
+    line,
+    change,
+    because: 'the name of an index that only this file uses',
+  })),
+  ...[['if (fingerprint === undefined) fingerprints.delete(name);', 'fingerprint === undefined → false']].map(
+    ([line = '', change = '']) => ({
+      file: 'src/controllers/dns.ts',
+      line,
+      change,
+      because: 'a Map gives undefined for what it does not have: it only saves memory',
+    }),
+  ),
+  ...[['const node = spec.nodeName ? nodes.get(spec.nodeName) : undefined;', 'spec.nodeName → true']].map(
+    ([line = '', change = '']) => ({
+      file: 'src/controllers/node-lifecycle.ts',
+      line,
+      change,
+      because: 'there is no node without a name',
+    }),
+  ),
+  ...[
+    [
+      'const silence = heartbeats.silenceSince(heardAt.get(name) ?? clock.now());',
+      'heardAt.get(name) ?? clock.now() → (heardAt.get(name))',
+    ],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/controllers/node-lifecycle.ts',
+    line,
+    change,
+    because: 'a node that is in the cache was seen, and that time is known',
+  })),
+  ...[['warned.delete(uid);', 'warned.delete(uid); → ;']].map(([line = '', change = '']) => ({
+    file: 'src/controllers/node-lifecycle.ts',
+    line,
+    change,
+    because: 'it only frees memory: no other node has its uid',
+  })),
+  ...[['if (!condition) return;', '!condition → false']].map(([line = '', change = '']) => ({
+    file: 'src/controllers/node-lifecycle.ts',
+    line,
+    change,
+    because: 'a pod that is ready has the condition',
+  })),
+  ...[
+    [
+      'Object.entries(sliceLabels).every(([key, value]) => metadata.labels?.[key] === value);',
+      'Object.entries(sliceLabels).every(([key, value]) => metadata.labels?.[key] === value) → Object.entries(sliceLabels).some(([key, value]) => metadata.labels?.[key] === value)',
+    ],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/controllers/masters.ts',
+    line,
+    change,
+    because: 'there is one label',
+  })),
+  ...[["case 'none':", "'none' → ''"]].map(([line = '', change = '']) => ({
+    file: 'src/controllers/system-objects.ts',
+    line,
+    change,
+    because: 'what is none of the others is this one; the compiler allows these four',
+  })),
 ];

@@ -49,4 +49,212 @@ export const storage: readonly Equivalent[] = [
     change: '0 → 1',
     because: 'the bytes to store carry no revision',
   },
+  ...[['if (!page.more || !last) break;', '!page.more || !last → (!page.more)']].map(
+    ([line = '', change = '']) => ({
+      file: 'src/storage/watch-cache.ts',
+      line,
+      change,
+      because: 'a page that says that there is more has items',
+    }),
+  ),
+  ...[['if (revision === 0) {', 'revision === 0 → true']].map(([line = '', change = '']) => ({
+    file: 'src/storage/watch-cache.ts',
+    line,
+    change,
+    because: 'it only asks the store once more: what is settled stays so',
+  })),
+  ...[['#revision = 0;', '0 → 1']].map(([line = '', change = '']) => ({
+    file: 'src/storage/watchers.ts',
+    line,
+    change,
+    because: 'nothing is handed out before the first event, which sets it',
+  })),
+  ...[
+    [
+      'if (backlog.length > 0) queueMicrotask(() => this.#deliver(group, watcher, []));',
+      'backlog.length > 0 → true',
+    ],
+    [
+      'if (backlog.length > 0) queueMicrotask(() => this.#deliver(group, watcher, []));',
+      'backlog.length > 0 → backlog.length >= 0',
+    ],
+    ['if (group.pending.length === 0) return;', 'group.pending.length === 0 → false'],
+    ['if (watcher.backlog.length > 0) {', 'watcher.backlog.length > 0 → true'],
+    ['if (watcher.backlog.length > 0) {', 'watcher.backlog.length > 0 → watcher.backlog.length >= 0'],
+    ['if (first && first.revision <= watcher.after)', 'first && first.revision <= watcher.after → (first)'],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/storage/watchers.ts',
+    line,
+    change,
+    because: 'without events nobody is called: it only saves time',
+  })),
+  ...[
+    [
+      'if (group.watchers.size > 0 || this.#groups.get(prefix) !== group) return;',
+      'group.watchers.size > 0 → group.watchers.size >= 0',
+    ],
+    [
+      'if (group.watchers.size > 0 || this.#groups.get(prefix) !== group) return;',
+      'group.watchers.size > 0 || this.#groups.get(prefix) !== group → true',
+    ],
+    ['this.#groups.delete(prefix);', 'this.#groups.delete(prefix); → ;'],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/storage/watchers.ts',
+    line,
+    change,
+    because: 'a group without watchers takes events that nobody gets: it only frees memory',
+  })),
+  ...[["for (let slash = key.indexOf('/'); slash >= 0; slash = key.indexOf('/', slash + 1)) {", '1 → 2']].map(
+    ([line = '', change = '']) => ({
+      file: 'src/storage/watchers.ts',
+      line,
+      change,
+      because: 'no part of a key is empty, so two slashes are never side by side',
+    }),
+  ),
+  ...[[": { type: 'failed', found: readFailure(write, response) };", "'failed' → ''"]].map(
+    ([line = '', change = '']) => ({
+      file: 'src/storage/etcd-write.ts',
+      line,
+      change,
+      because: 'what is neither of the two others is this one; the compiler allows these three',
+    }),
+  ),
+  ...[
+    ["if (revision >= fence) return 'never';", "'never' → ''"],
+    ["return write.expected === 0 ? 'unclear' : 'never';", "'never' → ''"],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/storage/etcd-history.ts',
+    line,
+    change,
+    because: 'what is neither of the two others is this one; the compiler allows these three',
+  })),
+  ...[['let marked = 0;', '0 → 1']].map(([line = '', change = '']) => ({
+    file: 'src/storage/etcd-history.ts',
+    line,
+    change,
+    because: 'no write has the revision 0 or 1',
+  })),
+  ...[
+    [
+      "return error instanceof RpcError && error.failure === 'unanswered';",
+      "error instanceof RpcError && error.failure === 'unanswered' → (error.failure === 'unanswered')",
+    ],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/storage/etcd-rpc.ts',
+    line,
+    change,
+    because: 'nothing else that is thrown has a failure; the compiler asks',
+  })),
+  ...[['export const nothingElse: RangeRequest = { key: Buffer.from([0]) };', '0 → 1']].map(
+    ([line = '', change = '']) => ({
+      file: 'src/storage/etcd-rpc.ts',
+      line,
+      change,
+      because: 'there is no key of one byte that no text has, whichever it is',
+    }),
+  ),
+  ...[["signal.addEventListener('abort', cancel, { once: true });", 'true → false']].map(
+    ([line = '', change = '']) => ({
+      file: 'src/storage/etcd-watch.ts',
+      line,
+      change,
+      because: 'a signal aborts once',
+    }),
+  ),
+  ...[["case 'nothing':", "'nothing' → ''"]].map(([line = '', change = '']) => ({
+    file: 'src/storage/etcd-watch.ts',
+    line,
+    change,
+    because: 'nothing is done for it, as for what there is no case for; the linter wants all of them',
+  })),
+  ...[
+    ['let progressRequests = 0;', '0 → 1'],
+    ['progressRequests++;', 'progressRequests++ → progressRequests--'],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/storage/memory.ts',
+    line,
+    change,
+    because: 'only whether it has changed counts',
+  })),
+  ...[['if (upTo > compacted) forget(upTo);', 'upTo > compacted → upTo >= compacted']].map(
+    ([line = '', change = '']) => ({
+      file: 'src/storage/memory.ts',
+      line,
+      change,
+      because: 'it is forgotten already, and can be once more',
+    }),
+  ),
+  ...[
+    [
+      "history.push({ revision: event.revision, value: event.type === 'put' ? event.value : undefined });",
+      "event.type === 'put' → true",
+    ],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/storage/memory.ts',
+    line,
+    change,
+    because: 'a deletion has no value',
+  })),
+  ...[['for (let at = start; at < bytes.length; at++) {', 'at < bytes.length → at <= bytes.length']].map(
+    ([line = '', change = '']) => ({
+      file: 'src/storage/codec.ts',
+      line,
+      change,
+      because: 'behind the end there is no byte, which is none of those that count',
+    }),
+  ),
+  ...[
+    [
+      'const all = parts.length === 1 ? (parts[0] as CachedObject[]).slice() : parts.flat();',
+      'parts.length === 1 → false',
+    ],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/storage/object-index.ts',
+    line,
+    change,
+    because: 'of one part both are a copy: it only saves time',
+  })),
+  ...[['return quoted === undefined ? [] : readString(quoted);', 'quoted === undefined → false']].map(
+    ([line = '', change = '']) => ({
+      file: 'src/storage/etcd-output.ts',
+      line,
+      change,
+      because: 'what is not there is no text, and is left out afterwards',
+    }),
+  ),
+  ...[
+    ['let lastRevision = 0;', '0 → 1'],
+    [
+      'if (header.cluster_id !== cluster || revision > lastRevision) lastRevision = revision;',
+      'revision > lastRevision → revision >= lastRevision',
+    ],
+    [
+      'if (batch.revision > lastRevision) lastRevision = batch.revision;',
+      'batch.revision > lastRevision → batch.revision >= lastRevision',
+    ],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/storage/etcd-store.ts',
+    line,
+    change,
+    because: 'the first answer sets it, and to set it to what it is changes nothing',
+  })),
+  {
+    file: 'src/storage/etcd-store.ts',
+    line: 'watches.delete(open);',
+    change: 'watches.delete(open); → ;',
+    because: 'a watch that is over has no stream, so nothing is asked of it: it only frees memory',
+  },
+  {
+    file: 'src/storage/etcd-store.ts',
+    line: "const put = { request_put: { key: markerKey(prefix, 'progress'), value: Buffer.alloc(0) } };",
+    change: '0 → 1',
+    because: 'that the marker is written counts, and not what it holds',
+  },
+  {
+    file: 'src/storage/embedded-etcd.ts',
+    line: 'const run: Run = { pid: undefined, startedAt: 0, advice: undefined };',
+    change: '0 → 1',
+    because: 'it is set when a process starts, and read only while there is one',
+  },
 ];

@@ -36,11 +36,11 @@ export class ScriptedWorld {
   readonly #stored = new Map<string, KubeObject>();
   #made = 0;
   #version = 100;
-  readonly #controller: ReturnType<ControllerFactory>;
+  readonly controller: ReturnType<ControllerFactory>;
 
   constructor(factory: ControllerFactory) {
     const { clock, log, seen: informers } = this;
-    this.#controller = factory({
+    this.controller = factory({
       client: this.#client(),
       kinds: new KindSet(registry),
       clock,
@@ -54,11 +54,14 @@ export class ScriptedWorld {
     });
   }
 
-  reconcile = (key: ObjectKey) => this.#controller.reconcile(key, new AbortController().signal);
+  /** As long as this process leads. */
+  readonly #term = new AbortController();
+
+  reconcile = (key: ObjectKey) => this.controller.reconcile(key, this.#term.signal);
 
   /** The keys that a change of the object means. */
   keysOf<T extends KubeObject>(ref: ResourceRef<T>, object: T): readonly ObjectKey[] {
-    const { watches, watchOf } = this.#controller;
+    const { watches, watchOf } = this.controller;
     const ofKinds = storedKinds.flatMap((kind) => watchOf?.(kind) ?? []);
     return [...watches, ...ofKinds].flatMap(({ resource, keys }) =>
       resource.kind === ref.kind ? keys(object) : [],

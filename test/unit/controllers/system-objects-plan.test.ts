@@ -47,8 +47,14 @@ describe('the Service of the API', () => {
   });
 
   it('goes when it has another address, since an address cannot be changed', () => {
-    assert.deepEqual(planService(wanted, there({ clusterIP: '10.96.0.9' })), { type: 'remove' });
-    assert.deepEqual(planService(wanted, there({ clusterIP: 'None' })), { type: 'remove' });
+    assert.deepEqual(planService(wanted, there({ clusterIP: '10.96.0.9' })), {
+      type: 'remove',
+      uid: 'uid-kubernetes',
+    });
+    assert.deepEqual(planService(wanted, there({ clusterIP: 'None' })), {
+      type: 'remove',
+      uid: 'uid-kubernetes',
+    });
   });
 
   it('loses a selector, which would give it other endpoints, and nothing else', () => {

@@ -101,10 +101,8 @@ const rules: readonly [what: string, source: string, changes: readonly string[]]
   ['what another class calls something', "class E extends F { name = 'E' }", ["'E' → ''"]],
   [
     'numbers in words for people',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text.
-    'f(new RangeError(`${a + 1} of ${b ?? c}`));',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text.
-    ['f(new RangeError(`${a + 1} of ${b ?? c}`)); → ;'],
+    `f(new RangeError(\`\${a + 1} of \${b ?? c}\`));`,
+    [`f(new RangeError(\`\${a + 1} of \${b ?? c}\`)); → ;`],
   ],
   [
     'what is told to whoever looks for a cause',

@@ -221,6 +221,46 @@ test('after a lost write the next one takes one transaction, and what was before
   assert.equal(transactions, 1);
 });
 
+test('a first write is settled although all that was before is compacted', async () => {
+  const etcd = new ModelEtcd();
+  for (const value of ['1', '2', '3']) etcd.put('/r/a', value);
+  await etcd.rpc.compact(etcd.revision, 1000);
+  const store = await open(etcd);
+  let lost = false;
+  etcd.onTxn = async (_, apply) => {
+    const answer = apply();
+    if (lost) return answer;
+    lost = true;
+    throw unanswered();
+  };
+  assert.equal(await store.create('/r/b', bytes('1')), 5);
+});
+
+test('what was asked is in the error', async () => {
+  for (const [failing, message] of [
+    ['range', /^reading the revision: etcd did not answer/],
+    ['version', /^reading the version of etcd: etcd did not answer/],
+  ] as const) {
+    const etcd = new ModelEtcd();
+    const clock = new FakeClock();
+    etcd.onCall = (name) => {
+      if (name === failing) throw unanswered();
+    };
+    const refused = assert.rejects(open(etcd, clock), { message });
+    await clock.advance(6000);
+    await refused;
+  }
+  const etcd = new ModelEtcd();
+  const clock = new FakeClock();
+  const store = await open(etcd, clock);
+  etcd.onCall = () => {
+    throw unanswered();
+  };
+  const refused = assert.rejects(store.compact(1), { message: /^compacting to 1: etcd did not answer/ });
+  await clock.advance(6000);
+  await refused;
+});
+
 test('a mistake is no answer that was lost', async () => {
   const etcd = new ModelEtcd();
   const store = await open(etcd);

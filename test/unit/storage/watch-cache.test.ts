@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { CompactedError, type Store, StoreUnavailableError } from '../../../src/storage/store.ts';
-import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { body, type Fixture, key, pod, type Seen, shape, withCache } from './cache-fixture.ts';
 
 test('what is stored before and after the start is served with its resourceVersion, frozen', () =>
@@ -346,42 +345,6 @@ for (const [what, lose] of [
       },
     ));
 }
-
-test('a key that holds no object is left out and harms nothing else', () => {
-  const log = new RecordingLogger();
-  const told = () => log.of('error').map(({ fields }) => fields.key);
-  return withCache(
-    async ({ store, cache, clock, watch }) => {
-      assert.deepEqual(told(), [key('rubbish')]);
-      const seen = watch('/registry/');
-      assert.deepEqual(
-        cache.list('/registry/').map((each) => each.key),
-        [key('a')],
-      );
-      const a = cache.get(key('a'))?.revision ?? 0;
-      const broken = await store.update(key('a'), Buffer.from('{"half":'), a);
-      await clock.advance(10);
-      assert.equal(cache.get(key('a')), undefined);
-      assert.deepEqual(told(), [key('rubbish'), key('a')]);
-      const mended = await store.update(key('a'), body('a'), broken);
-      await clock.advance(10);
-      assert.equal(cache.get(key('a'))?.revision, mended);
-      assert.equal(seen.events.at(-1)?.revision, mended);
-      const rubbish = (await store.get(key('rubbish')))?.revision ?? 0;
-      await store.delete(key('rubbish'), rubbish);
-      await clock.advance(10);
-      assert.equal(seen.events.at(-1)?.revision, mended);
-      assert.equal(told().length, 2);
-    },
-    {
-      log,
-      async seed(store) {
-        await store.create(key('a'), body('a'));
-        await store.compact(await store.create(key('rubbish'), Buffer.from('rubbish')));
-      },
-    },
-  );
-});
 
 test('decoded objects are kept within their budget', () =>
   withCache(

@@ -1,0 +1,70 @@
+/** What the controllers say of themselves: their names, how much they do at once, what they watch a part of. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemObjects } from '../../../src/api/core/v1/system-objects.ts';
+import type { ControllerFactory } from '../../../src/controller-runtime/definition.ts';
+import { controllers } from '../../../src/controllers/index.ts';
+import { mastersController } from '../../../src/controllers/masters.ts';
+import { systemObjectsController } from '../../../src/controllers/system-objects.ts';
+import { ScriptedWorld } from './scripted-world.ts';
+
+const never = () => Promise.reject(new Error('nothing is signed here'));
+const ofLeader = controllers({
+  clusterCidr: '10.244.0.0/16',
+  serviceCidr: '10.96.0.0/16',
+  clusterDomain: 'cluster.local',
+  nodeApproval: 'auto',
+  certificates: { read: never, sign: never },
+});
+const ofMaster: readonly ControllerFactory[] = [
+  mastersController({ address: '192.0.2.1', port: 6443, hostname: 'm1' }),
+  systemObjectsController(
+    systemObjects({
+      apiAddress: '10.96.0.1',
+      apiPort: 6443,
+      dnsAddress: '10.96.0.10',
+      dnsDomain: 'cluster.local',
+    }),
+  ),
+];
+const define = (factory: ControllerFactory) => new ScriptedWorld(factory).controller;
+
+test('each has a name of its own, by which it is logged and measured', () => {
+  const names = [...ofLeader, ...ofMaster].map((factory) => define(factory).name);
+  assert.equal(new Set(names).size, names.length);
+  for (const name of names) assert.match(name, /^[a-z-]+$/);
+});
+
+test('those that must not do two things at once do one', () => {
+  const alone = [...ofLeader, ...ofMaster].map(define).filter(({ workers }) => workers === 1);
+  assert.deepEqual(alone.map(({ name }) => name).sort(), [
+    'csr-approving',
+    'csr-cleaner',
+    'masters',
+    'node-ipam',
+    'pod-gc',
+    'system-objects',
+    'token-cleaner',
+  ]);
+});
+
+test('those of every master watch only what is theirs', () => {
+  const [masters, objects] = ofMaster.map((factory) =>
+    define(factory).watches.map(({ resource, scope }) => [resource.kind, scope]),
+  );
+  const named = (name: string, namespace = 'default') => ({
+    namespace,
+    fieldSelector: `metadata.name=${name}`,
+  });
+  assert.deepEqual(masters, [
+    ['Lease', { namespace: 'kube-system', labelSelector: 'apiserver.kubernetes.io/identity' }],
+    ['EndpointSlice', { namespace: 'default', labelSelector: 'kubernetes.io/service-name=kubernetes' }],
+    ['Endpoints', named('kubernetes')],
+    ['Service', named('kubernetes')],
+  ]);
+  assert.deepEqual(objects, [
+    ['Namespace', undefined],
+    ['Service', named('kubernetes')],
+    ['Service', named('kube-dns', 'kube-system')],
+  ]);
+});
