@@ -118,6 +118,8 @@ function pick(headers: Headers): Readonly<Record<string, string>> {
 
 /** Node gives the connection out of its hands, so an answer has to take it back for one last response. */
 async function answer(incoming: IncomingMessage, socket: Socket, response: Response): Promise<void> {
+  // A response on a connection that is closed already would never be over.
+  if (socket.destroyed) return void (await response.body?.cancel());
   const outgoing = new ServerResponse(incoming);
   outgoing.shouldKeepAlive = false;
   outgoing.assignSocket(socket);
