@@ -42,7 +42,7 @@ const proxied = /^\/api\/v1\/(namespaces\/[^/]+\/(pods|services)|nodes)\/[^/]+\/
  */
 export function wantsUpgrade({ headers, url = '' }: IncomingMessage): boolean {
   if (['websocket', 'spdy/3.1'].includes(headers.upgrade?.toLowerCase() ?? '')) return true;
-  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0;
   return proxied.test(url) && !hasBody;
 }
 
