@@ -1,4 +1,5 @@
 /** Changes that change nothing: no test can notice them. Each with its reason. */
+import { apiserverAnswers } from './equivalents/apiserver-answers.ts';
 import type { Mutant } from './mutants.ts';
 
 export interface Equivalent {
@@ -11,6 +12,7 @@ export interface Equivalent {
 }
 
 export const equivalents: readonly Equivalent[] = [
+  ...apiserverAnswers,
   {
     file: 'src/kubelet/plan/kernel-files.ts',
     line: 'return Number.isFinite(limit) && limit < 2 ** 60 ? limit : undefined;',
