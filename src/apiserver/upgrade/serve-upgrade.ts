@@ -41,7 +41,7 @@ const proxied = /^\/api\/v1\/(namespaces\/[^/]+\/(pods|services)|nodes)\/[^/]+\/
  * served as if they had not asked.
  */
 export function wantsUpgrade({ headers, url = '' }: IncomingMessage): boolean {
-  if (['websocket', 'spdy/3.1'].includes(headers.upgrade?.toLowerCase() ?? '')) return true;
+  if (/^(websocket|spdy\/3\.1)$/i.test(headers.upgrade ?? '')) return true;
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0;
   return proxied.test(url) && !hasBody;
 }

@@ -1,6 +1,6 @@
 /** Requests that want to leave HTTP, over connections that the test has both ends of. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
@@ -66,7 +66,7 @@ class Client {
   keepAlive: unknown[] = [];
   done: Promise<void> | undefined;
 
-  constructor(lines: readonly string[], client: Partial<RequestEnv> = {}) {
+  constructor(lines: readonly string[], client: Partial<RequestEnv> = {}, app = agents.server.app) {
     const [near, far] = pair();
     this.socket = near;
     this.far = far;
@@ -84,7 +84,7 @@ class Client {
     const server = createServer({ shouldUpgradeCallback: () => true, maxHeaderSize: maxHeaderBytes });
     server.on('upgrade', (incoming: IncomingMessage, socket: Socket, head: Buffer) => {
       Object.assign(socket, { setKeepAlive: (...set: unknown[]) => void this.keepAlive.push(...set) });
-      const options = { app: agents.server.app, signal: stopping.signal, log };
+      const options = { app, signal: stopping.signal, log };
       this.done = serveUpgrade(options, incoming, socket, head, client);
     });
     server.emit('connection', far);
@@ -267,6 +267,30 @@ describe('a connection that is not', () => {
     assert.equal(await new Client(lines).untilClosed(), '');
     assert.equal(log.lines[0]?.message, 'an upgrade request failed');
   });
+});
+
+test('whoever counts a request is told when its connection is closed, and nothing listens any more', async () => {
+  const env = Promise.withResolvers<RequestEnv>();
+  const over = Promise.withResolvers<Response>();
+  const app = {
+    fetch: (_: Request, given: RequestEnv) => {
+      env.resolve(given);
+      return over.promise;
+    },
+  } as unknown as Agents['server']['app'];
+  const client = new Client(request('/'), {}, app);
+  const { onClosed, shutdown } = await env.promise;
+  assert.equal(shutdown, stopping.signal);
+  assert.equal(getEventListeners(stopping.signal, 'abort').length, 1);
+  const told: string[] = [];
+  onClosed?.(() => told.push('then'));
+  assert.equal(told.join(), '');
+  over.resolve(new Response('no', { status: 401 }));
+  await client.untilClosed();
+  assert.equal(told.join(), 'then');
+  onClosed?.(() => told.push('at once'));
+  assert.equal(told.join(), 'then,at once');
+  assert.equal(getEventListeners(stopping.signal, 'abort').length, 0);
 });
 
 describe('leaves HTTP', () => {
