@@ -100,8 +100,13 @@ async function writeAll(stream: ServerHttp2Stream, body: ReturnType<typeof bodyO
     }
     stream.end();
   } catch {
-    stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    breakOff(stream, 'the answer could not be read to its end');
   }
+}
+
+/** By an error: `close` with a code ends the stream first, and what has been sent then looks whole. */
+function breakOff(stream: ServerHttp2Stream, why: string): void {
+  stream.destroy(new Error(why));
 }
 
 /** Resolves when the piece has left, or never will. */
@@ -130,8 +135,7 @@ class StreamSink implements Sink {
   }
 
   cut(): void {
-    this.#stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    this.#stream.destroy();
+    breakOff(this.#stream, 'the client did not read the response in time');
   }
 
   get backlog(): number {

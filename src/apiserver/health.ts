@@ -54,9 +54,12 @@ export function createHealth(server: ServerContext, cacheSynced: (() => boolean)
     for (const [name, check] of wanted) {
       const reason = await outcome(check);
       failed ||= reason !== undefined;
-      if (reason === undefined) lines.push(`[+]${name} ok`);
-      else lines.push(`[-]${name} failed: ${(await isKnown()) ? reason : withheld}`);
-      if (reason !== undefined) server.log.debug('a health check failed', { endpoint, check: name, reason });
+      if (reason === undefined) {
+        lines.push(`[+]${name} ok`);
+        continue;
+      }
+      lines.push(`[-]${name} failed: ${(await isKnown()) ? reason : withheld}`);
+      server.log.debug('a health check failed', { endpoint, check: name, reason });
     }
     if (failed) return respondText(500, `${lines.join('\n')}\n${endpoint} check failed\n`);
     if (!url.searchParams.has('verbose')) return respondText(200, 'ok');

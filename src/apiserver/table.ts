@@ -34,31 +34,24 @@ export interface TableForm {
   readonly now: number;
 }
 
+/** For JSON: what is undefined is left out there. */
 export function tableRow(form: TableForm, object: KubeObject): JsonObject {
-  const conditions = rowConditions(object);
-  const shown = rowObject(form, object);
   return {
     cells: form.definition.columns.map((column) => column.cell(object, form.now)),
-    ...(conditions && { conditions }),
-    ...(shown && { object: shown }),
+    conditions: rowConditions(object),
+    object: rowObject(form, object),
   };
 }
 
 function rowObject(form: TableForm, object: KubeObject): KubeObject | undefined {
-  switch (form.include) {
-    case 'None':
-      return undefined;
-    case 'Metadata':
-      return metadataOf(object, form.version);
-    case 'Object':
-      return asServed(form.definition, object);
-  }
+  if (form.include === 'Object') return asServed(form.definition, object);
+  return form.include === 'Metadata' ? metadataOf(object, form.version) : undefined;
 }
 
 /** kubectl leaves completed pods out of some views by this (k8s.io/kubernetes printersinternal podSuccessConditions). */
 function rowConditions(object: KubeObject): JsonObject[] | undefined {
-  if (object.kind !== 'Pod' || object.apiVersion !== 'v1') return undefined;
-  const { phase } = (object as { status?: { phase?: string } }).status ?? {};
+  if (object.kind !== 'Pod') return undefined;
+  const phase = (object as { status?: { phase?: string } }).status?.phase;
   if (phase === 'Succeeded') return completed(phase, 'The pod has completed successfully.');
   return phase === 'Failed' ? completed(phase, 'The pod failed.') : undefined;
 }

@@ -65,7 +65,7 @@ function protobufFormOf(range: MediaRange): ResponseForm | undefined {
 
 export interface Offer {
   /** The transforms this endpoint knows; default all. */
-  readonly forms?: readonly ResponseForm['type'][];
+  readonly forms?: readonly ResponseForm['type'][] | undefined;
   /** Whether what is answered has a form in protobuf. */
   readonly protobuf?: boolean;
 }
@@ -74,7 +74,7 @@ export interface Offer {
  * Throws 406 when no range can be honoured. JSON is what the server keeps and sends as it lies, so a client that takes it
  * gets it, wherever it stands in the header; protobuf is made for those that take nothing else.
  */
-export function negotiateForm(accept: string | undefined, offer: Offer = {}): ResponseForm {
+export function negotiateForm(accept: string | null | undefined, offer: Offer = {}): ResponseForm {
   const { forms = ['object', 'table', 'metadata'], protobuf = false } = offer;
   const ranges = parseAccept(accept ?? '');
   if (ranges.length === 0) return { type: 'object' };

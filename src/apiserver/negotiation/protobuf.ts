@@ -3,7 +3,7 @@
  * nothing else. Kinds of our own have no field numbers and no form in protobuf, as custom resources have none upstream.
  */
 import { kubernetesMessages } from '../../api/message-table.ts';
-import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { KubeObject, ListMeta } from '../../apimachinery/meta.ts';
 import { encodeMessage } from '../../apimachinery/protobuf/encode-message.ts';
 import { encodeProtobuf, protobufType, sealEnvelope } from '../../apimachinery/protobuf/envelope.ts';
@@ -25,7 +25,7 @@ export function formOf(
   forms: Offer['forms'],
 ): ResponseForm {
   const protobuf = kubernetesMessages.typeOf(definition.typeName) !== undefined;
-  return negotiateForm(request.headers.get('accept') ?? undefined, { protobuf, ...(forms && { forms }) });
+  return negotiateForm(request.headers.get('accept'), { protobuf, forms });
 }
 
 /** The handler behind a check of the Accept header, so that nothing is written for a client that takes no answer. */
@@ -49,9 +49,7 @@ export async function statusInForm(
 
 function prefersProtobuf(request: Request): boolean {
   try {
-    return (
-      negotiateForm(request.headers.get('accept') ?? undefined, { protobuf: true }).encoding === 'protobuf'
-    );
+    return negotiateForm(request.headers.get('accept'), { protobuf: true }).encoding === 'protobuf';
   } catch {
     return false;
   }
@@ -60,9 +58,9 @@ function prefersProtobuf(request: Request): boolean {
 /** Lists and watches come as protobuf already; of other answers the kind in the JSON says what they are. */
 async function toProtobuf(response: Response, definition: ResourceDefinition | undefined): Promise<Response> {
   if (response.headers.get('content-type') !== jsonType['content-type']) return response;
-  const value: unknown = JSON.parse(await response.text());
-  const type = isRecord(value) ? answerType(String(value.kind), definition) : undefined;
-  if (!isRecord(value) || !type) throw new Error(`the response has no protobuf encoding: ${response.url}`);
+  const value = JSON.parse(await response.text()) as JsonObject;
+  const type = answerType(String(value.kind), definition);
+  if (!type) throw new Error(`the response has no protobuf encoding: ${response.url}`);
   const headers = new Headers(response.headers);
   headers.set('content-type', protobufType);
   return new Response(encodeProtobuf(value, type) as Uint8Array<ArrayBuffer>, {

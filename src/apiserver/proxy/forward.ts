@@ -52,7 +52,7 @@ export async function forward(scope: RequestScope, { dial, hosts }: Backend): Pr
 
 /** As HTTP/1.1 says it (RFC 9112 §6.3): the stream of a body is there in any case. */
 const hasBody = ({ headers }: Request) =>
-  headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0;
+  headers.has('transfer-encoding') || Number(headers.get('content-length')) > 0;
 
 function send(
   scope: RequestScope,
@@ -73,7 +73,6 @@ function send(
   return new Promise((resolve, reject) => {
     const sent = httpRequest({
       createConnection: () => connection,
-      setHost: false,
       method,
       path: `${info.rest || '/'}${url.search}`,
       headers: requestHeaders(given),
@@ -128,7 +127,7 @@ function wholeOrCut(answer: Readable, hangUp: (() => void) | undefined): Readabl
 /** The document as it will be read through the proxy, not encoded any more. */
 function withLinks(answer: IncomingMessage, encoding: string, page: ProxiedPage): Readable {
   const rewriter = new HtmlRewriter((link) => throughProxy(link, page));
-  const bytes = (text: string) => (text === '' ? undefined : Buffer.from(text, 'latin1'));
+  const bytes = (text: string) => Buffer.from(text, 'latin1');
   const rewritten = new Transform({
     transform: (chunk: Buffer, _, done) => done(null, bytes(rewriter.push(chunk.toString('latin1')))),
     flush: (done) => done(null, bytes(rewriter.end())),

@@ -19,7 +19,7 @@ const reference = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(.*)$/s;
 export function throughProxy(link: string, { prefix, requestHost, backendHosts }: ProxiedPage): string {
   const [, scheme, host, path = '', more = ''] = reference.exec(link) ?? [];
   if (!path.startsWith('/') || (scheme !== undefined && host === undefined)) return link;
-  const isOwn = host !== undefined && host !== '' && host === requestHost;
+  const isOwn = host !== '' && host === requestHost;
   if (host && !isOwn && !backendHosts.includes(host)) return link;
   const origin = isOwn ? `${scheme === undefined ? '' : `${scheme}:`}//${host}` : '';
   const isThere = path === prefix || path.startsWith(`${prefix}/`);

@@ -74,9 +74,8 @@ export function serviceLocation(
   });
   const first = Math.floor(drawn * candidates.length);
   for (const { endpoint, port } of [...candidates.slice(first), ...candidates.slice(0, first)]) {
-    const pod = podBehind(endpoint, service.metadata.namespace, podOf);
-    const address = pod?.status?.podIP;
-    if (pod && address && isGlobalUnicast(address)) return { scheme, pod, address, port };
+    const found = podBehind(endpoint, service.metadata.namespace, podOf);
+    if (found && isGlobalUnicast(found.address)) return { scheme, ...found, port };
   }
   const asked = [service.metadata.name, ...(wanted ? [wanted] : [])].join(':');
   throw unavailable(`no endpoints available for service ${JSON.stringify(asked)}`);
@@ -101,11 +100,11 @@ function podBehind(
   { targetRef, addresses }: Endpoint,
   namespace: string | undefined,
   podOf: (name: string) => Pod | undefined,
-): Pod | undefined {
+): Pick<PodLocation, 'pod' | 'address'> | undefined {
   if (targetRef?.kind !== 'Pod' || !targetRef.name || targetRef.namespace !== namespace) return undefined;
   const pod = podOf(targetRef.name);
-  const podIP = pod?.status?.podIP;
-  return podIP && addresses.some((address) => sameAddress(address, podIP)) ? pod : undefined;
+  const address = pod?.status?.podIP;
+  return address && addresses.some((one) => sameAddress(one, address)) ? { pod, address } : undefined;
 }
 
 function portNumber(text: string): number {

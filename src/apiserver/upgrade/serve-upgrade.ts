@@ -41,8 +41,8 @@ const proxied = /^\/api\/v1\/(namespaces\/[^/]+\/(pods|services)|nodes)\/[^/]+\/
  * served as if they had not asked.
  */
 export function wantsUpgrade({ headers, url = '' }: IncomingMessage): boolean {
-  if (['websocket', 'spdy/3.1'].includes(headers.upgrade?.toLowerCase() ?? '')) return true;
-  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  if (/^(websocket|spdy\/3\.1)$/i.test(headers.upgrade ?? '')) return true;
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0;
   return proxied.test(url) && !hasBody;
 }
 
@@ -118,6 +118,8 @@ function pick(headers: Headers): Readonly<Record<string, string>> {
 
 /** Node gives the connection out of its hands, so an answer has to take it back for one last response. */
 async function answer(incoming: IncomingMessage, socket: Socket, response: Response): Promise<void> {
+  // A response on a connection that is closed already would never be over.
+  if (socket.destroyed) return void (await response.body?.cancel());
   const outgoing = new ServerResponse(incoming);
   outgoing.shouldKeepAlive = false;
   outgoing.assignSocket(socket);

@@ -1,6 +1,7 @@
 /** All that is known to change nothing, by the folder of the source it is about. */
 import type { Equivalent } from '../equivalent.ts';
 import { apiserver } from './apiserver.ts';
+import { apiserverAnswers } from './apiserver-answers.ts';
 import { controllers } from './controllers.ts';
 import { kubelet } from './kubelet.ts';
 import { proxy } from './proxy.ts';
@@ -9,6 +10,7 @@ import { storage } from './storage.ts';
 
 export const equivalents: readonly Equivalent[] = [
   ...apiserver,
+  ...apiserverAnswers,
   ...controllers,
   ...kubelet,
   ...proxy,

@@ -10,7 +10,8 @@ const node = (name: string): UserInfo => ({ name: `system:node:${name}`, groups:
 
 let server: TestServer;
 beforeEach(async () => {
-  server = await startTestServer();
+  // Nodes may not read or delete events; were they let, it would not be counted.
+  server = await startTestServer({ authorize: async () => true });
 });
 afterEach(() => server.stop());
 
@@ -33,7 +34,7 @@ test('is five hundred at once, of all the ways to write one, and ten a second fr
 
   // Others have their own, and what is no event is not counted.
   assert.equal(await isLimited(node('n2'), 'POST'), false);
-  assert.equal(await isLimited(systemUser('admin'), 'POST'), false);
+  for (let i = 0; i < 501; i++) assert.equal(await isLimited(systemUser('admin'), 'POST'), false);
   for (const method of ['GET', 'DELETE']) assert.equal(await isLimited(node('n1'), method), false);
   assert.equal(await isLimited(node('n1'), 'PATCH', '/api/v1/nodes/n1/status'), false);
 

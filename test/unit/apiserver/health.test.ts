@@ -1,6 +1,7 @@
 /** What probes are told: whether the server lives, whether it can work, and to whom it says why not. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import type { Cache } from '../../../src/storage/cache.ts';
 import { StoreUnavailableError } from '../../../src/storage/store.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 
@@ -52,6 +53,7 @@ describe('a server that is well', () => {
     ['/readyz?verbose&exclude=etcd&exclude=ping', '200 [+]informer-sync ok\nreadyz check passed\n'],
     ['/readyz/etcd?verbose', '200 [+]etcd ok\nreadyz check passed\n'],
     ['/healthz?verbose', '200 [+]ping ok\n[+]etcd ok\nhealthz check passed\n'],
+    ['/livez?exclude=ping', '200 ok'],
     ['/livez/etcd', '404 404 page not found\n'],
     ['/healthz/informer-sync', '404 404 page not found\n'],
     ['/readyz/none', '404 404 page not found\n'],
@@ -114,7 +116,12 @@ test('a server whose cache has not listed the store is not ready', async () => {
 });
 
 test('a server without a word on its cache is as ready as the cache is', async () => {
-  const other = await startTestServer();
-  assert.equal((await other.call('GET', '/readyz')).text, 'ok');
-  await other.stop();
+  for (const [revision, status] of [
+    [0, 500],
+    [1, 200],
+  ] as const) {
+    const other = await startTestServer({ bare: true, cache: { revision } as Cache });
+    assert.equal((await other.call('GET', '/readyz/informer-sync')).status, status);
+    await other.stop();
+  }
 });

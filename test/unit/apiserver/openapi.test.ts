@@ -47,6 +47,7 @@ describe('the description of the API', () => {
     '/openapi/',
     '/openapi/v1',
     '/openapi/v3/',
+    '/openapi/v9/api/v1',
     '/openapi/v3/apis/none/v1',
     '/x/openapi/v2',
   ])

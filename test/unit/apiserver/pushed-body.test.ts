@@ -147,6 +147,7 @@ describe('it ends', () => {
     const reader = body();
     writer.to.write(Buffer.alloc(KiB));
     writer.to.cut();
+    writer.to.write(Buffer.alloc(KiB));
     await assert.rejects(reader.read(), /^Error: the client did not read the response in time$/);
     client.abort();
     assert.equal(writer.cancelled, 0);

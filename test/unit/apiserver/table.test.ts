@@ -1,8 +1,12 @@
 /** What `kubectl get` is given to print. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { podResource } from '../../../src/api/core/v1/pod.ts';
 import { registry } from '../../../src/api/registry.ts';
+import type { KubeObject } from '../../../src/apimachinery/meta.ts';
+import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
+import { tableRow } from '../../../src/apiserver/table.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 
 interface Table {
@@ -121,6 +125,14 @@ describe('with each row comes', () => {
       assert.equal(answer.json<Status>().message, 'unrecognized includeObject value: "All"');
     }
   });
+});
+
+test('a row of what only looks like such a pod says nothing', () => {
+  const definition = { ...podResource, columns: [] } as unknown as ResourceDefinition;
+  const form = { definition, version: 'v1', include: 'None', now: 0 } as const;
+  const volume = { apiVersion: 'v1', kind: 'PersistentVolume', metadata: {}, status: { phase: 'Failed' } };
+  for (const object of [volume, { ...volume, kind: 'Pod', status: undefined }])
+    assert.equal(tableRow(form, object as unknown as KubeObject).conditions, undefined);
 });
 
 test('every kind that is kept has the columns by which kubectl finds an object', () => {

@@ -86,6 +86,7 @@ export class Backend {
       const [near, far] = duplexPair();
       this.connections.push(far);
       far.on('error', () => undefined);
+      near.once('close', () => far.destroy());
       // It speaks when it has been spoken to.
       once(far, 'data').then(() => far.write(answer));
       // Of a socket, which this would be.

@@ -53,6 +53,18 @@ describe('a request', () => {
     );
   });
 
+  test('that does not say it has a body has none, though something is there', async () => {
+    const { headers, body } = await echoed('/', { method: 'POST', body: 'words' });
+    assert.deepEqual([headers['transfer-encoding'], headers['content-length'], body], [undefined, '0', '']);
+  });
+
+  test('is answered before anything of its body is there', async () => {
+    backend.handle = (_, response) => response.end('no, thank you');
+    const body = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => undefined) });
+    const answer = await ask('/', { method: 'POST', headers: { 'transfer-encoding': 'chunked' }, body });
+    assert.equal(await answer.text(), 'no, thank you');
+  });
+
   test('leads to the port of the pod by way of its node', async () => {
     await ask('/');
     await backend.agents.ask(toPod('/', 'web:81'));

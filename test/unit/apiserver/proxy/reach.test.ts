@@ -43,6 +43,7 @@ beforeEach(() => {
   backend.handle = echo;
   backend.overPlainText();
   backend.agents.asked.length = 0;
+  backend.connections.length = 0;
 });
 
 test('a service leads to the pod of one of its own endpoints', async () => {
@@ -162,6 +163,9 @@ describe('nobody is reached', () => {
         await backend.agents.refusal(web),
         `${trouble}it answered with the status ${Number(status)}`,
       );
+      // Nobody reads what it says any more.
+      const [connection] = backend.connections.splice(0);
+      if (connection && !connection.destroyed) await once(connection, 'close');
     });
 
   test('when it does not speak HTTP', async () => {

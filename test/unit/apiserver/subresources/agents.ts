@@ -21,7 +21,7 @@ export interface AskedAgent {
 export interface AskOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | ReadableStream<Uint8Array>;
   /** The request wants to leave HTTP, with these headers. */
   readonly upgrade?: Readonly<Record<string, string>>;
   readonly shutdown?: AbortSignal;
@@ -69,7 +69,7 @@ export class Agents {
     const request = new Request(`https://apiserver${path}`, {
       method,
       headers,
-      ...(body !== undefined && { body }),
+      ...(body !== undefined && { body, duplex: 'half' }),
       ...(signal && { signal }),
     });
     const wanted = upgrade && {

@@ -137,5 +137,14 @@ describe('is sent in pieces', () => {
       assert.equal(response.headers.get('connection'), connection, `${count} of ${bytes}`);
       await response.body?.cancel();
     }
+    // What has been written says how large one is.
+    for (const [count, connection] of [
+      [6, null],
+      [7, 'close'],
+    ] as const) {
+      const response = await answer(count, 40 * KiB);
+      assert.equal(response.headers.get('connection'), connection);
+      await response.body?.cancel();
+    }
   });
 });

@@ -154,6 +154,7 @@ describe('a watch begins', () => {
       assert.equal(mark.metadata.resourceVersion, String(revision));
     }
     // Marks are for who takes them, and this one is for who streams.
+    assert.equal(await (await Watch.open(streaming)).names(1), 'ADDED a');
     assert.equal(await (await Watch.open('&allowWatchBookmarks=true')).names(1), 'ADDED a');
   });
 
@@ -167,7 +168,14 @@ describe('a watch begins', () => {
       const opening = Watch.open(
         `${query}${query && `&resourceVersion=${revision}`}&allowWatchBookmarks=true`,
       );
+      let opened = false;
+      void opening.then(() => {
+        opened = true;
+      });
       await server.clock.settle();
+      assert.equal(opened, false);
+      // Who names a version takes what the cache has.
+      for (const from of [0, revision]) await Watch.open(`&resourceVersion=${from}`);
       lagging?.releaseEvents();
       const watch = await opening;
       assert.match(await watch.names(expected.split(',').length), new RegExp(`^${expected}`));
