@@ -6,6 +6,8 @@ import { createTypeTable } from '../apimachinery/type-table.ts';
 import { deploymentResource } from './apps/v1/deployment.ts';
 import { replicaSetResource } from './apps/v1/replica-set.ts';
 import { selfSubjectAccessReviewResource } from './authorization/v1/self-subject-access-review.ts';
+import { horizontalPodAutoscalerV1Resource } from './autoscaling/v1/horizontal-pod-autoscaler.ts';
+import { horizontalPodAutoscalerResource } from './autoscaling/v2/horizontal-pod-autoscaler.ts';
 import { certificateSigningRequestResource } from './certificates/v1/certificate-signing-request.ts';
 import { leaseResource } from './coordination/v1/lease.ts';
 import { configMapResource } from './core/v1/config-map.ts';
@@ -40,6 +42,8 @@ export const registry: readonly ResourceDefinition[] = [
   leaseResource,
   replicaSetResource,
   deploymentResource,
+  horizontalPodAutoscalerResource,
+  horizontalPodAutoscalerV1Resource,
   certificateSigningRequestResource,
   selfSubjectAccessReviewResource,
   dnsResource,

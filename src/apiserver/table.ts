@@ -70,7 +70,7 @@ function rowObject(form: TableForm, object: KubeObject): KubeObject | undefined 
     case 'None':
       return undefined;
     case 'Metadata':
-      return metadataOf(object, form.version);
+      return metadataOf(asServed(form.definition, object), form.version);
     case 'Object':
       return asServed(form.definition, object);
   }

@@ -19,7 +19,6 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   'apiextensions.k8s.io': ['customresourcedefinitions CustomResourceDefinition crd crds'],
   'apiregistration.k8s.io': ['apiservices APIService'],
   apps: ['controllerrevisions ControllerRevision', 'daemonsets DaemonSet ds', 'statefulsets StatefulSet sts'],
-  autoscaling: ['horizontalpodautoscalers HorizontalPodAutoscaler hpa'],
   batch: ['cronjobs CronJob cj', 'jobs Job'],
   'flowcontrol.apiserver.k8s.io': [
     'flowschemas FlowSchema',

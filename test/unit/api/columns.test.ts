@@ -38,6 +38,7 @@ const layouts: Readonly<Record<string, string>> = {
   certificatesigningrequests: 'Name|Age|SignerName|Requestor|RequestedDuration|Condition',
   dnses: 'Name|Host|Paths|Ready|Age',
   replicasets: 'Name|Desired(i)|Current(i)|Ready(i)|Age|Containers*|Images*|Selector*',
+  horizontalpodautoscalers: 'Name|Reference|Targets|MinPods|MaxPods|Replicas|Age',
   deployments: 'Name|Ready|Up-to-date|Available|Age|Containers*|Images*|Selector*',
 };
 

@@ -96,7 +96,18 @@ test('kinds with a status of their own, and kinds whose changes are counted', ()
       .sort();
   assert.deepEqual(
     kinds(({ hasStatus }) => hasStatus),
-    ['CertificateSigningRequest', 'Deployment', 'Dns', 'Namespace', 'Node', 'Pod', 'ReplicaSet', 'Service'],
+    [
+      'CertificateSigningRequest',
+      'Deployment',
+      'Dns',
+      'HorizontalPodAutoscaler',
+      'HorizontalPodAutoscaler',
+      'Namespace',
+      'Node',
+      'Pod',
+      'ReplicaSet',
+      'Service',
+    ],
   );
   assert.deepEqual(
     kinds(({ strategy }) => strategy.countsGenerations),

@@ -118,6 +118,15 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
   Lease: (draw) => ({ spec: draw.of(undefined, { holderIdentity: 'a' }) }),
   ReplicaSet: (draw) => ({ spec: { ...workload(draw), strategy: undefined } }),
   Deployment: (draw) => ({ spec: workload(draw) }),
+  HorizontalPodAutoscaler: (draw) => ({
+    spec: {
+      scaleTargetRef: { kind: 'Deployment', name: 'web' },
+      minReplicas: draw.of(undefined, 2),
+      maxReplicas: 3,
+      metrics: draw.of(undefined, [], [{ type: 'Pods', pods: {} }]),
+      behavior: draw.of<object | undefined>(undefined, {}, { scaleUp: { selectPolicy: 'Min' } }),
+    },
+  }),
   Dns: (draw) => ({
     spec: {
       host: draw.of('a.example', 'b.example'),

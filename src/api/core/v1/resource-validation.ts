@@ -34,7 +34,8 @@ function validateAmounts(amounts: Amounts, path: string): StatusCause[] {
   return causes;
 }
 
-function validateResourceName(name: string, path: string): StatusCause[] {
+/** Of what a container asks for. */
+export function validateResourceName(name: string, path: string): StatusCause[] {
   const causes = nameCauses(path, name, checkQualifiedName);
   if (causes.length > 0) return causes;
   if (name.includes('/') || standardNames.test(name)) return [];

@@ -62,7 +62,9 @@ const expected = [
   'v1 services/status Service get,patch,update',
   'autoscaling/v1 deployments/scale Scale get,patch,update',
   'apps/v1 deployments/status Deployment get,patch,update',
+  'autoscaling/v1 horizontalpodautoscalers/status HorizontalPodAutoscaler get,patch,update',
   'autoscaling/v1 replicasets/scale Scale get,patch,update',
+  'autoscaling/v2 horizontalpodautoscalers/status HorizontalPodAutoscaler get,patch,update',
   'apps/v1 replicasets/status ReplicaSet get,patch,update',
   'minik8s.io/v1 dnses/status Dns get,patch,update',
 ];
