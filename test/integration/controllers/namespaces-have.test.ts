@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import { serviceAccountResource } from '../../../src/api/core/v1/service-account.ts';
 import { systemNamespaces } from '../../../src/api/core/v1/system-objects.ts';
+import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { testAuthority } from '../../fixtures/certificates.ts';
 import { type Cluster, eventually, startCluster } from './cluster.ts';
 
@@ -32,6 +34,22 @@ describe('a namespace', () => {
     for (const namespace of [...systemNamespaces, 'later']) {
       await eventually(`the account of ${namespace}`, () => account(namespace));
       await eventually(`the authority in ${namespace}`, isPublished(namespace));
+    }
+  });
+
+  it('takes a pod as soon as it is there', async () => {
+    for (let count = 0; count < 20; count++) {
+      const name = `quick-${count}`;
+      const { client } = cluster;
+      const draft = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+      await client.resource(namespaceResource).create(draft);
+      const pod = await client.resource(podResource).create({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'p', namespace: name },
+        spec: { containers: [{ name: 'c', image: 'i' }] },
+      } as unknown as Draft<Pod>);
+      assert.equal(pod.spec.serviceAccountName, 'default');
     }
   });
 
