@@ -18,9 +18,10 @@ import {
   localSubjectAccessReviewResource,
   subjectAccessReviewResource,
 } from './authorization/v1/subject-access-review.ts';
+import { horizontalPodAutoscalerV1Resource } from './autoscaling/v1/horizontal-pod-autoscaler.ts';
+import { horizontalPodAutoscalerResource } from './autoscaling/v2/horizontal-pod-autoscaler.ts';
 import { cronJobResource } from './batch/v1/cron-job.ts';
 import { jobResource } from './batch/v1/job.ts';
-
 import { certificateSigningRequestResource } from './certificates/v1/certificate-signing-request.ts';
 import { leaseResource } from './coordination/v1/lease.ts';
 import { configMapResource } from './core/v1/config-map.ts';
@@ -44,15 +45,15 @@ import { flowSchemaResource } from './flowcontrol/v1/flow-schema.ts';
 import { priorityLevelConfigurationResource } from './flowcontrol/v1/priority-level-configuration.ts';
 import { choiceLines, typeLines } from './kubernetes-types.gen.ts';
 import { dnsResource } from './minik8s/v1/dns.ts';
-import { clusterRoleResource } from './rbac/v1/cluster-role.ts';
-import { clusterRoleBindingResource } from './rbac/v1/cluster-role-binding.ts';
-import { roleResource } from './rbac/v1/role.ts';
-import { roleBindingResource } from './rbac/v1/role-binding.ts';
 import { ingressResource } from './networking/v1/ingress.ts';
 import { ingressClassResource } from './networking/v1/ingress-class.ts';
 import { networkPolicyResource } from './networking/v1/network-policy.ts';
 import { runtimeClassResource } from './node/v1/runtime-class.ts';
 import { podDisruptionBudgetResource } from './policy/v1/pod-disruption-budget.ts';
+import { clusterRoleResource } from './rbac/v1/cluster-role.ts';
+import { clusterRoleBindingResource } from './rbac/v1/cluster-role-binding.ts';
+import { roleResource } from './rbac/v1/role.ts';
+import { roleBindingResource } from './rbac/v1/role-binding.ts';
 import { priorityClassResource } from './scheduling/v1/priority-class.ts';
 import { sharedRules } from './shared-rules.ts';
 import { csiDriverResource } from './storage/v1/csi-driver.ts';
@@ -91,6 +92,8 @@ export const registry: readonly ResourceDefinition[] = [
   networkPolicyResource,
   priorityClassResource,
   runtimeClassResource,
+  horizontalPodAutoscalerResource,
+  horizontalPodAutoscalerV1Resource,
   certificateSigningRequestResource,
   selfSubjectAccessReviewResource,
   roleResource,

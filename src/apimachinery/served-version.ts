@@ -3,7 +3,7 @@
  * a definition of its own, so that discovery, decoding and printing need not know of it; everything that is stored, checked
  * and watched is in the stored version.
  */
-import type { KubeObject } from './meta.ts';
+import type { KubeObject, ObjectMeta } from './meta.ts';
 import { apiVersionOf, type Conversion, type ResourceDefinition } from './resource-definition.ts';
 
 /** What a served version says; the rest is as in the stored one. */
@@ -11,30 +11,53 @@ export interface ServedVersion<T extends KubeObject, V extends KubeObject>
   extends Pick<Conversion<T>, 'validate' | 'validateUpdate'>,
     Pick<ResourceDefinition<T>, 'rules' | 'typeName' | 'version'>,
     Partial<Pick<ResourceDefinition<T>, 'group' | 'selectableFields'>> {
-  /** All but apiVersion, kind and metadata, which are the same in every version. */
+  /** All but apiVersion, kind and metadata, which are the same in every version but for annotations. */
   toStored(object: V): Omit<T, keyof KubeObject>;
   fromStored(object: T): Omit<V, keyof KubeObject>;
+  /** For a version that shows in annotations what it has no fields for: all annotations that the object has then. */
+  readonly annotations?: {
+    toStored(object: V): Annotations;
+    fromStored(object: T): Annotations;
+  };
 }
+
+type Annotations = Record<string, string>;
 
 /** The definition that serves objects of the kind `stored` in another version. Columns and selectors read stored objects. */
 export function servedVersion<T extends KubeObject, V extends KubeObject>(
   stored: ResourceDefinition<T>,
   version: ServedVersion<T, V>,
 ): ResourceDefinition<T> {
-  const { toStored, fromStored, validate, validateUpdate, ...own } = version;
+  const { toStored, fromStored, annotations, validate, validateUpdate, ...own } = version;
   const { kind } = stored;
   const served = { ...stored, ...own };
-  const head = (object: KubeObject, apiVersion: string) => ({ apiVersion, kind, metadata: object.metadata });
+  const head = (object: KubeObject, ref: ResourceDefinition<T>, changed: Annotations | undefined) => ({
+    apiVersion: apiVersionOf(ref),
+    kind,
+    metadata: changed ? withAnnotations(object.metadata, changed) : object.metadata,
+  });
   return {
     ...served,
     conversion: {
       stored,
-      toStored: (object) => ({ ...head(object, apiVersionOf(stored)), ...toStored(object as V) }) as T,
-      fromStored: (object) => ({ ...head(object, apiVersionOf(served)), ...fromStored(object) }),
+      toStored: (object) =>
+        ({
+          ...head(object, stored, annotations?.toStored(object as V)),
+          ...toStored(object as V),
+        }) as T,
+      fromStored: (object) => ({
+        ...head(object, served, annotations?.fromStored(object)),
+        ...fromStored(object),
+      }),
       ...(validate && { validate }),
       ...(validateUpdate && { validateUpdate }),
     },
   };
+}
+
+function withAnnotations(metadata: ObjectMeta, annotations: Annotations): ObjectMeta {
+  const { annotations: _, ...rest } = metadata;
+  return Object.keys(annotations).length > 0 ? { ...rest, annotations } : rest;
 }
 
 /** A stored object as it is served. */

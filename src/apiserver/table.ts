@@ -45,7 +45,9 @@ export function tableRow(form: TableForm, object: KubeObject): JsonObject {
 
 function rowObject(form: TableForm, object: KubeObject): KubeObject | undefined {
   if (form.include === 'Object') return asServed(form.definition, object);
-  return form.include === 'Metadata' ? metadataOf(object, form.version) : undefined;
+  return form.include === 'Metadata'
+    ? metadataOf(asServed(form.definition, object), form.version)
+    : undefined;
 }
 
 /** kubectl leaves completed pods out of some views by this (k8s.io/kubernetes printersinternal podSuccessConditions). */

@@ -128,9 +128,18 @@ const namings: readonly ((resource: ApiResource, name: string) => boolean)[] = [
   ({ kind }, name) => kind.toLowerCase() === name,
 ];
 
+/** Each resource once, in the version that its group prefers. */
+export function preferred(all: ApiResources): ApiResources {
+  const seen = new Set<string>();
+  return all.filter(({ group, plural }) => {
+    const id = `${plural}.${group}`;
+    return !seen.has(id) && seen.add(id);
+  });
+}
+
 /** All resources of a category such as `all`; none when no resource is in it. */
 export const inCategory = (all: ApiResources, category: string): ApiResources =>
-  all.filter(({ categories, verbs }) => categories.includes(category) && verbs.includes('list'));
+  preferred(all).filter(({ categories, verbs }) => categories.includes(category) && verbs.includes('list'));
 
 /** The resource whose objects have this kind; undefined when the server does not serve it. */
 export const resourceOfKind = (all: ApiResources, apiVersion: string, kind: string) =>

@@ -11,7 +11,6 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   ],
   'apiextensions.k8s.io': ['customresourcedefinitions CustomResourceDefinition crd crds'],
   'apiregistration.k8s.io': ['apiservices APIService'],
-  autoscaling: ['horizontalpodautoscalers HorizontalPodAutoscaler hpa'],
 };
 
 const all = Object.entries(kinds).flatMap(([group, lines]) =>

@@ -16,6 +16,8 @@ import { nodeIpam } from './node-ipam.ts';
 import { nodeLifecycle } from './node-lifecycle.ts';
 import { podGcController } from './pod-gc.ts';
 import { replicaSetController } from './replicaset.ts';
+import { rootCaPublisher } from './root-ca-publisher.ts';
+import { serviceAccountController } from './service-account.ts';
 import { taintEvictionController } from './taint-eviction.ts';
 import { tokenCleaner } from './token-cleaner.ts';
 
@@ -30,7 +32,12 @@ export interface ControllersOptions {
   readonly nodeGracePeriodMs?: number;
   /** Whether machines with a bootstrap token join at once. */
   readonly nodeApproval: NodeApproval;
-  readonly certificates: { readonly read: ReadCertificateRequest; readonly sign: SignCertificateRequest };
+  readonly certificates: {
+    readonly read: ReadCertificateRequest;
+    readonly sign: SignCertificateRequest;
+    /** The certificate of the cluster's authority, in PEM. */
+    readonly authority: string;
+  };
 }
 
 export const controllers = (options: ControllersOptions): readonly ControllerFactory[] => [
@@ -50,4 +57,6 @@ export const controllers = (options: ControllersOptions): readonly ControllerFac
   csrSigning(options.certificates),
   csrCleaner,
   tokenCleaner,
+  serviceAccountController,
+  rootCaPublisher(options.certificates.authority),
 ];

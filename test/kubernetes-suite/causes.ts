@@ -22,13 +22,11 @@ const named: readonly (readonly [tests: RegExp, cause: string])[] = [
     /^\[sig-api-machinery\] Servers with support for API chunking /,
     'the history that the test waits for was not yet compacted after ten minutes',
   ],
-  [/kube-root-ca\.crt/, 'no controller makes kube-root-ca.crt'],
   [/backend which does not implement metadata/, 'selfsubjectaccessreviews are not served'],
 ];
 
 /** Each has the name of a kind or a resource in it. */
 const said: readonly RegExp[] = [
-  /waiting for a default service (account)/,
   /could not find the requested resource \(\w+ ([a-z]+)[.) ]/,
   /no matches for kind "(\w+)"/,
   /doesn't have a resource type "(\w+)"/,
@@ -36,7 +34,7 @@ const said: readonly RegExp[] = [
   /Expected gvr \S+ \S+ (\w+) to exist/,
   /Resource=(\w+) to be present/,
 ];
-const short: Readonly<Record<string, string>> = { rc: 'replicationcontrollers', account: 'serviceaccounts' };
+const short: Readonly<Record<string, string>> = { rc: 'replicationcontrollers' };
 
 /** Undefined where nobody has looked yet. */
 export function causeOf({ name, message }: TestResult): string | undefined {

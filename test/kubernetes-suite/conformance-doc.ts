@@ -31,8 +31,8 @@ They ran on a cluster of ${cluster} of \`dist/minik8s\`, ${buildsOf(names, resul
     bin/conformance --nodes 2         all that can run on two nodes
     bin/conformance --help`,
     `The programs are Kubernetes' own. Their images are stand-ins, since no registry is asked: agnhost is upstream's
-program beside busybox, bash and a few programs of Debian; the web servers are busybox's. The suite is told not to wait for a
-ServiceAccount in each namespace (\`--e2e-verify-service-account=false\`). It is no certificate.`,
+program beside busybox, bash and a few programs of Debian; the web servers are busybox's. It is no
+certificate.`,
     `Some of what passed says little: probes are passed over, so of course nothing that should *not* be restarted is.
 What our own tests walk of the suite is [a page of its own](conformance-network.md).`,
     '## By area',

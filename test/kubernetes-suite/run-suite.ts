@@ -70,8 +70,7 @@ async function runSuite({
       `--focus=${focusOf(names)}`,
     ],
     ...[programs.suite, '--', '--provider=skeleton', '--dump-logs-on-failure=false', '--minStartupPods=0'],
-    // Every namespace has its ServiceAccount in Kubernetes; none is served here, and all tests would wait for one.
-    ...['--e2e-verify-service-account=false', '--allowed-not-ready-nodes=-1'],
+    '--allowed-not-ready-nodes=-1',
     ...[`--kubectl-path=${programs.kubectl}`, `--kubeconfig=${cluster.kubeconfig}`],
   ]);
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -6,11 +6,13 @@ import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 import { podReferences } from './pod-references.ts';
+import { serviceAccounts } from './service-account.ts';
 
 export const admissionPlugins = (server: ServerContext): readonly AdmissionPlugin[] => [
   namespaceLifecycle(server),
   nodeRestriction(server),
   defaultTolerationSeconds(server.defaultTolerations),
+  serviceAccounts(server),
   podReferences,
   certificateSigningRequests(server),
 ];

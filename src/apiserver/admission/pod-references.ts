@@ -1,5 +1,5 @@
 /**
- * A pod that names what is not there is refused, as upstream's plugins ServiceAccount, RuntimeClass and Priority do.
+ * A pod that names what is not there is refused, as upstream's plugins RuntimeClass and Priority do.
  * These kinds are not served yet, so nothing but what Kubernetes itself always has can be there.
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -9,24 +9,16 @@ import type { AdmissionPlugin } from './plugin.ts';
 
 export const podReferences: AdmissionPlugin = {
   name: 'PodReferences',
-  mutate({ definition, operation, subresource, name, namespace, object }) {
+  mutate({ definition, operation, subresource, name, object }) {
     if (definition.group !== '' || definition.plural !== 'pods' || subresource !== '') return;
     if (operation !== 'create') return;
     const pod = object as Pod;
-    const why = unknownServiceAccount(pod, namespace) ?? unknownRuntimeClass(pod) ?? wrongPriority(pod);
+    const why = unknownRuntimeClass(pod) ?? wrongPriority(pod);
     if (why) throw newForbidden(definition, name, why);
     const priority = systemClasses.get(pod.spec.priorityClassName ?? '');
     if (priority !== undefined) pod.spec.priority = priority;
   },
 };
-
-function unknownServiceAccount({ spec }: Pod, namespace: string): string | undefined {
-  // Defaults have put the older field, serviceAccount, here.
-  const wanted = spec.serviceAccountName || 'default';
-  if (wanted === 'default') return undefined;
-  const what = `error looking up service account ${namespace}/${wanted}: serviceaccount "${wanted}" not found`;
-  return `${what} (ServiceAccounts are not served yet: leave out spec.serviceAccountName)`;
-}
 
 function unknownRuntimeClass({ spec }: Pod): string | undefined {
   const { runtimeClassName, overhead } = spec as {

@@ -56,7 +56,7 @@ export function respondObject(
         scope.headers,
       );
     case 'metadata':
-      return respondJson(status, metadataOf(found.object, form.version), scope.headers);
+      return respondJson(status, metadataOf(asServed(served, found.object), form.version), scope.headers);
     case 'table': {
       const { server } = scope;
       const include = parseIncludeObject(scope.query.get('includeObject'));

@@ -9,7 +9,7 @@ import type { RequestScope } from '../request-scope.ts';
 import { respond } from '../respond.ts';
 import { selectionOf } from '../selection.ts';
 import type { StoredObject } from '../stored-object.ts';
-import { parseIncludeObject, partialHead, partialObject, tableHead, tableRow } from '../table.ts';
+import { metadataOf, parseIncludeObject, partialHead, partialObject, tableHead, tableRow } from '../table.ts';
 import { respondCollection } from './collection-body.ts';
 import { type Page, readPage } from './page.ts';
 import { watchCollection } from './watch.ts';
@@ -40,7 +40,9 @@ async function listCollection(scope: RequestScope, query: ListQuery): Promise<Re
     case 'metadata': {
       const { apiVersion, kind } = partialHead(form.version);
       const head = { kind: `${kind}List`, apiVersion, metadata };
-      const render = ({ bytes }: StoredObject) => partialObject(bytes, form.version);
+      const render = served.conversion
+        ? ({ object }: StoredObject) => JSON.stringify(metadataOf(asServed(served, object), form.version))
+        : ({ bytes }: StoredObject) => partialObject(bytes, form.version);
       return respondCollection(scope, { head, field: 'items', items: page.items, render, weigh });
     }
     case 'object': {

@@ -7,7 +7,7 @@ import type { CacheEvent } from '../../storage/cache.ts';
 import { frameObject, join, withRevision } from '../../storage/codec.ts';
 import type { MetaVersion, ResponseForm } from '../negotiation/accept.ts';
 import type { Selection } from '../selection.ts';
-import { type IncludeObject, partialHead, partialObject, table } from '../table.ts';
+import { type IncludeObject, metadataOf, partialHead, partialObject, table } from '../table.ts';
 import { atRevision, bookmarkMeta, type Framing } from './framing.ts';
 import { protobufFraming } from './watch-frames-protobuf.ts';
 
@@ -45,7 +45,9 @@ export function createFraming(
     case 'object':
       return definition.conversion ? convertedFraming(definition) : objectFraming(definition);
     case 'metadata':
-      return metadataFraming(form.version);
+      return definition.conversion
+        ? convertedMetadataFraming(definition, form.version)
+        : metadataFraming(form.version);
     case 'table':
       return tableFraming({ definition, version: form.version, include }, now);
   }
@@ -110,6 +112,17 @@ function metadataFraming(version: MetaVersion): Framing {
     },
     bookmark: (revision, annotations) =>
       line('BOOKMARK', { ...partialHead(version), metadata: bookmarkMeta(revision, annotations) }),
+  };
+}
+
+/** A version that is not stored may have other annotations. Made for each watch: hardly anybody asks for it. */
+function convertedMetadataFraming(served: ResourceDefinition, version: MetaVersion): Framing {
+  const frame: Framing['frame'] = (type, shown, revision) =>
+    line(type, metadataOf(asServed(served, atRevision(shown.object, revision)), version));
+  return {
+    ...metadataFraming(version),
+    frame,
+    unchanged: ({ type, current, revision }) => frame(type, current, revision),
   };
 }
 

@@ -1,6 +1,6 @@
 /** `ctl api-resources` and `ctl api-versions`: what the server serves. */
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
-import type { ApiResource } from '../discovery.ts';
+import { type ApiResource, preferred } from '../discovery.ts';
 import type { FlagTable } from '../flags.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import type { Verb } from '../verb.ts';
@@ -20,7 +20,7 @@ export const apiResources: Verb = {
   flags: flagTable,
   async run({ flags, io, palette, cluster }) {
     const group = flags.text('api-group');
-    const shown = (await cluster().resources())
+    const shown = preferred(await cluster().resources())
       .filter((resource) => group === undefined || resource.group === group)
       .filter(({ namespaced }) => !flags.given('namespaced') || namespaced === flags.on('namespaced'))
       .sort((a, b) => compare(a.group, b.group) || compare(a.plural, b.plural));

@@ -55,6 +55,5 @@ export const kubectlOnly: ReadonlySet<string> = new Set([
 
 /** Those of them that cannot work with minik8s: what each needs that is not served. */
 export const kubectlCannotEither: Readonly<Record<string, string>> = {
-  autoscale: 'HorizontalPodAutoscalers',
   top: 'metrics',
 };

@@ -1,10 +1,12 @@
-/** The cluster's authority as the API server and the controllers know it: something that reads and signs requests. */
+/** The cluster's authority as the API server and the controllers know it: something that reads and signs requests, and has a certificate. */
 import type { ReadCertificateRequest, SignCertificateRequest } from '../../base/certificate-request.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
 
 export interface CertificateRequests {
   readonly read: ReadCertificateRequest;
   readonly sign: SignCertificateRequest;
+  /** The authority's own certificate, in PEM. */
+  readonly authority: string;
 }
 
 /** The library is loaded when the first request comes: most starts need it for nothing. */
@@ -13,5 +15,6 @@ export function certificateRequests(authority: KeyAndCertificate): CertificateRe
   return {
     read: async (pem) => (await load()).readCertificateRequest(pem),
     sign: async (pem, terms) => (await load()).signCertificateRequest(authority, pem, terms),
+    authority: authority.certificate,
   };
 }

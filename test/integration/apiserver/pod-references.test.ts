@@ -88,6 +88,28 @@ describe('a new pod', () => {
     assert.equal((await create({ priority: 0, serviceAccountName: '' })).status, 201);
   });
 
+  it('has the account of its namespace unless it names one, under both names of the field', async () => {
+    const accounts = '/api/v1/namespaces/default/serviceaccounts';
+    assert.equal((await server.call('POST', accounts, { metadata: { name: 'robot' } })).status, 201);
+    for (const [spec, expected] of [
+      [{}, 'default'],
+      [{ serviceAccountName: 'robot' }, 'robot'],
+      [{ serviceAccount: 'robot' }, 'robot'],
+    ] as const) {
+      const answer = await create(spec);
+      assert.equal(answer.status, 201, answer.text);
+      const { serviceAccount, serviceAccountName } = answer.json<Pod>().spec;
+      assert.deepEqual([serviceAccount, serviceAccountName], [expected, expected]);
+    }
+  });
+
+  it('may tell whether it wants a token', async () => {
+    for (const wanted of [undefined, true, false]) {
+      const { spec } = (await create({ automountServiceAccountToken: wanted })).json<Pod>();
+      assert.deepEqual([spec.automountServiceAccountToken, spec.volumes ?? []], [wanted, []]);
+    }
+  });
+
   it('is a matter of the pod, not of the template it will be made from', async () => {
     const labels = { app: 'a' };
     const answer = await server.call('POST', '/apis/apps/v1/namespaces/default/deployments', {

@@ -190,7 +190,7 @@ describe('services', () => {
 
 describe('bootstrap', () => {
   it('makes what every cluster has, once', async () => {
-    const server = await startTestServer({ bare: true });
+    const server = await startTestServer({ bare: true, bareNamespaces: true });
     await bootstrapObjects(server, objectsAt(6443));
     const before = await server.store.list('/registry/');
     assert.deepEqual(

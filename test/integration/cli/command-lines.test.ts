@@ -111,7 +111,7 @@ describe('ctl', { timeout: 120_000 }, () => {
     [['get', 'apiservices'], /^error: apiservices are known to Kubernetes, not served by minik8s\n$/],
     [['get', 'apiservice,pods'], /^error: apiservices are known to Kubernetes, not served by minik8s\n$/],
     [['top', 'nodes'], /unknown command top: it needs metrics, which minik8s does not serve yet, so kubectl/],
-    [['autoscale', 'deploy/x'], /needs HorizontalPodAutoscalers, which minik8s does not serve yet/],
+    [['autoscale', 'deploy/x'], /unknown command autoscale: kubectl has it and ctl does not;/],
     [['completion', 'bash'], /unknown command completion: kubectl has it and ctl does not;/],
     [['bogus'], /unknown command bogus; see minik8s ctl --help/],
     [['nope'], /unknown command nope; see minik8s ctl --help/],

@@ -74,7 +74,8 @@ export const nodeInfo = {
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const { wrapStore } = options;
   const server =
-    options.server ?? (await startTestServer({ clock: systemClock, ...(wrapStore && { wrapStore }) }));
+    options.server ??
+    (await startTestServer({ clock: systemClock, bareNamespaces: true, ...(wrapStore && { wrapStore }) }));
   const transport = inProcessTransport(server.handlerFor(admin));
   const client = createClient(transport);
   const log = new RecordingLogger();

@@ -60,6 +60,7 @@ const layouts: Readonly<Record<string, string>> = {
   networkpolicies: 'Name|Pod-Selector|Age',
   priorityclasses: 'Name|Value(i)|Global-Default|Age|PreemptionPolicy',
   runtimeclasses: 'Name|Handler|Age',
+  horizontalpodautoscalers: 'Name|Reference|Targets|MinPods|MaxPods|Replicas|Age',
   deployments: 'Name|Ready|Up-to-date|Available|Age|Containers*|Images*|Selector*',
 };
 

@@ -115,6 +115,8 @@ test('kinds with a status of their own, and kinds whose changes are counted', ()
       'Deployment',
       'Dns',
       'FlowSchema',
+      'HorizontalPodAutoscaler',
+      'HorizontalPodAutoscaler',
       'Ingress',
       'Job',
       'Namespace',

@@ -288,6 +288,15 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
     handler: 'runsc',
     overhead: draw.of(undefined, {}, { podFixed: { cpu: '100u' } }),
   }),
+  HorizontalPodAutoscaler: (draw) => ({
+    spec: {
+      scaleTargetRef: { kind: 'Deployment', name: 'web' },
+      minReplicas: draw.of(undefined, 2),
+      maxReplicas: 3,
+      metrics: draw.of(undefined, [], [{ type: 'Pods', pods: {} }]),
+      behavior: draw.of<object | undefined>(undefined, {}, { scaleUp: { selectPolicy: 'Min' } }),
+    },
+  }),
   Dns: (draw) => ({
     spec: {
       host: draw.of('a.example', 'b.example'),

@@ -68,7 +68,8 @@ test('the server adds them to pods that are made and to pods that are written ba
     const path = '/api/v1/namespaces/default/pods';
     const made = (await server.call('POST', path, draft)).json<{ spec: { tolerations: unknown } }>();
     assert.deepEqual(made.spec.tolerations, expected);
-    const put = await server.call('PUT', `${path}/web`, draft);
+    const spec = { ...draft.spec, serviceAccountName: 'default' };
+    const put = await server.call('PUT', `${path}/web`, { ...draft, spec });
     assert.equal(put.status, 200, put.text);
     assert.deepEqual(put.json<{ spec: { tolerations: unknown } }>().spec.tolerations, expected);
   } finally {

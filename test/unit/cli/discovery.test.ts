@@ -71,8 +71,8 @@ const all: ApiResources = [
   resource('', 'v1', 'Pod', { shortNames: ['po'], categories: ['all'] }),
   resource('apps', 'v1', 'Deployment', { shortNames: ['deploy'], categories: ['all'] }),
   resource('events.k8s.io', 'v1', 'Event', { shortNames: ['ev'] }),
-  resource('autoscaling', 'v2', 'Scaler'),
-  resource('autoscaling', 'v1', 'Scaler'),
+  resource('autoscaling', 'v2', 'Scaler', { categories: ['all'] }),
+  resource('autoscaling', 'v1', 'Scaler', { categories: ['all', 'old'] }),
 ];
 const words: [word: string, found: string][] = [
   ['pods', 'v1 pod'],
@@ -126,6 +126,7 @@ test('no kind that is served is said not to be', () => {
 });
 
 test('a category is all its kinds', () => {
-  assert.deepEqual(inCategory(all, 'all').map(kindName), ['pod', 'deployment.apps']);
+  const names = inCategory(all, 'all').map((one) => `${one.version} ${kindName(one)}`);
+  assert.deepEqual(names, ['v1 pod', 'v1 deployment.apps', 'v2 scaler.autoscaling']);
   assert.deepEqual(inCategory(all, 'pods'), []);
 });

@@ -3,6 +3,9 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import { ageColumn, nameColumn } from '../../columns.ts';
 import type { ServiceAccount } from './types.gen.ts';
 
+/** The one of pods that name none; every namespace has it. */
+export const defaultAccount = 'default';
+
 /** Of a Secret only its name is kept, as upstream: it is one of the account's own namespace. */
 function keepNames(account: ServiceAccount): void {
   if (account.secrets)

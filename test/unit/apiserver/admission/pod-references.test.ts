@@ -37,17 +37,6 @@ async function admitted(spec: object, over: Partial<Admission> = {}): Promise<ob
 
 for (const [title, spec, expected] of [
   ['nothing', {}, {}],
-  [
-    'the account that each namespace has',
-    { serviceAccountName: 'default' },
-    { serviceAccountName: 'default' },
-  ],
-  ['no account', { serviceAccountName: '' }, { serviceAccountName: '' }],
-  [
-    'another account',
-    { serviceAccountName: 'robot' },
-    /^error looking up service account a\/robot: serviceaccount "robot" not found \(ServiceAccounts are not served yet/,
-  ],
   ['a runtime', { runtimeClassName: 'gvisor' }, /^pod rejected: RuntimeClass "gvisor" not found$/],
   ['overhead without a runtime', { overhead: { cpu: '1' } }, /^pod rejected: Pod Overhead set without/],
   ['no overhead', { overhead: {} }, { overhead: {} }],

@@ -1,0 +1,132 @@
+/**
+ * HorizontalPodAutoscaler as it was before there was more than one metric: it has a field for the share of the CPU alone.
+ * All else is shown in annotations and read from them, as upstream has it, so a client of this version loses nothing.
+ */
+import { servedVersion } from '../../../apimachinery/served-version.ts';
+import { otherAnnotations } from '../round-trip-annotations.ts';
+import {
+  horizontalPodAutoscalerResource,
+  type HorizontalPodAutoscaler as Stored,
+} from '../v2/horizontal-pod-autoscaler.ts';
+import type { MetricSpec, MetricStatus } from '../v2/types.gen.ts';
+import { readCarried, withCarried } from './annotations.ts';
+import type { HorizontalPodAutoscaler as Served } from './types.gen.ts';
+
+type Fields<T> = Omit<T, 'apiVersion' | 'kind' | 'metadata'>;
+
+const cpuMetric = (averageUtilization: number): MetricSpec => ({
+  type: 'Resource',
+  resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } },
+});
+
+/** What v1 has a field for; undefined for every other metric. */
+function cpuShare({ type, resource }: MetricSpec): number | undefined {
+  if (type !== 'Resource' || resource?.name !== 'cpu') return undefined;
+  const { target } = resource;
+  const isShare = target.type === 'Utilization' && target.value === undefined;
+  return isShare && target.averageValue === undefined ? target.averageUtilization : undefined;
+}
+
+const isCpuShare = (metric: MetricSpec) => cpuShare(metric) !== undefined;
+
+/** As upstream behind the others; but before a second one of its sort, since the first is the one that v1 shows. */
+function withCpuShare(others: readonly MetricSpec[], share: number | undefined): MetricSpec[] {
+  if (share === undefined) return [...others];
+  const second = others.findIndex(isCpuShare);
+  return others.toSpliced(second < 0 ? others.length : second, 0, cpuMetric(share));
+}
+
+function toStored(object: Served): Fields<Stored> {
+  const { scaleTargetRef, minReplicas, maxReplicas, targetCPUUtilizationPercentage: share } = object.spec;
+  const { metrics, behavior, currentMetrics, conditions } = readCarried(object);
+  const { currentCPUUtilizationPercentage: current, ...counts } = object.status ?? {
+    currentReplicas: 0,
+    desiredReplicas: 0,
+  };
+  const measured = currentMetrics ?? (current === undefined ? undefined : [cpuStatus(current)]);
+  return {
+    spec: {
+      scaleTargetRef,
+      minReplicas,
+      maxReplicas,
+      metrics: withCpuShare(metrics ?? [], share),
+      ...(behavior && { behavior }),
+    },
+    ...((object.status || measured || conditions) && {
+      status: {
+        ...counts,
+        ...(measured && { currentMetrics: measured }),
+        ...(conditions && { conditions }),
+      },
+    }),
+  };
+}
+
+const cpuStatus = (averageUtilization: number): MetricStatus => ({
+  type: 'Resource',
+  resource: { name: 'cpu', current: { averageUtilization } },
+});
+
+function fromStored({ spec, status }: Stored): Fields<Served> {
+  const { scaleTargetRef, minReplicas, maxReplicas, metrics = [] } = spec;
+  const share = metrics.map(cpuShare).find((value) => value !== undefined);
+  return {
+    spec: {
+      scaleTargetRef,
+      minReplicas,
+      maxReplicas,
+      ...(share !== undefined && { targetCPUUtilizationPercentage: share }),
+    },
+    ...(status && { status: shownStatus(status) }),
+  };
+}
+
+function shownStatus({ currentMetrics = [], conditions: _, ...counts }: NonNullable<Stored['status']>) {
+  const cpu = currentMetrics.findLast(
+    ({ type, resource }) =>
+      type === 'Resource' && resource?.name === 'cpu' && resource.current.averageUtilization !== undefined,
+  );
+  const percentage = cpu?.resource?.current.averageUtilization;
+  return { ...counts, ...(percentage !== undefined && { currentCPUUtilizationPercentage: percentage }) };
+}
+
+/** All metrics but the one that has a field. */
+function otherMetrics(metrics: readonly MetricSpec[]): MetricSpec[] {
+  const first = metrics.findIndex(isCpuShare);
+  return metrics.filter((_, index) => index !== first);
+}
+
+export const horizontalPodAutoscalerV1Resource = servedVersion<Stored, Served>(
+  horizontalPodAutoscalerResource,
+  {
+    version: 'v1',
+    typeName: 'autoscaling.v1.HorizontalPodAutoscaler',
+    rules: {
+      'autoscaling.v1.HorizontalPodAutoscaler': { mayLack: 'spec', defaults: { spec: {} } },
+      'autoscaling.v1.HorizontalPodAutoscalerSpec': {
+        mayLack: 'scaleTargetRef maxReplicas',
+        defaults: { scaleTargetRef: {}, minReplicas: 1, maxReplicas: 0 },
+      },
+      'autoscaling.v1.CrossVersionObjectReference': {
+        mayLack: 'kind name',
+        defaults: { kind: '', name: '' },
+      },
+      'autoscaling.v1.HorizontalPodAutoscalerStatus': {
+        mayLack: 'currentReplicas desiredReplicas',
+        defaults: { currentReplicas: 0, desiredReplicas: 0 },
+      },
+    },
+    toStored,
+    fromStored,
+    annotations: {
+      toStored: otherAnnotations,
+      fromStored: (object) =>
+        withCarried(object, {
+          metrics: otherMetrics(object.spec.metrics ?? []),
+          behavior: object.spec.behavior,
+          currentMetrics: object.status?.currentMetrics,
+          conditions: object.status?.conditions,
+        }),
+    },
+  },
+);

@@ -1,0 +1,177 @@
+/** What a metric may say: one source, of the type that it names, with a target that suits it. */
+import {
+  forbiddenCause,
+  invalidCause,
+  notSupportedCause,
+  requiredCause,
+} from '../../../apimachinery/field-error.ts';
+import { checkDns1123Label, checkPathSegment, nameCauses } from '../../../apimachinery/names.ts';
+import { tryParseQuantity } from '../../../apimachinery/quantity.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { validateContainerResourceName } from '../../core/v1/resource-names.ts';
+import type {
+  ContainerResourceMetricSource,
+  CrossVersionObjectReference,
+  MetricIdentifier,
+  MetricSpec,
+  MetricTarget,
+} from './types.gen.ts';
+
+/** The field of each type; in the order in which they are looked at. */
+const sources = {
+  Object: 'object',
+  External: 'external',
+  Pods: 'pods',
+  Resource: 'resource',
+  ContainerResource: 'containerResource',
+} as const;
+
+const targetTypes: ReadonlySet<string> = new Set(['Utilization', 'Value', 'AverageValue']);
+
+type Source = (typeof sources)[keyof typeof sources];
+
+export function validateMetric(metric: MetricSpec, path: string): StatusCause[] {
+  const { type } = metric;
+  const causes = type === '' ? [requiredCause(`${path}.type`, 'must specify a metric source type')] : [];
+  const expected = new Map<string, Source>(Object.entries(sources)).get(type);
+  if (!expected) causes.push(notSupportedCause(`${path}.type`, type, Object.keys(sources).sort()));
+  const present = Object.values(sources).filter((source) => metric[source] !== undefined);
+  const [first] = present;
+  // As upstream: one that should not be there is not looked into.
+  if (first) causes.push(...validateSource(metric, first, `${path}.${first}`));
+  if (expected && !metric[expected])
+    causes.push(
+      requiredCause(`${path}.${expected}`, 'must populate information for the given metric source'),
+    );
+  if (present.length < 2) return causes;
+  const others = present.filter((source) => source !== expected);
+  return [
+    ...causes,
+    ...others.map((source) =>
+      forbiddenCause(`${path}.${source}`, 'must populate the given metric source only'),
+    ),
+  ];
+}
+
+function validateSource(metric: MetricSpec, source: Source, path: string): StatusCause[] {
+  const { object, external, pods, resource, containerResource } = metric;
+  switch (source) {
+    case 'object':
+      return object
+        ? [
+            ...validateReference(object.describedObject, `${path}.describedObject`),
+            ...validateNamed(object, path),
+            ...needsValue(object.target, path, 'must set either a target value or averageValue'),
+          ]
+        : [];
+    case 'external':
+      return external
+        ? [
+            ...validateNamed(external, path),
+            ...needsValue(
+              external.target,
+              path,
+              'must set either a target value for metric or a per-pod target',
+            ),
+            ...oneValue(external.target, path),
+          ]
+        : [];
+    case 'pods':
+      return pods
+        ? [
+            ...validateNamed(pods, path),
+            ...(pods.target.averageValue === undefined
+              ? [requiredCause(`${path}.target.averageValue`, 'must specify a positive target averageValue')]
+              : []),
+          ]
+        : [];
+    case 'resource':
+      return resource
+        ? [...requiredName(resource.name, path), ...validateUsage(resource.target, `${path}.target`)]
+        : [];
+    case 'containerResource':
+      return containerResource ? validateOfContainer(containerResource, path) : [];
+  }
+}
+
+function validateOfContainer(
+  { name, container, target }: ContainerResourceMetricSource,
+  path: string,
+): StatusCause[] {
+  return [
+    ...(name === '' ? requiredName(name, path) : validateContainerResourceName(name, `${path}.name`)),
+    ...(container === ''
+      ? [requiredCause(`${path}.container`, 'must specify a container')]
+      : nameCauses(`${path}.container`, container, checkDns1123Label)),
+    ...validateUsage(target, `${path}.target`),
+  ];
+}
+
+const requiredName = (name: string, path: string) =>
+  name === '' ? [requiredCause(`${path}.name`, 'must specify a resource name')] : [];
+
+/** A metric that has a name of its own. */
+const validateNamed = (
+  { metric, target }: { metric: MetricIdentifier; target: MetricTarget },
+  path: string,
+): StatusCause[] => [
+  ...requiredSegment(metric.name, `${path}.metric.name`, 'must specify a metric name'),
+  ...validateTarget(target, `${path}.target`),
+];
+
+const needsValue = ({ value, averageValue }: MetricTarget, path: string, why: string): StatusCause[] =>
+  value === undefined && averageValue === undefined
+    ? [requiredCause(`${path}.target.averageValue`, why)]
+    : [];
+
+const oneValue = ({ value, averageValue }: MetricTarget, path: string): StatusCause[] =>
+  value !== undefined && averageValue !== undefined
+    ? [
+        forbiddenCause(
+          `${path}.target.value`,
+          'may not set both a target value for metric and a per-pod target',
+        ),
+      ]
+    : [];
+
+/** The target of a resource: so much of it, or so much of what was asked for. */
+function validateUsage(target: MetricTarget, path: string): StatusCause[] {
+  const { averageUtilization, averageValue } = target;
+  const causes = validateTarget(target, path);
+  if (averageUtilization === undefined && averageValue === undefined)
+    causes.push(
+      requiredCause(
+        `${path}.averageUtilization`,
+        'must set either a target raw value or a target utilization',
+      ),
+    );
+  if (averageUtilization !== undefined && averageValue !== undefined)
+    causes.push(
+      forbiddenCause(`${path}.averageValue`, 'may not set both a target raw value and a target utilization'),
+    );
+  return causes;
+}
+
+function validateTarget(target: MetricTarget, path: string): StatusCause[] {
+  const { type, averageUtilization } = target;
+  const causes = type === '' ? [requiredCause(`${path}.type`, 'must specify a metric target type')] : [];
+  if (!targetTypes.has(type))
+    causes.push(invalidCause(`${path}.type`, type, 'must be either Utilization, Value, or AverageValue'));
+  for (const field of ['value', 'averageValue'] as const) {
+    const amount = target[field];
+    if (amount !== undefined && (tryParseQuantity(amount)?.nano ?? 0n) <= 0n)
+      causes.push(invalidCause(`${path}.${field}`, amount, 'must be positive'));
+  }
+  if (averageUtilization !== undefined && averageUtilization < 1)
+    causes.push(invalidCause(`${path}.averageUtilization`, averageUtilization, 'must be greater than 0'));
+  return causes;
+}
+
+export const validateReference = (
+  { kind, name }: CrossVersionObjectReference,
+  path: string,
+): StatusCause[] => [...requiredSegment(kind, `${path}.kind`), ...requiredSegment(name, `${path}.name`)];
+
+/** One that stands in a URL. */
+const requiredSegment = (value: string, path: string, detail = ''): StatusCause[] =>
+  value === '' ? [requiredCause(path, detail)] : nameCauses(path, value, checkPathSegment);

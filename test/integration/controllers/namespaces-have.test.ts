@@ -1,0 +1,93 @@
+/** Every namespace has its ServiceAccount and the certificate authority, whatever happens to them, until it ends. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
+import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { serviceAccountResource } from '../../../src/api/core/v1/service-account.ts';
+import { systemNamespaces } from '../../../src/api/core/v1/system-objects.ts';
+import type { Draft } from '../../../src/apimachinery/meta.ts';
+import { testAuthority } from '../../fixtures/certificates.ts';
+import { type Cluster, eventually, startCluster } from './cluster.ts';
+
+const rootCa = 'kube-root-ca.crt';
+
+describe('a namespace', () => {
+  let cluster: Cluster;
+  let pem: string;
+  before(async () => {
+    const authority = await testAuthority();
+    pem = authority.certificate;
+    cluster = await startCluster({ authority });
+  });
+  after(() => cluster.stop());
+
+  const account = (namespace: string) => cluster.get(serviceAccountResource, 'default', namespace);
+  const published = (namespace: string) => cluster.get(configMapResource, rootCa, namespace);
+  const isPublished = (namespace: string) => async () =>
+    (await published(namespace))?.data?.['ca.crt'] === pem;
+
+  it('has both, if it was there from the beginning or was made later', async () => {
+    await cluster.client
+      .resource(namespaceResource)
+      .create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'later' } });
+    for (const namespace of [...systemNamespaces, 'later']) {
+      await eventually(`the account of ${namespace}`, () => account(namespace));
+      await eventually(`the authority in ${namespace}`, isPublished(namespace));
+    }
+  });
+
+  it('takes a pod as soon as it is there', async () => {
+    for (let count = 0; count < 20; count++) {
+      const name = `quick-${count}`;
+      const { client } = cluster;
+      const draft = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+      await client.resource(namespaceResource).create(draft);
+      const pod = await client.resource(podResource).create({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'p', namespace: name },
+        spec: { containers: [{ name: 'c', image: 'i' }] },
+      } as unknown as Draft<Pod>);
+      assert.equal(pod.spec.serviceAccountName, 'default');
+    }
+  });
+
+  it('gets both again when they are deleted, and the authority when it is changed', async () => {
+    const before = await account('default');
+    await cluster.client.resource(serviceAccountResource).delete('default', 'default');
+    await eventually(
+      'another account',
+      async () => (await account('default'))?.metadata.uid !== before?.metadata.uid && account('default'),
+    );
+    await cluster.client.resource(configMapResource).delete(rootCa, 'default');
+    await eventually('the authority again', isPublished('default'));
+    await cluster.edit(configMapResource, rootCa, (configMap) => {
+      configMap.data = { 'ca.crt': 'another' };
+    });
+    await eventually('the authority restored', isPublished('default'));
+    await cluster.edit(configMapResource, rootCa, (configMap) => {
+      configMap.data = { 'ca.crt': pem, more: 'x' };
+      configMap.immutable = true;
+    });
+    await eventually('the authority alone', async () => {
+      const found = await published('default');
+      return found?.immutable !== true && found?.data?.['ca.crt'] === pem;
+    });
+    assert.deepEqual((await published('default'))?.data, { 'ca.crt': pem });
+  });
+
+  it('ends with both in it', async () => {
+    await cluster.client
+      .resource(namespaceResource)
+      .create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'short' } });
+    await eventually('the account', () => account('short'));
+    await eventually('the authority', isPublished('short'));
+    await cluster.client.resource(namespaceResource).delete('short');
+    await eventually(
+      'the end of the namespace',
+      async () => (await cluster.get(namespaceResource, 'short')) === undefined,
+    );
+    assert.deepEqual([await account('short'), await published('short')], [undefined, undefined]);
+  });
+});

@@ -1,0 +1,276 @@
+/** The two versions of an autoscaler tell the same: nothing is lost on the way from one to the other and back. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { horizontalPodAutoscalerV1Resource as v1 } from '../../../../src/api/autoscaling/v1/horizontal-pod-autoscaler.ts';
+import type { HorizontalPodAutoscaler as ShownInV1 } from '../../../../src/api/autoscaling/v1/types.gen.ts';
+import { horizontalPodAutoscalerResource as v2 } from '../../../../src/api/autoscaling/v2/horizontal-pod-autoscaler.ts';
+import { deepCopy } from '../../../../src/apimachinery/equality.ts';
+import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
+import { asServed } from '../../../../src/apimachinery/served-version.ts';
+import { StatusError } from '../../../../src/apimachinery/status-error.ts';
+import { maxValues } from '../../../../src/apimachinery/value-limit.ts';
+import { deepFreeze } from '../../../../src/base/freeze.ts';
+import { decode } from '../../../fixtures/kinds.ts';
+import {
+  bareStatus,
+  behavior,
+  carrier,
+  cpu,
+  inV1,
+  inV2,
+  memory,
+  metricLists,
+  pods,
+  status,
+} from './samples.ts';
+
+const metadata = {
+  name: 'web',
+  namespace: 'default',
+  uid: 'u',
+  labels: { app: 'web' },
+  annotations: { 'example.com/a': 'stays' },
+};
+
+const shown = (stored: ReturnType<typeof decode<never>>) =>
+  deepFreeze(asServed(v1 as unknown as ResourceDefinition, stored)) as ShownInV1;
+
+/** As it is stored when it was written in v2. */
+const stored = (raw: object) => deepFreeze(decode(v2, raw));
+const throughV1 = (object: ReturnType<typeof stored>) =>
+  deepFreeze(decode(v1, deepCopy(shown(object as never))));
+
+for (const [title, metrics] of Object.entries(metricLists))
+  for (const [what, more] of [
+    ['alone', {}],
+    ['with a behaviour', { behavior }],
+    ['with a status', { status }],
+    ['with a short status', { status: bareStatus }],
+  ] as const)
+    test(`stored, shown in v1 and written back: ${title}, ${what}`, () => {
+      const { status: given, ...spec } = { status: undefined, ...more };
+      const before = stored(inV2({ metrics, ...spec }, { metadata, ...(given && { status: given }) }));
+      const after = throughV1(before);
+      assert.deepEqual(deepCopy(after), deepCopy(before));
+      assert.deepEqual(deepCopy(throughV1(after)), deepCopy(before), 'again');
+    });
+
+test('the share of the CPU comes behind the others when it was written in v1', () => {
+  const before = stored(inV2({ metrics: [cpu, memory, pods] }));
+  const after = throughV1(before);
+  assert.deepEqual(after.spec.metrics, [memory, pods, cpu]);
+  assert.deepEqual(throughV1(after).spec.metrics, [memory, pods, cpu]);
+});
+
+test('what v1 shows of an autoscaler with everything', () => {
+  const object = shown(stored(inV2({ metrics: [pods, cpu], behavior }, { metadata, status })) as never);
+  const { annotations = {}, ...rest } = object.metadata;
+  const read = (name: string) => JSON.parse(annotations[carrier(name)] ?? 'null');
+  assert.equal(object.apiVersion, 'autoscaling/v1');
+  assert.equal(rest.uid, 'u');
+  assert.equal(object.spec.targetCPUUtilizationPercentage, 50);
+  assert.deepEqual(object.status, {
+    observedGeneration: 3,
+    lastScaleTime: '2026-01-01T00:00:00Z',
+    currentReplicas: 3,
+    desiredReplicas: 4,
+    currentCPUUtilizationPercentage: 40,
+  });
+  assert.deepEqual(
+    Object.keys(annotations).sort(),
+    ['behavior', 'conditions', 'current-metrics', 'metrics'].map(carrier).concat('example.com/a'),
+  );
+  assert.equal(annotations['example.com/a'], 'stays');
+  assert.deepEqual(read('metrics'), [
+    {
+      type: 'Pods',
+      pods: { metricName: 'hits', selector: pods.pods.metric.selector, targetAverageValue: '1500m' },
+    },
+  ]);
+  assert.deepEqual(read('current-metrics')[0], {
+    type: 'Resource',
+    resource: { name: 'cpu', currentAverageUtilization: 40, currentAverageValue: '400m' },
+  });
+  assert.deepEqual(read('conditions'), status.conditions);
+  assert.deepEqual(read('behavior'), {
+    ScaleUp: {
+      StabilizationWindowSeconds: 30,
+      SelectPolicy: 'Min',
+      Policies: [
+        { Type: 'Pods', Value: 2, PeriodSeconds: 60 },
+        { Type: 'Percent', Value: 10, PeriodSeconds: 60 },
+      ],
+    },
+    ScaleDown: { SelectPolicy: 'Disabled', Policies: [{ Type: 'Percent', Value: 100, PeriodSeconds: 15 }] },
+  });
+});
+
+test('what v1 has fields for needs no annotation', () => {
+  const object = shown(stored(inV2({ metrics: [cpu] })) as never);
+  assert.equal(object.metadata.annotations, undefined);
+  assert.deepEqual(object.spec, {
+    scaleTargetRef: { kind: 'Deployment', name: 'web', apiVersion: 'apps/v1' },
+    minReplicas: 1,
+    maxReplicas: 10,
+    targetCPUUtilizationPercentage: 50,
+  });
+  assert.equal(Object.hasOwn(object, 'status'), false);
+});
+
+/** In v1 with these annotations, as it is stored. */
+const annotated = (annotations: Readonly<Record<string, unknown>>, spec: object = {}, more: object = {}) =>
+  decode(
+    v1,
+    inV1(spec, {
+      metadata: {
+        ...metadata,
+        annotations: Object.fromEntries(
+          Object.entries(annotations).map(([name, value]) => [
+            carrier(name),
+            typeof value === 'string' ? value : JSON.stringify(value),
+          ]),
+        ),
+      },
+      ...more,
+    }),
+  );
+
+for (const [title, spec, more] of [
+  ['nothing', {}, {}],
+  ['a share of the CPU', { targetCPUUtilizationPercentage: 30, minReplicas: 2 }, {}],
+  [
+    'a status',
+    { targetCPUUtilizationPercentage: 30 },
+    { status: { currentReplicas: 1, desiredReplicas: 2, currentCPUUtilizationPercentage: 9 } },
+  ],
+] as const)
+  test(`written in v1, shown in v1: ${title}`, () => {
+    const once = shown(decode(v1, inV1(spec, more)) as never);
+    const { targetCPUUtilizationPercentage = 80, minReplicas = 1 } = {
+      targetCPUUtilizationPercentage: undefined,
+      minReplicas: undefined,
+      ...spec,
+    };
+    assert.deepEqual(
+      [once.spec.targetCPUUtilizationPercentage, once.spec.minReplicas],
+      [targetCPUUtilizationPercentage, minReplicas],
+    );
+    assert.deepEqual(once.status, 'status' in more ? more.status : undefined);
+    assert.deepEqual(shown(decode(v1, deepCopy(once)) as never), once);
+  });
+
+test('annotations as upstream writes them are read', () => {
+  const {
+    spec,
+    status: now,
+    metadata: meta,
+  } = annotated(
+    {
+      metrics: [
+        { type: 'Pods', pods: { metricName: 'hits', targetAverageValue: '1' } },
+        {
+          type: 'Object',
+          object: {
+            target: { kind: 'Service', name: 'web' },
+            metricName: 'x',
+            targetValue: '0',
+            averageValue: '3',
+          },
+        },
+        { type: 'External', external: { metricName: 'q', metricSelector: null, targetAverageValue: '3' } },
+        { type: 'Resource', resource: { name: 'memory', targetAverageValue: '1Gi' } },
+      ],
+      behavior: {
+        ScaleUp: null,
+        ScaleDown: { StabilizationWindowSeconds: 5, Policies: null, SelectPolicy: null },
+      },
+      'current-metrics': [
+        {
+          type: 'Resource',
+          resource: { name: 'cpu', currentAverageUtilization: 7, currentAverageValue: '0' },
+        },
+      ],
+      conditions: [{ type: 'AbleToScale', status: 'True', lastTransitionTime: null }],
+    },
+    { targetCPUUtilizationPercentage: 30 },
+    { status: { currentReplicas: 1, desiredReplicas: 2, currentCPUUtilizationPercentage: 99 } },
+  );
+  assert.deepEqual(deepCopy(spec.metrics), [
+    { type: 'Pods', pods: { metric: { name: 'hits' }, target: { type: 'AverageValue', averageValue: '1' } } },
+    {
+      type: 'Object',
+      object: {
+        describedObject: { kind: 'Service', name: 'web' },
+        metric: { name: 'x' },
+        target: { type: 'AverageValue', averageValue: '3' },
+      },
+    },
+    {
+      type: 'External',
+      external: { metric: { name: 'q' }, target: { type: 'AverageValue', averageValue: '3' } },
+    },
+    memoryOf('1Gi'),
+    { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 30 } } },
+  ]);
+  assert.equal(spec.behavior?.scaleDown?.stabilizationWindowSeconds, 5);
+  assert.deepEqual(now?.currentMetrics, [
+    { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 7, averageValue: '0' } } },
+  ]);
+  assert.deepEqual(now?.conditions, [{ type: 'AbleToScale', status: 'True' }]);
+  assert.equal(meta.annotations, undefined);
+});
+
+const memoryOf = (averageValue: string) => ({
+  type: 'Resource',
+  resource: { name: 'memory', target: { type: 'AverageValue', averageValue } },
+});
+
+test('a behaviour is read in both ways of writing its fields; an empty one is none', () => {
+  assert.equal(
+    annotated({ behavior: { scaleUp: { stabilizationWindowSeconds: 5 } } }).spec.behavior?.scaleUp
+      ?.stabilizationWindowSeconds,
+    5,
+  );
+  for (const empty of [{}, null, { ScaleUp: null }])
+    assert.equal(annotated({ behavior: empty }).spec.behavior, undefined);
+});
+
+test('an annotation that was changed counts more than the metric beside it', () => {
+  const odd = { ...memoryOf('1Gi').resource, target: { type: 'Value', averageValue: '1Gi' } };
+  const before = shown(stored(inV2({ metrics: [{ type: 'Resource', resource: odd }] })) as never);
+  const entry = JSON.parse(before.metadata.annotations?.[carrier('metrics')] ?? '')[0];
+  assert.equal(entry.v2.resource.target.type, 'Value');
+  const changed = { ...entry, resource: { name: 'memory', targetAverageValue: '2Gi' } };
+  assert.deepEqual(annotated({ metrics: [changed] }).spec.metrics, [memoryOf('2Gi')]);
+});
+
+for (const [title, name, text] of [
+  ['no JSON', 'metrics', '[{'],
+  ['an empty text', 'behavior', ''],
+  ['no list', 'metrics', '{}'],
+  ['no metric', 'metrics', '[1]'],
+  ['a source that is none', 'metrics', '[{"type":"Pods","pods":"x"}]'],
+  ['a wrong quantity', 'metrics', '[{"type":"Pods","pods":{"metricName":"a","targetAverageValue":"much"}}]'],
+  ['a wrong metric beside', 'metrics', '[{"type":"Pods","v2":3}]'],
+  ['a behaviour that is none', 'behavior', '{"ScaleUp":3}'],
+  ['conditions that are none', 'conditions', '[true]'],
+  ['what was measured, and is none', 'current-metrics', '[{"type":1}]'],
+  ['values without end', 'metrics', `${'['.repeat(600)}${']'.repeat(600)}`],
+] as const)
+  test(`an annotation of v1 that cannot be read is refused: ${title}`, () => {
+    assert.throws(
+      () => annotated({ [name]: text }),
+      (error) =>
+        error instanceof StatusError &&
+        error.status.code === 422 &&
+        error.status.details?.causes?.[0]?.field === `metadata.annotations[${carrier(name)}]`,
+    );
+  });
+
+test('an annotation of v1 may hold no more than a body', () => {
+  const many = `[${'{},'.repeat(maxValues)}{}]`;
+  assert.throws(
+    () => annotated({ metrics: many }),
+    (error) => error instanceof StatusError && error.status.code === 413,
+  );
+});

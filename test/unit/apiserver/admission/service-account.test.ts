@@ -1,0 +1,173 @@
+/** Which ServiceAccount a pod gets, what it takes of it, and how long it waits for the one that each namespace has. */
+import assert from 'node:assert/strict';
+import { describe, it, test } from 'node:test';
+import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
+import { StatusError } from '../../../../src/apimachinery/status-error.ts';
+import type { Admission } from '../../../../src/apiserver/admission/plugin.ts';
+import {
+  defaultAccountPatience,
+  serviceAccounts,
+} from '../../../../src/apiserver/admission/service-account.ts';
+import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
+import type { CacheWatch } from '../../../../src/storage/cache.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+
+const prefix = '/registry/serviceaccounts/a/';
+
+class World {
+  readonly clock = new FakeClock();
+  readonly cached = new Map<string, object>();
+  readonly stored = new Map<string, object>();
+  readonly watches = new Set<CacheWatch>();
+
+  plugin = () => serviceAccounts(this as unknown as ServerContext);
+  readonly store = {
+    get: async (key: string) => {
+      const object = this.stored.get(key);
+      return object && { value: Buffer.from(JSON.stringify(object)), revision: 3 };
+    },
+  };
+  readonly cache = {
+    revision: 7,
+    get: (key: string) => {
+      const object = this.cached.get(key);
+      return object && { object };
+    },
+    watch: (watched: string, after: number, watch: CacheWatch) => {
+      assert.deepEqual([watched, after], [`${prefix}default`, 7]);
+      this.watches.add(watch);
+      return () => this.watches.delete(watch);
+    },
+  };
+
+  arrives(name: string, account: object = {}): void {
+    this.cached.set(`${prefix}${name}`, account);
+    for (const { onEvents } of this.watches) onEvents([], 8);
+  }
+
+  /** The pod's specification as it will be stored, or why it is refused. */
+  async admitted(spec: object = {}, over: Partial<Admission> = {}): Promise<object | string> {
+    const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec } as unknown as KubeObject;
+    const user = { name: 'u', groups: [] };
+    const admission = {
+      operation: 'create',
+      namespace: 'a',
+      name: 'p',
+      subresource: '',
+      user,
+      object,
+    } as const;
+    try {
+      await this.plugin().mutate?.({ ...admission, definition: podResource as never, ...over });
+      return spec;
+    } catch (error) {
+      assert.ok(error instanceof StatusError && error.status.code === 403, String(error));
+      return error.message;
+    }
+  }
+}
+
+const named = (name: string) => ({ serviceAccountName: name, serviceAccount: name });
+const secrets = [{ name: 'registry' }];
+
+describe('a pod', () => {
+  it('that names no account gets the one of its namespace', async () => {
+    const world = new World();
+    world.arrives('default');
+    assert.deepEqual(await world.admitted(), named('default'));
+    assert.deepEqual(await world.admitted({ serviceAccountName: '' }), named('default'));
+  });
+
+  it('keeps the one that it names, be it in the cache or in the store alone', async () => {
+    const world = new World();
+    world.arrives('robot');
+    world.stored.set(`${prefix}late`, { metadata: {} });
+    assert.deepEqual(await world.admitted(named('robot')), named('robot'));
+    assert.deepEqual(await world.admitted({ serviceAccountName: 'late' }), named('late'));
+    assert.equal(world.clock.pending, 0);
+  });
+
+  it('is refused at once when the one that it names is not there', async () => {
+    const world = new World();
+    world.arrives('default');
+    assert.equal(
+      await world.admitted(named('robot')),
+      'pods "p" is forbidden: error looking up service account a/robot: serviceaccount "robot" not found',
+    );
+  });
+
+  it('takes the secrets for images of its account when it has none, as values of its own', async () => {
+    const world = new World();
+    world.arrives('default', { imagePullSecrets: secrets });
+    const spec = (await world.admitted()) as { imagePullSecrets: object[] };
+    assert.deepEqual(spec.imagePullSecrets, secrets);
+    assert.notEqual(spec.imagePullSecrets[0], secrets[0]);
+    const empty = (await world.admitted({ imagePullSecrets: [] })) as { imagePullSecrets: object[] };
+    assert.deepEqual(empty.imagePullSecrets, secrets);
+    const own = { imagePullSecrets: [{ name: 'mine' }] };
+    assert.deepEqual(await world.admitted({ ...own }), { ...own, ...named('default') });
+  });
+
+  it('waits for the account of its namespace, which is made a moment later', async () => {
+    const world = new World();
+    const answer = world.admitted();
+    await world.clock.advance(defaultAccountPatience - 1);
+    world.arrives('default', { imagePullSecrets: secrets });
+    assert.deepEqual(await answer, { ...named('default'), imagePullSecrets: secrets });
+    assert.deepEqual([world.clock.pending, world.watches.size], [0, 0]);
+  });
+
+  it('is not woken by another account', async () => {
+    const world = new World();
+    const answer = world.admitted();
+    await world.clock.settle();
+    world.arrives('default-2');
+    await world.clock.settle();
+    assert.equal(world.watches.size, 1);
+    world.arrives('default');
+    assert.deepEqual(await answer, named('default'));
+  });
+
+  it('does not miss one that comes while it begins to wait', async () => {
+    const world = new World();
+    const { watch } = world.cache;
+    world.cache.watch = (...given) => {
+      world.cached.set(`${prefix}default`, {});
+      return watch(...given);
+    };
+    assert.deepEqual(await world.admitted(), named('default'));
+  });
+
+  for (const [title, end] of [
+    ['after two seconds', (world: World) => world.clock.advance(defaultAccountPatience)],
+    [
+      'when the cache begins anew',
+      async (world: World) => {
+        for (const { onExpired } of world.watches) onExpired();
+      },
+    ],
+  ] as const)
+    it(`waits no longer ${title}`, async () => {
+      const world = new World();
+      const answer = world.admitted();
+      await world.clock.settle();
+      await end(world);
+      assert.match(
+        String(await answer),
+        /error looking up service account a\/default: serviceaccount "default" not found$/,
+      );
+      assert.deepEqual([world.clock.pending, world.watches.size], [0, 0]);
+    });
+});
+
+test('only new pods are looked at', async () => {
+  const world = new World();
+  for (const over of [
+    { operation: 'update' },
+    { subresource: 'status' },
+    { definition: { ...podResource, group: 'example.com' } as never },
+    { definition: { ...podResource, plural: 'others' } as never },
+  ] as const)
+    assert.deepEqual(await world.admitted(named('robot'), over), named('robot'));
+});
