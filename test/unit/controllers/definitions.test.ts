@@ -14,7 +14,7 @@ const ofLeader = controllers({
   serviceCidr: '10.96.0.0/16',
   clusterDomain: 'cluster.local',
   nodeApproval: 'auto',
-  certificates: { read: never, sign: never },
+  certificates: { read: never, sign: never, authority: 'PEM' },
 });
 const ofMaster: readonly ControllerFactory[] = [
   mastersController({ address: '192.0.2.1', port: 6443, hostname: 'm1' }),

@@ -82,11 +82,6 @@ const expected = [
   'flowcontrol.apiserver.k8s.io/v1 flowschemas/status FlowSchema get,patch,update',
   'flowcontrol.apiserver.k8s.io/v1 prioritylevelconfigurations/status PriorityLevelConfiguration get,patch,update',
   'minik8s.io/v1 dnses/status Dns get,patch,update',
-  'flowcontrol.apiserver.k8s.io/v1 flowschemas/status FlowSchema get,patch,update',
-  'flowcontrol.apiserver.k8s.io/v1 prioritylevelconfigurations/status PriorityLevelConfiguration get,patch,update',
-  'storage.k8s.io/v1 volumeattachments/status VolumeAttachment get,patch,update',
-  'v1 persistentvolumeclaims/status PersistentVolumeClaim get,patch,update',
-  'v1 persistentvolumes/status PersistentVolume get,patch,update',
 ];
 const shown = ({ group, version, kind }: Kind, name: string, verbs: readonly string[]) =>
   `${group ? `${group}/` : ''}${version} ${name} ${kind} ${verbs.join()}`;
