@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
@@ -45,6 +46,15 @@ const serving = (world: ProgramWorld, signal = new AbortController().signal) =>
     clock: systemClock,
     limitMs: 30_000,
     signal,
+  });
+
+const accepts = (socketPath: string) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(socketPath, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
   });
 
 test('it serves on a socket in its directory, and ends when it is asked to', limit, async () => {
@@ -238,11 +248,12 @@ test('who asks too early asks again, until the limit, and is told the last answe
   const began = clock.now();
   const { signal } = new AbortController();
   const socketPath = socketAddress(world.dataDir, 0);
+  // Its socket is there a moment before it listens.
+  await until(() => accepts(socketPath));
   let told = '';
   untilServing({ socketPath, clock, limitMs: 50, signal }).catch((error: Error) => {
     told = error.message;
   });
-  await until(() => readdirSync(world.dataDir).includes('client:0'));
   for (let waits = 0; told === ''; waits++) {
     await until(() => told !== '' || clock.pending > 0);
     if (told === '') assert.equal(clock.nextIn, 20);

@@ -257,4 +257,23 @@ export const storage: readonly Equivalent[] = [
     change: '0 → 1',
     because: 'it is set when a process starts, and read only while there is one',
   },
+  ...[
+    [
+      'const latest = history.findLastIndex((version) => version.revision <= upTo);',
+      'version.revision <= upTo → version.revision < upTo',
+    ],
+    [
+      'history.splice(0, history[latest]?.value ? latest : latest + 1);',
+      'history.splice(0, history[latest]?.value ? latest : latest + 1); → ;',
+    ],
+    ['history.splice(0, history[latest]?.value ? latest : latest + 1);', 'history[latest]?.value → true'],
+    ['history.splice(0, history[latest]?.value ? latest : latest + 1);', 'latest + 1 → latest - 1'],
+    ['if (history.length > 0) continue;', 'history.length > 0 → true'],
+    ['if (history.length > 0) continue;', 'history.length > 0 → history.length >= 0'],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/storage/memory.ts',
+    line,
+    change,
+    because: 'reads of what was compacted are refused, whether it is kept or not: it only frees memory',
+  })),
 ];

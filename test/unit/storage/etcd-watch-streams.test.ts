@@ -76,9 +76,11 @@ test('a watch is of its tree and the marker below it, in parts, with word of how
 
 test('what is no directory cannot be watched', async () => {
   const { watch, clock } = bound();
-  const refused = assert.rejects(watch(0, '/r'), RangeError);
-  await clock.settle();
-  await refused;
+  for (const prefix of ['/r', '/r/a']) {
+    const refused = assert.rejects(watch(0, prefix), RangeError);
+    await clock.settle();
+    await refused;
+  }
 });
 
 test('a member that has just what was delivered is not asked whether it was wiped', async () => {
@@ -172,13 +174,14 @@ test('a short outage is not told, a longer one once, and the next one again', as
 
 test('nothing is said of a stream that ends without an error, nor of the end of the watch', async () => {
   const { etcd, watch, streams, log, abort, clock } = bound();
+  // The connection is lost at the same moment.
+  abort.signal.addEventListener('abort', () => etcd.cut());
   const ended = watch(1);
   await clock.settle();
   streams[0]?.end();
   await clock.advance(20);
   assert.equal(streams.length, 2);
   assert.deepEqual(log.lines, []);
-  abort.signal.addEventListener('abort', () => etcd.cut());
   abort.abort();
   await ended;
   assert.deepEqual(log.lines, []);

@@ -40,6 +40,7 @@ export class ModelWatch implements WatchStream {
   }
 
   end(error?: Error): void {
+    if (this.#ended) return;
     this.#ended = true;
     this.#error = error;
     this.#source.onEnd();
