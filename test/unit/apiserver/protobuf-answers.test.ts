@@ -28,7 +28,12 @@ async function ask(method: string, path: string, accept = protobufType) {
   assert.equal(response.headers.get('content-type'), protobufType);
   const bytes = new Uint8Array(await response.arrayBuffer());
   assert.equal(Buffer.from(bytes.subarray(0, 4)).toString(), 'k8s\0');
-  const found = { status: response.status, kind: '', apiVersion: '', message: new Uint8Array() as Uint8Array };
+  const found = {
+    status: response.status,
+    kind: '',
+    apiVersion: '',
+    message: new Uint8Array() as Uint8Array,
+  };
   eachField(new WireReader(bytes.subarray(4)), {
     1: (reader, wire) =>
       eachField(reader.within(wire), {
