@@ -13,4 +13,5 @@ export const sharedRules: RulesByType = {
     choices: { status: conditionStatuses },
   },
   'core.v1.ObjectReference': {},
+  'core.v1.TypedLocalObjectReference': { defaults: { kind: '', name: '' } },
 };

@@ -58,7 +58,6 @@ export const persistentVolumeClaimResource: ResourceDefinition<PersistentVolumeC
       defaults: { volumeMode: 'Filesystem', resources: {} },
     },
     'core.v1.VolumeResourceRequirements': {},
-    'core.v1.TypedLocalObjectReference': { defaults: { kind: '', name: '' } },
     'core.v1.TypedObjectReference': { defaults: { kind: '', name: '' } },
     'core.v1.PersistentVolumeClaimStatus': {
       acts: 'phase accessModes capacity conditions allocatedResources allocatedResourceStatuses currentVolumeAttributesClassName modifyVolumeStatus',
