@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
+import { unionAuthenticator } from '../../../src/apiserver/authentication/authenticator.ts';
+import { bearerTokenAuthenticator } from '../../../src/apiserver/authentication/bearer-token.ts';
+import { clientCertificateAuthenticator } from '../../../src/apiserver/authentication/client-certificate.ts';
 import type { UserInfo } from '../../../src/apiserver/user.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 
@@ -212,11 +215,19 @@ describe('reviews of who somebody is', () => {
   const authentication = '/apis/authentication.k8s.io/v1';
   let server: TestServer;
   before(async () => {
+    const user = { name: 'bob', uid: 'u2', groups: ['staff'], extra: { scopes: ['a', 'b'] } };
+    const tokens = [
+      { token: 'good', user },
+      { token: 'over', user, expires: 1000 },
+    ];
     server = await startTestServer({
-      authenticate: ({ authorization, peer }) =>
-        authorization === 'Bearer good' && peer === undefined
-          ? { ...bob, extra: { scopes: ['a', 'b'] } }
-          : undefined,
+      authenticate: unionAuthenticator([
+        clientCertificateAuthenticator,
+        bearerTokenAuthenticator(
+          () => tokens,
+          () => 1000,
+        ),
+      ]),
     });
   });
   after(() => server.stop());
@@ -241,7 +252,7 @@ describe('reviews of who somebody is', () => {
   it('tells nothing of a token that is not good', async () => {
     const refused = { user: {}, error: 'invalid bearer token' };
     const mine = { status: { authenticated: true, user: { username: 'root' } } };
-    for (const token of ['bad', 'good bad', 'good\nx', ' ', 'Bearer good', 'x'.repeat(100_000)])
+    for (const token of ['bad', 'over', 'good bad', 'good\nx', ' ', 'Bearer good', 'x'.repeat(100_000)])
       assert.deepEqual((await review({ token }, mine)).status, refused, token.slice(0, 20));
     assert.deepEqual((await review({ token: 'good', audiences: ['a'] })).status, refused, 'for an audience');
     for (const body of [{}, { spec: {} }, { spec: { token: '' } }]) {

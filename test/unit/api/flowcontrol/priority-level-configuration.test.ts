@@ -170,7 +170,17 @@ test('it says that nothing is done with it', () => {
 
 test('a status has conditions, each of another type, and changes nothing else', () => {
   const old = created(priorityLevelConfigurationResource, level);
-  const object = { ...old, metadata: { ...old.metadata, labels: { a: 'b' } }, status: {} };
+  const object = {
+    ...old,
+    metadata: {
+      ...old.metadata,
+      labels: { a: 'b' },
+      annotations: { c: 'd' },
+      finalizers: ['e/f'],
+      ownerReferences: [],
+    },
+    status: {},
+  };
   priorityLevelConfigurationResource.strategy.prepareForStatusUpdate?.(object, old, writer);
   assert.deepEqual(object.metadata, old.metadata);
   const causes = (...types: string[]) => {

@@ -72,6 +72,7 @@ const common = [
     subject({ ...account, name: 'A' }),
     'subjects[0].name: Invalid value: "A": a lowercase RFC 1123 subdomain',
   ],
+  ['an account without a name', subject({ ...account, name: '' }), 'subjects[0].name: Required value'],
   ['a user by any name', subject({ kind: 'User', name: 'Ann <ann@example.com>' })],
 ] as const;
 
@@ -107,7 +108,8 @@ testCreate(clusterRoleBindingResource, clusterBinding, [
   ],
 ]);
 
-const moved = 'roleRef: Invalid value: {"kind":"ClusterRole","name":"other","apiGroup"';
+const moved =
+  'roleRef: Invalid value: {"kind":"ClusterRole","name":"other","apiGroup":"rbac.authorization.k8s.io"}: cannot change roleRef';
 testUpdate(roleBindingResource, binding, [
   ['other subjects', { subjects: [account] }],
   ['another role', roleRef({ name: 'other' }), moved],

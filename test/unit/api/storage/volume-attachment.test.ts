@@ -130,7 +130,16 @@ test('it begins as not attached', () => {
 
 test('a write of the status leaves the metadata', () => {
   const old = created(volumeAttachmentResource, attachment);
-  const object = { ...old, metadata: { ...old.metadata, labels: { a: 'b' }, finalizers: ['c/d'] } };
+  const object = {
+    ...old,
+    metadata: {
+      ...old.metadata,
+      labels: { a: 'b' },
+      annotations: { c: 'd' },
+      finalizers: ['e/f'],
+      ownerReferences: [],
+    },
+  };
   volumeAttachmentResource.strategy.prepareForStatusUpdate?.(object, old, writer);
   assert.deepEqual(object.metadata, old.metadata);
 });
