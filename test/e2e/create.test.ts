@@ -15,6 +15,8 @@ test('kubectl create makes what it names', async (context) => {
   await kubectl('-n', 'team', 'expose', 'deployment', 'none', '--port=80');
   const names = await kubectl('-n', 'team', 'get', 'cm,secret,deployment,service', '-o', 'name');
   assert.deepEqual(names.trim().split('\n').sort(), [
+    // Every namespace has it.
+    'configmap/kube-root-ca.crt',
     'configmap/one',
     'deployment.apps/none',
     'secret/two',

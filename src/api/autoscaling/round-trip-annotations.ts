@@ -18,7 +18,5 @@ export const otherAnnotations = ({ metadata }: KubeObject): Record<string, strin
 
 /** Mutates the object. */
 export function dropRoundTripAnnotations(object: KubeObject): void {
-  const { annotations } = object.metadata;
-  if (annotations && Object.keys(annotations).some((name) => names.has(name)))
-    object.metadata.annotations = otherAnnotations(object);
+  if (object.metadata.annotations) object.metadata.annotations = otherAnnotations(object);
 }

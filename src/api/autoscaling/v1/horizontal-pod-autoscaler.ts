@@ -20,11 +20,10 @@ const cpuMetric = (averageUtilization: number): MetricSpec => ({
 });
 
 /** What v1 has a field for; undefined for every other metric. */
-function cpuShare({ type, resource }: MetricSpec): number | undefined {
-  if (type !== 'Resource' || resource?.name !== 'cpu') return undefined;
-  const { target } = resource;
-  const isShare = target.type === 'Utilization' && target.value === undefined;
-  return isShare && target.averageValue === undefined ? target.averageUtilization : undefined;
+function cpuShare({ resource }: MetricSpec): number | undefined {
+  if (resource?.name !== 'cpu') return undefined;
+  const { type, value, averageUtilization } = resource.target;
+  return type === 'Utilization' && value === undefined ? averageUtilization : undefined;
 }
 
 const isCpuShare = (metric: MetricSpec) => cpuShare(metric) !== undefined;
@@ -50,13 +49,13 @@ function toStored(object: Served): Fields<Stored> {
       minReplicas,
       maxReplicas,
       metrics: withCpuShare(metrics ?? [], share),
-      ...(behavior && { behavior }),
+      behavior,
     },
     ...((object.status || measured || conditions) && {
       status: {
         ...counts,
-        ...(measured && { currentMetrics: measured }),
-        ...(conditions && { conditions }),
+        currentMetrics: measured,
+        conditions,
       },
     }),
   };
@@ -102,17 +101,14 @@ export const horizontalPodAutoscalerV1Resource = servedVersion<Stored, Served>(
     version: 'v1',
     typeName: 'autoscaling.v1.HorizontalPodAutoscaler',
     rules: {
-      'autoscaling.v1.HorizontalPodAutoscaler': { mayLack: 'spec', defaults: { spec: {} } },
+      'autoscaling.v1.HorizontalPodAutoscaler': { defaults: { spec: {} } },
       'autoscaling.v1.HorizontalPodAutoscalerSpec': {
-        mayLack: 'scaleTargetRef maxReplicas',
         defaults: { scaleTargetRef: {}, minReplicas: 1, maxReplicas: 0 },
       },
       'autoscaling.v1.CrossVersionObjectReference': {
-        mayLack: 'kind name',
         defaults: { kind: '', name: '' },
       },
       'autoscaling.v1.HorizontalPodAutoscalerStatus': {
-        mayLack: 'currentReplicas desiredReplicas',
         defaults: { currentReplicas: 0, desiredReplicas: 0 },
       },
     },

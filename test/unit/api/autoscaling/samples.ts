@@ -56,6 +56,10 @@ export const metricLists: Readonly<Record<string, readonly object[]>> = {
     cpu,
     { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 90 } } },
   ],
+  'the share of the CPU twice, and nothing else': [
+    cpu,
+    { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 9 } } },
+  ],
   'types that do not suit their values': [
     { type: 'Resource', resource: { name: 'cpu', target: { ...utilization, type: 'Value' } } },
     { type: 'Resource', resource: { name: 'cpu', target: { ...utilization, value: '7' } } },

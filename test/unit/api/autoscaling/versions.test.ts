@@ -46,6 +46,10 @@ for (const [title, metrics] of Object.entries(metricLists))
     ['with a behaviour', { behavior }],
     ['with a status', { status }],
     ['with a short status', { status: bareStatus }],
+    [
+      'with one metric measured',
+      { status: { ...bareStatus, currentMetrics: bareStatus.currentMetrics.slice(0, 1) } },
+    ],
   ] as const)
     test(`stored, shown in v1 and written back: ${title}, ${what}`, () => {
       const { status: given, ...spec } = { status: undefined, ...more };
@@ -103,6 +107,38 @@ test('what v1 shows of an autoscaler with everything', () => {
     },
     ScaleDown: { SelectPolicy: 'Disabled', Policies: [{ Type: 'Percent', Value: 100, PeriodSeconds: 15 }] },
   });
+});
+
+test('what was measured of the CPU is shown, of a metric that tells its share', () => {
+  const now = (type: string, name: string, current: object) => ({ type, resource: { name, current } });
+  const object = shown(
+    stored(
+      inV2(
+        { metrics: [pods] },
+        {
+          status: {
+            currentMetrics: [
+              now('Resource', 'cpu', { averageUtilization: 7 }),
+              now('Resource', 'cpu', { averageValue: '1' }),
+              now('Resource', 'memory', { averageUtilization: 8 }),
+              now('Pods', 'cpu', { averageUtilization: 9 }),
+            ],
+          },
+        },
+      ),
+    ) as never,
+  );
+  assert.equal(Object.hasOwn(object.spec, 'targetCPUUtilizationPercentage'), false);
+  const counts = { currentReplicas: 0, desiredReplicas: 0 };
+  assert.deepEqual(object.status, { ...counts, currentCPUUtilizationPercentage: 7 });
+  const without = shown(stored(inV2({ metrics: [cpu] }, { status: {} })) as never);
+  assert.equal(Object.hasOwn(without.status ?? {}, 'currentCPUUtilizationPercentage'), false);
+});
+
+test('one that was stored without metrics is shown', () => {
+  const { spec, ...rest } = stored(inV2());
+  const object = shown({ ...rest, spec: { ...spec, metrics: undefined } } as never);
+  assert.equal(object.metadata.annotations, undefined);
 });
 
 test('what v1 has fields for needs no annotation', () => {
@@ -223,6 +259,15 @@ test('annotations as upstream writes them are read', () => {
 const memoryOf = (averageValue: string) => ({
   type: 'Resource',
   resource: { name: 'memory', target: { type: 'AverageValue', averageValue } },
+});
+
+test('a status may be in the annotations alone, or in the fields', () => {
+  const counts = { currentReplicas: 0, desiredReplicas: 0 };
+  const conditions = [{ type: 'AbleToScale', status: 'True' }];
+  assert.deepEqual(deepCopy(annotated({ conditions }).status), { ...counts, conditions });
+  assert.deepEqual(deepCopy(annotated({ 'current-metrics': [] }).status), { ...counts, currentMetrics: [] });
+  assert.deepEqual(deepCopy(annotated({}, {}, { status: {} }).status), counts);
+  assert.equal(annotated({ metrics: null }).status, undefined);
 });
 
 test('a behaviour is read in both ways of writing its fields; an empty one is none', () => {
