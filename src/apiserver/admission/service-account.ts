@@ -6,7 +6,7 @@ import type { Pod } from '../../api/core/v1/pod.ts';
 import { defaultAccount, serviceAccountResource } from '../../api/core/v1/service-account.ts';
 import type { ServiceAccount } from '../../api/core/v1/types.gen.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
-import { storageKey } from '../../apimachinery/resource-definition.ts';
+import { storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newForbidden } from '../../apimachinery/status-error.ts';
 import type { ServerContext } from '../server-context.ts';
 import { findObject } from '../stored-object.ts';
@@ -51,7 +51,8 @@ async function defaultAccountOf(
   const key = storageKey(serviceAccountResource, namespace, defaultAccount);
   const over = Promise.withResolvers<void>();
   const timer = clock.after(defaultAccountPatience, over.resolve);
-  const stop = cache.watch(key, cache.revision, {
+  const prefix = storagePrefix(serviceAccountResource, namespace);
+  const stop = cache.watch(prefix, cache.revision, {
     onEvents: () => cache.get(key) && over.resolve(),
     onExpired: over.resolve,
   });

@@ -6,7 +6,7 @@ import { type ConfigMap, configMapResource } from '../../../src/api/core/v1/conf
 import { type Namespace, namespaceResource } from '../../../src/api/core/v1/namespace.ts';
 import { nodeResource } from '../../../src/api/core/v1/node.ts';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
-import { registry } from '../../../src/api/registry.ts';
+import { storedKinds } from '../../../src/api/registry.ts';
 import type { Draft, OwnerReference } from '../../../src/apimachinery/meta.ts';
 import { type Cluster, eventually, startCluster } from './cluster.ts';
 
@@ -71,7 +71,7 @@ describe('deletion and cleaning up', () => {
       .resource(configMapResource)
       .update({ ...held, metadata: { ...held.metadata, finalizers: [] } });
     await eventually('the namespace is gone', async () => !(await cluster.get(namespaceResource, 'team')));
-    for (const kind of registry.filter(({ namespaced }) => namespaced))
+    for (const kind of storedKinds.filter(({ namespaced }) => namespaced))
       assert.deepEqual((await cluster.list(kind, 'team')).length, 0, kind.plural);
   });
 
