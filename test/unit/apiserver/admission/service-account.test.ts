@@ -35,7 +35,7 @@ class World {
       return object && { object };
     },
     watch: (watched: string, after: number, watch: CacheWatch) => {
-      assert.deepEqual([watched, after], [`${prefix}default`, 7]);
+      assert.deepEqual([watched, after], [prefix, 7]);
       this.watches.add(watch);
       return () => this.watches.delete(watch);
     },
