@@ -110,6 +110,7 @@ describe('the published authority', () => {
   it('is in PEM, and says what it is', () => {
     const plan = planRootCa('a', authority, undefined);
     assert.ok(plan.type === 'create');
+    assert.deepEqual([plan.configMap.apiVersion, plan.configMap.kind], ['v1', 'ConfigMap']);
     assert.deepEqual(plan.configMap.data, { 'ca.crt': authority });
     assert.match(
       plan.configMap.metadata.annotations?.['kubernetes.io/description'] ?? '',
@@ -136,6 +137,17 @@ describe('the published authority', () => {
       assert.equal(plan.configMap.binaryData, undefined);
       assert.equal(planRootCa('a', authority, plan.configMap).type, 'none');
     });
+
+  it('is restored as a whole object', () => {
+    const mine = { 'example.com/mine': 'yes' };
+    const existing = published({ data: {} }, { annotations: mine });
+    const plan = planRootCa('a', authority, existing);
+    assert.ok(plan.type === 'update');
+    const { metadata, ...rest } = plan.configMap;
+    assert.deepEqual(rest, { apiVersion: 'v1', kind: 'ConfigMap', data: { 'ca.crt': authority } });
+    const { 'kubernetes.io/description': described, ...others } = metadata.annotations ?? {};
+    assert.deepEqual([others, typeof described], [mine, 'string']);
+  });
 
   it('is restored, with what people wrote beside it', async () => {
     const world = new ScriptedWorld(rootCaPublisher(authority));
