@@ -33,6 +33,14 @@ export interface Column<T extends KubeObject> {
   cell(object: T, now: number): Cell;
 }
 
+/** By which clients leave rows out of some views. */
+export interface RowCondition {
+  readonly type: 'Completed';
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
 /** Who writes an object, when, and how. */
 export interface WriteContext {
   readonly user: {
@@ -70,6 +78,10 @@ export interface Strategy<T extends KubeObject> {
   readonly countsGenerations: boolean;
   /** Reasons why a name is refused (names.ts); default: a DNS-1123 subdomain. */
   checkName?(name: string): string[];
+  /** Finalizers that stand elsewhere than in the metadata: they hold the object as well. */
+  otherFinalizers?(object: T): readonly string[];
+  /** Changes the object when its deletion begins. */
+  beginDeletion?(object: T): void;
   /** Seconds between a delete and the removal, when an agent must stop something first (pods); default 0. */
   gracePeriodSeconds?(object: T, requested: number | undefined): number;
   /** What it owns stays when a delete does not say otherwise (upstream: kinds older than the garbage collector). */
@@ -108,6 +120,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> extends R
   /** Created to be answered and never stored: POST is all that is served. */
   readonly isReview?: true;
   readonly columns: readonly Column<T>[];
+  /** meta.k8s.io/v1 TableRowCondition; undefined for none. */
+  rowConditions?(object: T): readonly RowCondition[] | undefined;
   /** Field selectors beyond metadata.name and metadata.namespace. */
   readonly selectableFields: Readonly<Record<string, FieldGetter<T>>>;
   readonly scale?: ScaleMapping<T>;

@@ -3,8 +3,6 @@
  * allowed. The same app serves HTTPS (serve.ts) and the callers in its own process (handlerFor).
  */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
-import { certificateSigningRequestResource } from '../api/certificates/v1/certificate-signing-request.ts';
-import { remoteAddressKey } from '../api/certificates/v1/conditions.ts';
 import {
   type FieldSelector,
   parseFieldSelector,
@@ -15,8 +13,6 @@ import { storedKind } from '../apimachinery/resource-definition.ts';
 import { newForbidden, newStatusError, newUnauthorized } from '../apimachinery/status-error.ts';
 import type { Store } from '../storage/store.ts';
 import { admissionChain } from './admission/admission.ts';
-import { defaultTolerations } from './admission/default-toleration-seconds.ts';
-import { admissionPlugins } from './admission/plugins.ts';
 import { refuseImpersonation } from './authentication/impersonation.ts';
 import {
   type AccessRequest,
@@ -24,15 +20,10 @@ import {
   discoveryAuthorizer,
   mastersAuthorizer,
   refusal,
-  selfReviewAuthorizer,
   unionAuthorizer,
 } from './authorization/authorizer.ts';
-import { nodeAuthorizer } from './authorization/node-authorizer.ts';
-import { bootstrapperAuthorizer, type RequesterLookup } from './authorization/node-bootstrapper.ts';
-import { answerCustomResources } from './custom-resources.ts';
 import { createDiscovery } from './discovery/discovery.ts';
 import { toStatusError } from './errors.ts';
-import { limitEvents } from './event-rate.ts';
 import { checkHead } from './head-limits.ts';
 import { createHealth } from './health.ts';
 import { LatestRevision } from './latest-revision.ts';
@@ -48,7 +39,6 @@ import { answerWithin, requestTimeout } from './request-timeout.ts';
 import { RequestWork } from './request-work.ts';
 import { type Headers, respondJson, respondText, warningHeader } from './respond.ts';
 import type { ServerContext } from './server-context.ts';
-import { findObject } from './stored-object.ts';
 import { Turns } from './turns.ts';
 import type { UserInfo } from './user.ts';
 import { formsOf, handlerOf, verbOf } from './verbs/verbs.ts';
@@ -66,7 +56,6 @@ type Permit = (access: Extract<AccessRequest, { type: 'resource' }>) => Promise<
 
 export interface ApiServer {
   readonly app: Hono<Env>;
-  readonly serviceCIDR: string;
   /** Calls the server in this process as a user that needs no proof, by way of its own `store` when given. */
   handlerFor(user: UserInfo, store?: Store): (request: Request) => Promise<Response>;
 }
@@ -76,42 +65,32 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     get admission() {
       return admission;
     },
+    get behavior() {
+      return behavior;
+    },
     store: options.store,
     cache: options.cache,
     latest: new LatestRevision(options.store, options.clock),
     kinds: options.kinds,
+    fields: options.fields,
+    messages: options.messages,
     clock: options.clock,
     random: options.random,
     turns: new Turns(),
     writeTurns: new WriteTurns(),
     log: options.log.named('apiserver'),
-    serviceCIDR: options.serviceCIDR ?? '10.96.0.0/16',
-    nodePorts: options.nodePorts ?? [30000, 32767],
-    defaultTolerations: options.defaultTolerations ?? defaultTolerations,
-    nodeConnection: options.nodeConnection,
     authorize: (request) => authorize(request),
-    hasOtherRules: options.authorize !== undefined,
     authenticate: options.authenticate,
-    readCertificateRequest: options.readCertificateRequest,
-    mayRegister: options.mayRegister ?? (() => true),
     readYaml: createYamlReader(options.clock),
-    podRangeProblem:
-      options.podRangeProblem ?? (() => 'the controllers of this cluster assign the pod ranges of nodes'),
   };
-  const admission = admissionChain(admissionPlugins(server));
-  const authorize = unionAuthorizer([
-    mastersAuthorizer,
-    discoveryAuthorizer,
-    selfReviewAuthorizer,
-    nodeAuthorizer(server),
-    bootstrapperAuthorizer(requesters(server)),
-    ...(options.authorize ? [options.authorize] : []),
-  ]);
+  const { behavior, admission: plugins, authorizers } = options.parts(server);
+  const admission = admissionChain(plugins);
+  const authorize = unionAuthorizer([mastersAuthorizer, discoveryAuthorizer, ...authorizers]);
   const app = new Hono<Env>();
 
   app.onError((error, c) => {
     const { status } = toStatusError(error, c.req.raw, server.log);
-    return statusInForm(c.req.raw, status, commonHeaders(server));
+    return statusInForm(c.req.raw, status, commonHeaders(server), server.messages);
   });
   app.notFound(() => respondText(404, '404 page not found\n', commonHeaders(server)));
 
@@ -141,13 +120,12 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   }
 
   app.use(authentication(options, (c) => refuse(c, () => readUrl(c.req.raw.url).pathname)));
-  const limit = limitEvents(server.clock);
   const permit: Permit = async (access) => {
-    if (await authorize(access)) return limit(access);
+    if (await authorize(access)) return behavior.limit(access);
     const { group, resource: plural, name } = access;
     throw newForbidden({ group, plural }, name, refusal(access));
   };
-  const discovery = createDiscovery(server.kinds, options.advertiseAddress);
+  const discovery = createDiscovery(server.kinds, behavior, options.advertiseAddress);
   const openapi = createOpenApi(server.kinds, options);
   const serve = (c: Context<Env>, info: RequestInfo, query: URLSearchParams) => {
     if (info.type === 'resource') {
@@ -167,7 +145,6 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
 
   return {
     app,
-    serviceCIDR: server.serviceCIDR,
     handlerFor: (user, store) => async (request) => app.fetch(request, { user, ...(store && { store }) }),
   };
 }
@@ -207,7 +184,8 @@ function authentication(
     }
     const refused = refuse(c);
     if (refused) return refused;
-    const extra = remoteAddress && { ...known.extra, [remoteAddressKey]: [remoteAddress] };
+    const { remoteAddressKey: key } = options;
+    const extra = key && remoteAddress && { ...known.extra, [key]: [remoteAddress] };
     c.set('user', extra ? { ...known, extra } : known);
     return next();
   };
@@ -222,13 +200,6 @@ function loadOf(c: Context<Env>, info: RequestInfo, query: URLSearchParams): Cou
     user,
     sort: sortOf({ user, info, verb, follow }),
     onClosed: c.env?.onClosed,
-  };
-}
-
-function requesters(server: ServerContext): RequesterLookup {
-  return async (name) => {
-    const request = await findObject(server, certificateSigningRequestResource, '', name);
-    return request && (request.spec.username ?? '');
   };
 }
 
@@ -275,12 +246,12 @@ async function serveResource(
   const served = server.kinds.find(group, info.version, info.plural);
   if (!served) {
     const headers = commonHeaders(server);
-    return answerCustomResources(server, c.req.method, watch, info, headers) ?? c.notFound();
+    return server.behavior.answerUnknown(c.req.method, watch, info, headers) ?? c.notFound();
   }
 
   const { shutdown, upgrade, remoteAddress, hangUp, push } = c.env ?? {};
   const connection = { shutdown, upgrade, remoteAddress, hangUp, push };
-  const handle = handlerOf(c.req.method, served, info);
+  const handle = handlerOf(c.req.method, served, info, server.behavior);
   const answer = async (deadline?: AbortSignal) =>
     handle(createScope({ server, served, info, request, query, user, ...connection }, deadline));
   const timeoutMs = isLongRunning(verb, info) ? undefined : requestTimeout(query);
@@ -317,7 +288,8 @@ function createScope(
     ...base,
     definition: storedKind(base.served),
     get form() {
-      form ??= formOf(base.request, base.served, formsOf(base.served, base.info));
+      const { behavior, messages } = base.server;
+      form ??= formOf(base.request, base.served, formsOf(base.served, base.info, behavior), messages);
       return form;
     },
     warnings,

@@ -4,7 +4,6 @@
  * kubectl asks for them before it writes, and most processes that run a server are never asked.
  */
 import { createHash } from 'node:crypto';
-import { kindFields } from '../api/registry.ts';
 import type { Kinds } from '../apimachinery/kind-set.ts';
 import {
   type OpenApiSource,
@@ -41,12 +40,12 @@ const jsonDocument = (value: unknown) => document(Buffer.from(JSON.stringify(val
 
 async function makeDocuments(
   definitions: readonly ResourceDefinition[],
-  readDocs: ApiServerOptions['fieldDocs'],
+  { fieldDocs, fields }: Pick<ApiServerOptions, 'fieldDocs' | 'fields'>,
 ): Promise<Documents> {
   const source: OpenApiSource = {
     definitions,
-    fields: kindFields,
-    docs: await readDocs(),
+    fields,
+    docs: await fieldDocs(),
     version: 'v1.32.0',
   };
   const v3 = new Map<string, Document>();
@@ -66,13 +65,13 @@ async function makeDocuments(
 /** Answers the paths below `/openapi`; undefined for one that does not exist. */
 export function createOpenApi(
   kinds: Pick<Kinds, 'all'>,
-  { clock, fieldDocs }: Pick<ApiServerOptions, 'clock' | 'fieldDocs'>,
+  { clock, ...tables }: Pick<ApiServerOptions, 'clock' | 'fieldDocs' | 'fields'>,
 ): (request: Request) => Promise<Response | undefined> {
   let made: { readonly of: Kinds['all']; readonly documents: Promise<Documents> } | undefined;
   return async (request) => {
     const url = new URL(request.url);
     if (!url.pathname.startsWith('/openapi/')) return undefined;
-    if (made?.of !== kinds.all) made = { of: kinds.all, documents: makeDocuments(kinds.all, fieldDocs) };
+    if (made?.of !== kinds.all) made = { of: kinds.all, documents: makeDocuments(kinds.all, tables) };
     const current = made;
     const documents = await current.documents.catch((error) => {
       if (made === current) made = undefined;

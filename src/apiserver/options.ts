@@ -1,50 +1,53 @@
 /** What the server is given, and what every request carries besides itself. */
 
+import type { FieldTable } from '../apimachinery/field-types.ts';
 import type { Kinds } from '../apimachinery/kind-set.ts';
 import type { FieldDocs } from '../apimachinery/openapi-schema.ts';
-import type { ReadCertificateRequest } from '../base/certificate-request.ts';
+import type { MessageTable } from '../apimachinery/protobuf/message-types.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Cache } from '../storage/cache.ts';
 import type { Store } from '../storage/store.ts';
-import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
+import type { AdmissionPlugin } from './admission/plugin.ts';
 import type { Authenticator, PeerCertificate } from './authentication/authenticator.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
+import type { KindBehavior } from './kind-behavior.ts';
 import type { MainLimits } from './load/in-flight.ts';
 import type { Source } from './pushed-body.ts';
-import type { NodeConnection, PodRangeProblem, UpgradedConnection } from './server-context.ts';
+import type { ServerContext, UpgradedConnection } from './server-context.ts';
 import type { UserInfo } from './user.ts';
+
+/** What a server of certain kinds brings to the engine. */
+export interface ServerParts {
+  readonly behavior: KindBehavior;
+  /** In order. */
+  readonly admission: readonly AdmissionPlugin[];
+  /** Besides the engine's own: system:masters may do everything, and discovery is for everybody. */
+  readonly authorizers: readonly Authorizer[];
+}
 
 export interface ApiServerOptions {
   readonly store: Store;
   readonly cache: Cache;
   readonly kinds: Kinds;
+  /** The fields of all types that the kinds and their subresources are made of. */
+  readonly fields: FieldTable;
+  readonly messages: MessageTable;
+  /** What the kinds do, made once. */
+  readonly parts: (server: ServerContext) => ServerParts;
+  /** Under this key the user of a request has the other end of its connection among its extra fields. */
+  readonly remoteAddressKey?: string;
   readonly authenticate: Authenticator;
-  /** Rules besides the built-in ones: system:masters may do everything, node agents what they need. */
-  readonly authorize?: Authorizer;
-  readonly readCertificateRequest: ReadCertificateRequest;
-  /** Whether a node may create its own Node; by default every node may. */
-  readonly mayRegister?: (node: string) => boolean;
-  /** Checks the pod range that a node sets for itself; without it nodes may not set one. */
-  readonly podRangeProblem?: PodRangeProblem;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Default 10.96.0.0/16. */
-  readonly serviceCIDR?: string;
-  /** First and last; default 30000 to 32767. */
-  readonly nodePorts?: readonly [number, number];
-  /** How long pods stay on nodes in trouble unless they say so themselves; default 300 s each. */
-  readonly defaultTolerations?: DefaultTolerations;
   /** The product's version, such as `0.1.0`; shown in /version behind Kubernetes' own. */
   readonly version: string;
   /** The descriptions of types and fields; read when the first client asks for them, and not kept. */
   readonly fieldDocs: () => Promise<FieldDocs>;
   /** Host and port under which clients reach the server, for discovery; default the Host of the request. */
   readonly advertiseAddress?: string;
-  /** Reaches the node agents for logs and streams; without it those requests answer 503. */
-  readonly nodeConnection?: NodeConnection;
   /** False until the cache has its first list; readyz says so. */
   readonly cacheSynced?: () => boolean;
   /** How much is answered at once; callers in this process are not counted. */

@@ -1,34 +1,21 @@
 /** What every part of the server is built from; made once by createApiServer. */
 import type { Duplex } from 'node:stream';
-import type { Node } from '../api/core/v1/node.ts';
+import type { FieldTable } from '../apimachinery/field-types.ts';
 import type { Kinds } from '../apimachinery/kind-set.ts';
-import type { ReadCertificateRequest } from '../base/certificate-request.ts';
+import type { MessageTable } from '../apimachinery/protobuf/message-types.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Cache } from '../storage/cache.ts';
 import type { Store } from '../storage/store.ts';
 import type { AdmissionChain } from './admission/admission.ts';
-import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
+import type { KindBehavior } from './kind-behavior.ts';
 import type { LatestRevision } from './latest-revision.ts';
 import type { Turns } from './turns.ts';
 import type { WriteTurns } from './write-turns.ts';
 import type { ReadYaml } from './yaml-thread.ts';
-
-/** Calls the HTTPS server of a node's agent; `path` begins with `/`. The answer's body is passed on as it comes. */
-export interface NodeConnection {
-  (node: string, path: string, signal: AbortSignal): Promise<Response>;
-  /** Asks the agent to speak another protocol from then on; a Response is its refusal. */
-  readonly upgrade?: (
-    node: string,
-    request: UpgradeRequest,
-    signal: AbortSignal,
-  ) => Promise<UpgradedConnection | Response>;
-  /** A connection to the agent's server, on which nothing has been said yet. */
-  readonly dial?: (node: string, signal: AbortSignal) => Promise<Duplex>;
-}
 
 export interface UpgradeRequest {
   readonly method: string;
@@ -42,15 +29,16 @@ export interface UpgradedConnection {
   readonly socket: Duplex;
 }
 
-/** Why a node may not take its `spec.podCIDR` by itself, beside those other nodes; undefined when it may. */
-export type PodRangeProblem = (node: Node, others: readonly Node[]) => string | undefined;
-
 export interface ServerContext {
   readonly store: Store;
   readonly cache: Cache;
   /** Of the store, for reads that must miss nothing. */
   readonly latest: LatestRevision;
   readonly kinds: Kinds;
+  readonly behavior: KindBehavior;
+  /** The fields of all types, with what the rules of the kinds say of them. */
+  readonly fields: FieldTable;
+  readonly messages: MessageTable;
   readonly clock: Clock;
   readonly random: Random;
   /** Turns for requests with long work. */
@@ -58,20 +46,10 @@ export interface ServerContext {
   /** Turns for watches with events to write. */
   readonly writeTurns: WriteTurns;
   readonly log: Logger;
-  readonly serviceCIDR: string;
-  /** First and last node port. */
-  readonly nodePorts: readonly [number, number];
-  readonly defaultTolerations: DefaultTolerations;
-  readonly nodeConnection: NodeConnection | undefined;
   /** Authorizes what a request needs besides its own verb. */
   readonly authorize: Authorizer;
-  /** There are rules besides those that the server has by itself. */
-  readonly hasOtherRules: boolean;
   /** Tells whose a token is that is not the caller's. */
   readonly authenticate: Authenticator;
-  readonly readCertificateRequest: ReadCertificateRequest;
-  readonly mayRegister: (node: string) => boolean;
   readonly readYaml: ReadYaml;
-  readonly podRangeProblem: PodRangeProblem;
   readonly admission: AdmissionChain;
 }

@@ -38,7 +38,7 @@ export interface TableForm {
 export function tableRow(form: TableForm, object: KubeObject): JsonObject {
   return {
     cells: form.definition.columns.map((column) => column.cell(object, form.now)),
-    conditions: rowConditions(object),
+    conditions: form.definition.rowConditions?.(object),
     object: rowObject(form, object),
   };
 }
@@ -49,18 +49,6 @@ function rowObject(form: TableForm, object: KubeObject): KubeObject | undefined 
     ? metadataOf(asServed(form.definition, object), form.version)
     : undefined;
 }
-
-/** kubectl leaves completed pods out of some views by this (k8s.io/kubernetes printersinternal podSuccessConditions). */
-function rowConditions(object: KubeObject): JsonObject[] | undefined {
-  if (object.kind !== 'Pod') return undefined;
-  const phase = (object as { status?: { phase?: string } }).status?.phase;
-  if (phase === 'Succeeded') return completed(phase, 'The pod has completed successfully.');
-  return phase === 'Failed' ? completed(phase, 'The pod failed.') : undefined;
-}
-
-const completed = (reason: string, message: string): JsonObject[] => [
-  { type: 'Completed', status: 'True', reason, message },
-];
 
 /** All of a Table but its rows. `columns` only where the reader needs them: in a list, and in the first event of a watch. */
 export const tableHead = ({ definition, version }: TableForm, metadata: object, columns = true) => ({

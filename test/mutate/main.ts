@@ -34,8 +34,8 @@ const usual = [
 /** The tests besides the unit tests that are there for a part. None that needs the machine for itself. */
 const further: Readonly<Record<string, readonly string[]>> = {
   'src/apiserver/': ['test/integration/apiserver/*.test.ts'],
-  'src/apiserver/proxy/': ['test/integration/streaming/api-proxy*.test.ts'],
-  'src/apiserver/subresources/': ['test/integration/streaming/{api-proxy,logs,streams}.test.ts'],
+  'src/kube-apiserver/proxy/': ['test/integration/streaming/api-proxy*.test.ts'],
+  'src/kube-apiserver/subresources/': ['test/integration/streaming/{api-proxy,logs,streams}.test.ts'],
   'src/apiserver/upgrade/': ['test/integration/streaming/streams.test.ts'],
   'src/client/': ['test/integration/client/*.test.ts'],
   'src/controller-runtime/': ['test/integration/controller-runtime/*.test.ts'],

@@ -1,7 +1,4 @@
 /** Who may do what. Closed: what no rule allows is refused. */
-import { selfSubjectReviewResource } from '../../api/authentication/v1/self-subject-review.ts';
-import { selfSubjectAccessReviewResource } from '../../api/authorization/v1/self-subject-access-review.ts';
-import { selfSubjectRulesReviewResource } from '../../api/authorization/v1/self-subject-rules-review.ts';
 import type { FieldSelector } from '../../apimachinery/field-selector.ts';
 import { authenticatedGroup, mastersGroup, type UserInfo } from '../user.ts';
 
@@ -52,21 +49,7 @@ export const discoveryAuthorizer: Authorizer = (request) =>
   (request.path === '/' || openPaths.some((p) => request.path === p || request.path.startsWith(`${p}/`)));
 
 /** Everybody who makes a request is; an access review may ask about somebody who is not. */
-const isAuthenticated = ({ groups }: UserInfo) => groups.includes(authenticatedGroup);
-
-/** The reviews by which a user learns who he is and what he may do. */
-export const ownReviews = [
-  selfSubjectAccessReviewResource,
-  selfSubjectRulesReviewResource,
-  selfSubjectReviewResource,
-] as const;
-
-/** They are for every authenticated user (upstream: the role system:basic-user). */
-export const selfReviewAuthorizer: Authorizer = (request) =>
-  request.type === 'resource' &&
-  request.verb === 'create' &&
-  isAuthenticated(request.user) &&
-  ownReviews.some(({ group, plural }) => request.group === group && request.resource === plural);
+export const isAuthenticated = ({ groups }: UserInfo) => groups.includes(authenticatedGroup);
 
 export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
   return async (request) => {

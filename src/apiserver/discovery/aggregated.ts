@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import {
+  type Behavior,
   type GroupVersionResources,
   resourceVerbs,
   sortedSubresources,
@@ -13,6 +14,7 @@ export type DiscoveryVersion = 'v2' | 'v2beta1';
 export function aggregatedDiscovery(
   all: readonly GroupVersionResources[],
   version: DiscoveryVersion,
+  behavior: Behavior,
 ): JsonObject {
   const groups = Map.groupBy(all, ({ group }) => group);
   const items = [...groups].map(([name, versions]) => ({
@@ -20,7 +22,7 @@ export function aggregatedDiscovery(
     versions: versions.map((entry) => ({
       version: entry.version,
       freshness: 'Current',
-      resources: entry.definitions.map(resourceEntry),
+      resources: entry.definitions.map((definition) => resourceEntry(definition, behavior)),
     })),
   }));
   return {
@@ -31,9 +33,9 @@ export function aggregatedDiscovery(
   };
 }
 
-function resourceEntry(definition: ResourceDefinition): JsonObject {
+function resourceEntry(definition: ResourceDefinition, behavior: Behavior): JsonObject {
   const { group, version, kind, plural, singular, namespaced, shortNames, categories } = definition;
-  const subresources = sortedSubresources(definition).map(([name, subresource]) => ({
+  const subresources = sortedSubresources(definition, behavior).map(([name, subresource]) => ({
     subresource: name,
     responseKind: subresource.kind ?? { group, version, kind },
     verbs: subresourceVerbs(subresource),

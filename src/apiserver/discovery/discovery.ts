@@ -6,7 +6,7 @@ import { parseAccept } from '../negotiation/accept.ts';
 import { jsonType, respond, respondJson } from '../respond.ts';
 import { aggregatedDiscovery, type DiscoveryVersion } from './aggregated.ts';
 import { coreVersions, groupDocument, groupList, resourceList } from './legacy.ts';
-import { type GroupVersionResources, groupVersions } from './resources.ts';
+import { type Behavior, type GroupVersionResources, groupVersions } from './resources.ts';
 
 interface AggregatedDocument {
   readonly body: string;
@@ -16,11 +16,12 @@ interface AggregatedDocument {
 /** Answers a discovery path; undefined for any other. */
 export function createDiscovery(
   kinds: Pick<Kinds, 'all'>,
+  behavior: Behavior,
   advertiseAddress: string | undefined,
 ): (request: Request) => Response | undefined {
   let made: Documents | undefined;
   return (request) => {
-    if (made?.of !== kinds.all) made = makeDocuments(kinds.all);
+    if (made?.of !== kinds.all) made = makeDocuments(kinds.all, behavior);
     return answer(request, made, advertiseAddress);
   };
 }
@@ -35,7 +36,7 @@ interface Documents {
   readonly byPath: ReadonlyMap<string, string>;
 }
 
-function makeDocuments(definitions: readonly ResourceDefinition[]): Documents {
+function makeDocuments(definitions: readonly ResourceDefinition[], behavior: Behavior): Documents {
   const all = groupVersions(definitions);
   const core = all.filter(({ group }) => group === '');
   const named = all.filter(({ group }) => group !== '');
@@ -43,7 +44,7 @@ function makeDocuments(definitions: readonly ResourceDefinition[]): Documents {
     part: readonly GroupVersionResources[],
     version: DiscoveryVersion,
   ): AggregatedDocument => {
-    const body = JSON.stringify(aggregatedDiscovery(part, version));
+    const body = JSON.stringify(aggregatedDiscovery(part, version, behavior));
     return { body, etag: `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"` };
   };
   const aggregated = {
@@ -54,7 +55,7 @@ function makeDocuments(definitions: readonly ResourceDefinition[]): Documents {
   documents.set('/apis', JSON.stringify(groupList(all)));
   for (const entry of all) {
     const base = entry.group ? `/apis/${entry.group}` : '/api';
-    documents.set(`${base}/${entry.version}`, JSON.stringify(resourceList(entry)));
+    documents.set(`${base}/${entry.version}`, JSON.stringify(resourceList(entry, behavior)));
     if (entry.group) documents.set(base, JSON.stringify(groupDocument(all, entry.group)));
   }
   documents.set('/', JSON.stringify({ paths: rootPaths([...documents.keys()]) }));

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import {
+  type Behavior,
   type GroupVersionResources,
   resourceVerbs,
   sortedSubresources,
@@ -38,7 +39,10 @@ function groupEntry(all: readonly GroupVersionResources[], name: string): JsonOb
 }
 
 /** `/api/v1` and `/apis/GROUP/VERSION` */
-export function resourceList({ group, version, definitions }: GroupVersionResources): JsonObject {
+export function resourceList(
+  { group, version, definitions }: GroupVersionResources,
+  behavior: Behavior,
+): JsonObject {
   const resources = definitions.flatMap((definition) => {
     const { plural, singular, namespaced, kind, shortNames, categories } = definition;
     const main = {
@@ -50,7 +54,7 @@ export function resourceList({ group, version, definitions }: GroupVersionResour
       ...(shortNames.length > 0 && { shortNames }),
       ...(categories.length > 0 && { categories }),
     };
-    const parts = sortedSubresources(definition).map(([name, subresource]) => ({
+    const parts = sortedSubresources(definition, behavior).map(([name, subresource]) => ({
       name: `${plural}/${name}`,
       singularName: '',
       namespaced,

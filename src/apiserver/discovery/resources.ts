@@ -1,6 +1,10 @@
 /** What discovery tells of each kind, before it takes one of its two forms. Pure. */
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import type { KindBehavior } from '../kind-behavior.ts';
 import { type Subresource, subresourcesOf } from '../subresources/subresources.ts';
+
+/** Knows the subresources of kinds. */
+export type Behavior = Pick<KindBehavior, 'subresourcesOf'>;
 
 export interface GroupVersionResources {
   readonly group: string;
@@ -37,8 +41,8 @@ export function subresourceVerbs(subresource: Subresource): string[] {
   return methods.flatMap((method) => verbOfMethod[method]).sort();
 }
 
-export const sortedSubresources = (definition: ResourceDefinition) =>
-  Object.entries(subresourcesOf(definition)).sort(([a], [b]) => (a < b ? -1 : 1));
+export const sortedSubresources = (definition: ResourceDefinition, behavior: Behavior) =>
+  Object.entries(subresourcesOf(definition, behavior)).sort(([a], [b]) => (a < b ? -1 : 1));
 
 /** The core group first, the others in the order of the registry; kinds of a version by name. */
 export function groupVersions(definitions: readonly ResourceDefinition[]): GroupVersionResources[] {

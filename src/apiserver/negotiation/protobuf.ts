@@ -2,12 +2,11 @@
  * Answers in protobuf. Inside the server every answer is JSON; this is where one becomes a message, for a client that takes
  * nothing else. Kinds of our own have no field numbers and no form in protobuf, as custom resources have none upstream.
  */
-import { kubernetesMessages } from '../../api/message-table.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { KubeObject, ListMeta } from '../../apimachinery/meta.ts';
 import { encodeMessage } from '../../apimachinery/protobuf/encode-message.ts';
 import { encodeProtobuf, protobufType, sealEnvelope } from '../../apimachinery/protobuf/envelope.ts';
-import type { MessageField, MessageType } from '../../apimachinery/protobuf/message-types.ts';
+import type { MessageField, MessageTable, MessageType } from '../../apimachinery/protobuf/message-types.ts';
 import { WireWriter } from '../../apimachinery/protobuf/writer.ts';
 import { apiVersionOf, type ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { asServed } from '../../apimachinery/served-version.ts';
@@ -23,8 +22,9 @@ export function formOf(
   request: Request,
   definition: ResourceDefinition,
   forms: Offer['forms'],
+  messages: MessageTable,
 ): ResponseForm {
-  const protobuf = kubernetesMessages.typeOf(definition.typeName) !== undefined;
+  const protobuf = messages.typeOf(definition.typeName) !== undefined;
   return negotiateForm(request.headers.get('accept'), { protobuf, forms });
 }
 
@@ -34,7 +34,7 @@ export const inForm =
   async (scope) => {
     const { encoding } = scope.form;
     const response = await handler(scope);
-    return encoding === 'protobuf' ? toProtobuf(response, scope.served) : response;
+    return encoding === 'protobuf' ? toProtobuf(response, scope.served, scope.server.messages) : response;
   };
 
 /** A Status for any request; in JSON where the client's Accept header cannot be honoured. */
@@ -42,9 +42,10 @@ export async function statusInForm(
   request: Request,
   status: Status,
   headers: PlainHeaders,
+  messages: MessageTable,
 ): Promise<Response> {
   const answer = respondStatus(status, headers);
-  return prefersProtobuf(request) ? toProtobuf(answer, undefined) : answer;
+  return prefersProtobuf(request) ? toProtobuf(answer, undefined, messages) : answer;
 }
 
 function prefersProtobuf(request: Request): boolean {
@@ -56,10 +57,14 @@ function prefersProtobuf(request: Request): boolean {
 }
 
 /** Lists and watches come as protobuf already; of other answers the kind in the JSON says what they are. */
-async function toProtobuf(response: Response, definition: ResourceDefinition | undefined): Promise<Response> {
+async function toProtobuf(
+  response: Response,
+  definition: ResourceDefinition | undefined,
+  messages: MessageTable,
+): Promise<Response> {
   if (response.headers.get('content-type') !== jsonType['content-type']) return response;
   const value = JSON.parse(await response.text()) as JsonObject;
-  const type = answerType(String(value.kind), definition);
+  const type = answerType(String(value.kind), definition, messages);
   if (!type) throw new Error(`the response has no protobuf encoding: ${response.url}`);
   const headers = new Headers(response.headers);
   headers.set('content-type', protobufType);
@@ -69,18 +74,22 @@ async function toProtobuf(response: Response, definition: ResourceDefinition | u
   });
 }
 
-function answerType(kind: string, definition: ResourceDefinition | undefined): MessageType | undefined {
+function answerType(
+  kind: string,
+  definition: ResourceDefinition | undefined,
+  messages: MessageTable,
+): MessageType | undefined {
   switch (kind) {
     case 'Status':
-      return kubernetesMessages.typeOf('meta.v1.Status');
+      return messages.typeOf('meta.v1.Status');
     case 'Scale':
-      return kubernetesMessages.typeOf('autoscaling.v1.Scale');
+      return messages.typeOf('autoscaling.v1.Scale');
     case 'PartialObjectMetadata':
-      return partialType();
+      return partialType(messages);
     case definition?.kind:
-      return definition && objectType(definition);
+      return definition && objectType(definition, messages);
     case `${definition?.kind}List`:
-      return definition && listType(objectType(definition));
+      return definition && listType(objectType(definition, messages), messages);
     default:
       return undefined;
   }
@@ -93,33 +102,34 @@ const messageField = (kind: 'single' | 'list', name: string, message: MessageTyp
   omitsZero: false,
 });
 
-function known(name: string): MessageType {
-  const type = kubernetesMessages.typeOf(name);
+function known(name: string, messages: MessageTable): MessageType {
+  const type = messages.typeOf(name);
   if (!type) throw new Error(`the table of types has no ${name}`);
   return type;
 }
 
-const objectType = (definition: ResourceDefinition) => known(definition.typeName);
+const objectType = (definition: ResourceDefinition, messages: MessageTable) =>
+  known(definition.typeName, messages);
 
 /** meta.k8s.io's PartialObjectMetadata. */
-const partialType = (): MessageType => ({
+const partialType = (messages: MessageTable): MessageType => ({
   name: 'PartialObjectMetadata',
-  fields: new Map([[1, messageField('single', 'metadata', known('meta.v1.ObjectMeta'))]]),
+  fields: new Map([[1, messageField('single', 'metadata', known('meta.v1.ObjectMeta', messages))]]),
 });
 
 /** Every list is so: its own metadata, then the objects. */
 const itemsNumber = 2;
-const listType = (item: MessageType): MessageType => ({
+const listType = (item: MessageType, messages: MessageTable): MessageType => ({
   name: `${item.name}List`,
   fields: new Map([
-    [1, messageField('single', 'metadata', known('meta.v1.ListMeta'))],
+    [1, messageField('single', 'metadata', known('meta.v1.ListMeta', messages))],
     [itemsNumber, messageField('list', 'items', item)],
   ]),
 });
 
 /** What an object is in the form; its own apiVersion and kind are in the envelope alone. */
-export const typeInForm = (definition: ResourceDefinition, form: ResponseForm) =>
-  form.type === 'metadata' ? partialType() : objectType(definition);
+export const typeInForm = (definition: ResourceDefinition, form: ResponseForm, messages: MessageTable) =>
+  form.type === 'metadata' ? partialType(messages) : objectType(definition, messages);
 
 export const headInForm = (definition: ResourceDefinition, form: ResponseForm) =>
   form.type === 'metadata'
@@ -128,17 +138,17 @@ export const headInForm = (definition: ResourceDefinition, form: ResponseForm) =
 
 /** A whole list, made in turns: a message says how long it is before it begins. Objects are decoded one by one. */
 export async function protobufList(
-  { served, form, signal, server: { turns } }: RequestScope,
+  { served, form, signal, server: { turns, messages } }: RequestScope,
   metadata: ListMeta,
   items: Iterable<{ readonly object: KubeObject }>,
 ): Promise<Uint8Array> {
-  const item = typeInForm(served, form);
+  const item = typeInForm(served, form, messages);
   const { kind, apiVersion } = headInForm(served, form);
   const pieces: Buffer[] = [];
   let writer = new WireWriter();
   let turn = new Turn();
   let before = 0;
-  encodeMessage(writer, { metadata: { ...metadata } }, listType(item));
+  encodeMessage(writer, { metadata: { ...metadata } }, listType(item, messages));
   for (const { object } of items) {
     writer.message(itemsNumber, () =>
       encodeMessage(writer, asServed(served, object) as unknown as JsonObject, item),

@@ -37,7 +37,7 @@ export async function deleteObject(server: ServerContext, request: DeleteRequest
       request.preconditions,
       `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${current.metadata.resourceVersion}`,
     );
-    const held = releaseClaims(definition, current);
+    const held = releaseClaims(server, definition, current);
     switch (markDeleted(definition, current, request.options, server.clock.now()).type) {
       case 'remove':
         return { type: 'remove', object: current, claims: held };

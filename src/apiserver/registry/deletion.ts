@@ -1,5 +1,5 @@
 /** What a delete makes of an object: gone at once, or marked and left to its finalizers and its grace. Pure. */
-import { deepCopy, deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
+import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { rfc3339 } from '../../base/clock.ts';
@@ -23,18 +23,20 @@ const longestGraceSeconds = 2 ** 31 - 1;
 const orphanFinalizer = 'orphan';
 const foregroundFinalizer = 'foregroundDeletion';
 
-/** A namespace's own finalizers stand in its spec, and go through `/finalize`. */
-function pendingFinalizers(object: KubeObject): readonly string[] {
-  const own = object.metadata.finalizers ?? [];
-  if (object.kind !== 'Namespace' || object.apiVersion !== 'v1') return own;
-  const spec = (object as unknown as { spec?: { finalizers?: string[] } }).spec;
-  return [...own, ...(spec?.finalizers ?? [])];
-}
+/** Of the metadata, and those that the kind keeps elsewhere. */
+const pendingFinalizers = ({ strategy }: ResourceDefinition, object: KubeObject): readonly string[] => [
+  ...(object.metadata.finalizers ?? []),
+  ...(strategy.otherFinalizers?.(object) ?? []),
+];
 
 /** Marked as deleted and waiting for nothing more. */
-export function isFullyFinalized(object: KubeObject): boolean {
+export function isFullyFinalized(definition: ResourceDefinition, object: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = object.metadata;
-  return !!deletionTimestamp && deletionGracePeriodSeconds === 0 && pendingFinalizers(object).length === 0;
+  return (
+    !!deletionTimestamp &&
+    deletionGracePeriodSeconds === 0 &&
+    pendingFinalizers(definition, object).length === 0
+  );
 }
 
 /** Mutates `object` into its state after the delete; `now` in milliseconds. */
@@ -49,7 +51,7 @@ export function markDeleted(
   const { deletionTimestamp } = object.metadata;
   if (deletionTimestamp) shortenGrace(object, deletionTimestamp, options.gracePeriodSeconds, now);
   else startDeletion(definition, object, options.gracePeriodSeconds, now);
-  if (isFullyFinalized(object)) return { type: 'remove' };
+  if (isFullyFinalized(definition, object)) return { type: 'remove' };
   return deepEqual(object, before) ? { type: 'keep' } : { type: 'mark' };
 }
 
@@ -84,10 +86,7 @@ function startDeletion(
   metadata.deletionTimestamp = rfc3339(now + grace * 1000);
   metadata.deletionGracePeriodSeconds = grace;
   if (metadata.generation) metadata.generation++;
-  if (object.kind === 'Namespace' && object.apiVersion === 'v1') {
-    const fields = object as unknown as JsonObject;
-    fields.status = { ...(fields.status as JsonObject | undefined), phase: 'Terminating' };
-  }
+  definition.strategy.beginDeletion?.(object);
 }
 
 /** A second delete may only shorten the grace period (registry/rest BeforeDelete). */

@@ -73,6 +73,7 @@ async function decide(
   }
   await server.admission.validate(admission);
   await work.pause();
-  if (isFullyFinalized(object)) return { type: 'remove', object, claims: releaseClaims(definition, old) };
+  if (isFullyFinalized(definition, object))
+    return { type: 'remove', object, claims: releaseClaims(server, definition, old) };
   return deepEqual(object, old) ? { type: 'keep', object: old } : { type: 'write', object, claims };
 }

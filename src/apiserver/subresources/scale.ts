@@ -1,5 +1,4 @@
 /** `/scale`: the replica count of a workload as an autoscaling/v1 Scale, whatever its kind. */
-import { kubernetesFields } from '../../api/field-table.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
 import { requiredType } from '../../apimachinery/field-types.ts';
@@ -14,7 +13,7 @@ import { patchValue, readPatchBody } from '../verbs/patch-body.ts';
 import { asKind, objectField, readKind, stringField } from '../verbs/read-object.ts';
 import { type WriteOptions, writeOptions } from '../write-options.ts';
 
-const scaleType = requiredType(kubernetesFields, 'autoscaling.v1.Scale');
+const scaleTypeOf = ({ server }: RequestScope) => requiredType(server.fields, 'autoscaling.v1.Scale');
 
 function mappingOf(scope: RequestScope): ScaleMapping<KubeObject> {
   const { scale, plural } = scope.definition;
@@ -46,6 +45,7 @@ export async function putScale(scope: RequestScope): Promise<Response> {
 
 export async function patchScale(scope: RequestScope): Promise<Response> {
   const options = writeOptions(scope, 'PatchOptions');
+  const scaleType = scaleTypeOf(scope);
   const patch = await readPatchBody(scope, scaleType);
   return writeScale(scope, options, (current) => patchValue(patch, current, scaleType));
 }

@@ -2,7 +2,6 @@
 import { valueLimits } from '../../apimachinery/value-limit.ts';
 import { createObject } from '../registry/create.ts';
 import type { RequestScope } from '../request-scope.ts';
-import { answerReview } from '../reviews.ts';
 import { writeOptions } from '../write-options.ts';
 import { respondObject } from './get.ts';
 import { readObjectBody } from './read-object.ts';
@@ -12,7 +11,7 @@ export async function create(scope: RequestScope): Promise<Response> {
   const object = await readObjectBody(scope, options);
   const { server, definition, info, user } = scope;
   if (definition.isReview) {
-    const answer = await answerReview(server, definition, user, info.namespace, object);
+    const answer = await server.behavior.answerReview(definition, user, info.namespace, object);
     return respondObject(scope, 201, { object: answer });
   }
   const { namespace } = info;

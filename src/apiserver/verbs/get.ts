@@ -5,7 +5,6 @@ import type { KubeObject } from '../../apimachinery/meta.ts';
 import { storageKey } from '../../apimachinery/resource-definition.ts';
 import { asServed } from '../../apimachinery/served-version.ts';
 import { newNotFound } from '../../apimachinery/status-error.ts';
-import { checkNodeMayRead } from '../authorization/node-reads.ts';
 import { readNow, waitForRevision } from '../freshness.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { respondJson } from '../respond.ts';
@@ -21,7 +20,7 @@ export async function get(scope: RequestScope): Promise<Response> {
       return watchCollection(scope, { ...query, fieldSelector: [...query.fieldSelector, byName] });
   }
   const found = await readObject(scope);
-  checkNodeMayRead(scope, found.object);
+  scope.server.behavior.checkRead(scope, found.object);
   return respondObject(scope, 200, found);
 }
 

@@ -1,5 +1,4 @@
 /** Patches as they come in a request, for kinds with and without merge rules. */
-import { kindFields } from '../../api/registry.ts';
 import { conversion, type FieldValidation } from '../../apimachinery/decode.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { ObjectType } from '../../apimachinery/field-types.ts';
@@ -14,11 +13,11 @@ import { mediaType } from './read-object.ts';
 
 const general: readonly string[] = [patchTypes.json, patchTypes.merge];
 
-const typeOf = (scope: RequestScope) => objectTypeOf(scope.served, kindFields);
+const typeOf = (scope: RequestScope) => objectTypeOf(scope.served, scope.server.fields);
 
 /** Throws 415 for another kind of patch, 400 for one that cannot be read. `type` is what is patched: default the kind. */
 export async function readPatchBody(scope: RequestScope, type = typeOf(scope)): Promise<Patch> {
-  const merges = hasStrategicPatch(type, kindFields);
+  const merges = hasStrategicPatch(type, scope.server.fields);
   const accepted = merges ? [...general, patchTypes.strategic] : general;
   const media = mediaType(scope.request);
   // Do not read the body of an unsupported patch type.
@@ -42,9 +41,9 @@ export async function patchObject(
   current: KubeObject,
   validation: FieldValidation,
 ): Promise<KubeObject> {
-  const { served, warnings, work } = scope;
+  const { server, served, warnings, work } = scope;
   const convert = (value: unknown, checked: FieldValidation) =>
-    work.through(conversion(kindFields, served, value, checked));
+    work.through(conversion(server.fields, served, value, checked));
   const shown = asServed(served, current);
   const patched = patchValue(patch, shown, typeOf(scope));
   await work.pause();

@@ -1,7 +1,5 @@
 /** Request bodies as values and as objects of a kind. */
 
-import { kubernetesMessages } from '../../api/message-table.ts';
-import { kindFields } from '../../api/registry.ts';
 import { conversion } from '../../apimachinery/decode.ts';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { type ParsedText, parseJson } from '../../apimachinery/json-decode.ts';
@@ -48,13 +46,13 @@ export async function readObjectBody(
   scope: RequestScope,
   { validation }: Pick<WriteOptions, 'validation'>,
 ): Promise<KubeObject> {
-  const message = kubernetesMessages.typeOf(scope.served.typeName);
+  const message = scope.server.messages.typeOf(scope.served.typeName);
   const type = bodyType(scope, message !== undefined);
   const body = await readBody(scope);
   const expected = { apiVersion: apiVersionOf(scope.served), kind: scope.served.kind };
   const { value, duplicates } = await parse(scope, body, type, message && { ...expected, type: message });
   await scope.work.pause();
-  const steps = conversion(kindFields, scope.served, value, validation, duplicates);
+  const steps = conversion(scope.server.fields, scope.served, value, validation, duplicates);
   const decoded = await scope.work.through(steps);
   scope.warnings.push(...decoded.warnings);
   await scope.work.pause();
@@ -85,7 +83,7 @@ async function parse(
 /** The body of a small kind that exists only as a request, named as in the table of types: `meta.v1.DeleteOptions`. */
 export async function readKind(scope: RequestScope, name: string): Promise<JsonObject> {
   const kind = name.slice(name.lastIndexOf('.') + 1);
-  const message = kubernetesMessages.typeOf(name);
+  const message = scope.server.messages.typeOf(name);
   const type = bodyType(scope, message !== undefined);
   const body = await readBody(scope);
   if (body.length === 0) return {};

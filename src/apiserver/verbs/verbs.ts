@@ -3,6 +3,7 @@
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { newUnknownAddress } from '../../apimachinery/status-error.ts';
 import type { Verb } from '../authorization/authorizer.ts';
+import type { KindBehavior } from '../kind-behavior.ts';
 import type { Offer } from '../negotiation/accept.ts';
 import { inForm } from '../negotiation/protobuf.ts';
 import type { ResourceRequest } from '../request-info.ts';
@@ -36,32 +37,49 @@ export function verbOf(method: string, info: ResourceRequest, watch: boolean): V
   }
 }
 
+type Behavior = Pick<KindBehavior, 'subresourcesOf'>;
+
 const onObject: MethodTable = { GET: get, PUT: update, PATCH: patch, DELETE: remove };
 const onCollection: MethodTable = { GET: list, POST: create, DELETE: removeCollection };
 const onReviews: MethodTable = { POST: create };
 
 /** Throws 404 for an address that does not exist and 405 for a method it does not have. */
-export function handlerOf(method: string, definition: ResourceDefinition, info: ResourceRequest): Handler {
-  const { methods, answersBytes } = subresourceOf(definition, info);
+export function handlerOf(
+  method: string,
+  definition: ResourceDefinition,
+  info: ResourceRequest,
+  behavior: Behavior,
+): Handler {
+  const { methods, answersBytes } = subresourceOf(definition, info, behavior);
   const handler = methods[(method === 'HEAD' ? 'GET' : method) as keyof MethodTable];
   if (!handler) throw methodNotAllowed();
   return answersBytes ? handler : inForm(handler);
 }
 
 /** A kind that exists only as a request or an answer (Scale, Binding, Eviction, reviews) has no table and no metadata of its own. */
-export function formsOf(definition: ResourceDefinition, info: ResourceRequest): Offer['forms'] {
-  const kind = findSubresource(definition, info.subresource)?.kind;
+export function formsOf(
+  definition: ResourceDefinition,
+  info: ResourceRequest,
+  behavior: Behavior,
+): Offer['forms'] {
+  const kind = findSubresource(definition, info.subresource, behavior)?.kind;
   return definition.isReview || kind ? ['object'] : undefined;
 }
 
-function subresourceOf(definition: ResourceDefinition, info: ResourceRequest): Subresource {
+function subresourceOf(
+  definition: ResourceDefinition,
+  info: ResourceRequest,
+  behavior: Behavior,
+): Subresource {
   if (info.namespace && !definition.namespaced) throw newUnknownAddress(definition);
   if (!info.subresource) {
     if (definition.isReview) return { methods: info.name || !inNamespace(definition, info) ? {} : onReviews };
     if (info.name) return { methods: inNamespace(definition, info) ? onObject : {} };
     return { methods: inNamespace(definition, info) ? onCollection : { GET: list } };
   }
-  const found = inNamespace(definition, info) ? findSubresource(definition, info.subresource) : undefined;
+  const found = inNamespace(definition, info)
+    ? findSubresource(definition, info.subresource, behavior)
+    : undefined;
   if (!found || (info.rest.length > 1 && !found.takesPath)) {
     throw newUnknownAddress({ ...definition, plural: `${definition.plural}/${info.subresource}` });
   }

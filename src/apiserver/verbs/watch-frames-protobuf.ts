@@ -3,11 +3,10 @@
  * is in an envelope of its own (apimachinery's LengthDelimitedFramer; the event itself has no envelope).
  */
 
-import { kubernetesMessages } from '../../api/message-table.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { encodeProtobuf, protobufType } from '../../apimachinery/protobuf/envelope.ts';
-import type { MessageType } from '../../apimachinery/protobuf/message-types.ts';
+import type { MessageTable, MessageType } from '../../apimachinery/protobuf/message-types.ts';
 import { WireWriter } from '../../apimachinery/protobuf/writer.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { asServed } from '../../apimachinery/served-version.ts';
@@ -35,8 +34,12 @@ function framesOf(key: string): WeakMap<CacheEvent, Buffer> {
   return found;
 }
 
-export function protobufFraming(definition: ResourceDefinition, form: ResponseForm): Framing {
-  const type = typeInForm(definition, form);
+export function protobufFraming(
+  definition: ResourceDefinition,
+  form: ResponseForm,
+  messages: MessageTable,
+): Framing {
+  const type = typeInForm(definition, form, messages);
   const head = headInForm(definition, form);
   const made = framesOf(`${type.name} ${head.apiVersion}`);
   const encode = (event: string, object: KubeObject | JsonObject) =>
@@ -54,7 +57,7 @@ export function protobufFraming(definition: ResourceDefinition, form: ResponseFo
     bookmark: (revision, annotations) =>
       encode('BOOKMARK', { metadata: bookmarkMeta(revision, annotations) }),
     error(status) {
-      const statusType = kubernetesMessages.typeOf('meta.v1.Status');
+      const statusType = messages.typeOf('meta.v1.Status');
       if (!statusType) throw new Error('the table of types has no meta.v1.Status');
       return frameOf('ERROR', status as unknown as JsonObject, statusType);
     },

@@ -1,5 +1,6 @@
 /** The lines of a watch: `{"type":…,"object":…}\n` with the object in the form the client asked for. */
 import type { KubeObject } from '../../apimachinery/meta.ts';
+import type { MessageTable } from '../../apimachinery/protobuf/message-types.ts';
 import { apiVersionOf, type ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { asServed } from '../../apimachinery/served-version.ts';
 import type { Status } from '../../apimachinery/status-error.ts';
@@ -39,8 +40,9 @@ export function createFraming(
   form: ResponseForm,
   include: IncludeObject,
   now: () => number,
+  messages: MessageTable,
 ): Framing {
-  if (form.encoding === 'protobuf') return protobufFraming(definition, form);
+  if (form.encoding === 'protobuf') return protobufFraming(definition, form, messages);
   switch (form.type) {
     case 'object':
       return definition.conversion ? convertedFraming(definition) : objectFraming(definition);

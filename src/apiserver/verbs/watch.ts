@@ -23,7 +23,7 @@ export async function watchCollection(scope: RequestScope, query: ListQuery): Pr
   const { server, definition, served, info, form, shutdown, push } = scope;
   const include = parseIncludeObject(scope.query.get('includeObject'));
   const selection = selectionOf(served, info.namespace, query);
-  const framing = createFraming(served, form, include, () => server.clock.now());
+  const framing = createFraming(served, form, include, () => server.clock.now(), server.messages);
   const start = await prepareStart(scope, query);
   const { items: initial, revision: after } =
     start === 'current'

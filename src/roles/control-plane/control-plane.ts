@@ -7,12 +7,9 @@ import { join } from 'node:path';
 import { systemObjects } from '../../api/core/v1/system-objects.ts';
 import { registry } from '../../api/registry.ts';
 import { KindSet } from '../../apimachinery/kind-set.ts';
-import { createApiServer } from '../../apiserver/app.ts';
 import { unionAuthenticator } from '../../apiserver/authentication/authenticator.ts';
 import { bearerTokenAuthenticator } from '../../apiserver/authentication/bearer-token.ts';
-import { bootstrapTokenAuthenticator } from '../../apiserver/authentication/bootstrap-token.ts';
 import { clientCertificateAuthenticator } from '../../apiserver/authentication/client-certificate.ts';
-import { bootstrapObjects, defaultPlaces } from '../../apiserver/bootstrap.ts';
 import { listenHttps } from '../../apiserver/serve.ts';
 import { systemUser } from '../../apiserver/user.ts';
 import { aborted, unlessAborted } from '../../base/abort.ts';
@@ -21,6 +18,9 @@ import { version } from '../../base/version.ts';
 import { inProcessTransport } from '../../client/in-process-transport.ts';
 import { createClient } from '../../client/rest-client.ts';
 import { podRangeClaims } from '../../controllers/node-ipam.ts';
+import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
+import { bootstrapObjects, defaultPlaces } from '../../kube-apiserver/bootstrap.ts';
+import { createKubeApiServer } from '../../kube-apiserver/kube-apiserver.ts';
 import { type Credentials, openCredentials } from '../../pki/credentials.ts';
 import type { Store } from '../../storage/store.ts';
 import { createWatchCache } from '../../storage/watch-cache.ts';
@@ -110,7 +110,7 @@ export async function startControlPlane(
 
   const requests = certificateRequests(credentials.authority);
   const kinds = new KindSet(registry);
-  const server = createApiServer({
+  const server = createKubeApiServer({
     store,
     cache: watchCache.cache,
     kinds,

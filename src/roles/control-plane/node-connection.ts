@@ -8,11 +8,12 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { storageKey } from '../../apimachinery/resource-definition.ts';
 import { newNotFound, newStatusError } from '../../apimachinery/status-error.ts';
-import type { NodeConnection, UpgradedConnection } from '../../apiserver/server-context.ts';
+import type { UpgradedConnection } from '../../apiserver/server-context.ts';
 import { upgradedOf } from '../../apiserver/upgrade/upgraded.ts';
 import { canonicalAddress } from '../../base/addresses.ts';
 import type { Current } from '../../base/current.ts';
 import { errorMessage } from '../../base/log.ts';
+import type { NodeConnection } from '../../kube-apiserver/node-connection.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
 import type { Cache } from '../../storage/cache.ts';
 

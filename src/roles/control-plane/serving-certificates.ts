@@ -1,6 +1,6 @@
 /** The certificates the API server shows: to its clients, and to the agents it calls. */
 import { hostname } from 'node:os';
-import { apiServiceIP } from '../../apiserver/bootstrap.ts';
+import { apiServiceIP } from '../../kube-apiserver/bootstrap.ts';
 import type { CertificateManager } from '../certificate-manager.ts';
 import type { Settings } from '../settings/settings.ts';
 

@@ -4,10 +4,10 @@
  */
 import { serviceResource } from '../../api/core/v1/service.ts';
 import { apiService, dnsService, domainAnnotation } from '../../api/core/v1/system-objects.ts';
-import { apiServiceIP, clusterDnsIP } from '../../apiserver/bootstrap.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
+import { apiServiceIP, clusterDnsIP } from '../../kube-apiserver/bootstrap.ts';
 import type { Settings } from '../settings/settings.ts';
 import { answerWithin } from './answer-within.ts';
 

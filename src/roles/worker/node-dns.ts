@@ -1,11 +1,11 @@
 /** Cluster DNS as the settings of a node have it. */
 import { randomInt } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { clusterDnsIP } from '../../apiserver/bootstrap.ts';
 import { addressKind } from '../../base/addresses.ts';
 import { parseResolvConf } from '../../base/resolv-conf.ts';
 import type { InformerFactory } from '../../client/informer.ts';
 import { type ClusterDns, type ClusterDnsOptions, createClusterDns } from '../../dns/cluster-dns.ts';
+import { clusterDnsIP } from '../../kube-apiserver/bootstrap.ts';
 import { defaultNames } from '../../network/rules.ts';
 import type { NodeContext } from '../process-context.ts';
 import type { Settings } from '../settings/settings.ts';

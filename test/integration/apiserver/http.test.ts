@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
-import type { NodeConnection } from '../../../src/apiserver/server-context.ts';
+import type { NodeConnection } from '../../../src/kube-apiserver/node-connection.ts';
 import { type Store, StoreUnavailableError } from '../../../src/storage/store.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';

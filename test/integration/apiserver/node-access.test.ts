@@ -8,6 +8,7 @@ import { registry } from '../../../src/api/registry.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { apiVersionOf, type ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import { subresourcesOf } from '../../../src/apiserver/subresources/subresources.ts';
+import { kubeBehavior } from '../../fixtures/kind-behavior.ts';
 import { container, core, inDefault, type NodeWorld, startNodeWorld } from './node-world.ts';
 
 let world: NodeWorld;
@@ -89,7 +90,7 @@ function subresourceAttempts(
   whose: string,
   body: object,
 ): readonly Attempt[] {
-  return Object.entries(subresourcesOf(kind)).flatMap(([subresource, { methods }]) =>
+  return Object.entries(subresourcesOf(kind, kubeBehavior)).flatMap(([subresource, { methods }]) =>
     Object.keys(methods).map((method): Attempt => {
       const title = `${method} ${subresource} of ${whose}`;
       if (method === 'GET') return [title, method, `${path}/${subresource}`];

@@ -1,7 +1,7 @@
 /** What a node reports: about itself and its pods, in its own name, and no more than the store can bear. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { eventBurst } from '../../../src/apiserver/event-rate.ts';
+import { eventBurst } from '../../../src/kube-apiserver/event-rate.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';
 import { container, core, inDefault, type NodeWorld, startNodeWorld } from './node-world.ts';
 

@@ -4,8 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
-import { nodeRestriction } from '../../../src/apiserver/admission/node-restriction.ts';
-import type { ServerContext } from '../../../src/apiserver/server-context.ts';
+import { nodeRestriction } from '../../../src/kube-apiserver/admission/node-restriction.ts';
+import type { KubeContext } from '../../../src/kube-apiserver/context.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';
 import { core, csrs, inDefault, merge, type NodeWorld, requestFor, startNodeWorld } from './node-world.ts';
 
@@ -268,9 +268,9 @@ describe('what a node says', () => {
         ...(operation === 'update' && { object: pod as unknown as KubeObject }),
       };
       const refusal = /node "n1" may only change pods that are bound to it/;
-      await assert.rejects(async () => nodeRestriction({} as ServerContext).validate?.(admission), refusal);
+      await assert.rejects(async () => nodeRestriction({} as KubeContext).validate?.(admission), refusal);
       const { user } = { user: { name: 'system:node:n2', groups: ['system:nodes'] } };
-      await nodeRestriction({} as ServerContext).validate?.({ ...admission, user });
+      await nodeRestriction({} as KubeContext).validate?.({ ...admission, user });
     }
   });
 

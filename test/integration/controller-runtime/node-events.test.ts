@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { type Event, eventResource } from '../../../src/api/core/v1/event.ts';
 import { nodeResource } from '../../../src/api/core/v1/node.ts';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
-import { eventBurst } from '../../../src/apiserver/event-rate.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createEventRecorder } from '../../../src/controller-runtime/event-recorder.ts';
+import { eventBurst } from '../../../src/kube-apiserver/event-rate.ts';
 import { admin, startTestServer } from '../../fixtures/api-server.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 

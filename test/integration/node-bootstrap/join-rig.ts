@@ -1,10 +1,10 @@
 /** A control plane over HTTPS that nodes join, with the controllers that approve and sign. */
 import assert from 'node:assert/strict';
 import { unionAuthenticator } from '../../../src/apiserver/authentication/authenticator.ts';
-import { bootstrapTokenAuthenticator } from '../../../src/apiserver/authentication/bootstrap-token.ts';
 import { clientCertificateAuthenticator } from '../../../src/apiserver/authentication/client-certificate.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { NodeApproval } from '../../../src/controllers/csr-approving-plan.ts';
+import { bootstrapTokenAuthenticator } from '../../../src/kube-apiserver/authentication/bootstrap-token.ts';
 import { authorityHash } from '../../../src/pki/credentials.ts';
 import type { Cache } from '../../../src/storage/cache.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';

@@ -3,17 +3,17 @@ import type { Equivalent } from '../equivalent.ts';
 export const apiserver: readonly Equivalent[] = [
   ...[
     {
-      file: 'src/apiserver/authorization/authorizer.ts',
+      file: 'src/kube-apiserver/authorization/self-review.ts',
       line: "request.type === 'resource' &&",
       change: "request.type === 'resource' && request.verb === 'create' → (request.verb === 'create')",
     },
     {
-      file: 'src/apiserver/authorization/node-bootstrapper.ts',
+      file: 'src/kube-apiserver/authorization/node-bootstrapper.ts',
       line: "request.type === 'resource' && asks(request.user) && mayRequest(request, requesterOf);",
       change: "request.type === 'resource' && asks(request.user) → (asks(request.user))",
     },
     {
-      file: 'src/apiserver/authorization/node-authorizer.ts',
+      file: 'src/kube-apiserver/authorization/node-authorizer.ts',
       line: "if (node === undefined || request.type !== 'resource') return false;",
       change: "node === undefined || request.type !== 'resource' → (node === undefined)",
     },
@@ -23,7 +23,7 @@ export const apiserver: readonly Equivalent[] = [
       'a request for a path has no group and no resource, so that it fits no rule; the types want the check',
   })),
   ...['parseIPv4(ip) ?? -1 → (parseIPv4(ip))', '1 → 2'].map((change) => ({
-    file: 'src/apiserver/registry/address-range.ts',
+    file: 'src/kube-apiserver/claims/address-range.ts',
     line: 'const position = (parseIPv4(ip) ?? -1) - range.first;',
     change,
     because: 'what is no address has the position NaN, or one below zero: neither is in the range',
@@ -38,19 +38,19 @@ export const apiserver: readonly Equivalent[] = [
       'nodePort && isTaken(portClaim(nodePort)) → (isTaken(portClaim(nodePort)))',
     ],
   ].map(([line = '', change = '']) => ({
-    file: 'src/apiserver/registry/service-claims.ts',
+    file: 'src/kube-apiserver/claims/service-claims.ts',
     line,
     change,
     because: 'there is no claim of an address or a port that is not there, so nobody can have it',
   })),
   {
-    file: 'src/apiserver/registry/service-claims.ts',
+    file: 'src/kube-apiserver/claims/service-claims.ts',
     line: 'if (needsIP(spec) && clusterIP && clusterIP !== previous?.clusterIP) {',
     change: 'needsIP(spec) && clusterIP → (needsIP(spec))',
     because: 'a Service that needs an address has been given one; the types do not know',
   },
   {
-    file: 'src/apiserver/registry/service-claims.ts',
+    file: 'src/kube-apiserver/claims/service-claims.ts',
     line: 'for (let step = 0; step < size; step++) {',
     change: 'step < size → step <= size',
     because: 'after the last comes the first again, which was busy',

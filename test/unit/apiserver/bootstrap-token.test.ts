@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Secret } from '../../../src/api/core/v1/secret.ts';
-import { bootstrapTokenAuthenticator } from '../../../src/apiserver/authentication/bootstrap-token.ts';
+import { bootstrapTokenAuthenticator } from '../../../src/kube-apiserver/authentication/bootstrap-token.ts';
 import type { Cache } from '../../../src/storage/cache.ts';
 import { merge } from '../../fixtures/kinds.ts';
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
+import type { Admission } from '../../../src/apiserver/admission/plugin.ts';
 import {
   addDefaultTolerations,
   defaultTolerationSeconds,
-} from '../../../src/apiserver/admission/default-toleration-seconds.ts';
-import type { Admission } from '../../../src/apiserver/admission/plugin.ts';
+} from '../../../src/kube-apiserver/admission/default-toleration-seconds.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';
 import { pod } from '../controllers/objects.ts';
 

@@ -256,10 +256,10 @@ const cases: readonly Case[] = [
 ];
 
 test('an object that nobody deleted is not gone, though nothing holds it; one with no word of grace is', () => {
-  assert.equal(isFullyFinalized(object('ConfigMap', {})), false);
-  assert.equal(isFullyFinalized(object('ConfigMap', { deletionTimestamp: at(0) })), true);
+  assert.equal(isFullyFinalized(maps, object('ConfigMap', {})), false);
+  assert.equal(isFullyFinalized(maps, object('ConfigMap', { deletionTimestamp: at(0) })), true);
   assert.equal(
-    isFullyFinalized(object('ConfigMap', { deletionTimestamp: at(0), finalizers: ['a/b'] })),
+    isFullyFinalized(maps, object('ConfigMap', { deletionTimestamp: at(0), finalizers: ['a/b'] })),
     false,
   );
 });
@@ -280,7 +280,7 @@ describe('markDeleted', () => {
         );
       } else if (given.apiVersion !== 'v1') assert.ok(!('status' in copy));
       if (result === 'keep') assert.deepEqual(copy, given);
-      assert.equal(isFullyFinalized(copy), result === 'remove');
+      assert.equal(isFullyFinalized(definition, copy), result === 'remove');
       // Deciding again changes nothing more.
       if (result !== 'remove') assert.equal(markDeleted(definition, copy, all, now).type, 'keep');
     });

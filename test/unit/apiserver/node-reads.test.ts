@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
-import { checkNodeMayRead } from '../../../src/apiserver/authorization/node-reads.ts';
 import type { RequestScope } from '../../../src/apiserver/request-scope.ts';
+import { checkNodeMayRead } from '../../../src/kube-apiserver/authorization/node-reads.ts';
 
 const scopeOf = (name: string, definition: unknown) =>
   ({ user: { name, groups: ['system:nodes'] }, definition }) as unknown as RequestScope;

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { fieldDocs } from '../../../config/build/field-docs.ts';
 import { deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
+import { kindFields } from '../../../src/api/registry.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import { createOpenApi } from '../../../src/apiserver/openapi.ts';
@@ -21,6 +22,7 @@ describe('the description of the API', () => {
     const definitions = [configMapResource, deploymentResource] as unknown as ResourceDefinition[];
     openapi = createOpenApi(new KindSet(definitions), {
       clock,
+      fields: kindFields,
       fieldDocs: () => {
         read++;
         return broken ? Promise.reject(new Error('no such file')) : fieldDocs();

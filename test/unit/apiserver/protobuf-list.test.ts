@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
+import { kubernetesMessages } from '../../../src/api/message-table.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { protobufList } from '../../../src/apiserver/negotiation/protobuf.ts';
 import type { RequestScope } from '../../../src/apiserver/request-scope.ts';
@@ -21,6 +22,7 @@ test('each turn of a list takes 64 KiB', async () => {
     form: { encoding: 'protobuf', type: 'object' },
     signal: new AbortController().signal,
     server: {
+      messages: kubernetesMessages,
       turns: {
         async next() {
           turns++;

@@ -1,6 +1,7 @@
 /** What `kubectl get` is given to print. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { persistentVolumeResource } from '../../../src/api/core/v1/persistent-volume.ts';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
 import { registry } from '../../../src/api/registry.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
@@ -128,11 +129,19 @@ describe('with each row comes', () => {
 });
 
 test('a row of what only looks like such a pod says nothing', () => {
-  const definition = { ...podResource, columns: [] } as unknown as ResourceDefinition;
-  const form = { definition, version: 'v1', include: 'None', now: 0 } as const;
-  const volume = { apiVersion: 'v1', kind: 'PersistentVolume', metadata: {}, status: { phase: 'Failed' } };
-  for (const object of [volume, { ...volume, kind: 'Pod', status: undefined }])
-    assert.equal(tableRow(form, object as unknown as KubeObject).conditions, undefined);
+  const [pod, volume] = [podResource, persistentVolumeResource].map((kind) => ({
+    ...kind,
+    columns: [],
+  })) as unknown as ResourceDefinition[];
+  const conditions = (definition: ResourceDefinition | undefined, status: object | undefined) => {
+    assert.ok(definition);
+    const object = { apiVersion: 'v1', kind: definition.kind, metadata: {}, status };
+    const form = { definition, version: 'v1', include: 'None', now: 0 } as const;
+    return tableRow(form, object as unknown as KubeObject).conditions;
+  };
+  assert.ok(conditions(pod, { phase: 'Failed' }));
+  assert.equal(conditions(volume, { phase: 'Failed' }), undefined);
+  assert.equal(conditions(pod, undefined), undefined);
 });
 
 test('every kind that is kept has the columns by which kubectl finds an object', () => {

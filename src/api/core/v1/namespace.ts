@@ -45,6 +45,10 @@ export const namespaceResource: ResourceDefinition<Namespace> = {
     setDefaults: ({ metadata }) => {
       if (metadata.name) metadata.labels = { ...metadata.labels, [namespaceNameLabel]: metadata.name };
     },
+    otherFinalizers: ({ spec }) => spec?.finalizers ?? [],
+    beginDeletion(namespace) {
+      namespace.status = { ...namespace.status, phase: 'Terminating' };
+    },
     prepareForCreate: (namespace) => {
       namespace.status = { phase: 'Active' };
       const finalizers = namespace.spec?.finalizers ?? [];

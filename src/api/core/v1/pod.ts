@@ -5,6 +5,7 @@ import { podColumns } from './pod-columns.ts';
 import { isPodTerminal } from './pod-conditions.ts';
 import { setPodDefaults } from './pod-defaults.ts';
 import { qosClassOf } from './pod-qos.ts';
+import { podRowConditions } from './pod-rows.ts';
 import { podRules } from './pod-rules.ts';
 import { validatePodSpec } from './pod-template-validation.ts';
 import { validatePodUpdate } from './pod-update.ts';
@@ -51,6 +52,7 @@ export const podResource: ResourceDefinition<Pod> = {
   },
   hasStatus: true,
   columns: podColumns,
+  rowConditions: podRowConditions,
   selectableFields: {
     'spec.nodeName': (pod) => pod.spec.nodeName ?? '',
     'spec.restartPolicy': (pod) => pod.spec.restartPolicy,

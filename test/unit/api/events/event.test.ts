@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { eventResource } from '../../../../src/api/core/v1/event.ts';
 import { eventsV1Resource } from '../../../../src/api/events/v1/event.ts';
+import { kubernetesMessages } from '../../../../src/api/message-table.ts';
 import { kindFields } from '../../../../src/api/registry.ts';
 import { convertObject } from '../../../../src/apimachinery/decode.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
@@ -240,7 +241,8 @@ test('a watch in the newer group has its words, made once for all watches', () =
     previous: undefined,
     frame,
   } as const;
-  const framing = () => createFraming(eventsV1Resource as never, { type: 'object' }, 'None', () => 0);
+  const framing = () =>
+    createFraming(eventsV1Resource as never, { type: 'object' }, 'None', () => 0, kubernetesMessages);
   const sent = framing().unchanged(event);
   const { type, object: shown } = JSON.parse(sent.toString());
   assert.deepEqual(
@@ -259,6 +261,7 @@ test('a watch in the newer group has its words, made once for all watches', () =
     { type: 'object', encoding: 'protobuf' },
     'None',
     () => 0,
+    kubernetesMessages,
   );
   assert.match(binary.unchanged(event).toString('latin1'), /events\.k8s\.io\/v1.*Event/s);
 });

@@ -7,12 +7,12 @@ import {
 } from '../../../../src/api/certificates/v1/certificate-signing-request.ts';
 import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
-import { certificateSigningRequests } from '../../../../src/apiserver/admission/certificate-signing-request.ts';
 import type { Admission } from '../../../../src/apiserver/admission/plugin.ts';
 import type { AccessRequest } from '../../../../src/apiserver/authorization/authorizer.ts';
-import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
 import type { UserInfo } from '../../../../src/apiserver/user.ts';
 import { rfc3339 } from '../../../../src/base/clock.ts';
+import { certificateSigningRequests } from '../../../../src/kube-apiserver/admission/certificate-signing-request.ts';
+import type { KubeContext } from '../../../../src/kube-apiserver/context.ts';
 
 const client = 'kubernetes.io/kube-apiserver-client';
 const kubeletClient = 'kubernetes.io/kube-apiserver-client-kubelet';
@@ -47,7 +47,7 @@ const serverThat = (allows: (access: Extract<AccessRequest, { type: 'resource' }
       asked.push(access);
       return access.type === 'resource' && allows(access);
     },
-  }) as unknown as ServerContext;
+  }) as unknown as KubeContext;
 
 async function admit(over: Partial<Admission>, allows: Parameters<typeof serverThat>[0] = () => false) {
   asked.length = 0;

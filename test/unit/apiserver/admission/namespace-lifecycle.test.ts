@@ -6,9 +6,9 @@ import { namespaceResource } from '../../../../src/api/core/v1/namespace.ts';
 import { nodeResource } from '../../../../src/api/core/v1/node.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import { admissionChain } from '../../../../src/apiserver/admission/admission.ts';
-import { namespaceLifecycle } from '../../../../src/apiserver/admission/namespace-lifecycle.ts';
 import type { Admission } from '../../../../src/apiserver/admission/plugin.ts';
 import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
+import { namespaceLifecycle } from '../../../../src/kube-apiserver/admission/namespace-lifecycle.ts';
 
 const namespace = (name: string, over: object = {}) => ({
   apiVersion: 'v1',

@@ -1,9 +1,9 @@
 /** Whose events a node may write: its own, about itself and about pods that are or were bound to it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { maxEventBytes, restrictEvent } from '../../../../src/apiserver/admission/node-events.ts';
 import type { Admission } from '../../../../src/apiserver/admission/plugin.ts';
 import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
+import { maxEventBytes, restrictEvent } from '../../../../src/kube-apiserver/admission/node-events.ts';
 import { merge } from '../../../fixtures/kinds.ts';
 import { pod } from '../../controllers/objects.ts';
 

@@ -9,9 +9,9 @@ import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import { admissionChain } from '../../../../src/apiserver/admission/admission.ts';
-import { nodeRestriction } from '../../../../src/apiserver/admission/node-restriction.ts';
 import type { Admission } from '../../../../src/apiserver/admission/plugin.ts';
-import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
+import { nodeRestriction } from '../../../../src/kube-apiserver/admission/node-restriction.ts';
+import type { KubeContext } from '../../../../src/kube-apiserver/context.ts';
 import { merge } from '../../../fixtures/kinds.ts';
 
 const user = { name: 'system:node:n1', groups: ['system:nodes'] };
@@ -39,7 +39,7 @@ const serverOf = ({ mayRegister = true, nodes = ['n1', 'n2'], stored = [] }: Wor
       get: async (key: string) =>
         stored.map((name) => `/registry/nodes/${name}`).includes(key) ? {} : undefined,
     },
-  }) as unknown as ServerContext;
+  }) as unknown as KubeContext;
 
 /** Why the write is refused; '' when it is not. */
 async function refusal(

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import type { Admission } from '../../../../src/apiserver/admission/plugin.ts';
-import { podReferences } from '../../../../src/apiserver/admission/pod-references.ts';
+import { podReferences } from '../../../../src/kube-apiserver/admission/pod-references.ts';
 
 const definition = podResource as unknown as ResourceDefinition;
 

@@ -5,11 +5,11 @@ import { podResource } from '../../../../src/api/core/v1/pod.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import type { Admission } from '../../../../src/apiserver/admission/plugin.ts';
+import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
 import {
   defaultAccountPatience,
   serviceAccounts,
-} from '../../../../src/apiserver/admission/service-account.ts';
-import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
+} from '../../../../src/kube-apiserver/admission/service-account.ts';
 import type { CacheWatch } from '../../../../src/storage/cache.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 

@@ -7,11 +7,11 @@ import {
   discoveryAuthorizer,
   mastersAuthorizer,
   refusal,
-  selfReviewAuthorizer,
   unionAuthorizer,
 } from '../../../../src/apiserver/authorization/authorizer.ts';
-import { bootstrapperAuthorizer } from '../../../../src/apiserver/authorization/node-bootstrapper.ts';
 import { nodeNameOf, systemUser } from '../../../../src/apiserver/user.ts';
+import { bootstrapperAuthorizer } from '../../../../src/kube-apiserver/authorization/node-bootstrapper.ts';
+import { selfReviewAuthorizer } from '../../../../src/kube-apiserver/authorization/self-review.ts';
 
 const bob = { name: 'bob', groups: ['system:authenticated'] };
 const path = (text: string, verb = 'get'): AccessRequest => ({ type: 'path', user: bob, verb, path: text });

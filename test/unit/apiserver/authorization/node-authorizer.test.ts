@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AccessRequest } from '../../../../src/apiserver/authorization/authorizer.ts';
-import { nodeAuthorizer } from '../../../../src/apiserver/authorization/node-authorizer.ts';
 import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
+import { nodeAuthorizer } from '../../../../src/kube-apiserver/authorization/node-authorizer.ts';
 import { container, pod } from '../../controllers/objects.ts';
 
 const needing = pod('web', {

@@ -8,10 +8,12 @@ import { registry } from '../../../../src/api/registry.ts';
 import { KindSet } from '../../../../src/apimachinery/kind-set.ts';
 import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
 import { createDiscovery } from '../../../../src/apiserver/discovery/discovery.ts';
+import { kubeBehavior } from '../../../fixtures/kind-behavior.ts';
 
 const ask = (path: string, accept = '', definitions: readonly ResourceDefinition[] = registry, etag = '') =>
   createDiscovery(
     new KindSet(definitions),
+    kubeBehavior,
     undefined,
   )(new Request(`https://m.example:6443${path}`, { headers: { accept, 'if-none-match': etag } }));
 const aggregated = (version: string) =>
@@ -313,6 +315,7 @@ describe('the form is', () => {
 test('an address that was given is told instead of the one that was asked', async () => {
   const answer = createDiscovery(
     new KindSet(registry),
+    kubeBehavior,
     '192.0.2.1:6443',
   )(new Request('https://m.example/api'));
   const { serverAddressByClientCIDRs } = await json<{ serverAddressByClientCIDRs: object[] }>(answer);

@@ -9,7 +9,7 @@ import {
   parseProxyName,
   podLocation,
   serviceLocation,
-} from '../../../../src/apiserver/proxy/location.ts';
+} from '../../../../src/kube-apiserver/proxy/location.ts';
 
 const code = (expected: number, message: RegExp) => (error: Error & { status?: { code: number } }) => {
   assert.equal(error.status?.code, expected);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HtmlRewriter } from '../../../../src/apiserver/proxy/rewrite-html.ts';
+import { HtmlRewriter } from '../../../../src/kube-apiserver/proxy/rewrite-html.ts';
 import { SeededRandom } from '../../../fixtures/seeded-random.ts';
 
 const change = (link: string) => (link.startsWith('/') ? `/P${link}` : link);

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Dns } from '../../../../src/api/minik8s/v1/dns.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
-import { dnsClaims } from '../../../../src/apiserver/registry/dns-claims.ts';
-import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
+import { dnsClaims } from '../../../../src/kube-apiserver/claims/dns-claims.ts';
 
 const dns = (host: string, ...paths: string[]) =>
   ({
@@ -13,7 +12,7 @@ const dns = (host: string, ...paths: string[]) =>
   }) as unknown as Dns;
 const claim = (path: string) => `/claims/dns-paths/${path}`;
 const plan = (object: Dns, old?: Dns, taken: readonly string[] = []) =>
-  dnsClaims.plan({} as ServerContext, object, old, new Set(taken));
+  dnsClaims.plan(object, old, new Set(taken));
 const taking = (...keys: string[]) => keys.map((key) => ({ key: claim(key), owner: 'u' }));
 
 test('a Dns takes its paths, and a change what is new', () => {

@@ -4,8 +4,8 @@ import { describe, test } from 'node:test';
 import type { Service } from '../../../../src/api/core/v1/service.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
-import { serviceClaims } from '../../../../src/apiserver/registry/service-claims.ts';
-import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
+import { serviceClaims } from '../../../../src/kube-apiserver/claims/service-claims.ts';
+import type { KubeContext } from '../../../../src/kube-apiserver/context.ts';
 
 const service = (spec: object, uid = 'u') =>
   ({
@@ -38,11 +38,11 @@ function serverOf({
       list: (prefix: string) =>
         prefix === '/registry/services/' ? others.map((object) => ({ object: object as KubeObject })) : [],
     },
-  } as unknown as ServerContext;
+  } as unknown as KubeContext;
 }
 
 function planned(object: Service, world: World = {}, old?: Service, taken: readonly string[] = []) {
-  const { acquire = [], release = [] } = serviceClaims.plan(serverOf(world), object, old, new Set(taken));
+  const { acquire = [], release = [] } = serviceClaims(serverOf(world)).plan(object, old, new Set(taken));
   assert.ok(acquire.every(({ owner }) => owner === object.metadata.uid));
   return { acquire: acquire.map(({ key }) => key), release: [...release] };
 }
@@ -188,8 +188,12 @@ describe('a change of a Service', () => {
   });
 
   test('gives back with the Service all that it holds', () => {
-    assert.deepEqual(serviceClaims.held(old).release, [ip('10.96.0.5'), port(30001), port(30002)]);
-    assert.deepEqual(serviceClaims.held(service({ clusterIP: 'None' })).release, []);
+    assert.deepEqual(serviceClaims(serverOf({})).held(old).release, [
+      ip('10.96.0.5'),
+      port(30001),
+      port(30002),
+    ]);
+    assert.deepEqual(serviceClaims(serverOf({})).held(service({ clusterIP: 'None' })).release, []);
   });
 });
 

@@ -1,7 +1,8 @@
 /** An API server whose node agents live in the test: they keep what they are asked, and answer as they are told. */
 
-import type { NodeConnection, UpgradedConnection } from '../../../../src/apiserver/server-context.ts';
+import type { UpgradedConnection } from '../../../../src/apiserver/server-context.ts';
 import type { UserInfo } from '../../../../src/apiserver/user.ts';
+import type { NodeConnection } from '../../../../src/kube-apiserver/node-connection.ts';
 import {
   admin,
   startTestServer,

@@ -1,6 +1,7 @@
 /** What a DELETE asks for, in its body or its query; what cannot be read deletes nothing. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { kubernetesMessages } from '../../../../src/api/message-table.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import type { RequestScope } from '../../../../src/apiserver/request-scope.ts';
 import { parseDeleteFields, readDeleteOptions } from '../../../../src/apiserver/verbs/delete-options.ts';
@@ -117,7 +118,7 @@ describe('DeleteOptions of a request', () => {
       }),
       query: new URLSearchParams(query),
       user: { name: 'admin', groups: [] },
-      server: { clock: new FakeClock() },
+      server: { clock: new FakeClock(), messages: kubernetesMessages },
     } as unknown as RequestScope);
 
   for (const [query, expected] of [

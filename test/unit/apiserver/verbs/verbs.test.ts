@@ -11,6 +11,7 @@ import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import { parseRequestInfo, type ResourceRequest } from '../../../../src/apiserver/request-info.ts';
 import { isDryRun, parseDryRun, type RequestScope } from '../../../../src/apiserver/request-scope.ts';
 import { formsOf, handlerOf, verbOf } from '../../../../src/apiserver/verbs/verbs.ts';
+import { kubeBehavior } from '../../../fixtures/kind-behavior.ts';
 
 const at = (path: string): ResourceRequest => {
   const info = parseRequestInfo(path);
@@ -55,7 +56,7 @@ describe('what serves', () => {
   const answer = (method: string, path: string) => {
     const info = at(path);
     try {
-      handlerOf(method, kinds[info.plural] as ResourceDefinition, info);
+      handlerOf(method, kinds[info.plural] as ResourceDefinition, info, kubeBehavior);
       return 'served';
     } catch (error) {
       assert.ok(error instanceof StatusError, String(error));
@@ -96,7 +97,8 @@ describe('what serves', () => {
 
   test('is told with the name that was asked for', () => {
     assert.throws(
-      () => handlerOf('GET', podResource as unknown as ResourceDefinition, at(`${pods}/x/none`)),
+      () =>
+        handlerOf('GET', podResource as unknown as ResourceDefinition, at(`${pods}/x/none`), kubeBehavior),
       (error) =>
         error instanceof StatusError &&
         error.status.details?.kind === 'pods/none' &&
@@ -108,7 +110,7 @@ describe('what serves', () => {
     const definition = deploymentResource as unknown as ResourceDefinition;
     const path = '/apis/apps/v1/namespaces/a/deployments/x/none';
     assert.throws(
-      () => handlerOf('GET', definition, at(path)),
+      () => handlerOf('GET', definition, at(path), kubeBehavior),
       (error) => error instanceof StatusError && error.status.details?.group === 'apps',
     );
   });
@@ -117,7 +119,7 @@ describe('what serves', () => {
     /** What a handler looks at first. */
     const firstOf = async (path: string) => {
       const info = at(path);
-      const handle = handlerOf('GET', kinds[info.plural] as ResourceDefinition, info);
+      const handle = handlerOf('GET', kinds[info.plural] as ResourceDefinition, info, kubeBehavior);
       const scope = new Proxy({} as RequestScope, {
         get(_, name) {
           throw new Error(String(name));
@@ -134,7 +136,7 @@ describe('what serves', () => {
   test('has tables where it answers with objects of its kind', () => {
     const forms = (path: string) => {
       const info = at(path);
-      return formsOf(kinds[info.plural] as ResourceDefinition, info);
+      return formsOf(kinds[info.plural] as ResourceDefinition, info, kubeBehavior);
     };
     for (const path of [pods, `${pods}/x`, `${pods}/x/status`, `${pods}/x/none`])
       assert.equal(forms(path), undefined, path);

@@ -1,0 +1,48 @@
+/**
+ * A pod that says nothing about nodes in trouble stays on one for a while (upstream's DefaultTolerationSeconds):
+ * long enough for a restart of the node, and no longer, since taint eviction moves it then.
+ */
+import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Toleration } from '../../api/core/v1/types.gen.ts';
+import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
+
+/** Seconds; at least 0, which is: not at all. */
+export interface DefaultTolerations {
+  /** On a node whose agent says that it is not ready. */
+  readonly notReadySeconds: number;
+  /** On a node without heartbeats. */
+  readonly unreachableSeconds: number;
+}
+
+/** Upstream's five minutes. */
+export const defaultTolerations: DefaultTolerations = { notReadySeconds: 300, unreachableSeconds: 300 };
+
+export const defaultTolerationSeconds = (defaults: DefaultTolerations): AdmissionPlugin => ({
+  name: 'DefaultTolerationSeconds',
+  mutate({ definition, subresource, object }) {
+    if (definition.group !== '' || definition.plural !== 'pods' || subresource !== '') return;
+    if (object) addDefaultTolerations(object as Pod, defaults);
+  },
+});
+
+/** Mutates the pod. A toleration of its own, for whatever time, stands in for the default. */
+export function addDefaultTolerations({ spec }: Pod, defaults: DefaultTolerations): void {
+  const missing = [
+    { key: 'node.kubernetes.io/not-ready', tolerationSeconds: defaults.notReadySeconds },
+    { key: 'node.kubernetes.io/unreachable', tolerationSeconds: defaults.unreachableSeconds },
+  ].filter(({ key }) => !spec.tolerations?.some((toleration) => toleratesEviction(toleration, key)));
+  spec.tolerations = [
+    ...(spec.tolerations ?? []),
+    ...missing.map(
+      ({ key, tolerationSeconds }): Toleration => ({
+        key,
+        operator: 'Exists',
+        effect: 'NoExecute',
+        tolerationSeconds,
+      }),
+    ),
+  ];
+}
+
+const toleratesEviction = (toleration: Toleration, key: string) =>
+  (!toleration.key || toleration.key === key) && (!toleration.effect || toleration.effect === 'NoExecute');

@@ -1,0 +1,218 @@
+/**
+ * What a node agent may say in a body (upstream's plugin NodeRestriction, and less): which objects it may address by
+ * URL the authorizer decides. Nothing here rests on what the node can make true itself
+ * (docs/decisions/0020-what-nodes-may-say.md).
+ */
+
+import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
+import { eventResource } from '../../api/core/v1/event.ts';
+import { type Node, nodeResource, type Taint } from '../../api/core/v1/node.ts';
+import { nodeHostnames } from '../../api/core/v1/node-addresses.ts';
+import { podCIDRAnnotation } from '../../api/core/v1/node-annotations.ts';
+import { mayLabelItself } from '../../api/core/v1/node-labels.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { deepEqual } from '../../apimachinery/equality.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { type ResourceRef, storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
+import { newForbidden } from '../../apimachinery/status-error.ts';
+import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
+import { findObject } from '../../apiserver/stored-object.ts';
+import { nodeNameOf } from '../../apiserver/user.ts';
+import type { KubeContext } from '../context.ts';
+import { restrictEvent } from './node-events.ts';
+
+/** Why the request is refused; undefined when it is allowed. */
+type Restriction = (
+  server: NodeRestrictionParts,
+  node: string,
+  admission: Admission,
+) => string | undefined | Promise<string | undefined>;
+
+const kindOf = ({ group, plural }: Pick<ResourceRef, 'group' | 'plural'>) => `${group}/${plural}`;
+
+const restrictions = new Map<string, Restriction>([
+  [kindOf(nodeResource), restrictNode],
+  [kindOf(leaseResource), restrictLease],
+  [kindOf(podResource), restrictPod],
+  [kindOf(eventResource), restrictEvent],
+]);
+
+/** What is read to decide. */
+export type NodeRestrictionParts = Pick<
+  KubeContext,
+  'cache' | 'clock' | 'latest' | 'mayRegister' | 'podRangeProblem' | 'store'
+>;
+
+export const nodeRestriction = (server: NodeRestrictionParts): AdmissionPlugin => ({
+  name: 'NodeRestriction',
+  mutate({ definition, object, old, user }) {
+    if (object && nodeNameOf(user) !== undefined && kindOf(definition) === kindOf(nodeResource))
+      keepPhase(object as Node, old as Node | undefined);
+  },
+  validate: (admission) => restrict(server, admission),
+});
+
+async function restrict(server: NodeRestrictionParts, admission: Admission): Promise<void> {
+  const { definition, name, user } = admission;
+  const node = nodeNameOf(user);
+  if (node === undefined) return;
+  const why =
+    tooLarge(definition, admission.object) ??
+    changedMetadata(node, admission) ??
+    (await restrictions.get(kindOf(definition))?.(server, node, admission));
+  if (why) throw newForbidden(definition, name, why);
+}
+
+const refused = (node: string, what: string) =>
+  `node ${JSON.stringify(node)} is not allowed to modify ${what}`;
+
+/** Bytes of JSON. A Lease has some hundreds, a Node with the fifty images it tells twenty thousand. */
+const mostBytes = new Map([
+  [kindOf(leaseResource), 4 * 1024],
+  [kindOf(nodeResource), 256 * 1024],
+]);
+
+/** Each write is kept for minutes, and what all keep is bounded: a node gets no more of it than it needs. */
+function tooLarge(definition: ResourceRef, object: KubeObject | undefined): string | undefined {
+  const most = mostBytes.get(kindOf(definition));
+  const found = most !== undefined && object ? Buffer.byteLength(JSON.stringify(object)) : 0;
+  if (most === undefined || found <= most) return undefined;
+  return `it has ${found} bytes; a ${definition.kind} that a node writes may have at most ${most}`;
+}
+
+/** An absent list and an empty one are the same. */
+const same = (a: object | undefined, b: object | undefined) => deepEqual(a ?? [], b ?? []);
+
+/** Nodes may not change finalizers and owners; but the Lease of a node may be owned by its Node. */
+function changedMetadata(node: string, { definition, object, old }: Admission): string | undefined {
+  if (!object) return undefined;
+  const [next, before] = [object.metadata, old?.metadata];
+  if (!same(next.finalizers, before?.finalizers)) return refused(node, 'finalizers');
+  const isLease = kindOf(definition) === kindOf(leaseResource);
+  if (isLease || same(next.ownerReferences, before?.ownerReferences)) return undefined;
+  return refused(node, 'ownerReferences');
+}
+
+function otherName(node: string, operation: Admission['operation'], name: string): string | undefined {
+  return operation === 'create' && name !== node
+    ? `node ${JSON.stringify(node)} is not allowed to create it`
+    : undefined;
+}
+
+function restrictLease(
+  _server: NodeRestrictionParts,
+  node: string,
+  { operation, name, object }: Admission,
+): string | undefined {
+  const owners = (object as Lease | undefined)?.metadata.ownerReferences ?? [];
+  const foreign = owners.some(
+    (owner) => owner.apiVersion !== 'v1' || owner.kind !== nodeResource.kind || owner.name !== node,
+  );
+  return otherName(node, operation, name) ?? (foreign ? refused(node, 'ownerReferences') : undefined);
+}
+
+async function restrictNode(
+  server: NodeRestrictionParts,
+  node: string,
+  { operation, name, object, old }: Admission,
+): Promise<string | undefined> {
+  const [next, before] = [object as Node | undefined, old as Node | undefined];
+  if (!next) return undefined;
+  const foreign = otherName(node, operation, name);
+  if (foreign) return foreign;
+  if (operation === 'create' && !server.mayRegister(node) && !(await isThere(server, name))) {
+    return `nodes need the approval of an administrator here: run minik8s ctl add node ${node}`;
+  }
+  const what = changedByItself(next, before);
+  if (what !== undefined) return refused(node, what);
+  const foreignName = await nameOfAnother(server, node, next);
+  if (foreignName !== undefined)
+    return refused(node, `its addresses to ${foreignName}, the name of another node`);
+  return claimsRange(next, before) ? server.podRangeProblem(next, otherNodes(server, name)) : undefined;
+}
+
+/** The name of another Node that this node claims among its own host names. */
+async function nameOfAnother(
+  server: NodeRestrictionParts,
+  node: string,
+  { status }: Node,
+): Promise<string | undefined> {
+  for (const name of new Set(nodeHostnames(status?.addresses ?? []))) {
+    if (name !== node && (await findObject(server, nodeResource, '', name))) return name;
+  }
+  return undefined;
+}
+
+/** The first protected part of the Node that this write would change. */
+function changedByItself(next: Node, before: Node | undefined): string | undefined {
+  const label = changedLabels(next, before).find((key) => !mayLabelItself(key));
+  if (label !== undefined) return `the label ${label}`;
+  const range = next.metadata.annotations?.[podCIDRAnnotation];
+  const previous = before?.metadata.annotations?.[podCIDRAnnotation];
+  if (range !== undefined && range !== next.spec.podCIDR && range !== previous) {
+    return `the annotation ${podCIDRAnnotation} to anything but its podCIDR`;
+  }
+  if (!before) return undefined;
+  // A Node with nodeInfo counts as registered, so nodeInfo must not be removed.
+  if (before.status?.nodeInfo && !next.status?.nodeInfo) return 'status.nodeInfo to nothing';
+  if (!mayTaint(next, before)) return 'taints';
+  return same(unclaimed(next), unclaimed(before)) ? undefined : 'its specification';
+}
+
+/** A node may add its configured taints to a Node that was created for it; it may never remove one. */
+function mayTaint({ spec }: Node, before: Node): boolean {
+  const [next, old] = [spec.taints ?? [], before.spec.taints ?? []];
+  if (before.status?.nodeInfo) return same(next, old);
+  const isThere = (taint: Taint) => next.some((one) => deepEqual(one, taint));
+  return old.every(isThere);
+}
+
+/** A node may set its first pod range itself; validation keeps it from changing the range later. */
+const claimsRange = (next: Node, before: Node | undefined) =>
+  !same(rangesOf(next), before && rangesOf(before));
+const rangesOf = ({ spec: { podCIDR, podCIDRs } }: Node) => podCIDRs ?? (podCIDR ? [podCIDR] : []);
+
+const otherNodes = ({ cache }: NodeRestrictionParts, name: string) =>
+  cache
+    .list(storagePrefix(nodeResource))
+    .map(({ object }) => object as Node)
+    .filter(({ metadata }) => metadata.name !== name);
+
+/** Reads the store: a Node deleted a moment ago must not be created again because the cache is behind. */
+const isThere = async ({ store }: NodeRestrictionParts, name: string) =>
+  (await store.get(storageKey(nodeResource, '', name))) !== undefined;
+
+/** The phase says whether the machine was approved. A status computed from an older Node may have the old phase. */
+function keepPhase(next: Node, before: Node | undefined): void {
+  const phase = before?.status?.phase;
+  if (phase !== undefined) next.status = { ...next.status, phase };
+  else if (next.status) delete next.status.phase;
+}
+
+function changedLabels({ metadata }: KubeObject, before: KubeObject | undefined): string[] {
+  const [labels, old] = [metadata.labels ?? {}, before?.metadata.labels ?? {}];
+  return Object.keys({ ...labels, ...old }).filter((key) => labels[key] !== old[key]);
+}
+
+function unclaimed({ spec: { podCIDR: _, podCIDRs: __, taints: ___, ...rest } }: Node) {
+  return rest;
+}
+
+/**
+ * The pod that is written to or deleted must itself be the node's: the one that was looked at to authorize the request
+ * may have gone, and another may have its name.
+ */
+function restrictPod(
+  _server: NodeRestrictionParts,
+  node: string,
+  { subresource, object, old }: Admission,
+): string | undefined {
+  if (!old) return undefined;
+  if ((old as Pod).spec.nodeName !== node)
+    return `node ${JSON.stringify(node)} may only change pods that are bound to it`;
+  if (subresource !== 'status' || !object) return undefined;
+  const changed = (['labels', 'annotations'] as const).find(
+    (field) => !deepEqual(object.metadata[field] ?? {}, old.metadata[field] ?? {}),
+  );
+  return changed && `node ${JSON.stringify(node)} cannot update ${changed} through pod status`;
+}

@@ -1,0 +1,19 @@
+/** The admission plugins of Kubernetes' own kinds, in order. */
+
+import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
+import type { KubeContext } from '../context.ts';
+import { certificateSigningRequests } from './certificate-signing-request.ts';
+import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
+import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { nodeRestriction } from './node-restriction.ts';
+import { podReferences } from './pod-references.ts';
+import { serviceAccounts } from './service-account.ts';
+
+export const admissionPlugins = (server: KubeContext): readonly AdmissionPlugin[] => [
+  namespaceLifecycle(server),
+  nodeRestriction(server),
+  defaultTolerationSeconds(server.defaultTolerations),
+  serviceAccounts(server),
+  podReferences,
+  certificateSigningRequests(server),
+];

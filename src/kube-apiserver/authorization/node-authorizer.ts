@@ -1,0 +1,154 @@
+/**
+ * What a node agent (`system:node:NAME` in system:nodes) may do: read what runs its pods and routes to all others,
+ * write its own Node, its own Lease, the status of pods bound to it, and events. As upstream's node authorizer it
+ * reads a Secret or ConfigMap only while a pod that needs it is bound to the node. What a body may say is
+ * admission's business (admission/node-restriction.ts); certificates are node-bootstrapper.ts's.
+ *
+ * A certificate outlives the Node it is for: the machine may have been taken out. So what is not its own it reads only
+ * while its Node is there and not Pending; without one it can register, wait to be let in, and end the pods it has.
+ * Two Services it always sees: by them a machine tells, before it registers, that it was set up for another cluster.
+ */
+import { nodeResource } from '../../api/core/v1/node.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { podReferences } from '../../api/core/v1/pod-references.ts';
+import { apiService, dnsService } from '../../api/core/v1/system-objects.ts';
+import { requiredFieldValue } from '../../apimachinery/field-selector.ts';
+import { storagePrefix } from '../../apimachinery/resource-definition.ts';
+import type { AccessRequest, Authorizer, Verb } from '../../apiserver/authorization/authorizer.ts';
+import { waitForNow } from '../../apiserver/freshness.ts';
+import type { ServerContext } from '../../apiserver/server-context.ts';
+import { findObject } from '../../apiserver/stored-object.ts';
+import { nodeNameOf } from '../../apiserver/user.ts';
+
+type ResourceAccess = Extract<AccessRequest, { type: 'resource' }>;
+
+type Condition =
+  | 'always'
+  | 'cluster service'
+  | 'own name'
+  | 'own lease'
+  | 'own pods'
+  | 'bound pod'
+  | 'needed here';
+
+interface NodeRule {
+  readonly group: string;
+  readonly resources: readonly string[];
+  readonly verbs: readonly Verb[];
+  readonly when: Condition;
+}
+
+const read: readonly Verb[] = ['get', 'list', 'watch'];
+
+const rules: readonly NodeRule[] = [
+  { group: '', resources: ['pods'], verbs: ['list', 'watch'], when: 'own pods' },
+  { group: '', resources: ['pods'], verbs: ['get', 'delete'], when: 'bound pod' },
+  { group: '', resources: ['pods/status'], verbs: ['update', 'patch'], when: 'bound pod' },
+  { group: '', resources: ['pods/eviction'], verbs: ['create'], when: 'bound pod' },
+  { group: '', resources: ['nodes'], verbs: ['create'], when: 'always' },
+  { group: '', resources: ['nodes'], verbs: read, when: 'own name' },
+  { group: '', resources: ['nodes', 'nodes/status'], verbs: ['update', 'patch'], when: 'own name' },
+  { group: '', resources: ['events'], verbs: ['create', 'update', 'patch'], when: 'always' },
+  { group: '', resources: ['services'], verbs: ['get'], when: 'cluster service' },
+];
+
+/** These rules apply while the Node exists. */
+const memberRules: readonly NodeRule[] = [
+  { group: '', resources: ['services', 'nodes', 'namespaces'], verbs: read, when: 'always' },
+  { group: 'discovery.k8s.io', resources: ['endpointslices'], verbs: read, when: 'always' },
+  { group: 'minik8s.io', resources: ['dnses'], verbs: read, when: 'always' },
+  { group: '', resources: ['secrets', 'configmaps'], verbs: ['get'], when: 'needed here' },
+  {
+    group: 'coordination.k8s.io',
+    resources: ['leases'],
+    verbs: ['get', 'create', 'update', 'patch', 'delete'],
+    when: 'own lease',
+  },
+];
+
+export function nodeAuthorizer(server: ServerContext): Authorizer {
+  return async (request) => {
+    const node = nodeNameOf(request.user);
+    if (node === undefined || request.type !== 'resource') return false;
+    if (await anyAllows(rules, server, request, node)) return true;
+    return (await anyAllows(memberRules, server, request, node)) && isMember(server, node);
+  };
+}
+
+async function anyAllows(
+  table: readonly NodeRule[],
+  server: ServerContext,
+  request: ResourceAccess,
+  node: string,
+): Promise<boolean> {
+  for (const rule of table) {
+    const matches =
+      rule.group === request.group &&
+      rule.resources.includes(request.resource) &&
+      rule.verbs.some((verb) => verb === request.verb);
+    if (matches && (await holds(rule.when, server, request, node))) return true;
+  }
+  return false;
+}
+
+async function isMember(server: ServerContext, name: string): Promise<boolean> {
+  const node = await findObject(server, nodeResource, '', name);
+  return node !== undefined && node.status?.phase !== 'Pending';
+}
+
+function holds(
+  condition: Condition,
+  server: ServerContext,
+  request: ResourceAccess,
+  node: string,
+): boolean | Promise<boolean> {
+  const { namespace, name, verb, fieldSelector = [] } = request;
+  switch (condition) {
+    case 'always':
+      return true;
+    case 'cluster service':
+      return [apiService, dnsService].some((own) => own.namespace === namespace && own.name === name);
+    case 'own name':
+      return name === node;
+    case 'own lease':
+      return namespace === 'kube-node-lease' && (name === node || (verb === 'create' && name === ''));
+    case 'own pods':
+      return requiredFieldValue(fieldSelector, 'spec.nodeName') === node;
+    case 'bound pod':
+      return isBound(server, request, node);
+    case 'needed here':
+      return isNeeded(server, request, node);
+  }
+}
+
+/** A deleted pod is answered with 404, which tells the agent more than 403. */
+async function isBound(
+  server: ServerContext,
+  { namespace, name }: ResourceAccess,
+  node: string,
+): Promise<boolean> {
+  // An access review may leave the name out: that asks about every pod.
+  if (name === '') return false;
+  const pod = await findObject(server, podResource, namespace, name);
+  return pod === undefined || pod.spec.nodeName === node;
+}
+
+/** Another master may have bound the pod a moment ago: the cache catches up before this refuses. */
+async function isNeeded(server: ServerContext, request: ResourceAccess, node: string): Promise<boolean> {
+  if (needs(server, request, node)) return true;
+  await waitForNow(server, new AbortController());
+  return needs(server, request, node);
+}
+
+function needs(
+  { cache }: ServerContext,
+  { resource, namespace, name }: ResourceAccess,
+  node: string,
+): boolean {
+  return cache.list(storagePrefix(podResource, namespace)).some(({ object }) => {
+    const pod = object as Pod;
+    if (pod.spec.nodeName !== node) return false;
+    const { secrets, configMaps } = podReferences(pod);
+    return (resource === 'secrets' ? secrets : configMaps).has(name);
+  });
+}

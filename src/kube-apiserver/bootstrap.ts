@@ -1,0 +1,73 @@
+/**
+ * Makes what every cluster has from the beginning, before anybody is served. Idempotent: what is there already stays as it
+ * is until controllers/system-objects.ts looks at it. The endpoints of the API's Service are the masters' own business
+ * (controllers/masters.ts).
+ */
+import { namespaceResource } from '../api/core/v1/namespace.ts';
+import { serviceResource } from '../api/core/v1/service.ts';
+import {
+  apiService,
+  dnsService,
+  type SystemObjects,
+  type SystemPlaces,
+} from '../api/core/v1/system-objects.ts';
+import type { Draft, KubeObject } from '../apimachinery/meta.ts';
+import { apiVersionOf, type ResourceRef } from '../apimachinery/resource-definition.ts';
+import { StatusError } from '../apimachinery/status-error.ts';
+import { systemUser, type UserInfo } from '../apiserver/user.ts';
+import { addressAt, parseRange } from './claims/address-range.ts';
+
+/** The part of the API server that this needs. */
+export interface BootstrapTarget {
+  handlerFor(user: UserInfo): (request: Request) => Promise<Response>;
+}
+
+type Handle = (request: Request) => Promise<Response>;
+
+/** The first address of the range is the API's, as certificates and clients in pods expect. */
+export const apiServiceIP = (serviceCIDR: string) => addressAt(parseRange(serviceCIDR), 0);
+
+/** The tenth address of the range is cluster DNS's, unless it is set otherwise. */
+export const clusterDnsIP = (serviceCIDR: string) => addressAt(parseRange(serviceCIDR), 9);
+
+/** The default addresses of the API and of cluster DNS. */
+export const defaultPlaces = (serviceCIDR: string, apiPort: number): SystemPlaces => ({
+  apiAddress: apiServiceIP(serviceCIDR),
+  apiPort,
+  dnsAddress: clusterDnsIP(serviceCIDR),
+  dnsDomain: 'cluster.local',
+});
+
+/** Rejects with the StatusError of the first object that cannot be made. */
+export async function bootstrapObjects(
+  server: BootstrapTarget,
+  { namespaces, api, dns }: SystemObjects,
+): Promise<void> {
+  const handle = server.handlerFor(systemUser('apiserver'));
+  for (const namespace of namespaces) await ensure(handle, namespaceResource, '', namespace);
+  await ensure(handle, serviceResource, apiService.namespace, api);
+  await ensure(handle, serviceResource, dnsService.namespace, dns);
+}
+
+async function ensure<T extends KubeObject>(
+  handle: Handle,
+  ref: ResourceRef<T>,
+  namespace: string,
+  object: Draft<T>,
+): Promise<void> {
+  const version = ref.group ? `apis/${apiVersionOf(ref)}` : `api/${ref.version}`;
+  const collection = `http://apiserver/${version}${namespace && `/namespaces/${namespace}`}/${ref.plural}`;
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify(object);
+  const created = await handle(new Request(collection, { method: 'POST', headers, body }));
+  if (!created.ok && created.status !== 409) throw await failureOf(created);
+  await discard(created);
+}
+
+async function discard(response: Response): Promise<void> {
+  await response.body?.cancel();
+}
+
+async function failureOf(response: Response): Promise<StatusError> {
+  return new StatusError((await response.json()) as StatusError['status']);
+}

@@ -1,0 +1,180 @@
+/**
+ * Cluster IPs and node ports of Services. Each is a claim in the store, owned by the Service's uid, so two
+ * servers can never give out the same one. Candidates come from a random start and then in order.
+ */
+import { type Service, serviceResource } from '../../api/core/v1/service.ts';
+import { hasNodePorts } from '../../api/core/v1/service-defaults.ts';
+import { invalidCause } from '../../apimachinery/field-error.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { storagePrefix } from '../../apimachinery/resource-definition.ts';
+import { newInternalError, newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
+import type { ClaimPlanner } from '../../apiserver/registry/claim-planner.ts';
+import type { Claims } from '../../storage/store.ts';
+import type { KubeContext } from '../context.ts';
+import { type AddressRange, addressAt, parseRange, positionIn } from './address-range.ts';
+
+type ServiceSpec = Service['spec'];
+
+const ipClaim = (ip: string) => `/claims/cluster-ips/${ip}`;
+const portClaim = (port: number) => `/claims/node-ports/${port}`;
+
+const needsIP = (spec: ServiceSpec) => spec.type !== 'ExternalName' && spec.clusterIP !== 'None';
+
+const invalid = (service: Service, causes: StatusCause[]) =>
+  newInvalid(serviceResource, service.metadata.name, causes);
+
+/** The claims a stored Service holds. */
+function claimsOf(spec: ServiceSpec | undefined): Set<string> {
+  const held = new Set<string>();
+  if (!spec) return held;
+  if (spec.clusterIP && needsIP(spec)) held.add(ipClaim(spec.clusterIP));
+  for (const { nodePort } of spec.ports ?? []) if (nodePort) held.add(portClaim(nodePort));
+  return held;
+}
+
+/** What is read to allocate. */
+type Parts = Pick<KubeContext, 'cache' | 'nodePorts' | 'random' | 'serviceCIDR'>;
+
+export const serviceClaims = (server: Parts): ClaimPlanner => ({
+  plan(object, old, taken) {
+    const service = object as Service;
+    const previous = (old as Service | undefined)?.spec;
+    const { spec } = service;
+    refuseTaken(service, taken, claimsOf(previous));
+    if (needsIP(spec) && !spec.clusterIP) {
+      spec.clusterIP = allocateIP(server, service, taken);
+      spec.clusterIPs = [spec.clusterIP];
+    }
+    if (hasNodePorts(spec)) allocateNodePorts(server, service, taken);
+    checkRanges(server, service, previous);
+    return difference(claimsOf(spec), claimsOf(previous), service.metadata.uid);
+  },
+  held: (object) => ({ release: [...claimsOf((object as Service).spec)] }),
+});
+
+function difference(now: ReadonlySet<string>, before: ReadonlySet<string>, owner: string): Claims {
+  return {
+    acquire: [...now].filter((key) => !before.has(key)).map((key) => ({ key, owner })),
+    release: [...before].filter((key) => !now.has(key)),
+  };
+}
+
+/** A name the user insists on and another Service has. */
+function refuseTaken(service: Service, taken: ReadonlySet<string>, own: ReadonlySet<string>): void {
+  const { clusterIP, ports = [] } = service.spec;
+  const isTaken = (claim: string) => taken.has(claim) && !own.has(claim);
+  const causes: StatusCause[] = [];
+  if (clusterIP && isTaken(ipClaim(clusterIP))) {
+    causes.push(
+      invalidCause(
+        'spec.clusterIPs',
+        [clusterIP],
+        `failed to allocate IP ${clusterIP}: provided IP is already allocated`,
+      ),
+    );
+  }
+  for (const [index, { nodePort }] of ports.entries()) {
+    if (nodePort && isTaken(portClaim(nodePort))) {
+      causes.push(
+        invalidCause(`spec.ports[${index}].nodePort`, nodePort, 'provided port is already allocated'),
+      );
+    }
+  }
+  if (causes.length > 0) throw invalid(service, causes);
+}
+
+function checkRanges(server: Parts, service: Service, previous: ServiceSpec | undefined): void {
+  const { spec } = service;
+  const causes: StatusCause[] = [];
+  const { clusterIP } = spec;
+  if (needsIP(spec) && clusterIP && clusterIP !== previous?.clusterIP) {
+    const inside = positionIn(parseRange(server.serviceCIDR), clusterIP) !== undefined;
+    if (!inside) {
+      causes.push(
+        invalidCause(
+          'spec.clusterIPs',
+          [clusterIP],
+          `failed to allocate IP ${clusterIP}: the provided IP is not in the valid range. The range of valid IPs is ${server.serviceCIDR}`,
+        ),
+      );
+    }
+  }
+  const [first, last] = server.nodePorts;
+  // What it has had from another range it keeps.
+  const own = claimsOf(previous);
+  for (const [index, { nodePort }] of (spec.ports ?? []).entries()) {
+    if (nodePort && (nodePort < first || nodePort > last) && !own.has(portClaim(nodePort))) {
+      causes.push(
+        invalidCause(
+          `spec.ports[${index}].nodePort`,
+          nodePort,
+          `provided port is not in the valid range. The range of valid ports is ${first}-${last}`,
+        ),
+      );
+    }
+  }
+  if (causes.length > 0) throw invalid(service, causes);
+}
+
+/**
+ * What not to try: `taken`, and after a first refusal what all Services in the cache hold. Usually the first try
+ * is free, and reading every Service for it would be wasted; the cache is a good guess, never the last word.
+ */
+function busyClaims(server: Parts, taken: ReadonlySet<string>): Set<string> {
+  const known = new Set(taken);
+  if (taken.size === 0) return known;
+  for (const { object } of server.cache.list(storagePrefix(serviceResource))) {
+    for (const claim of claimsOf((object as KubeObject as Service).spec)) known.add(claim);
+  }
+  return known;
+}
+
+/** The first candidate from a random start whose claim is free; undefined when the range is used up, or has nothing. */
+function firstFree(
+  server: Parts,
+  size: number,
+  claimAt: (position: number) => string,
+  busy: ReadonlySet<string>,
+): number | undefined {
+  const start = Math.floor(server.random.next() * size);
+  for (let step = 0; step < size; step++) {
+    const position = (start + step) % size;
+    if (!busy.has(claimAt(position))) return position;
+  }
+  return undefined;
+}
+
+function allocateIP(server: Parts, service: Service, taken: ReadonlySet<string>): string {
+  const range = parseRange(server.serviceCIDR);
+  // The low addresses are left to those who choose one, such as the cluster DNS (KEP-3070).
+  const reserved = Math.min(256, Math.max(16, Math.floor(range.size / 16)));
+  const busy = busyClaims(server, taken);
+  const dynamic = range.size - reserved;
+  const at = (offset: number) => (position: number) => ipClaim(addressAt(range, offset + position));
+  const high = firstFree(server, dynamic, at(reserved), busy);
+  if (high !== undefined) return addressAt(range, reserved + high);
+  const low = firstFree(server, Math.min(reserved, range.size), at(0), busy);
+  if (low !== undefined) return addressAt(range, low);
+  throw newInternalError(
+    `failed to allocate a serviceIP for ${service.metadata.namespace}/${service.metadata.name}: ${rangeFull(range)}`,
+  );
+}
+
+const rangeFull = (range: AddressRange) => `all ${range.size} addresses are in use; delete a Service`;
+
+function allocateNodePorts(server: Parts, service: Service, taken: ReadonlySet<string>): void {
+  const ports = service.spec.ports ?? [];
+  const [first, last] = server.nodePorts;
+  const busy = busyClaims(server, taken).union(claimsOf(service.spec));
+  for (const port of ports) {
+    if (port.nodePort) continue;
+    const position = firstFree(server, last - first + 1, (p) => portClaim(first + p), busy);
+    if (position === undefined) {
+      throw newInternalError(
+        `failed to allocate a nodePort: all ports ${first}-${last} are in use; delete a Service of type NodePort`,
+      );
+    }
+    port.nodePort = first + position;
+    busy.add(portClaim(port.nodePort));
+  }
+}

@@ -1,0 +1,22 @@
+/** What the parts of Kubernetes' own API server are built from, beside what the engine has. */
+import type { Node } from '../api/core/v1/node.ts';
+import type { ServerContext } from '../apiserver/server-context.ts';
+import type { ReadCertificateRequest } from '../base/certificate-request.ts';
+import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
+import type { NodeConnection } from './node-connection.ts';
+
+/** Why a node may not take its `spec.podCIDR` by itself, beside those other nodes; undefined when it may. */
+export type PodRangeProblem = (node: Node, others: readonly Node[]) => string | undefined;
+
+export interface KubeContext extends ServerContext {
+  readonly serviceCIDR: string;
+  /** First and last node port. */
+  readonly nodePorts: readonly [number, number];
+  readonly defaultTolerations: DefaultTolerations;
+  readonly nodeConnection: NodeConnection | undefined;
+  /** There are rules besides those that the server has by itself. */
+  readonly hasOtherRules: boolean;
+  readonly readCertificateRequest: ReadCertificateRequest;
+  readonly mayRegister: (node: string) => boolean;
+  readonly podRangeProblem: PodRangeProblem;
+}

@@ -1,0 +1,87 @@
+/**
+ * Kubernetes' own API server: the engine (apiserver/) with what Kubernetes' kinds do, who may do what with them, and what
+ * admission makes of them.
+ */
+import { certificateSigningRequestResource } from '../api/certificates/v1/certificate-signing-request.ts';
+import { remoteAddressKey } from '../api/certificates/v1/conditions.ts';
+import { kubernetesMessages } from '../api/message-table.ts';
+import { kindFields } from '../api/registry.ts';
+import { type ApiServer, createApiServer } from '../apiserver/app.ts';
+import type { KindBehavior } from '../apiserver/kind-behavior.ts';
+import type { ServerParts } from '../apiserver/options.ts';
+import type { ClaimPlanner } from '../apiserver/registry/claim-planner.ts';
+import { findObject } from '../apiserver/stored-object.ts';
+import { defaultTolerations } from './admission/default-toleration-seconds.ts';
+import { admissionPlugins } from './admission/plugins.ts';
+import { nodeAuthorizer } from './authorization/node-authorizer.ts';
+import { bootstrapperAuthorizer, type RequesterLookup } from './authorization/node-bootstrapper.ts';
+import { checkNodeMayRead } from './authorization/node-reads.ts';
+import { selfReviewAuthorizer } from './authorization/self-review.ts';
+import { dnsClaims } from './claims/dns-claims.ts';
+import { serviceClaims } from './claims/service-claims.ts';
+import type { KubeContext } from './context.ts';
+import { answerCustomResources } from './custom-resources.ts';
+import { limitEvents } from './event-rate.ts';
+import type { KubeApiServerOptions } from './options.ts';
+import { answerReview } from './reviews.ts';
+import { kubeSubresources } from './subresources/subresources.ts';
+
+export interface KubeApiServer extends ApiServer {
+  readonly serviceCIDR: string;
+}
+
+export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServer {
+  const own = {
+    serviceCIDR: options.serviceCIDR ?? '10.96.0.0/16',
+    nodePorts: options.nodePorts ?? ([30000, 32767] as const),
+    defaultTolerations: options.defaultTolerations ?? defaultTolerations,
+    nodeConnection: options.nodeConnection,
+    hasOtherRules: options.authorize !== undefined,
+    readCertificateRequest: options.readCertificateRequest,
+    mayRegister: options.mayRegister ?? (() => true),
+    podRangeProblem:
+      options.podRangeProblem ?? (() => 'the controllers of this cluster assign the pod ranges of nodes'),
+  };
+  const server = createApiServer({
+    ...options,
+    fields: kindFields,
+    messages: kubernetesMessages,
+    remoteAddressKey,
+    // A prototype, not a copy: what the engine makes later is seen here too.
+    parts: (engine) => kubeParts(Object.assign(Object.create(engine), own), options),
+  });
+  return { ...server, serviceCIDR: own.serviceCIDR };
+}
+
+const kubeParts = (server: KubeContext, options: KubeApiServerOptions): ServerParts => ({
+  behavior: kindBehavior(server),
+  admission: admissionPlugins(server),
+  authorizers: [
+    selfReviewAuthorizer,
+    nodeAuthorizer(server),
+    bootstrapperAuthorizer(requesters(server)),
+    ...(options.authorize ? [options.authorize] : []),
+  ],
+});
+
+function kindBehavior(server: KubeContext): KindBehavior {
+  const claims: Readonly<Record<string, ClaimPlanner>> = {
+    '/services': serviceClaims(server),
+    'minik8s.io/dnses': dnsClaims,
+  };
+  return {
+    subresourcesOf: kubeSubresources(server),
+    claimsOf: ({ group, plural }) => claims[`${group}/${plural}`],
+    answerReview: (...question) => answerReview(server, ...question),
+    checkRead: checkNodeMayRead,
+    limit: limitEvents(server.clock),
+    answerUnknown: (...request) => answerCustomResources(server, ...request),
+  };
+}
+
+function requesters(server: KubeContext): RequesterLookup {
+  return async (name) => {
+    const request = await findObject(server, certificateSigningRequestResource, '', name);
+    return request && (request.spec.username ?? '');
+  };
+}

@@ -1,0 +1,27 @@
+/** What Kubernetes' own API server is given. */
+
+import type { Authorizer } from '../apiserver/authorization/authorizer.ts';
+import type { ApiServerOptions } from '../apiserver/options.ts';
+import type { ReadCertificateRequest } from '../base/certificate-request.ts';
+import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
+import type { PodRangeProblem } from './context.ts';
+import type { NodeConnection } from './node-connection.ts';
+
+export interface KubeApiServerOptions
+  extends Omit<ApiServerOptions, 'fields' | 'messages' | 'parts' | 'remoteAddressKey'> {
+  /** Rules besides the built-in ones: system:masters may do everything, node agents what they need. */
+  readonly authorize?: Authorizer;
+  readonly readCertificateRequest: ReadCertificateRequest;
+  /** Whether a node may create its own Node; by default every node may. */
+  readonly mayRegister?: (node: string) => boolean;
+  /** Checks the pod range that a node sets for itself; without it nodes may not set one. */
+  readonly podRangeProblem?: PodRangeProblem;
+  /** Default 10.96.0.0/16. */
+  readonly serviceCIDR?: string;
+  /** First and last; default 30000 to 32767. */
+  readonly nodePorts?: readonly [number, number];
+  /** How long pods stay on nodes in trouble unless they say so themselves; default 300 s each. */
+  readonly defaultTolerations?: DefaultTolerations;
+  /** Reaches the node agents for logs and streams; without it those requests answer 503. */
+  readonly nodeConnection?: NodeConnection;
+}

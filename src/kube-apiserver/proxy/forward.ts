@@ -1,0 +1,142 @@
+/**
+ * One request, passed on over a connection of its own, and the answer, passed back as it comes (upstream's
+ * UpgradeAwareHandler).
+ */
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Duplex, PassThrough, pipeline, Readable, Transform } from 'node:stream';
+import type { ReadableStream as WebStream } from 'node:stream/web';
+import { constants, createBrotliDecompress, createUnzip } from 'node:zlib';
+import { newBadRequest } from '../../apimachinery/status-error.ts';
+import type { RequestScope } from '../../apiserver/request-scope.ts';
+import { respond } from '../../apiserver/respond.ts';
+import type { UpgradedConnection } from '../../apiserver/server-context.ts';
+import { upgradedOf } from '../../apiserver/upgrade/upgraded.ts';
+import { errorMessage } from '../../base/log.ts';
+import { type Dial, unreachable } from './dial.ts';
+import { requestHeaders, responseHeaders } from './headers.ts';
+import { type ProxiedPage, throughProxy } from './links.ts';
+import { HtmlRewriter } from './rewrite-html.ts';
+
+export interface Backend {
+  readonly dial: Dial;
+  /** Names and ports under which it may speak of itself. */
+  readonly hosts: readonly string[];
+}
+
+/** Throws a Status when the backend does not answer. */
+export async function forward(scope: RequestScope, { dial, hosts }: Backend): Promise<Response> {
+  const { request, info, upgrade, shutdown } = scope;
+  const url = new URL(request.url);
+  const reads = request.method === 'GET' || request.method === 'HEAD';
+  if (info.rest === '' && reads && !upgrade) {
+    // Relative links of the page would lead to its parent.
+    return respond(301, null, { ...scope.headers, location: `${url.pathname}/${url.search}` });
+  }
+  if (reads && hasBody(request)) {
+    throw newBadRequest(`a body of ${request.method} is not passed on: send it with POST`);
+  }
+  const signal = shutdown ? AbortSignal.any([scope.signal, shutdown]) : scope.signal;
+  const connection = await dial(signal);
+  // Nothing would ever be heard of it.
+  if (connection.destroyed) throw closed();
+  const answer = await send(scope, url, connection, signal, {
+    prefix: url.pathname.slice(0, url.pathname.length - info.rest.length),
+    requestHost: request.headers.get('host') ?? '',
+    backendHosts: hosts,
+  });
+  if (answer instanceof Response) return answer;
+  upgrade?.switchTo(answer);
+  return new Response(null);
+}
+
+/** As HTTP/1.1 says it (RFC 9112 §6.3): the stream of a body is there in any case. */
+const hasBody = ({ headers }: Request) =>
+  headers.has('transfer-encoding') || Number(headers.get('content-length')) > 0;
+
+function send(
+  scope: RequestScope,
+  url: URL,
+  connection: Duplex,
+  signal: AbortSignal,
+  page: ProxiedPage,
+): Promise<Response | UpgradedConnection> {
+  const { request, info, upgrade, remoteAddress } = scope;
+  const { method, headers } = request;
+  const given = {
+    headers,
+    path: url.pathname,
+    host: url.host,
+    remoteAddress,
+    upgrade: upgrade !== undefined,
+  };
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest({
+      createConnection: () => connection,
+      method,
+      path: `${info.rest || '/'}${url.search}`,
+      headers: requestHeaders(given),
+      signal,
+    });
+    sent.on('error', (error) => reject(unreachable(errorMessage(error))));
+    // Without an error too: when the backend leaves HTTP and nobody has asked it to.
+    sent.on('close', () => reject(closed()));
+    // Read from the first moment on: an end that comes with the beginning would be missed later.
+    sent.on('response', (answer) => resolve(Promise.try(answerOf, scope, answer, page)));
+    if (upgrade) {
+      sent.on('upgrade', (answer, socket, head) => resolve(upgradedOf(answer, socket as Socket, head)));
+    }
+    if (!hasBody(request) || !request.body) return void sent.end();
+    // A backend may answer before anything of the body is there, and hang up before it has read all.
+    sent.flushHeaders();
+    pipeline(Readable.fromWeb(request.body as WebStream<Uint8Array>), sent, () => undefined);
+  });
+}
+
+const closed = () => unreachable('the connection was closed');
+
+/** Statuses whose answers have no body. */
+const withoutBody = [204, 205, 304];
+
+function answerOf(scope: RequestScope, answer: IncomingMessage, page: ProxiedPage): Response {
+  const status = answer.statusCode ?? 0;
+  if (status < 200 || status > 599) {
+    answer.destroy();
+    throw unreachable(`it answered with the status ${status}`);
+  }
+  const { headers, html } = responseHeaders(answer.rawHeaders, page, scope.headers);
+  if (scope.request.method === 'HEAD' || withoutBody.includes(status)) {
+    answer.resume();
+    return new Response(null, { status, headers });
+  }
+  const body = wholeOrCut(html === undefined ? answer : withLinks(answer, html, page), scope.hangUp);
+  return new Response(Readable.toWeb(body) as ReadableStream<Uint8Array>, { status, headers });
+}
+
+/** A failure of the backend closes the client's connection, so that the client sees a truncated body. Not logged. */
+function wholeOrCut(answer: Readable, hangUp: (() => void) | undefined): Readable {
+  if (!hangUp) return answer;
+  const body = new PassThrough();
+  answer.once('error', () => {
+    hangUp();
+    body.end();
+  });
+  return answer.pipe(body);
+}
+
+/** The document as it will be read through the proxy, not encoded any more. */
+function withLinks(answer: IncomingMessage, encoding: string, page: ProxiedPage): Readable {
+  const rewriter = new HtmlRewriter((link) => throughProxy(link, page));
+  const bytes = (text: string) => Buffer.from(text, 'latin1');
+  const rewritten = new Transform({
+    transform: (chunk: Buffer, _, done) => done(null, bytes(rewriter.push(chunk.toString('latin1')))),
+    flush: (done) => done(null, bytes(rewriter.end())),
+  });
+  if (encoding === '') return pipeline(answer, rewritten, () => undefined);
+  // An empty body is one of any encoding.
+  const decoder =
+    encoding === 'br'
+      ? createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH })
+      : createUnzip({ finishFlush: constants.Z_SYNC_FLUSH });
+  return pipeline(answer, decoder, rewritten, () => undefined);
+}

@@ -1,0 +1,77 @@
+/** POST pods/NAME/binding: the scheduler's decision. A pod is bound once. */
+import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { requiredCause } from '../../apimachinery/field-error.ts';
+import { newConflict, newInvalid, newStatusError } from '../../apimachinery/status-error.ts';
+import { checkPreconditions } from '../../apiserver/registry/object-meta.ts';
+import { updateObject } from '../../apiserver/registry/update.ts';
+import type { RequestScope } from '../../apiserver/request-scope.ts';
+import { respondJson } from '../../apiserver/respond.ts';
+import { objectField, readKind, stringField } from '../../apiserver/verbs/read-object.ts';
+import { writeOptions } from '../../apiserver/write-options.ts';
+import { rfc3339 } from '../../base/clock.ts';
+
+type Condition = NonNullable<NonNullable<Pod['status']>['conditions']>[number];
+
+export async function bindPod(scope: RequestScope): Promise<Response> {
+  const options = writeOptions(scope, 'CreateOptions');
+  const binding = await readKind(scope, 'core.v1.Binding');
+  const { server, info } = scope;
+  const target = objectField(binding, 'target');
+  const node = stringField(target, 'name');
+  const kind = stringField(target, 'kind');
+  const uid = stringField(objectField(binding, 'metadata'), 'uid');
+  if (!node) throw invalidBinding(info.name, 'target.name');
+  if (kind && kind !== 'Node') {
+    throw newInvalid({ group: '', kind: 'Binding' }, info.name, [
+      {
+        reason: 'FieldValueNotSupported',
+        field: 'target.kind',
+        message: `Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`,
+      },
+    ]);
+  }
+  await updateObject(server, {
+    definition: podResource,
+    namespace: info.namespace,
+    name: info.name,
+    part: 'main',
+    subresource: 'binding',
+    options,
+    trusted: true,
+    change(current) {
+      checkPreconditions(podResource, current, { uid });
+      return assign(current as Pod, node, rfc3339(server.clock.now()));
+    },
+  });
+  const done = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+  return respondJson(201, done, scope.headers);
+}
+
+const invalidBinding = (name: string, field: string) =>
+  newInvalid({ group: '', kind: 'Binding' }, name, [requiredCause(field)]);
+
+function assign(pod: Pod, node: string, now: string): Pod {
+  const { name } = pod.metadata;
+  if (pod.metadata.deletionTimestamp) {
+    throw newConflict(
+      { group: '', plural: 'pods/binding' },
+      name,
+      `pod ${name} is being deleted, cannot be assigned to a host`,
+    );
+  }
+  if (pod.spec.nodeName) {
+    throw newConflict(
+      { group: '', plural: 'pods/binding' },
+      name,
+      `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`,
+    );
+  }
+  if (pod.spec.schedulingGates?.length) {
+    throw newStatusError('Conflict', `pod ${name} has non-empty .spec.schedulingGates`);
+  }
+  pod.spec.nodeName = node;
+  const scheduled: Condition = { type: 'PodScheduled', status: 'True', lastTransitionTime: now };
+  const others = (pod.status?.conditions ?? []).filter((condition) => condition.type !== 'PodScheduled');
+  pod.status = { ...pod.status, conditions: [...others, scheduled] };
+  return pod;
+}

@@ -1,0 +1,60 @@
+/** GET pods/NAME/log: the node agent's answer, passed on as it comes; on a WebSocket when the client asks for one. */
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { newInternalError, newStatusError, StatusError } from '../../apimachinery/status-error.ts';
+import type { Handler, RequestScope } from '../../apiserver/request-scope.ts';
+import { respond } from '../../apiserver/respond.ts';
+import { readObject } from '../../apiserver/verbs/get.ts';
+import { errorMessage } from '../../base/log.ts';
+import type { NodeConnection } from '../node-connection.ts';
+import { agentPath, chooseContainer, hostOf, refusalOf } from './pod-agent.ts';
+import { streamToPod } from './pod-stream.ts';
+
+/** What the node agent understands; the container stands in its path. */
+const passedOn = [
+  'follow',
+  'previous',
+  'sinceSeconds',
+  'sinceTime',
+  'timestamps',
+  'tailLines',
+  'limitBytes',
+] as const;
+
+export const podLog =
+  (agents: NodeConnection | undefined): Handler =>
+  async (scope) => {
+    if (scope.upgrade?.headers.upgrade?.toLowerCase() === 'websocket')
+      return streamToPod(agents, scope, pathOf);
+    const pod = (await readObject(scope)).object as Pod;
+    const answer = await connect(agents, scope, hostOf(pod), pathOf(pod, scope.query));
+    if (!answer.ok) throw await refusalOf(answer);
+    return respond(200, answer.body, { ...scope.headers, 'content-type': 'text/plain' });
+  };
+
+function pathOf(pod: Pod, asked: URLSearchParams): string {
+  const container = chooseContainer(pod, asked.get('container'));
+  const query = new URLSearchParams();
+  for (const key of passedOn) {
+    const value = asked.get(key);
+    if (value !== null) query.set(key, value);
+  }
+  return `/containerLogs/${agentPath(pod, container)}?${query}`;
+}
+
+async function connect(
+  agents: NodeConnection | undefined,
+  scope: RequestScope,
+  node: string,
+  path: string,
+): Promise<Response> {
+  const { signal, shutdown } = scope;
+  if (!agents) {
+    throw newStatusError('ServiceUnavailable', 'this server is not connected to the node agents');
+  }
+  try {
+    return await agents(node, path, shutdown ? AbortSignal.any([signal, shutdown]) : signal);
+  } catch (error) {
+    if (error instanceof StatusError) throw error;
+    throw newInternalError(`cannot reach the node agent of ${node}: ${errorMessage(error)}`);
+  }
+}

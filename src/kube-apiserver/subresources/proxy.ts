@@ -1,0 +1,83 @@
+/** pods/NAME/proxy, services/NAME/proxy, nodes/NAME/proxy: HTTP to what runs in the cluster. */
+import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { type Service, serviceResource } from '../../api/core/v1/service.ts';
+import {
+  type EndpointSlice,
+  endpointSliceResource,
+  serviceNameLabel,
+} from '../../api/discovery/v1/endpoint-slice.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { type ResourceRef, storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
+import { newNotFound } from '../../apimachinery/status-error.ts';
+import { waitForNow } from '../../apiserver/freshness.ts';
+import type { Handler, RequestScope } from '../../apiserver/request-scope.ts';
+import type { NodeConnection } from '../node-connection.ts';
+import { dialNode, dialPod } from '../proxy/dial.ts';
+import { forward } from '../proxy/forward.ts';
+import {
+  nodeLocation,
+  type PodLocation,
+  parseProxyName,
+  podLocation,
+  serviceLocation,
+} from '../proxy/location.ts';
+
+export const podProxy =
+  (agents: NodeConnection | undefined): Handler =>
+  async (scope) => {
+    const asked = parseProxyName(scope.info.name, 'pod');
+    await waitForNow(scope.server, scope);
+    return toPod(agents, scope, podLocation(existing<Pod>(scope, podResource, asked.name), asked));
+  };
+
+export const serviceProxy =
+  (agents: NodeConnection | undefined): Handler =>
+  async (scope) => {
+    const { server, info } = scope;
+    const asked = parseProxyName(info.name, 'service');
+    await waitForNow(server, scope);
+    const service = existing<Service>(scope, serviceResource, asked.name);
+    const slices = server.cache
+      .list(storagePrefix(endpointSliceResource, info.namespace))
+      .map(({ object }) => object as EndpointSlice)
+      .filter(({ metadata }) => metadata.labels?.[serviceNameLabel] === asked.name);
+    const podOf = (name: string) => cached<Pod>(scope, podResource, name);
+    return toPod(agents, scope, serviceLocation(service, slices, podOf, asked, server.random.next()));
+  };
+
+export const nodeProxy =
+  (agents: NodeConnection | undefined): Handler =>
+  async (scope) => {
+    const asked = parseProxyName(scope.info.name, 'node');
+    await waitForNow(scope.server, scope);
+    const location = nodeLocation(existing<Node>(scope, nodeResource, asked.name), asked);
+    const hosts = location === 'agent' ? [] : [`${location.address}:${location.port}`];
+    return forward(scope, { dial: dialNode(agents, scope.server.clock, asked.name, location), hosts });
+  };
+
+function toPod(
+  agents: NodeConnection | undefined,
+  scope: RequestScope,
+  location: PodLocation,
+): Promise<Response> {
+  const { address, port } = location;
+  return forward(scope, {
+    dial: dialPod(agents, scope.server.clock, location),
+    hosts: [address, `${address}:${port}`],
+  });
+}
+
+function cached<T extends KubeObject>(
+  { server, info }: RequestScope,
+  ref: ResourceRef<T>,
+  name: string,
+): T | undefined {
+  return server.cache.get(storageKey(ref, info.namespace, name))?.object as T | undefined;
+}
+
+function existing<T extends KubeObject>(scope: RequestScope, ref: ResourceRef<T>, name: string): T {
+  const found = cached(scope, ref, name);
+  if (!found) throw newNotFound(ref, name);
+  return found;
+}

@@ -1,0 +1,58 @@
+/** The subresources of Kubernetes' own kinds, by group and plural. */
+import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import type { Handler } from '../../apiserver/request-scope.ts';
+import { type Subresource, type Subresources, status } from '../../apiserver/subresources/subresources.ts';
+import type { KubeContext } from '../context.ts';
+import { podAttach } from './attach.ts';
+import { bindPod } from './binding.ts';
+import { evictPod } from './eviction.ts';
+import { podExec } from './exec.ts';
+import { finalizeNamespace } from './finalize.ts';
+import { podLog } from './log.ts';
+import { podPortForward } from './port-forward.ts';
+import { nodeProxy, podProxy, serviceProxy } from './proxy.ts';
+
+/** GET begins a WebSocket, POST is SPDY's. */
+const stream = (handler: Handler, kind: string): Subresource => ({
+  methods: { GET: handler, POST: handler },
+  kind: { group: '', version: 'v1', kind },
+  answersBytes: true,
+});
+
+const proxy = (handler: Handler, kind: string): Subresource => ({
+  methods: {
+    GET: handler,
+    POST: handler,
+    PUT: handler,
+    PATCH: handler,
+    DELETE: handler,
+    OPTIONS: handler,
+  },
+  kind: { group: '', version: 'v1', kind },
+  takesPath: true,
+  answersBytes: true,
+});
+
+type Agents = Pick<KubeContext, 'nodeConnection'>;
+
+const specialOf = ({ nodeConnection }: Agents): Readonly<Record<string, Subresources>> => ({
+  '/pods': {
+    binding: { methods: { POST: bindPod }, kind: { group: '', version: 'v1', kind: 'Binding' } },
+    eviction: { methods: { POST: evictPod }, kind: { group: 'policy', version: 'v1', kind: 'Eviction' } },
+    log: { methods: { GET: podLog(nodeConnection) }, answersBytes: true },
+    exec: stream(podExec(nodeConnection), 'PodExecOptions'),
+    attach: stream(podAttach(nodeConnection), 'PodAttachOptions'),
+    portforward: stream(podPortForward(nodeConnection), 'PodPortForwardOptions'),
+    proxy: proxy(podProxy(nodeConnection), 'PodProxyOptions'),
+  },
+  '/services': { proxy: proxy(serviceProxy(nodeConnection), 'ServiceProxyOptions') },
+  '/nodes': { proxy: proxy(nodeProxy(nodeConnection), 'NodeProxyOptions') },
+  'certificates.k8s.io/certificatesigningrequests': { approval: status },
+  '/namespaces': { finalize: { methods: { PUT: finalizeNamespace } } },
+});
+
+/** Those of a kind beside `/status` and `/scale`; made once for a server. */
+export function kubeSubresources(server: Agents): (definition: ResourceDefinition) => Subresources {
+  const special = specialOf(server);
+  return ({ group, plural }) => special[`${group}/${plural}`] ?? {};
+}
