@@ -4,36 +4,40 @@ import type { Equivalent } from '../equivalent.ts';
 type Lines = readonly (readonly [line: string, change: string])[];
 
 const of = (name: string, because: string, lines: Lines): Equivalent[] =>
-  lines.map(([line, change]) => ({ file: `src/apiserver/${name}`, line, change, because }));
+  lines.map(([line, change]) => ({ file: `src/${name}`, line, change, because }));
 
 export const apiserverAnswers: readonly Equivalent[] = [
   ...['binding', 'finalize'].flatMap((name) =>
-    of(`subresources/${name}.ts`, 'what is trusted is not prepared, and the kind has no claims', [
-      ["part: 'main',", "'main' → ''"],
-    ]),
+    of(
+      `kube-apiserver/subresources/${name}.ts`,
+      'what is trusted is not prepared, and the kind has no claims',
+      [["part: 'main',", "'main' → ''"]],
+    ),
   ),
-  ...of('subresources/finalize.ts', 'it is only told to admission, which has nothing on namespaces', [
-    ["subresource: 'finalize',", "'finalize' → ''"],
-  ]),
-  ...of('subresources/scale.ts', 'it is only told to admission, which has nothing on workloads', [
+  ...of(
+    'kube-apiserver/subresources/finalize.ts',
+    'it is only told to admission, which has nothing on namespaces',
+    [["subresource: 'finalize',", "'finalize' → ''"]],
+  ),
+  ...of('apiserver/subresources/scale.ts', 'it is only told to admission, which has nothing on workloads', [
     ["subresource: 'scale',", "'scale' → ''"],
   ]),
-  ...of('subresources/scale.ts', 'only kinds with a scale have the subresource', [
+  ...of('apiserver/subresources/scale.ts', 'only kinds with a scale have the subresource', [
     [`if (!scale) throw newInternalError(\`\${plural} have no scale\`);`, '!scale → false'],
   ]),
-  ...of('subresources/scale.ts', 'an integer is a number; the compiler asks', [
+  ...of('apiserver/subresources/scale.ts', 'an integer is a number; the compiler asks', [
     [
       "if (typeof replicas !== 'number' || !Number.isInteger(replicas)) {",
       "typeof replicas !== 'number' || !Number.isInteger(replicas) → (!Number.isInteger(replicas))",
     ],
   ]),
-  ...of('subresources/pod-agent.ts', 'a pod has a container; the compiler asks', [
+  ...of('kube-apiserver/subresources/pod-agent.ts', 'a pod has a container; the compiler asks', [
     [
       'if (regular.length === 1 && regular[0]) return regular[0];',
       'regular.length === 1 && regular[0] → (regular.length === 1)',
     ],
   ]),
-  ...of('subresources/pod-agent.ts', 'a pod has a namespace; only the type does not say so', [
+  ...of('kube-apiserver/subresources/pod-agent.ts', 'a pod has a namespace; only the type does not say so', [
     [
       "return [metadata.namespace ?? '', metadata.name, ...more].map(encodeURIComponent).join('/');",
       "metadata.namespace ?? '' → (metadata.namespace)",
@@ -43,7 +47,7 @@ export const apiserverAnswers: readonly Equivalent[] = [
       "'' → 'mutated'",
     ],
   ]),
-  ...of('proxy/headers.ts', 'who wants an upgrade has said which', [
+  ...of('kube-apiserver/proxy/headers.ts', 'who wants an upgrade has said which', [
     [
       "? { connection: 'Upgrade', upgrade: headers.get('upgrade') ?? '' }",
       "headers.get('upgrade') ?? '' → (headers.get('upgrade'))",
@@ -51,7 +55,7 @@ export const apiserverAnswers: readonly Equivalent[] = [
     ["? { connection: 'Upgrade', upgrade: headers.get('upgrade') ?? '' }", "'' → 'mutated'"],
   ]),
   ...of(
-    'proxy/headers.ts',
+    'kube-apiserver/proxy/headers.ts',
     'names and values come in pairs',
     [
       'i + 1 < raw.length → i + 1 <= raw.length',
@@ -63,66 +67,72 @@ export const apiserverAnswers: readonly Equivalent[] = [
       change,
     ]),
   ),
-  ...of('proxy/headers.ts', 'only the first part is taken', [
+  ...of('kube-apiserver/proxy/headers.ts', 'only the first part is taken', [
     ["const type = all.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();", '1 → 2'],
   ]),
   ...of(
-    'proxy/links.ts',
+    'kube-apiserver/proxy/links.ts',
     'the pattern fits every text, and these two parts of it are always there',
     ["'' → 'mutated'", 'reference.exec(link) ?? [] → (reference.exec(link))'].map((change) => [
       "const [, scheme, host, path = '', more = ''] = reference.exec(link) ?? [];",
       change,
     ]),
   ),
-  ...of('proxy/location.ts', 'those that come twice were of no use the first time', [
+  ...of('kube-apiserver/proxy/location.ts', 'those that come twice were of no use the first time', [
     [
       'for (const { endpoint, port } of [...candidates.slice(first), ...candidates.slice(0, first)]) {',
       'candidates.slice(0, first) → candidates',
     ],
   ]),
-  ...of('proxy/location.ts', 'neither is an address', [
+  ...of('kube-apiserver/proxy/location.ts', 'neither is an address', [
     ["const canonical = canonicalAddress(address ?? '');", "'' → 'mutated'"],
   ]),
-  ...of('proxy/rewrite-html.ts', 'what is kept beyond need only costs memory', [
+  ...of('kube-apiserver/proxy/rewrite-html.ts', 'what is kept beyond need only costs memory', [
     ['const longestName = 32;', '32 → 33'],
     ['this.#text = this.#text.slice(-longestName) + piece;', 'this.#text.slice(-longestName) → this.#text'],
   ]),
-  ...of('proxy/rewrite-html.ts', 'the name of an element, or of an attribute, comes first and sets it', [
-    ["#element = '';", "'' → 'mutated'"],
-    ['#isLink = false;', 'false → true'],
-  ]),
-  ...of('proxy/rewrite-html.ts', 'undefined is as good as false', [
+  ...of(
+    'kube-apiserver/proxy/rewrite-html.ts',
+    'the name of an element, or of an attribute, comes first and sets it',
+    [
+      ["#element = '';", "'' → 'mutated'"],
+      ['#isLink = false;', 'false → true'],
+    ],
+  ),
+  ...of('kube-apiserver/proxy/rewrite-html.ts', 'undefined is as good as false', [
     [
       'this.#isLink = wanted?.includes(this.#name(start, end)) ?? false;',
       'wanted?.includes(this.#name(start, end)) ?? false → (wanted?.includes(this.#name(start, end)))',
     ],
   ]),
-  ...of('proxy/forward.ts', 'an answer that was read has a status', [
+  ...of('kube-apiserver/proxy/forward.ts', 'an answer that was read has a status', [
     ['const status = answer.statusCode ?? 0;', 'answer.statusCode ?? 0 → (answer.statusCode)'],
     ['const status = answer.statusCode ?? 0;', '0 → 1'],
   ]),
-  ...of('health.ts', 'only the paths of the three come here', [
+  ...of('apiserver/health.ts', 'only the paths of the three come here', [
     ["const [, endpoint = '', one] = url.pathname.split('/');", "'' → 'mutated'"],
     [
       'const known = checks[endpoint] ?? new Map<string, Check>();',
       'checks[endpoint] ?? new Map<string, Check>() → (checks[endpoint])',
     ],
   ]),
-  ...of('health.ts', 'a function that ends returns undefined', [
+  ...of('apiserver/health.ts', 'a function that ends returns undefined', [
     ['return undefined;', 'return undefined; → ;'],
   ]),
-  ...of('openapi.ts', 'neither is a media type', [
+  ...of('apiserver/openapi.ts', 'neither is a media type', [
     ["const ranges = parseAccept(request.headers.get('accept') ?? '');", "'' → 'mutated'"],
   ]),
-  ...of('event-rate.ts', 'a tenth of a second is the longest there is to wait', [
+  ...of('kube-apiserver/event-rate.ts', 'a tenth of a second is the longest there is to wait', [
     ['const retryAfterSeconds = Math.ceil(waitMs / 1000);', '1000 → 1001'],
   ]),
-  ...of('verbs/collection-body.ts', 'it is set before it is read', [['done = false;', 'false → true']]),
-  ...of('verbs/collection-body.ts', 'no bytes more', [
+  ...of('apiserver/verbs/collection-body.ts', 'it is set before it is read', [
+    ['done = false;', 'false → true'],
+  ]),
+  ...of('apiserver/verbs/collection-body.ts', 'no bytes more', [
     ["if (text !== '') buffers.push(Buffer.from(text));", "text !== '' → true"],
     ["if (text !== '') buffers.push(Buffer.from(text));", "'' → 'mutated'"],
   ]),
-  ...of('verbs/list.ts', 'JSON has no undefined', [
+  ...of('apiserver/verbs/list.ts', 'JSON has no undefined', [
     [
       '...(page.remaining !== undefined && { remainingItemCount: page.remaining }),',
       'page.remaining !== undefined && { remainingItemCount: page.remaining } → ({ remainingItemCount: page.remaining })',
