@@ -6,6 +6,7 @@ import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateAnnotations, validateLabels } from '../../../apimachinery/validate-meta.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
+import { notActedOn } from '../../not-yet.ts';
 import { conditionRules } from '../../shared-rules.ts';
 import { validateCollisions, validateCounts, validateParts } from '../../status-counts.ts';
 import type { StatefulSet } from './types.gen.ts';
@@ -125,6 +126,7 @@ export const statefulSetResource: ResourceDefinition<StatefulSet> = {
     'apps.v1.StatefulSetCondition': conditionRules,
   },
   strategy: {
+    warnings: notActedOn('no pods are made'),
     checkName: checkDns1123Label,
     setDefaults: ({ spec }) => {
       setPodTemplateDefaults(spec.template);

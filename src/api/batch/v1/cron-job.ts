@@ -6,6 +6,7 @@ import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn, none } from '../../columns.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
 import { podNameWarnings } from '../../core/v1/pod-names.ts';
+import { notActedOn } from '../../not-yet.ts';
 import { jobTemplateColumns } from './job-columns.ts';
 import { validateJobSpec } from './job-validation.ts';
 import { parseSchedule, ScheduleError } from './schedule.ts';
@@ -88,7 +89,7 @@ export const cronJobResource: ResourceDefinition<CronJob> = {
       ...validateJobSpec(spec.jobTemplate.spec, 'spec.jobTemplate.spec'),
       ...validateNoSelector(spec.jobTemplate.spec),
     ],
-    warnings: podNameWarnings,
+    warnings: notActedOn('nothing runs by it', podNameWarnings),
     countsGenerations: true,
   },
   hasStatus: true,

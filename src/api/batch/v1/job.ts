@@ -2,6 +2,7 @@ import { deepCopy } from '../../../apimachinery/equality.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
 import { podNameWarnings } from '../../core/v1/pod-names.ts';
+import { notActedOn } from '../../not-yet.ts';
 import { conditionRules, conditionStatuses } from '../../shared-rules.ts';
 import { jobColumns } from './job-columns.ts';
 import { generateSelector, validateGeneratedSelector } from './job-selector.ts';
@@ -89,7 +90,7 @@ export const jobResource: ResourceDefinition<Job> = {
     validate: (job) => validateWithSelector(isPrepared(job) ? job : withSelector(job)),
     validateUpdate: validateJobUpdate,
     validateStatus: validateJobStatus,
-    warnings: podNameWarnings,
+    warnings: notActedOn('no pods are made', podNameWarnings),
     countsGenerations: true,
     orphansByDefault: true,
   },

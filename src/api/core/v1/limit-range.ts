@@ -10,7 +10,7 @@ import { compareQuantities, parseQuantity } from '../../../apimachinery/quantity
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { createdAtColumn, nameColumn } from '../../columns.ts';
-import { notEnforced } from '../../not-enforced.ts';
+import { notEnforced } from '../../not-yet.ts';
 import { roundResources } from './pod-spec-defaults.ts';
 import { isExclusive, validateContainerResourceName, validateResourceName } from './resource-names.ts';
 import type { LimitRange, LimitRangeItem } from './types.gen.ts';

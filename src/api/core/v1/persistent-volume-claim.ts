@@ -3,6 +3,7 @@
 import { tryParseQuantity } from '../../../apimachinery/quantity.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
+import { notActedOn } from '../../not-yet.ts';
 import {
   validateClaimSpec,
   validateClaimStatus,
@@ -81,7 +82,10 @@ export const persistentVolumeClaimResource: ResourceDefinition<PersistentVolumeC
     validate: ({ spec }) => validateClaimSpec(spec, 'spec'),
     validateUpdate: validateClaimUpdate,
     validateStatus: validateClaimStatus,
-    warnings: ({ metadata, spec }) => [...classWarnings(metadata), ...fractionWarnings(spec)],
+    warnings: notActedOn('no volume is bound to it', ({ metadata, spec }) => [
+      ...classWarnings(metadata),
+      ...fractionWarnings(spec),
+    ]),
     countsGenerations: false,
   },
   hasStatus: true,

@@ -5,6 +5,7 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { templateColumns, validateEndlessPods } from '../../apps/v1/workload.ts';
 import { ageColumn, formatLabels, nameColumn } from '../../columns.ts';
+import { notActedOn } from '../../not-yet.ts';
 import { conditionRules } from '../../shared-rules.ts';
 import { validateCounts, validateParts } from '../../status-counts.ts';
 import { setPodTemplateDefaults } from './pod-defaults.ts';
@@ -74,7 +75,7 @@ export const replicationControllerResource: ResourceDefinition<ReplicationContro
     },
     validate: validateController,
     validateStatus: ({ status }) => (status ? validateStatus(status) : []),
-    warnings: podNameWarnings,
+    warnings: notActedOn('no pods are made', podNameWarnings),
     countsGenerations: true,
     orphansByDefault: true,
   },

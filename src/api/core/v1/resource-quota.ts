@@ -4,7 +4,7 @@ import { validateQuantity } from '../../../apimachinery/quantity.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
-import { notEnforced } from '../../not-enforced.ts';
+import { notEnforced } from '../../not-yet.ts';
 import { roundResources } from './pod-spec-defaults.ts';
 import { isQuotaName, isWhole, validateQuotaName } from './resource-names.ts';
 import { wholeUnits } from './resource-validation.ts';

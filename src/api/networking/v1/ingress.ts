@@ -11,6 +11,7 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { isAddress } from '../../../base/addresses.ts';
 import { checkIPAddress } from '../../ip.ts';
+import { notActedOn } from '../../not-yet.ts';
 import { ingressColumns } from './ingress-columns.ts';
 import { validateReference } from './references.ts';
 import type { HTTPIngressPath, Ingress, IngressBackend, IngressServiceBackend } from './types.gen.ts';
@@ -101,6 +102,13 @@ function validateStatus({ status }: Ingress): StatusCause[] {
   });
 }
 
+function deprecatedClass({ metadata, spec }: Ingress, old: Ingress | undefined): string[] {
+  const isOld = metadata.annotations?.[classAnnotation] !== undefined && spec.ingressClassName === undefined;
+  return !old && isOld
+    ? [`annotation "${classAnnotation}" is deprecated, please use 'spec.ingressClassName' instead`]
+    : [];
+}
+
 export const ingressResource: ResourceDefinition<Ingress> = {
   group: 'networking.k8s.io',
   version: 'v1',
@@ -132,10 +140,7 @@ export const ingressResource: ResourceDefinition<Ingress> = {
   strategy: {
     validate: validateIngress,
     validateStatus,
-    warnings: ({ metadata, spec }, old) =>
-      !old && metadata.annotations?.[classAnnotation] !== undefined && spec.ingressClassName === undefined
-        ? [`annotation "${classAnnotation}" is deprecated, please use 'spec.ingressClassName' instead`]
-        : [],
+    warnings: notActedOn('nothing is routed by it', deprecatedClass),
     countsGenerations: true,
   },
   hasStatus: true,

@@ -12,7 +12,7 @@ import { isCIDR, isStrictSubrange } from '../../../base/addresses.ts';
 import { validateLabelSelector } from '../../apps/v1/workload.ts';
 import { ageColumn, nameColumn, none } from '../../columns.ts';
 import { checkCIDR } from '../../ip.ts';
-import { notEnforced } from '../../not-enforced.ts';
+import { notEnforced } from '../../not-yet.ts';
 import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from './types.gen.ts';
 
 export type { NetworkPolicy } from './types.gen.ts';

@@ -9,7 +9,7 @@ import { roundResources } from '../../core/v1/pod-spec-defaults.ts';
 import { validateToleration } from '../../core/v1/pod-template-validation.ts';
 import { validateResources } from '../../core/v1/resource-validation.ts';
 import type { Toleration } from '../../core/v1/types.gen.ts';
-import { notEnforced } from '../../not-enforced.ts';
+import { notEnforced } from '../../not-yet.ts';
 import type { RuntimeClass } from './types.gen.ts';
 
 export type { RuntimeClass } from './types.gen.ts';

@@ -5,7 +5,7 @@ import { validateLabelSelector } from '../../apps/v1/workload.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { validateConditions } from '../../conditions.ts';
 import { validateAtMostAll, validateIntOrPercent } from '../../int-or-percent.ts';
-import { notEnforced } from '../../not-enforced.ts';
+import { notEnforced } from '../../not-yet.ts';
 import { validateCounts } from '../../status-counts.ts';
 import type { PodDisruptionBudget } from './types.gen.ts';
 

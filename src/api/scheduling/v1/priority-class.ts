@@ -3,7 +3,7 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { systemClasses } from '../../core/v1/priority.ts';
-import { notEnforced } from '../../not-enforced.ts';
+import { notEnforced } from '../../not-yet.ts';
 import type { PriorityClass } from './types.gen.ts';
 
 export type { PriorityClass } from './types.gen.ts';

@@ -232,7 +232,9 @@ test('defaults, and where a claim begins', () => {
 test('warnings', () => {
   const warned = (raw: unknown) => {
     const made = created(persistentVolumeClaimResource, raw);
-    return persistentVolumeClaimResource.strategy.warnings?.(made, undefined);
+    const [first, ...others] = persistentVolumeClaimResource.strategy.warnings?.(made, undefined) ?? [];
+    assert.equal(first, 'PersistentVolumeClaim is stored and not acted on yet: no volume is bound to it');
+    return others;
   };
   assert.deepEqual(warned(claim), []);
   assert.deepEqual(warned(byAnnotation), [

@@ -8,14 +8,16 @@ const named = (name: string) => ({ metadata: { name } }) as KubeObject;
 
 for (const { kind, strategy } of registry.filter(({ kind }) => warned.includes(kind)))
   test(`${kind}: a name that is no name of a host is told of, once`, () => {
-    const [told = '', ...more] = strategy.warnings?.(named('a.b'), undefined) ?? [];
+    const ofName = (...given: Parameters<NonNullable<typeof strategy.warnings>>) =>
+      strategy.warnings?.(...given).filter((text) => !text.includes('not acted on yet'));
+    const [told = '', ...more] = ofName(named('a.b'), undefined) ?? [];
     assert.match(
       told,
       /^metadata\.name: this is used in Pod names and hostnames, .*; a DNS label is recommended: \[a lowercase RFC 1123 label /,
     );
     assert.deepEqual(more, []);
-    assert.deepEqual(strategy.warnings?.(named('a-b'), undefined), []);
-    assert.deepEqual(strategy.warnings?.(named('a.b'), named('a.b')), []);
+    assert.deepEqual(ofName(named('a-b'), undefined), []);
+    assert.deepEqual(ofName(named('a.b'), named('a.b')), []);
   });
 
 test('these kinds are served', () => {

@@ -169,11 +169,13 @@ testStatus(ingressResource, ingress, [
 
 test('an annotation in place of the class is told of once', () => {
   const raw = merge(ingress, { ...annotated('nginx'), ...spec({ ingressClassName: null }) });
+  const stored = 'Ingress is stored and not acted on yet: nothing is routed by it';
   assert.deepEqual(warnings(ingressResource, raw), [
+    stored,
     `annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`,
   ]);
   assert.deepEqual(warnings(ingressResource, raw, spec({ tls: [] })), []);
-  assert.deepEqual(warnings(ingressResource, ingress), []);
+  assert.deepEqual(warnings(ingressResource, ingress), [stored]);
 });
 
 test('the columns of an ingress', () => {

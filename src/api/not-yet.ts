@@ -1,4 +1,4 @@
-/** Objects that protect or limit something, and are stored before anything acts on them. */
+/** What a creator is told of objects that are stored before anything acts on them. */
 import { deepEqual } from '../apimachinery/equality.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
 
@@ -8,4 +8,15 @@ export function notEnforced<T extends KubeObject>(so: string, asked: (object: T)
     old && deepEqual(asked(object), asked(old))
       ? []
       : [`${object.kind} is stored and not enforced yet: ${so}`];
+}
+
+/** The same of objects that shall have something made; `others` are what the kind warns of besides. */
+export function notActedOn<T extends KubeObject>(
+  so: string,
+  others: (object: T, old: T | undefined) => string[] = () => [],
+) {
+  return (object: T, old: T | undefined): string[] => [
+    ...(old ? [] : [`${object.kind} is stored and not acted on yet: ${so}`]),
+    ...others(object, old),
+  ];
 }
