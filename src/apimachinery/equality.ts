@@ -66,3 +66,13 @@ export function setOwn(object: JsonObject, key: string, value: unknown): void {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
   else object[key] = value;
 }
+
+/** For each text whether it stood earlier in the list. */
+export function repeats(texts: readonly string[]): readonly boolean[] {
+  const seen = new Set<string>();
+  return texts.map((text) => {
+    const isRepeated = seen.has(text);
+    seen.add(text);
+    return isRepeated;
+  });
+}

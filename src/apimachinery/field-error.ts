@@ -58,6 +58,34 @@ const mostShown = 4000;
 
 function showValue(value: unknown): string {
   if (value === undefined) return 'null';
-  const text = JSON.stringify(typeof value === 'string' ? value.slice(0, mostShown + 1) : value);
+  const text = JSON.stringify(beginningOf(value, { left: mostShown }));
   return text.length > mostShown ? `${text.slice(0, mostShown)}…` : text;
+}
+
+/**
+ * What is certain to give more characters of JSON than are left, or all of it: a list may be named by a cause for each of its
+ * items, and must not be written out as often. Never counts a character that is not written.
+ */
+function beginningOf(value: unknown, room: { left: number }): unknown {
+  if (typeof value === 'string') {
+    const text = value.slice(0, Math.max(0, room.left) + 1);
+    room.left -= text.length + 2;
+    return text;
+  }
+  room.left -= 1;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const items: unknown[] = [];
+    for (let index = 0; index < value.length && room.left >= 0; index++)
+      items.push(beginningOf(value[index], room));
+    return items;
+  }
+  const fields: [string, unknown][] = [];
+  for (const [key, inner] of Object.entries(value)) {
+    if (room.left < 0) break;
+    if (inner === undefined) continue;
+    room.left -= key.length + 3;
+    fields.push([key, beginningOf(inner, room)]);
+  }
+  return Object.fromEntries(fields);
 }

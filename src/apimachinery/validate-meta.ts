@@ -37,8 +37,16 @@ export function validateAnnotations(
   const causes = entries.flatMap(([key]) =>
     checkQualifiedName(key.toLowerCase()).map((reason) => invalidCause(path, key, reason)),
   );
-  const bytes = entries.reduce((sum, [key, value]) => sum + utf8Length(key) + utf8Length(value), 0);
-  return bytes > maxAnnotationBytes ? [...causes, tooLongCause(path, maxAnnotationBytes)] : causes;
+  return areTooLong(annotations) ? [...causes, tooLongCause(path, maxAnnotationBytes)] : causes;
+}
+
+/** Whether annotations are refused for their length. */
+export function areTooLong(annotations: Readonly<Record<string, string>>): boolean {
+  const bytes = Object.entries(annotations).reduce(
+    (sum, [key, value]) => sum + utf8Length(key) + utf8Length(value),
+    0,
+  );
+  return bytes > maxAnnotationBytes;
 }
 
 /** What is wrong with the metadata of an object of that kind. */

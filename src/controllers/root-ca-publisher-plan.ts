@@ -2,6 +2,7 @@
 import type { ConfigMap } from '../api/core/v1/config-map.ts';
 import { deepEqual } from '../apimachinery/equality.ts';
 import { type Draft, isTerminating } from '../apimachinery/meta.ts';
+import { areTooLong } from '../apimachinery/validate-meta.ts';
 
 /** The name and the key are Kubernetes' own: pods find it there. */
 export const rootCaName = 'kube-root-ca.crt';
@@ -41,13 +42,16 @@ export function planRootCa(
   const isRight = deepEqual(existing.data, data) && Object.keys(existing.binaryData ?? {}).length === 0;
   if (existing.immutable && !isRight) return { type: 'remove' };
   const { annotations = {} } = existing.metadata;
-  if (isRight && annotations[descriptionAnnotation]) return { type: 'none' };
-  const described = {
-    ...annotations,
-    [descriptionAnnotation]: annotations[descriptionAnnotation] || description,
-  };
+  const full = { ...annotations, [descriptionAnnotation]: description };
+  // Where people left no room for it the authority matters more.
+  const isDescribed = annotations[descriptionAnnotation] || areTooLong(full);
+  if (isRight && isDescribed) return { type: 'none' };
   return {
     type: 'update',
-    configMap: { ...rest, metadata: { ...existing.metadata, annotations: described }, data },
+    configMap: {
+      ...rest,
+      metadata: { ...existing.metadata, annotations: isDescribed ? annotations : full },
+      data,
+    },
   };
 }

@@ -104,7 +104,9 @@ export function validateForUpdate(
 export function countGeneration(definition: ResourceDefinition, object: KubeObject, old: KubeObject): void {
   if (!definition.strategy.countsGenerations) return;
   const before = old.metadata.generation ?? 0;
-  object.metadata.generation = before + (sameDesire(object, old) ? 0 : 1);
+  const generation = before + (sameDesire(object, old) ? 0 : 1);
+  // Of kinds that begin without one.
+  if (generation > 0) object.metadata.generation = generation;
 }
 
 function sameDesire(object: KubeObject, old: KubeObject): boolean {

@@ -5,6 +5,7 @@ import { type ConfigMap, configMapResource } from '../../../src/api/core/v1/conf
 import { type Namespace, namespaceResource } from '../../../src/api/core/v1/namespace.ts';
 import { serviceAccountResource } from '../../../src/api/core/v1/service-account.ts';
 import { newForbidden, newInternalError, newNotFound } from '../../../src/apimachinery/status-error.ts';
+import { validateObjectMeta } from '../../../src/apimachinery/validate-meta.ts';
 import { rootCaPublisher } from '../../../src/controllers/root-ca-publisher.ts';
 import { planRootCa } from '../../../src/controllers/root-ca-publisher-plan.ts';
 import { serviceAccountController } from '../../../src/controllers/service-account.ts';
@@ -158,6 +159,15 @@ describe('the published authority', () => {
     assert.deepEqual(found?.data, { 'ca.crt': authority });
     assert.deepEqual(found?.metadata.labels, { mine: 'yes' });
     assert.deepEqual(found?.metadata.annotations, { 'kubernetes.io/description': 'mine' });
+  });
+
+  it('is restored where other annotations leave no room for the description', () => {
+    const annotations = { mine: 'x'.repeat(256 * 1024 - 'mine'.length) };
+    const plan = planRootCa('a', authority, published({ data: { 'ca.crt': 'x' } }, { annotations }));
+    assert.ok(plan.type === 'update');
+    assert.deepEqual(plan.configMap.data, { 'ca.crt': authority });
+    assert.deepEqual(validateObjectMeta(plan.configMap.metadata, { namespaced: true }), []);
+    assert.equal(planRootCa('a', authority, plan.configMap).type, 'none');
   });
 
   it('is made again where it cannot be changed, but for one that was made meanwhile', async () => {

@@ -1,5 +1,10 @@
 import { ageSince } from '../../../apimachinery/age.ts';
-import { invalidCause, notSupportedCause, requiredCause } from '../../../apimachinery/field-error.ts';
+import {
+  invalidCause,
+  notSupportedCause,
+  requiredCause,
+  tooLongCause,
+} from '../../../apimachinery/field-error.ts';
 import { checkDns1123Subdomain } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
@@ -23,9 +28,13 @@ function checkName(name: string): string[] {
   return [...checkDns1123Subdomain(name), ...tooLong];
 }
 
+/** Every minute, hour, day and month by its number takes some four hundred; upstream has no bound, and reads megabytes. */
+const longestSchedule = 4096;
+
 function validateSchedule(schedule: string): StatusCause[] {
   const path = 'spec.schedule';
   if (schedule === '') return [requiredCause(path)];
+  if (schedule.length > longestSchedule) return [tooLongCause(path, longestSchedule)];
   // Not `TZ=` alone: upstream looks for the letters anywhere.
   if (schedule.includes('TZ'))
     return [invalidCause(path, schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead')];

@@ -2,7 +2,7 @@
  * Rules of certificate signing requests (pkg/apis/certificates/validation). What the PEM holds is checked where it
  * can be read: admission/certificate-signing-request.ts.
  */
-import { deepEqual } from '../../../apimachinery/equality.ts';
+import { deepEqual, repeats } from '../../../apimachinery/equality.ts';
 import {
   duplicateCause,
   forbiddenCause,
@@ -60,16 +60,6 @@ export function validateSpec(spec: CertificateSigningRequest['spec']): StatusCau
         ]
       : []),
   ];
-}
-
-/** For each text, whether it occurs earlier in the list. */
-function repeats(texts: readonly string[]): readonly boolean[] {
-  const seen = new Set<string>();
-  return texts.map((text) => {
-    const isRepeated = seen.has(text);
-    seen.add(text);
-    return isRepeated;
-  });
 }
 
 function validateUsages(asked: readonly string[]): StatusCause[] {

@@ -2,7 +2,7 @@ import { deepEqual } from '../../../apimachinery/equality.ts';
 import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { validateQuantity } from '../../../apimachinery/quantity.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { maxCauses, type StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { notEnforced } from '../../not-yet.ts';
 import { roundResources } from './pod-spec-defaults.ts';
@@ -41,9 +41,7 @@ function validateAmounts(amounts: Amounts, path: string): StatusCause[] {
 
 /** A scope picks pods, so only what pods use can be counted in it; what asks for nothing has no amounts. */
 const fits = (scope: string, name: string) =>
-  !isQuotaName(name) ||
-  !scopes.includes(scope) ||
-  (scope === 'BestEffort' ? name === 'pods' : podAmounts.test(name));
+  !isQuotaName(name) || (scope === 'BestEffort' ? name === 'pods' : podAmounts.test(name));
 
 const pairs = [
   ['BestEffort', 'NotBestEffort'],
@@ -53,12 +51,19 @@ const pairs = [
 const conflicts = (given: readonly string[]) =>
   pairs.filter((pair) => pair.every((scope) => given.includes(scope)));
 
+/** Of each scope once the amounts that do not fit it; no more than are told. */
+const misfits = (given: readonly string[], hard: Amounts): string[] =>
+  scopes
+    .filter((scope) => given.includes(scope))
+    .flatMap((scope) => Object.keys(hard).filter((name) => !fits(scope, name)))
+    .slice(0, maxCauses + 1);
+
 function validateScopes({ hard = {}, scopes: given = [] }: Spec): StatusCause[] {
   const fault = (why: string) => invalidCause('spec.scopes', given, why);
-  const misfits = given.flatMap((scope) => Object.keys(hard).filter((name) => !fits(scope, name)));
+  const unknown = given.filter((scope) => !scopes.includes(scope)).slice(0, maxCauses + 1);
   return [
-    ...given.filter((scope) => !scopes.includes(scope)).map(() => fault('unsupported scope')),
-    ...misfits.map(() => fault('unsupported scope applied to resource')),
+    ...unknown.map(() => fault('unsupported scope')),
+    ...misfits(given, hard).map(() => fault('unsupported scope applied to resource')),
     ...conflicts(given).map(() => fault('conflicting scopes')),
   ];
 }
@@ -67,9 +72,10 @@ function validateScopeSelector({ hard = {}, scopeSelector, scopes: given = [] }:
   const path = 'spec.scopeSelector.matchExpressions';
   const { matchExpressions = [] } = scopeSelector ?? {};
   const names = matchExpressions.map(({ scopeName }) => scopeName);
-  const misfits = names.flatMap((scope) => Object.keys(hard).filter((name) => !fits(scope, name)));
   return [
-    ...misfits.map(() => invalidCause(path, scopeSelector, 'unsupported scope applied to resource')),
+    ...misfits(names, hard).map(() =>
+      invalidCause(path, scopeSelector, 'unsupported scope applied to resource'),
+    ),
     ...matchExpressions.flatMap((requirement) => validateRequirement(requirement, path)),
     ...conflicts(names).map(() => invalidCause(path, given, 'conflicting scopes')),
   ];

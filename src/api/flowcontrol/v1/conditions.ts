@@ -1,4 +1,5 @@
 /** The status of both kinds: conditions, each of another type. */
+import { repeats } from '../../../apimachinery/equality.ts';
 import { duplicateCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { type KubeObject, keepMeta } from '../../../apimachinery/meta.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
@@ -11,10 +12,11 @@ interface WithConditions extends KubeObject {
 
 export function validateConditions({ status }: WithConditions): StatusCause[] {
   const types = (status?.conditions ?? []).map(({ type }) => type);
+  const repeated = repeats(types);
   return types.flatMap((type, index) => {
     const path = `status.conditions[${index}].type`;
     return [
-      ...(types.indexOf(type) < index ? [duplicateCause(path, type)] : []),
+      ...(repeated[index] ? [duplicateCause(path, type)] : []),
       ...(type === '' ? [requiredCause(path, 'must not be empty')] : []),
     ];
   });

@@ -1,5 +1,5 @@
 /** CSINode: the storage drivers of a node. It is stored; no driver is called yet. */
-import { deepEqual } from '../../../apimachinery/equality.ts';
+import { deepEqual, repeats } from '../../../apimachinery/equality.ts';
 import { duplicateCause, invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
@@ -36,20 +36,23 @@ function validateNodeId(id: string, path: string): StatusCause[] {
 
 /** The path is upstream's: the driver's. */
 function validateTopologyKeys({ topologyKeys = [] }: CSINodeDriver, path: string): StatusCause[] {
+  const repeated = repeats(topologyKeys);
   return topologyKeys.flatMap((key, index) => [
     ...(key === '' ? [requiredCause(path)] : []),
-    ...(topologyKeys.indexOf(key) < index ? [duplicateCause(path, key)] : []),
+    ...(repeated[index] ? [duplicateCause(path, key)] : []),
     ...nameCauses(path, key, checkQualifiedName),
   ]);
 }
 
 /** A driver comes or goes; it does not change. */
 function validateDriversUpdate({ spec }: CSINode, { spec: old }: CSINode): StatusCause[] {
-  return old.drivers.flatMap((before) =>
-    spec.drivers
-      .filter((driver) => driver.name === before.name && !deepEqual(driver, before))
-      .map((driver) => invalidCause('CSINodeDriver', driver, 'field is immutable')),
-  );
+  const byName = new Map(old.drivers.map((before) => [before.name, before]));
+  return spec.drivers.flatMap((driver) => {
+    const before = byName.get(driver.name);
+    return !before || deepEqual(driver, before)
+      ? []
+      : [invalidCause('CSINodeDriver', driver, 'field is immutable')];
+  });
 }
 
 export const csiNodeResource: ResourceDefinition<CSINode> = {

@@ -1,5 +1,5 @@
 /** Rules of StorageClasses (upstream: ValidateStorageClass, ValidateStorageClassUpdate). */
-import { deepEqual, identityOf } from '../../../apimachinery/equality.ts';
+import { deepEqual, identityOf, repeats } from '../../../apimachinery/equality.ts';
 import {
   duplicateCause,
   forbiddenCause,
@@ -62,8 +62,9 @@ function validateExpressions({ matchLabelExpressions = [] }: TopologySelectorTer
   const keys = new Set<string>();
   return matchLabelExpressions.flatMap(({ key, values }, index) => {
     const at = `${path}[${index}]`;
+    const repeated = repeats(values);
     const twice = values.flatMap((value, place) =>
-      values.indexOf(value) < place ? [duplicateCause(`${at}.values[${place}]`, value)] : [],
+      repeated[place] ? [duplicateCause(`${at}.values[${place}]`, value)] : [],
     );
     const causes = [
       ...(values.length === 0 ? [requiredCause(`${at}.values`)] : []),

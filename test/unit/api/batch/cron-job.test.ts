@@ -28,6 +28,12 @@ testCreate(cronJobResource, cronJob, [
     `metadata.name: Invalid value: "${'a'.repeat(53)}": must be no more than 52 characters`,
   ],
   ['no schedule', spec({ schedule: null }), 'spec.schedule: Required value'],
+  [
+    'a schedule longer than any needs to be',
+    spec({ schedule: `${'1,'.repeat(2044)}1 * * * *` }),
+    'spec.schedule: Too long: may not be more than 4096 bytes',
+  ],
+  ['a schedule that is just as long as may be', spec({ schedule: `${'1,'.repeat(2043)}11 * * * *` })],
   ['an empty schedule', spec({ schedule: '' }), 'spec.schedule: Required value'],
   [
     'a schedule that is none',

@@ -163,3 +163,13 @@ test('the columns of a quota', () => {
     Limit: 'limits.cpu: 500m/4, limits.memory: 0/1Gi',
   });
 });
+
+test('many scopes and many amounts that do not fit give no more causes than are told', () => {
+  const amounts = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`hugepages-${i}Mi`, '1']));
+  const scopes = Array.from({ length: 300 }, () => 'BestEffort' as const);
+  const matchExpressions = scopes.map((scopeName) => ({ scopeName, operator: 'Exists' as const }));
+  const given = created(resourceQuotaResource, merge(quota, spec({ hard: amounts })));
+  given.spec = { ...given.spec, scopes, scopeSelector: { matchExpressions } };
+  const found = resourceQuotaResource.strategy.validate?.(given) ?? [];
+  assert.ok(found.length > 100 && found.length < 300, `${found.length} causes`);
+});

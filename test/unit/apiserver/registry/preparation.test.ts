@@ -197,5 +197,8 @@ describe('the generation', () => {
   test('begins where there was none, and is not counted of a kind that has none', () => {
     assert.equal(count(kind(), thing({ spec: { size: 2 } }), thing({})), 1);
     assert.equal(count(plain, thing({ spec: { size: 2 } }), thing({})), undefined);
+    const unchanged = thing({});
+    countGeneration(kind(), unchanged, thing({}));
+    assert.ok(!('generation' in unchanged.metadata), 'a write that changes nothing adds no generation');
   });
 });
