@@ -2,6 +2,7 @@
 import type { ServerContext } from '../server-context.ts';
 import { certificateSigningRequests } from './certificate-signing-request.ts';
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
+import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction.ts';
 import type { AdmissionPlugin } from './plugin.ts';
@@ -10,6 +11,7 @@ import { serviceAccounts } from './service-account.ts';
 
 export const admissionPlugins = (server: ServerContext): readonly AdmissionPlugin[] => [
   namespaceLifecycle(server),
+  limitRanger(server),
   nodeRestriction(server),
   defaultTolerationSeconds(server.defaultTolerations),
   serviceAccounts(server),
