@@ -22,7 +22,6 @@ const named: readonly (readonly [tests: RegExp, cause: string])[] = [
     /^\[sig-api-machinery\] Servers with support for API chunking /,
     'the history that the test waits for was not yet compacted after ten minutes',
   ],
-  [/backend which does not implement metadata/, 'selfsubjectaccessreviews are not served'],
 ];
 
 /** Each has the name of a kind or a resource in it. */

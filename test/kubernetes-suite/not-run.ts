@@ -7,7 +7,7 @@ interface Rule {
 
 const volumes = 'volumes configMap, secret, downwardAPI and projected are not served: the pod does not start';
 
-/** What most of these wait for never comes, for five minutes each. */
+/** What most of these wait for never comes, for five minutes each or more. */
 const notServed: readonly Rule[] = [
   {
     tests: /^\[sig-storage\] (ConfigMap|Secrets|Projected [a-zA-Z]+|Downward API volume) /,
@@ -29,6 +29,10 @@ const notServed: readonly Rule[] = [
   {
     tests: /^\[sig-node\] (Container Lifecycle Hook|PreStop) /,
     reason: 'lifecycle hooks are not served: the pod does not start',
+  },
+  {
+    tests: /^\[sig-apps\] DisruptionController /,
+    reason: 'no controller writes the status of PodDisruptionBudgets, for which these wait ten minutes',
   },
 ];
 

@@ -22,7 +22,7 @@ result is not run again: after Ctrl-C, or when it was killed, the same command g
 
       --again            run them whether they have a result or not
       --failed           run those that failed
-      --all              run those too that are left out because what they use is not served (five minutes each)
+      --all              run those too that are left out because what they use is not served (five minutes each or more)
       --nodes COUNT      nodes of the cluster it makes, 1 or 2 (default 1); each count has its own results
       --procs COUNT      tests at a time (default 6)
       --kubeconfig FILE  use the cluster of that file, and this machine's network; --nodes says how many it has. Its

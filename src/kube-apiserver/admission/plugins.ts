@@ -4,6 +4,7 @@ import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import type { KubeContext } from '../context.ts';
 import { certificateSigningRequests } from './certificate-signing-request.ts';
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
+import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction.ts';
 import { podReferences } from './pod-references.ts';
@@ -11,6 +12,7 @@ import { serviceAccounts } from './service-account.ts';
 
 export const admissionPlugins = (server: KubeContext): readonly AdmissionPlugin[] => [
   namespaceLifecycle(server),
+  limitRanger(server),
   nodeRestriction(server),
   defaultTolerationSeconds(server.defaultTolerations),
   serviceAccounts(server),

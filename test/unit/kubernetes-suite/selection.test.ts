@@ -4,14 +4,15 @@ import type { Recorded } from '../../kubernetes-suite/results.ts';
 import { focusOf, select, testsIn, type Wanted } from '../../kubernetes-suite/selection.ts';
 
 const wanted: Wanted = { nodes: 1, again: false, failed: false, all: false };
-const [good, bad, fresh, twoNodes, hooks] = [
+const [good, bad, fresh, twoNodes, hooks, budgets] = [
   '[sig-a] good',
   '[sig-a] bad',
   '[sig-b] fresh',
   '[sig-architecture] Conformance Tests should have at least two untainted nodes',
   '[sig-node] Container Lifecycle Hook should be called',
+  '[sig-apps] DisruptionController should create a PodDisruptionBudget',
 ] as const;
-const names = [good, bad, fresh, twoNodes, hooks];
+const names = [good, bad, fresh, twoNodes, hooks, budgets];
 const result = (name: string, state: Recorded['state']): [string, Recorded] => [
   name,
   { name, state, seconds: 1, message: '', build: 'x' },
@@ -19,12 +20,12 @@ const result = (name: string, state: Recorded['state']): [string, Recorded] => [
 const results = new Map([result(good, 'passed'), result(bad, 'failed')]);
 
 const table: [what: string, change: Partial<Wanted>, run: string[], done: string[], left: string[]][] = [
-  ['those without a result', {}, [fresh], [good, bad], [twoNodes, hooks]],
-  ['all again', { again: true }, [good, bad, fresh], [], [twoNodes, hooks]],
-  ['those that failed', { failed: true }, [bad], [good], [twoNodes, hooks]],
+  ['those without a result', {}, [fresh], [good, bad], [twoNodes, hooks, budgets]],
+  ['all again', { again: true }, [good, bad, fresh], [], [twoNodes, hooks, budgets]],
+  ['those that failed', { failed: true }, [bad], [good], [twoNodes, hooks, budgets]],
   ['those that match', { pattern: /^\[sig-b\]/ }, [fresh], [], []],
-  ['what is not served too', { all: true }, [fresh, hooks], [good, bad], [twoNodes]],
-  ['with two nodes', { nodes: 2 }, [fresh, twoNodes], [good, bad], [hooks]],
+  ['what is not served too', { all: true }, [fresh, hooks, budgets], [good, bad], [twoNodes]],
+  ['with two nodes', { nodes: 2 }, [fresh, twoNodes], [good, bad], [hooks, budgets]],
 ];
 for (const [what, change, run, done, left] of table) {
   test(`a run has ${what}`, () => {

@@ -10,7 +10,6 @@ import { compareQuantities, parseQuantity } from '../../../apimachinery/quantity
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { createdAtColumn, nameColumn } from '../../columns.ts';
-import { notEnforced } from '../../not-yet.ts';
 import { roundResources } from './pod-spec-defaults.ts';
 import { isExclusive, validateContainerResourceName, validateResourceName } from './resource-names.ts';
 import type { LimitRange, LimitRangeItem } from './types.gen.ts';
@@ -146,7 +145,6 @@ export const limitRangeResource: ResourceDefinition<LimitRange> = {
   strategy: {
     setDefaults: ({ spec }) => spec.limits.forEach(setItemDefaults),
     validate: validateRange,
-    warnings: notEnforced('containers get no defaults and nothing is refused', ({ spec }) => spec),
     countsGenerations: false,
   },
   hasStatus: false,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limitRangeResource } from '../../../../src/api/core/v1/limit-range.ts';
-import { cells, created, merge, testCreate, testUpdate, warnings } from '../../../fixtures/kinds.ts';
+import { cells, created, merge, testCreate, testUpdate } from '../../../fixtures/kinds.ts';
 import { head, spec } from '../../../fixtures/workloads.ts';
 
 const range = {
@@ -111,15 +111,6 @@ test('the defaults of a container', () => {
   });
   const pod = created(limitRangeResource, merge(range, limits({ type: 'Pod', max: { cpu: '2' } })));
   assert.deepEqual(pod.spec.limits, [{ type: 'Pod', max: { cpu: '2' } }]);
-});
-
-test('that nothing is limited is told', () => {
-  const told = [
-    'LimitRange is stored and not enforced yet: containers get no defaults and nothing is refused',
-  ];
-  assert.deepEqual(warnings(limitRangeResource, range), told);
-  assert.deepEqual(warnings(limitRangeResource, range, limits({ type: 'Pod' })), told);
-  assert.deepEqual(warnings(limitRangeResource, range, { metadata: { labels: { a: 'b' } } }), []);
 });
 
 test('the columns of a limit range', () => {

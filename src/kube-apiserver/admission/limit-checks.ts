@@ -1,0 +1,152 @@
+/** What a LimitRange gives to containers, and what it refuses (upstream: plugin/pkg/admission/limitranger). Pure. */
+import type { LimitRange } from '../../api/core/v1/limit-range.ts';
+
+import type { Pod } from '../../api/core/v1/pod.ts';
+import type {
+  Container,
+  LimitRangeItem,
+  PersistentVolumeClaim,
+  PodSpec,
+} from '../../api/core/v1/types.gen.ts';
+import {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  type Quantity,
+} from '../../apimachinery/quantity.ts';
+
+type Amounts = Readonly<Record<string, string>>;
+
+interface Asked {
+  readonly requests: Amounts;
+  readonly limits: Amounts;
+}
+
+const annotation = 'kubernetes.io/limit-ranger';
+
+/** Mutates the pod: what its containers do not say is taken from the range, and an annotation tells which that was. */
+export function giveDefaults(pod: Pod, { spec: { limits } }: LimitRange): void {
+  const items = limits.filter(({ type }) => type === 'Container');
+  const requests = Object.assign({}, ...items.map(({ defaultRequest }) => defaultRequest));
+  const most = Object.assign({}, ...items.map((item) => item.default));
+  const { containers, initContainers = [] } = pod.spec;
+  const given = [
+    ...containers.flatMap((container) => complete(container, { requests, limits: most }, 'container')),
+    ...initContainers.flatMap((each) => complete(each, { requests, limits: most }, 'init container')),
+  ];
+  if (given.length === 0) return;
+  const text = `LimitRanger plugin set: ${given.join('; ')}`;
+  pod.metadata.annotations = { ...pod.metadata.annotations, [annotation]: text };
+}
+
+/** What was filled in, in words. */
+function complete({ name, resources }: Container, defaults: Asked, what: string): string[] {
+  return (['requests', 'limits'] as const).flatMap((field) => {
+    const missing = Object.keys(defaults[field]).filter((key) => resources[field]?.[key] === undefined);
+    if (missing.length === 0) return [];
+    resources[field] = { ...defaults[field], ...resources[field] };
+    return [`${missing.sort().join(', ')} ${field.slice(0, -1)} for ${what} ${name}`];
+  });
+}
+
+/** Why the range refuses the pod, each reason once; none when it does not. */
+export function podProblems({ spec }: Pod, { spec: { limits } }: LimitRange): string[] {
+  const problems = limits.flatMap((item) => {
+    if (item.type === 'Pod') return itemProblems(item, totals(spec));
+    if (item.type !== 'Container') return [];
+    return [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
+      itemProblems(item, { requests: resources.requests ?? {}, limits: resources.limits ?? {} }),
+    );
+  });
+  return [...new Set(problems)];
+}
+
+/** As podProblems. Of a claim only what it requests counts. */
+export function claimProblems({ spec }: PersistentVolumeClaim, range: LimitRange): string[] {
+  const requests = spec.resources.requests ?? {};
+  return range.spec.limits
+    .filter(({ type }) => type === 'PersistentVolumeClaim')
+    .flatMap(({ type, min, max }) => [
+      ...each(min, (name, least) => tooLittle(type, name, least, { requests, limits: {} })),
+      ...each(max, (name, most) => {
+        const rule = `maximum ${name} usage per ${type} is ${most}`;
+        const request = requests[name];
+        if (request === undefined) return `${rule}.  No request is specified`;
+        return isGreater(request, most) ? `${rule}, but request is ${request}` : undefined;
+      }),
+    ]);
+}
+
+const itemProblems = ({ type, min, max, maxLimitRequestRatio }: LimitRangeItem, asked: Asked) => [
+  ...each(min, (name, least) => tooLittle(type, name, least, asked)),
+  ...each(max, (name, most) => tooMuch(type, name, most, asked)),
+  ...each(maxLimitRequestRatio, (name, ratio) => tooUneven(type, name, ratio, asked)),
+];
+
+const each = (bounds: Amounts = {}, problem: (name: string, bound: string) => string | undefined) =>
+  Object.entries(bounds).flatMap(([name, bound]) => problem(name, bound) ?? []);
+
+function tooLittle(type: string, name: string, least: string, { requests, limits }: Asked) {
+  const rule = `minimum ${name} usage per ${type} is ${least}`;
+  const [request, limit] = [requests[name], limits[name]];
+  if (request === undefined) return `${rule}.  No request is specified`;
+  if (isGreater(least, request)) return `${rule}, but request is ${request}`;
+  return limit !== undefined && isGreater(least, limit) ? `${rule}, but limit is ${limit}` : undefined;
+}
+
+function tooMuch(type: string, name: string, most: string, { requests, limits }: Asked) {
+  const rule = `maximum ${name} usage per ${type} is ${most}`;
+  const [request, limit] = [requests[name], limits[name]];
+  if (limit === undefined) return `${rule}.  No limit is specified`;
+  if (isGreater(limit, most)) return `${rule}, but limit is ${limit}`;
+  return request !== undefined && isGreater(request, most) ? `${rule}, but request is ${request}` : undefined;
+}
+
+function tooUneven(type: string, name: string, ratio: string, { requests, limits }: Asked) {
+  const rule = `${name} max limit to request ratio per ${type} is ${ratio}`;
+  const [request, limit] = [nano(requests[name]), nano(limits[name])];
+  if (request === 0n) return `${rule}, but no request is specified or request is 0`;
+  if (limit === 0n) return `${rule}, but no limit is specified or limit is 0`;
+  if (limit * nano('1') <= nano(ratio) * request) return undefined;
+  return `${rule}, but provided ratio is ${(Number(limit) / Number(request)).toFixed(6)}`;
+}
+
+const totals = (spec: PodSpec): Asked => ({
+  requests: total(spec, 'requests'),
+  limits: total(spec, 'limits'),
+});
+
+/** The containers together, with the sidecars; or the most that there is at a time before they start, where that is more. */
+function total(spec: PodSpec, field: keyof Asked): Amounts {
+  const sum = new Map<string, Quantity>();
+  for (const { resources } of spec.containers) add(sum, resources[field]);
+  const sidecars = new Map<string, Quantity>();
+  const before = new Map<string, Quantity>();
+  for (const { resources, restartPolicy } of spec.initContainers ?? []) {
+    const atATime = restartPolicy === 'Always' ? sidecars : new Map(sidecars);
+    add(atATime, resources[field]);
+    if (restartPolicy === 'Always') add(sum, resources[field]);
+    raise(before, atATime);
+  }
+  raise(sum, before);
+  return Object.fromEntries([...sum].map(([name, quantity]) => [name, formatQuantity(quantity)]));
+}
+
+function add(sum: Map<string, Quantity>, amounts: Amounts = {}): void {
+  for (const [name, text] of Object.entries(amounts)) {
+    const more = parseQuantity(text);
+    const before = sum.get(name);
+    sum.set(name, before ? addQuantities(before, more) : more);
+  }
+}
+
+function raise(most: Map<string, Quantity>, to: ReadonlyMap<string, Quantity>): void {
+  for (const [name, quantity] of to) {
+    const before = most.get(name);
+    if (!before || compareQuantities(quantity, before) > 0) most.set(name, quantity);
+  }
+}
+
+const isGreater = (a: string, b: string) => compareQuantities(parseQuantity(a), parseQuantity(b)) > 0;
+const nano = (text: string | undefined) => (text === undefined ? 0n : parseQuantity(text).nano);

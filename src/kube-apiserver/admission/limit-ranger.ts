@@ -1,0 +1,47 @@
+/** LimitRanges hold for the pods and claims of their namespace: defaults first, and then what is refused. */
+import { type LimitRange, limitRangeResource } from '../../api/core/v1/limit-range.ts';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import type { PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
+import { storagePrefix } from '../../apimachinery/resource-definition.ts';
+import { newForbidden } from '../../apimachinery/status-error.ts';
+import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
+import { waitForNow } from '../../apiserver/freshness.ts';
+import type { ServerContext } from '../../apiserver/server-context.ts';
+import { claimProblems, giveDefaults, podProblems } from './limit-checks.ts';
+
+type Reader = Pick<ServerContext, 'cache' | 'clock' | 'latest'>;
+
+export const limitRanger = (server: Reader): AdmissionPlugin => ({
+  name: 'LimitRanger',
+  async mutate(admission) {
+    if (!isLimited(admission)) return;
+    // A range that was made a moment ago holds already, and one that was deleted no longer.
+    await waitForNow(server, new AbortController());
+    if (admission.definition.plural !== 'pods') return;
+    for (const range of rangesOf(server, admission)) giveDefaults(admission.object as Pod, range);
+  },
+  validate(admission) {
+    if (!isLimited(admission)) return;
+    const { definition, name, object } = admission;
+    for (const range of rangesOf(server, admission)) {
+      const problems =
+        definition.plural === 'pods'
+          ? podProblems(object as Pod, range)
+          : claimProblems(object as PersistentVolumeClaim, range);
+      if (problems.length > 0) throw newForbidden(definition, name, together(problems));
+    }
+  },
+});
+
+/** The containers of a pod do not change, so only a new one is looked at; a claim may grow. */
+function isLimited({ definition, operation, subresource, object, old }: Admission): boolean {
+  if (definition.group !== '' || subresource !== '' || !object) return false;
+  if (definition.plural === 'pods') return operation === 'create';
+  return definition.plural === 'persistentvolumeclaims' && !old?.metadata.deletionTimestamp;
+}
+
+const rangesOf = ({ cache }: Reader, { namespace }: Admission) =>
+  cache.list(storagePrefix(limitRangeResource, namespace)).map(({ object }) => object as LimitRange);
+
+const together = (problems: readonly string[]) =>
+  problems.length === 1 ? String(problems[0]) : `[${problems.join(', ')}]`;
