@@ -156,21 +156,23 @@ export function requireRange(text: string): IPv4Range {
   return range;
 }
 
-/** Whether the text is an address of either family with a prefix length, whatever its other bits are. */
-export function isCIDR(text: string): boolean {
-  const [address = '', bits = '', ...more] = text.split('/');
-  const most = isIPv4(address) ? 32 : isIPv6(address) ? 128 : -1;
-  return more.length === 0 && prefixLength(bits, most) !== undefined;
+/** An address of either family with a prefix length, whatever its other bits are. Reading is what takes time. */
+function readCIDR(text: string) {
+  const [first = '', bits = '', ...more] = text.split('/');
+  const address = read(first);
+  const prefix = address && prefixLength(bits, address instanceof ipaddr.IPv4 ? 32 : 128);
+  return prefix === undefined || more.length > 0 ? undefined : { address, prefix };
 }
+
+export const isCIDR = (text: string) => readCIDR(text) !== undefined;
 
 /** Whether the second range, of the same family, lies in the first and is smaller; both as text. */
 export function isStrictSubrange(outer: string, inner: string): boolean {
-  if (!isCIDR(outer) || !isCIDR(inner)) return false;
-  const [[first = '', bits], [second = '', moreBits]] = [outer.split('/'), inner.split('/')];
-  if (Number(bits) >= Number(moreBits)) return false;
-  const [a, b] = [read(first), read(second)];
-  if (a instanceof ipaddr.IPv4) return b instanceof ipaddr.IPv4 && b.match(a, Number(bits));
-  return a !== undefined && b instanceof ipaddr.IPv6 && b.match(a, Number(bits));
+  const [around, within] = [readCIDR(outer), readCIDR(inner)];
+  if (!around || !within || around.prefix >= within.prefix) return false;
+  const [a, b] = [around.address, within.address];
+  if (a instanceof ipaddr.IPv4) return b instanceof ipaddr.IPv4 && b.match(a, around.prefix);
+  return a !== undefined && b instanceof ipaddr.IPv6 && b.match(a, around.prefix);
 }
 
 function prefixLength(text: string, most: number): number | undefined {
