@@ -1,23 +1,22 @@
-/** LimitRanges hold for the pods and claims of their namespace: defaults first, and then what is refused. */
+/**
+ * LimitRanges hold for the pods and claims of their namespace: defaults first, and then what is refused. The ranges are those that the
+ * cache knows (upstream: a lister): to ask etcd first would cost a question for each pod, in namespaces without ranges too.
+ */
 import { type LimitRange, limitRangeResource } from '../../api/core/v1/limit-range.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newForbidden } from '../../apimachinery/status-error.ts';
 import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
-import { waitForNow } from '../../apiserver/freshness.ts';
 import type { ServerContext } from '../../apiserver/server-context.ts';
 import { claimProblems, giveDefaults, podProblems } from './limit-checks.ts';
 
-type Reader = Pick<ServerContext, 'cache' | 'clock' | 'latest'>;
+type Reader = Pick<ServerContext, 'cache'>;
 
 export const limitRanger = (server: Reader): AdmissionPlugin => ({
   name: 'LimitRanger',
-  async mutate(admission) {
-    if (!isLimited(admission)) return;
-    // A range that was made a moment ago holds already, and one that was deleted no longer.
-    await waitForNow(server, new AbortController());
-    if (admission.definition.plural !== 'pods') return;
+  mutate(admission) {
+    if (!isLimited(admission) || admission.definition.plural !== 'pods') return;
     for (const range of rangesOf(server, admission)) giveDefaults(admission.object as Pod, range);
   },
   validate(admission) {

@@ -1,7 +1,6 @@
 /** What is answered and decided while the watch cache is behind the store, as it is after another master's write. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import type { KubeList, KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
 import { type Answer, startTestServer, storedObject, type TestServer } from '../../fixtures/api-server.ts';
@@ -9,7 +8,6 @@ import { LaggingStore } from '../../fixtures/lagging-store.ts';
 
 const inDefault = '/api/v1/namespaces/default';
 const configMaps = `${inDefault}/configmaps`;
-const image = { name: 'a', image: 'b' };
 const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
 
 type ConfigMap = KubeObject & { data?: Record<string, string> };
@@ -81,17 +79,6 @@ describe('while the cache lags', () => {
     // The event does not come, so the store is asked.
     await server.clock.advance(2);
     assert.equal((await asked).status, 200);
-  });
-
-  it('a pod has the limits that were acknowledged before it', async () => {
-    lagging.holdEvents();
-    const limits = [{ type: 'Container', default: { cpu: '1' } }];
-    await make(`${inDefault}/limitranges`, { metadata: { name: 'late' }, spec: { limits } });
-    const pod = { metadata: { name: 'limited' }, spec: { containers: [image] } };
-    const made = await afterCatchingUp(server.call('POST', `${inDefault}/pods`, pod));
-    assert.equal(made.status, 201, made.text);
-    assert.deepEqual(made.json<Pod>().spec.containers[0]?.resources.limits, { cpu: '1' });
-    assert.equal((await server.call('DELETE', `${inDefault}/limitranges/late`)).status, 200);
   });
 
   it('an update of the newest version is no conflict, and one of the version in the cache is', async () => {

@@ -1,4 +1,4 @@
-/** A LimitRange holds for the pods and claims that are made after it, at once. */
+/** A LimitRange holds for the pods and claims that are made once the server has seen it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -25,8 +25,12 @@ describe('a limit range', () => {
     const made = await server.call('POST', `${inDefault}/limitranges`, range);
     assert.equal(made.status, 201, made.text);
     assert.equal(made.headers.get('warning'), null);
+    await seen();
   });
   after(() => server.stop());
+
+  /** A list waits until the cache is as new as the store. */
+  const seen = async () => assert.equal((await server.call('GET', `${inDefault}/limitranges`)).status, 200);
 
   const create = (resources: object) =>
     server.call('POST', `${inDefault}/pods`, {
@@ -83,6 +87,7 @@ describe('a limit range', () => {
 
   it('holds no longer when it is gone', async () => {
     assert.equal((await server.call('DELETE', `${inDefault}/limitranges/limits`)).status, 200);
+    await seen();
     const answer = await create({});
     assert.deepEqual(answer.json<Pod>().spec.containers[0]?.resources, {});
   });
