@@ -8,7 +8,6 @@ import { controllerRevisionResource } from './apps/v1/controller-revision.ts';
 import { daemonSetResource } from './apps/v1/daemon-set.ts';
 import { deploymentResource } from './apps/v1/deployment.ts';
 import { replicaSetResource } from './apps/v1/replica-set.ts';
-
 import { statefulSetResource } from './apps/v1/stateful-set.ts';
 import { selfSubjectReviewResource } from './authentication/v1/self-subject-review.ts';
 import { tokenReviewResource } from './authentication/v1/token-review.ts';
