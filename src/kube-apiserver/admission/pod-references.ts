@@ -1,6 +1,6 @@
 /**
- * A pod that names what is not there is refused, as upstream's plugins RuntimeClass and Priority do.
- * These kinds are not served yet, so nothing but what Kubernetes itself always has can be there.
+ * A pod that names a class that does not apply is refused, as upstream's plugins RuntimeClass and Priority do. Stored classes are not
+ * acted on yet (their creators are warned), so only the two that Kubernetes always has apply.
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { systemClasses } from '../../api/core/v1/priority.ts';

@@ -1,10 +1,10 @@
-/** Everybody may ask who he is and what he may do. */
+/** Every authenticated user may ask for its own name and its own permissions. */
 import { selfSubjectReviewResource } from '../../api/authentication/v1/self-subject-review.ts';
 import { selfSubjectAccessReviewResource } from '../../api/authorization/v1/self-subject-access-review.ts';
 import { selfSubjectRulesReviewResource } from '../../api/authorization/v1/self-subject-rules-review.ts';
 import { type Authorizer, isAuthenticated } from '../../apiserver/authorization/authorizer.ts';
 
-/** The reviews by which a user learns who he is and what he may do. */
+/** The reviews that tell a user its own name, groups and permissions. */
 export const ownReviews = [
   selfSubjectAccessReviewResource,
   selfSubjectRulesReviewResource,
