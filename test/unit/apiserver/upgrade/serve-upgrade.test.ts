@@ -9,7 +9,7 @@ import type { RequestEnv } from '../../../../src/apiserver/options.ts';
 import { serveUpgrade, wantsUpgrade } from '../../../../src/apiserver/upgrade/serve-upgrade.ts';
 import { maxHeaderBytes, maxProtocolsBytes } from '../../../../src/base/header-limits.ts';
 import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
-import { Agents } from '../subresources/agents.ts';
+import { Agents } from '../../kube-apiserver/subresources/agents.ts';
 
 const attach = '/api/v1/namespaces/default/pods/web/attach';
 const token = `base64url.bearer.authorization.k8s.io.${Buffer.from('s3cret').toString('base64url')}`;
