@@ -19,6 +19,12 @@ const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const ctl = [process.execPath, main, 'ctl'];
 const kubectl = kubectlOf('1.32')?.path;
 
+/**
+ * kubectl 1.32 begins to read before it has made its streams. What it then throws away is the empty first message, which
+ * every kubelet sends; on a busy machine it says so.
+ */
+const tooEarly = /^E.*\] Unknown stream id \d, discarding message\n/gm;
+
 interface Finished {
   readonly code: number | null;
   readonly stdout: Buffer;
@@ -118,7 +124,8 @@ describe('ctl streams', { timeout: 110_000 }, () => {
     const skip = unlessKubectl('1.32');
     it(`as kubectl 1.32: ${args.join(' ')}`, { skip }, async () => {
       const theirs = await run([kubectl ?? ''], args, 'input');
-      assert.deepEqual(await run(ctl, args, 'input'), theirs);
+      const stderr = theirs.stderr.replace(tooEarly, '');
+      assert.deepEqual(await run(ctl, args, 'input'), { ...theirs, stderr });
     });
   }
 
