@@ -5,6 +5,8 @@ interface Rule {
   readonly reason: string;
 }
 
+const notActedOn = (kinds: string) => `nothing acts on ${kinds} yet: the pods that these wait for never come`;
+
 const volumes = 'volumes configMap, secret, downwardAPI and projected are not served: the pod does not start';
 
 /** What most of these wait for never comes, for five minutes each or more. */
@@ -29,6 +31,32 @@ const notServed: readonly Rule[] = [
   {
     tests: /^\[sig-node\] (Container Lifecycle Hook|PreStop) /,
     reason: 'lifecycle hooks are not served: the pod does not start',
+  },
+  {
+    tests:
+      /ReplicationController\b|\b(by|the|for) rc\b|Update Demo|both valid owner|Kubectl label|v1 should proxy through a service and a pod/,
+    reason: notActedOn('ReplicationControllers'),
+  },
+  {
+    tests:
+      /Service endpoints latency|used for configmaps|Services should (be able to (change the type|switch session)|have session affinity|be able to create a functioning NodePort)/,
+    reason: notActedOn('ReplicationControllers'),
+  },
+  { tests: /^\[sig-apps\] Job /, reason: notActedOn('Jobs') },
+  {
+    tests: /^\[sig-apps\] CronJob should (schedule|replace|not schedule new)/,
+    reason: notActedOn('CronJobs'),
+  },
+  { tests: /^\[sig-apps\] StatefulSet /, reason: notActedOn('StatefulSets') },
+  { tests: /^\[sig-apps\] (Daemon set|ControllerRevision) /, reason: notActedOn('DaemonSets') },
+  {
+    tests:
+      /^\[sig-api-machinery\] ResourceQuota should .*(capture the life|promptly|scope|update and delete|status)/,
+    reason: 'no controller writes the status of ResourceQuotas, for which these wait five minutes',
+  },
+  {
+    tests: /^\[sig-scheduling\] SchedulerPreemption .*(verify preemption|validates)/,
+    reason: 'the scheduler does not preempt',
   },
   {
     tests: /^\[sig-apps\] DisruptionController /,
