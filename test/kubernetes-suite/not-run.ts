@@ -24,6 +24,10 @@ const notServed: readonly Rule[] = [
     reason: volumes,
   },
   {
+    tests: /^\[sig-api-machinery\] (AdmissionWebhook|CustomResourceConversionWebhook) /,
+    reason: 'the server of their webhooks has its certificate in a Secret volume: the pod does not start',
+  },
+  {
     tests: /^\[sig-node\] Probing container should (be restarted|have monotonically)/,
     reason: 'probes are passed over: what these wait for does not happen',
   },
