@@ -76,8 +76,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     messages: options.messages,
     clock: options.clock,
     random: options.random,
-    turns: new Turns(),
-    writeTurns: new WriteTurns(),
+    turns: new Turns(options.clock),
+    writeTurns: new WriteTurns(options.clock),
     log: options.log.named('apiserver'),
     authorize: (request) => authorize(request),
     authenticate: options.authenticate,
@@ -293,7 +293,7 @@ function createScope(
       return form;
     },
     warnings,
-    work: new RequestWork(base.server.turns),
+    work: new RequestWork(base.server),
     get headers() {
       return { ...common, ...warningHeader(warnings) };
     },

@@ -44,7 +44,7 @@ export class LatestRevision {
     const question: Question = { answer: Promise.withResolvers(), waiting: 0 };
     const send = () => this.#send(question);
     // All that is read in one turn of the event loop has one question.
-    if (this.#underWay === 0) setImmediate(send);
+    if (this.#underWay === 0) this.#clock.soon(send);
     else this.#timer = this.#clock.after(patienceMs, send);
     return question;
   }

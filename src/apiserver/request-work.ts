@@ -3,6 +3,7 @@
  * watches wait on the same thread.
  */
 import type { Steps } from '../apimachinery/decode.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Turns } from './turns.ts';
 
 /** Milliseconds of work before other requests get a turn; most requests take less in all. */
@@ -10,17 +11,20 @@ const longMs = 10;
 
 export class RequestWork {
   readonly #turns: Turns;
-  #since = performance.now();
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  #since: number;
 
-  constructor(turns: Turns) {
+  constructor({ turns, clock }: { readonly turns: Turns; readonly clock: Pick<Clock, 'monotonic'> }) {
     this.#turns = turns;
+    this.#clock = clock;
+    this.#since = clock.monotonic();
   }
 
   /** To be awaited between two steps; the state that the request read may have changed meanwhile. */
   async pause(): Promise<void> {
-    if (performance.now() - this.#since < longMs) return;
+    if (this.#clock.monotonic() - this.#since < longMs) return;
     await this.#turns.next();
-    this.#since = performance.now();
+    this.#since = this.#clock.monotonic();
   }
 
   async through<T>(steps: Steps<T>): Promise<T> {

@@ -171,7 +171,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
       return;
     }
     if (refusesHostOfUpgrade(incoming, socket)) return;
-    void serveUpgrade({ app, signal, log: options.log }, incoming, socket, head, clientOf(socket));
+    void serveUpgrade(options, incoming, socket, head, clientOf(socket));
   });
   server.on('tlsClientError', (error) =>
     options.log.debug('a TLS handshake failed', { error: error.message }),
@@ -183,7 +183,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
   );
   const port = (server.address() as AddressInfo).port;
   server.on('error', (error) => options.log.error('the HTTPS server failed', { error: error.message }));
-  return { port, closed: closeOn(server, agents, signal) };
+  return { port, closed: closeOn(server, agents, options) };
 }
 
 function send(outgoing: HttpBindings['outgoing'], { status, headers, whole }: WholeAnswer): void {
@@ -230,15 +230,19 @@ function explain(error: NodeJS.ErrnoException, address: string, port: number): E
   }
 }
 
-function closeOn(server: Server, agents: AgentConnections, signal: AbortSignal): Promise<void> {
+function closeOn(
+  server: Server,
+  agents: AgentConnections,
+  { signal, clock }: Pick<ListenOptions, 'signal' | 'clock'>,
+): Promise<void> {
   return new Promise((resolve) => {
     const close = () => {
-      const cutOff = setTimeout(() => {
+      const cutOff = clock.after(drainMs, () => {
         server.closeAllConnections();
         agents.cutOff();
-      }, drainMs);
+      });
       server.close(() => {
-        clearTimeout(cutOff);
+        cutOff.cancel();
         resolve();
       });
       server.closeIdleConnections();

@@ -3,6 +3,7 @@
  * and then waits for its next turn. There is one turn each time around the event loop, whoever's: between two of them
  * everything else is heard, however many such requests there are.
  */
+import type { Clock } from '../base/clock.ts';
 
 /** What a turn may take: about a millisecond or two of parsing or writing JSON. */
 const turnBytes = 64 * 1024;
@@ -25,20 +26,24 @@ export class Turn {
 export const fewItems = 25;
 
 export class Turns {
+  readonly #clock: Pick<Clock, 'soon'>;
   readonly #waiting: (() => void)[] = [];
+
+  constructor(clock: Pick<Clock, 'soon'>) {
+    this.#clock = clock;
+  }
 
   /** Resolves when it is the caller's turn, in the order of asking; rejects when nobody waits for the answer any more. */
   async next(signal?: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#waiting.push(resolve);
-      if (this.#waiting.length === 1) setImmediate(() => this.#give());
+      if (this.#waiting.length === 1) this.#clock.soon(() => this.#give());
     });
     signal?.throwIfAborted();
   }
 
   #give(): void {
     this.#waiting.shift()?.();
-    // setImmediate from within an immediate runs after the I/O that has arrived meanwhile.
-    if (this.#waiting.length > 0) setImmediate(() => this.#give());
+    if (this.#waiting.length > 0) this.#clock.soon(() => this.#give());
   }
 }

@@ -2,6 +2,7 @@
  * What many watches are told at once, told in turns. One event may go to thousands of connections, and TLS encrypts it for each
  * of them: before the loop turns they write so much together, the rest wait in the order in which they asked.
  */
+import type { Clock } from '../base/clock.ts';
 
 /** Some ten milliseconds of encrypting and of system calls, be it many small writes or few large ones. */
 const turnBytes = 4 * 1024 * 1024;
@@ -11,9 +12,14 @@ const writeBytes = 16 * 1024;
 export type WaitingWrite = () => number;
 
 export class WriteTurns {
+  readonly #clock: Pick<Clock, 'soon'>;
   readonly #waiting = new Set<WaitingWrite>();
   #used = 0;
   #scheduled = false;
+
+  constructor(clock: Pick<Clock, 'soon'>) {
+    this.#clock = clock;
+  }
 
   /** True when so much may be written now; otherwise it has to wait. */
   mayWrite(bytes: number): boolean {
@@ -40,7 +46,7 @@ export class WriteTurns {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(() => this.#turn());
+    this.#clock.soon(() => this.#turn());
   }
 
   #turn(): void {

@@ -2,12 +2,12 @@
  * Runs one controller: informer events enqueue keys, workers reconcile them. Nothing that reconcile throws ends
  * it. A run begins by enqueueing every object there is, so what happened while nobody ran is made up for.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import { isConflict, isNamespaceTerminating } from '../apimachinery/status-error.ts';
 import { onAbort } from '../base/abort.ts';
 import type { BackoffOptions } from '../base/backoff.ts';
+import { nextTurn } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Lister } from '../client/informer.ts';
 import {
@@ -119,7 +119,7 @@ export class Controller {
       } finally {
         queue.done(key);
       }
-      if (++count % keysPerTurn === 0) await nextTurn();
+      if (++count % keysPerTurn === 0) await nextTurn(this.#context.clock);
     }
   }
 

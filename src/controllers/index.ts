@@ -1,25 +1,25 @@
 /** Every controller of the control plane; a new one is one file and one line here. */
 import type { ReadCertificateRequest, SignCertificateRequest } from '../base/certificate-request.ts';
 import type { ControllerFactory } from '../controller-runtime/definition.ts';
-import { csrApproving } from './csr-approving.ts';
-import type { NodeApproval } from './csr-approving-plan.ts';
-import { csrCleaner } from './csr-cleaner.ts';
-import { csrSigning } from './csr-signing.ts';
-import { deploymentController } from './deployment.ts';
-import { dnsController } from './dns.ts';
-import { endpointsController } from './endpoints.ts';
-import { endpointSliceController } from './endpointslice.ts';
-import { endpointSliceMirroringController } from './endpointslicemirroring.ts';
-import { garbageCollector } from './garbage-collector.ts';
-import { namespaceController } from './namespace.ts';
-import { nodeIpam } from './node-ipam.ts';
-import { nodeLifecycle } from './node-lifecycle.ts';
-import { podGcController } from './pod-gc.ts';
-import { replicaSetController } from './replicaset.ts';
-import { rootCaPublisher } from './root-ca-publisher.ts';
-import { serviceAccountController } from './service-account.ts';
-import { taintEvictionController } from './taint-eviction.ts';
-import { tokenCleaner } from './token-cleaner.ts';
+import { csrApproving } from './certificates/csr-approving.ts';
+import type { NodeApproval } from './certificates/csr-approving-plan.ts';
+import { csrCleaner } from './certificates/csr-cleaner.ts';
+import { csrSigning } from './certificates/csr-signing.ts';
+import { rootCaPublisher } from './certificates/root-ca-publisher.ts';
+import { tokenCleaner } from './certificates/token-cleaner.ts';
+import { garbageCollector } from './garbage/garbage-collector.ts';
+import { podGcController } from './garbage/pod-gc.ts';
+import { namespaceController } from './namespaces/namespace.ts';
+import { serviceAccountController } from './namespaces/service-account.ts';
+import { nodeIpam } from './nodes/node-ipam.ts';
+import { nodeLifecycle } from './nodes/node-lifecycle.ts';
+import { taintEvictionController } from './nodes/taint-eviction.ts';
+import { dnsController } from './services/dns.ts';
+import { endpointsController } from './services/endpoints.ts';
+import { endpointSliceController } from './services/endpointslice.ts';
+import { endpointSliceMirroringController } from './services/endpointslicemirroring.ts';
+import { deploymentController } from './workloads/deployment.ts';
+import { replicaSetController } from './workloads/replicaset.ts';
 
 export interface ControllersOptions {
   /** The range of all pods, such as 10.244.0.0/16. */

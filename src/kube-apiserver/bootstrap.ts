@@ -1,7 +1,7 @@
 /**
  * Makes what every cluster has from the beginning, before anybody is served. Idempotent: what is there already stays as it
- * is until controllers/system-objects.ts looks at it. The endpoints of the API's Service are the masters' own business
- * (controllers/masters.ts).
+ * is until controllers/masters/system-objects.ts looks at it. The endpoints of the API's Service are the masters' own business
+ * (controllers/masters/masters.ts).
  */
 import { namespaceResource } from '../api/core/v1/namespace.ts';
 import { serviceResource } from '../api/core/v1/service.ts';

@@ -1,6 +1,7 @@
 /** Two connections as one. */
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
+import type { Clock } from '../base/clock.ts';
 
 /** Milliseconds a client gets to hang up once the other side has. */
 const patienceMs = 10_000;
@@ -9,7 +10,7 @@ const patienceMs = 10_000;
  * Passes bytes both ways, no faster than they are taken, until either connection has ended; the other ends with it,
  * after what is under way. Resolves when both are closed.
  */
-export async function joinConnections(client: Duplex, agent: Duplex): Promise<void> {
+export async function joinConnections(client: Duplex, agent: Duplex, clock: Clock): Promise<void> {
   const connections = [client, agent];
   for (const connection of connections) connection.on('error', () => undefined);
   client.once('close', () => agent.destroy());
@@ -18,8 +19,8 @@ export async function joinConnections(client: Duplex, agent: Duplex): Promise<vo
     if (!client.writableEnded) return void client.destroy();
     // What it still sends nobody takes, but unread it would hide that it hangs up.
     client.resume();
-    const timer = setTimeout(() => client.destroy(), patienceMs);
-    client.once('close', () => clearTimeout(timer));
+    const timer = clock.after(patienceMs, () => client.destroy());
+    client.once('close', () => timer.cancel());
   });
   client.pipe(agent);
   agent.pipe(client);

@@ -72,7 +72,7 @@ async function createNamed(
   object: KubeObject,
 ): Promise<KubeObject> {
   const { definition } = request;
-  const work = new RequestWork(server.turns);
+  const work = new RequestWork(server);
   const { user, served } = request.options;
   const context = { user, now: rfc3339(server.clock.now()), subresource: '' };
   initializeMeta(object.metadata, {

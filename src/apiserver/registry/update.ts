@@ -45,7 +45,7 @@ async function decide(
   const { definition, subresource } = request;
   const { user, served } = request.options;
   const context = { user, now: rfc3339(server.clock.now()), subresource };
-  const work = new RequestWork(server.turns);
+  const work = new RequestWork(server);
   const old = deepCopy(current);
   await work.pause();
   const object = await request.change(current);

@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebStream } from 'node:stream/web';
+import type { Clock } from '../../base/clock.ts';
 import { maxProtocolsBytes } from '../../base/header-limits.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { joinConnections } from '../../streams/join-connections.ts';
@@ -19,6 +20,7 @@ export interface UpgradeOptions {
   readonly app: ApiServer['app'];
   /** Ends every connection. */
   readonly signal: AbortSignal;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -48,7 +50,7 @@ export function wantsUpgrade({ headers, url = '' }: IncomingMessage): boolean {
 
 /** Resolves when the connection is closed. */
 export async function serveUpgrade(
-  { app, signal, log }: UpgradeOptions,
+  { app, signal, clock, log }: UpgradeOptions,
   incoming: IncomingMessage,
   socket: Socket,
   head: Buffer,
@@ -83,7 +85,7 @@ export async function serveUpgrade(
     if (!joined) return await answer(incoming, socket, response);
     if (head.length > 0) socket.unshift(head);
     agree(socket, joined);
-    await joinConnections(socket, joined.socket);
+    await joinConnections(socket, joined.socket, clock);
   } catch (error) {
     log.debug('an upgrade request failed', { error: errorMessage(error) });
     socket.destroy();

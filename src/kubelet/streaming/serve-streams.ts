@@ -78,7 +78,7 @@ async function serveConnection(
   const connection = await connectTo(ip ?? nodeIP, port, clock);
   socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n');
   if (head.length > 0) socket.unshift(head);
-  await joinConnections(socket, connection);
+  await joinConnections(socket, connection, clock);
 }
 
 async function serveCommand(

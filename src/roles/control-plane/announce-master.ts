@@ -12,9 +12,9 @@ import { errorMessage } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import { createInformerFactory } from '../../client/shared-informer.ts';
 import { createManager } from '../../controller-runtime/manager.ts';
-import { mastersController } from '../../controllers/masters.ts';
-import { leaseNameOf, type MasterAddress } from '../../controllers/masters-plan.ts';
-import { systemObjectsController } from '../../controllers/system-objects.ts';
+import { mastersController } from '../../controllers/masters/masters.ts';
+import { leaseNameOf, type MasterAddress } from '../../controllers/masters/masters-plan.ts';
+import { systemObjectsController } from '../../controllers/masters/system-objects.ts';
 import type { ProcessContext } from '../process-context.ts';
 
 export interface AnnounceMasterOptions extends ProcessContext {

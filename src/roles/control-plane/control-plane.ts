@@ -17,7 +17,7 @@ import { readAsset } from '../../base/assets.ts';
 import { version } from '../../base/version.ts';
 import { inProcessTransport } from '../../client/in-process-transport.ts';
 import { createClient } from '../../client/rest-client.ts';
-import { podRangeClaims } from '../../controllers/node-ipam.ts';
+import { podRangeClaims } from '../../controllers/nodes/node-ipam.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
 import { bootstrapObjects, defaultPlaces } from '../../kube-apiserver/bootstrap.ts';
 import { createKubeApiServer } from '../../kube-apiserver/kube-apiserver.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Agent, request as httpsRequest } from 'node:https';
 import { systemClock } from '../../../src/base/clock.ts';
-import { podRangeClaims } from '../../../src/controllers/node-ipam.ts';
+import { podRangeClaims } from '../../../src/controllers/nodes/node-ipam.ts';
 import { makeKey, makeRequest } from '../../../src/pki/new-request.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 

@@ -277,7 +277,7 @@ describe('the HTTPS listener', () => {
     const timers = new Set<symbol>();
     const emptied = Promise.withResolvers<void>();
     const clock: Clock = {
-      now: () => Date.now(),
+      ...systemClock,
       after(ms, fn) {
         const id = Symbol('timer');
         timers.add(id);

@@ -5,7 +5,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import type { Clock } from '../../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { fetchManifest, type RemoteContext, remoteLimits } from '../../../src/cli/remote-manifest.ts';
 import { createAuthority, issueCertificate } from '../../../src/pki/x509.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -123,6 +123,7 @@ test('a server with an error of its own is asked three times', async () => {
   asked = [];
   const pauses: number[] = [];
   const clock: Clock = {
+    ...systemClock,
     now: () => 0,
     after: (ms, fn) => {
       pauses.push(ms);

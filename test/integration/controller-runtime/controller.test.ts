@@ -27,13 +27,13 @@ import { type ControllerFactory, watched } from '../../../src/controller-runtime
 import { createEventRecorder } from '../../../src/controller-runtime/event-recorder.ts';
 import { runLeaderElection } from '../../../src/controller-runtime/leader-election.ts';
 import { createManager } from '../../../src/controller-runtime/manager.ts';
+import { ObservedWrites, verifyAfter } from '../../../src/controller-runtime/observed-writes.ts';
 import {
   byControllerUid,
   controllerUidIndex,
   ownedBy,
   ownKey,
 } from '../../../src/controller-runtime/owner.ts';
-import { ObservedWrites, verifyAfter } from '../../../src/controllers/observed-writes.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 

@@ -19,7 +19,7 @@ import { createInformerFactory } from '../../../src/client/shared-informer.ts';
 import { type ControllerFactory, watched } from '../../../src/controller-runtime/definition.ts';
 import { createEventRecorder } from '../../../src/controller-runtime/event-recorder.ts';
 import { createManager } from '../../../src/controller-runtime/manager.ts';
-import type { NodeApproval } from '../../../src/controllers/csr-approving-plan.ts';
+import type { NodeApproval } from '../../../src/controllers/certificates/csr-approving-plan.ts';
 import { controllers } from '../../../src/controllers/index.ts';
 import type { KeyAndCertificate } from '../../../src/pki/x509.ts';
 import { type SchedulerOptions, scheduler } from '../../../src/scheduler/scheduler.ts';

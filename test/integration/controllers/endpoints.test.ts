@@ -10,7 +10,7 @@ import { type Service, serviceResource } from '../../../src/api/core/v1/service.
 import { type EndpointSlice, endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import type { Draft, KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
-import { ifPresent } from '../../../src/controllers/if-present.ts';
+import { ifPresent } from '../../../src/controller-runtime/if-present.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';
 import { type Cluster, eventually, startCluster } from './cluster.ts';
 

@@ -8,7 +8,7 @@ import { inProcessTransport } from '../../../src/client/in-process-transport.ts'
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
 import { createManager } from '../../../src/controller-runtime/manager.ts';
-import { nodeIpam } from '../../../src/controllers/node-ipam.ts';
+import { nodeIpam } from '../../../src/controllers/nodes/node-ipam.ts';
 import { admin, startTestServer } from '../../fixtures/api-server.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';

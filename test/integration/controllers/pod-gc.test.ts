@@ -10,7 +10,7 @@ import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import type { ControllerDefinition } from '../../../src/controller-runtime/definition.ts';
-import { nodeQuarantine, podGcController } from '../../../src/controllers/pod-gc.ts';
+import { nodeQuarantine, podGcController } from '../../../src/controllers/garbage/pod-gc.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';

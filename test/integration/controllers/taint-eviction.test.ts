@@ -7,7 +7,7 @@ import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
-import { taintEvictionController } from '../../../src/controllers/taint-eviction.ts';
+import { taintEvictionController } from '../../../src/controllers/nodes/taint-eviction.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';

@@ -10,8 +10,8 @@ import { inProcessTransport } from '../../../src/client/in-process-transport.ts'
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
 import { createManager } from '../../../src/controller-runtime/manager.ts';
-import { csrCleaner } from '../../../src/controllers/csr-cleaner.ts';
-import { tokenCleaner } from '../../../src/controllers/token-cleaner.ts';
+import { csrCleaner } from '../../../src/controllers/certificates/csr-cleaner.ts';
+import { tokenCleaner } from '../../../src/controllers/certificates/token-cleaner.ts';
 import { makeKey, makeRequest } from '../../../src/pki/new-request.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';

@@ -11,7 +11,7 @@ import { silentLogger } from '../../../src/base/log.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
-import { podRangeClaims } from '../../../src/controllers/node-ipam.ts';
+import { podRangeClaims } from '../../../src/controllers/nodes/node-ipam.ts';
 import { createKubelet, type Kubelet, type KubeletOptions } from '../../../src/kubelet/kubelet.ts';
 import type { NodeUsage } from '../../../src/kubelet/plan/eviction-thresholds.ts';
 import type { NodeFacts } from '../../../src/kubelet/plan/node-status.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { unionAuthenticator } from '../../../src/apiserver/authentication/authenticator.ts';
 import { clientCertificateAuthenticator } from '../../../src/apiserver/authentication/client-certificate.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import type { NodeApproval } from '../../../src/controllers/csr-approving-plan.ts';
+import type { NodeApproval } from '../../../src/controllers/certificates/csr-approving-plan.ts';
 import { bootstrapTokenAuthenticator } from '../../../src/kube-apiserver/authentication/bootstrap-token.ts';
 import { authorityHash } from '../../../src/pki/credentials.ts';
 import type { Cache } from '../../../src/storage/cache.ts';

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Turns } from '../../../src/apiserver/turns.ts';
 import { type WaitingWrite, WriteTurns } from '../../../src/apiserver/write-turns.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import type { Cache } from '../../../src/storage/cache.ts';
 import { CompactedError } from '../../../src/storage/store.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
@@ -22,7 +23,7 @@ async function assertOver({ client, clock, watches, hand }: Fixture, state: stri
 /** Writes wait in the line until the test calls them. */
 function waitingTurns() {
   const line = new Set<WaitingWrite>();
-  const writeTurns = Object.assign(new WriteTurns(), {
+  const writeTurns = Object.assign(new WriteTurns(systemClock), {
     mayWrite: () => false,
     wait: (write: WaitingWrite) => void line.add(write),
     leave: (write: WaitingWrite) => void line.delete(write),

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type WaitingWrite, WriteTurns } from '../../../src/apiserver/write-turns.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { changed, object, open } from './watch-body.ts';
 
 const megabyte = 1024 * 1024;
@@ -49,7 +50,7 @@ describe('the body of a watch', () => {
 
   it('has no bookmark ahead of an event that waits for its turn', async () => {
     const queue: WaitingWrite[] = [];
-    const writeTurns = Object.assign(new WriteTurns(), {
+    const writeTurns = Object.assign(new WriteTurns(systemClock), {
       mayWrite: () => false,
       wait: (write: WaitingWrite) => void queue.push(write),
     });

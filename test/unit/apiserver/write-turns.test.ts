@@ -2,17 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { WriteTurns } from '../../../src/apiserver/write-turns.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 
 const MB = 1024 * 1024;
 
 test('what is little is written at once, also by many', () => {
-  const turns = new WriteTurns();
+  const turns = new WriteTurns(systemClock);
   for (let count = 0; count < 256; count++) assert.equal(turns.mayWrite(100), true, `${count}`);
   assert.equal(turns.mayWrite(100), false, 'a write costs something, however little it writes');
 });
 
 test('what is much waits, in the order of asking, some of it a turn', async () => {
-  const turns = new WriteTurns();
+  const turns = new WriteTurns(systemClock);
   assert.equal(turns.mayWrite(8 * MB), true, 'one write is never divided');
   const written: number[] = [];
   for (let number = 0; number < 6; number++) {
@@ -35,7 +36,7 @@ test('what is much waits, in the order of asking, some of it a turn', async () =
 });
 
 test('who waits is called in the next turn, and nobody writes before', async () => {
-  const turns = new WriteTurns();
+  const turns = new WriteTurns(systemClock);
   let written = 0;
   turns.wait(() => ++written);
   assert.equal(turns.mayWrite(1), false);
@@ -45,7 +46,7 @@ test('who waits is called in the next turn, and nobody writes before', async () 
 });
 
 test('who leaves is not called', async () => {
-  const turns = new WriteTurns();
+  const turns = new WriteTurns(systemClock);
   let written = 0;
   const write = () => ++written;
   turns.wait(write);

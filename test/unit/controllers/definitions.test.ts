@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { systemObjects } from '../../../src/api/core/v1/system-objects.ts';
 import type { ControllerFactory } from '../../../src/controller-runtime/definition.ts';
 import { controllers } from '../../../src/controllers/index.ts';
-import { mastersController } from '../../../src/controllers/masters.ts';
-import { systemObjectsController } from '../../../src/controllers/system-objects.ts';
+import { mastersController } from '../../../src/controllers/masters/masters.ts';
+import { systemObjectsController } from '../../../src/controllers/masters/system-objects.ts';
 import { ScriptedWorld } from './scripted-world.ts';
 
 const never = () => Promise.reject(new Error('nothing is signed here'));

@@ -7,6 +7,7 @@ import { type Duplex, duplexPair } from 'node:stream';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { RequestEnv } from '../../../../src/apiserver/options.ts';
 import { serveUpgrade, wantsUpgrade } from '../../../../src/apiserver/upgrade/serve-upgrade.ts';
+import { systemClock } from '../../../../src/base/clock.ts';
 import { maxHeaderBytes, maxProtocolsBytes } from '../../../../src/base/header-limits.ts';
 import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
 import { Agents } from '../../kube-apiserver/subresources/agents.ts';
@@ -84,7 +85,7 @@ class Client {
     const server = createServer({ shouldUpgradeCallback: () => true, maxHeaderSize: maxHeaderBytes });
     server.on('upgrade', (incoming: IncomingMessage, socket: Socket, head: Buffer) => {
       Object.assign(socket, { setKeepAlive: (...set: unknown[]) => void this.keepAlive.push(...set) });
-      const options = { app, signal: stopping.signal, log };
+      const options = { app, signal: stopping.signal, clock: systemClock, log };
       this.done = serveUpgrade(options, incoming, socket, head, client);
     });
     server.emit('connection', far);

@@ -1,7 +1,7 @@
 /** The times by which a lost node is told, as they are shipped; the tests of the controllers use the same. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { planNode } from '../../../../src/controllers/node-lifecycle-plan.ts';
+import { planNode } from '../../../../src/controllers/nodes/node-lifecycle-plan.ts';
 import { defaultTolerations } from '../../../../src/kube-apiserver/admission/default-toleration-seconds.ts';
 import { newLease } from '../../../../src/kubelet/plan/node-status.ts';
 import { readSettings } from '../../../../src/roles/settings/settings.ts';

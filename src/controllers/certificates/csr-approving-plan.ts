@@ -1,0 +1,130 @@
+/** Which requests of nodes are answered without a person, and how. */
+import type { CertificateSigningRequest } from '../../api/certificates/v1/certificate-signing-request.ts';
+import {
+  isUndecided,
+  kubeletClientSigner,
+  kubeletServingSigner,
+  remoteAddressKey,
+} from '../../api/certificates/v1/conditions.ts';
+import type { Lease } from '../../api/coordination/v1/lease.ts';
+import type { Node } from '../../api/core/v1/node.ts';
+import { checkDns1123Subdomain } from '../../apimachinery/names.ts';
+import type { CertificateRequestContent } from '../../base/certificate-request.ts';
+import { contentChecks, nodeOfCommonName } from './csr-content-plan.ts';
+import { type ClusterPlaces, judgeServing } from './csr-serving-plan.ts';
+
+export type NodeApproval = 'auto' | 'manual';
+
+export type Decision =
+  /** Not ours to decide, or decided. */
+  | { readonly type: 'leave' }
+  /** A machine that wants to join and has not been approved. */
+  | { readonly type: 'await'; readonly node: string }
+  /** The names and addresses of the masters are not known yet. */
+  | { readonly type: 'await-masters' }
+  | { readonly type: 'approve'; readonly message: string }
+  | { readonly type: 'deny'; readonly reason: string; readonly message: string };
+
+/** What a decision is made on; all objects as the cache has them. */
+export interface Situation {
+  readonly approval: NodeApproval;
+  /** Undefined when what was asked cannot be read. */
+  readonly content: CertificateRequestContent | undefined;
+  /** The Node that the certificate would be for. */
+  readonly node: Node | undefined;
+  readonly lease: Lease | undefined;
+  readonly otherNodes: readonly Node[];
+  readonly places: ClusterPlaces;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+const leave: Decision = { type: 'leave' };
+const deny = (reason: string, message: string): Decision => ({ type: 'deny', reason, message });
+
+/** Who asks: the holder of a bootstrap token, or a node for itself. */
+interface Maker {
+  readonly joins: boolean;
+  /** The node; undefined for the holder of a token, who may choose. */
+  readonly name: string | undefined;
+  readonly title: string;
+}
+
+/** Undefined for others. */
+function makerOf({ username = '', groups = [] }: CertificateSigningRequest['spec']): Maker | undefined {
+  if (groups.includes('system:bootstrappers') && username.startsWith('system:bootstrap:'))
+    return { joins: true, name: undefined, title: 'the holder of a bootstrap token' };
+  const name = groups.includes('system:nodes') ? nodeOfCommonName(username) : undefined;
+  return name === undefined ? undefined : { joins: false, name, title: `node ${JSON.stringify(name)}` };
+}
+
+/** Whether it is a machine's first request: one without an identity of its own. */
+export const isJoining = ({ spec }: CertificateSigningRequest) =>
+  spec.signerName === kubeletClientSigner && makerOf(spec)?.joins === true;
+
+export function decideRequest(request: CertificateSigningRequest, situation: Situation): Decision {
+  const { spec } = request;
+  const ours = spec.signerName === kubeletClientSigner || spec.signerName === kubeletServingSigner;
+  const check = ours ? contentChecks.get(spec.signerName) : undefined;
+  const maker = makerOf(spec);
+  if (!check || maker === undefined || !isUndecided(request)) return leave;
+  const { content } = situation;
+  if (!content) return deny('InvalidRequest', 'the certificate request cannot be read');
+  const wrong = check(content, spec.usages);
+  if (wrong) return deny('InvalidRequest', wrong);
+  const name = nodeOfCommonName(content.commonName) ?? '';
+  const badName = checkDns1123Subdomain(name)[0];
+  if (badName) return deny('InvalidRequest', `node name ${JSON.stringify(name)}: ${badName}`);
+  if (!isJoining(request) && maker.name !== name)
+    return deny('OtherNode', `${maker.title} may not request a certificate for node ${name}`);
+  if (spec.signerName === kubeletServingSigner)
+    return decideServing(name, content, situation, remoteAddressOf(spec));
+  return isJoining(request) ? decideJoining(name, situation) : decideRenewal(name, situation);
+}
+
+function decideJoining(name: string, { approval, node, lease, now }: Situation): Decision {
+  const age = secondsSinceRenewal(lease, now);
+  const limit = lease?.spec.leaseDurationSeconds ?? 40;
+  if (age < limit && !isLost(node)) {
+    const message = `duplicate node name: a node ${JSON.stringify(name)} is alive (it renewed its Lease ${age} s ago); choose another node-name, or, if that node is this machine, delete the node (minik8s ctl delete node ${name}) or try again ${limit} s later`;
+    return deny('DuplicateNodeName', message);
+  }
+  if (approval === 'manual') return { type: 'await', node: name };
+  return { type: 'approve', message: 'Auto approving kubelet client certificate of a bootstrap token.' };
+}
+
+/** The node is lost by the masters' clock: the times in its Lease may come from a clock that was ahead. */
+const isLost = (node: Node | undefined) =>
+  node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'Unknown');
+
+/** By the node's own clock; a clock that is ahead counts as just now. NaN when it has not been renewed. */
+const secondsSinceRenewal = (lease: Lease | undefined, now: number): number =>
+  Math.max(0, Math.floor((now - Date.parse(lease?.spec.renewTime ?? '')) / 1000));
+
+/** A deleted node must not come back by renewing its certificate. */
+function decideRenewal(name: string, { approval, node }: Situation): Decision {
+  if (approval === 'manual' && (!node || isPending(node))) return { type: 'await', node: name };
+  return { type: 'approve', message: 'Auto approving self kubelet client certificate.' };
+}
+
+export const isPending = ({ status }: Node) => status?.phase === 'Pending';
+
+function decideServing(
+  name: string,
+  content: CertificateRequestContent,
+  { node, otherNodes, places }: Situation,
+  from: string | undefined,
+): Decision {
+  const verdict = judgeServing(content, { name, node, otherNodes, places, from });
+  switch (verdict.type) {
+    case 'granted':
+      return { type: 'approve', message: 'Auto approving kubelet serving certificate.' };
+    case 'wait':
+      return { type: 'await-masters' };
+    case 'refused':
+      return deny(verdict.reason, verdict.message);
+  }
+}
+
+/** Written by the server, like the rest of the user. */
+const remoteAddressOf = ({ extra = {} }: CertificateSigningRequest['spec']) => extra[remoteAddressKey]?.[0];

@@ -1,0 +1,85 @@
+/** What each signer demands of a request's content (pkg/apis/certificates/helpers.go, and the signers' own rules). */
+import {
+  clientSigner,
+  kubeletClientSigner,
+  kubeletServingSigner,
+} from '../../api/certificates/v1/conditions.ts';
+import { checkDns1123Subdomain } from '../../apimachinery/names.ts';
+import type { CertificateRequestContent } from '../../base/certificate-request.ts';
+
+const nodePrefix = 'system:node:';
+
+/** The node that a certificate with this common name would speak for. */
+export const nodeOfCommonName = (commonName: string): string | undefined =>
+  commonName.startsWith(nodePrefix) ? commonName.slice(nodePrefix.length) : undefined;
+
+/** What is wrong with a request to that signer, in one line; undefined when nothing is. */
+export type ContentCheck = (
+  content: CertificateRequestContent,
+  usages: readonly string[],
+) => string | undefined;
+
+const nodeSubject = ({ commonName, organizations }: CertificateRequestContent): string | undefined => {
+  if (organizations.length !== 1 || organizations[0] !== 'system:nodes')
+    return 'subject organization is not system:nodes';
+  return nodeOfCommonName(commonName)
+    ? undefined
+    : `subject common name does not begin with ${nodePrefix} and a name`;
+};
+
+/** Keys that are not RSA encipher nothing, so that one may be left out. */
+function exactUsages(usages: readonly string[], purpose: string): string | undefined {
+  const wanted = [purpose, 'digital signature'];
+  const others = usages.filter((usage) => usage !== 'key encipherment');
+  const same = others.length === wanted.length && wanted.every((usage) => others.includes(usage));
+  return same ? undefined : `usages did not match [${[...wanted, 'key encipherment'].join(', ')}]`;
+}
+
+const checkKubeletClient: ContentCheck = (content, usages) => {
+  if (content.dnsNames.length > 0) return 'DNS subjectAltNames are not allowed';
+  if (content.emailAddresses.length > 0) return 'Email subjectAltNames are not allowed';
+  if (content.ipAddresses.length > 0) return 'IP subjectAltNames are not allowed';
+  if (content.uris.length > 0) return 'URI subjectAltNames are not allowed';
+  return nodeSubject(content) ?? exactUsages(usages, 'client auth');
+};
+
+const checkKubeletServing: ContentCheck = (content, usages) => {
+  if (content.dnsNames.length + content.ipAddresses.length === 0)
+    return 'DNS or IP subjectAltName is required';
+  if (content.emailAddresses.length > 0) return 'Email subjectAltNames are not allowed';
+  if (content.uris.length > 0) return 'URI subjectAltNames are not allowed';
+  return namesProblem(content) ?? nodeSubject(content) ?? exactUsages(usages, 'server auth');
+};
+
+/** A node has a name and a few addresses. */
+const mostNames = 16;
+
+/** Names in the one spelling that is compared: no wildcard, no upper case, no dot at the end, and no address. */
+function namesProblem({ dnsNames, ipAddresses }: CertificateRequestContent): string | undefined {
+  if (dnsNames.length + ipAddresses.length > mostNames)
+    return `at most ${mostNames} DNS and IP subjectAltNames are allowed`;
+  const wrong = dnsNames.find((name) => !isDnsName(name));
+  return wrong === undefined
+    ? undefined
+    : `DNS subjectAltName ${JSON.stringify(wrong)} is not a DNS name in lower case`;
+}
+
+/** Some readers take a name for an address when its last part is a number (WHATWG URL, the ends-in-a-number checker). */
+const isDnsName = (name: string) =>
+  checkDns1123Subdomain(name).length === 0 &&
+  name.split('.').every((label) => label.length <= 63) &&
+  !/\.(\d+|0x[\da-f]*)$/.test(name);
+
+const checkClient: ContentCheck = (_content, usages) => {
+  const allowed = ['client auth', 'digital signature', 'key encipherment'];
+  const strange = usages.find((usage) => !allowed.includes(usage));
+  if (strange !== undefined) return `usage ${strange} is not allowed; allowed: ${allowed.join(', ')}`;
+  return usages.includes('client auth') ? undefined : 'usage client auth is required';
+};
+
+/** By signer name. */
+export const contentChecks: ReadonlyMap<string, ContentCheck> = new Map([
+  [clientSigner, checkClient],
+  [kubeletClientSigner, checkKubeletClient],
+  [kubeletServingSigner, checkKubeletServing],
+]);

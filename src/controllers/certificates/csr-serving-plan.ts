@@ -1,0 +1,138 @@
+/**
+ * Under which names and addresses a node may serve: its own, and never those by which anybody reaches the API server,
+ * nor those the cluster keeps for Services and pods. What a node says of itself is no proof: the addresses in its Node
+ * are its own words. And a client takes a certificate for every spelling of a name or an address, so all are compared
+ * by what they stand for.
+ */
+import type { Node } from '../../api/core/v1/node.ts';
+import {
+  addressKind,
+  canonicalAddress,
+  formatRange,
+  hasAddress,
+  type IPv4Range,
+  sameAddress,
+} from '../../base/addresses.ts';
+import type { CertificateRequestContent } from '../../base/certificate-request.ts';
+import type { MasterPlace } from '../masters/masters-plan.ts';
+
+/** Ranges and names that are reserved for the cluster. */
+export interface ClusterPlaces {
+  /** Such as `cluster.local`. */
+  readonly clusterDomain: string;
+  /** Of Services, and of pods. */
+  readonly serviceRange: IPv4Range;
+  readonly podRange: IPv4Range;
+  /** The addresses that the Services of the API and of cluster DNS have, wherever they lie. */
+  readonly serviceAddresses: readonly string[];
+  /** The known masters. None means that they are not known yet, since one of them handles this request. */
+  readonly masters: readonly MasterPlace[];
+}
+
+export interface ServingSituation {
+  readonly name: string;
+  readonly node: Node | undefined;
+  readonly otherNodes: readonly Node[];
+  readonly places: ClusterPlaces;
+  /** Where the API server saw the request come from. */
+  readonly from: string | undefined;
+}
+
+export type ServingVerdict =
+  | { readonly type: 'granted' }
+  /** Not known yet. */
+  | { readonly type: 'wait' }
+  | { readonly type: 'refused'; readonly reason: 'NotItsName' | 'NotItsAddress'; readonly message: string };
+
+export function judgeServing(
+  content: CertificateRequestContent,
+  situation: ServingSituation,
+): ServingVerdict {
+  for (const dnsName of content.dnsNames) {
+    const message = nameProblem(dnsName, situation);
+    if (message !== undefined) return { type: 'refused', reason: 'NotItsName', message };
+  }
+  for (const ip of content.ipAddresses) {
+    const message = addressProblem(ip, situation);
+    if (message !== undefined) return { type: 'refused', reason: 'NotItsAddress', message };
+  }
+  return situation.places.masters.length > 0 ? { type: 'granted' } : { type: 'wait' };
+}
+
+/** Checks for the name of the Node, which is unique. A machine can choose any host name. */
+function nameProblem(dnsName: string, { name, places, from }: ServingSituation): string | undefined {
+  if (dnsName !== name) return `DNS name ${dnsName} does not belong to node ${name}: request ${name}`;
+  if (isReservedName(dnsName, places.clusterDomain))
+    return `DNS name ${dnsName} is reserved for the API server or for Services: give the machine another node-name`;
+  const master = places.masters.find(
+    ({ hostname }) => hostname !== undefined && plainName(hostname) === dnsName,
+  );
+  if (!master || comesFrom(master, from)) return undefined;
+  return `DNS name ${dnsName} belongs to the master at ${master.address}, but the request comes from ${from ?? 'an unknown address'}`;
+}
+
+/** As names are compared: in lower case, without the dot that makes one absolute. */
+const plainName = (name: string) => name.toLowerCase().replace(/\.$/, '');
+
+/** A request from a master's machine: root there can read the authority's key anyway. */
+const comesFrom = ({ address }: MasterPlace, from: string | undefined) =>
+  from !== undefined && (sameAddress(address, from) || addressKind(from) === 'loopback');
+
+/** Names for the machine itself in the hosts files of distributions (RFC 6761 §6.3, Debian). */
+const ownNames = new Set<string | undefined>([
+  'localhost',
+  'localhost4',
+  'localhost6',
+  'ip6-localhost',
+  'ip6-loopback',
+  'broadcasthost',
+]);
+
+/**
+ * Names by which a client reaches the API server, as they are or once a resolver has put the end of its search list
+ * behind them (`kubernetes`, `kubernetes.default`, `kubernetes.default.svc`), and whatever is a Service's by its form.
+ * A node may still be called `web` or `web.default` where there is such a Service: nobody can tell by the name alone.
+ */
+export function isReservedName(dnsName: string, clusterDomain: string): boolean {
+  const name = plainName(dnsName);
+  const domain = plainName(clusterDomain);
+  const [first, ...rest] = name.split('.');
+  return (
+    ownNames.has(first) ||
+    name === domain ||
+    name.endsWith('.localhost') ||
+    name.endsWith(`.${domain}`) ||
+    rest.includes('svc') ||
+    (first === 'kubernetes' && (rest.length === 0 || rest[0] === 'default'))
+  );
+}
+
+function addressProblem(ip: string, situation: ServingSituation): string | undefined {
+  const { name, node, otherNodes, places, from } = situation;
+  const kind = addressKind(ip);
+  if (kind !== 'unicast')
+    return `address ${ip} is ${kind ?? 'not an IP address'}: other machines cannot reach a node at it`;
+  const kept = [places.serviceRange, places.podRange].find((range) => hasAddress(range, ip));
+  if (kept) return `address ${ip} is in ${formatRange(kept)}, which is reserved for Services or pods`;
+  if (places.serviceAddresses.some((address) => sameAddress(address, ip)))
+    return `address ${ip} belongs to a Service of the control plane`;
+  const own = addressesOf(node);
+  if (own.length > 0 && !own.some((address) => sameAddress(address, ip)))
+    return `address ${ip} does not belong to node ${name}, which has ${own.join(', ')}`;
+  const master = places.masters.find(({ address }) => sameAddress(address, ip));
+  if (master && !comesFrom(master, from))
+    return `address ${ip} belongs to the API server, but the request comes from ${from ?? 'an unknown address'}`;
+  const holder = otherNodes.find(
+    (other) => isReady(other) && addressesOf(other).some((address) => sameAddress(address, ip)),
+  );
+  return holder && `address ${ip} belongs to node ${holder.metadata.name}`;
+}
+
+/** Its addresses as it tells them, without its names, in their canonical form. */
+const addressesOf = (node: Node | undefined): string[] =>
+  (node?.status?.addresses ?? []).flatMap(({ type, address }) =>
+    type.endsWith('IP') ? (canonicalAddress(address) ?? []) : [],
+  );
+
+const isReady = ({ status }: Node) =>
+  status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True');

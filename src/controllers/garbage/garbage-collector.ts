@@ -1,0 +1,219 @@
+/**
+ * Deletes what has lost its owners, and orders deletions that wait for dependents. Works over every kind there
+ * is but events, also over those that come later. Safety: an owner that the cache does not show is looked up on the server, and every
+ * deletion names the version it was decided on, so nothing goes because a cache lagged.
+ */
+import { deepCopy } from '../../apimachinery/equality.ts';
+import type { Kinds } from '../../apimachinery/kind-set.ts';
+import {
+  isTerminating,
+  type KubeObject,
+  type ObjectKey,
+  type OwnerReference,
+  objectKey,
+} from '../../apimachinery/meta.ts';
+import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
+import type { Lister } from '../../client/informer.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
+import {
+  type Owner,
+  type OwnerState,
+  orphanFinalizer,
+  ownersInCycle,
+  planCollection,
+  waitsForDependents,
+} from './garbage-collector-plan.ts';
+
+/** Objects by the uids of their owners. */
+const byOwner = 'garbage-collector.ownerUid';
+
+interface Kind {
+  readonly ref: ResourceRef;
+  readonly lister: Lister<KubeObject>;
+}
+
+interface Item {
+  readonly kind: Kind;
+  readonly object: KubeObject;
+}
+
+/** Owners looked up on the server during one reconcile, by where they were looked for: a reference may be wrong about that. */
+type Lookups = Map<string, Promise<OwnerState>>;
+
+export function garbageCollector(context: ControllerContext): ControllerDefinition {
+  const { client, log } = context;
+  const graph = followKinds(context);
+
+  const dependentsOf = (uid: string): Item[] =>
+    [...graph.kinds().values()].flatMap((kind) =>
+      kind.lister.byIndex(byOwner, uid).map((object) => ({ kind, object })),
+    );
+
+  async function reconcile(key: ObjectKey): Promise<undefined> {
+    const { kind: name, uid, objectKey: at } = parseKey(key);
+    const kind = graph.kinds().get(name);
+    if (!kind) return;
+    const object = kind.lister.get(at);
+    if (object?.metadata.uid === uid) await collect({ kind, object }, new Map());
+    else await collectAll(dependentsOf(uid));
+  }
+
+  /** Each on its own: one that fails does not keep the others; the first failure is the result. */
+  async function collectAll(items: readonly Item[]): Promise<void> {
+    const lookups: Lookups = new Map();
+    const results = await Promise.allSettled(items.map((item) => collect(item, lookups)));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  async function collect(item: Item, lookups: Lookups): Promise<void> {
+    const { object } = item;
+    const references = object.metadata.ownerReferences ?? [];
+    if (references.length === 0 && !isTerminating(object)) return;
+    const owners = await Promise.all(references.map((reference) => lookUp(object, reference, lookups)));
+    const dependents = dependentsOf(object.metadata.uid);
+    const action = planCollection(
+      object,
+      owners,
+      dependents.map((dependent) => dependent.object),
+      ownersInCycle(object, (uid) => dependentsOf(uid).map((dependent) => dependent.object)),
+    );
+    switch (action.type) {
+      case 'none':
+        return;
+      case 'delete':
+        log.debug('deleting an object without owners', {
+          kind: item.kind.ref.kind,
+          object: objectKey(object),
+        });
+        return remove(item, action.policy);
+      case 'dropOwners':
+        return dropOwners(item, action.uids);
+      case 'deleteDependents':
+        return collectAll(dependents.filter((dependent) => !isTerminating(dependent.object)));
+      case 'unblockOwners':
+        return unblockOwners(item, action.uids);
+      case 'orphanDependents':
+        await Promise.all(dependents.map((dependent) => dropOwners(dependent, [object.metadata.uid])));
+        return removeFinalizer(item, orphanFinalizer);
+      case 'removeFinalizer':
+        return removeFinalizer(item, action.finalizer);
+    }
+  }
+
+  async function lookUp(dependent: KubeObject, reference: OwnerReference, lookups: Lookups): Promise<Owner> {
+    const kind = graph.kinds().get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
+    const { namespace } = dependent.metadata;
+    // A kind that is not known here, or an owner that cannot exist, is no proof that the owner is gone.
+    if (!kind || (kind.ref.namespaced && !namespace)) return { reference, state: 'present' };
+    const at = kind.ref.namespaced ? `${namespace}/${reference.name}` : reference.name;
+    const cached = kind.lister.get(at);
+    if (cached?.metadata.uid === reference.uid) return { reference, state: stateOf(cached) };
+    const place = `${kindName(kind.ref)} ${reference.uid} ${at}`;
+    const lookup = lookups.get(place) ?? askServer(kind, reference, namespace);
+    lookups.set(place, lookup);
+    return { reference, state: await lookup };
+  }
+
+  async function askServer(
+    kind: Kind,
+    reference: OwnerReference,
+    namespace: string | undefined,
+  ): Promise<OwnerState> {
+    const at = kind.ref.namespaced ? namespace : undefined;
+    const live = await ifPresent(client.resource(kind.ref).get(reference.name, at));
+    return live?.metadata.uid === reference.uid ? stateOf(live) : 'absent';
+  }
+
+  async function remove({ kind, object }: Item, propagationPolicy: 'Foreground' | 'Background' | 'Orphan') {
+    const { name, namespace, uid, resourceVersion } = object.metadata;
+    await ifPresent(
+      client
+        .resource(kind.ref)
+        .delete(name, namespace, { propagationPolicy, preconditions: { uid, resourceVersion } }),
+    );
+  }
+
+  async function dropOwners({ kind, object }: Item, uids: readonly string[]): Promise<void> {
+    const next = deepCopy(object);
+    next.metadata.ownerReferences = next.metadata.ownerReferences?.filter(({ uid }) => !uids.includes(uid));
+    await ifPresent(client.resource(kind.ref).update(next));
+  }
+
+  async function unblockOwners({ kind, object }: Item, uids: readonly string[]): Promise<void> {
+    const next = deepCopy(object);
+    for (const reference of next.metadata.ownerReferences ?? [])
+      if (uids.includes(reference.uid)) reference.blockOwnerDeletion = false;
+    await ifPresent(client.resource(kind.ref).update(next));
+  }
+
+  async function removeFinalizer({ kind, object }: Item, finalizer: string): Promise<void> {
+    const next = deepCopy(object);
+    next.metadata.finalizers = next.metadata.finalizers?.filter((name) => name !== finalizer);
+    await ifPresent(client.resource(kind.ref).update(next));
+  }
+
+  /** The object itself, when owners or deletion concern it, and owners that wait for it to go. */
+  function keysOf(ref: ResourceRef, object: KubeObject): readonly ObjectKey[] {
+    const waiting = (object.metadata.ownerReferences ?? []).flatMap((reference) => {
+      const kind = graph.kinds().get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
+      const { namespace } = object.metadata;
+      const owner = kind?.lister.get(kind.ref.namespaced ? `${namespace}/${reference.name}` : reference.name);
+      return kind && owner && waitsForDependents(owner) ? [formatKey(kind.ref, owner)] : [];
+    });
+    return [formatKey(ref, object), ...waiting];
+  }
+
+  return {
+    name: 'garbage-collector',
+    workers: 8,
+    watches: [],
+    watchOf: (ref) => (isCollected(ref) ? watched(ref, (object) => keysOf(ref, object)) : undefined),
+    reconcile,
+  };
+}
+
+/** Events have no owners and nobody owns them: they go by their age. */
+const isCollected = ({ kind, group }: ResourceRef) => kind !== 'Event' || group !== '';
+
+/** The kinds whose objects are in the graph, by their names; made again when a kind comes or goes. */
+function followKinds({ informers, kinds }: ControllerContext): { kinds(): ReadonlyMap<string, Kind> } {
+  let made: { readonly of: Kinds['stored']; readonly byName: ReadonlyMap<string, Kind> } | undefined;
+  const make = (ref: ResourceRef): Kind => {
+    const informer = informers.informerFor(ref);
+    informer.addIndex(byOwner, ownerUids);
+    return { ref, lister: informer.lister };
+  };
+  const current = () => {
+    if (made?.of !== kinds.stored) {
+      const collected = kinds.stored.filter(isCollected);
+      made = { of: kinds.stored, byName: new Map(collected.map((ref) => [kindName(ref), make(ref)])) };
+    }
+    return made.byName;
+  };
+  // Informers have the index before they start.
+  current();
+  return { kinds: current };
+}
+
+const stateOf = (owner: KubeObject): OwnerState => (waitsForDependents(owner) ? 'waiting' : 'present');
+
+const ownerUids = (object: KubeObject) => object.metadata.ownerReferences?.map(({ uid }) => uid) ?? [];
+
+const groupOf = (apiVersion: string) => (apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '');
+
+const kindName = (ref: ResourceRef) => `${ref.kind}.${ref.group}`;
+
+/** The uid is part of the key: after a deletion it is all that leads to the dependents. */
+const formatKey = (ref: ResourceRef, object: KubeObject): ObjectKey =>
+  `${kindName(ref)} ${object.metadata.uid} ${objectKey(object)}`;
+
+function parseKey(key: ObjectKey): { kind: string; uid: string; objectKey: ObjectKey } {
+  const [kind = '', uid = '', at = ''] = key.split(' ');
+  return { kind, uid, objectKey: at };
+}

@@ -1,0 +1,105 @@
+/**
+ * Removes pods that no agent is left to end (k8s.io/kubernetes pkg/controller/podgc).
+ *
+ * - Those bound to a node that no longer exists. It must have been missing for a while and be unknown to the server
+ *   too, so that neither a lagging cache nor a node that is re-created at once costs any pod (gcOrphaned).
+ * - Those that are being deleted on a node that is not ready and that a person has tainted as out of service,
+ *   which says that the machine is off (gcTerminating). Nothing else can tell a dead machine from one cut off.
+ */
+import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
+import { taintKeys } from '../../api/core/v1/taints.ts';
+import { deepCopy } from '../../apimachinery/equality.ts';
+import { isTerminating, type ObjectKey } from '../../apimachinery/meta.ts';
+import { rfc3339 } from '../../base/time.ts';
+import { withCondition } from '../../controller-runtime/conditions.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ReconcileResult,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
+import { readiness } from '../nodes/node-lifecycle-plan.ts';
+import { nodeNameOf, podsByNode } from '../nodes/pods-by-node.ts';
+
+/** Milliseconds that a node must be missing before its pods go (upstream's quarantineTime). */
+export const nodeQuarantine = 40_000;
+
+export function podGcController(context: ControllerContext): ControllerDefinition {
+  const { client, clock, informers, log } = context;
+  const nodes = informers.informerFor(nodeResource).lister;
+  const podInformer = informers.informerFor(podResource);
+  const pods = podInformer.lister;
+  podInformer.addIndex(podsByNode, nodeNameOf);
+  const missingSince = new Map<string, number>();
+
+  /** Keys are names of nodes. */
+  async function reconcile(name: ObjectKey): Promise<ReconcileResult | undefined> {
+    const bound = pods.byIndex(podsByNode, name);
+    const node = nodes.get(name);
+    if (bound.length === 0 || node) {
+      missingSince.delete(name);
+      if (node && isOutOfService(node))
+        await removeAll(name, bound.filter(isTerminating), 'node is out of service');
+      return undefined;
+    }
+    const now = clock.now();
+    const since = missingSince.get(name) ?? now;
+    missingSince.set(name, since);
+    if (now - since < nodeQuarantine) return { requeueAfter: since + nodeQuarantine - now };
+    if (await ifPresent(client.resource(nodeResource).get(name))) {
+      missingSince.delete(name);
+      return undefined;
+    }
+    await removeAll(name, bound, 'node no longer exists');
+    return undefined;
+  }
+
+  async function removeAll(node: string, which: readonly Pod[], why: string): Promise<void> {
+    if (which.length === 0) return;
+    const results = await Promise.allSettled(which.map((pod) => remove(pod, why)));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+    log.info('removed pods that no node agent can stop', { node, why, pods: which.length });
+  }
+
+  /** Marks the pod Failed first, so that whoever watches learns how it ended. */
+  async function remove(pod: Pod, why: string): Promise<void> {
+    const { name, namespace, uid } = pod.metadata;
+    if (!isPodTerminal(pod)) await ifPresent(client.resource(podResource).updateStatus(failed(pod, why)));
+    const options = { gracePeriodSeconds: 0, preconditions: { uid } };
+    await ifPresent(client.resource(podResource).delete(name, namespace, options));
+  }
+
+  function failed(pod: Pod, why: string): Pod {
+    const next = deepCopy(pod);
+    const conditions = withCondition(pod.status?.conditions ?? [], {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'DeletionByPodGC',
+      message: `PodGC: ${why}`,
+      lastTransitionTime: rfc3339(clock.now()),
+    });
+    next.status = { ...next.status, phase: 'Failed', conditions };
+    return next;
+  }
+
+  return {
+    name: 'pod-gc',
+    workers: 1,
+    watches: [
+      watched(nodeResource, (node) => [node.metadata.name]),
+      watched(podResource, (pod) => {
+        const { nodeName } = pod.spec;
+        const node = nodeName ? nodes.get(nodeName) : undefined;
+        return nodeName && (!node || (isTerminating(pod) && isOutOfService(node))) ? [nodeName] : [];
+      }),
+    ],
+    reconcile,
+  };
+}
+
+const isOutOfService = (node: Node) =>
+  readiness(node) !== 'True' && node.spec.taints?.some(({ key }) => key === taintKeys.outOfService) === true;

@@ -1,0 +1,143 @@
+/** Which EndpointSlices and Endpoints the Service of the API needs, from the Leases of the masters that are alive. Pure. */
+import type { Lease } from '../../api/coordination/v1/lease.ts';
+import { type Endpoints, skipMirrorLabel } from '../../api/core/v1/endpoints.ts';
+import type { EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
+import { deepEqual } from '../../apimachinery/equality.ts';
+import type { Draft } from '../../apimachinery/meta.ts';
+import { addressKind, isIPv4 } from '../../base/addresses.ts';
+import { podSlices } from '../services/endpointslice-plan.ts';
+import type { SlicePlan } from '../services/managed-slices.ts';
+
+/** Where a master is reached. */
+export interface MasterAddress {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Upstream labels its API servers' Leases so (kube-apiserver's identity leases). */
+export const masterLabel = 'apiserver.kubernetes.io/identity';
+/** On the Lease: the host name that is in the master's certificate. */
+export const hostnameAnnotation = 'minik8s.io/hostname';
+export const masterLabels = { [masterLabel]: 'minik8s' };
+export const serviceName = 'kubernetes';
+export const sliceLabels = { 'kubernetes.io/service-name': serviceName };
+
+export const leaseNameOf = ({ address, port }: MasterAddress) => `apiserver-${address}-${port}`;
+export const identityOf = ({ address, port }: MasterAddress) => `${address}:${port}`;
+
+/** Names and addresses that no other machine may claim. */
+export interface MasterPlace {
+  readonly address: string;
+  /** Undefined when its Lease does not say. */
+  readonly hostname: string | undefined;
+}
+
+/** The addresses and host names of the masters that have a Lease. */
+export const placesOf = (leases: readonly Lease[]): MasterPlace[] =>
+  leases.flatMap(({ metadata, spec }) => {
+    const address = addressIn(spec.holderIdentity)?.address;
+    if (address === undefined || metadata.labels?.[masterLabel] === undefined) return [];
+    return [{ address, hostname: metadata.annotations?.[hostnameAnnotation] }];
+  });
+
+function addressIn(identity: string | undefined): MasterAddress | undefined {
+  const [, address, port] = identity?.match(/^([\d.]+):(\d+)$/) ?? [];
+  return address !== undefined && isIPv4(address) ? { address, port: Number(port) } : undefined;
+}
+
+/**
+ * In order, each once. A master on loopback is no endpoint: no other machine reaches it there. A Lease that names no
+ * address is somebody's mistake.
+ */
+export function mastersOf(leases: readonly Lease[]): MasterAddress[] {
+  const identities = new Set(leases.map(({ spec }) => spec.holderIdentity));
+  return [...identities].sort().flatMap((identity) => {
+    const master = addressIn(identity);
+    return master && addressKind(master.address) !== 'loopback' ? [master] : [];
+  });
+}
+
+/**
+ * A slice has one port for all its endpoints, so masters on several ports need one each. `kubernetes`, the name that
+ * clients know, keeps the port it has while a master is there, and else is that of the lowest one.
+ */
+export function planSlices(masters: readonly MasterAddress[], existing: readonly EndpointSlice[]): SlicePlan {
+  const byPort = Map.groupBy(masters, ({ port }) => port);
+  const held = existing.find(({ metadata }) => metadata.name === serviceName)?.ports[0]?.port;
+  const main = [...byPort.keys()].find((port) => port === held) ?? Math.min(...byPort.keys());
+  const wanted = new Map(
+    [...byPort].map(([port, of]) => {
+      const name = port === main ? serviceName : `${serviceName}-${port}`;
+      return [name, sliceOf(name, port, of)];
+    }),
+  );
+  const known = new Set(existing.map(({ metadata }) => metadata.name));
+  return {
+    create: [...wanted].flatMap(([name, slice]) => (known.has(name) ? [] : [slice])),
+    update: existing.flatMap((slice) => {
+      const want = wanted.get(slice.metadata.name);
+      if (!want || isLike(slice, want)) return [];
+      const labels = { ...slice.metadata.labels, ...sliceLabels };
+      const { addressType, endpoints, ports } = want;
+      return [{ ...slice, metadata: { ...slice.metadata, labels }, addressType, endpoints, ports }];
+    }),
+    remove: existing.filter((slice) => isOurs(slice) && !wanted.has(slice.metadata.name)),
+  };
+}
+
+/**
+ * A slice that somebody made for the Service under another name is theirs. But no pods are behind it: those that a
+ * selector chose while the Service had one go.
+ */
+const isOurs = (slice: EndpointSlice) =>
+  /^kubernetes(-\d+)?$/.test(slice.metadata.name) || podSlices.serviceOf(slice).length > 0;
+
+function sliceOf(name: string, port: number, masters: readonly MasterAddress[]): Draft<EndpointSlice> {
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name, namespace: 'default', labels: sliceLabels },
+    addressType: 'IPv4',
+    endpoints: masters.map(({ address }) => ({ addresses: [address], conditions: { ready: true } })),
+    ports: [{ name: 'https', protocol: 'TCP', port }],
+  };
+}
+
+function isLike(slice: EndpointSlice, wanted: Draft<EndpointSlice>): boolean {
+  const part = ({
+    addressType,
+    endpoints,
+    ports,
+  }: Pick<EndpointSlice, 'addressType' | 'endpoints' | 'ports'>) => ({
+    addressType,
+    endpoints,
+    ports,
+  });
+  return deepEqual(part(slice), part(wanted as EndpointSlice));
+}
+
+export interface EndpointsPlan {
+  readonly create?: Draft<Endpoints>;
+  readonly update?: Endpoints;
+  readonly remove?: Endpoints;
+}
+
+/** All masters in one object, a subset for each port; not mirrored, since the masters write the slices themselves. */
+export function planEndpoints(
+  masters: readonly MasterAddress[],
+  existing: Endpoints | undefined,
+): EndpointsPlan {
+  const byPort = Map.groupBy(masters, ({ port }) => port);
+  const subsets = [...byPort].map(([port, of]) => ({
+    addresses: of.map(({ address }) => ({ ip: address })),
+    ports: [{ name: 'https', protocol: 'TCP' as const, port }],
+  }));
+  if (subsets.length === 0) return existing ? { remove: existing } : {};
+  const labels = { ...existing?.metadata.labels, [skipMirrorLabel]: 'true' };
+  if (!existing) {
+    const metadata = { name: serviceName, namespace: 'default', labels };
+    return { create: { apiVersion: 'v1', kind: 'Endpoints', metadata, subsets } };
+  }
+  if (deepEqual(existing.subsets, subsets) && deepEqual(existing.metadata.labels, labels)) return {};
+  return { update: { ...existing, metadata: { ...existing.metadata, labels }, subsets } };
+}

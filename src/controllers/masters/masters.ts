@@ -1,0 +1,210 @@
+/**
+ * Lists the masters that are alive as the endpoints of the API's Service (upstream's lease endpoint reconciler). Runs
+ * on every master, not on the leader alone.
+ *
+ * Each master renews a Lease of its own. One that another has not seen renewed for `leaseMs`, by its own clock, is
+ * removed by whoever notices first, on the condition that it is still as it was; what the Service lists is then a
+ * function of the Leases that exist, so masters never disagree about it. A master that was taken for dead makes its
+ * Lease again. Invariant: who was itself away (frozen, or without a store) for long judges nobody by that time.
+ */
+import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
+import { endpointsResource } from '../../api/core/v1/endpoints.ts';
+import { serviceResource } from '../../api/core/v1/service.ts';
+import { type EndpointSlice, endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
+import type { Draft } from '../../apimachinery/meta.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../../apimachinery/status-error.ts';
+import { rfc3339Micro } from '../../base/clock.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ControllerFactory,
+  type ReconcileResult,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { tolerate } from '../../controller-runtime/tolerate.ts';
+import {
+  hostnameAnnotation,
+  identityOf,
+  leaseNameOf,
+  type MasterAddress,
+  masterLabel,
+  masterLabels,
+  mastersOf,
+  planEndpoints,
+  planSlices,
+  serviceName,
+  sliceLabels,
+} from './masters-plan.ts';
+
+/** Upstream's master lease lives 15 s. */
+export const leaseMs = 15_000;
+export const renewMs = 5_000;
+const leaseNamespace = 'kube-system';
+
+export interface MastersOptions extends MasterAddress {
+  /** In its certificate too, so no node may serve under it. */
+  readonly hostname: string;
+  /** Called whenever the Service lists the masters there are, this one among them. */
+  readonly onPublished?: () => void;
+}
+
+const leaseScope = { namespace: leaseNamespace, labelSelector: masterLabel };
+const sliceScope = {
+  namespace: 'default',
+  labelSelector: Object.entries(sliceLabels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(),
+};
+/** Of the Service, and of its Endpoints. */
+const nameScope = { namespace: 'default', fieldSelector: `metadata.name=${serviceName}` };
+
+export function mastersController(options: MastersOptions): ControllerFactory {
+  return (context) => new Masters(options, context).definition();
+}
+
+class Masters {
+  readonly #options: MastersOptions;
+  readonly #context: ControllerContext;
+  readonly #name: string;
+  /** When this process last saw each Lease change. */
+  #seen = new Map<string, { readonly version: string; readonly at: number }>();
+  /** Never yet: then it was neither long ago nor a moment ago. */
+  #renewedAt = Number.NaN;
+
+  constructor(options: MastersOptions, context: ControllerContext) {
+    this.#options = options;
+    this.#context = context;
+    this.#name = leaseNameOf(options);
+  }
+
+  definition(): ControllerDefinition {
+    const key = () => ['masters'];
+    return {
+      name: 'masters',
+      workers: 1,
+      watches: [
+        watched(leaseResource, key, leaseScope),
+        watched(endpointSliceResource, key, sliceScope),
+        watched(endpointsResource, key, nameScope),
+        // Where there is no Lease yet, that of this master has to be made for the Service.
+        watched(serviceResource, key, nameScope),
+      ],
+      reconcile: () => this.#reconcile(),
+    };
+  }
+
+  async #reconcile(): Promise<ReconcileResult> {
+    const { clock } = this.#context;
+    const away = clock.now() - this.#renewedAt >= 2 * renewMs;
+    await this.#renew();
+    const observed = this.#observe(away);
+    for (const { lease, expiry } of observed) if (expiry <= clock.now()) await this.#remove(lease);
+    const alive = observed.filter(({ expiry }) => expiry > clock.now()).map(({ lease }) => lease);
+    if (alive.some(({ metadata }) => metadata.name === this.#name)) await this.#publish(mastersOf(alive));
+    const next = Math.min(this.#renewedAt + renewMs, ...observed.map(({ expiry }) => expiry));
+    return { requeueAfter: Math.max(next - clock.now(), 1) };
+  }
+
+  #leases(): readonly Lease[] {
+    return this.#context.informers.informerFor(leaseResource, leaseScope).lister.list(leaseNamespace);
+  }
+
+  /** When each Lease counts as expired; this master's own never does. */
+  #observe(away: boolean): readonly { readonly lease: Lease; readonly expiry: number }[] {
+    const now = this.#context.clock.now();
+    const seen = new Map<string, { readonly version: string; readonly at: number }>();
+    const observed = this.#leases().map((lease) => {
+      const { name, resourceVersion } = lease.metadata;
+      const before = this.#seen.get(name);
+      const fresh = away || before?.version !== resourceVersion;
+      const at = fresh ? now : before.at;
+      seen.set(name, { version: resourceVersion, at });
+      return { lease, expiry: name === this.#name ? Number.POSITIVE_INFINITY : at + leaseMs };
+    });
+    this.#seen = seen;
+    return observed;
+  }
+
+  async #renew(): Promise<void> {
+    const { client, clock, informers } = this.#context;
+    const now = clock.now();
+    const { lister } = informers.informerFor(leaseResource, leaseScope);
+    const own = lister.get(`${leaseNamespace}/${this.#name}`);
+    if (own && now - this.#renewedAt < renewMs) return;
+    const spec = {
+      holderIdentity: identityOf(this.#options),
+      leaseDurationSeconds: leaseMs / 1000,
+      acquireTime: own?.spec.acquireTime ?? rfc3339Micro(now),
+      renewTime: rfc3339Micro(now),
+    };
+    const leases = client.resource(leaseResource);
+    const annotations = { [hostnameAnnotation]: this.#options.hostname };
+    const metadata = { name: this.#name, namespace: leaseNamespace, labels: masterLabels, annotations };
+    if (own) {
+      const updated = { ...own.metadata, annotations: { ...own.metadata.annotations, ...annotations } };
+      await leases.update({ ...own, metadata: updated, spec });
+    } else {
+      const made = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec } as const;
+      // It may be there and not in the cache yet: that event wakes this again.
+      await tolerate(leases.create(made), isAlreadyExists);
+    }
+    this.#renewedAt = now;
+  }
+
+  async #remove({ metadata: { name, uid, resourceVersion } }: Lease): Promise<void> {
+    const removed = await tolerate(
+      this.#context.client
+        .resource(leaseResource)
+        .delete(name, leaseNamespace, { preconditions: { uid, resourceVersion } })
+        .then(() => true),
+      // Another master was faster, or the Lease has been renewed after all.
+      isNotFound,
+      isConflict,
+    );
+    if (removed)
+      this.#context.log.warn(
+        'a master has not renewed its Lease; removing it from the endpoints of the Service kubernetes',
+        { lease: name },
+      );
+  }
+
+  async #publish(masters: readonly MasterAddress[]): Promise<void> {
+    const { client, informers } = this.#context;
+    const existing = informers.informerFor(endpointSliceResource, sliceScope).lister.list('default');
+    const plan = planSlices(masters, existing);
+    const slices = client.resource(endpointSliceResource);
+    // Another master may do the same at once: what it wrote comes as an event.
+    for (const slice of plan.create) {
+      if (!(await tolerate(slices.create(slice), isAlreadyExists))) await this.#reclaim(slice);
+    }
+    for (const slice of plan.update) await tolerate(slices.update(slice), isConflict, isNotFound);
+    for (const { metadata } of plan.remove) {
+      await tolerate(slices.delete(metadata.name, 'default'), isNotFound);
+    }
+    await this.#publishEndpoints(masters);
+    this.#options.onPublished?.();
+  }
+
+  /** A slice of that name without the labels of the Service is not in the cache. */
+  async #reclaim({ metadata, ...wanted }: Draft<EndpointSlice>): Promise<void> {
+    const slices = this.#context.client.resource(endpointSliceResource);
+    const existing = await tolerate(slices.get(metadata.name as string, 'default'), isNotFound);
+    if (!existing || isLabelled(existing)) return;
+    const labels = { ...existing.metadata.labels, ...sliceLabels };
+    const reclaimed = { ...wanted, metadata: { ...existing.metadata, labels } };
+    await tolerate(slices.update(reclaimed), isConflict, isNotFound);
+  }
+
+  async #publishEndpoints(masters: readonly MasterAddress[]): Promise<void> {
+    const { client, informers } = this.#context;
+    const { lister } = informers.informerFor(endpointsResource, nameScope);
+    const { create, update, remove } = planEndpoints(masters, lister.get(`default/${serviceName}`));
+    const endpoints = client.resource(endpointsResource);
+    if (create) await tolerate(endpoints.create(create), isAlreadyExists);
+    if (update) await tolerate(endpoints.update(update), isConflict, isNotFound);
+    if (remove) await tolerate(endpoints.delete(serviceName, 'default'), isNotFound);
+  }
+}
+
+const isLabelled = ({ metadata }: EndpointSlice) =>
+  Object.entries(sliceLabels).every(([key, value]) => metadata.labels?.[key] === value);

@@ -1,0 +1,163 @@
+/**
+ * Empties a namespace that is being deleted and then lets it go. Every kind there is that lives in
+ * namespaces is deleted; what has finalizers or needs an agent to end is waited for, woken by its deletion.
+ */
+import { type Namespace, namespaceResource } from '../../api/core/v1/namespace.ts';
+import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
+import type { KubeObject, ObjectKey } from '../../apimachinery/meta.ts';
+import { isTerminating } from '../../apimachinery/meta.ts';
+import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
+import type { Condition } from '../../apimachinery/schema.ts';
+import { errorMessage } from '../../base/log.ts';
+import { rfc3339 } from '../../base/time.ts';
+import { withCondition } from '../../controller-runtime/conditions.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ReconcileResult,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
+
+const finalizer = 'kubernetes';
+
+/** Milliseconds after which a namespace that is not empty is looked at again: nothing tells of Events that went. */
+const recheckAfter = 5_000;
+
+/** What is left in a namespace of one kind. */
+export interface RemainingContent {
+  /** Such as `pods.` or `deployments.apps`, as upstream writes them. */
+  readonly resource: string;
+  readonly count: number;
+  /** How many of them each finalizer holds. */
+  readonly finalizers: Readonly<Record<string, number>>;
+}
+
+/** The conditions a terminating namespace reports (pkg/controller/namespace/deletion/status_condition_utils). */
+export function deletionConditions(
+  current: readonly Condition[],
+  remains: readonly RemainingContent[],
+  failure: string | undefined,
+  now: string,
+): Condition[] {
+  const some = remains.filter(({ count }) => count > 0);
+  const content = some.map(({ resource, count }) => `${resource} has ${count} resource instances`).join(', ');
+  const held = new Map<string, number>();
+  for (const { finalizers } of some)
+    for (const [name, count] of Object.entries(finalizers)) held.set(name, (held.get(name) ?? 0) + count);
+  const holders = [...held].map(([name, count]) => `${name} in ${count} resource instances`).join(', ');
+  const wanted: Omit<Condition, 'lastTransitionTime'>[] = [
+    failure === undefined
+      ? condition(
+          'NamespaceDeletionContentFailure',
+          false,
+          'ContentDeleted',
+          'All content successfully deleted, may be waiting on finalization',
+        )
+      : condition('NamespaceDeletionContentFailure', true, 'ContentDeletionFailed', failure),
+    content
+      ? condition(
+          'NamespaceContentRemaining',
+          true,
+          'SomeResourcesRemain',
+          `Some resources are remaining: ${content}`,
+        )
+      : condition('NamespaceContentRemaining', false, 'ContentRemoved', 'All content successfully removed'),
+    holders
+      ? condition(
+          'NamespaceFinalizersRemaining',
+          true,
+          'SomeFinalizersRemain',
+          `Some content in the namespace has finalizers remaining: ${holders}`,
+        )
+      : condition(
+          'NamespaceFinalizersRemaining',
+          false,
+          'ContentHasNoFinalizers',
+          'All content-preserving finalizers finished',
+        ),
+  ];
+  let conditions = [...current];
+  for (const one of wanted) {
+    const next = withCondition(conditions, { ...one, lastTransitionTime: now });
+    conditions = next.map((other) => (other.type === one.type ? { ...other, message: one.message } : other));
+  }
+  return conditions;
+}
+
+const condition = (type: string, yes: boolean, reason: string, message: string) =>
+  ({ type, status: yes ? 'True' : 'False', reason, message }) as const;
+
+export function namespaceController(context: ControllerContext): ControllerDefinition {
+  const { client, clock, informers, kinds } = context;
+  const namespaces = informers.informerFor(namespaceResource).lister;
+
+  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const cached = namespaces.get(key);
+    if (!cached || !isTerminating(cached) || !cached.spec?.finalizers?.includes(finalizer)) return undefined;
+    const namespaced = kinds.stored.filter((kind) => kind.namespaced);
+    const results = await Promise.allSettled(namespaced.map((kind) => empty(kind, key)));
+    const remains = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    const failed = results.find((result) => result.status === 'rejected');
+    const namespace = await report(cached, remains, failed && errorMessage(failed.reason));
+    if (failed) throw failed.reason;
+    if (remains.some(({ count }) => count > 0)) return { requeueAfter: recheckAfter };
+    if (namespace) await finalize(namespace);
+    return undefined;
+  }
+
+  /** Deletes all objects of a kind and counts those that are there still. */
+  async function empty(kind: ResourceRef, namespace: string): Promise<RemainingContent> {
+    const api = client.resource(kind);
+    const { items } = await api.list({ namespace });
+    await Promise.all(items.filter((object) => !isTerminating(object)).map((object) => remove(kind, object)));
+    const left = items.length > 0 ? (await api.list({ namespace })).items : [];
+    const finalizers: Record<string, number> = {};
+    for (const name of left.flatMap((object) => object.metadata.finalizers ?? []))
+      finalizers[name] = (finalizers[name] ?? 0) + 1;
+    return { resource: `${kind.plural}.${kind.group}`, count: left.length, finalizers };
+  }
+
+  async function remove(kind: ResourceRef, object: KubeObject): Promise<void> {
+    const { name, namespace, uid } = object.metadata;
+    const options = { propagationPolicy: 'Background', preconditions: { uid } } as const;
+    await ifPresent(client.resource(kind).delete(name, namespace, options));
+  }
+
+  async function report(
+    namespace: Namespace,
+    remains: readonly RemainingContent[],
+    failure: string | undefined,
+  ) {
+    const next = deepCopy(namespace);
+    const now = rfc3339(clock.now());
+    const conditions = deletionConditions(namespace.status?.conditions ?? [], remains, failure, now);
+    next.status = { ...next.status, phase: 'Terminating', conditions };
+    if (deepEqual(next.status, namespace.status)) return namespace;
+    return ifPresent(client.resource(namespaceResource).updateStatus(next));
+  }
+
+  async function finalize(namespace: Namespace): Promise<void> {
+    const next = deepCopy(namespace);
+    next.spec = {
+      ...next.spec,
+      finalizers: next.spec?.finalizers?.filter((name) => name !== finalizer) ?? [],
+    };
+    await ifPresent(client.resource(namespaceResource).updateSubresource(next, 'finalize'));
+  }
+
+  const terminatingNamespaceOf = (object: KubeObject): readonly ObjectKey[] => {
+    const { namespace } = object.metadata;
+    const owner = namespace ? namespaces.get(namespace) : undefined;
+    return owner && isTerminating(owner) ? [owner.metadata.name] : [];
+  };
+
+  return {
+    name: 'namespace',
+    watches: [watched(namespaceResource, (namespace) => [namespace.metadata.name])],
+    // Events come and go too often to be watched for this.
+    watchOf: (kind) =>
+      kind.namespaced && kind.kind !== 'Event' ? watched(kind, terminatingNamespaceOf) : undefined,
+    reconcile,
+  };
+}

@@ -1,0 +1,146 @@
+/**
+ * Gives each node a range of pod addresses of its own once its machine has reported, and keeps pods away from nodes
+ * that came with one that cannot be used. Invariant: no two nodes ever get overlapping ranges; what was given but is not in the cache yet counts as
+ * taken. A range is free again when its node is gone.
+ */
+import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { deepCopy } from '../../apimachinery/equality.ts';
+import type { ObjectKey } from '../../apimachinery/meta.ts';
+import { isTerminating } from '../../apimachinery/meta.ts';
+import { formatRange, type IPv4Range, overlaps, parseRange } from '../../base/addresses.ts';
+import { rfc3339 } from '../../base/time.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ControllerFactory,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { nextFreeRange } from './free-range.ts';
+import {
+  claimProblem,
+  hasReported,
+  nodePrefix,
+  rangeConditions,
+  rangeProblem,
+  rangesOf,
+} from './node-ipam-plan.ts';
+
+export interface NodeIpamOptions {
+  /** The range of all pods; default 10.244.0.0/16. */
+  readonly clusterCidr?: string;
+  /** The prefix length of a node's range; default 24. */
+  readonly nodeMaskSize?: number;
+}
+
+/** Throws when the options name no range that a node's fits into. */
+export function nodeIpam(options: NodeIpamOptions = {}): ControllerFactory {
+  const { clusterCidr = '10.244.0.0/16', nodeMaskSize = nodePrefix } = options;
+  const cluster = readCluster(clusterCidr);
+  if (!Number.isInteger(nodeMaskSize) || nodeMaskSize < cluster.prefix || nodeMaskSize > 30)
+    throw new Error(
+      `nodeMaskSize ${nodeMaskSize} does not fit into ${clusterCidr}; use ${cluster.prefix} to 30`,
+    );
+  return (context) => nodeIpamController(context, cluster, nodeMaskSize);
+}
+
+/** For the API server, which asks it when a node's agent names its range. Throws as nodeIpam does. */
+export function podRangeClaims(
+  clusterCidr: string,
+): (node: Node, others: readonly Node[]) => string | undefined {
+  const cluster = readCluster(clusterCidr);
+  return (node, others) => claimProblem(node, others, cluster);
+}
+
+function readCluster(clusterCidr: string): IPv4Range {
+  const cluster = parseRange(clusterCidr);
+  if (cluster) return cluster;
+  throw new Error(
+    `clusterCidr ${JSON.stringify(clusterCidr)} is not an IPv4 range; use one such as 10.244.0.0/16`,
+  );
+}
+
+function nodeIpamController(
+  context: ControllerContext,
+  cluster: IPv4Range,
+  prefix: number,
+): ControllerDefinition {
+  const { client, clock, events, informers } = context;
+  const nodes = informers.informerFor(nodeResource).lister;
+  /** Ranges assigned by this process, by node uid, until the cache shows them. */
+  const given = new Map<string, IPv4Range>();
+  /** Nodes without a free range: checked again when a node is deleted. */
+  const waiting = new Set<ObjectKey>();
+
+  async function reconcile(key: ObjectKey): Promise<undefined> {
+    const node = nodes.get(key);
+    if (!node || isTerminating(node)) {
+      waiting.delete(key);
+      return;
+    }
+    if (node.spec.podCIDR) {
+      await check(node);
+      return;
+    }
+    if (given.has(node.metadata.uid) || !hasReported(node)) return;
+    const range = nextFreeRange(cluster, prefix, taken());
+    if (!range) {
+      waiting.add(key);
+      const message = `no free /${prefix} is left in ${formatRange(cluster)} for node ${key}; delete unused nodes or enlarge the cluster's pod range`;
+      events.event(node, 'Warning', 'CIDRNotAvailable', message);
+      return;
+    }
+    waiting.delete(key);
+    await give(node, range);
+  }
+
+  async function check(node: Node): Promise<void> {
+    const problem = rangeProblem(node, nodes.list(), cluster);
+    const conditions = rangeConditions(node, problem, rfc3339(clock.now()));
+    if (!conditions) return;
+    await client
+      .resource(nodeResource)
+      .updateStatus({ ...deepCopy(node), status: { ...node.status, conditions } });
+    if (problem) events.event(node, 'Warning', 'PodCIDRConflict', problem);
+    else events.event(node, 'Normal', 'PodCIDRUsable', 'the pod range of this node can be used now');
+  }
+
+  /** The node, those whose ranges it stands in the way of, and when it goes those that wait for a range. */
+  function concerned(node: Node): readonly ObjectKey[] {
+    const { name, uid } = node.metadata;
+    const ranges = rangesOf(node);
+    const touched = nodes.list().filter((other) => rangesOf(other).some((one) => meet(ranges, one)));
+    const gone = nodes.get(name)?.metadata.uid !== uid;
+    return [name, ...touched.map(({ metadata }) => metadata.name), ...(gone ? waiting : [])];
+  }
+
+  function taken(): IPv4Range[] {
+    const known = nodes.list();
+    const uids = new Set(known.map((node) => node.metadata.uid));
+    for (const node of known) if (node.spec.podCIDR) given.delete(node.metadata.uid);
+    for (const uid of given.keys()) if (!uids.has(uid)) given.delete(uid);
+    return [...known.flatMap(rangesOf), ...given.values()];
+  }
+
+  async function give(node: Node, range: IPv4Range): Promise<void> {
+    given.set(node.metadata.uid, range);
+    try {
+      const next = deepCopy(node);
+      next.spec.podCIDR = formatRange(range);
+      next.spec.podCIDRs = [next.spec.podCIDR];
+      await client.resource(nodeResource).update(next);
+    } catch (error) {
+      given.delete(node.metadata.uid);
+      throw error;
+    }
+  }
+
+  return {
+    name: 'node-ipam',
+    // One at a time: two nodes must not be offered the same range.
+    workers: 1,
+    watches: [watched(nodeResource, concerned)],
+    reconcile,
+  };
+}
+
+const meet = (ranges: readonly IPv4Range[], range: IPv4Range) => ranges.some((one) => overlaps(one, range));

@@ -1,0 +1,27 @@
+/** How long a pod may stay on a tainted node (k8s.io/kubernetes pkg/controller/tainteviction). Pure. */
+import type { Taint } from '../../api/core/v1/node.ts';
+import { toleratesTaint } from '../../api/core/v1/taints.ts';
+import type { Toleration } from '../../api/core/v1/types.gen.ts';
+
+export const evictingTaints = (taints: readonly Taint[] | undefined): readonly Taint[] =>
+  (taints ?? []).filter(({ effect }) => effect === 'NoExecute');
+
+/**
+ * Milliseconds that a pod may stay, counted from when the first of these taints was met; 0: not at all, undefined:
+ * for ever. All taints must be tolerated, and the shortest time counts. As upstream, the first toleration that
+ * fits a taint is the one that is used.
+ */
+export function minTolerationTime(
+  tolerations: readonly Toleration[] | undefined,
+  taints: readonly Taint[],
+): number | undefined {
+  let shortest: number | undefined;
+  for (const taint of taints) {
+    const used = (tolerations ?? []).find((toleration) => toleratesTaint(toleration, taint));
+    if (!used) return 0;
+    if (used.tolerationSeconds === undefined) continue;
+    const ms = Math.max(0, used.tolerationSeconds) * 1000;
+    shortest = Math.min(shortest ?? ms, ms);
+  }
+  return shortest;
+}

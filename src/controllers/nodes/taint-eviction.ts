@@ -1,0 +1,97 @@
+/**
+ * Deletes pods that do not tolerate a NoExecute taint of their node, or not for longer. The time runs from when
+ * this process met the taints: after a restart of the control plane it begins anew, since a node that came back
+ * meanwhile must have its chance to say so. The deletion is an ordinary one. On a node that nobody can reach no
+ * agent confirms it, and the pod stays Terminating until the node is back or is deleted; whoever owns the pod
+ * counts it as gone and replaces it at once.
+ */
+import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { isPodActive } from '../../api/core/v1/pod-conditions.ts';
+import { deepCopy } from '../../apimachinery/equality.ts';
+import { type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
+import { rfc3339 } from '../../base/time.ts';
+import { withCondition } from '../../controller-runtime/conditions.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ReconcileResult,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
+import { nodeNameOf, podsByNode } from './pods-by-node.ts';
+import { evictingTaints, minTolerationTime } from './taint-eviction-plan.ts';
+
+interface Meeting {
+  readonly uid: string;
+  /** When this pod and a taint of its node were first seen together. */
+  readonly at: number;
+}
+
+export function taintEvictionController(context: ControllerContext): ControllerDefinition {
+  const { client, clock, events, informers } = context;
+  const nodes = informers.informerFor(nodeResource).lister;
+  const podInformer = informers.informerFor(podResource);
+  const pods = podInformer.lister;
+  podInformer.addIndex(podsByNode, nodeNameOf);
+  const met = new Map<ObjectKey, Meeting>();
+
+  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const pod = pods.get(key);
+    const node = pod?.spec.nodeName && isPodActive(pod) ? nodes.get(pod.spec.nodeName) : undefined;
+    const left = pod && node ? timeLeft(key, pod, node) : undefined;
+    if (!pod || !node || left === undefined) {
+      if (met.delete(key) && pod && isPodActive(pod))
+        events.event(pod, 'Normal', 'TaintManagerEviction', `Cancelling deletion of Pod ${key}`);
+      return undefined;
+    }
+    if (left > 0) return { requeueAfter: left };
+    // The cache may be behind, in particular after this process was stopped: the node may be back already.
+    const current = await ifPresent(client.resource(nodeResource).get(node.metadata.name));
+    if (!current || timeLeft(key, pod, current) !== 0) return { requeueAfter: 1_000 };
+    await evict(key, pod);
+    return undefined;
+  }
+
+  /** Undefined: it may stay for ever. */
+  function timeLeft(key: ObjectKey, pod: Pod, node: Node): number | undefined {
+    const allowed = minTolerationTime(pod.spec.tolerations, evictingTaints(node.spec.taints));
+    if (allowed === undefined) return undefined;
+    const { uid } = pod.metadata;
+    const known = met.get(key);
+    const meeting = known?.uid === uid ? known : { uid, at: clock.now() };
+    met.set(key, meeting);
+    return Math.max(0, meeting.at + allowed - clock.now());
+  }
+
+  /** The condition is written first, so that watchers of the deletion see the reason. */
+  async function evict(key: ObjectKey, pod: Pod): Promise<void> {
+    const { name, namespace, uid } = pod.metadata;
+    const next = deepCopy(pod);
+    const conditions = withCondition(next.status?.conditions ?? [], {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'DeletionByTaintManager',
+      message: 'Taint manager: deleting due to NoExecute taint',
+      lastTransitionTime: rfc3339(clock.now()),
+    });
+    next.status = { ...next.status, conditions };
+    if (!(await ifPresent(client.resource(podResource).updateStatus(next)))) return;
+    events.event(pod, 'Normal', 'TaintManagerEviction', `Marking for deletion Pod ${key}`);
+    await ifPresent(client.resource(podResource).delete(name, namespace, { preconditions: { uid } }));
+  }
+
+  return {
+    name: 'taint-eviction',
+    workers: 8,
+    watches: [
+      watched(podResource, (pod) => (pod.spec.nodeName || met.has(objectKey(pod)) ? [objectKey(pod)] : [])),
+      watched(nodeResource, (node) =>
+        evictingTaints(node.spec.taints).length > 0
+          ? pods.byIndex(podsByNode, node.metadata.name).map(objectKey)
+          : [],
+      ),
+    ],
+    reconcile,
+  };
+}

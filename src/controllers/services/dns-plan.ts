@@ -1,0 +1,68 @@
+/** What the status of a Dns should say, from the Services that its paths name and the nodes that serve it. Pure. */
+import type { Node } from '../../api/core/v1/node.ts';
+import type { Service } from '../../api/core/v1/service.ts';
+import type { Dns } from '../../api/minik8s/v1/dns.ts';
+import { notServed } from '../../api/minik8s/v1/dns-served.ts';
+import { dnsTarget, isOwnName } from '../../api/minik8s/v1/dns-target.ts';
+import { deepEqual } from '../../apimachinery/equality.ts';
+import type { Condition } from '../../apimachinery/schema.ts';
+import { findCondition } from '../../controller-runtime/conditions.ts';
+
+export interface DnsStatusPlan {
+  readonly status: NonNullable<Dns['status']>;
+  readonly changed: boolean;
+  /** For an event: a problem that is new or has changed. */
+  readonly problem: { readonly reason: string; readonly message: string } | undefined;
+}
+
+export interface DnsFacts {
+  /** Finds a Service of the namespace by name. */
+  readonly serviceOf: (name: string) => Service | undefined;
+  readonly clusterDomain: string;
+  readonly nodes: readonly Node[];
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+export function planDnsStatus(dns: Dns, { serviceOf, clusterDomain, nodes, now }: DnsFacts): DnsStatusPlan {
+  const { host } = dns.spec;
+  const refused = {
+    reason: 'HostNotAllowed',
+    message: `host ${host} does not resolve: names in ${clusterDomain} are reserved for the cluster`,
+  };
+  const missing = dns.spec.paths.flatMap((path) => {
+    const target = dnsTarget(path, serviceOf(path.serviceName));
+    return 'reason' in target ? [target] : [];
+  });
+  const unserved = notServed(nodes);
+  const problems = [
+    ...(isOwnName(host, clusterDomain) ? [refused] : []),
+    ...missing,
+    ...(unserved ? [unserved] : []),
+  ];
+  const [first] = problems;
+  const said = first
+    ? { reason: first.reason, message: problems.map(({ message }) => message).join('; ') }
+    : { reason: 'Routed', message: 'every path leads to a Service, and every node serves it' };
+  const current = findCondition(dns.status?.conditions, 'Ready');
+  const status = first ? 'False' : 'True';
+  const condition: Condition = {
+    type: 'Ready',
+    status,
+    ...said,
+    lastTransitionTime: current?.status === status ? (current.lastTransitionTime ?? now) : now,
+  };
+  const others = (dns.status?.conditions ?? []).filter(({ type }) => type !== 'Ready');
+  const next = {
+    observedGeneration: dns.metadata.generation,
+    conditions: [...others, condition],
+  };
+  const unchanged = current?.status === status && current.message === said.message;
+  // A node that has not started serving yet is not worth a warning.
+  const isProblem = first && first.reason !== 'NotServedYet';
+  return {
+    status: next,
+    changed: !deepEqual(next, dns.status),
+    problem: isProblem && !unchanged ? said : undefined,
+  };
+}

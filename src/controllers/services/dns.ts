@@ -1,0 +1,79 @@
+/** Sets the status of each Dns: whether its paths lead to Services and whether the nodes serve it. */
+import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { serviceResource } from '../../api/core/v1/service.ts';
+import { type Dns, dnsResource } from '../../api/minik8s/v1/dns.ts';
+import { servingFingerprint } from '../../api/minik8s/v1/dns-served.ts';
+import { deepCopy } from '../../apimachinery/equality.ts';
+import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
+import { rfc3339 } from '../../base/time.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ControllerFactory,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
+import { planDnsStatus } from './dns-plan.ts';
+
+const byService = 'dns.service';
+
+const servicesOf = ({ metadata, spec }: Dns) =>
+  spec.paths.map(({ serviceName }) => `${metadata.namespace}/${serviceName}`);
+
+export interface DnsControllerOptions {
+  /** Such as `cluster.local`. */
+  readonly clusterDomain: string;
+}
+
+export const dnsController =
+  (options: DnsControllerOptions): ControllerFactory =>
+  (context) =>
+    define(options, context);
+
+function define(
+  { clusterDomain }: DnsControllerOptions,
+  { client, clock, events, informers }: ControllerContext,
+): ControllerDefinition {
+  const services = informers.informerFor(serviceResource).lister;
+  const dnsInformer = informers.informerFor(dnsResource);
+  const nodes = informers.informerFor(nodeResource).lister;
+  dnsInformer.addIndex(byService, servicesOf);
+  /** By name, of the nodes that are there: most of what a node reports changes nothing here. */
+  const fingerprints = new Map<string, string>();
+
+  function nodeKeys({ metadata: { name } }: Node): readonly ObjectKey[] {
+    const node = nodes.get(name);
+    const fingerprint = node && servingFingerprint(node);
+    if (fingerprints.get(name) === fingerprint) return [];
+    if (fingerprint === undefined) fingerprints.delete(name);
+    else fingerprints.set(name, fingerprint);
+    return dnsInformer.lister.list().map(objectKey);
+  }
+
+  async function reconcile(key: ObjectKey): Promise<undefined> {
+    const dns = dnsInformer.lister.get(key);
+    if (!dns || isTerminating(dns)) return;
+    const serviceOf = (name: string) => services.get(`${dns.metadata.namespace}/${name}`);
+    const { status, changed, problem } = planDnsStatus(dns, {
+      serviceOf,
+      clusterDomain,
+      nodes: nodes.list(),
+      now: rfc3339(clock.now()),
+    });
+    if (!changed) return;
+    const written = await ifPresent(client.resource(dnsResource).updateStatus({ ...deepCopy(dns), status }));
+    if (written && problem) events.event(dns, 'Warning', problem.reason, problem.message);
+  }
+
+  return {
+    name: 'dns',
+    watches: [
+      watched(dnsResource, (dns) => [objectKey(dns)]),
+      watched(nodeResource, nodeKeys),
+      watched(serviceResource, (service) =>
+        dnsInformer.lister.byIndex(byService, objectKey(service)).map(objectKey),
+      ),
+    ],
+    reconcile,
+  };
+}

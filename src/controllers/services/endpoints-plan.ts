@@ -1,0 +1,168 @@
+/**
+ * Which Endpoints a Service needs, from the slices that were made of its pods. Pure. What comes out is what
+ * k8s.io/kubernetes pkg/controller/endpoint makes of the pods themselves, repacked as pkg/api/v1/endpoints does it.
+ */
+import type {
+  EndpointAddress,
+  EndpointPort,
+  EndpointSubset,
+  Endpoints,
+} from '../../api/core/v1/endpoints.ts';
+import type { Service } from '../../api/core/v1/service.ts';
+import type {
+  Endpoint,
+  EndpointSlice,
+  EndpointPort as SlicePort,
+} from '../../api/discovery/v1/endpoint-slice.ts';
+import { deepEqual } from '../../apimachinery/equality.ts';
+import type { Draft } from '../../apimachinery/meta.ts';
+import { inheritedLabels } from './endpointslice-plan.ts';
+
+const managedByLabel = 'endpoints.kubernetes.io/managed-by';
+const manager = 'endpoint-controller';
+const overCapacityAnnotation = 'endpoints.kubernetes.io/over-capacity';
+/** One object holds them all, so there is an end to how many it can be. */
+export const maxAddresses = 1000;
+
+/** Made by this controller, for whatever Service. */
+export const isManaged = ({ metadata }: Endpoints) => metadata.labels?.[managedByLabel] === manager;
+
+export type EndpointsPlan =
+  | { readonly create: Draft<Endpoints> }
+  | { readonly update: Endpoints }
+  | undefined;
+
+/** `slices` are those of the Service's pods, all of them; undefined when nothing has to be written. */
+export function planEndpoints(
+  service: Service,
+  slices: readonly EndpointSlice[],
+  existing: Endpoints | undefined,
+): EndpointsPlan {
+  const all = subsetsOf(slices);
+  const subsets = atMost(all, maxAddresses);
+  const labels = { ...inheritedLabels(service), [managedByLabel]: manager };
+  const { [overCapacityAnnotation]: _was, ...others } = existing?.metadata.annotations ?? {};
+  const annotations = subsets === all ? others : { ...others, [overCapacityAnnotation]: 'truncated' };
+  if (!existing) {
+    const { name, namespace } = service.metadata;
+    const metadata = { name, namespace, labels, ...(subsets !== all && { annotations }) };
+    return { create: { apiVersion: 'v1', kind: 'Endpoints', metadata, subsets } };
+  }
+  const same =
+    deepEqual(existing.subsets ?? [], subsets) &&
+    deepEqual(existing.metadata.labels, labels) &&
+    deepEqual(existing.metadata.annotations ?? {}, annotations);
+  if (same) return undefined;
+  return { update: { ...existing, metadata: { ...existing.metadata, labels, annotations }, subsets } };
+}
+
+interface Served {
+  readonly address: EndpointAddress;
+  readonly ready: boolean;
+}
+
+/** Who serves one port, by address and pod. */
+interface Serving {
+  readonly port: EndpointPort | undefined;
+  readonly served: Map<string, Served>;
+}
+
+/**
+ * Ports that the same addresses serve share a subset, whatever slices these are in. An address that is not ready in
+ * one slice and ready in another is not ready. Endpoints without ports, of a headless Service, are a subset too.
+ */
+function subsetsOf(slices: readonly EndpointSlice[]): EndpointSubset[] {
+  const all = new Map<string, Serving>();
+  for (const { ports, endpoints } of slices) {
+    for (const port of ports.length > 0 ? ports.flatMap(portOf) : [undefined]) {
+      const key = JSON.stringify([port]);
+      const { served } = all.get(key) ?? { served: new Map<string, Served>() };
+      all.set(key, { port, served });
+      for (const endpoint of endpoints) {
+        const address = addressOf(endpoint);
+        if (!address) continue;
+        const id = JSON.stringify([address.ip, address.targetRef?.uid]);
+        served.set(id, { address, ready: isReady(endpoint) && served.get(id)?.ready !== false });
+      }
+    }
+  }
+  const groups = Map.groupBy(
+    [...all.values()].filter(({ served }) => served.size > 0),
+    ({ served }) =>
+      [...served]
+        .map(([id, { ready }]) => `${id} ${ready}`)
+        .sort()
+        .join(),
+  );
+  return [...groups.values()].map(subsetOf).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+}
+
+/** Those of a group serve the same addresses. */
+function subsetOf(group: readonly Serving[]): EndpointSubset {
+  const all = [...new Map(group.flatMap(({ served }) => [...served]))]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, served]) => served);
+  const those = (wanted: boolean) => all.flatMap(({ address, ready }) => (ready === wanted ? [address] : []));
+  const ports = group.flatMap(({ port }) => port ?? []);
+  return subset(those(true), those(false), ports);
+}
+
+/** A list that is empty is left out. */
+const subset = (
+  addresses: EndpointAddress[],
+  notReadyAddresses: EndpointAddress[],
+  ports: EndpointPort[],
+): EndpointSubset => ({
+  ...(addresses.length > 0 && { addresses }),
+  ...(notReadyAddresses.length > 0 && { notReadyAddresses }),
+  ...(ports.length > 0 && { ports }),
+});
+
+/** When pods have different port numbers under one name, in the order of the numbers. */
+const placeOf = ({ ports = [] }: EndpointSubset) =>
+  ports.map(({ name = '', port }) => `${name} ${String(port).padStart(5, '0')}`).join();
+
+const isReady = ({ conditions }: Endpoint) => conditions.ready !== false;
+
+/** A pod that ends is in no Endpoints, unless its Service publishes all; then its slice calls it ready. */
+function addressOf(endpoint: Endpoint): EndpointAddress | undefined {
+  const { addresses, conditions, hostname, nodeName, targetRef } = endpoint;
+  const [ip] = addresses;
+  if (ip === undefined || (conditions.terminating && !isReady(endpoint))) return undefined;
+  return { ip, hostname, nodeName, targetRef };
+}
+
+function portOf({ name, protocol, port, appProtocol }: SlicePort): EndpointPort[] {
+  if (port === undefined) return [];
+  return [{ ...(name && { name }), protocol, port, appProtocol }];
+}
+
+/**
+ * The same list when it has no more than `max` addresses. Else each subset keeps its part: of the ready ones, and
+ * of those that are not as long as there is room.
+ */
+function atMost(subsets: EndpointSubset[], max: number): EndpointSubset[] {
+  const ready = subsets.map(({ addresses = [] }) => addresses.length);
+  const notReady = subsets.map(({ notReadyAddresses = [] }) => notReadyAddresses.length);
+  if (sum(ready) + sum(notReady) <= max) return subsets;
+  const kept = shares(ready, max);
+  const alsoKept = shares(notReady, max - sum(kept));
+  return subsets.flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }, index) => {
+    const [some, others] = [addresses.slice(0, kept[index]), notReadyAddresses.slice(0, alsoKept[index])];
+    return some.length + others.length > 0 ? [subset(some, others, ports)] : [];
+  });
+}
+
+/** How much each of the counts gets of `max`, in proportion and rounded up as long as there is some left. */
+function shares(counts: readonly number[], max: number): readonly number[] {
+  const total = sum(counts);
+  if (total <= max) return counts;
+  let left = max;
+  return counts.map((count) => {
+    const share = Math.min(left, Math.ceil((count * max) / total));
+    left -= share;
+    return share;
+  });
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);

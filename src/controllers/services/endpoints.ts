@@ -1,0 +1,68 @@
+/**
+ * Publishes what is behind a Service as Endpoints too, for clients that do not read EndpointSlices. Made from the
+ * slices that the endpointslice controller keeps, so it is decided once which pods those are, and a pod that changes
+ * in what no slice tells costs nothing here. They go when their Service has gone.
+ */
+import { type Endpoints, endpointsResource } from '../../api/core/v1/endpoints.ts';
+import { type Service, serviceResource } from '../../api/core/v1/service.ts';
+import { endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
+import { isOwnedBy, isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ReconcileResult,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { ifPresent, unlessNamespaceEnds } from '../../controller-runtime/if-present.ts';
+import { ObservedWrites, verifyAfter } from '../../controller-runtime/observed-writes.ts';
+import { isManaged, planEndpoints } from './endpoints-plan.ts';
+import { podSlices } from './endpointslice-plan.ts';
+import { hasSelector } from './managed-slices.ts';
+import { sliceReader } from './slice-writer.ts';
+
+export function endpointsController(context: ControllerContext): ControllerDefinition {
+  const { client, clock, informers } = context;
+  const services = informers.informerFor(serviceResource).lister;
+  const informer = informers.informerFor(endpointsResource);
+  const writes = new ObservedWrites(client, endpointsResource, informer);
+  const slicesOf = sliceReader(context, podSlices);
+  const api = client.resource(endpointsResource);
+
+  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const service = services.get(key);
+    if (!(await writes.settled(key, clock.now()))) return { requeueAfter: verifyAfter };
+    const existing = informer.lister.get(key);
+    if (existing && isTerminating(existing)) return undefined;
+    if (!service) return existing && isManaged(existing) ? remove(key, existing) : undefined;
+    const published = hasSelector(service) && service.spec.type !== 'ExternalName';
+    if (published && !isTerminating(service)) await publish(key, service, existing);
+    return undefined;
+  }
+
+  async function publish(key: ObjectKey, service: Service, existing: Endpoints | undefined): Promise<void> {
+    const slices = slicesOf(key).filter((slice) => isOwnedBy(slice, service));
+    // Every such Service has a slice soon, an empty one when there are no pods.
+    if (slices.length === 0) return;
+    const plan = planEndpoints(service, slices, existing);
+    if (!plan) return;
+    const write = 'create' in plan ? api.create(plan.create) : api.update(plan.update);
+    const written = await unlessNamespaceEnds(write);
+    if (written) writes.written(key, written, clock.now());
+  }
+
+  async function remove(key: ObjectKey, endpoints: Endpoints): Promise<undefined> {
+    const { name, namespace, uid } = endpoints.metadata;
+    await ifPresent(api.delete(name, namespace, { preconditions: { uid } }));
+    writes.removed(key, endpoints, clock.now());
+  }
+
+  return {
+    name: 'endpoints',
+    watches: [
+      watched(serviceResource, (service) => [objectKey(service)]),
+      watched(endpointSliceResource, podSlices.serviceOf),
+      watched(endpointsResource, (endpoints) => [objectKey(endpoints)]),
+    ],
+    reconcile,
+  };
+}

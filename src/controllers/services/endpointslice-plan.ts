@@ -1,0 +1,206 @@
+/**
+ * Which EndpointSlices a Service needs, from its pods and the slices there are. Pure. Follows k8s.io/kubernetes
+ * pkg/controller/endpointslice and k8s.io/endpointslice: endpoints stay in the slice they are in, slices that
+ * change anyway are filled first, so that a change touches as few slices as it can.
+ */
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { isPodTerminal, podReady } from '../../api/core/v1/pod-conditions.ts';
+import type { Service } from '../../api/core/v1/service.ts';
+import {
+  type Endpoint,
+  type EndpointPort,
+  type EndpointSlice,
+  managedByLabel,
+  serviceNameLabel,
+} from '../../api/discovery/v1/endpoint-slice.ts';
+import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
+import type { Draft, OwnerReference } from '../../apimachinery/meta.ts';
+import { isTerminating } from '../../apimachinery/meta.ts';
+import { isIPv4 } from '../../base/addresses.ts';
+import { portsKey, type SlicePlan, slicesManagedBy } from './managed-slices.ts';
+
+/** The slices that are made from pods. */
+export const podSlices = slicesManagedBy('endpointslice-controller.k8s.io');
+const headlessLabel = 'service.kubernetes.io/headless';
+export const maxEndpointsPerSlice = 100;
+
+/** `pods` match the Service's selector; `existing` are the slices that this controller made for the Service. */
+export function planSlices(
+  service: Service,
+  owner: OwnerReference,
+  pods: readonly Pod[],
+  existing: readonly EndpointSlice[],
+): SlicePlan {
+  const labels = {
+    ...inheritedLabels(service),
+    [serviceNameLabel]: service.metadata.name,
+    [managedByLabel]: podSlices.manager,
+  };
+  const desired = desiredGroups(service, pods);
+  const slices = existing.filter((slice) => slice.addressType === 'IPv4' && !isTerminating(slice));
+  const wrongType = existing.filter((slice) => slice.addressType !== 'IPv4');
+  const plan = {
+    create: [] as Draft<EndpointSlice>[],
+    update: [] as EndpointSlice[],
+    remove: [...wrongType],
+  };
+  const byPorts = Map.groupBy(slices, (slice) => portsKey(slice.ports));
+  // A Service without endpoints keeps one empty slice, which says that there are none.
+  if (desired.size === 0) {
+    const ports = slices[0]?.ports ?? [];
+    desired.set(portsKey(ports), { ports, endpoints: [] });
+  }
+  for (const [key, group] of desired) {
+    const packed = pack(group.endpoints, byPorts.get(key) ?? []);
+    for (const { slice, endpoints } of packed.kept) {
+      const next = {
+        ...deepCopy(slice),
+        endpoints,
+        metadata: { ...slice.metadata, labels, ownerReferences: [owner] },
+      };
+      if (!deepEqual(next, slice)) plan.update.push(next);
+    }
+    plan.remove.push(...packed.emptied);
+    for (const endpoints of packed.fresh)
+      plan.create.push(newSlice(service, owner, labels, group.ports, endpoints));
+  }
+  for (const [key, unwanted] of byPorts) if (!desired.has(key)) plan.remove.push(...unwanted);
+  return plan;
+}
+
+interface Packing {
+  readonly kept: readonly { slice: EndpointSlice; endpoints: Endpoint[] }[];
+  readonly emptied: readonly EndpointSlice[];
+  readonly fresh: readonly Endpoint[][];
+}
+
+/** Distributes the endpoints of one set of ports over the slices that have these ports. */
+function pack(wanted: readonly Endpoint[], slices: readonly EndpointSlice[]): Packing {
+  const missing = new Map(wanted.map((endpoint) => [endpointKey(endpoint), endpoint]));
+  const bins = [...slices].sort(byName).map((slice) => {
+    const endpoints: Endpoint[] = [];
+    for (const endpoint of slice.endpoints) {
+      const current = missing.get(endpointKey(endpoint));
+      if (current) endpoints.push(current);
+      missing.delete(endpointKey(endpoint));
+    }
+    return { slice, endpoints, changed: !deepEqual(endpoints, slice.endpoints) };
+  });
+  const rest = [...missing.values()];
+  const room = (bin: { endpoints: Endpoint[] }) => maxEndpointsPerSlice - bin.endpoints.length;
+  for (const bin of bins.filter((bin) => bin.changed)) bin.endpoints.push(...rest.splice(0, room(bin)));
+  const fitting = bins.filter((bin) => room(bin) >= rest.length).sort((a, b) => room(a) - room(b))[0];
+  fitting?.endpoints.push(...rest.splice(0));
+  const fresh: Endpoint[][] = [];
+  while (rest.length > 0) fresh.push(rest.splice(0, maxEndpointsPerSlice));
+  const full = bins.filter((bin) => bin.endpoints.length > 0);
+  if (full.length > 0 || fresh.length > 0)
+    return {
+      kept: full,
+      emptied: bins.filter((bin) => bin.endpoints.length === 0).map((bin) => bin.slice),
+      fresh,
+    };
+  const [placeholder, ...surplus] = bins;
+  return {
+    kept: placeholder ? [placeholder] : [],
+    emptied: surplus.map((bin) => bin.slice),
+    fresh: placeholder ? [] : [[]],
+  };
+}
+
+interface Group {
+  readonly ports: EndpointPort[];
+  readonly endpoints: Endpoint[];
+}
+
+/** Pods may resolve a named targetPort to different numbers: a group for each set of ports. */
+function desiredGroups(service: Service, pods: readonly Pod[]): Map<string, Group> {
+  const groups = new Map<string, Group>();
+  for (const pod of [...pods].sort(byName)) {
+    const endpoint = endpointOf(service, pod);
+    if (!endpoint) continue;
+    const ports = portsOf(service, pod);
+    const key = portsKey(ports);
+    const group = groups.get(key) ?? { ports, endpoints: [] };
+    group.endpoints.push(endpoint);
+    groups.set(key, group);
+  }
+  return groups;
+}
+
+/** The endpoint for a pod; undefined when the pod has no address, or has ended. */
+export function endpointOf(service: Service, pod: Pod): Endpoint | undefined {
+  const addresses = [...(pod.status?.podIPs ?? []).map(({ ip }) => ip), pod.status?.podIP];
+  const address = addresses.find((ip) => ip !== undefined && isIPv4(ip));
+  if (isPodTerminal(pod) || address === undefined) return undefined;
+  const terminating = isTerminating(pod);
+  const serving = podReady(pod);
+  return {
+    addresses: [address],
+    conditions: {
+      ready: service.spec.publishNotReadyAddresses === true || (serving && !terminating),
+      serving,
+      terminating,
+    },
+    ...(pod.spec.hostname && pod.spec.subdomain === service.metadata.name && { hostname: pod.spec.hostname }),
+    nodeName: pod.spec.nodeName,
+    targetRef: {
+      kind: 'Pod',
+      namespace: pod.metadata.namespace,
+      name: pod.metadata.name,
+      uid: pod.metadata.uid,
+    },
+  };
+}
+
+/** The Service's ports as this pod serves them; one whose named target the pod does not have is left out. */
+export function portsOf(service: Service, pod: Pod): EndpointPort[] {
+  return (service.spec.ports ?? []).flatMap((port) => {
+    const number = targetPort(port.targetPort ?? port.port, port.protocol, pod);
+    if (number === undefined) return [];
+    const { name = '', protocol, appProtocol } = port;
+    return [{ name, protocol, port: number, ...(appProtocol && { appProtocol }) }];
+  });
+}
+
+function targetPort(target: number | string, protocol: string, pod: Pod): number | undefined {
+  if (typeof target === 'number') return target;
+  for (const container of pod.spec.containers)
+    for (const port of container.ports ?? [])
+      if (port.name === target && port.protocol === protocol) return port.containerPort;
+  return undefined;
+}
+
+/** The labels that a Service hands down to what publishes its endpoints. */
+export function inheritedLabels({ metadata, spec }: Service): Record<string, string> {
+  const { [headlessLabel]: _headless, ...own } = metadata.labels ?? {};
+  return spec.clusterIP === 'None' ? { ...own, [headlessLabel]: '' } : own;
+}
+
+function newSlice(
+  service: Service,
+  owner: OwnerReference,
+  labels: Record<string, string>,
+  ports: EndpointPort[],
+  endpoints: Endpoint[],
+): Draft<EndpointSlice> {
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      generateName: `${service.metadata.name}-`,
+      namespace: service.metadata.namespace,
+      labels,
+      ownerReferences: [owner],
+    },
+    addressType: 'IPv4',
+    endpoints,
+    ports,
+  };
+}
+
+const byName = (a: { metadata: { name: string } }, b: { metadata: { name: string } }) =>
+  a.metadata.name < b.metadata.name ? -1 : 1;
+
+/** A pod that was replaced under the same name is another endpoint. */
+const endpointKey = (endpoint: Endpoint) => endpoint.targetRef?.uid;

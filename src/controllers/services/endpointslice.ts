@@ -1,0 +1,61 @@
+/**
+ * Publishes the pods behind a Service as EndpointSlices. A Service without a selector is left alone: someone
+ * else writes its slices. Slices go with their Service, which owns them.
+ */
+import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { serviceResource } from '../../api/core/v1/service.ts';
+import { endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
+import { matches, selectorFromMap } from '../../apimachinery/labels.ts';
+import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
+import { controllerReference } from '../../controller-runtime/claim.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ReconcileResult,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { verifyAfter } from '../../controller-runtime/observed-writes.ts';
+import { planSlices, podSlices } from './endpointslice-plan.ts';
+import { hasSelector } from './managed-slices.ts';
+import { SliceWriter, sliceReader } from './slice-writer.ts';
+
+export function endpointSliceController(context: ControllerContext): ControllerDefinition {
+  const { informers } = context;
+  const services = informers.informerFor(serviceResource).lister;
+  const pods = informers.informerFor(podResource).lister;
+  const slicesOf = sliceReader(context, podSlices);
+  const writer = new SliceWriter(context);
+
+  const servicesOf = (pod: Pod): readonly ObjectKey[] =>
+    services
+      .list(pod.metadata.namespace)
+      .filter(
+        (service) =>
+          hasSelector(service) && matches(selectorFromMap(service.spec.selector ?? {}), pod.metadata.labels),
+      )
+      .map(objectKey);
+
+  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const service = services.get(key);
+    if (!service || isTerminating(service) || !hasSelector(service)) return undefined;
+    if (service.spec.type === 'ExternalName') return undefined;
+    if (!(await writer.settled(key))) return { requeueAfter: verifyAfter };
+    const selector = selectorFromMap(service.spec.selector ?? {});
+    const backing = pods
+      .list(service.metadata.namespace)
+      .filter((pod) => matches(selector, pod.metadata.labels));
+    const owner = controllerReference(serviceResource, service);
+    await writer.carryOut(key, planSlices(service, owner, backing, slicesOf(key)));
+    return undefined;
+  }
+
+  return {
+    name: 'endpointslice',
+    watches: [
+      watched(serviceResource, (service) => [objectKey(service)]),
+      watched(podResource, servicesOf),
+      watched(endpointSliceResource, podSlices.serviceOf),
+    ],
+    reconcile,
+  };
+}

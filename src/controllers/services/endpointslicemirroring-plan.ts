@@ -1,0 +1,157 @@
+/**
+ * Which EndpointSlices say the same as Endpoints that a person wrote. Pure. Follows k8s.io/kubernetes
+ * pkg/controller/endpointslicemirroring: one slice for all addresses of a family that serve the same ports.
+ */
+import {
+  type EndpointAddress,
+  type EndpointSubset,
+  type Endpoints,
+  skipMirrorLabel,
+} from '../../api/core/v1/endpoints.ts';
+import type { Service } from '../../api/core/v1/service.ts';
+import {
+  type Endpoint,
+  type EndpointPort,
+  type EndpointSlice,
+  managedByLabel,
+  serviceNameLabel,
+} from '../../api/discovery/v1/endpoint-slice.ts';
+import { deepEqual } from '../../apimachinery/equality.ts';
+import type { Draft, OwnerReference } from '../../apimachinery/meta.ts';
+import { canonicalAddress, isIPv4 } from '../../base/addresses.ts';
+import { hasSelector, portsKey, type SlicePlan, slicesManagedBy } from './managed-slices.ts';
+
+export const mirroredSlices = slicesManagedBy('endpointslicemirroring-controller.k8s.io');
+/** As many as fit into one slice. */
+export const maxAddressesPerSubset = 1000;
+/** Endpoints on which some program elects its leader are no endpoints of anything. */
+const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader';
+const notMirrored: ReadonlySet<string> = new Set([
+  'endpoints.kubernetes.io/last-change-trigger-time',
+  'kubectl.kubernetes.io/last-applied-configuration',
+]);
+
+/** Only the Endpoints of a Service that has no selector: those of any other are made from slices. */
+export const isMirrored = ({ metadata }: Endpoints, service: Service) =>
+  !hasSelector(service) &&
+  metadata.labels?.[skipMirrorLabel] !== 'true' &&
+  metadata.annotations?.[leaderAnnotation] === undefined;
+
+export interface MirrorPlan extends SlicePlan {
+  /** How many addresses are in no slice because there are too many of them. */
+  readonly skipped: number;
+}
+
+/** `existing` are the slices that were mirrored from these Endpoints before. */
+export function planMirror(
+  endpoints: Endpoints,
+  owner: OwnerReference,
+  existing: readonly EndpointSlice[],
+): MirrorPlan {
+  const { groups, skipped } = groupsOf(endpoints.subsets ?? []);
+  const metadata = mirroredMetadata(endpoints, owner);
+  const plan = { create: [] as Draft<EndpointSlice>[], update: [] as EndpointSlice[] };
+  const left = new Set(existing);
+  const missing: Group[] = [];
+  const put = (slice: EndpointSlice, { ports, endpoints }: Group) => {
+    left.delete(slice);
+    const next = {
+      ...slice,
+      metadata: { ...slice.metadata, annotations: undefined, ...metadata },
+      endpoints: [...endpoints.values()],
+      ports,
+    };
+    if (!deepEqual(next, slice)) plan.update.push(next);
+  };
+  for (const [key, group] of groups) {
+    const slice = existing.find((one) => groupKey(one.addressType, one.ports) === key);
+    if (slice) put(slice, group);
+    else missing.push(group);
+  }
+  // A slice with unused ports is rewritten as a missing one, so that there is never a moment without it.
+  for (const group of missing) {
+    const free = existing.find((one) => left.has(one) && one.addressType === group.addressType);
+    if (free) put(free, group);
+    else plan.create.push(newSlice(endpoints, metadata, group));
+  }
+  return { ...plan, remove: [...left], skipped };
+}
+
+interface Group {
+  readonly addressType: EndpointSlice['addressType'];
+  readonly ports: EndpointPort[];
+  /** By address and what it belongs to. */
+  readonly endpoints: Map<string, Endpoint>;
+}
+
+const groupKey = (addressType: EndpointSlice['addressType'], ports: readonly EndpointPort[]) =>
+  `${addressType} ${portsKey(ports)}`;
+
+function groupsOf(subsets: readonly EndpointSubset[]) {
+  const groups = new Map<string, Group>();
+  let skipped = 0;
+  for (const { addresses = [], notReadyAddresses = [], ports: subsetPorts = [] } of subsets) {
+    const ports = subsetPorts.map(({ name = '', protocol, port, appProtocol }) => ({
+      name,
+      protocol,
+      port,
+      ...(appProtocol && { appProtocol }),
+    }));
+    const all = [
+      ...addresses.map((address) => ({ address, ready: true })),
+      ...notReadyAddresses.map((address) => ({ address, ready: false })),
+    ];
+    for (const { address, ready } of all) {
+      // A slice is of one family: IPv6 that stands for IPv4 belongs among the IPv4 ones.
+      const ip = canonicalAddress(address.ip) ?? address.ip;
+      const addressType = isIPv4(ip) ? 'IPv4' : 'IPv6';
+      const key = groupKey(addressType, ports);
+      const group = groups.get(key) ?? { addressType, ports, endpoints: new Map<string, Endpoint>() };
+      groups.set(key, group);
+      const id = `${ip} ${address.targetRef?.uid}`;
+      if (group.endpoints.has(id)) continue;
+      if (group.endpoints.size < maxAddressesPerSubset)
+        group.endpoints.set(id, endpointOf(ip, address, ready));
+      else skipped++;
+    }
+  }
+  return { groups, skipped };
+}
+
+const endpointOf = (
+  ip: string,
+  { hostname, nodeName, targetRef }: EndpointAddress,
+  ready: boolean,
+): Endpoint => ({
+  addresses: [ip],
+  conditions: { ready },
+  ...(hostname && { hostname }),
+  ...(nodeName && { nodeName }),
+  targetRef,
+});
+
+function mirroredMetadata({ metadata }: Endpoints, owner: OwnerReference) {
+  const annotations = Object.entries(metadata.annotations ?? {}).filter(([name]) => !notMirrored.has(name));
+  return {
+    labels: {
+      ...metadata.labels,
+      [serviceNameLabel]: metadata.name,
+      [managedByLabel]: mirroredSlices.manager,
+    },
+    ...(annotations.length > 0 && { annotations: Object.fromEntries(annotations) }),
+    ownerReferences: [owner],
+  };
+}
+
+const newSlice = (
+  { metadata: { name, namespace } }: Endpoints,
+  metadata: ReturnType<typeof mirroredMetadata>,
+  { addressType, ports, endpoints }: Group,
+): Draft<EndpointSlice> => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { generateName: `${name}-`, namespace, ...metadata },
+  addressType,
+  endpoints: [...endpoints.values()],
+  ports,
+});

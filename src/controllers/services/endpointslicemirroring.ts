@@ -1,0 +1,78 @@
+/**
+ * Mirrors Endpoints that a person wrote for a Service without a selector as EndpointSlices, which is what the
+ * Service's rules and names are made from. The slices belong to the Endpoints and follow them.
+ *
+ * Endpoints go with their Service, whoever wrote them (upstream's endpoints controller). That they had one is known by
+ * their slices: Endpoints that nothing was mirrored from are let be.
+ */
+import { type Endpoints, endpointsResource } from '../../api/core/v1/endpoints.ts';
+import { serviceResource } from '../../api/core/v1/service.ts';
+import { endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
+import { isOwnedBy, isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
+import { controllerReference } from '../../controller-runtime/claim.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ReconcileResult,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
+import { verifyAfter } from '../../controller-runtime/observed-writes.ts';
+import {
+  isMirrored,
+  maxAddressesPerSubset,
+  mirroredSlices,
+  planMirror,
+} from './endpointslicemirroring-plan.ts';
+import { SliceWriter, sliceReader } from './slice-writer.ts';
+
+export function endpointSliceMirroringController(context: ControllerContext): ControllerDefinition {
+  const { client, informers, events } = context;
+  const services = informers.informerFor(serviceResource).lister;
+  const endpointsLister = informers.informerFor(endpointsResource).lister;
+  const slicesOf = sliceReader(context, mirroredSlices);
+  const writer = new SliceWriter(context);
+
+  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    if (!(await writer.settled(key))) return { requeueAfter: verifyAfter };
+    const endpoints = endpointsLister.get(key);
+    const service = services.get(key);
+    const existing = slicesOf(key).filter((slice) => !isTerminating(slice));
+    if (!service && endpoints && existing.some((slice) => isOwnedBy(slice, endpoints))) {
+      // Endpoints that a person wrote must not be deleted because the cache does not show the Service yet.
+      if (await isThere(endpoints)) return undefined;
+      await remove(endpoints);
+    }
+    if (!endpoints || isTerminating(endpoints) || !service || !isMirrored(endpoints, service)) {
+      await writer.carryOut(key, { create: [], update: [], remove: existing });
+      return undefined;
+    }
+    const plan = planMirror(endpoints, controllerReference(endpointsResource, endpoints), existing);
+    await writer.carryOut(key, plan);
+    if (plan.skipped > 0)
+      events.event(
+        endpoints,
+        'Warning',
+        'TooManyAddressesToMirror',
+        `A max of ${maxAddressesPerSubset} addresses can be mirrored to EndpointSlices per Endpoints subset. ` +
+          `${plan.skipped} addresses were skipped`,
+      );
+    return undefined;
+  }
+
+  const isThere = async ({ metadata: { name, namespace } }: Endpoints) =>
+    (await ifPresent(client.resource(serviceResource).get(name, namespace))) !== undefined;
+
+  const remove = ({ metadata: { name, namespace, uid } }: Endpoints) =>
+    ifPresent(client.resource(endpointsResource).delete(name, namespace, { preconditions: { uid } }));
+
+  return {
+    name: 'endpointslicemirroring',
+    watches: [
+      watched(serviceResource, (service) => [objectKey(service)]),
+      watched(endpointsResource, (endpoints) => [objectKey(endpoints)]),
+      watched(endpointSliceResource, mirroredSlices.serviceOf),
+    ],
+    reconcile,
+  };
+}

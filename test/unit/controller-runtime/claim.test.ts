@@ -1,0 +1,145 @@
+/** Which objects a controller makes its own and lets go, and what is then on the server. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type ReplicaSet, replicaSetResource } from '../../../src/api/apps/v1/replica-set.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { selectorFromLabelSelector } from '../../../src/apimachinery/labels.ts';
+import type { KubeObject, OwnerReference } from '../../../src/apimachinery/meta.ts';
+import { newNotFound } from '../../../src/apimachinery/status-error.ts';
+import type { Client } from '../../../src/client/client.ts';
+import { carryOutClaims, controllerReference, planClaims } from '../../../src/controller-runtime/claim.ts';
+import { at, ownedBy, pod, replicaSet } from '../controllers/objects.ts';
+
+const set = replicaSet('web', 1);
+const selector = selectorFromLabelSelector(set.spec.selector);
+const mine: OwnerReference = { ...ownedBy('ReplicaSet', 'web') };
+const note: OwnerReference = { ...ownedBy('ConfigMap', 'note'), controller: false };
+const names = (objects: readonly KubeObject[]) => objects.map(({ metadata }) => metadata.name);
+
+describe('what is claimed', () => {
+  const claim = (one: Pod, owner = set, adoptable?: (pod: Pod) => boolean) => {
+    const { owned, adopt, release } = planClaims(owner, selector, [one], adoptable);
+    return [
+      ...names(owned).map(() => 'owned'),
+      ...names(adopt).map(() => 'adopt'),
+      ...names(release).map(() => 'release'),
+    ].join();
+  };
+  const other = { labels: { app: 'other' } };
+  const going = { deletionTimestamp: at(1) };
+  const table: [string, Pod['metadata'] | object, string][] = [
+    ['its own', { ownerReferences: [mine] }, 'owned'],
+    ['its own, that is being deleted', { ownerReferences: [mine], ...going }, 'owned'],
+    ['its own with other labels', { ownerReferences: [mine], ...other }, 'release'],
+    ['its own with other labels, that is being deleted', { ownerReferences: [mine], ...other, ...going }, ''],
+    ['nobody’s', {}, 'adopt'],
+    ['that of an owner who does not control it', { ownerReferences: [note] }, 'adopt'],
+    ['nobody’s with other labels', other, ''],
+    ['nobody’s, that is being deleted', going, ''],
+    ['that of another', { ownerReferences: [ownedBy('ReplicaSet', 'other')] }, ''],
+  ];
+  for (const [title, metadata, expected] of table)
+    it(`of ${title}: ${expected || 'nothing'}`, () => assert.equal(claim(pod('p', { metadata })), expected));
+
+  it('is nothing that is not worth it', () => {
+    assert.equal(
+      claim(pod('p'), set, () => false),
+      '',
+    );
+  });
+  it('is only what it has, while it is being deleted itself', () => {
+    const dying = replicaSet('web', 1, { metadata: { ...set.metadata, ...going } });
+    assert.equal(claim(pod('p'), dying), '');
+    assert.equal(claim(pod('p', { metadata: { ownerReferences: [mine], ...other } }), dying), '');
+    assert.equal(claim(pod('p', { metadata: { ownerReferences: [mine] } }), dying), 'owned');
+  });
+});
+
+it('the reference to a controller is whole', () => {
+  assert.deepEqual(controllerReference(replicaSetResource, set), {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    name: 'web',
+    uid: 'uid-web',
+    controller: true,
+    blockOwnerDeletion: true,
+  });
+});
+
+/** A server that has the set, if it is there, and these pods. */
+function serverWith(live: ReplicaSet | undefined, pods: readonly Pod[]) {
+  const stored = new Map(pods.map((one) => [one.metadata.name, one]));
+  let asked = 0;
+  const client = {
+    resource: (kind: unknown) =>
+      kind === podResource
+        ? {
+            update: async (next: Pod) => {
+              if (!stored.has(next.metadata.name)) throw newNotFound(podResource, next.metadata.name);
+              stored.set(next.metadata.name, next);
+              return next;
+            },
+          }
+        : {
+            get: async (name: string, namespace: string) => {
+              asked++;
+              assert.deepEqual([name, namespace], ['web', 'default']);
+              return live ?? Promise.reject(newNotFound(replicaSetResource, name));
+            },
+          },
+  } as unknown as Client;
+  return {
+    ownersOf: (name: string) => stored.get(name)?.metadata.ownerReferences?.map(({ uid }) => uid),
+    asked: () => asked,
+    carryOut: async (claims: Partial<Parameters<typeof carryOutClaims<Pod, ReplicaSet>>[4]>) =>
+      names(
+        await carryOutClaims(client, podResource, replicaSetResource, set, {
+          owned: [],
+          adopt: [],
+          release: [],
+          ...claims,
+        }),
+      ),
+  };
+}
+
+describe('carried out', () => {
+  const orphan = pod('orphan');
+  const noted = pod('noted', { metadata: { ownerReferences: [note] } });
+  const stray = pod('stray', { metadata: { ownerReferences: [note, mine] } });
+
+  it('what is adopted has its owner beside those it had, and is owned from then on', async () => {
+    const server = serverWith(set, [orphan, noted]);
+    assert.deepEqual(await server.carryOut({ owned: [pod('own')], adopt: [orphan, noted] }), [
+      'own',
+      'orphan',
+      'noted',
+    ]);
+    assert.deepEqual(server.ownersOf('orphan'), ['uid-web']);
+    assert.deepEqual(server.ownersOf('noted'), ['uid-note', 'uid-web']);
+  });
+
+  it('what is let go loses this owner, and no other', async () => {
+    const server = serverWith(set, [stray]);
+    assert.deepEqual(await server.carryOut({ release: [stray] }), []);
+    assert.deepEqual(server.ownersOf('stray'), ['uid-note']);
+    assert.equal(server.asked(), 0, 'for that nobody has to be asked');
+  });
+
+  it('what is gone meanwhile is not owned', async () => {
+    const server = serverWith(set, []);
+    assert.deepEqual(await server.carryOut({ adopt: [orphan], release: [stray] }), []);
+  });
+
+  const refusals: [string, ReplicaSet | undefined][] = [
+    ['is gone', undefined],
+    ['was replaced', { ...set, metadata: { ...set.metadata, uid: 'another' } }],
+    ['is being deleted', { ...set, metadata: { ...set.metadata, deletionTimestamp: at(1) } }],
+  ];
+  for (const [title, live] of refusals)
+    it(`nothing is adopted by one that ${title}`, async () => {
+      const server = serverWith(live, [orphan]);
+      assert.deepEqual(await server.carryOut({ owned: [pod('own')], adopt: [orphan] }), ['own']);
+      assert.equal(server.ownersOf('orphan'), undefined);
+    });
+});

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { newNotFound } from '../../../src/apimachinery/status-error.ts';
+import type { Client } from '../../../src/client/client.ts';
+import type { EventHandler, Informer } from '../../../src/client/informer.ts';
+import { ObservedWrites, verifyAfter } from '../../../src/controller-runtime/observed-writes.ts';
+import { at, pod } from '../controllers/objects.ts';
+
+/** A cache that shows what a test puts into it, and a server that has what the test says. */
+function world() {
+  const cached = new Map<string, Pod>();
+  const handlers: EventHandler<Pod>[] = [];
+  const live = new Map<string, Pod>();
+  const informer: Informer<Pod> = {
+    hasSynced: true,
+    synced: Promise.resolve(),
+    lister: { get: (key) => cached.get(key), list: () => [...cached.values()], byIndex: () => [] },
+    addEventHandler: (handler) => void handlers.push(handler),
+    addIndex: () => {},
+  };
+  const get = async (name: string) => {
+    const found = live.get(name);
+    if (!found) throw newNotFound(podResource, name);
+    return found;
+  };
+  const client = {
+    resource: (kind: unknown) => ({ get: kind === podResource ? get : assert.fail('another kind') }),
+  } as unknown as Client;
+  return {
+    live,
+    writes: new ObservedWrites(client, podResource, informer),
+    show(one: Pod) {
+      const old = cached.get(`default/${one.metadata.name}`);
+      cached.set(`default/${one.metadata.name}`, one);
+      for (const handler of handlers) old ? handler.onUpdate?.(one, old) : handler.onAdd?.(one);
+    },
+    drop(one: Pod) {
+      cached.delete(`default/${one.metadata.name}`);
+      for (const handler of handlers) handler.onDelete?.(one);
+    },
+  };
+}
+
+const version = (resourceVersion: string, name = 'a', over = {}) =>
+  pod(name, { metadata: { resourceVersion, ...over } });
+
+describe('ObservedWrites', () => {
+  let w = world();
+  beforeEach(() => {
+    w = world();
+  });
+  const settled = (now = 0) => w.writes.settled('default/web', now);
+
+  it('waits for a creation to be shown', async () => {
+    w.writes.written('default/web', version('5'), 0);
+    assert.equal(await settled(), false);
+    assert.equal(await w.writes.settled('default/other', 0), true);
+    w.show(version('5'));
+    assert.equal(await settled(), true);
+  });
+  it('waits for an update by version, as a number', async () => {
+    w.show(version('9'));
+    w.writes.written('default/web', version('10'), 0);
+    assert.equal(await settled(), false);
+    w.show(version('11'));
+    assert.equal(await settled(), true);
+  });
+  it('waits for nothing that the cache shows already', async () => {
+    w.show(version('5'));
+    w.writes.written('default/web', version('5'), 0);
+    w.writes.removed('default/web', version('5', 'b'), 0);
+    assert.equal(await settled(), true);
+  });
+  it('waits for a removal until the object is going, gone or replaced', async () => {
+    const ends: ((one: Pod) => void)[] = [
+      () => w.show(version('6', 'a', { deletionTimestamp: at(1) })),
+      (one) => w.drop(one),
+    ];
+    for (const end of ends) {
+      w = world();
+      w.show(version('5'));
+      w.writes.removed('default/web', version('5'), 0);
+      assert.equal(await settled(), false);
+      w.show(version('5'));
+      assert.equal(await settled(), false);
+      end(version('5'));
+      assert.equal(await settled(), true);
+    }
+  });
+  it('asks the server for what is never shown, and waits on when it is there', async () => {
+    w.writes.written('default/web', version('5'), 0);
+    w.live.set('a', version('5'));
+    assert.equal(await settled(verifyAfter), false);
+    w.live.delete('a');
+    assert.equal(await settled(verifyAfter + 1), false, 'it was asked a moment ago');
+    assert.equal(await settled(2 * verifyAfter), true);
+  });
+  it('waits for the last of several writes of an object, whoever made them', async () => {
+    w.writes.written('default/web', version('5'), 0);
+    w.writes.written('default/web', version('6'), 0);
+    w.show(version('5'));
+    assert.equal(await settled(), false);
+    w.show(version('6'));
+    assert.equal(await settled(), true);
+    w.writes.written('default/other', version('7'), 0);
+    w.writes.written('default/web', version('8'), 0);
+    assert.deepEqual([await w.writes.settled('default/other', 0), await settled()], [true, false]);
+    w.show(version('8'));
+    assert.equal(await settled(), true);
+  });
+  it('waits for nothing of an object in whose place the cache shows another', async () => {
+    w.show(version('9', 'a', { uid: 'later' }));
+    w.writes.removed('default/web', version('5'), 0);
+    w.writes.written('default/web', version('10'), 0);
+    assert.equal(await settled(), true);
+  });
+  it('waits no longer for an object that the server has replaced', async () => {
+    w.writes.written('default/web', version('5'), 0);
+    w.live.set('a', version('9', 'a', { uid: 'later' }));
+    assert.equal(await settled(verifyAfter), true);
+  });
+  it('keeps every write of a key apart', async () => {
+    w.writes.written('default/web', version('5', 'a'), 0);
+    w.writes.written('default/web', version('6', 'b'), 0);
+    w.show(version('5', 'a'));
+    assert.equal(await settled(), false);
+    w.show(version('6', 'b'));
+    assert.equal(await settled(), true);
+  });
+});

@@ -1,0 +1,228 @@
+/** What the garbage collector does to objects, where its cache lags, references are wrong, or requests fail. */
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { replicaSetResource } from '../../../../src/api/apps/v1/replica-set.ts';
+import { type ConfigMap, configMapResource } from '../../../../src/api/core/v1/config-map.ts';
+import { nodeResource } from '../../../../src/api/core/v1/node.ts';
+import type { KubeObject, ObjectMeta, OwnerReference } from '../../../../src/apimachinery/meta.ts';
+import type { ResourceRef } from '../../../../src/apimachinery/resource-definition.ts';
+import { newInternalError } from '../../../../src/apimachinery/status-error.ts';
+import { garbageCollector } from '../../../../src/controllers/garbage/garbage-collector.ts';
+import { at, meta, node, replicaSet } from '../objects.ts';
+import { ScriptedWorld } from '../scripted-world.ts';
+
+const owned = (name: string, over: Partial<OwnerReference> = {}): OwnerReference => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  name,
+  uid: `uid-${name}`,
+  blockOwnerDeletion: true,
+  ...over,
+});
+const map = (name: string, owners: OwnerReference[] = [], over: Partial<ObjectMeta> = {}): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: meta(name, { ...(owners.length > 0 && { ownerReferences: owners }), ...over }),
+});
+const waiting = { deletionTimestamp: at(1), finalizers: ['foregroundDeletion', 'example.com/mine'] };
+
+let world: ScriptedWorld;
+beforeEach(() => {
+  world = new ScriptedWorld(garbageCollector);
+});
+const put = (...objects: ConfigMap[]) => {
+  for (const object of objects) world.put(configMapResource, object);
+};
+const keyOf = (object: KubeObject, ref: ResourceRef = configMapResource) =>
+  world.keysOf(ref, object)[0] ?? assert.fail();
+const reconcile = (object: KubeObject, ref?: ResourceRef) => world.reconcile(keyOf(object, ref));
+const left = () => world.names(configMapResource);
+const ownersOf = (name: string) =>
+  world.stored(configMapResource, `default/${name}`)?.metadata.ownerReferences?.map(({ uid }) => uid);
+
+describe('an object', () => {
+  it('goes when its owner is not there, and not while it is', async () => {
+    put(map('here'), map('a', [owned('here')]), map('b', [owned('gone')]), map('alone'));
+    for (const name of ['a', 'b', 'alone']) await reconcile(map(name));
+    assert.deepEqual(left(), ['a', 'alone', 'here']);
+  });
+
+  it('stays when only the server knows its owner, and goes when the server knows another of that name', async () => {
+    world.store(configMapResource, map('late'));
+    world.store(configMapResource, map('new', [], { uid: 'another' }));
+    put(map('a', [owned('late')]), map('b', [owned('new')]));
+    for (const name of ['a', 'b']) await reconcile(map(name));
+    assert.deepEqual(left(), ['a', 'late', 'new']);
+  });
+
+  it('stays when its owner is of a kind that nobody knows, or can be in no namespace', async () => {
+    put(map('a', [owned('x', { kind: 'Widget' })]), map('b', [owned('x', { apiVersion: 'example.com/v1' })]));
+    const free = node('n1');
+    free.metadata.ownerReferences = [owned('x')];
+    world.put(nodeResource, free);
+    for (const name of ['a', 'b']) await reconcile(map(name));
+    await reconcile(free, nodeResource);
+    assert.deepEqual([left(), world.names(nodeResource)], [['a', 'b'], ['n1']]);
+  });
+
+  it('may have an owner without a namespace', async () => {
+    const by = (name: string) => [owned(name, { kind: 'Node' })];
+    world.put(nodeResource, node('n1'));
+    world.store(nodeResource, node('n2'));
+    world.seen.put(nodeResource, node('n4'));
+    put(map('a', by('n1')), map('b', by('n2')), map('c', by('n3')), map('d', by('n4')));
+    for (const name of ['a', 'b', 'c', 'd']) await reconcile(map(name));
+    assert.deepEqual(left(), ['a', 'b', 'd'], 'what the cache shows is not asked for');
+    const owner = node('n5');
+    owner.metadata.ownerReferences = by('n3');
+    world.put(nodeResource, owner);
+    await reconcile(owner, nodeResource);
+    assert.deepEqual(world.names(nodeResource), ['n1', 'n2']);
+  });
+
+  it('may have an owner of any group', async () => {
+    const by = (name: string) => [owned(name, { apiVersion: 'apps/v1', kind: 'ReplicaSet' })];
+    world.put(replicaSetResource, replicaSet('set', 1));
+    put(map('a', by('set')), map('b', by('gone')));
+    for (const name of ['a', 'b']) await reconcile(map(name));
+    assert.deepEqual(left(), ['a']);
+  });
+
+  it('is not deleted in another version than the one it was decided on', async () => {
+    put(map('a', [owned('gone')]));
+    world.store(configMapResource, map('a', [], { resourceVersion: '2' }));
+    await assert.rejects(reconcile(map('a')), /another by now/);
+    assert.deepEqual(left(), ['a']);
+  });
+
+  it('keeps the owners that are there when others are not', async () => {
+    put(map('here'), map('a', [owned('gone'), owned('here'), owned('going')]), map('going', [], waiting));
+    await reconcile(map('a'));
+    assert.deepEqual(ownersOf('a'), ['uid-here']);
+  });
+
+  it('whose owner waits for it goes with those that it waits for itself', async () => {
+    put(map('going', [], waiting), map('a', [owned('going')]), map('child', [owned('a')]));
+    await reconcile(map('a'));
+    const { metadata } = world.stored(configMapResource, 'default/a') ?? {};
+    assert.deepEqual([metadata?.deletionTimestamp, metadata?.finalizers], [at(0), ['foregroundDeletion']]);
+  });
+
+  it('that holds nothing and is owned by nobody costs no request', async () => {
+    put(map('alone'));
+    await reconcile(map('alone'));
+    assert.deepEqual(world.asked, []);
+  });
+});
+
+describe('an object that is gone', () => {
+  it('takes those it owned along; one that cannot go does not keep the others', async () => {
+    put(
+      map('a', [owned('gone')]),
+      map('b', [owned('gone')]),
+      map('c', [owned('gone')]),
+      map('d', [owned('other')]),
+    );
+    world.refuse = (verb, name) => (verb === 'delete' && name === 'b' ? newInternalError('no') : undefined);
+    await assert.rejects(reconcile(map('gone')), /no/);
+    assert.deepEqual(left(), ['b', 'd']);
+    assert.equal(
+      world.asked.filter((request) => request.startsWith('get')).length,
+      1,
+      'it is looked up once',
+    );
+  });
+
+  it('is not judged by one that looks for it in the wrong place', async () => {
+    const elsewhere = map('stray', [owned('late')], { namespace: 'elsewhere' });
+    world.store(configMapResource, map('late'));
+    put(elsewhere, map('a', [owned('late')]));
+    await reconcile(map('late'));
+    assert.deepEqual(left(), ['a', 'late']);
+  });
+
+  it('takes nobody along where another has its name in the cache', async () => {
+    put(map('late', [], { uid: 'another' }), map('a', [owned('late', { uid: 'another' })]));
+    await reconcile(map('late'));
+    assert.deepEqual(left(), ['a', 'late']);
+  });
+
+  it('of a kind that is not collected is nothing', async () => {
+    put(map('a', [owned('gone')]));
+    assert.equal(await world.reconcile('Widget.example.com uid-gone default/gone'), undefined);
+    assert.deepEqual(left(), ['a']);
+  });
+});
+
+describe('an object that is being deleted', () => {
+  it('deletes those that hold it up, and waits for those that go already', async () => {
+    const leaving = map('leaving', [owned('going')], {
+      deletionTimestamp: at(1),
+      finalizers: ['example.com/mine'],
+    });
+    put(map('going', [], waiting), map('a', [owned('going')]), leaving);
+    await reconcile(map('going'));
+    assert.deepEqual(left(), ['going', 'leaving']);
+    assert.deepEqual(world.stored(configMapResource, 'default/leaving'), leaving);
+    assert.deepEqual(
+      world.stored(configMapResource, 'default/going')?.metadata.finalizers,
+      waiting.finalizers,
+    );
+  });
+
+  it('waits for nobody when nothing holds it up, and keeps the finalizers of others', async () => {
+    put(map('going', [], waiting), map('a', [owned('going', { blockOwnerDeletion: false })]));
+    await reconcile(map('going'));
+    assert.deepEqual(world.stored(configMapResource, 'default/going')?.metadata.finalizers, [
+      'example.com/mine',
+    ]);
+    assert.deepEqual(left(), ['a', 'going']);
+  });
+
+  it('lets those go that it shall orphan, and then goes itself', async () => {
+    const going = { deletionTimestamp: at(1), finalizers: ['orphan'] };
+    put(map('going', [], going), map('a', [owned('going'), owned('here')]), map('here'));
+    await reconcile(map('going'));
+    assert.deepEqual(ownersOf('a'), ['uid-here']);
+    assert.deepEqual(left(), ['a', 'here']);
+  });
+
+  it('stays with its finalizer while one of those cannot be let go', async () => {
+    const going = { deletionTimestamp: at(1), finalizers: ['orphan'] };
+    put(map('going', [], going), map('a', [owned('going')]));
+    world.refuse = (verb, name) => (verb === 'update' && name === 'a' ? newInternalError('no') : undefined);
+    await assert.rejects(reconcile(map('going')), /no/);
+    assert.deepEqual(left(), ['a', 'going']);
+  });
+
+  it('holds up no owner that holds it up as well', async () => {
+    put(map('a', [owned('b'), owned('here')], waiting), map('b', [owned('a')], waiting), map('here'));
+    await reconcile(map('a'));
+    const references = world.stored(configMapResource, 'default/a')?.metadata.ownerReferences;
+    assert.deepEqual(
+      references?.map(({ uid, blockOwnerDeletion }) => [uid, blockOwnerDeletion]),
+      [
+        ['uid-b', false],
+        ['uid-here', true],
+      ],
+    );
+  });
+});
+
+describe('looked at again', () => {
+  it('is an object, and an owner that waits for it', () => {
+    const cluster = node('n1');
+    Object.assign(cluster.metadata, waiting);
+    world.put(nodeResource, cluster);
+    put(map('going', [], waiting), map('here'));
+    const own = (name: string) => `ConfigMap. uid-${name} default/${name}`;
+    const keys = (...owners: OwnerReference[]) => world.keysOf(configMapResource, map('a', owners));
+    assert.deepEqual(keys(), [own('a')]);
+    assert.deepEqual(keys(owned('here'), owned('gone'), owned('x', { kind: 'Widget' })), [own('a')]);
+    assert.deepEqual(keys(owned('going')), [own('a'), own('going')]);
+    assert.deepEqual(keys(owned('n1', { kind: 'Node' })), [own('a'), 'Node. uid-n1 n1']);
+  });
+  it('is no event', () => {
+    assert.deepEqual(world.keysOf({ kind: 'Event' } as ResourceRef, map('a')), []);
+  });
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { deletionConditions } from '../../../../src/controllers/namespaces/namespace.ts';
+import { at } from '../objects.ts';
+
+const short = (conditions: ReturnType<typeof deletionConditions>) =>
+  conditions.map(({ type, status, message }) => [type, status, message]);
+
+it('says what is left and what holds it, and then that nothing is', () => {
+  const pods = { resource: 'pods.', count: 2, finalizers: { 'example.com/a': 1 } };
+  const sets = { resource: 'replicasets.apps', count: 1, finalizers: { 'example.com/a': 1 } };
+  const busy = deletionConditions(
+    [],
+    [pods, sets, { resource: 'secrets.', count: 0, finalizers: {} }],
+    undefined,
+    at(1),
+  );
+  assert.deepEqual(short(busy), [
+    [
+      'NamespaceDeletionContentFailure',
+      'False',
+      'All content successfully deleted, may be waiting on finalization',
+    ],
+    [
+      'NamespaceContentRemaining',
+      'True',
+      'Some resources are remaining: pods. has 2 resource instances, replicasets.apps has 1 resource instances',
+    ],
+    [
+      'NamespaceFinalizersRemaining',
+      'True',
+      'Some content in the namespace has finalizers remaining: example.com/a in 2 resource instances',
+    ],
+  ]);
+  assert.deepEqual(deletionConditions(busy, [sets, pods].reverse(), undefined, at(5)), busy);
+  const fewer = deletionConditions(busy, [{ ...pods, count: 1, finalizers: {} }], undefined, at(5));
+  assert.match(fewer[1]?.message ?? '', /pods. has 1 resource/);
+  assert.equal(fewer[1]?.lastTransitionTime, at(1));
+  const done = deletionConditions(fewer, [], 'cannot list pods', at(9));
+  assert.deepEqual(
+    done.map(({ status, lastTransitionTime }) => [status, lastTransitionTime]),
+    [
+      ['True', at(9)],
+      ['False', at(9)],
+      ['False', at(5)],
+    ],
+  );
+});

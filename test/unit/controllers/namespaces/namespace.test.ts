@@ -1,0 +1,135 @@
+/** What is deleted of a namespace that ends, what is said of the rest, and what is never touched. */
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
+import { type Namespace, namespaceResource } from '../../../../src/api/core/v1/namespace.ts';
+import { nodeResource } from '../../../../src/api/core/v1/node.ts';
+import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { newInternalError } from '../../../../src/apimachinery/status-error.ts';
+import { namespaceController } from '../../../../src/controllers/namespaces/namespace.ts';
+import { at, meta, node, pod } from '../objects.ts';
+import { ScriptedWorld } from '../scripted-world.ts';
+
+const space = (over: Partial<Namespace['metadata']> = {}, finalizers = ['kubernetes']): Namespace => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { ...meta('ending', { deletionTimestamp: at(1), ...over }), namespace: undefined },
+  spec: { finalizers },
+  status: { phase: 'Active' },
+});
+const map = (name: string, namespace = 'ending', over = {}) => ({
+  apiVersion: 'v1' as const,
+  kind: 'ConfigMap' as const,
+  metadata: meta(name, { namespace, ...over }),
+});
+const held = (name: string) => map(name, 'ending', { finalizers: ['example.com/hold'] });
+
+let world: ScriptedWorld;
+beforeEach(() => {
+  world = new ScriptedWorld(namespaceController);
+});
+const reconcile = () => world.reconcile('ending');
+const stored = () => world.stored(namespaceResource, 'ending');
+const conditions = () =>
+  Object.fromEntries(
+    (stored()?.status?.conditions ?? []).map(({ type, status, message }) => [type, `${status} ${message}`]),
+  );
+
+describe('a namespace that ends', () => {
+  it('loses all that is in it, and nothing that is not; then its finalizer, and no other', async () => {
+    world.put(namespaceResource, space({}, ['kubernetes', 'example.com/mine']));
+    for (const [name, namespace] of [
+      ['a', 'ending'],
+      ['b', 'ending'],
+      ['c', 'other'],
+    ] as const)
+      world.store(configMapResource, map(name, namespace));
+    world.store(nodeResource, node('n1'));
+    assert.equal(await reconcile(), undefined);
+    assert.deepEqual([world.names(configMapResource), world.names(nodeResource)], [['c'], ['n1']]);
+    assert.deepEqual(stored()?.spec?.finalizers, ['example.com/mine']);
+    assert.equal(stored()?.status?.phase, 'Terminating');
+    assert.equal(conditions().NamespaceDeletionContentFailure?.split(' ')[0], 'False');
+  });
+
+  it('says what is left and what holds it, looks again, and keeps its finalizer until then', async () => {
+    world.put(namespaceResource, space());
+    world.store(configMapResource, held('a'));
+    world.store(configMapResource, held('b'));
+    world.store(podResource, pod('p', { metadata: { namespace: 'ending' } }));
+    assert.deepEqual(await reconcile(), { requeueAfter: 5_000 });
+    assert.deepEqual(stored()?.spec?.finalizers, ['kubernetes']);
+    const said = conditions();
+    assert.match(said.NamespaceContentRemaining ?? '', /^True .*configmaps\. has 2 resource instances/);
+    assert.match(said.NamespaceContentRemaining ?? '', /pods\. has 1 resource instances/);
+    assert.match(
+      said.NamespaceFinalizersRemaining ?? '',
+      /^True .*example\.com\/hold in 2 resource instances/,
+    );
+    assert.ok(world.all(configMapResource).every(({ metadata }) => metadata.deletionTimestamp));
+  });
+
+  it('asks for no deletion twice, and says nothing twice', async () => {
+    world.put(namespaceResource, space());
+    world.store(configMapResource, held('a'));
+    await reconcile();
+    world.sync(namespaceResource);
+    const before = world.asked.length;
+    assert.deepEqual(await reconcile(), { requeueAfter: 5_000 });
+    const since = world.asked.slice(before).filter((request) => !request.startsWith('list'));
+    assert.deepEqual(since, []);
+  });
+
+  it('loses the rest when something cannot be deleted, says so, and stays', async () => {
+    world.put(namespaceResource, space());
+    world.store(configMapResource, map('a'));
+    world.store(podResource, pod('p', { metadata: { namespace: 'ending' } }));
+    world.refuse = (verb, name) => (verb === 'delete' && name === 'p' ? newInternalError('no') : undefined);
+    await assert.rejects(reconcile(), /no/);
+    assert.deepEqual([world.names(configMapResource), world.names(podResource)], [[], ['p']]);
+    assert.match(conditions().NamespaceDeletionContentFailure ?? '', /^True .*no/);
+    assert.deepEqual(stored()?.spec?.finalizers, ['kubernetes']);
+  });
+
+  it('does not cost an object that has taken a name meanwhile', async () => {
+    world.put(namespaceResource, space());
+    world.store(configMapResource, map('a'));
+    world.refuse = (verb, name) => {
+      if (verb === 'delete' && name === 'a')
+        world.store(configMapResource, map('a', 'ending', { uid: 'later' }));
+      return undefined;
+    };
+    await assert.rejects(reconcile(), /another by now/);
+    assert.deepEqual(world.names(configMapResource), ['a']);
+  });
+
+  it('may be gone already', async () => {
+    world.seen.put(namespaceResource, space());
+    assert.equal(await reconcile(), undefined);
+    assert.ok(!world.asked.some((request) => request.startsWith('finalize')));
+  });
+});
+
+describe('left alone with all that is in it is a namespace', () => {
+  const cases: [string, Namespace | undefined][] = [
+    ['that stays', space({ deletionTimestamp: undefined })],
+    ['that somebody else ends', space({}, ['example.com/mine'])],
+    ['without finalizers', { ...space(), spec: undefined }],
+    ['that is not there', undefined],
+  ];
+  for (const [title, one] of cases)
+    it(title, async () => {
+      if (one) world.put(namespaceResource, one);
+      world.store(configMapResource, map('a'));
+      assert.equal(await reconcile(), undefined);
+      assert.deepEqual([world.asked, world.names(configMapResource)], [[], ['a']]);
+    });
+});
+
+it('it is looked at when it changes, and when something in it does while it ends', () => {
+  world.seen.put(namespaceResource, space());
+  world.seen.put(namespaceResource, space({ name: 'stays', uid: 's', deletionTimestamp: undefined }));
+  assert.deepEqual(world.keysOf(namespaceResource, space()), ['ending']);
+  const keys = (namespace: string) => world.keysOf(configMapResource, map('a', namespace));
+  assert.deepEqual([keys('ending'), keys('stays'), keys('unknown')], [['ending'], [], []]);
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { formatRange, type IPv4Range, overlaps, requireRange } from '../../../../src/base/addresses.ts';
+import { nextFreeRange } from '../../../../src/controllers/nodes/free-range.ts';
+import { nodeIpam } from '../../../../src/controllers/nodes/node-ipam.ts';
+import { SeededRandom } from '../../../fixtures/seeded-random.ts';
+
+const next = (cluster: string, prefix: number, used: string[]) => {
+  const range = nextFreeRange(requireRange(cluster), prefix, used.map(requireRange));
+  return range && formatRange(range);
+};
+
+describe('ranges', () => {
+  const table: [string, string, number, string[], string | undefined][] = [
+    ['the first', '10.244.0.0/16', 24, [], '10.244.0.0/24'],
+    ['a gap', '10.244.0.0/16', 24, ['10.244.0.0/24', '10.244.2.0/24'], '10.244.1.0/24'],
+    ['past a larger one', '10.244.0.0/16', 24, ['10.244.0.0/23'], '10.244.2.0/24'],
+    ['past a smaller one', '10.244.0.0/16', 24, ['10.244.0.64/26'], '10.244.1.0/24'],
+    ['foreign ranges do not matter', '10.244.0.0/16', 24, ['10.1.0.0/16', '10.245.0.0/16'], '10.244.0.0/24'],
+    ['none is left', '10.244.0.0/23', 24, ['10.244.0.0/24', '10.244.1.0/24'], undefined],
+    ['past a single address', '10.244.0.0/16', 24, ['10.244.0.0/32'], '10.244.1.0/24'],
+    ['the next address', '10.244.0.0/30', 32, ['10.244.0.0/32', '10.244.0.1/32'], '10.244.0.2/32'],
+    ['no further address', '10.244.0.0/31', 32, ['10.244.0.0/32', '10.244.0.1/32'], undefined],
+    ['the whole', '10.244.0.0/24', 24, [], '10.244.0.0/24'],
+  ];
+  for (const [name, cluster, prefix, used, expected] of table)
+    it(`finds ${name}`, () => assert.equal(next(cluster, prefix, used), expected));
+  it('never overlaps and finds every range, whatever was freed', () => {
+    const random = new SeededRandom(3);
+    const cluster = requireRange('10.244.0.0/20');
+    let used: IPv4Range[] = [];
+    for (let round = 0; round < 500; round++) {
+      const range = nextFreeRange(cluster, 24, used);
+      assert.equal(range === undefined, used.length === 16);
+      if (range) {
+        assert.ok(overlaps(cluster, range) && used.every((other) => !overlaps(other, range)));
+        used.push(range);
+      }
+      if (random.below(3) === 0) used = used.filter(() => random.below(2) === 0);
+    }
+  });
+  it('refuses options that hold no node', () => {
+    assert.throws(
+      () => nodeIpam({ clusterCidr: '10.244.0.0' }),
+      /clusterCidr "10.244.0.0" is not an IPv4 range/,
+    );
+    assert.throws(() => nodeIpam({ clusterCidr: '10.244.0.0/25' }), /nodeMaskSize 24 does not fit/);
+  });
+});

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Node } from '../../../../src/api/core/v1/node.ts';
+import { formatRange, type IPv4Range, parseRange } from '../../../../src/base/addresses.ts';
+import {
+  claimProblem,
+  hasReported,
+  rangeConditions,
+  rangeProblem,
+  rangesOf,
+} from '../../../../src/controllers/nodes/node-ipam-plan.ts';
+import { at, node } from '../objects.ts';
+
+const cluster = parseRange('10.244.0.0/16') as IPv4Range;
+
+function withRange(name: string, podCIDR: string | undefined, second = 0): Node {
+  const base = node(name);
+  return {
+    ...base,
+    metadata: { ...base.metadata, creationTimestamp: at(second) },
+    spec: podCIDR === undefined ? {} : { podCIDR, podCIDRs: [podCIDR] },
+  };
+}
+
+describe('a range that a node came with', () => {
+  for (const [title, own, others, expected] of [
+    ['is its own', '10.244.1.0/24', [['b', '10.244.2.0/24', 0]], undefined],
+    [
+      'is another’s that was there first',
+      '10.244.1.0/24',
+      [['b', '10.244.1.0/24', 5]],
+      /overlaps that of node b;/,
+    ],
+    [
+      'lies in a larger one that was there first',
+      '10.244.1.0/24',
+      [['b', '10.244.0.0/20', 5]],
+      /overlaps .* node b;/,
+    ],
+    [
+      'holds a smaller one that was there first',
+      '10.244.0.0/20',
+      [['b', '10.244.1.0/24', 5]],
+      /overlaps .* node b;/,
+    ],
+    ['is wanted by one that came later', '10.244.1.0/24', [['b', '10.244.1.0/24', 15]], undefined],
+    [
+      'is wanted by one of the same second, later by name',
+      '10.244.1.0/24',
+      [['z', '10.244.1.0/24', 10]],
+      undefined,
+    ],
+    [
+      'is wanted by one of the same second, before by name',
+      '10.244.1.0/24',
+      [['b', '10.244.1.0/24', 10]],
+      /node b;/,
+    ],
+    [
+      'is outside the cluster’s',
+      '10.9.0.0/24',
+      [],
+      /10\.9\.0\.0\/24 of node n is not inside the cluster-cidr 10\.244\.0\.0\/16; delete the node/,
+    ],
+    ['is larger than the cluster’s', '10.0.0.0/8', [], /is not inside/],
+    ['is all of the cluster’s', '10.244.0.0/16', [], undefined],
+    ['is none', undefined, [['b', '10.244.1.0/24', 5]], undefined],
+  ] as const) {
+    it(title, () => {
+      const subject = withRange('n', own, 10);
+      const all = [subject, ...others.map(([name, range, second]) => withRange(name, range, second))];
+      const problem = rangeProblem(subject, all, cluster);
+      if (expected === undefined) assert.equal(problem, undefined);
+      else assert.match(problem ?? '', expected);
+    });
+  }
+});
+
+describe('the ranges of a node', () => {
+  const specs = (spec: Node['spec']) => rangesOf({ ...node('n'), spec }).map(formatRange);
+  it('are those of the list, or the one where there is no list', () => {
+    assert.deepEqual(specs({ podCIDR: '10.244.1.0/24' }), ['10.244.1.0/24']);
+    assert.deepEqual(specs({ podCIDR: '10.244.1.0/24', podCIDRs: ['10.244.2.0/24', '10.244.3.0/24'] }), [
+      '10.244.2.0/24',
+      '10.244.3.0/24',
+    ]);
+    assert.deepEqual(specs({}), []);
+  });
+  it('are of IPv4; what cannot be read is none', () => {
+    assert.deepEqual(specs({ podCIDRs: ['fd00::/64', '10.244.1.0/24', 'nonsense', ''] }), ['10.244.1.0/24']);
+  });
+  it('are all compared with each of another node', () => {
+    const two = { ...withRange('b', undefined, 5), spec: { podCIDRs: ['10.244.7.0/24', '10.244.1.0/24'] } };
+    assert.match(
+      rangeProblem(withRange('n', '10.244.1.0/24', 10), [two], cluster) ?? '',
+      /overlaps that of node b;/,
+    );
+    const both = { ...withRange('n', undefined, 10), spec: { podCIDRs: ['10.244.2.0/24', '10.244.1.0/24'] } };
+    assert.match(rangeProblem(both, [two], cluster) ?? '', /10\.244\.1\.0\/24 of node n overlaps/);
+  });
+});
+
+it('a machine has taken its Node once the Node says what machine that is', () => {
+  assert.equal(hasReported({ ...node('n'), status: undefined }), false);
+  assert.equal(hasReported({ ...node('n'), status: { conditions: [] } }), false);
+  const nodeInfo = { kernelVersion: '6.1' } as NonNullable<NonNullable<Node['status']>['nodeInfo']>;
+  assert.equal(hasReported({ ...node('n'), status: { nodeInfo } }), true);
+});
+
+describe('what is said about it', () => {
+  const plain = withRange('n', '10.244.1.0/24');
+  const told = (base: Node, problem: string | undefined, when = at(9)): Node => ({
+    ...base,
+    status: { ...base.status, conditions: rangeConditions(base, problem, when) ?? base.status?.conditions },
+  });
+  const said = (of: Node) => of.status?.conditions?.find(({ type }) => type === 'NetworkUnavailable');
+
+  it('is nothing when there was never a problem', () => {
+    assert.equal(rangeConditions(plain, undefined, at(9)), undefined);
+  });
+
+  it('is the problem, once; another problem when that changes; and that it is over', () => {
+    const first = told(plain, 'one');
+    assert.deepEqual(said(first), {
+      type: 'NetworkUnavailable',
+      status: 'True',
+      reason: 'PodCIDRConflict',
+      message: 'one',
+      lastTransitionTime: at(9),
+    });
+    assert.equal(rangeConditions(first, 'one', at(20)), undefined);
+    const second = told(first, 'two', at(20));
+    assert.deepEqual(said(second), { ...said(first), message: 'two' }, 'it is as old as it was');
+    const over = told(second, undefined, at(30));
+    assert.deepEqual(said(over), {
+      type: 'NetworkUnavailable',
+      status: 'False',
+      reason: 'PodCIDRUsable',
+      message: 'the pod range of this node can be used',
+      lastTransitionTime: at(30),
+    });
+    assert.equal(rangeConditions(over, undefined, at(20)), undefined);
+    assert.deepEqual(over.status?.conditions?.[0], plain.status?.conditions?.[0], 'others stay');
+  });
+
+  it('leaves alone what another says of the network', () => {
+    const base = withRange('n', '10.244.1.0/24');
+    base.status = {
+      ...base.status,
+      conditions: [{ type: 'NetworkUnavailable', status: 'True', reason: 'NoRoute' }],
+    };
+    assert.equal(rangeConditions(base, undefined, at(9)), undefined);
+    assert.deepEqual(
+      [said(told(base, 'one'))?.reason, said(told(base, 'one'))?.message],
+      ['PodCIDRConflict', 'one'],
+    );
+  });
+
+  it('is said of a node that says nothing of itself', () => {
+    const silent = { ...plain, status: undefined };
+    assert.equal(rangeConditions(silent, undefined, at(9)), undefined);
+    assert.deepEqual(
+      rangeConditions(silent, 'one', at(9))?.map(({ status }) => status),
+      ['True'],
+    );
+  });
+});
+
+describe('a range that a node names itself', () => {
+  const others = [withRange('b', '10.244.2.0/24', 20), withRange('c', undefined, 30)];
+  for (const [podCIDRs, expected] of [
+    [['10.244.1.0/24'], undefined],
+    [['10.244.1.64/26'], undefined],
+    [['10.244.0.0/23'], /^the pod range "10\.244\.0\.0\/23" of node n is wider than the \/24/],
+    [['0.0.0.0/0'], /wider/],
+    [['10.245.1.0/24'], /is not inside the cluster-cidr 10\.244\.0\.0\/16/],
+    [['10.244.2.0/25'], /overlaps that of node b/],
+    [
+      ['10.244.1.0/24', '10.244.3.0/24'],
+      /^the pod range "10\.244\.1\.0\/24,10\.244\.3\.0\/24" of node n is not one IPv4 range/,
+    ],
+    [['fd00::/64'], /is not one IPv4 range/],
+    [[], /is not one IPv4 range/],
+  ] as const) {
+    it(`is ${podCIDRs.join() || 'none'}`, () => {
+      const base = node('n');
+      const problem = claimProblem({ ...base, spec: { podCIDRs: [...podCIDRs] } }, others, cluster);
+      if (expected) assert.match(problem ?? '', expected);
+      else assert.equal(problem, undefined);
+    });
+  }
+
+  it('is not there', () => {
+    assert.match(claimProblem(node('n'), others, cluster) ?? '', /^the pod range "" of node n is not one/);
+  });
+
+  it('is no wider than a small cluster’s', () => {
+    const small = parseRange('10.9.0.0/25') as IPv4Range;
+    assert.match(claimProblem(withRange('n', '10.9.0.0/24'), [], small) ?? '', /wider/);
+    assert.equal(claimProblem(withRange('n', '10.9.0.0/25'), [], small), undefined);
+  });
+});

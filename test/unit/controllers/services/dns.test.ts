@@ -1,0 +1,86 @@
+/** When the status of a Dns is looked at, and what is written then. */
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { type Node, nodeResource } from '../../../../src/api/core/v1/node.ts';
+import { serviceResource } from '../../../../src/api/core/v1/service.ts';
+import { dnsResource } from '../../../../src/api/minik8s/v1/dns.ts';
+import { dnsController } from '../../../../src/controllers/services/dns.ts';
+import { makeService } from '../../dns/objects.ts';
+import { makeDns } from '../../routing/objects.ts';
+import { at, node as makeNode } from '../objects.ts';
+import { ScriptedWorld } from '../scripted-world.ts';
+
+let world: ScriptedWorld;
+const web = makeService('web', { clusterIP: '10.96.0.20', ports: [{ protocol: 'TCP', port: 80 }] });
+const namespace = web.metadata.namespace;
+const key = `${namespace}/one`;
+const serving = (name: string): Node => {
+  const made = makeNode(name);
+  const served = { type: 'DnsServed', status: 'True', reason: 'Serving', message: '' } as const;
+  return {
+    ...made,
+    status: { ...made.status, conditions: [...(made.status?.conditions ?? []), served] },
+  };
+};
+
+beforeEach(() => {
+  world = new ScriptedWorld(dnsController({ clusterDomain: 'cluster.local' }));
+  world.put(dnsResource, makeDns('one', 'a.example', ['/=web:80']));
+});
+const ready = () => world.stored(dnsResource, key)?.status?.conditions?.find(({ type }) => type === 'Ready');
+
+test('it is looked at when it changes itself, and when a Service of its paths does', () => {
+  const other = world.put(dnsResource, makeDns('two', 'b.example', ['/=db:80', '/a=web:80']));
+  assert.deepEqual(world.keysOf(dnsResource, other), [`${namespace}/two`]);
+  assert.deepEqual(world.keysOf(serviceResource, web), [key, `${namespace}/two`]);
+  const elsewhere = { ...web, metadata: { ...web.metadata, namespace: 'elsewhere' } };
+  assert.deepEqual(world.keysOf(serviceResource, elsewhere), []);
+  const db = { ...web, metadata: { ...web.metadata, name: 'db' } };
+  assert.deepEqual(world.keysOf(serviceResource, db), [`${namespace}/two`]);
+});
+
+test('all are looked at when a node says another thing of them, comes or goes', () => {
+  const silent = world.put(nodeResource, makeNode('n1'));
+  assert.deepEqual(world.keysOf(nodeResource, silent), [key], 'it comes');
+  assert.deepEqual(world.keysOf(nodeResource, silent), [], 'it says the same');
+  const heard = world.put(nodeResource, serving('n1'));
+  assert.deepEqual(world.keysOf(nodeResource, heard), [key]);
+  const labelled = world.put(nodeResource, {
+    ...heard,
+    metadata: { ...heard.metadata, labels: { zone: 'a' } },
+  });
+  assert.deepEqual(world.keysOf(nodeResource, labelled), []);
+  world.seen.remove(nodeResource, 'n1');
+  assert.deepEqual(world.keysOf(nodeResource, labelled), [key], 'it goes');
+  assert.deepEqual(world.keysOf(nodeResource, labelled), []);
+  world.put(nodeResource, labelled);
+  assert.deepEqual(world.keysOf(nodeResource, labelled), [key], 'it comes again');
+});
+
+test('its status is written when it is another, and a problem is told', async () => {
+  world.put(nodeResource, serving('n1'));
+  await world.reconcile(key);
+  assert.deepEqual([ready()?.status, ready()?.lastTransitionTime], ['False', at(0)]);
+  assert.equal(world.told.length, 1);
+  assert.match(world.told[0] ?? '', /^Warning \w+ one: .*web/);
+  world.sync(dnsResource);
+  world.put(serviceResource, web);
+  await world.reconcile(key);
+  assert.deepEqual([ready()?.status, world.told.length], ['True', 1]);
+  world.sync(dnsResource);
+  const { length } = world.asked;
+  await world.reconcile(key);
+  assert.equal(world.asked.length, length, 'nothing is written that is there');
+});
+
+test('one that is gone, or goes, is let be', async () => {
+  await world.reconcile(`${namespace}/none`);
+  const going = makeDns('going', 'b.example', ['/=web:80']);
+  world.put(dnsResource, { ...going, metadata: { ...going.metadata, deletionTimestamp: at(0) } });
+  await world.reconcile(`${namespace}/going`);
+  assert.deepEqual(world.asked, []);
+  // Gone, and not yet so in the cache: nothing is told of it.
+  world.take(dnsResource, key);
+  await world.reconcile(key);
+  assert.deepEqual(world.told, []);
+});

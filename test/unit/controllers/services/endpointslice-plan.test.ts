@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from '../../../../src/api/core/v1/pod.ts';
+import type { Service } from '../../../../src/api/core/v1/service.ts';
+import type { EndpointSlice } from '../../../../src/api/discovery/v1/endpoint-slice.ts';
+import { deepCopy } from '../../../../src/apimachinery/equality.ts';
+import { endpointOf, planSlices, portsOf } from '../../../../src/controllers/services/endpointslice-plan.ts';
+import { SeededRandom } from '../../../fixtures/seeded-random.ts';
+import { at, container, meta, ownedBy, pod, service } from '../objects.ts';
+
+const owner = { ...ownedBy('Service', 'web'), apiVersion: 'v1' };
+const ipOf = (index: number) => `10.244.${Math.floor(index / 250)}.${(index % 250) + 1}`;
+const ready = (index: number, over: Parameters<typeof pod>[1] = {}) =>
+  pod(`p${String(index).padStart(4, '0')}`, { readyAt: 0, ip: ipOf(index), ...over });
+const many = (count: number) => Array.from({ length: count }, (_, index) => ready(index));
+
+let made = 0;
+
+/** The slices after a plan was carried out, and how many writes that took. */
+function apply(target: Service, pods: readonly Pod[], slices: readonly EndpointSlice[]) {
+  const plan = planSlices(target, owner, pods, slices);
+  const gone = new Set([...plan.update, ...plan.remove].map(({ metadata }) => metadata.name));
+  const created = plan.create.map((draft) => {
+    const name = `web-${made++}`;
+    return {
+      ...deepCopy(draft),
+      metadata: { ...meta(name), ...draft.metadata, generateName: undefined },
+    } as EndpointSlice;
+  });
+  const next = [...slices.filter(({ metadata }) => !gone.has(metadata.name)), ...plan.update, ...created];
+  return { slices: next, writes: plan.create.length + plan.update.length + plan.remove.length };
+}
+
+const podNames = (slices: readonly EndpointSlice[]) =>
+  slices.flatMap((slice) => slice.endpoints.map((endpoint) => endpoint.targetRef?.name ?? '')).sort();
+
+describe('endpointOf', () => {
+  const conditions = (target: Service, one: Pod) => endpointOf(target, one)?.conditions;
+  const terminating = { metadata: { deletionTimestamp: at(9) } };
+  const table: [string, Service, Pod, unknown][] = [
+    ['ready', service(), ready(0), { ready: true, serving: true, terminating: false }],
+    [
+      'not ready',
+      service(),
+      pod('a', { ip: '10.0.0.1' }),
+      { ready: false, serving: false, terminating: false },
+    ],
+    [
+      'terminating but serving',
+      service(),
+      ready(0, terminating),
+      { ready: false, serving: true, terminating: true },
+    ],
+    [
+      'published although not ready',
+      service({ publishNotReadyAddresses: true }),
+      pod('a', { ip: '10.0.0.1' }),
+      { ready: true, serving: false, terminating: false },
+    ],
+    ['without an address', service(), pod('a', { readyAt: 0 }), undefined],
+    ['over', service(), ready(0, { phase: 'Succeeded' }), undefined],
+  ];
+  for (const [name, target, one, expected] of table)
+    it(name, () => assert.deepEqual(conditions(target, one), expected));
+});
+
+describe('the host name of an endpoint', () => {
+  const hostname = (spec: Partial<Pod['spec']>) => endpointOf(service(), ready(0, { spec }))?.hostname;
+  it("is the pod's, where its subdomain is the Service", () => {
+    assert.equal(hostname({ hostname: 'db-0', subdomain: 'web' }), 'db-0');
+  });
+  it('is none where the subdomain is another Service, or not given', () => {
+    assert.equal(hostname({ hostname: 'db-0', subdomain: 'other' }), undefined);
+    assert.equal(hostname({ hostname: 'db-0' }), undefined);
+    assert.equal(hostname({ subdomain: 'web' }), undefined);
+    assert.equal(hostname({ hostname: '', subdomain: 'web' }), undefined);
+  });
+});
+
+describe('portsOf', () => {
+  const ports = [{ name: 'http', containerPort: 8080, protocol: 'TCP' as const }];
+  const named = pod('a', { spec: { containers: [container({ ports })] } });
+  it('takes numbers as they are and resolves names by protocol', () => {
+    const target = service({}, [
+      { name: 'web', targetPort: 'http' },
+      { name: 'udp', targetPort: 'http', protocol: 'UDP' },
+      { name: 'num', targetPort: 9 },
+      { name: 'same', port: 81, targetPort: undefined, appProtocol: 'http' },
+    ]);
+    assert.deepEqual(portsOf(target, named), [
+      { name: 'web', protocol: 'TCP', port: 8080 },
+      { name: 'num', protocol: 'TCP', port: 9 },
+      { name: 'same', protocol: 'TCP', port: 81, appProtocol: 'http' },
+    ]);
+  });
+});
+
+describe('planSlices', () => {
+  it('makes slices of at most a hundred, and then is content', () => {
+    const first = apply(service(), many(250), []);
+    assert.deepEqual(
+      first.slices.map((slice) => slice.endpoints.length),
+      [100, 100, 50],
+    );
+    assert.equal(apply(service(), many(250), first.slices).writes, 0);
+  });
+  it('carries the labels that clients select by', () => {
+    const [slice] = apply(service({ clusterIP: 'None' }), many(1), []).slices;
+    assert.deepEqual(slice?.metadata.labels, {
+      'service.kubernetes.io/headless': '',
+      'kubernetes.io/service-name': 'web',
+      'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+    });
+    assert.deepEqual(slice?.metadata.ownerReferences, [owner]);
+  });
+  it('changes one slice for one pod that comes, goes or changes', () => {
+    const { slices } = apply(service(), many(250), []);
+    assert.equal(apply(service(), many(251), slices).writes, 1);
+    assert.equal(apply(service(), many(250).slice(1), slices).writes, 1);
+    assert.equal(apply(service(), [...many(249), ready(249, { readyAt: undefined })], slices).writes, 1);
+  });
+  it('fills the gap of a replaced pod in the slice that changes anyway', () => {
+    const { slices } = apply(service(), many(200), []);
+    const replaced = [...many(200).slice(1), ready(500)];
+    const next = apply(service(), replaced, slices);
+    assert.equal(next.writes, 1);
+    assert.deepEqual(podNames(next.slices), podNames(apply(service(), replaced, []).slices));
+  });
+  it('fills a slice to its last place before it makes another', () => {
+    const { slices } = apply(service(), many(99), []);
+    const full = apply(service(), many(100), slices);
+    assert.deepEqual(
+      full.slices.map(({ endpoints }) => endpoints.length),
+      [100],
+    );
+    assert.equal(full.writes, 1);
+  });
+  for (const sizes of [
+    [50, 80],
+    [80, 50],
+  ])
+    it(`adds to the fuller of two slices (${sizes}) that has room for all`, () => {
+      const { slices } = apply(service(), many(200), []);
+      // The names decide which stands first.
+      const uneven = slices
+        .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+        .map((slice, index) => ({ ...slice, endpoints: slice.endpoints.slice(0, sizes[index]) }));
+      const kept = many(200).filter(({ metadata }) => podNames(uneven).includes(metadata.name));
+      assert.equal(apply(service(), kept, uneven).writes, 0);
+      const after = (more: number) =>
+        apply(service(), [...kept, ...many(500).slice(400, 400 + more)], uneven)
+          .slices.map(({ endpoints }) => endpoints.length)
+          .sort();
+      assert.deepEqual(after(5), [50, 85]);
+      assert.deepEqual(after(30), [80, 80]);
+    });
+  it("has two pods of one address as two endpoints: on the host network both have the node's", () => {
+    const pods = [ready(1, { ip: '192.0.2.1' }), ready(2, { ip: '192.0.2.1' })];
+    const first = apply(service(), pods, []);
+    assert.deepEqual(podNames(first.slices), ['p0001', 'p0002']);
+    assert.equal(apply(service(), pods, first.slices).writes, 0);
+  });
+  it('leaves a slice that is being deleted alone, and puts its endpoints into another', () => {
+    const { slices } = apply(service(), many(3), []);
+    const going = slices.map((slice) => ({
+      ...slice,
+      metadata: { ...slice.metadata, deletionTimestamp: at(1), finalizers: ['example.com/hold'] },
+    }));
+    const plan = planSlices(service(), owner, many(4), going);
+    assert.deepEqual([plan.update, plan.remove], [[], []]);
+    assert.deepEqual(
+      plan.create.map(({ endpoints }) => endpoints.length),
+      [4],
+    );
+  });
+  it('keeps one empty slice when no endpoint is left', () => {
+    const { slices } = apply(service(), many(150), []);
+    const empty = apply(service(), [], slices);
+    assert.deepEqual(
+      empty.slices.map((slice) => slice.endpoints),
+      [[]],
+    );
+    assert.equal(apply(service(), [], empty.slices).writes, 0);
+    assert.equal(apply(service(), [], []).slices.length, 1);
+  });
+  it('groups pods by what a named port means to them', () => {
+    const at8080 = [container({ ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' as const }] })];
+    const at9090 = [container({ ports: [{ name: 'http', containerPort: 9090, protocol: 'TCP' as const }] })];
+    const target = service({}, [{ name: 'http', targetPort: 'http' }]);
+    const pods = [ready(1, { spec: { containers: at8080 } }), ready(2, { spec: { containers: at9090 } })];
+    assert.deepEqual(
+      apply(target, pods, []).slices.map((slice) => slice.ports[0]?.port),
+      [8080, 9090],
+    );
+  });
+  it('moves to new ports when the Service changes its own', () => {
+    const { slices } = apply(service(), many(3), []);
+    const next = apply(service({}, [{ targetPort: 9090 }]), many(3), slices);
+    assert.deepEqual(
+      next.slices.map((slice) => [slice.ports[0]?.port, slice.endpoints.length]),
+      [[9090, 3]],
+    );
+  });
+  it('moves when only what is spoken at a port changes', () => {
+    const { slices } = apply(service(), many(3), []);
+    const next = apply(service({}, [{ appProtocol: 'kubernetes.io/h2c' }]), many(3), slices);
+    assert.deepEqual(
+      next.slices.map(({ ports }) => ports[0]?.appProtocol),
+      ['kubernetes.io/h2c'],
+    );
+  });
+  it('always holds exactly the pods there are, whatever came before', () => {
+    const random = new SeededRandom(7);
+    let slices: readonly EndpointSlice[] = [];
+    for (let round = 0; round < 60; round++) {
+      const density = random.next();
+      const pods = many(400).filter(() => random.next() < density);
+      slices = apply(service(), pods, slices).slices;
+      assert.deepEqual(podNames(slices), pods.map(({ metadata }) => metadata.name).sort());
+      assert.ok(slices.every((slice) => slice.endpoints.length <= 100));
+      assert.equal(apply(service(), pods, slices).writes, 0);
+    }
+  });
+});
