@@ -254,9 +254,13 @@ const refusals = [
   GRPCUnauthenticatedError,
 ];
 
+/** What gRPC says of an answer here, and what it says in etcd. That etcd was sent too much is another message. */
+const tooLong = /Received message larger than max|trying to send message larger than max/;
+
 function toRpcError(error: unknown): RpcError {
   const message = errorMessage(error);
   if (message.includes('required revision has been compacted')) return new RpcError('compacted', message);
+  if (tooLong.test(message)) return new RpcError('too long', message);
   const refused = refusals.some((kind) => error instanceof kind);
   return new RpcError(refused ? 'refused' : 'unanswered', message, { cause: error });
 }
