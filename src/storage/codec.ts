@@ -3,6 +3,7 @@
  * first. Stored bytes carry no resourceVersion, since only the store knows it; `withRevision` splices it in
  * without parsing, which is what makes serving an object cheap.
  */
+import { isRecord } from '../apimachinery/equality.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
 
 const metadataMark = Buffer.from('"metadata":{');
@@ -26,18 +27,13 @@ export function encodeObject(object: KubeObject): Buffer {
  * A fresh, mutable object with `metadata.resourceVersion` filled in. Throws SyntaxError on bytes that hold no object.
  */
 export function decodeObject(bytes: Uint8Array, revision: number): KubeObject {
-  const object = JSON.parse(
+  const object: unknown = JSON.parse(
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(),
-  ) as unknown;
-  if (!isObjectLike(object))
+  );
+  if (!isRecord(object) || !isRecord(object.metadata))
     throw new SyntaxError('the stored value is not a Kubernetes object: metadata is missing');
   object.metadata.resourceVersion = String(revision);
-  return object;
-}
-
-function isObjectLike(value: unknown): value is KubeObject {
-  if (typeof value !== 'object' || value === null || !('metadata' in value)) return false;
-  return typeof value.metadata === 'object' && value.metadata !== null;
+  return object as unknown as KubeObject;
 }
 
 /** Where `bytes` can be cut to put a resourceVersion between the two parts. */
@@ -51,8 +47,7 @@ interface Seam {
 function findSeam(bytes: Buffer): Seam | undefined {
   const at = bytes.indexOf(metadataMark);
   // Only then is the first "metadata" the object's own and not one inside a template or a string.
-  if (!/^\{"apiVersion":"[^"\\]*","kind":"[^"\\]*",$/.test(bytes.toString('latin1', 0, Math.max(at, 0))))
-    return undefined;
+  if (!/^\{"apiVersion":"[^"\\]*","kind":"[^"\\]*",$/.test(bytes.toString('latin1', 0, at))) return undefined;
   let rest = at + metadataMark.length;
   const head = bytes.subarray(0, rest);
   if (bytes.subarray(rest, rest + revisionMark.length).equals(revisionMark)) {

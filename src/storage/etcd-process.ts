@@ -60,7 +60,7 @@ export async function runEtcd(
     child.once('exit', (code, by) => resolve(by ? `killed by ${by}` : `exit status ${code}`));
     child.once('error', (error) => resolve(`cannot be started: ${errorMessage(error)}`));
   });
-  child.once('spawn', () => onStarted(child.pid ?? 0));
+  child.once('spawn', () => onStarted(child.pid as number));
   let kill: { cancel(): void } | undefined;
   const end = () => {
     child.kill('SIGTERM');

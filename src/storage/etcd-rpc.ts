@@ -97,9 +97,10 @@ export interface WatchStream {
 
 /**
  * How a call failed. `refused`: the server answered that it will not; nothing happened. `compacted`: it no longer
- * has that revision. `unanswered`: connection, deadline, leader election; whether anything happened is unknown.
+ * has that revision. `too long`: there is more than one answer may hold, ask for less. `unanswered`: connection,
+ * deadline, leader election; whether anything happened is unknown.
  */
-export type RpcFailure = 'refused' | 'compacted' | 'unanswered';
+export type RpcFailure = 'refused' | 'compacted' | 'too long' | 'unanswered';
 
 export class RpcError extends Error {
   override readonly name = 'RpcError';

@@ -2,13 +2,12 @@
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
+import { listPages, toStoredValue } from './etcd-list.ts';
 import {
   type EtcdRpc,
   isUnanswered,
-  type KeyValue,
   markerKey,
   nothingElse,
-  prefixEnd,
   type RangeRequest,
   type RangeResponse,
   type ResponseHeader,
@@ -17,15 +16,7 @@ import {
 } from './etcd-rpc.ts';
 import { progressIsOrdered, watchEtcd } from './etcd-watch.ts';
 import { createWriter } from './etcd-write.ts';
-import {
-  CompactedError,
-  type ListOptions,
-  type ListResult,
-  type Store,
-  type StoredValue,
-  StoreRejectedError,
-  StoreUnavailableError,
-} from './store.ts';
+import { CompactedError, type Store, StoreRejectedError, StoreUnavailableError } from './store.ts';
 
 export interface EtcdStoreOptions {
   readonly rpc: EtcdRpc;
@@ -40,8 +31,6 @@ export interface EtcdStoreOptions {
   readonly trouble?: (() => string | undefined) | undefined;
 }
 
-/** Items fetched in one call: about 8 MB of ordinary objects. */
-const pageSize = 2500;
 const retryMs = 50;
 
 /** Waits until etcd answers (or rejects with StoreUnavailableError after `settleMs`). */
@@ -155,6 +144,7 @@ function toStoreError(what: string, error: unknown, trouble?: string): unknown {
     case 'compacted':
       return new CompactedError(`${what}: ${error.message}`, undefined);
     case 'refused':
+    case 'too long':
       return new StoreRejectedError(`${what}: ${error.message}`, { cause: error });
     case 'unanswered':
       return new StoreUnavailableError(`${what}: etcd did not answer: ${trouble ?? error.message}`, {
@@ -168,34 +158,4 @@ function toStoreError(what: string, error: unknown, trouble?: string): unknown {
 function existing(revision: number): number {
   if (revision <= 0) throw new RangeError(`${revision} is not a revision of a key`);
   return revision;
-}
-
-function toStoredValue(kv: KeyValue): StoredValue {
-  return { key: kv.key.toString(), value: kv.value, revision: Number(kv.mod_revision) };
-}
-
-async function listPages(
-  range: (what: string, request: RangeRequest) => Promise<RangeResponse>,
-  prefix: string,
-  options: ListOptions,
-): Promise<ListResult> {
-  const rangeEnd = prefixEnd(prefix);
-  const wanted = options.limit ?? Number.POSITIVE_INFINITY;
-  const items: StoredValue[] = [];
-  let startAfter = options.startAfter;
-  let revision = options.revision;
-  for (;;) {
-    const response = await range(`listing ${prefix}`, {
-      key: startAfter === undefined ? Buffer.from(prefix) : Buffer.from(`${startAfter}\0`),
-      range_end: rangeEnd,
-      limit: Math.min(wanted - items.length, pageSize),
-      revision,
-    });
-    for (const kv of response.kvs) items.push(toStoredValue(kv));
-    // The pages that follow must come from the snapshot of the first.
-    revision ??= Number(response.header.revision);
-    const remaining = Number(response.count) - response.kvs.length;
-    if (!response.more || items.length >= wanted) return { items, revision, more: response.more, remaining };
-    startAfter = items.at(-1)?.key;
-  }
 }

@@ -8,8 +8,6 @@ import type { Duplex } from 'node:stream';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import {
   Etcd3,
-  EtcdAuthenticationFailedError,
-  EtcdInvalidAuthTokenError,
   EtcdPermissionDeniedError,
   GRPCFailedPreconditionError,
   GRPCInvalidArgumentError,
@@ -34,9 +32,10 @@ export interface EtcdOptions {
   /** `http://host:port`, `https://host:port` or `unix:/path`; all of one cluster. */
   readonly endpoints: readonly string[];
   /** Paths of PEM files; needed for https with a private CA or with client certificates. */
-  readonly tls?: { readonly ca: string; readonly cert?: string; readonly key?: string };
-  /** Over https this needs endpoints with host names: with addresses gRPC fails to fetch the token. */
-  readonly auth?: { readonly username: string; readonly password: string };
+  readonly tls?: { readonly ca: string } & (
+    | { readonly cert: string; readonly key: string }
+    | { readonly cert?: undefined; readonly key?: undefined }
+  );
   readonly trouble?: EtcdStoreOptions['trouble'];
   readonly log: Logger;
   readonly clock: Clock;
@@ -106,7 +105,7 @@ export async function connectEtcd(options: EtcdOptions): Promise<Store> {
 }
 
 async function openRpc(options: EtcdOptions): Promise<EtcdRpc> {
-  const { tls, auth } = options;
+  const { tls } = options;
   const keepalive = options.keepaliveMs ?? 6000;
   const secure = options.endpoints.filter((endpoint) => endpoint.startsWith('https:'));
   const hosts = secure.map((endpoint) => new URL(endpoint).hostname.replace(/^\[|\]$/g, ''));
@@ -117,15 +116,12 @@ async function openRpc(options: EtcdOptions): Promise<EtcdRpc> {
     const connection = new Connection({
       hosts: endpoint,
       ...(credentials && { credentials }),
-      ...(auth && { auth }),
       faultHandling: { global: passThrough, host: () => passThrough },
       grpcOptions: {
         'grpc.keepalive_time_ms': keepalive,
         'grpc.keepalive_timeout_ms': Math.ceil(keepalive / 2),
         'grpc.max_receive_message_length': 64 << 20,
-        'grpc.max_send_message_length': 64 << 20,
         'grpc.initial_reconnect_backoff_ms': 50,
-        'grpc.min_reconnect_backoff_ms': 50,
         'grpc.max_reconnect_backoff_ms': 1000,
         // No proxy from the environment between a master and its store.
         'grpc.enable_http_proxy': 0,
@@ -192,7 +188,7 @@ const passThrough: FaultHandling = {
   _altReturn: undefined as never,
   onSuccess: () => ({ dispose() {} }),
   onFailure: () => ({ dispose() {} }),
-  execute: async (call, signal) => call({ signal: signal ?? new AbortController().signal }),
+  execute: async (call) => call({ signal: new AbortController().signal }),
 };
 
 /** All endpoints are of one cluster, so a certificate for any of them will do. */
@@ -205,7 +201,7 @@ async function readCredentials(
   tls: NonNullable<EtcdOptions['tls']>,
 ): Promise<NonNullable<IOptions['credentials']>> {
   const rootCertificate = await readFile(tls.ca);
-  if (!tls.cert || !tls.key) return { rootCertificate };
+  if (tls.cert === undefined) return { rootCertificate };
   return { rootCertificate, certChain: await readFile(tls.cert), privateKey: await readFile(tls.key) };
 }
 
@@ -243,8 +239,6 @@ async function* readResponses(stream: GrpcStream): AsyncGenerator<WatchResponse>
 }
 
 const refusals = [
-  EtcdAuthenticationFailedError,
-  EtcdInvalidAuthTokenError,
   EtcdPermissionDeniedError,
   GRPCFailedPreconditionError,
   GRPCInvalidArgumentError,
@@ -254,9 +248,13 @@ const refusals = [
   GRPCUnauthenticatedError,
 ];
 
+/** What gRPC says of an answer here, and what it says in etcd. That etcd was sent too much is another message. */
+const tooLong = /Received message larger than max|trying to send message larger than max/;
+
 function toRpcError(error: unknown): RpcError {
   const message = errorMessage(error);
   if (message.includes('required revision has been compacted')) return new RpcError('compacted', message);
+  if (tooLong.test(message)) return new RpcError('too long', message);
   const refused = refusals.some((kind) => error instanceof kind);
   return new RpcError(refused ? 'refused' : 'unanswered', message, { cause: error });
 }

@@ -274,6 +274,19 @@ test('a value that is too large is refused at once, and nothing is written', lim
   assert.equal(await direct.get(`${tree}a`), undefined);
 });
 
+test('objects that are too large together for one answer are listed all the same', limit, async () => {
+  const tree = freshTree();
+  const keys = Array.from({ length: 70 }, (_, at) => `${tree}${at}`).sort();
+  for (const key of keys) await direct.create(key, Buffer.alloc(1 << 20, key));
+  const { items, more } = await direct.list(tree);
+  assert.equal(more, false);
+  assert.deepEqual(
+    items.map(({ key }) => key),
+    keys,
+  );
+  for (const { key, value } of items) assert.ok(value.equals(Buffer.alloc(1 << 20, key)));
+});
+
 test('etcd that stays away ends reads and writes with StoreUnavailableError', limit, () =>
   proxied(
     async (store, proxy, tree) => {

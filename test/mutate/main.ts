@@ -42,13 +42,12 @@ const further: Readonly<Record<string, readonly string[]>> = {
   'src/controllers/': ['test/integration/controllers/*.test.ts'],
   'src/proxy/': ['test/integration/proxy/kernel.test.ts', 'test/integration/proxy/through-node.test.ts'],
   'src/scheduler/': ['test/integration/scheduler/*.test.ts'],
-  // With a program in the place of etcd, which takes seconds; only the connection wants a real one, which takes a minute. The
-  // rest of the store is seen whole by unit tests.
+  // With a program, or a server of this process, in the place of etcd, which takes seconds. The rest of the store is seen whole
+  // by unit tests.
   'src/storage/embedded-etcd.ts': ['test/integration/storage/embedded-etcd.test.ts'],
   'src/storage/etcd-process.ts': ['test/integration/storage/etcd-process.test.ts'],
   'src/storage/etcd.ts': [
-    'test/conformance/store-etcd.test.ts',
-    'test/conformance/store-etcd-faults.test.ts',
+    'test/integration/storage/etcd-{calls,certificates,connection,endpoints,long-answers}.test.ts',
   ],
   'src/storage/leftover-process.ts': ['test/integration/storage/leftover-process.test.ts'],
   'src/storage/take-over.ts': ['test/integration/storage/take-over.test.ts'],

@@ -122,5 +122,6 @@ async function etcdTls(settings: EtcdFiles): Promise<EtcdOptions['tls']> {
       );
     });
   }
-  return ca === undefined ? undefined : { ca, ...(cert && key && { cert, key }) };
+  if (ca === undefined) return undefined;
+  return cert && key ? { ca, cert, key } : { ca };
 }

@@ -231,6 +231,13 @@ test('what an administrator has to do is said once, until it has served for a wh
   process.kill(etcd.pid() ?? assert.fail(), 'SIGKILL');
   await until(() => etcd.pid() === undefined && clock.pending > 0);
   assert.equal(etcd.trouble(), undefined);
+  assert.deepEqual(
+    world.log
+      .of('error')
+      .map(({ message }) => message)
+      .slice(4),
+    ['etcd ended, starting it again'],
+  );
   await etcd.stop();
 });
 

@@ -1,6 +1,6 @@
 /** One run of a program that is called like etcd: what it is given, how it ends, what is left of it. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -200,6 +200,31 @@ test('nothing of a run is left when it is over', limit, async () => {
   );
 });
 
+test('one that cannot be started is told, and nothing of it is left', limit, async () => {
+  await using world = new ProgramWorld();
+  mkdirSync(world.dataDir);
+  const source = join(import.meta.dirname, '../../../src');
+  const script = `
+    import { runEtcd } from '${source}/storage/etcd-process.ts';
+    import { systemClock as clock } from '${source}/base/clock.ts';
+    const [binary, dataDir] = process.argv.slice(1);
+    const given = { binary, dataDir, data: dataDir + '/data', stopMs: 5000, clock };
+    console.log(await runEtcd(given, new AbortController().signal, () => console.log('started')));`;
+  // Where setpriv, by which it is started, is no program.
+  const without = 'mount --bind /dev/null "$(command -v setpriv)" && exec "$@"';
+  const node = [
+    process.execPath,
+    '--input-type=module',
+    '--eval',
+    script,
+    world.program('etcd'),
+    world.dataDir,
+  ];
+  const said = execFileSync('unshare', ['--mount', 'sh', '-c', without, 'sh', ...node], { encoding: 'utf8' });
+  assert.equal(said, 'cannot be started: spawn setpriv EACCES\n');
+  assert.deepEqual(world.runs('etcd'), []);
+});
+
 test('one that is not wanted any more before it has begun is asked to end', limit, async () => {
   await using world = new ProgramWorld();
   mkdirSync(world.dataDir);
@@ -264,6 +289,23 @@ test('who asks too early asks again, until the limit, and is told the last answe
   assert.equal(toldAt - began, 60, 'asked at 0, 20, 40 and 60 ms');
   abort.abort();
   await ended;
+});
+
+test('who gets no answer at all does not wait for it', limit, async () => {
+  await using world = new ProgramWorld();
+  mkdirSync(world.dataDir);
+  const socketPath = socketAddress(world.dataDir, 0);
+  const silent = createServer(() => undefined).listen(socketPath);
+  await once(silent, 'listening');
+  try {
+    const { signal } = new AbortController();
+    await assert.rejects(untilServing({ socketPath, clock: new FakeClock(), limitMs: 0, signal }), {
+      message: 'etcd did not begin to serve: no answer',
+    });
+  } finally {
+    silent.closeAllConnections();
+    silent.close();
+  }
 });
 
 test('who does not want to know any more is let go, with the reason', limit, async () => {

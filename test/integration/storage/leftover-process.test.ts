@@ -1,14 +1,19 @@
 /** Processes that an earlier run left behind, as they really are. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, link, mkdtemp, readlink, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { endProcess, parentLikeUs, processesWithArguments } from '../../../src/storage/leftover-process.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { isRunning, until } from './program-world.ts';
+
+/** Not the user who runs this, who is root. */
+const nobody = 65_534;
 
 const started: ChildProcess[] = [];
 after(() => {
@@ -46,6 +51,39 @@ test('a process is known by all of its arguments, each as a whole', async () => 
   assert.ok(!(await processesWithArguments([process.execPath])).includes(process.pid), 'never this one');
 });
 
+test('a process of another user is none of ours, whatever its arguments', async () => {
+  const name = `--name=${randomUUID()}`;
+  const theirs = spawn('sh', ['-c', 'echo; read line', 'sh', name], {
+    uid: nobody,
+    gid: nobody,
+    cwd: '/',
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  started.push(theirs);
+  await once(theirs.stdout, 'data');
+  const ours = pidOf(await run('', [name]));
+  assert.deepEqual(await processesWithArguments([name]), [ours]);
+});
+
+/** A process that `file`, which is Node, has started; both end with the standard input of the parent. */
+async function runBelow(file: string) {
+  const code = `
+    const child = require('node:child_process').spawn(${JSON.stringify(process.execPath)}, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+    console.log(child.pid);
+    process.stdin.resume().on('end', () => {
+      child.kill('SIGKILL');
+      process.exit();
+    });`;
+  const parent = spawn(file, ['-e', code], { stdio: ['pipe', 'pipe', 'inherit'] });
+  started.push(parent);
+  const [line] = await once(parent.stdout, 'data');
+  const end = async () => {
+    parent.stdin.end();
+    await once(parent, 'exit');
+  };
+  return { parent: pidOf(parent), child: Number(String(line).trim()), end };
+}
+
 test('a parent that runs what this process runs lives, and another one is no master', async () => {
   const here = pidOf(await run(''));
   assert.equal(await parentLikeUs(here), process.pid);
@@ -53,16 +91,31 @@ test('a parent that runs what this process runs lives, and another one is no mas
   try {
     const other = join(directory, 'another (program)');
     await copyFile(process.execPath, other);
-    const code = `const child = require('node:child_process').spawn(${JSON.stringify(process.execPath)}, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' }); console.error = () => {}; console.log(child.pid); process.stdin.resume().on('end', () => { child.kill('SIGKILL'); process.exit(); })`;
-    const parent = spawn(other, ['-e', code], { stdio: ['pipe', 'pipe', 'inherit'] });
-    started.push(parent);
-    const [line] = await once(parent.stdout, 'data');
-    const child = Number(String(line).trim());
+    const { parent, child, end } = await runBelow(other);
     assert.equal(await parentLikeUs(child), undefined);
-    assert.equal(await parentLikeUs(pidOf(parent)), process.pid, 'whatever its name holds');
-    parent.stdin.end();
-    await once(parent, 'exit');
-    assert.equal(await parentLikeUs(pidOf(parent)), undefined, 'nor one that is gone');
+    assert.equal(await parentLikeUs(parent), process.pid, 'whatever its name holds');
+    await end();
+    assert.equal(await parentLikeUs(parent), undefined, 'nor one that is gone');
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+test('a parent lives although an upgrade has replaced what it runs', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'leftover-'));
+  try {
+    const [program, upgrade] = [join(directory, 'program'), join(directory, 'upgrade')];
+    await copyFile(process.execPath, upgrade);
+    await link(upgrade, program);
+    const { parent, child, end } = await runBelow(program);
+    await rm(program);
+    await rename(upgrade, program);
+    assert.equal(await readlink(`/proc/${parent}/exe`), `${program} (deleted)`);
+    const source = join(import.meta.dirname, '../../../src/storage/leftover-process.ts');
+    const code = `import { parentLikeUs } from '${source}'; console.log(await parentLikeUs(${child}));`;
+    const said = execFileSync(program, ['--input-type=module', '--eval', code], { encoding: 'utf8' });
+    assert.equal(Number(said), parent);
+    await end();
   } finally {
     await rm(directory, { recursive: true });
   }
@@ -83,6 +136,61 @@ test('a process that does not end is killed, and gone when that is told', async 
   assert.deepEqual(await exited, [null, 'SIGKILL']);
 });
 
+test('it is looked at every 10 ms, and killed when its time is over', async () => {
+  const child = await run("process.on('SIGTERM', () => console.log('heard'))");
+  const heard = once(child.stdout ?? assert.fail(), 'data');
+  const exited = once(child, 'exit');
+  const clock = new FakeClock();
+  const ending = endProcess(pidOf(child), 20, clock);
+  await heard;
+  for (const _ of [1, 2]) {
+    await until(() => clock.pending > 0);
+    assert.equal(clock.nextIn, 10);
+    assert.ok(isRunning(pidOf(child)));
+    await clock.advance(10);
+  }
+  assert.deepEqual(await exited, [null, 'SIGKILL']);
+  await until(() => clock.pending > 0);
+  await clock.advance(10);
+  await ending;
+});
+
+test('what may not be ended is not waited for', async () => {
+  const child = await run('');
+  const other = spawn('sleep', ['60'], { uid: nobody, gid: nobody, stdio: 'ignore' });
+  started.push(other);
+  await once(other, 'spawn');
+  process.seteuid?.(nobody + 1);
+  try {
+    await assert.rejects(endProcess(pidOf(other), 60_000, systemClock), { code: 'EPERM' });
+    assert.equal(await parentLikeUs(pidOf(child)), process.pid);
+    // What its parent runs is not for others to read.
+    assert.equal(await parentLikeUs(process.pid), undefined);
+  } finally {
+    process.seteuid?.(0);
+  }
+});
+
+test('a process that cannot be looked at is no process that has ended', async () => {
+  const source = join(import.meta.dirname, '../../../src');
+  const code = `
+    import { openSync } from 'node:fs';
+    import { endProcess } from '${source}/storage/leftover-process.ts';
+    import { systemClock } from '${source}/base/clock.ts';
+    try {
+      for (;;) openSync('/dev/null');
+    } catch {
+      endProcess(process.ppid, 60_000, systemClock).catch(({ code }) => process.exit(code === 'EMFILE' ? 7 : 8));
+    }`;
+  // Its parent, which it tries to end, is a shell that is not to be ended so.
+  const script = 'trap "" TERM; ulimit -n 100; "$@"; exit $?';
+  const shell = spawn('sh', ['-c', script, 'sh', process.execPath, '--input-type=module', '--eval', code], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  started.push(shell);
+  assert.deepEqual(await once(shell, 'exit'), [7, null]);
+});
+
 test('a process that is gone already has ended', async () => {
   const child = await run('');
   const exited = once(child, 'exit');
@@ -92,11 +200,12 @@ test('a process that is gone already has ended', async () => {
 });
 
 test('one that has ended and is not waited for has ended', async () => {
-  // What starts it never asks how it ended.
-  const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; kill -STOP $$'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+  // What starts it becomes a program that never asks how it ended, and says its number from then on.
+  const parent = spawn('sh', ['-c', 'sleep 60 & exec sed -u "s/.*/$!/"'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   started.push(parent);
+  parent.stdin.write('which?\n');
   const [line] = await once(parent.stdout, 'data');
   await endProcess(Number(String(line).trim()), 60_000, systemClock);
 });

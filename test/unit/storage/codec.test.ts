@@ -66,6 +66,7 @@ for (const bytes of [
   '{}',
   '{"metadata":null}',
   '{"metadata":5}',
+  '{"metadata":[]}',
   '{"metadata":{}}',
 ]) {
   test(`bytes that hold no object are refused: ${bytes}`, () => {

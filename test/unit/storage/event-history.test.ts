@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CacheEvent } from '../../../src/storage/cache.ts';
-import { EventHistory, type HistoryLimits } from '../../../src/storage/event-history.ts';
+import {
+  defaultHistoryLimits,
+  EventHistory,
+  type HistoryLimits,
+} from '../../../src/storage/event-history.ts';
 import { Fifo } from '../../../src/storage/fifo.ts';
 
 /** Ten bytes long. */
@@ -40,6 +44,42 @@ describe('the history of events', () => {
       assert.equal(history.start, 4 - left.length);
     });
   }
+
+  describe('by default', () => {
+    const sized = (revision: number, length: number) =>
+      ({ key: '/r/a', revision, frame: { length } }) as unknown as CacheEvent;
+    const filled = (count: number) => {
+      const history = new EventHistory(defaultHistoryLimits);
+      for (let revision = 1; revision <= count; revision++) history.add(sized(revision, 1), 0);
+      return history;
+    };
+
+    it('keeps 10,000 events, and more of them for 75 s', () => {
+      const old = filled(9999);
+      old.add(sized(10_000, 1), 75_001);
+      assert.equal(old.start, 0);
+      old.add(sized(10_001, 1), 75_001);
+      assert.equal(old.start, 1);
+      const young = filled(10_000);
+      young.add(sized(10_001, 1), 75_000);
+      assert.equal(young.start, 0);
+    });
+
+    it('keeps no more than 100,000 events', () => {
+      const history = filled(100_000);
+      assert.equal(history.start, 0);
+      history.add(sized(100_001, 1), 0);
+      assert.equal(history.start, 1);
+    });
+
+    it('keeps no more than 128 MiB', () => {
+      const history = new EventHistory(defaultHistoryLimits);
+      for (const revision of [1, 2]) history.add(sized(revision, 1 << 26), 0);
+      assert.equal(history.start, 0);
+      history.add(sized(3, 1), 0);
+      assert.equal(history.start, 1);
+    });
+  });
 
   it('gives what is after a revision and under a prefix', () => {
     const history = new EventHistory(wide);

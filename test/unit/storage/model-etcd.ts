@@ -31,6 +31,8 @@ export class ModelEtcd {
   /** Says how far it is past events that it has not sent yet, when it is older than 3.5.13. */
   version = '3.5.13';
   readonly watches = new Set<ModelWatch>();
+  /** Values of more bytes together are not read in one answer. */
+  answerBytes = Number.POSITIVE_INFINITY;
   #cluster = 1;
   #compacted = 0;
   #closed = false;
@@ -121,6 +123,8 @@ export class ModelEtcd {
       .filter((kv) => (end ? isWithin(kv.key, key, end) : kv.key.equals(key)))
       .sort((one, other) => Buffer.compare(one.key, other.key));
     const kvs = countOnly ? [] : found.slice(0, limit || undefined);
+    if (kvs.reduce((sum, { value }) => sum + value.length, 0) > this.answerBytes)
+      throw new RpcError('too long', 'Received message larger than max');
     const more = !countOnly && kvs.length < found.length;
     return { header: this.header(), kvs, more, count: String(found.length) };
   }

@@ -39,14 +39,14 @@ test('a term that is late to begin is refused, whatever the order', async () => 
 
 test('a term whose key was removed is over: nothing is written until another begins', async () => {
   const store = createMemoryStore();
-  let over = 0;
-  const leader = duringTerm(store, await beginTerm(store, 'lock', 7), () => over++);
+  const over: string[] = [];
+  const leader = duringTerm(store, await beginTerm(store, 'lock', 7), (why) => over.push(why));
   const key = await store.get('/claims/terms/lock');
   assert.ok(key);
   await store.delete(key.key, key.revision);
   await assert.rejects(leader.create('/registry/pods/a', bytes('1')), ClaimLostError);
-  assert.equal(over, 1);
-  const next = duringTerm(store, await beginTerm(store, 'lock', 12), () => over++);
+  assert.deepEqual(over, ['/claims/terms/lock is held by nobody, not by 7']);
+  const next = duringTerm(store, await beginTerm(store, 'lock', 12), (why) => over.push(why));
   await next.create('/registry/pods/a', bytes('1'));
 });
 

@@ -1,0 +1,58 @@
+/** A list from etcd, in pages: however many and large the objects are, no answer is longer than may be read at once. */
+import { type KeyValue, prefixEnd, type RangeRequest, type RangeResponse, RpcError } from './etcd-rpc.ts';
+import type { ListOptions, ListResult, StoredValue } from './store.ts';
+
+/** Items fetched in one call: about 8 MB of ordinary objects. */
+const pageSize = 2500;
+/** What a page is to hold where objects are large, if they go on like those before them: a quarter of what is read. */
+const pageBytes = 16 << 20;
+
+export function toStoredValue(kv: KeyValue): StoredValue {
+  return { key: kv.key.toString(), value: kv.value, revision: Number(kv.mod_revision) };
+}
+
+/** All keys that start with `prefix`, as `options` want them. `range` rejects with an error whose cause is the RpcError. */
+export async function listPages(
+  range: (what: string, request: RangeRequest) => Promise<RangeResponse>,
+  prefix: string,
+  options: ListOptions,
+): Promise<ListResult> {
+  const rangeEnd = prefixEnd(prefix);
+  const wanted = options.limit ?? Number.POSITIVE_INFINITY;
+  const items: StoredValue[] = [];
+  let startAfter = options.startAfter;
+  let revision = options.revision;
+  let page = pageSize;
+  for (;;) {
+    const limit = Math.min(wanted - items.length, page);
+    let response: RangeResponse;
+    try {
+      response = await range(`listing ${prefix}`, {
+        key: startAfter === undefined ? Buffer.from(prefix) : Buffer.from(`${startAfter}\0`),
+        range_end: rangeEnd,
+        limit,
+        revision,
+      });
+    } catch (error) {
+      if (limit <= 1 || !isTooLong(error)) throw error;
+      page = Math.ceil(limit / 4);
+      continue;
+    }
+    for (const kv of response.kvs) items.push(toStoredValue(kv));
+    // The pages that follow must come from the snapshot of the first.
+    revision ??= Number(response.header.revision);
+    const remaining = Number(response.count) - response.kvs.length;
+    if (!response.more || items.length >= wanted) return { items, revision, more: response.more, remaining };
+    startAfter = items.at(-1)?.key;
+    page = nextPage(response.kvs);
+  }
+}
+
+/** How many to fetch after these. */
+function nextPage(kvs: readonly KeyValue[]): number {
+  const bytes = kvs.reduce((sum, { value }) => sum + value.length, 0);
+  return Math.min(Math.ceil((kvs.length * pageBytes) / bytes), pageSize);
+}
+
+const isTooLong = (error: unknown) =>
+  error instanceof Error && error.cause instanceof RpcError && error.cause.failure === 'too long';

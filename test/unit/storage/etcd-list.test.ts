@@ -1,0 +1,82 @@
+/** Lists of objects that are too large, together, for one answer. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { silentLogger } from '../../../src/base/log.ts';
+import { createEtcdStore } from '../../../src/storage/etcd-store.ts';
+import { type Store, StoreRejectedError } from '../../../src/storage/store.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { ModelEtcd } from './model-etcd.ts';
+
+const answerBytes = 64 << 20;
+
+/** Objects of these sizes, and how many the store then asks for, call by call. */
+async function listed(sizes: readonly number[], list = (store: Store) => store.list('/r/')) {
+  const etcd = new ModelEtcd();
+  etcd.answerBytes = answerBytes;
+  const store = await createEtcdStore({
+    rpc: etcd.rpc,
+    clock: new FakeClock(),
+    random: new SeededRandom(1),
+    log: silentLogger,
+    attemptMs: 1000,
+    settleMs: 5000,
+  });
+  for (const [at, size] of sizes.entries()) etcd.put(`/r/${String(at).padStart(5, '0')}`, 'x'.repeat(size));
+  const limits: (number | undefined)[] = [];
+  const { range } = etcd.rpc;
+  Object.assign(etcd.rpc, {
+    range: (request: Parameters<typeof range>[0], timeoutMs: number) => {
+      limits.push(request.limit);
+      return range(request, timeoutMs);
+    },
+  });
+  const { items, more, remaining } = await list(store);
+  const keys = items.map(({ key }) => Number(key.slice('/r/'.length)));
+  return { keys, sizes: items.map(({ value }) => value.length), more, remaining, limits };
+}
+
+const many = (count: number, size: number): number[] => Array(count).fill(size);
+
+describe('a list', () => {
+  it('of more than one answer holds is fetched in smaller pages, to its end', async () => {
+    const sizes = many(70, 1 << 20);
+    const { limits, ...found } = await listed(sizes);
+    assert.deepEqual(found, { keys: [...sizes.keys()], sizes, more: false, remaining: 0 });
+    // The first three would hold all 70; then as many as hold 16 MiB.
+    assert.deepEqual(limits, [2500, 625, 157, 40, 16, 16]);
+  });
+
+  it('goes on in large pages behind large objects', async () => {
+    const sizes = [...many(1, 1 << 26), ...many(6000, 1)];
+    const { limits, ...found } = await listed(sizes);
+    assert.deepEqual(found.sizes, sizes);
+    assert.deepEqual(limits, [2500, 625, 157, 40, 10, 3, 1, 1, 2500, 2500, 2500]);
+  });
+
+  it('of empty objects is fetched in large pages', async () => {
+    const { limits, keys } = await listed(many(5001, 0));
+    assert.deepEqual([limits, keys.length], [[2500, 2500, 2500], 5001]);
+  });
+
+  it('ends where it is to end, whatever the pages', async () => {
+    const { limits, ...found } = await listed(many(70, 1 << 20), (store) =>
+      store.list('/r/', { limit: 67, startAfter: '/r/00001' }),
+    );
+    assert.deepEqual(
+      found.keys,
+      Array.from({ length: 67 }, (_, at) => at + 2),
+    );
+    assert.deepEqual([found.more, found.remaining], [true, 1]);
+    assert.deepEqual(limits, [67, 17, 16, 16, 16, 2]);
+  });
+
+  it('with one object that no answer holds is refused', async () => {
+    const refused = listed([1, answerBytes + 1]);
+    await assert.rejects(refused, (error: Error) => {
+      assert.ok(error instanceof StoreRejectedError);
+      assert.equal(error.message, 'listing /r/: Received message larger than max');
+      return true;
+    });
+  });
+});
