@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { describe, it } from 'node:test';
+import { refusesHost, refusesHostOfUpgrade } from '../../../src/apiserver/host-header.ts';
+
+const request = (...rawHeaders: string[]) => ({ rawHeaders }) as unknown as IncomingMessage;
+const twice = request('Host', 'a', 'HOST', 'b');
+const text = 'the request has more than one Host header\n';
+
+/** Keeps what is answered. */
+function answer() {
+  const said: { status?: number; headers?: object; body?: string } = {};
+  const outgoing = {
+    writeHead(status: number, headers: object) {
+      Object.assign(said, { status, headers });
+      return { end: (body: string) => Object.assign(said, { body }) };
+    },
+  };
+  return { said, outgoing: outgoing as unknown as ServerResponse };
+}
+
+class OneSocket extends EventEmitter {
+  sent = '';
+  end(bytes: string) {
+    this.sent += bytes;
+  }
+}
+
+describe('the Host header', () => {
+  it('may be there once, also as the value of others', () => {
+    for (const headers of [[], ['Host', 'a'], ['X', 'host', 'Y', 'host', 'host', 'host']]) {
+      const { said, outgoing } = answer();
+      assert.equal(refusesHost(request(...headers), outgoing), false);
+      assert.deepEqual(said, {});
+      const socket = new OneSocket();
+      assert.equal(refusesHostOfUpgrade(request(...headers), socket as unknown as Socket), false);
+      assert.equal(socket.sent, '');
+    }
+  });
+
+  it('is refused when it is there twice, and the connection ends', () => {
+    const { said, outgoing } = answer();
+    assert.equal(refusesHost(twice, outgoing), true);
+    const headers = { 'content-type': 'text/plain', connection: 'close' };
+    assert.deepEqual(said, { status: 400, headers, body: text });
+  });
+
+  it('is refused in a request to leave HTTP, and a client that is gone by then is no failure', () => {
+    const socket = new OneSocket();
+    assert.equal(refusesHostOfUpgrade(twice, socket as unknown as Socket), true);
+    const [head = '', body] = socket.sent.split('\r\n\r\n');
+    const [status, ...headers] = head.split('\r\n');
+    assert.equal(status, 'HTTP/1.1 400 Bad Request');
+    const lines = [
+      'connection: close',
+      `content-length: ${Buffer.byteLength(text)}`,
+      'content-type: text/plain',
+    ];
+    assert.deepEqual(headers.sort(), lines);
+    assert.equal(body, text);
+    socket.emit('error', new Error('ECONNRESET'));
+  });
+});
