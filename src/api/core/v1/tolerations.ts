@@ -29,15 +29,15 @@ export function mergeTolerations(first: readonly Toleration[], second: readonly 
 const scope = (key: string, effect: string, value: string | undefined) =>
   JSON.stringify([key, effect, value]);
 
-const valueOf = ({ operator, value = '' }: Toleration) => (operator === 'Exists' ? undefined : value);
+const anyOrValue = ({ operator, value = '' }: Toleration) => (operator === 'Exists' ? undefined : value);
 
-const scopeOf = (one: Toleration) => scope(one.key ?? '', one.effect ?? '', valueOf(one));
+const scopeOf = (one: Toleration) => scope(one.key ?? '', one.effect ?? '', anyOrValue(one));
 
 /** Its own scope, and those that include it. */
 function widerScopes(one: Toleration): string[] {
   const { key = '', effect = '' } = one;
   return [effect, ''].flatMap((wideEffect) => [
-    scope(key, wideEffect, valueOf(one)),
+    scope(key, wideEffect, anyOrValue(one)),
     scope(key, wideEffect, undefined),
     scope('', wideEffect, undefined),
   ]);
