@@ -57,6 +57,8 @@ export const runtimeClassResource: ResourceDefinition<RuntimeClass> = {
     validateUpdate: ({ handler }, old) =>
       handler === old.handler ? [] : [invalidCause('handler', handler, 'field is immutable')],
     countsGenerations: false,
+    createsOnUpdate: true,
+    updatesNameVersion: true,
   },
   hasStatus: false,
   columns: [

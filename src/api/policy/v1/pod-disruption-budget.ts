@@ -51,6 +51,7 @@ export const podDisruptionBudgetResource: ResourceDefinition<PodDisruptionBudget
         : [],
     warnings: notEnforced('evictions are not held back', ({ spec }) => spec),
     countsGenerations: true,
+    updatesNameVersion: true,
   },
   hasStatus: true,
   columns: [

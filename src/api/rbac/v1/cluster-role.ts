@@ -42,6 +42,7 @@ export const clusterRoleResource: ResourceDefinition<ClusterRole> = {
         ? ['aggregationRule is stored and not acted on yet: the rules of other ClusterRoles are not added']
         : [],
     countsGenerations: false,
+    createsOnUpdate: true,
   },
   hasStatus: false,
   columns: [nameColumn, createdAtColumn],

@@ -46,7 +46,13 @@ export const csiStorageCapacityResource: ResourceDefinition<CSIStorageCapacity> 
   namespaced: true,
   typeName: 'storage.v1.CSIStorageCapacity',
   rules: { 'storage.v1.CSIStorageCapacity': { defaults: { storageClassName: '' } } },
-  strategy: { validate, validateUpdate, warnings: labelWarnings, countsGenerations: false },
+  strategy: {
+    validate,
+    validateUpdate,
+    warnings: labelWarnings,
+    countsGenerations: false,
+    updatesNameVersion: true,
+  },
   hasStatus: false,
   columns: [
     nameColumn,
