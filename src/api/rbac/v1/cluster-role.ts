@@ -3,8 +3,8 @@ import { invalidCause, requiredCause } from '../../../apimachinery/field-error.t
 import { checkPathSegment } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { validateLabelSelector } from '../../apps/v1/workload.ts';
 import { createdAtColumn, nameColumn } from '../../columns.ts';
+import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
 import { rbacGroup, validateRules } from './roles.ts';
 import type { ClusterRole } from './types.gen.ts';
 
