@@ -10,6 +10,7 @@ import { nodeRestriction } from './node-restriction.ts';
 import { priority } from './priority.ts';
 import { runtimeClasses } from './runtime-class.ts';
 import { serviceAccounts } from './service-account.ts';
+import { storageClasses } from './storage-class.ts';
 
 export const admissionPlugins = (server: KubeContext): readonly AdmissionPlugin[] => [
   namespaceLifecycle(server),
@@ -19,5 +20,6 @@ export const admissionPlugins = (server: KubeContext): readonly AdmissionPlugin[
   defaultTolerationSeconds(server.defaultTolerations),
   serviceAccounts(server),
   runtimeClasses(server),
+  storageClasses(server),
   certificateSigningRequests(server),
 ];
