@@ -41,6 +41,7 @@ export function customKind(custom: CustomKind, fields: FieldTable): ResourceDefi
     strategy: {
       validate: ({ metadata: _, ...rest }) => structuralCauses(rest, schema),
       countsGenerations: true,
+      updatesNameVersion: true,
     },
     hasStatus: custom.hasStatus ?? false,
     columns: [nameColumn, ageColumn],

@@ -178,3 +178,19 @@ function divideOut(value: bigint, by: bigint, most: number): [bigint, number] {
   }
   return [rest, power];
 }
+
+/** Whether both have the same names with the same values, however these are written; what is no quantity equals itself. */
+export function sameAmounts(
+  a: Readonly<Record<string, string>>,
+  b: Readonly<Record<string, string>>,
+): boolean {
+  return (
+    Object.keys(a).length === Object.keys(b).length &&
+    Object.entries(a).every(([name, text]) => {
+      const other = b[name];
+      if (other === undefined || text === other) return text === other;
+      const [one, two] = [tryParseQuantity(text), tryParseQuantity(other)];
+      return one !== undefined && two !== undefined && compareQuantities(one, two) === 0;
+    })
+  );
+}

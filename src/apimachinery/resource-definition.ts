@@ -84,6 +84,10 @@ export interface Strategy<T extends KubeObject> {
   beginDeletion?(object: T): void;
   /** Seconds between a delete and the removal, when an agent must stop something first (pods); default 0. */
   gracePeriodSeconds?(object: T, requested: number | undefined): number;
+  /** An update must say which version it was made from (upstream: AllowUnconditionalUpdate is false). */
+  readonly updatesNameVersion?: true;
+  /** PUT makes an object that is not there (upstream: AllowCreateOnUpdate). */
+  readonly createsOnUpdate?: true;
   /** What it owns stays when a delete does not say otherwise (upstream: kinds older than the garbage collector). */
   readonly orphansByDefault?: true;
 }

@@ -80,7 +80,11 @@ export class Controller {
 
   /** Runs until the signal aborts, one run at a time; may be run again after that. */
   async run(signal: AbortSignal): Promise<void> {
-    const queue = new WorkQueue<ObjectKey>(this.#context.clock, this.#options.retry);
+    const queue = new WorkQueue<ObjectKey>(
+      this.#context.clock,
+      this.#options.retry,
+      this.#definition.urgencyOf,
+    );
     this.#queue = queue;
     const unlink = onAbort(signal, () => queue.shutDown());
     for (const { watched, lister } of this.#watches) {
@@ -108,7 +112,7 @@ export class Controller {
         error: errorMessage(error),
       });
     }
-    for (const key of keys) this.#queue.add(key);
+    this.#queue.addAll(keys);
   }
 
   async #work(queue: WorkQueue<ObjectKey>, signal: AbortSignal): Promise<void> {

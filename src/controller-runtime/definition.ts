@@ -34,6 +34,8 @@ export interface ControllerDefinition {
   readonly watchOf?: (kind: ResourceDefinition) => Watched | undefined;
   /** How many keys are worked on at once; default 4. */
   readonly workers?: number;
+  /** Of the keys that wait, those of the highest number are worked on first; default: all are alike. */
+  readonly urgencyOf?: (key: ObjectKey) => number;
   readonly reconcile: (key: ObjectKey, signal: AbortSignal) => Promise<ReconcileResult | undefined>;
 }
 

@@ -5,6 +5,7 @@
  */
 import { type BackoffOptions, backoffMs } from '../base/backoff.ts';
 import type { Clock, Timer } from '../base/clock.ts';
+import { ReadyKeys } from './ready-keys.ts';
 
 /** client-go's: 5 ms after the first failure of a key, 1000 s at most. */
 const usualBackoff: BackoffOptions = { initialMs: 5, maxMs: 1_000_000 };
@@ -17,8 +18,8 @@ interface Waiting {
 export class WorkQueue<K> {
   readonly #clock: Clock;
   readonly #backoff: BackoffOptions;
-  /** Keys to hand out, oldest first; none of them is in #processing. */
-  readonly #ready = new Set<K>();
+  /** Keys to hand out; none of them is in #processing. */
+  readonly #ready: ReadyKeys<K>;
   /** Keys that were added and not handed out since. */
   readonly #dirty = new Set<K>();
   readonly #processing = new Set<K>();
@@ -27,9 +28,11 @@ export class WorkQueue<K> {
   readonly #takers: ((key: K | undefined) => void)[] = [];
   #down = false;
 
-  constructor(clock: Clock, backoff: Partial<BackoffOptions> = {}) {
+  /** Keys of a higher urgency are handed out first; default: all are alike. */
+  constructor(clock: Clock, backoff: Partial<BackoffOptions> = {}, urgencyOf?: (key: K) => number) {
     this.#clock = clock;
     this.#backoff = { ...usualBackoff, ...backoff };
+    this.#ready = new ReadyKeys(urgencyOf);
   }
 
   /** Keys that could be handed out now. */
@@ -38,10 +41,17 @@ export class WorkQueue<K> {
   }
 
   add(key: K): void {
-    if (this.#down || this.#dirty.has(key)) return;
-    this.#dirty.add(key);
-    if (this.#processing.has(key)) return;
-    this.#ready.add(key);
+    this.addAll([key]);
+  }
+
+  /** All are there before the first is handed out. */
+  addAll(keys: Iterable<K>): void {
+    if (this.#down) return;
+    for (const key of keys) {
+      if (this.#dirty.has(key)) continue;
+      this.#dirty.add(key);
+      if (!this.#processing.has(key)) this.#ready.add(key);
+    }
     this.#handOut();
   }
 
@@ -109,10 +119,10 @@ export class WorkQueue<K> {
   }
 
   #handOut(): void {
-    for (const key of this.#ready) {
-      const take = this.#takers.shift();
-      if (!take) return;
-      this.#ready.delete(key);
+    while (this.#takers.length > 0) {
+      const key = this.#ready.take();
+      if (key === undefined) return;
+      const take = this.#takers.shift() as (key: K | undefined) => void;
       this.#dirty.delete(key);
       this.#processing.add(key);
       take(key);

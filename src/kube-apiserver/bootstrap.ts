@@ -1,7 +1,7 @@
 /**
  * Makes what every cluster has from the beginning, before anybody is served. Idempotent: what is there already stays as it
- * is until controllers/masters/system-objects.ts looks at it. The endpoints of the API's Service are the masters' own business
- * (controllers/masters/masters.ts).
+ * is until controllers/masters/system-objects.ts and fixed-objects.ts look at it. The endpoints of the API's Service are the
+ * masters' own business (controllers/masters/masters.ts).
  */
 import { namespaceResource } from '../api/core/v1/namespace.ts';
 import { serviceResource } from '../api/core/v1/service.ts';
@@ -11,6 +11,7 @@ import {
   type SystemObjects,
   type SystemPlaces,
 } from '../api/core/v1/system-objects.ts';
+import { fixedObjects } from '../api/fixed-objects.ts';
 import type { Draft, KubeObject } from '../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceRef } from '../apimachinery/resource-definition.ts';
 import { StatusError } from '../apimachinery/status-error.ts';
@@ -47,6 +48,7 @@ export async function bootstrapObjects(
   for (const namespace of namespaces) await ensure(handle, namespaceResource, '', namespace);
   await ensure(handle, serviceResource, apiService.namespace, api);
   await ensure(handle, serviceResource, dnsService.namespace, dns);
+  await Promise.all(fixedObjects.map(({ ref, draft }) => ensure(handle, ref, '', draft)));
 }
 
 async function ensure<T extends KubeObject>(

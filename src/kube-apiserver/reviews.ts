@@ -2,7 +2,6 @@
 import { selfSubjectReviewResource } from '../api/authentication/v1/self-subject-review.ts';
 import { tokenReviewResource } from '../api/authentication/v1/token-review.ts';
 import type { UserInfo as ApiUser, TokenReview } from '../api/authentication/v1/types.gen.ts';
-import type { ResourceAttributes } from '../api/authorization/v1/access-review.ts';
 import { selfSubjectAccessReviewResource } from '../api/authorization/v1/self-subject-access-review.ts';
 import { selfSubjectRulesReviewResource } from '../api/authorization/v1/self-subject-rules-review.ts';
 import {
@@ -14,7 +13,6 @@ import type {
   SubjectAccessReviewSpec,
 } from '../api/authorization/v1/types.gen.ts';
 import { invalidCause } from '../apimachinery/field-error.ts';
-import { type FieldSelector, parseFieldSelector } from '../apimachinery/field-selector.ts';
 import type { KubeObject, ObjectMeta } from '../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import { newBadRequest, newInvalid, type StatusCause } from '../apimachinery/status-error.ts';
@@ -24,6 +22,7 @@ import type { UserInfo } from '../apiserver/user.ts';
 import { rfc3339 } from '../base/clock.ts';
 import { rulesOf } from './authorization/rules.ts';
 import type { KubeContext } from './context.ts';
+import { selectorsOf } from './review-selectors.ts';
 
 /** The fields of the answer beside its kind; metadata that is not among them is empty. */
 type Answer<T extends KubeObject> = (
@@ -145,33 +144,26 @@ async function tokenStatus(
 }
 
 async function accessStatus(server: KubeContext, user: UserInfo, spec: SelfSubjectAccessReviewSpec) {
-  return { allowed: await server.authorize(accessOf(user, spec)) };
+  const { access, problem } = accessOf(user, spec);
+  const allowed = await server.authorize(access);
+  return { allowed, ...(problem !== undefined && { evaluationError: problem }) };
 }
 
-function accessOf(user: UserInfo, spec: SelfSubjectAccessReviewSpec): AccessRequest {
+/** No rule of this server asks for the version of a resource, as none of upstream's own does. */
+function accessOf(
+  user: UserInfo,
+  spec: SelfSubjectAccessReviewSpec,
+): { access: AccessRequest; problem?: string | undefined } {
   const { resourceAttributes: asked, nonResourceAttributes } = spec;
   if (asked === undefined) {
     const { path = '', verb = '' } = nonResourceAttributes ?? {};
-    return { type: 'path', user, verb, path };
+    return { access: { type: 'path', user, verb, path } };
   }
   const { verb = '', group = '', namespace = '', name = '', resource: plural = '', subresource } = asked;
   const resource = subresource ? `${plural}/${subresource}` : plural;
-  const fieldSelector = selectorOf(asked);
-  return { type: 'resource', user, verb, group, resource, namespace, name, fieldSelector };
-}
-
-/** A selector that cannot be read is ignored: the answer is then for a request without it. */
-function selectorOf({ fieldSelector }: ResourceAttributes): FieldSelector {
-  if (fieldSelector?.rawSelector) {
-    try {
-      return parseFieldSelector(fieldSelector.rawSelector);
-    } catch {
-      return [];
-    }
-  }
-  return (fieldSelector?.requirements ?? []).flatMap(({ key: field, operator, values = [] }) => {
-    const [value, ...more] = values;
-    const narrows = operator === 'In' && field !== undefined && value !== undefined && more.length === 0;
-    return narrows ? [{ field, operator: '=', value } as const] : [];
-  });
+  const { fieldSelector, problem } = selectorsOf(asked);
+  return {
+    access: { type: 'resource', user, verb, group, resource, namespace, name, fieldSelector },
+    problem,
+  };
 }

@@ -15,6 +15,7 @@ import { containerUser, nonRootProblem, securityOf } from './plan/security.ts';
 import { specHash } from './plan/spec-hash.ts';
 import type { PodFiles } from './pod-files.ts';
 import type { ContainerConfig, ContainerRuntime, RuntimeImage, SandboxState } from './runtime/runtime.ts';
+import { runtimeHandler } from './runtime-handler.ts';
 
 export type StartAction = Extract<PodAction, { type: 'startContainer' }>;
 
@@ -181,6 +182,7 @@ async function containerConfig(
     pod: { uid, name, namespace },
     name: wanted.name,
     sandboxId: sandbox.id,
+    runtime: await configured(() => runtimeHandler(context.client, pod)),
     image: wanted.image,
     imageId: image.id,
     specHash: specHash(wanted),

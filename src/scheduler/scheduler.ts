@@ -1,12 +1,14 @@
 /**
  * Binds pending pods to nodes. Invariants: decisions are made one after another on a snapshot that counts every
  * pod bound or about to be, so no node is overcommitted; bindings are sent in parallel. A pod that fits nowhere
- * waits until a node changes or room comes free: nothing is tried again by the clock.
+ * waits until a node changes or room comes free: nothing is tried again by the clock. Of the pods that wait, those of
+ * the highest priority are decided first; none takes the place of another yet.
  */
 
 import { type Node, nodeResource } from '../api/core/v1/node.ts';
 import { type Pod, podResource } from '../api/core/v1/pod.ts';
 import { isPodTerminal } from '../api/core/v1/pod-conditions.ts';
+import { priorityOf } from '../api/core/v1/priority.ts';
 import { deepCopy } from '../apimachinery/equality.ts';
 import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import { isNotFound } from '../apimachinery/status-error.ts';
@@ -170,6 +172,10 @@ function schedulerController(
     name: 'scheduler',
     // Decisions never overlap, for nothing is awaited between reading the snapshot and assuming; bindings do.
     workers: 32,
+    urgencyOf(key) {
+      const pod = pods.get(key);
+      return pod ? priorityOf(pod) : 0;
+    },
     watches: [watched(podResource, podKeys), watched(nodeResource, nodeKeys)],
     reconcile,
   };

@@ -49,11 +49,18 @@ export function markDeleted(
   const before = deepCopy(object);
   applyPropagation(object, options.propagationPolicy ?? defaultPropagation(definition, object));
   const { deletionTimestamp } = object.metadata;
+  if (!deletionTimestamp && waitsForNothing(definition, object)) return { type: 'remove' };
   if (deletionTimestamp) shortenGrace(object, deletionTimestamp, options.gracePeriodSeconds, now);
   else startDeletion(definition, object, options.gracePeriodSeconds, now);
   if (isFullyFinalized(definition, object)) return { type: 'remove' };
   return deepEqual(object, before) ? { type: 'keep' } : { type: 'mark' };
 }
+
+/** It goes as it is, without a mark that nobody would see. */
+const waitsForNothing = (definition: ResourceDefinition, object: KubeObject) =>
+  !definition.strategy.gracePeriodSeconds &&
+  !definition.strategy.beginDeletion &&
+  pendingFinalizers(definition, object).length === 0;
 
 /** What an earlier delete has decided stays. */
 function defaultPropagation({ strategy }: ResourceDefinition, { metadata }: KubeObject) {

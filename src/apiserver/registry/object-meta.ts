@@ -1,7 +1,7 @@
 /** Rules for metadata that hold for every kind (k8s.io/apiserver registry/rest create.go, update.go). */
 import { type KubeObject, keepMeta, type ObjectMeta } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
-import { newBadRequest, newConflict, type StatusCause } from '../../apimachinery/status-error.ts';
+import { newBadRequest, newConflict, newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
 
 export interface Target {
   readonly namespace: string;
@@ -83,6 +83,25 @@ export function checkPreconditions(
   if (resourceVersion && resourceVersion !== '0' && resourceVersion !== metadata.resourceVersion) {
     throw newConflict(definition, metadata.name, versionMismatch);
   }
+}
+
+/** Before an update makes an object. Throws 409 for one that was another; the version that it had then does not matter. */
+export function checkAbsent({ group, plural }: ResourceDefinition, { metadata }: KubeObject): void {
+  if (metadata.uid) {
+    const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: `;
+    throw newConflict({ group, plural }, metadata.name, why);
+  }
+  metadata.resourceVersion = '';
+}
+
+/** Throws 422 for an update that does not say which version it was made from, of a kind that asks for it. */
+export function requireVersion(definition: ResourceDefinition, { metadata }: KubeObject): void {
+  const { resourceVersion } = metadata;
+  if (!definition.strategy.updatesNameVersion || (resourceVersion && resourceVersion !== '0')) return;
+  const message = 'Invalid value: 0x0: must be specified for an update';
+  const cause = { reason: 'FieldValueInvalid', field: 'metadata.resourceVersion', message } as const;
+  // The plural stands in the place of the kind, as upstream has it.
+  throw newInvalid({ group: definition.group, kind: definition.plural }, metadata.name, [cause]);
 }
 
 /** While an object goes away its finalizers may only be removed. */

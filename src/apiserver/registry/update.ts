@@ -10,7 +10,7 @@ import type { WriteOptions } from '../write-options.ts';
 import { planClaims, releaseClaims } from './claims.ts';
 import { isFullyFinalized } from './deletion.ts';
 import { type Attempt, type Decision, guaranteedUpdate } from './guaranteed-update.ts';
-import { checkPreconditions, matchTarget } from './object-meta.ts';
+import { checkPreconditions, matchTarget, requireVersion } from './object-meta.ts';
 import { countGeneration, type Part, prepareForUpdate, validateForUpdate } from './preparation.ts';
 
 export interface UpdateRequest {
@@ -50,6 +50,7 @@ async function decide(
   await work.pause();
   const object = await request.change(current);
   matchTarget(object, definition, request);
+  requireVersion(definition, object);
   checkPreconditions(definition, old, object.metadata);
   const admission: Admission = {
     operation: 'update',

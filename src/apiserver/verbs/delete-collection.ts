@@ -19,12 +19,11 @@ export async function removeCollection(scope: RequestScope): Promise<Response> {
   const query = { ...parseListQuery(scope.query), watch: false, limit: 0, continue: '' };
   const selection = selectionOf(served, info.namespace, query);
   const page = await readPage(server, selection, { ...query, resourceVersion: undefined }, scope.signal);
-  const items: KubeObject[] = [];
   for (const { object } of page.items) {
     const { name, namespace = '' } = object.metadata;
     const request = { definition, namespace, name, user, dryRun, options, preconditions };
     try {
-      items.push((await deleteObject(server, request)).object);
+      await deleteObject(server, request);
     } catch (error) {
       // Deleted meanwhile, or replaced by another object of that name.
       if (!isNotFound(error) && !(isConflict(error) && preconditions.uid)) throw error;
@@ -32,6 +31,8 @@ export async function removeCollection(scope: RequestScope): Promise<Response> {
   }
   const metadata = { resourceVersion: String(page.revision) };
   const head = { kind: `${served.kind}List`, apiVersion: apiVersionOf(served), metadata };
+  // As they were found, as upstream: who wants to know what became of them looks again.
+  const items = page.items.map(({ object }) => object);
   const render = (object: KubeObject) => JSON.stringify(asServed(served, object));
   return respondCollection(scope, { head, field: 'items', items, render, weigh: () => 0 });
 }

@@ -10,6 +10,8 @@ import { readKind } from './read-object.ts';
 export interface DeleteBody extends DeletionOptions {
   readonly preconditions: Preconditions;
   readonly dryRun: boolean;
+  /** The client said, in the older way, that what it owns shall go too. */
+  readonly withDependents: boolean;
 }
 
 const kind = { group: 'meta.k8s.io', kind: 'DeleteOptions' };
@@ -26,6 +28,7 @@ export function parseDeleteFields(fields: Fields, dryRun: readonly string[]): De
   return {
     gracePeriodSeconds: asSeconds(fields.gracePeriodSeconds),
     propagationPolicy: asPolicy(fields),
+    withDependents: fields.orphanDependents === false,
     preconditions: asPreconditions(fields.preconditions),
     dryRun: parseDryRun([...asStrings(fields.dryRun, 'dryRun'), ...dryRun], kind),
   };

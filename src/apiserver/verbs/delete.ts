@@ -3,7 +3,7 @@ import type { Status } from '../../apimachinery/status-error.ts';
 import { type Deleted, deleteObject } from '../registry/delete.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { respondJson } from '../respond.ts';
-import { readDeleteOptions } from './delete-options.ts';
+import { type DeleteBody, readDeleteOptions } from './delete-options.ts';
 import { respondObject } from './get.ts';
 
 export async function remove(scope: RequestScope): Promise<Response> {
@@ -12,13 +12,21 @@ export async function remove(scope: RequestScope): Promise<Response> {
   const { preconditions, dryRun } = options;
   const { namespace, name } = info;
   const request = { definition, namespace, name, user, dryRun, options, preconditions };
-  return respondDeleted(scope, await deleteObject(server, request));
+  return respondDeleted(scope, await deleteObject(server, request), options);
 }
 
-/** The object while it still exists, and for some kinds always; else a Status whose uid kubectl compares. */
-function respondDeleted(scope: RequestScope, { gone, object }: Deleted): Response {
+/**
+ * The object while it still exists, and for some kinds always; else a Status whose uid kubectl compares. What is not done yet
+ * is 202 only for who asked in the older way, as upstream.
+ */
+function respondDeleted(
+  scope: RequestScope,
+  { gone, object }: Deleted,
+  { withDependents }: Pick<DeleteBody, 'withDependents'>,
+): Response {
   const { definition, served } = scope;
-  if (!gone || definition.deleteAnswers === 'object') return respondObject(scope, 200, { object });
+  if (!gone) return respondObject(scope, withDependents ? 202 : 200, { object });
+  if (definition.deleteAnswers === 'object') return respondObject(scope, 200, { object });
   const status: Omit<Status, 'code'> = {
     kind: 'Status',
     apiVersion: 'v1',

@@ -7,15 +7,19 @@ import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction.ts';
-import { podReferences } from './pod-references.ts';
+import { priority } from './priority.ts';
+import { runtimeClasses } from './runtime-class.ts';
 import { serviceAccounts } from './service-account.ts';
+import { storageClasses } from './storage-class.ts';
 
 export const admissionPlugins = (server: KubeContext): readonly AdmissionPlugin[] => [
   namespaceLifecycle(server),
   limitRanger(server),
   nodeRestriction(server),
+  priority(server),
   defaultTolerationSeconds(server.defaultTolerations),
   serviceAccounts(server),
-  podReferences,
+  runtimeClasses(server),
+  storageClasses(server),
   certificateSigningRequests(server),
 ];

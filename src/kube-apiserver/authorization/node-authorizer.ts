@@ -57,6 +57,7 @@ const memberRules: readonly NodeRule[] = [
   { group: '', resources: ['services', 'nodes', 'namespaces'], verbs: read, when: 'always' },
   { group: 'discovery.k8s.io', resources: ['endpointslices'], verbs: read, when: 'always' },
   { group: 'minik8s.io', resources: ['dnses'], verbs: read, when: 'always' },
+  { group: 'node.k8s.io', resources: ['runtimeclasses'], verbs: read, when: 'always' },
   { group: '', resources: ['secrets', 'configmaps'], verbs: ['get'], when: 'needed here' },
   {
     group: 'coordination.k8s.io',

@@ -127,6 +127,7 @@ export function containerOptions(
       ...(waits && { [labels.hostname]: config.hostname }),
     },
     HostConfig: {
+      ...(config.runtime === undefined ? {} : { Runtime: config.runtime }),
       ...inShimOf(config.sandboxId),
       NetworkMode: `container:${config.sandboxId}`,
       IpcMode: config.hostIPC ? 'host' : `container:${config.sandboxId}`,

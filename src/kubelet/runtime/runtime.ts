@@ -98,6 +98,8 @@ export interface ContainerConfig {
   readonly pod: PodReference;
   readonly name: string;
   readonly sandboxId: string;
+  /** The engine's name of what runs it; undefined: the engine's default. One that it does not have: not created. */
+  readonly runtime: string | undefined;
   /** As the pod names it. */
   readonly image: string;
   readonly imageId: string;

@@ -37,6 +37,9 @@ export interface SimulatedOptions {
   readonly onConnect?: (port: number) => ((connection: Duplex) => Promise<void>) | undefined;
 }
 
+/** The one runtime it has, under the name that Docker's has. */
+const simulatedHandler = 'runc';
+
 interface LogLine {
   readonly at: number;
   readonly text: string;
@@ -98,6 +101,8 @@ export class SimulatedRuntime implements ContainerRuntime {
   async createContainer(config: ContainerConfig): Promise<string> {
     const sandbox = this.#objects.get(config.sandboxId);
     if (sandbox?.kind !== 'sandbox') throw new RuntimeError('NotFound', `no sandbox ${config.sandboxId}`);
+    if (config.runtime !== undefined && config.runtime !== simulatedHandler)
+      throw new RuntimeError('Failed', `unknown runtime ${config.runtime}`);
     for (const object of this.#objects.values()) {
       const same = object.kind === 'container' && object.pod.uid === config.pod.uid;
       if (same && object.name === config.name && object.attempt === config.attempt) {

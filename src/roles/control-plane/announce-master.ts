@@ -12,6 +12,7 @@ import { errorMessage } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import { createInformerFactory } from '../../client/shared-informer.ts';
 import { createManager } from '../../controller-runtime/manager.ts';
+import { fixedObjectsController } from '../../controllers/masters/fixed-objects.ts';
 import { mastersController } from '../../controllers/masters/masters.ts';
 import { leaseNameOf, type MasterAddress } from '../../controllers/masters/masters-plan.ts';
 import { systemObjectsController } from '../../controllers/masters/system-objects.ts';
@@ -39,6 +40,7 @@ export async function announceMaster(options: AnnounceMasterOptions, signal: Abo
   const manager = createManager({ client, informers, kinds, events, clock, random, log, controller });
   manager.add(mastersController({ ...master, hostname: hostname(), onPublished }));
   manager.add(systemObjectsController(objects));
+  manager.add(fixedObjectsController);
   await manager.run(signal);
   await aborted(signal);
   try {

@@ -51,6 +51,7 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
       const made = await runtime.createContainer({
         pod,
         sandboxId: sandbox.id,
+        runtime: undefined,
         image: fixture.image,
         imageId: image.id,
         specHash: '',

@@ -53,6 +53,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         pod,
         name: 'main',
         sandboxId: sandbox.id,
+        runtime: undefined,
         image: fixture.image,
         imageId: image.id,
         specHash: 'abc',
@@ -270,6 +271,16 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         const id = await runtime.createContainer(await config(sandbox));
         await runtime.kill(sandbox.id);
         await assert.rejects(runtime.startContainer(id), { name: 'RuntimeError', reason: 'SandboxEnded' });
+      }));
+
+    it('makes a container with the runtime that is asked for, or none', () =>
+      withSandbox(async (sandbox) => {
+        const id = await runtime.createContainer(await config(sandbox, { runtime: 'runc' }));
+        await runtime.startContainer(id);
+        await until(id, 'running');
+        const other = await config(sandbox, { runtime: 'not-there', attempt: 1 });
+        await assert.rejects(runtime.createContainer(other), /unknown.* runtime|runtime.* not-there/i);
+        assert.equal((await runtime.list()).length, 2);
       }));
 
     it('cannot run what is not there', () =>

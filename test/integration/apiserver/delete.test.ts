@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import { registry } from '../../../src/api/registry.ts';
 import type { KubeList, KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
 import { startTestServer, storedObject, type TestServer } from '../../fixtures/api-server.ts';
@@ -98,6 +99,53 @@ describe('delete', () => {
       200,
     );
     assert.equal(await stored('orphans'), undefined);
+  });
+
+  it('answers with the object as it was, or with a Status, as upstream has it for each kind', async () => {
+    const objects = registry
+      .filter(({ deleteAnswers }) => deleteAnswers === 'object')
+      .map(({ plural }) => plural);
+    assert.deepEqual(objects.sort(), [
+      'csidrivers',
+      'csinodes',
+      'namespaces',
+      'persistentvolumeclaims',
+      'persistentvolumes',
+      'pods',
+      'podtemplates',
+      'resourcequotas',
+      'serviceaccounts',
+      'services',
+      'storageclasses',
+      'volumeattachments',
+    ]);
+    const path = '/api/v1/namespaces/default/serviceaccounts';
+    const made = (await server.call('POST', path, { metadata: { name: 'robot' } })).json();
+    const { resourceVersion: _, ...metadata } = made.metadata;
+    const answer = (await server.call('DELETE', `${path}/robot`)).json();
+    const { resourceVersion: __, ...last } = answer.metadata;
+    assert.deepEqual(last, metadata, 'without a mark that nobody could see');
+  });
+
+  it('says that it goes on, to who asked in the older way', async () => {
+    await createMap('waiting', { finalizers: ['example.com/a'] });
+    const path = `${configMaps}/waiting`;
+    assert.equal((await server.call('DELETE', path, { orphanDependents: false })).status, 202);
+    assert.equal((await server.call('DELETE', path)).status, 200);
+  });
+
+  it('answers for a collection what was found', async () => {
+    const labels = { set: 'all' };
+    await createMap('one', { labels });
+    await createMap('two', { labels, finalizers: ['example.com/a'] });
+    const answer = await server.call('DELETE', `${configMaps}?labelSelector=set%3Dall`);
+    const { items } = answer.json<{ items: { metadata: object }[] }>();
+    assert.deepEqual(
+      items.map(({ metadata }) => 'deletionTimestamp' in metadata),
+      [false, false],
+    );
+    assert.equal(await stored('one'), undefined);
+    assert.ok((await stored('two'))?.metadata.deletionTimestamp);
   });
 
   it('gives a running pod its grace period, shortens it and never lengthens it', async () => {

@@ -83,6 +83,7 @@ describe('a limit range', () => {
     const larger = { spec: { resources: { requests: { storage: '2Gi' } } } };
     const grown = await server.call('PATCH', path, larger, merge);
     assert.equal(grown.status, 403, grown.text);
+    assert.ok(grown.json<Status>().message?.includes(why), grown.text);
   });
 
   it('holds no longer when it is gone', async () => {

@@ -116,6 +116,7 @@ const allowed: Passed = {
   namespaces: readAll,
   endpointslices: readAll,
   dnses: readAll,
+  runtimeclasses: readAll,
   nodes: [...readAll, 'create own', 'update own', 'patch own', 'PUT status of own', 'PATCH status of own'],
   pods: ['get own', 'delete own', 'PUT status of own', 'PATCH status of own', 'POST eviction of own'],
   secrets: ['get own'],

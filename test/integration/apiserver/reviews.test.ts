@@ -20,7 +20,7 @@ describe('a SelfSubjectAccessReview', () => {
 
   const ownPods = { key: 'spec.nodeName', operator: 'In', values: ['n1'] };
   const listPods = { verb: 'list', resource: 'pods' };
-  const rows: readonly [string, UserInfo, object, boolean][] = [
+  const rows: readonly [string, UserInfo, object, boolean, string?][] = [
     [
       'an administrator, anything',
       root,
@@ -92,22 +92,64 @@ describe('a SelfSubjectAccessReview', () => {
         },
       },
       false,
+      'spec.resourceAttributes.fieldSelector ignored due to parse error',
     ],
     [
       'a node, a selector that cannot be read',
       node,
       { resourceAttributes: { ...listPods, fieldSelector: { rawSelector: 'spec.nodeName~n1' } } },
       false,
+      'spec.resourceAttributes.fieldSelector ignored due to parse error',
+    ],
+    [
+      'a node, its own pods, of a version and with a label',
+      node,
+      {
+        resourceAttributes: {
+          ...listPods,
+          version: 'v1',
+          fieldSelector: { requirements: [ownPods] },
+          labelSelector: { requirements: [{ key: 'app', operator: 'In', values: ['web'] }] },
+        },
+      },
+      true,
+    ],
+    [
+      'a node, all pods but those of one node',
+      node,
+      {
+        resourceAttributes: {
+          ...listPods,
+          fieldSelector: { requirements: [{ ...ownPods, operator: 'NotIn' }] },
+          labelSelector: { rawSelector: 'app in (web),!canary' },
+        },
+      },
+      false,
+    ],
+    [
+      'a node, selectors that can be read in part, or not at all',
+      node,
+      {
+        resourceAttributes: {
+          ...listPods,
+          fieldSelector: { requirements: [ownPods, { key: 'a', operator: 'Exists' }] },
+          labelSelector: { rawSelector: 'a in b' },
+        },
+      },
+      true,
+      'spec.resourceAttributes.fieldSelector partially ignored due to parse error; spec.resourceAttributes.labelSelector ignored due to parse error',
     ],
   ];
-  for (const [what, user, spec, allowed] of rows) {
+  for (const [what, user, spec, allowed, evaluationError] of rows) {
     it(`${what}: ${allowed}`, async () => {
       const answer = await server.call('POST', reviews, { spec }, { user });
       assert.equal(answer.status, 201, answer.text);
       const review = answer.json<SelfSubjectAccessReview>();
       const head = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };
       const metadata = { creationTimestamp: null };
-      assert.deepEqual(review, { ...head, metadata, spec, status: { allowed } } as unknown);
+      const status = { allowed, ...(evaluationError && { evaluationError }) };
+      assert.deepEqual(review, { ...head, metadata, spec, status } as unknown);
+      assert.equal(answer.headers.get('warning'), null);
     });
   }
 
@@ -165,6 +207,36 @@ describe('a SelfSubjectAccessReview', () => {
   ] as const) {
     it(`takes no field selector ${what}`, async () => {
       const spec = { resourceAttributes: { ...listPods, fieldSelector } };
+      const answer = await server.call('POST', reviews, { spec }, { user: node });
+      assert.equal(answer.status, 422, answer.text);
+      assert.ok(answer.json<Status>().message?.includes(`spec.resourceAttributes.${message}`), answer.text);
+    });
+  }
+
+  for (const [what, labelSelector, message] of [
+    [
+      'in both forms',
+      { rawSelector: 'a=b', requirements: [{ key: 'a', operator: 'Exists' }] },
+      'labelSelector.rawSelector: Invalid value: "a=b": may not specified at the same time as requirements',
+    ],
+    [
+      'in no form',
+      {},
+      'labelSelector.requirements: Required value: when spec.resourceAttributes.labelSelector is specified, requirements or rawSelector is required',
+    ],
+    [
+      'with a label that is none',
+      { requirements: [{ key: 'a b', operator: 'Exists' }] },
+      'labelSelector.requirements[0].key: Invalid value: "a b"',
+    ],
+    [
+      'In without values',
+      { requirements: [{ key: 'a', operator: 'In' }] },
+      "labelSelector.requirements[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
+    ],
+  ] as const) {
+    it(`takes no label selector ${what}`, async () => {
+      const spec = { resourceAttributes: { ...listPods, labelSelector } };
       const answer = await server.call('POST', reviews, { spec }, { user: node });
       assert.equal(answer.status, 422, answer.text);
       assert.ok(answer.json<Status>().message?.includes(`spec.resourceAttributes.${message}`), answer.text);

@@ -196,10 +196,16 @@ describe('bootstrap', () => {
     assert.deepEqual(
       before.items.map(({ key }) => key),
       [
+        '/registry/flowschemas.flowcontrol.apiserver.k8s.io/catch-all',
+        '/registry/flowschemas.flowcontrol.apiserver.k8s.io/exempt',
         '/registry/namespaces/default',
         '/registry/namespaces/kube-node-lease',
         '/registry/namespaces/kube-public',
         '/registry/namespaces/kube-system',
+        '/registry/priorityclasses.scheduling.k8s.io/system-cluster-critical',
+        '/registry/priorityclasses.scheduling.k8s.io/system-node-critical',
+        '/registry/prioritylevelconfigurations.flowcontrol.apiserver.k8s.io/catch-all',
+        '/registry/prioritylevelconfigurations.flowcontrol.apiserver.k8s.io/exempt',
         '/registry/services/default/kubernetes',
         '/registry/services/kube-system/kube-dns',
       ],

@@ -11,6 +11,23 @@ test('a key waits once however often it is added, and keys come in the order the
   assert.deepEqual([await queue.get(), await queue.get(), await queue.get()], ['a', 'b', 'c']);
 });
 
+test('the most urgent keys come first, and equals in the order they were added', async () => {
+  const urgency: Readonly<Record<string, number>> = { a: 1, b: 5, c: 1, d: -3, e: 5, f: 2 };
+  const queue = new WorkQueue<string>(new FakeClock(), {}, (key) => urgency[key] ?? 0);
+  const taken: (string | undefined)[] = [];
+  const waits = queue.get();
+  queue.addAll(['a', 'b', 'c', 'd', 'e', 'f', 'b']);
+  assert.equal(queue.length, 5);
+  taken.push(await waits);
+  while (queue.length > 0) taken.push(await queue.get());
+  assert.deepEqual(taken, ['b', 'e', 'f', 'a', 'c', 'd']);
+  queue.add('d');
+  queue.done('d');
+  queue.add('a');
+  queue.done('a');
+  assert.deepEqual([await queue.get(), await queue.get()], ['a', 'd']);
+});
+
 test('a key added while it is worked on is handed out again only when it is done', async () => {
   const queue = new WorkQueue<string>(new FakeClock());
   queue.add('a');

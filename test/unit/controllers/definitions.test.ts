@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemObjects } from '../../../src/api/core/v1/system-objects.ts';
 import type { ControllerFactory } from '../../../src/controller-runtime/definition.ts';
+import { fixedObjectsController } from '../../../src/controllers/masters/fixed-objects.ts';
 import { controllers } from '../../../src/controllers/index.ts';
 import { mastersController } from '../../../src/controllers/masters/masters.ts';
 import { systemObjectsController } from '../../../src/controllers/masters/system-objects.ts';
@@ -26,6 +27,7 @@ const ofMaster: readonly ControllerFactory[] = [
       dnsDomain: 'cluster.local',
     }),
   ),
+  fixedObjectsController,
 ];
 const define = (factory: ControllerFactory) => new ScriptedWorld(factory).controller;
 
@@ -40,6 +42,7 @@ test('those that must not do two things at once do one', () => {
   assert.deepEqual(alone.map(({ name }) => name).sort(), [
     'csr-approving',
     'csr-cleaner',
+    'fixed-objects',
     'masters',
     'node-ipam',
     'pod-gc',
@@ -49,7 +52,7 @@ test('those that must not do two things at once do one', () => {
 });
 
 test('those of every master watch only what is theirs', () => {
-  const [masters, objects] = ofMaster.map((factory) =>
+  const [masters, objects, fixed] = ofMaster.map((factory) =>
     define(factory).watches.map(({ resource, scope }) => [resource.kind, scope]),
   );
   const named = (name: string, namespace = 'default') => ({
@@ -66,5 +69,10 @@ test('those of every master watch only what is theirs', () => {
     ['Namespace', undefined],
     ['Service', named('kubernetes')],
     ['Service', named('kube-dns', 'kube-system')],
+  ]);
+  assert.deepEqual(fixed, [
+    ['PriorityClass', undefined],
+    ['PriorityLevelConfiguration', undefined],
+    ['FlowSchema', undefined],
   ]);
 });

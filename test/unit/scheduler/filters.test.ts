@@ -208,6 +208,16 @@ describe('filters', () => {
       ['Insufficient cpu'],
     ],
     [
+      'what the runtime needs counts too',
+      plain({
+        containers: [container({ resources: { requests: { cpu: '1' } } })],
+        overhead: { cpu: '1100m' },
+      }),
+      {},
+      [],
+      ['Insufficient cpu'],
+    ],
+    [
       'no more pods',
       plain(),
       { allocatable: { pods: '1' } },

@@ -20,6 +20,22 @@ const room = (cpu: string, more: NodeOptions = {}): NodeOptions => ({
 });
 const noNodes = 'no nodes available to schedule pods';
 
+describe('pods that fit nowhere', () => {
+  it('get the room that there is by their priority, those that waited longer first', async () => {
+    await world.addNode(node('n', room('0')));
+    const priorities = { a: 1, b: 1000, c: 1, d: 50 };
+    for (const [name, priority] of Object.entries(priorities))
+      await world.put(wanting(name, { cpu: '1' }, { priority }));
+    const placed: string[] = [];
+    world.before = (request, name) => {
+      if (request === 'binding') placed.push(name);
+    };
+    await world.addNode(node('n', room('3')));
+    assert.deepEqual(placed, ['b', 'd', 'a']);
+    assert.equal(world.nodeOf('c'), undefined);
+  });
+});
+
 describe('a pod that fits nowhere', () => {
   it('says why in its condition, an event and a report', async () => {
     await world.addNode(node('n', room('500m')));

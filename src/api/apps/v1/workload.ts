@@ -1,15 +1,14 @@
 /** What the kinds that keep pods running share: a selector, a template of pods and mostly a wanted number of them. */
 import { deepEqual } from '../../../apimachinery/equality.ts';
-import { forbiddenCause, invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
+import { forbiddenCause, invalidCause } from '../../../apimachinery/field-error.ts';
 import { formatSelector, matches, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
 import type { KubeObject } from '../../../apimachinery/meta.ts';
-import { checkLabelValue, checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
 import type { Column } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { validateLabels } from '../../../apimachinery/validate-meta.ts';
 import { none } from '../../columns.ts';
 import { validatePodTemplate, validateRestarts } from '../../core/v1/pod-template-validation.ts';
 import type { PodTemplateSpec } from '../../core/v1/types.gen.ts';
+import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
 import type { LabelSelector } from '../../meta/v1/types.gen.ts';
 
 export interface Workload extends KubeObject {
@@ -79,33 +78,6 @@ function noDeadline(kind: string, { spec }: PodTemplateSpec): StatusCause[] {
   if (!('activeDeadlineSeconds' in spec) || typeof spec.activeDeadlineSeconds !== 'number') return [];
   const why = `activeDeadlineSeconds in ${kind} is not Supported`;
   return [forbiddenCause('spec.template.spec.activeDeadlineSeconds', why)];
-}
-
-export function validateLabelSelector(selector: LabelSelector, path: string): StatusCause[] {
-  return [
-    ...validateLabels(selector.matchLabels ?? {}, `${path}.matchLabels`),
-    ...(selector.matchExpressions ?? []).flatMap((expression, index) =>
-      validateExpression(expression, `${path}.matchExpressions[${index}]`),
-    ),
-  ];
-}
-
-function validateExpression(
-  { key, operator, values = [] }: NonNullable<LabelSelector['matchExpressions']>[number],
-  path: string,
-): StatusCause[] {
-  const causes = nameCauses(`${path}.key`, key, checkQualifiedName);
-  const wantsValues = operator === 'In' || operator === 'NotIn';
-  if (wantsValues && values.length === 0)
-    causes.push(requiredCause(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
-  if (!wantsValues && values.length > 0)
-    causes.push(
-      forbiddenCause(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
-    );
-  const each = values.flatMap((value, index) =>
-    nameCauses(`${path}.values[${index}]`, value, checkLabelValue),
-  );
-  return [...causes, ...each];
 }
 
 interface WithTemplate extends KubeObject {

@@ -1,13 +1,10 @@
 /** What the reviews share that ask whether somebody may do something (upstream: apis/authorization/validation). */
-import { forbiddenCause, invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
+import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import type { FieldSelectorRequirement as Requirement } from '../../meta/v1/types.gen.ts';
-import type {
-  FieldSelectorAttributes,
-  SelfSubjectAccessReviewSpec,
-  SubjectAccessReviewSpec,
-} from './types.gen.ts';
+import { validateLabelRequirement, valueCountCauses } from '../../meta/v1/label-selector.ts';
+import type { FieldSelectorRequirement } from '../../meta/v1/types.gen.ts';
+import type { SelfSubjectAccessReviewSpec, SubjectAccessReviewSpec } from './types.gen.ts';
 
 export type { ResourceAttributes } from './types.gen.ts';
 
@@ -28,7 +25,11 @@ export const reviewTraits = {
 /** It asks about a resource or about a path. */
 export function validateQuestion(spec: SelfSubjectAccessReviewSpec): StatusCause[] {
   const { resourceAttributes: resource, nonResourceAttributes: path } = spec;
-  const causes = selectorCauses(resource?.fieldSelector);
+  const at = 'spec.resourceAttributes';
+  const causes = [
+    ...selectorCauses(resource?.fieldSelector, `${at}.fieldSelector`, fieldCauses),
+    ...selectorCauses(resource?.labelSelector, `${at}.labelSelector`, validateLabelRequirement),
+  ];
   if (resource && path) {
     const why = 'cannot be specified in combination with resourceAttributes';
     return [invalidCause('spec.nonResourceAttributes', path, why), ...causes];
@@ -44,13 +45,16 @@ export function validateSubject({ user = '', groups = [] }: SubjectAccessReviewS
 }
 
 /** Of a selector in both forms it would not be certain which one was asked about. */
-function selectorCauses(selector: FieldSelectorAttributes | undefined): StatusCause[] {
+function selectorCauses<T>(
+  selector:
+    | { readonly rawSelector?: string | undefined; readonly requirements?: readonly T[] | undefined }
+    | undefined,
+  path: string,
+  causesOf: (requirement: T, path: string) => StatusCause[],
+): StatusCause[] {
   if (selector === undefined) return [];
-  const path = 'spec.resourceAttributes.fieldSelector';
   const { rawSelector = '', requirements = [] } = selector;
-  const causes = requirements.flatMap((one, index) =>
-    requirementCauses(`${path}.requirements[${index}]`, one),
-  );
+  const causes = requirements.flatMap((one, index) => causesOf(one, `${path}.requirements[${index}]`));
   if (rawSelector === '' && requirements.length === 0) {
     const why = `when ${path} is specified, requirements or rawSelector is required`;
     return [requiredCause(`${path}.requirements`, why)];
@@ -61,19 +65,10 @@ function selectorCauses(selector: FieldSelectorAttributes | undefined): StatusCa
 }
 
 /** An operator that is not known is no error: newer clients may ask with it. */
-function requirementCauses(path: string, { key, operator, values = [] }: Requirement): StatusCause[] {
-  const causes = key ? [] : [requiredCause(`${path}.key`, 'must be specified')];
-  const listed = operator === 'In' || operator === 'NotIn';
-  if (listed && values.length === 0)
-    return [
-      ...causes,
-      requiredCause(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"),
-    ];
-  const bare = operator === 'Exists' || operator === 'DoesNotExist';
-  if (bare && values.length > 0)
-    return [
-      ...causes,
-      forbiddenCause(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
-    ];
-  return causes;
-}
+const fieldCauses = (
+  { key, operator, values = [] }: FieldSelectorRequirement,
+  path: string,
+): StatusCause[] => [
+  ...(key ? [] : [requiredCause(`${path}.key`, 'must be specified')]),
+  ...valueCountCauses(operator ?? '', values, path),
+];

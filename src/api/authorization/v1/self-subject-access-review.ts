@@ -16,9 +16,8 @@ export const selfSubjectAccessReviewResource: ResourceDefinition<SelfSubjectAcce
   rules: {
     'authorization.v1.FieldSelectorAttributes': {},
     'authorization.v1.NonResourceAttributes': {},
-    'authorization.v1.ResourceAttributes': {
-      acts: 'namespace verb group resource subresource name fieldSelector',
-    },
+    'authorization.v1.LabelSelectorAttributes': {},
+    'authorization.v1.ResourceAttributes': {},
     'authorization.v1.SelfSubjectAccessReview': { defaults: { spec: {} } },
     'authorization.v1.SelfSubjectAccessReviewSpec': {},
     'authorization.v1.SubjectAccessReviewStatus': { defaults: { allowed: false } },

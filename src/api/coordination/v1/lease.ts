@@ -39,6 +39,8 @@ export const leaseResource: ResourceDefinition<Lease> = {
   strategy: {
     validate: (lease) => validateSpec(lease.spec),
     countsGenerations: false,
+    createsOnUpdate: true,
+    updatesNameVersion: true,
   },
   hasStatus: false,
   columns: [

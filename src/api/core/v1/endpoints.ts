@@ -43,7 +43,7 @@ export const endpointsResource: ResourceDefinition<Endpoints> = {
     'core.v1.EndpointAddress': {},
     'core.v1.EndpointPort': { defaults: { protocol: 'TCP' } },
   },
-  strategy: { validate: validateEndpoints, countsGenerations: false },
+  strategy: { validate: validateEndpoints, countsGenerations: false, createsOnUpdate: true },
   hasStatus: false,
   columns: [
     nameColumn,

@@ -60,6 +60,7 @@ export const eventResource: ResourceDefinition<Event> = {
   strategy: {
     validate: validateEvent,
     countsGenerations: false,
+    createsOnUpdate: true,
   },
   hasStatus: false,
   columns: eventColumns,

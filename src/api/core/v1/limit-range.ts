@@ -146,6 +146,7 @@ export const limitRangeResource: ResourceDefinition<LimitRange> = {
     setDefaults: ({ spec }) => spec.limits.forEach(setItemDefaults),
     validate: validateRange,
     countsGenerations: false,
+    createsOnUpdate: true,
   },
   hasStatus: false,
   columns: [nameColumn, createdAtColumn],

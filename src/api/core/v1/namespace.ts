@@ -75,5 +75,5 @@ export const namespaceResource: ResourceDefinition<Namespace> = {
     ageColumn,
   ],
   selectableFields: { 'status.phase': (namespace) => namespace.status?.phase ?? '' },
-  deleteAnswers: 'status',
+  deleteAnswers: 'object',
 };

@@ -14,7 +14,7 @@ import {
 } from '../../../apimachinery/names.ts';
 import { compareQuantities, tryParseQuantity, zeroQuantity } from '../../../apimachinery/quantity.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { validateLabelSelector } from '../../apps/v1/workload.ts';
+import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
 import { positiveQuantity, validateAccessModes } from './persistent-volume-validation.ts';
 import type {
   PersistentVolumeClaim,

@@ -119,7 +119,7 @@ export const persistentVolumeClaimResource: ResourceDefinition<PersistentVolumeC
       name: 'StorageClass',
       type: 'string',
       description: 'The StorageClass that is asked for.',
-      cell: ({ metadata, spec }) => className(metadata, spec),
+      cell: ({ metadata, spec }) => className({ metadata, spec }),
     },
     {
       name: 'VolumeAttributesClass',

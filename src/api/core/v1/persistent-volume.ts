@@ -137,7 +137,7 @@ export const persistentVolumeResource: ResourceDefinition<PersistentVolume> = {
       name: 'StorageClass',
       type: 'string',
       description: 'The StorageClass that the volume is of.',
-      cell: ({ metadata, spec }) => className(metadata, spec),
+      cell: ({ metadata, spec }) => className({ metadata, spec }),
     },
     {
       name: 'VolumeAttributesClass',

@@ -26,10 +26,10 @@ type Fields = { readonly [T in Treatment]?: string };
 export const podFields: Readonly<Record<string, Fields>> = {
   'core.v1.PodSpec': {
     honoured:
-      'activeDeadlineSeconds affinity containers dnsConfig dnsPolicy enableServiceLinks hostAliases hostIPC hostNetwork hostPID hostname nodeName nodeSelector os readinessGates restartPolicy schedulerName schedulingGates securityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain terminationGracePeriodSeconds tolerations topologySpreadConstraints volumes',
-    refused: 'ephemeralContainers overhead priority priorityClassName runtimeClassName',
+      'activeDeadlineSeconds affinity containers dnsConfig dnsPolicy enableServiceLinks hostAliases hostIPC hostNetwork hostPID hostname nodeName nodeSelector os overhead preemptionPolicy priority priorityClassName readinessGates restartPolicy runtimeClassName schedulerName schedulingGates securityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain terminationGracePeriodSeconds tolerations topologySpreadConstraints volumes',
+    refused: 'ephemeralContainers',
     held: 'evictionResponders hostUsers hostnameOverride initContainers resourceClaims resources schedulingGroup',
-    warned: 'automountServiceAccountToken imagePullSecrets preemptionPolicy',
+    warned: 'automountServiceAccountToken imagePullSecrets',
   },
   'core.v1.PodSecurityContext': {
     honoured:
@@ -110,7 +110,6 @@ export const podFields: Readonly<Record<string, Fields>> = {
 /** Values of a field that change nothing. */
 export const ordinaryValues: Readonly<Record<string, readonly unknown[]>> = {
   'core.v1.PodSpec.hostUsers': [true],
-  'core.v1.PodSpec.priority': [0],
   'core.v1.PodSecurityContext.supplementalGroupsPolicy': ['Merge'],
   'core.v1.SecurityContext.procMount': ['Default'],
   'core.v1.SeccompProfile.type': ['RuntimeDefault', 'Unconfined'],

@@ -14,7 +14,7 @@ export function amounts(quantities: Readonly<Record<string, string>> | undefined
   return result;
 }
 
-/** The sum of the containers' requests, or of the largest init container's where that is more. */
+/** The sum of the containers' requests, or of the largest init container's where that is more; and what the runtime needs besides. */
 export function podRequests(pod: Pod): Map<string, number> {
   const total = new Map<string, number>();
   for (const container of pod.spec.containers)
@@ -23,6 +23,7 @@ export function podRequests(pod: Pod): Map<string, number> {
   for (const container of initContainersOf(pod.spec))
     for (const [name, amount] of containerRequests(container))
       total.set(name, Math.max(total.get(name) ?? 0, amount));
+  for (const [name, amount] of amounts(pod.spec.overhead)) total.set(name, (total.get(name) ?? 0) + amount);
   return total;
 }
 

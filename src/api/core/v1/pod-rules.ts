@@ -14,7 +14,6 @@ const constants: Readonly<Record<string, TypeRules>> = {
     },
     quiet: {
       automountServiceAccountToken: 'any',
-      preemptionPolicy: ['PreemptLowerPriority'],
     },
     choices: { restartPolicy: ['Always', 'OnFailure', 'Never'] },
   },

@@ -1,10 +1,10 @@
-/** How much a pod matters beside others. No PriorityClass is served yet, so these two are all there are. */
+/** How much a pod matters beside others. */
 import type { Pod } from './pod.ts';
 
 /** From here on the system itself needs a pod. */
 export const criticalPriority = 2_000_000_000;
 
-/** The classes of every cluster, with their priorities (upstream: pkg/apis/scheduling/types.go). */
+/** The PriorityClasses of every cluster, with their values (upstream: pkg/apis/scheduling/types.go). */
 export const systemClasses: ReadonlyMap<string, number> = new Map([
   ['system-cluster-critical', criticalPriority],
   ['system-node-critical', criticalPriority + 1000],

@@ -44,6 +44,7 @@ export const serviceResource: ResourceDefinition<Service> = {
     validateStatus: validateServiceIngress,
     checkName: checkDns1035Label,
     countsGenerations: false,
+    createsOnUpdate: true,
   },
   hasStatus: true,
   columns: serviceColumns,

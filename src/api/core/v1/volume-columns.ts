@@ -20,8 +20,16 @@ export const modesText = (modes: readonly string[] | undefined) =>
     .map(([, short]) => short)
     .join(',');
 
-export const className = ({ annotations }: ObjectMeta, spec: { storageClassName?: string | undefined }) =>
-  annotations?.[classAnnotation] ?? spec.storageClassName ?? '';
+interface Classed {
+  readonly metadata: Pick<ObjectMeta, 'annotations'>;
+  readonly spec: { readonly storageClassName?: string | undefined };
+}
+
+/** Undefined where no class is named; the empty text asks for none. */
+export const classNameOf = ({ metadata, spec }: Classed): string | undefined =>
+  metadata.annotations?.[classAnnotation] ?? spec.storageClassName;
+
+export const className = (object: Classed) => classNameOf(object) ?? '';
 
 export const phaseText = ({ deletionTimestamp }: ObjectMeta, phase: string | undefined) =>
   deletionTimestamp ? 'Terminating' : (phase ?? '');

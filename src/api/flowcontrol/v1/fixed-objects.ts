@@ -36,3 +36,8 @@ export const fixedCatchAll: PriorityLevelConfigurationSpec = {
   type: 'Limited',
   limited: { nominalConcurrencyShares: 5, lendablePercent: 0, limitResponse: { type: 'Reject' } },
 };
+
+export const fixedExempt: PriorityLevelConfigurationSpec = {
+  type: 'Exempt',
+  exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 },
+};

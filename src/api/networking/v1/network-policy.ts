@@ -9,9 +9,9 @@ import { checkPortName, checkPortNumber, nameCauses } from '../../../apimachiner
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { isCIDR, isStrictSubrange } from '../../../base/addresses.ts';
-import { validateLabelSelector } from '../../apps/v1/workload.ts';
 import { ageColumn, nameColumn, none } from '../../columns.ts';
 import { checkCIDR } from '../../ip.ts';
+import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
 import { notEnforced } from '../../not-yet.ts';
 import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from './types.gen.ts';
 

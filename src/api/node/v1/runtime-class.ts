@@ -9,7 +9,6 @@ import { roundResources } from '../../core/v1/pod-spec-defaults.ts';
 import { validateToleration } from '../../core/v1/pod-template-validation.ts';
 import { validateResources } from '../../core/v1/resource-validation.ts';
 import type { Toleration } from '../../core/v1/types.gen.ts';
-import { notEnforced } from '../../not-yet.ts';
 import type { RuntimeClass } from './types.gen.ts';
 
 export type { RuntimeClass } from './types.gen.ts';
@@ -57,12 +56,9 @@ export const runtimeClassResource: ResourceDefinition<RuntimeClass> = {
     validate: validateClass,
     validateUpdate: ({ handler }, old) =>
       handler === old.handler ? [] : [invalidCause('handler', handler, 'field is immutable')],
-    warnings: notEnforced('pods that name it are refused', ({ handler, overhead, scheduling }) => [
-      handler,
-      overhead,
-      scheduling,
-    ]),
     countsGenerations: false,
+    createsOnUpdate: true,
+    updatesNameVersion: true,
   },
   hasStatus: false,
   columns: [

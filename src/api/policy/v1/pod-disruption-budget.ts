@@ -1,10 +1,10 @@
 import { invalidCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { validateLabelSelector } from '../../apps/v1/workload.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { validateConditions } from '../../conditions.ts';
 import { validateAtMostAll, validateIntOrPercent } from '../../int-or-percent.ts';
+import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
 import { notEnforced } from '../../not-yet.ts';
 import { validateCounts } from '../../status-counts.ts';
 import type { PodDisruptionBudget } from './types.gen.ts';
@@ -51,6 +51,7 @@ export const podDisruptionBudgetResource: ResourceDefinition<PodDisruptionBudget
         : [],
     warnings: notEnforced('evictions are not held back', ({ spec }) => spec),
     countsGenerations: true,
+    updatesNameVersion: true,
   },
   hasStatus: true,
   columns: [

@@ -32,6 +32,7 @@ export function bindingStrategy<T extends Binding>(roleKinds: readonly string[])
       deepEqual(roleRef, old.roleRef) ? [] : [invalidCause('roleRef', roleRef, 'cannot change roleRef')],
     warnings: ({ kind }) => [`${kind} is stored and grants nothing yet`],
     countsGenerations: false,
+    createsOnUpdate: true,
   };
 }
 

@@ -3,8 +3,8 @@ import { invalidCause, requiredCause } from '../../../apimachinery/field-error.t
 import { checkPathSegment } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { validateLabelSelector } from '../../apps/v1/workload.ts';
 import { createdAtColumn, nameColumn } from '../../columns.ts';
+import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
 import { rbacGroup, validateRules } from './roles.ts';
 import type { ClusterRole } from './types.gen.ts';
 
@@ -42,6 +42,7 @@ export const clusterRoleResource: ResourceDefinition<ClusterRole> = {
         ? ['aggregationRule is stored and not acted on yet: the rules of other ClusterRoles are not added']
         : [],
     countsGenerations: false,
+    createsOnUpdate: true,
   },
   hasStatus: false,
   columns: [nameColumn, createdAtColumn],

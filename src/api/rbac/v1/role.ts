@@ -20,6 +20,7 @@ export const roleResource: ResourceDefinition<Role> = {
     checkName: checkPathSegment,
     validate: ({ rules }) => validateRules(rules, true),
     countsGenerations: false,
+    createsOnUpdate: true,
   },
   hasStatus: false,
   columns: [nameColumn, createdAtColumn],

@@ -79,6 +79,7 @@ export const csiDriverResource: ResourceDefinition<CSIDriver> = {
     validate: validateDriver,
     validateUpdate: validateDriverUpdate,
     countsGenerations: true,
+    updatesNameVersion: true,
   },
   hasStatus: false,
   columns: [

@@ -75,6 +75,7 @@ export const csiNodeResource: ResourceDefinition<CSINode> = {
     validate: validateDrivers,
     validateUpdate: validateDriversUpdate,
     countsGenerations: false,
+    updatesNameVersion: true,
   },
   hasStatus: false,
   columns: [

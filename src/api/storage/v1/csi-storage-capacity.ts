@@ -5,10 +5,10 @@ import { checkDns1123Subdomain, nameCauses } from '../../../apimachinery/names.t
 import { validateQuantity } from '../../../apimachinery/quantity.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { validateLabelSelector } from '../../apps/v1/workload.ts';
 import { nameColumn } from '../../columns.ts';
 import { deprecationOf, expressionWarnings } from '../../core/v1/deprecated-labels.ts';
 import { unset } from '../../core/v1/volume-columns.ts';
+import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
 import { storageGroup } from './storage-class.ts';
 import type { CSIStorageCapacity } from './types.gen.ts';
 
@@ -46,7 +46,13 @@ export const csiStorageCapacityResource: ResourceDefinition<CSIStorageCapacity> 
   namespaced: true,
   typeName: 'storage.v1.CSIStorageCapacity',
   rules: { 'storage.v1.CSIStorageCapacity': { defaults: { storageClassName: '' } } },
-  strategy: { validate, validateUpdate, warnings: labelWarnings, countsGenerations: false },
+  strategy: {
+    validate,
+    validateUpdate,
+    warnings: labelWarnings,
+    countsGenerations: false,
+    updatesNameVersion: true,
+  },
   hasStatus: false,
   columns: [
     nameColumn,

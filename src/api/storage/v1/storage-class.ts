@@ -1,4 +1,5 @@
 /** StorageClass: how volumes of a sort are made. It is stored; nothing makes volumes yet. */
+import type { ObjectMeta } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { deprecationOf } from '../../core/v1/deprecated-labels.ts';
@@ -12,6 +13,13 @@ const isDefault = ({ metadata: { annotations = {} } }: StorageClass) =>
   ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'].some(
     (name) => annotations[name] === 'true',
   );
+
+/** Of several the newest, by name where they are of one second. */
+export const defaultStorageClass = (classes: readonly StorageClass[]): StorageClass | undefined =>
+  classes.filter(isDefault).toSorted((a, b) => newerFirst(a.metadata, b.metadata))[0];
+
+const newerFirst = (a: ObjectMeta, b: ObjectMeta) =>
+  b.creationTimestamp.localeCompare(a.creationTimestamp) || (a.name < b.name ? -1 : 1);
 
 const labelWarnings = ({ allowedTopologies = [] }: StorageClass): string[] =>
   allowedTopologies.flatMap(({ matchLabelExpressions = [] }, index) =>

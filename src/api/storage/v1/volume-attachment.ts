@@ -82,6 +82,7 @@ export const volumeAttachmentResource: ResourceDefinition<VolumeAttachment> = {
       deepEqual(spec, old.spec) ? [] : [invalidCause('spec', spec, 'field is immutable')],
     validateStatus,
     countsGenerations: false,
+    updatesNameVersion: true,
   },
   hasStatus: true,
   columns: [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runtimeClassResource } from '../../../../src/api/node/v1/runtime-class.ts';
-import { cells, created, merge, testCreate, testUpdate, warnings } from '../../../fixtures/kinds.ts';
+import { cells, created, merge, testCreate, testUpdate } from '../../../fixtures/kinds.ts';
 
 const gvisor = {
   apiVersion: 'node.k8s.io/v1',
@@ -56,13 +56,9 @@ testUpdate(runtimeClassResource, gvisor, [
   ['its handler', { handler: 'kata' }, 'handler: Invalid value: "kata": field is immutable'],
 ]);
 
-test('an amount is kept to a thousandth, and that the class is of no use yet is told', () => {
+test('an amount is kept to a thousandth', () => {
   const made = created(runtimeClassResource, merge(gvisor, { overhead: { podFixed: { cpu: '100u' } } }));
   assert.deepEqual(made.overhead, { podFixed: { cpu: '1m' } });
-  const told = ['RuntimeClass is stored and not enforced yet: pods that name it are refused'];
-  assert.deepEqual(warnings(runtimeClassResource, gvisor), told);
-  assert.deepEqual(warnings(runtimeClassResource, gvisor, scheduling({ nodeSelector: { a: 'b' } })), told);
-  assert.deepEqual(warnings(runtimeClassResource, gvisor, { metadata: { labels: { a: 'b' } } }), []);
 });
 
 test('the columns of a runtime class', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { priorityClassResource } from '../../../../src/api/scheduling/v1/priority-class.ts';
-import { cells, created, merge, testCreate, testUpdate, warnings } from '../../../fixtures/kinds.ts';
+import { cells, created, merge, testCreate, testUpdate } from '../../../fixtures/kinds.ts';
 
 const high = {
   apiVersion: 'scheduling.k8s.io/v1',
@@ -64,13 +64,9 @@ testUpdate(priorityClassResource, high, [
   ],
 ]);
 
-test('the defaults of a class, and that it is of no use yet', () => {
+test('the defaults of a class', () => {
   const made = created(priorityClassResource, merge(high, { value: null }));
   assert.deepEqual([made.value, made.preemptionPolicy], [0, 'PreemptLowerPriority']);
-  const told = ['PriorityClass is stored and not enforced yet: pods that name it are refused'];
-  assert.deepEqual(warnings(priorityClassResource, high), told);
-  assert.deepEqual(warnings(priorityClassResource, high, { globalDefault: true }), told);
-  assert.deepEqual(warnings(priorityClassResource, high, { description: 'x' }), []);
 });
 
 test('the columns of a priority class', () => {

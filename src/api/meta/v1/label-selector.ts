@@ -1,0 +1,38 @@
+/** Rules of label selectors, wherever they stand (upstream: apimachinery, meta/v1/validation). */
+import { forbiddenCause, requiredCause } from '../../../apimachinery/field-error.ts';
+import { checkLabelValue, checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { validateLabels } from '../../../apimachinery/validate-meta.ts';
+import type { LabelSelector, LabelSelectorRequirement } from './types.gen.ts';
+
+export function validateLabelSelector(selector: LabelSelector, path: string): StatusCause[] {
+  return [
+    ...validateLabels(selector.matchLabels ?? {}, `${path}.matchLabels`),
+    ...(selector.matchExpressions ?? []).flatMap((expression, index) =>
+      validateLabelRequirement(expression, `${path}.matchExpressions[${index}]`),
+    ),
+  ];
+}
+
+export function validateLabelRequirement(
+  { key, operator, values = [] }: LabelSelectorRequirement,
+  path: string,
+): StatusCause[] {
+  return [
+    ...nameCauses(`${path}.key`, key, checkQualifiedName),
+    ...valueCountCauses(operator, values, path),
+    ...values.flatMap((value, index) => nameCauses(`${path}.values[${index}]`, value, checkLabelValue)),
+  ];
+}
+
+/** Which operators want values; one that is not known may have them or not. */
+export function valueCountCauses(operator: string, values: readonly string[], path: string): StatusCause[] {
+  const listed = operator === 'In' || operator === 'NotIn';
+  if (listed && values.length === 0)
+    return [requiredCause(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
+  const bare = operator === 'Exists' || operator === 'DoesNotExist';
+  if (!bare || values.length === 0) return [];
+  return [
+    forbiddenCause(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+  ];
+}

@@ -1,0 +1,138 @@
+/** What a pod takes over from the classes it names, and the classes that are always there. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { PriorityClass } from '../../../src/api/scheduling/v1/priority-class.ts';
+import type { Status } from '../../../src/apimachinery/status-error.ts';
+import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+
+const inDefault = '/api/v1/namespaces/default';
+const priorities = '/apis/scheduling.k8s.io/v1/priorityclasses';
+const runtimes = '/apis/node.k8s.io/v1/runtimeclasses';
+const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
+
+describe('classes of pods', () => {
+  let server: TestServer;
+  let count = 0;
+  before(async () => {
+    server = await startTestServer();
+  });
+  after(() => server.stop());
+
+  const create = (spec: object) =>
+    server.call('POST', `${inDefault}/pods`, {
+      metadata: { name: `p${count++}` },
+      spec: { containers: [{ name: 'a', image: 'b' }], ...spec },
+    });
+  const pod = async (spec: object): Promise<Pod['spec']> => {
+    const answer = await create(spec);
+    assert.equal(answer.status, 201, answer.text);
+    assert.equal(answer.headers.get('warning'), null);
+    return answer.json<Pod>().spec;
+  };
+  /** A list waits until the cache is as new as the store. */
+  const seen = async (path: string) => assert.equal((await server.call('GET', path)).status, 200);
+  const make = async (path: string, body: object) => {
+    const answer = await server.call('POST', path, body);
+    assert.equal(answer.status, 201, answer.text);
+    await seen(path);
+  };
+  const refused = async (path: string, method: string, body: object, code: number, why: RegExp) => {
+    const answer = await server.call(method, path, body, method === 'PATCH' ? merge : {});
+    assert.equal(answer.status, code, answer.text);
+    assert.match(answer.json<Status>().message ?? '', why);
+  };
+
+  it('two classes of priority are there from the beginning', async () => {
+    const found = await server.call('GET', priorities);
+    assert.deepEqual(
+      found.json<{ items: PriorityClass[] }>().items.map(({ metadata, value }) => [metadata.name, value]),
+      [
+        ['system-cluster-critical', 2_000_000_000],
+        ['system-node-critical', 2_000_001_000],
+      ],
+    );
+    assert.equal((await pod({ priorityClassName: 'system-node-critical' })).priority, 2_000_001_000);
+  });
+
+  it('a pod has the priority and the policy of its class, and keeps them', async () => {
+    await make(priorities, { metadata: { name: 'calm' }, value: 500, preemptionPolicy: 'Never' });
+    const { priority, preemptionPolicy } = await pod({ priorityClassName: 'calm' });
+    assert.deepEqual([priority, preemptionPolicy], [500, 'Never']);
+    const name = `${inDefault}/pods/p${count - 1}`;
+    const body = (await server.call('GET', name)).json<Pod>();
+    delete body.spec.priority;
+    delete body.spec.preemptionPolicy;
+    body.metadata.labels = { changed: 'yes' };
+    const written = await server.call('PUT', name, body);
+    assert.equal(written.status, 200, written.text);
+    assert.equal(written.json<Pod>().spec.priority, 500);
+    await refused(name, 'PATCH', { spec: { priority: 6 } }, 422, /pod updates may not change/);
+    await refused(`${priorities}/calm`, 'PATCH', { value: 501 }, 422, /may not be changed in an update/);
+    const policy = { preemptionPolicy: 'PreemptLowerPriority' };
+    await refused(`${priorities}/calm`, 'PATCH', policy, 422, /field is immutable/);
+  });
+
+  it('names of the system are kept for it', () =>
+    refused(
+      priorities,
+      'POST',
+      { metadata: { name: 'system-mine' }, value: 5 },
+      422,
+      /reserved for system use/,
+    ));
+
+  it('one class is the default; pods that name none are of it', async () => {
+    await make(priorities, { metadata: { name: 'usual' }, value: 20, globalDefault: true });
+    const { priority, priorityClassName } = await pod({});
+    assert.deepEqual([priority, priorityClassName], [20, 'usual']);
+    const second = { metadata: { name: 'second' }, value: 20, globalDefault: true };
+    await refused(priorities, 'POST', second, 403, /PriorityClass usual is already marked as default/);
+    const path = `${priorities}/calm`;
+    await refused(path, 'PATCH', { globalDefault: true }, 403, /PriorityClass usual is already marked/);
+    const described = await server.call('PATCH', `${priorities}/usual`, { description: 'x' }, merge);
+    assert.equal(described.status, 200, described.text);
+    assert.equal((await server.call('DELETE', `${priorities}/usual`)).status, 200);
+    await seen(priorities);
+    assert.equal((await pod({})).priority, 0);
+  });
+
+  it('a pod takes overhead, nodes and tolerations of its runtime class', async () => {
+    const toleration = { key: 'sandboxed', operator: 'Exists', effect: 'NoSchedule' };
+    await make(runtimes, {
+      metadata: { name: 'heavy' },
+      handler: 'kata',
+      overhead: { podFixed: { cpu: '250m' } },
+      scheduling: { nodeSelector: { runtime: 'kata' }, tolerations: [toleration] },
+    });
+    const spec = await pod({ runtimeClassName: 'heavy' });
+    assert.deepEqual(spec.overhead, { cpu: '250m' });
+    assert.deepEqual(spec.nodeSelector, { runtime: 'kata' });
+    assert.deepEqual(spec.tolerations?.at(-1), toleration);
+    const other = { runtimeClassName: 'heavy', nodeSelector: { runtime: 'runc' } };
+    assert.match(
+      (await create(other)).text,
+      /conflict: runtimeClass.scheduling.nodeSelector\[runtime\] = kata/,
+    );
+  });
+
+  it('thousands of tolerations do not take long', async () => {
+    const tolerations = Array.from({ length: 5000 }, (_, index) => ({
+      key: `k${index}`,
+      operator: 'Exists',
+    }));
+    const spec = await pod({ runtimeClassName: 'heavy', nodeSelector: { runtime: 'kata' }, tolerations });
+    assert.equal(spec.tolerations?.length, 5003);
+  });
+
+  it('what sorts requests is there from the beginning', async () => {
+    for (const kind of ['flowschemas', 'prioritylevelconfigurations']) {
+      const found = await server.call('GET', `/apis/flowcontrol.apiserver.k8s.io/v1/${kind}`);
+      const { items } = found.json<{ items: { metadata: { name: string; annotations: object } }[] }>();
+      assert.deepEqual(
+        items.map(({ metadata }) => [metadata.name, metadata.annotations]),
+        ['catch-all', 'exempt'].map((name) => [name, { 'apf.kubernetes.io/autoupdate-spec': 'true' }]),
+      );
+    }
+  });
+});

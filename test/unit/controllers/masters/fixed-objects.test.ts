@@ -1,0 +1,124 @@
+/** The system's objects of the whole cluster come back, and are put right. */
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { fixedObjects } from '../../../../src/api/fixed-objects.ts';
+import { flowSchemaResource } from '../../../../src/api/flowcontrol/v1/flow-schema.ts';
+import { priorityLevelConfigurationResource } from '../../../../src/api/flowcontrol/v1/priority-level-configuration.ts';
+import type { FlowSchema, PriorityLevelConfiguration } from '../../../../src/api/flowcontrol/v1/types.gen.ts';
+import { type PriorityClass, priorityClassResource } from '../../../../src/api/scheduling/v1/priority-class.ts';
+import { newConflict, newInternalError, newNotFound } from '../../../../src/apimachinery/status-error.ts';
+import { fixedObjectsController } from '../../../../src/controllers/masters/fixed-objects.ts';
+import { meta } from '../objects.ts';
+import { ScriptedWorld } from '../scripted-world.ts';
+
+const keys = fixedObjects.map(({ ref, draft }) => `${ref.plural}/${draft.metadata.name}`);
+const [classes, levels, schemas] = [
+  priorityClassResource,
+  priorityLevelConfigurationResource,
+  flowSchemaResource,
+];
+let world: ScriptedWorld;
+beforeEach(async () => {
+  world = new ScriptedWorld(fixedObjectsController);
+  for (const key of keys) await world.reconcile(key);
+  for (const ref of [classes, levels, schemas]) world.sync(ref as never);
+});
+
+/** What happens when the cache and the server show the object so. */
+async function becomes<T extends FlowSchema | PriorityLevelConfiguration>(
+  ref: typeof schemas | typeof levels,
+  name: string,
+  change: (object: T) => T,
+): Promise<T | undefined> {
+  const there = world.stored(ref as never, name) as T | undefined;
+  const changed = change(structuredClone(there ?? assert.fail(name)));
+  world.put(ref as never, changed as never);
+  await world.reconcile(`${ref.plural}/${name}`);
+  return world.stored(ref as never, name) as T | undefined;
+}
+
+test('all of them are made, and nothing when they are there', async () => {
+  assert.deepEqual(world.names(classes), ['system-cluster-critical', 'system-node-critical']);
+  assert.deepEqual(
+    world.all<PriorityClass>(classes).map(({ value }) => value),
+    [2_000_000_000, 2_000_001_000],
+  );
+  assert.deepEqual(world.names(levels), ['catch-all', 'exempt']);
+  assert.deepEqual(world.names(schemas), ['catch-all', 'exempt']);
+  assert.equal(world.log.of('info').length, 6);
+  const { length } = world.asked;
+  for (const key of keys) await world.reconcile(key);
+  assert.equal(world.asked.length, length);
+});
+
+test('what was deleted is made again', async () => {
+  for (const { ref, draft } of fixedObjects) {
+    world.take(ref, draft.metadata.name);
+    world.sync(ref);
+    await world.reconcile(`${ref.plural}/${draft.metadata.name}`);
+    assert.ok(world.stored(ref, draft.metadata.name));
+  }
+});
+
+test('what sorts requests is put right; labels and what an exemption lends stay', async () => {
+  const wanted = world.stored<FlowSchema>(schemas, 'catch-all')?.spec;
+  const restored = await becomes<FlowSchema>(schemas, 'catch-all', (schema) => {
+    schema.spec.matchingPrecedence = 1;
+    schema.metadata.labels = { mine: 'yes' };
+    schema.metadata.annotations = { other: 'a' };
+    return schema;
+  });
+  assert.deepEqual(restored?.spec, wanted);
+  assert.deepEqual(restored?.metadata.labels, { mine: 'yes' });
+  assert.deepEqual(restored?.metadata.annotations, {
+    other: 'a',
+    'apf.kubernetes.io/autoupdate-spec': 'true',
+  });
+  assert.deepEqual(world.log.of('warn')[0]?.fields, { object: 'FlowSchema catch-all' });
+
+  const limited = await becomes<PriorityLevelConfiguration>(levels, 'catch-all', (level) => {
+    if (level.spec.limited) level.spec.limited.nominalConcurrencyShares = 7;
+    return level;
+  });
+  assert.equal(limited?.spec.limited?.nominalConcurrencyShares, 5);
+  const lending = await becomes<PriorityLevelConfiguration>(levels, 'exempt', (level) => {
+    level.spec.exempt = { nominalConcurrencyShares: 3, lendablePercent: 50 };
+    return level;
+  });
+  assert.deepEqual(lending?.spec.exempt, { nominalConcurrencyShares: 3, lendablePercent: 50 });
+  const empty = await becomes<PriorityLevelConfiguration>(levels, 'exempt', (level) => {
+    delete level.spec.exempt;
+    return level;
+  });
+  assert.deepEqual(empty?.spec.exempt, { nominalConcurrencyShares: 0, lendablePercent: 0 });
+});
+
+test('what is being deleted is left to its deletion', async () => {
+  const { length } = world.asked;
+  const marked = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+  await becomes<FlowSchema>(schemas, 'exempt', ({ metadata, ...rest }) => ({
+    ...rest,
+    metadata: { ...metadata, annotations: {}, ...marked },
+  }));
+  assert.equal(world.asked.length, length);
+});
+
+test('that another master was faster is no failure; any other is one', async () => {
+  const wrong = (schema: FlowSchema) => ({ ...schema, spec: { ...schema.spec, matchingPrecedence: 9 } });
+  for (const error of [newConflict(schemas, 'exempt', 'changed'), newNotFound(schemas, 'exempt')]) {
+    world.refuse = () => error;
+    await becomes<FlowSchema>(schemas, 'exempt', wrong);
+  }
+  world.refuse = () => newInternalError('no');
+  await assert.rejects(becomes<FlowSchema>(schemas, 'exempt', wrong), /no/);
+});
+
+test('what wakes it is what it keeps', async () => {
+  const named = (name: string) => ({ metadata: meta(name) }) as never;
+  assert.deepEqual(world.keysOf(schemas, named('exempt')), ['flowschemas/exempt']);
+  assert.deepEqual(world.keysOf(schemas, named('mine')), []);
+  assert.deepEqual(world.keysOf(classes, named('exempt')), []);
+  const { length } = world.asked;
+  await world.reconcile('flowschemas/mine');
+  assert.equal(world.asked.length, length);
+});
