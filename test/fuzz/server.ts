@@ -52,6 +52,11 @@ const { key, certificate: cert } = await server.clientCertificate('fuzz', ['syst
 watchStalls(stallMs, (stall) => tell({ stall, limit: stallMs }));
 tell({ ready: { port: server.port, ca: server.authority.certificate, key, cert } });
 
+// Who started it has been killed.
+process.on('disconnect', () => {
+  rmSync(directory, { recursive: true, force: true });
+  process.exit(1);
+});
 process.on('message', async (message) => {
   if (message === 'errors')
     tell({ errors: log.lines.filter(({ level }) => level === 'error').map((line) => JSON.stringify(line)) });
