@@ -24,7 +24,7 @@ const help = `usage: npm run fuzz -- [--requests=N] [--seed=N] [--lanes=N] [--ag
   --lanes=N     how many wait for an answer at a time; 4
   --again=FILE  sends what a run has written down, one after the other
 `;
-const renewEvery = 200;
+const renewEvery = 400;
 const thinEvery = 5000;
 const connectionsMs = 10_000;
 const shown = 20;

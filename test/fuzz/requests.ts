@@ -235,7 +235,7 @@ async function bodyOf(
   const object = await objectOf(routes, resource, meant, random, read);
   if (method === 'PATCH') return patchOf(object, odd, random);
   const text = broken(jsonOf(object), random);
-  return { type: odd || (random.next() < 0.15 ? 'application/yaml' : json), body: text };
+  return { type: odd || (random.next() < 0.015 ? 'application/yaml' : json), body: text };
 }
 
 async function objectOf(
