@@ -1,8 +1,11 @@
-/** `npm run bench:api`: the API server beside Kubernetes' own, and what it takes by itself. */
+/** `npm run bench:api [NAME…]`: the API server beside Kubernetes' own, and what it takes by itself. */
 import { parseArgs } from 'node:util';
 import { runBenchmarks } from '../run-benchmarks.ts';
 import { compare } from './compare.ts';
+import { deployment } from './deployment.ts';
 import { quick, usual } from './lines.ts';
+import { masterAlone } from './master-alone.ts';
+import { up } from './up.ts';
 
 const help = `usage: npm run bench:api -- [--quick] [--rounds=N] [--only=REGEX] [NAME…]
   --quick       few objects, short, one round: shows that it works
@@ -33,4 +36,5 @@ const options = {
   rounds,
   ...(values.only !== undefined && { only: new RegExp(values.only) }),
 };
-await runBenchmarks([compare(options)], positionals);
+const isQuick = values.quick === true;
+await runBenchmarks([compare(options), deployment(rounds), masterAlone(isQuick), up(isQuick)], positionals);
