@@ -126,7 +126,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     throw newForbidden({ group, plural }, name, refusal(access));
   };
   const discovery = createDiscovery(server.kinds, behavior, options.advertiseAddress);
-  const openapi = createOpenApi(server.kinds, options);
+  const openapi = createOpenApi(server.kinds, options, server.turns);
   const serve = (c: Context<Env>, info: RequestInfo, query: URLSearchParams) => {
     if (info.type === 'resource') {
       const own = c.env?.store ? { ...server, store: c.env.store } : server;

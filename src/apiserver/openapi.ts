@@ -1,7 +1,7 @@
 /**
- * `/openapi/v2` and `/openapi/v3`. All documents are made together on the first request, and on the first after a kind came or
- * went, and then kept as bytes:
- * kubectl asks for them before it writes, and most processes that run a server are never asked.
+ * `/openapi/v2` and `/openapi/v3`. All documents are made on the first request, and on the first after a kind came or went,
+ * each in a turn of its own, and then kept as bytes: kubectl asks for them before it writes, and most processes that run a
+ * server are never asked.
  */
 import { createHash } from 'node:crypto';
 import type { Kinds } from '../apimachinery/kind-set.ts';
@@ -17,6 +17,7 @@ import type { ResourceDefinition } from '../apimachinery/resource-definition.ts'
 import { parseAccept } from './negotiation/accept.ts';
 import type { ApiServerOptions } from './options.ts';
 import { type Headers, jsonType, respond } from './respond.ts';
+import type { Turns } from './turns.ts';
 
 interface Document {
   readonly body: Uint8Array;
@@ -41,6 +42,7 @@ const jsonDocument = (value: unknown) => document(Buffer.from(JSON.stringify(val
 async function makeDocuments(
   definitions: readonly ResourceDefinition[],
   { fieldDocs, fields }: Pick<ApiServerOptions, 'fieldDocs' | 'fields'>,
+  turns: Pick<Turns, 'next'>,
 ): Promise<Documents> {
   const source: OpenApiSource = {
     definitions,
@@ -50,28 +52,30 @@ async function makeDocuments(
   };
   const v3 = new Map<string, Document>();
   for (const path of openApiPaths(definitions)) {
+    await turns.next();
     v3.set(path, jsonDocument(openApiV3Document(source, path)));
   }
   const index = openApiV3Index([...v3].map(([path, { hash }]) => ({ path, hash })));
+  await turns.next();
   const v2 = openApiV2Document(source);
-  return {
-    v2: jsonDocument(v2),
-    v2Proto: document(encodeOpenApiV2(v2)),
-    v3Index: jsonDocument(index),
-    v3,
-  };
+  await turns.next();
+  const v2Json = jsonDocument(v2);
+  await turns.next();
+  const v2Proto = document(encodeOpenApiV2(v2));
+  return { v2: v2Json, v2Proto, v3Index: jsonDocument(index), v3 };
 }
 
 /** Answers the paths below `/openapi`; undefined for one that does not exist. */
 export function createOpenApi(
   kinds: Pick<Kinds, 'all'>,
   { clock, ...tables }: Pick<ApiServerOptions, 'clock' | 'fieldDocs' | 'fields'>,
+  turns: Pick<Turns, 'next'>,
 ): (request: Request) => Promise<Response | undefined> {
   let made: { readonly of: Kinds['all']; readonly documents: Promise<Documents> } | undefined;
   return async (request) => {
     const url = new URL(request.url);
     if (!url.pathname.startsWith('/openapi/')) return undefined;
-    if (made?.of !== kinds.all) made = { of: kinds.all, documents: makeDocuments(kinds.all, tables) };
+    if (made?.of !== kinds.all) made = { of: kinds.all, documents: makeDocuments(kinds.all, tables, turns) };
     const current = made;
     const documents = await current.documents.catch((error) => {
       if (made === current) made = undefined;

@@ -3,9 +3,10 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeF
 import { join, relative } from 'node:path';
 import { systemExec } from '../../src/base/exec.ts';
 import { executable } from '../e2e/harness/cluster.ts';
+import { suiteVersion } from './build.ts';
 import { conformanceDoc } from './conformance-doc.ts';
 import { help, type Options, optionsOf } from './options.ts';
-import { buildPrograms, type Programs, suiteVersion } from './programs.ts';
+import { type Programs, suitePrograms } from './programs.ts';
 import { fileOf, lineOf, type Recorded, type Results, readResults } from './results.ts';
 import { allTests, runTests } from './run-suite.ts';
 import { type Selection, select } from './selection.ts';
@@ -21,7 +22,7 @@ async function main(options: Options): Promise<number> {
   const directory = join(root, 'dist/conformance', place);
   const file = join(directory, 'results.tsv');
   mkdirSync(directory, { recursive: true });
-  const programs = await buildPrograms(say);
+  const programs = await suitePrograms(say);
   const names = await allTests(programs);
   const asked = options.pattern !== undefined || options.again || options.failed || options.all;
   if (!options.writeDoc || asked) {

@@ -8,6 +8,7 @@ import { kindFields } from '../../../src/api/registry.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import { createOpenApi } from '../../../src/apiserver/openapi.ts';
+import { Turns } from '../../../src/apiserver/turns.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const proto = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
@@ -20,14 +21,15 @@ describe('the description of the API', () => {
   let openapi: ReturnType<typeof createOpenApi>;
   before(() => {
     const definitions = [configMapResource, deploymentResource] as unknown as ResourceDefinition[];
-    openapi = createOpenApi(new KindSet(definitions), {
+    const tables = {
       clock,
       fields: kindFields,
       fieldDocs: () => {
         read++;
         return broken ? Promise.reject(new Error('no such file')) : fieldDocs();
       },
-    });
+    };
+    openapi = createOpenApi(new KindSet(definitions), tables, new Turns());
   });
   after(() => assert.equal(read, 2, 'the documents are made once'));
 
@@ -42,6 +44,24 @@ describe('the description of the API', () => {
     await assert.rejects(ask('/openapi/v2'), /no such file/);
     broken = false;
     assert.equal((await get('/openapi/v2')).status, 200);
+  });
+
+  test('is made while others are heard: each document in a turn of its own', async () => {
+    const docs = await fieldDocs();
+    const tables = { clock, fields: kindFields, fieldDocs: async () => docs };
+    const definitions = [configMapResource, deploymentResource] as unknown as ResourceDefinition[];
+    const fresh = createOpenApi(new KindSet(definitions), tables, new Turns());
+    let heard = 0;
+    let made = false;
+    const hear = () => {
+      heard++;
+      if (!made) setImmediate(hear);
+    };
+    setImmediate(hear);
+    await fresh(new Request('https://apiserver/openapi/v3'));
+    made = true;
+    // Two groups, v2, its JSON, its protobuf.
+    assert.ok(heard >= 5, `others were heard ${heard} times`);
   });
 
   for (const path of [

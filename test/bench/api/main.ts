@@ -1,0 +1,40 @@
+/** `npm run bench:api [NAME…]`: the API server beside Kubernetes' own, and what it takes by itself. */
+import { parseArgs } from 'node:util';
+import { runBenchmarks } from '../run-benchmarks.ts';
+import { compare } from './compare.ts';
+import { deployment } from './deployment.ts';
+import { quick, usual } from './lines.ts';
+import { masterAlone } from './master-alone.ts';
+import { up } from './up.ts';
+
+const help = `usage: npm run bench:api -- [--quick] [--rounds=N] [--only=REGEX] [NAME…]
+  --quick       few objects, short, one round: shows that it works
+  --rounds=N    how often each line is measured of each server; 3
+  --only=REGEX  of \`compare\`, those lines alone
+`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    help: { type: 'boolean', short: 'h' },
+    quick: { type: 'boolean' },
+    rounds: { type: 'string' },
+    only: { type: 'string' },
+  },
+});
+if (values.help) {
+  process.stdout.write(help);
+  process.exit(0);
+}
+const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
+if (!(Number.isInteger(rounds) && rounds > 0)) {
+  process.stderr.write(`error: --rounds=${values.rounds} is no number of rounds\n`);
+  process.exit(2);
+}
+const options = {
+  amounts: values.quick ? quick : usual,
+  rounds,
+  ...(values.only !== undefined && { only: new RegExp(values.only) }),
+};
+const isQuick = values.quick === true;
+await runBenchmarks([compare(options), deployment(rounds), masterAlone(isQuick), up(isQuick)], positionals);

@@ -1,0 +1,75 @@
+/** Both servers at once, each with its etcd, and an administrator's certificate for each. */
+import { systemClock } from '../../../src/base/clock.ts';
+import { issueCertificate, type KeyAndCertificate } from '../../../src/pki/x509.ts';
+import { processesNaming, programOf } from '../../e2e/harness/processes.ts';
+import { waitFor } from '../../e2e/harness/wait-for.ts';
+import { Lane, requestBytes, type Target } from '../lane.ts';
+import { withMaster } from '../master.ts';
+import { type KubeApiserver, withKubeApiserver } from './kube-apiserver.ts';
+import { namespaces } from './objects.ts';
+
+export interface Server {
+  readonly name: 'minik8s' | 'kube-apiserver';
+  readonly pid: number;
+  readonly etcdPid: number;
+  readonly target: Target;
+}
+
+export function withServers<T>(program: string, measure: (servers: readonly Server[]) => Promise<T>) {
+  return withKubeApiserver(program, (kube) =>
+    withMaster(['--bind-address=127.0.0.1'], async (master) => {
+      const { authority, dataDir } = master;
+      const port = Number(new URL(master.server).port);
+      const etcdPid = processesNaming(dataDir).find((pid) => programOf(pid)?.includes('etcd'));
+      if (etcdPid === undefined) throw new Error('the etcd of minik8s was not found');
+      const ours = { name: 'minik8s', pid: master.process.pid ?? 0, etcdPid } as const;
+      const theirs = { name: 'kube-apiserver', pid: kube.pid, etcdPid: kube.etcdPid } as const;
+      const servers: Server[] = [
+        { ...ours, target: await administrator(port, authority) },
+        { ...theirs, target: await administrator(kube.port, kube.authority) },
+      ];
+      for (const { target } of servers) await prepare(target, kube);
+      return measure(servers);
+    }),
+  );
+}
+
+async function administrator(port: number, authority: KeyAndCertificate): Promise<Target> {
+  const { key, certificate: cert } = await issueCertificate(authority, {
+    commonName: 'bench',
+    organizations: ['system:masters'],
+    usages: ['client'],
+    notBefore: systemClock.now() - 60_000,
+    notAfter: systemClock.now() + 24 * 3_600_000,
+  });
+  return { port, ca: authority.certificate, key, cert };
+}
+
+/** Waits until it serves; then what a controller would make for pods, where there is none. */
+async function prepare(target: Target, kube: KubeApiserver): Promise<void> {
+  const ask = async (request: Buffer) => {
+    const lane = new Lane(target);
+    try {
+      return await lane.ask(request);
+    } finally {
+      lane.close();
+    }
+  };
+  const ready = async () => {
+    const failure = kube.failure();
+    if (failure) throw new Error(failure);
+    return ask(requestBytes('GET', '/readyz')).then(
+      () => true,
+      () => false,
+    );
+  };
+  await waitFor('the API server', ready, { timeoutMs: 120_000 });
+  for (const name of namespaces) {
+    await ask(requestBytes('POST', '/api/v1/namespaces', JSON.stringify({ metadata: { name } })));
+    const path = `/api/v1/namespaces/${name}/serviceaccounts`;
+    const account = JSON.stringify({ metadata: { name: 'default' } });
+    await ask(requestBytes('POST', path, account)).catch((error: Error) => {
+      if (!error.message.includes(' 409 ')) throw error;
+    });
+  }
+}

@@ -1,0 +1,130 @@
+/** An object of each kind that the server accepts: what is broken begins here. By group and kind, without head and name. */
+import { makeKey, makeRequest } from '../../src/pki/new-request.ts';
+
+const pem = await makeRequest(await makeKey(), { commonName: 'a' });
+const request = Buffer.from(pem).toString('base64');
+const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+const selector = { matchLabels: { a: 'b' } };
+const access = (g: string, v: string) => ({
+  resourceAttributes: { group: g, verb: v, resource: 'pods', namespace: 'default' },
+});
+const role = { rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }] };
+const binding = {
+  subjects: [{ kind: 'User', name: 'u', apiGroup: 'rbac.authorization.k8s.io' }],
+  roleRef: { kind: 'ClusterRole', name: 'web', apiGroup: 'rbac.authorization.k8s.io' },
+};
+const hpa = {
+  spec: { scaleTargetRef: { kind: 'Deployment', name: 'web', apiVersion: 'apps/v1' }, maxReplicas: 3 },
+};
+export const seeds: Record<string, object> = {
+  '/Pod': { spec: template.spec },
+  '/Namespace': {},
+  '/Node': {},
+  '/Service': { spec: { ports: [{ port: 80 }], selector: { a: 'b' } } },
+  '/Endpoints': { subsets: [{ addresses: [{ ip: '1.2.3.4' }], ports: [{ port: 1 }] }] },
+  '/ConfigMap': { data: { a: 'b' } },
+  '/Secret': { data: { a: 'YQ==' } },
+  '/ServiceAccount': {},
+  '/PodTemplate': { template },
+  '/Event': { involvedObject: { namespace: 'default', name: 'web', kind: 'Pod' } },
+  'events.k8s.io/Event': {
+    eventTime: '2026-01-01T00:00:00.000000Z',
+    regarding: { namespace: 'default', name: 'web', kind: 'Pod' },
+    type: 'Normal',
+    reason: 'r',
+    action: 'a',
+    reportingController: 'a/b',
+    reportingInstance: 'i',
+  },
+  'discovery.k8s.io/EndpointSlice': {
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['1.2.3.4'] }],
+    ports: [{ port: 1, name: 'a' }],
+  },
+  'coordination.k8s.io/Lease': { spec: { holderIdentity: 'a', leaseDurationSeconds: 3 } },
+  'apps/ReplicaSet': { spec: { selector, template } },
+  'apps/Deployment': { spec: { selector, template } },
+  'apps/DaemonSet': { spec: { selector, template } },
+  'apps/StatefulSet': { spec: { selector, template, serviceName: 'x' } },
+  'apps/ControllerRevision': { revision: 1, data: { a: 1 } },
+  '/ReplicationController': { spec: { selector: { a: 'b' }, template } },
+  'batch/Job': { spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } } },
+  'batch/CronJob': {
+    spec: {
+      schedule: '* * * * *',
+      jobTemplate: { spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } } },
+    },
+  },
+  'policy/PodDisruptionBudget': { spec: { selector, minAvailable: 1 } },
+  '/ResourceQuota': { spec: { hard: { cpu: '1' } } },
+  '/LimitRange': { spec: { limits: [{ type: 'Container', max: { cpu: '1' } }] } },
+  'networking.k8s.io/Ingress': {
+    spec: {
+      rules: [
+        {
+          host: 'a.b',
+          http: {
+            paths: [
+              { path: '/', pathType: 'Prefix', backend: { service: { name: 'a', port: { number: 80 } } } },
+            ],
+          },
+        },
+      ],
+    },
+  },
+  'networking.k8s.io/IngressClass': { spec: { controller: 'a.b/c' } },
+  'networking.k8s.io/NetworkPolicy': {
+    spec: { podSelector: selector, ingress: [{ from: [{ ipBlock: { cidr: '1.2.3.0/24' } }] }] },
+  },
+  'scheduling.k8s.io/PriorityClass': { value: 3 },
+  'node.k8s.io/RuntimeClass': { handler: 'a' },
+  'autoscaling/HorizontalPodAutoscaler': hpa,
+  'certificates.k8s.io/CertificateSigningRequest': {
+    spec: { request, signerName: 'a.b/c', usages: ['client auth'] },
+  },
+  'rbac.authorization.k8s.io/Role': role,
+  'rbac.authorization.k8s.io/ClusterRole': role,
+  'rbac.authorization.k8s.io/RoleBinding': binding,
+  'rbac.authorization.k8s.io/ClusterRoleBinding': binding,
+  '/PersistentVolume': {
+    spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/a' } },
+  },
+  '/PersistentVolumeClaim': {
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  },
+  'storage.k8s.io/StorageClass': { provisioner: 'a.b/c' },
+  'storage.k8s.io/CSIDriver': { spec: {} },
+  'storage.k8s.io/CSINode': { spec: { drivers: [{ name: 'a', nodeID: 'b' }] } },
+  'storage.k8s.io/CSIStorageCapacity': { storageClassName: 'a', capacity: '1Gi' },
+  'storage.k8s.io/VolumeAttachment': {
+    spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'p' } },
+  },
+  'flowcontrol.apiserver.k8s.io/FlowSchema': {
+    spec: {
+      priorityLevelConfiguration: { name: 'a' },
+      matchingPrecedence: 1000,
+      rules: [
+        {
+          subjects: [{ kind: 'User', user: { name: 'a' } }],
+          nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+        },
+      ],
+    },
+  },
+  'flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration': {
+    spec: {
+      type: 'Limited',
+      limited: {
+        nominalConcurrencyShares: 3,
+        limitResponse: { type: 'Queue', queuing: { queues: 64, handSize: 6, queueLengthLimit: 50 } },
+      },
+    },
+  },
+  'authorization.k8s.io/SelfSubjectAccessReview': { spec: access('', 'get') },
+  'authorization.k8s.io/SubjectAccessReview': { spec: { ...access('', 'get'), user: 'u' } },
+  'authorization.k8s.io/LocalSubjectAccessReview': { spec: { ...access('', 'get'), user: 'u' } },
+  'authorization.k8s.io/SelfSubjectRulesReview': { spec: { namespace: 'default' } },
+  'authentication.k8s.io/TokenReview': { spec: { token: 'abc' } },
+  'authentication.k8s.io/SelfSubjectReview': {},
+  'minik8s.io/Dns': { spec: { host: 'a.b', paths: [{ path: '/', serviceName: 'a', servicePort: 80 }] } },
+};

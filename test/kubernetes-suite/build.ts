@@ -1,0 +1,58 @@
+/** Programs of Kubernetes, built from its published Go modules. */
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { systemExec } from '../../src/base/exec.ts';
+import { type GoModule, moduleFile } from './module-file.ts';
+
+/** Not every 1.32 has the sums of all its parts in Go's database; this one has. */
+export const suiteVersion = '1.32.5';
+
+/** What is built lies in a folder with the version's name. */
+export const programsCache =
+  process.env.MINIK8S_CONFORMANCE_CACHE ??
+  join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'minik8s-conformance');
+
+const versionOf = 'k8s.io/component-base/version';
+/** The linker's flags: no symbols, and the program says of which version it is. */
+export const linkerFlags = `-s -w -X ${versionOf}.gitVersion=v${suiteVersion} -X ${versionOf}.gitMajor=1 -X ${versionOf}.gitMinor=32`;
+
+export interface Recipe {
+  readonly name: string;
+  /** The arguments of `go` that make a program of that name. */
+  readonly args: readonly string[];
+  /** What is to be known before it begins. */
+  readonly note?: string;
+}
+
+/**
+ * In a folder beside, each program put into its place when it is whole: two may build at the same time. `say` gets a line for each
+ * step; `alsoTake` gets the folder of Kubernetes' source. Rejects with Go's first line when one cannot be built.
+ */
+export async function buildPrograms(
+  recipes: readonly Recipe[],
+  say: (line: string) => void,
+  alsoTake?: (source: string) => Promise<void>,
+): Promise<void> {
+  const directory = join(programsCache, suiteVersion);
+  await mkdir(directory, { recursive: true });
+  const work = await mkdtemp(join(programsCache, 'build-'));
+  const env = { ...process.env, GOTOOLCHAIN: 'local', CGO_ENABLED: '0', GOFLAGS: '-mod=mod -buildvcs=false' };
+  const go = (...args: string[]) =>
+    systemExec('nice', ['-n', '10', 'go', ...args], { cwd: work, env, lengthy: true });
+  try {
+    say(`programs: fetching Kubernetes ${suiteVersion}`);
+    const download = await go('mod', 'download', '-json', `k8s.io/kubernetes@v${suiteVersion}`);
+    const source = JSON.parse(download.stdout) as { readonly Dir: string; readonly GoMod: string };
+    await alsoTake?.(source.Dir);
+    const upstream = JSON.parse((await go('mod', 'edit', '-json', source.GoMod)).stdout) as GoModule;
+    await writeFile(join(work, 'go.mod'), moduleFile(suiteVersion, upstream));
+    for (const { name, args, note } of recipes) {
+      say(`programs: building ${name}${note ? `, ${note}` : ''}`);
+      await go(...args);
+      await rename(join(work, name), join(directory, name));
+    }
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
