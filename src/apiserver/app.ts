@@ -38,7 +38,7 @@ import type { RequestScope } from './request-scope.ts';
 import { answerWithin, requestTimeout } from './request-timeout.ts';
 import { RequestWork } from './request-work.ts';
 import { type Headers, respondJson, respondText, warningHeader } from './respond.ts';
-import type { ServerContext } from './server-context.ts';
+import type { EngineContext, ServerContext } from './server-context.ts';
 import { Turns } from './turns.ts';
 import type { UserInfo } from './user.ts';
 import { formsOf, handlerOf, verbOf } from './verbs/verbs.ts';
@@ -61,13 +61,7 @@ export interface ApiServer {
 }
 
 export function createApiServer(options: ApiServerOptions): ApiServer {
-  const server: ServerContext = {
-    get admission() {
-      return admission;
-    },
-    get behavior() {
-      return behavior;
-    },
+  const engine: EngineContext = {
     store: options.store,
     cache: options.cache,
     latest: new LatestRevision(options.store, options.clock),
@@ -83,8 +77,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     authenticate: options.authenticate,
     readYaml: createYamlReader(options.clock),
   };
-  const { behavior, admission: plugins, authorizers } = options.parts(server);
-  const admission = admissionChain(plugins);
+  const { behavior, admission, authorizers } = options.parts(engine);
+  const server: ServerContext = { ...engine, behavior, admission: admissionChain(admission) };
   const authorize = unionAuthorizer([mastersAuthorizer, discoveryAuthorizer, ...authorizers]);
   const app = new Hono<Env>();
 

@@ -29,13 +29,13 @@ export interface UpgradedConnection {
   readonly socket: Duplex;
 }
 
-export interface ServerContext {
+/** What the engine has by itself: what its kinds bring is built from this. */
+export interface EngineContext {
   readonly store: Store;
   readonly cache: Cache;
   /** Of the store, for reads that must miss nothing. */
   readonly latest: LatestRevision;
   readonly kinds: Kinds;
-  readonly behavior: KindBehavior;
   /** The fields of all types, with what the rules of the kinds say of them. */
   readonly fields: FieldTable;
   readonly messages: MessageTable;
@@ -51,5 +51,10 @@ export interface ServerContext {
   /** Tells whose a token is that is not the caller's. */
   readonly authenticate: Authenticator;
   readonly readYaml: ReadYaml;
+}
+
+/** The engine together with its kinds, as every request gets it. */
+export interface ServerContext extends EngineContext {
+  readonly behavior: KindBehavior;
   readonly admission: AdmissionChain;
 }
