@@ -23,6 +23,8 @@ import {
   unionAuthorizer,
 } from './authorization/authorizer.ts';
 import { createDiscovery } from './discovery/discovery.ts';
+import { encoderOf, statusInForm } from './encoding/answer.ts';
+import { createEncoders } from './encoding/encoders.ts';
 import { toStatusError } from './errors.ts';
 import { checkHead } from './head-limits.ts';
 import { createHealth } from './health.ts';
@@ -30,7 +32,6 @@ import { LatestRevision } from './latest-revision.ts';
 import { defaultLimits, InFlight, inFlightLimits } from './load/in-flight.ts';
 import { type CountedRequest, newTooManyRequests, withInFlightLimit } from './load/shed.ts';
 import { sortOf } from './load/sort-of.ts';
-import { formOf, statusInForm } from './negotiation/protobuf.ts';
 import { createOpenApi } from './openapi.ts';
 import type { ApiServerOptions, RequestEnv } from './options.ts';
 import { parseRequestInfo, type RequestInfo, type ResourceRequest } from './request-info.ts';
@@ -68,6 +69,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     kinds: options.kinds,
     fields: options.fields,
     messages: options.messages,
+    encoders: createEncoders(options.messages, () => options.clock.now()),
     clock: options.clock,
     random: options.random,
     turns: new Turns(),
@@ -271,20 +273,19 @@ function selectorOf(query: URLSearchParams): FieldSelector {
 }
 
 function createScope(
-  base: Omit<RequestScope, 'definition' | 'form' | 'warnings' | 'headers' | 'signal' | 'work'>,
+  base: Omit<RequestScope, 'definition' | 'encoder' | 'warnings' | 'headers' | 'signal' | 'work'>,
   deadline: AbortSignal | undefined,
 ): RequestScope {
   const warnings: string[] = [];
   const common = commonHeaders(base.server);
-  let form: RequestScope['form'] | undefined;
+  let encoder: RequestScope['encoder'] | undefined;
   let signal: AbortSignal | undefined;
   return {
     ...base,
     definition: storedKind(base.served),
-    get form() {
-      const { behavior, messages } = base.server;
-      form ??= formOf(base.request, base.served, formsOf(base.served, base.info, behavior), messages);
-      return form;
+    get encoder() {
+      encoder ??= encoderOf(base, formsOf(base.served, base.info, base.server.behavior));
+      return encoder;
     },
     warnings,
     work: new RequestWork(base.server.turns),

@@ -11,6 +11,7 @@ import type { Store } from '../storage/store.ts';
 import type { AdmissionChain } from './admission/admission.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
+import type { Encoders } from './encoding/encoders.ts';
 import type { KindBehavior } from './kind-behavior.ts';
 import type { LatestRevision } from './latest-revision.ts';
 import type { Turns } from './turns.ts';
@@ -39,6 +40,7 @@ export interface EngineContext {
   /** The fields of all types, with what the rules of the kinds say of them. */
   readonly fields: FieldTable;
   readonly messages: MessageTable;
+  readonly encoders: Encoders;
   readonly clock: Clock;
   readonly random: Random;
   /** Turns for requests with long work. */

@@ -1,14 +1,11 @@
 /** DELETE of a collection: of every object the selectors match, each by itself. */
 
 import { parseListQuery } from '../../apimachinery/list-options.ts';
-import type { KubeObject } from '../../apimachinery/meta.ts';
-import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
-import { asServed } from '../../apimachinery/served-version.ts';
 import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
+import type { Kept } from '../encoding/encoder.ts';
 import { deleteObject } from '../registry/delete.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { selectionOf } from '../selection.ts';
-import { respondCollection } from './collection-body.ts';
 import { readDeleteOptions } from './delete-options.ts';
 import { readPage } from './page.ts';
 
@@ -19,19 +16,17 @@ export async function removeCollection(scope: RequestScope): Promise<Response> {
   const query = { ...parseListQuery(scope.query), watch: false, limit: 0, continue: '' };
   const selection = selectionOf(served, info.namespace, query);
   const page = await readPage(server, selection, { ...query, resourceVersion: undefined }, scope.signal);
-  const items: KubeObject[] = [];
+  const items: Kept[] = [];
   for (const { object } of page.items) {
     const { name, namespace = '' } = object.metadata;
     const request = { definition, namespace, name, user, dryRun, options, preconditions };
     try {
-      items.push((await deleteObject(server, request)).object);
+      items.push({ object: (await deleteObject(server, request)).object });
     } catch (error) {
       // Deleted meanwhile, or replaced by another object of that name.
       if (!isNotFound(error) && !(isConflict(error) && preconditions.uid)) throw error;
     }
   }
   const metadata = { resourceVersion: String(page.revision) };
-  const head = { kind: `${served.kind}List`, apiVersion: apiVersionOf(served), metadata };
-  const render = (object: KubeObject) => JSON.stringify(asServed(served, object));
-  return respondCollection(scope, { head, field: 'items', items, render, weigh: () => 0 });
+  return scope.encoder.list(scope, metadata, items);
 }
