@@ -23,6 +23,8 @@ import {
   unionAuthorizer,
 } from './authorization/authorizer.ts';
 import { createDiscovery } from './discovery/discovery.ts';
+import { encoderOf, statusInForm } from './encoding/answer.ts';
+import { createEncoders } from './encoding/encoders.ts';
 import { toStatusError } from './errors.ts';
 import { checkHead } from './head-limits.ts';
 import { createHealth } from './health.ts';
@@ -30,7 +32,6 @@ import { LatestRevision } from './latest-revision.ts';
 import { defaultLimits, InFlight, inFlightLimits } from './load/in-flight.ts';
 import { type CountedRequest, newTooManyRequests, withInFlightLimit } from './load/shed.ts';
 import { sortOf } from './load/sort-of.ts';
-import { formOf, statusInForm } from './negotiation/protobuf.ts';
 import { createOpenApi } from './openapi.ts';
 import type { ApiServerOptions, RequestEnv } from './options.ts';
 import { parseRequestInfo, type RequestInfo, type ResourceRequest } from './request-info.ts';
@@ -38,7 +39,7 @@ import type { RequestScope } from './request-scope.ts';
 import { answerWithin, requestTimeout } from './request-timeout.ts';
 import { RequestWork } from './request-work.ts';
 import { type Headers, respondJson, respondText, warningHeader } from './respond.ts';
-import type { ServerContext } from './server-context.ts';
+import type { EngineContext, ServerContext } from './server-context.ts';
 import { Turns } from './turns.ts';
 import type { UserInfo } from './user.ts';
 import { formsOf, handlerOf, verbOf } from './verbs/verbs.ts';
@@ -61,19 +62,14 @@ export interface ApiServer {
 }
 
 export function createApiServer(options: ApiServerOptions): ApiServer {
-  const server: ServerContext = {
-    get admission() {
-      return admission;
-    },
-    get behavior() {
-      return behavior;
-    },
+  const engine: EngineContext = {
     store: options.store,
     cache: options.cache,
     latest: new LatestRevision(options.store, options.clock),
     kinds: options.kinds,
     fields: options.fields,
     messages: options.messages,
+    encoders: createEncoders(options.messages, () => options.clock.now()),
     clock: options.clock,
     random: options.random,
     turns: new Turns(options.clock),
@@ -83,8 +79,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     authenticate: options.authenticate,
     readYaml: createYamlReader(options.clock),
   };
-  const { behavior, admission: plugins, authorizers } = options.parts(server);
-  const admission = admissionChain(plugins);
+  const { behavior, admission, authorizers } = options.parts(engine);
+  const server: ServerContext = { ...engine, behavior, admission: admissionChain(admission) };
   const authorize = unionAuthorizer([mastersAuthorizer, discoveryAuthorizer, ...authorizers]);
   const app = new Hono<Env>();
 
@@ -277,20 +273,19 @@ function selectorOf(query: URLSearchParams): FieldSelector {
 }
 
 function createScope(
-  base: Omit<RequestScope, 'definition' | 'form' | 'warnings' | 'headers' | 'signal' | 'work'>,
+  base: Omit<RequestScope, 'definition' | 'encoder' | 'warnings' | 'headers' | 'signal' | 'work'>,
   deadline: AbortSignal | undefined,
 ): RequestScope {
   const warnings: string[] = [];
   const common = commonHeaders(base.server);
-  let form: RequestScope['form'] | undefined;
+  let encoder: RequestScope['encoder'] | undefined;
   let signal: AbortSignal | undefined;
   return {
     ...base,
     definition: storedKind(base.served),
-    get form() {
-      const { behavior, messages } = base.server;
-      form ??= formOf(base.request, base.served, formsOf(base.served, base.info, behavior), messages);
-      return form;
+    get encoder() {
+      encoder ??= encoderOf(base, formsOf(base.served, base.info, base.server.behavior));
+      return encoder;
     },
     warnings,
     work: new RequestWork(base.server),

@@ -15,7 +15,7 @@ import type { Authorizer } from './authorization/authorizer.ts';
 import type { KindBehavior } from './kind-behavior.ts';
 import type { MainLimits } from './load/in-flight.ts';
 import type { Source } from './pushed-body.ts';
-import type { ServerContext, UpgradedConnection } from './server-context.ts';
+import type { EngineContext, UpgradedConnection } from './server-context.ts';
 import type { UserInfo } from './user.ts';
 
 /** What a server of certain kinds brings to the engine. */
@@ -35,7 +35,7 @@ export interface ApiServerOptions {
   readonly fields: FieldTable;
   readonly messages: MessageTable;
   /** What the kinds do, made once. */
-  readonly parts: (server: ServerContext) => ServerParts;
+  readonly parts: (engine: EngineContext) => ServerParts;
   /** Under this key the user of a request has the other end of its connection among its extra fields. */
   readonly remoteAddressKey?: string;
   readonly authenticate: Authenticator;

@@ -3,7 +3,7 @@
 import { notSupportedCause } from '../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import { newInvalid, newStatusError } from '../apimachinery/status-error.ts';
-import type { ResponseForm } from './negotiation/accept.ts';
+import type { Encoder } from './encoding/encoder.ts';
 import type { WantedUpgrade } from './options.ts';
 import type { Source } from './pushed-body.ts';
 import type { ResourceRequest } from './request-info.ts';
@@ -21,8 +21,8 @@ export interface RequestScope {
   readonly request: Request;
   readonly query: URLSearchParams;
   readonly user: UserInfo;
-  /** The form of the answer that the client asked for. Throws 406 when there is none that it takes. */
-  readonly form: ResponseForm;
+  /** Makes the answer that the client asked for. Throws 406 when there is none that it takes. */
+  readonly encoder: Encoder;
   /** Sent to the client in Warning headers; verbs add to it before they answer. */
   readonly warnings: string[];
   /** Headers every answer carries. */

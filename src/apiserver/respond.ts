@@ -20,12 +20,13 @@ export function respondJson(status: number, value: unknown, headers: Headers = {
 export const respondText = (status: number, text: string, headers: Headers = {}): Response =>
   respond(status, text, { ...headers, 'content-type': 'text/plain; charset=utf-8' });
 
-export function respondStatus(status: Status, headers: Headers = {}): Response {
-  const retry = status.details?.retryAfterSeconds;
-  return respondJson(status.code, status, {
-    ...headers,
-    ...(retry !== undefined && { 'retry-after': String(retry) }),
-  });
+export const respondStatus = (status: Status, headers: Headers = {}): Response =>
+  respondJson(status.code, status, { ...headers, ...retryHeader(status) });
+
+/** When the client may try again, where the Status says so. */
+export function retryHeader({ details }: Status): Headers {
+  const retry = details?.retryAfterSeconds;
+  return retry === undefined ? {} : { 'retry-after': String(retry) };
 }
 
 /** Printable ASCII as it stands, the rest escaped: header values hold neither line breaks nor other scripts. */

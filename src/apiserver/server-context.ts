@@ -11,6 +11,7 @@ import type { Store } from '../storage/store.ts';
 import type { AdmissionChain } from './admission/admission.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
+import type { Encoders } from './encoding/encoders.ts';
 import type { KindBehavior } from './kind-behavior.ts';
 import type { LatestRevision } from './latest-revision.ts';
 import type { Turns } from './turns.ts';
@@ -29,16 +30,17 @@ export interface UpgradedConnection {
   readonly socket: Duplex;
 }
 
-export interface ServerContext {
+/** What the engine has by itself: what its kinds bring is built from this. */
+export interface EngineContext {
   readonly store: Store;
   readonly cache: Cache;
   /** Of the store, for reads that must miss nothing. */
   readonly latest: LatestRevision;
   readonly kinds: Kinds;
-  readonly behavior: KindBehavior;
   /** The fields of all types, with what the rules of the kinds say of them. */
   readonly fields: FieldTable;
   readonly messages: MessageTable;
+  readonly encoders: Encoders;
   readonly clock: Clock;
   readonly random: Random;
   /** Turns for requests with long work. */
@@ -51,5 +53,10 @@ export interface ServerContext {
   /** Tells whose a token is that is not the caller's. */
   readonly authenticate: Authenticator;
   readonly readYaml: ReadYaml;
+}
+
+/** The engine together with its kinds, as every request gets it. */
+export interface ServerContext extends EngineContext {
+  readonly behavior: KindBehavior;
   readonly admission: AdmissionChain;
 }

@@ -1,6 +1,6 @@
 /** What the parts of Kubernetes' own API server are built from, beside what the engine has. */
 import type { Node } from '../api/core/v1/node.ts';
-import type { ServerContext } from '../apiserver/server-context.ts';
+import type { EngineContext } from '../apiserver/server-context.ts';
 import type { ReadCertificateRequest } from '../base/certificate-request.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { NodeConnection } from './node-connection.ts';
@@ -8,7 +8,7 @@ import type { NodeConnection } from './node-connection.ts';
 /** Why a node may not take its `spec.podCIDR` by itself, beside those other nodes; undefined when it may. */
 export type PodRangeProblem = (node: Node, others: readonly Node[]) => string | undefined;
 
-export interface KubeContext extends ServerContext {
+export interface KubeContext extends EngineContext {
   readonly serviceCIDR: string;
   /** First and last node port. */
   readonly nodePorts: readonly [number, number];

@@ -6,14 +6,14 @@
 import { newNotFound, newStatusError } from '../apimachinery/status-error.ts';
 import type { ResourceRequest } from '../apiserver/request-info.ts';
 import { type Headers, respondJson } from '../apiserver/respond.ts';
-import type { ServerContext } from '../apiserver/server-context.ts';
+import type { EngineContext } from '../apiserver/server-context.ts';
 
 const group = 'apiextensions.k8s.io';
 const plural = 'customresourcedefinitions';
 
 /** Undefined for every other kind. Throws a StatusError for what is more than a look. */
 export function answerCustomResources(
-  { cache }: ServerContext,
+  { cache }: EngineContext,
   method: string,
   watch: boolean,
   info: ResourceRequest,

@@ -47,8 +47,7 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     fields: kindFields,
     messages: kubernetesMessages,
     remoteAddressKey,
-    // A prototype, not a copy: what the engine makes later is seen here too.
-    parts: (engine) => kubeParts(Object.assign(Object.create(engine), own), options),
+    parts: (engine) => kubeParts({ ...engine, ...own }, options),
   });
   return { ...server, serviceCIDR: own.serviceCIDR };
 }

@@ -1,6 +1,7 @@
 /** `npm run bench [NAME…]`: the benchmarks of one machine. */
 import { bodies } from './bodies.ts';
 import { bodiesMaster } from './bodies-master.ts';
+import { forms } from './forms.ts';
 import { load } from './load.ts';
 import { pods } from './pods.ts';
 import { readsOfMaster } from './reads.ts';
@@ -9,6 +10,6 @@ import { serviceRules } from './service-rules.ts';
 import { idle, start } from './start.ts';
 
 await runBenchmarks(
-  [start, pods, serviceRules, bodies, bodiesMaster, readsOfMaster, load, idle],
+  [start, pods, serviceRules, bodies, bodiesMaster, forms, readsOfMaster, load, idle],
   process.argv.slice(2),
 );

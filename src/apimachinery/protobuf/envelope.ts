@@ -4,7 +4,7 @@ import { decodeMessage } from './decode-message.ts';
 import { encodeMessage } from './encode-message.ts';
 import type { MessageType } from './message-types.ts';
 import { eachField, ProtobufError, WireReader } from './reader.ts';
-import { WireWriter } from './writer.ts';
+import { varintLength, WireWriter } from './writer.ts';
 
 export const protobufType = 'application/vnd.kubernetes.protobuf';
 
@@ -77,19 +77,28 @@ function openEnvelope(body: Uint8Array): Envelope {
 export function encodeProtobuf(object: JsonObject, type: MessageType): Buffer {
   const writer = new WireWriter();
   encodeMessage(writer, object, type);
-  return Buffer.concat(
-    sealEnvelope(String(object.apiVersion ?? ''), String(object.kind ?? ''), [writer.finish()]),
+  return sealEnvelope(
+    envelopeHead(String(object.apiVersion ?? ''), String(object.kind ?? '')),
+    writer.finish(),
   );
 }
 
-/** The envelope around a message that is there in pieces. */
-export function sealEnvelope(apiVersion: string, kind: string, message: readonly Buffer[]): Buffer[] {
-  const length = message.reduce((sum, { length }) => sum + length, 0);
-  const head = new WireWriter();
-  head.message(1, () => {
-    head.string(1, apiVersion);
-    head.string(2, kind);
-  });
-  head.length(2, length);
-  return [Buffer.from(prefix), head.finish(), ...message];
+/** What every envelope of a kind begins with. */
+export function envelopeHead(apiVersion: string, kind: string): Buffer {
+  const writer = new WireWriter();
+  writer.append(Uint8Array.from(prefix));
+  const start = writer.begin(1);
+  writer.string(1, apiVersion);
+  writer.string(2, kind);
+  writer.end(start);
+  return writer.finish();
+}
+
+/** The envelope around a message. */
+export function sealEnvelope(head: Buffer, message: Buffer): Buffer {
+  const { length } = message;
+  const writer = new WireWriter(head.length + 1 + varintLength(length) + length);
+  writer.append(head);
+  writer.bytes(2, message);
+  return writer.finish();
 }

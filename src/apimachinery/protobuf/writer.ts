@@ -3,15 +3,27 @@ import { wireTypes } from './reader.ts';
 
 const firstBytes = 1024;
 const maxVarintBytes = 10;
+/** Texts of so many characters are written one by one; for longer ones a call of Node's is quicker. */
+const shortText = 48;
 
 /** Fields are written one after the other into one buffer, which grows. */
 export class WireWriter {
-  #buffer = Buffer.allocUnsafeSlow(firstBytes);
+  #buffer: Buffer;
   #at = 0;
 
-  /** What was written so far, without what is left of the buffer. */
+  /** `bytes`: about how much will be written. */
+  constructor(bytes = firstBytes) {
+    this.#buffer = Buffer.allocUnsafeSlow(bytes + maxVarintBytes);
+  }
+
+  /** What was written so far, without what is left of the buffer. It is the writer's own until that writes something else. */
   finish(): Buffer {
     return this.#buffer.subarray(0, this.#at);
+  }
+
+  /** Begins again in the same buffer. */
+  clear(): void {
+    this.#at = 0;
   }
 
   /** An integer; a negative one takes ten bytes, as in Go, whatever its type. */
@@ -27,6 +39,7 @@ export class WireWriter {
   }
 
   string(field: number, text: string): void {
+    if (text.length <= shortText && this.#shortAscii(field, text)) return;
     const length = Buffer.byteLength(text);
     this.length(field, length);
     this.#reserve(length);
@@ -46,27 +59,60 @@ export class WireWriter {
 
   bytes(field: number, bytes: Uint8Array): void {
     this.length(field, bytes.length);
+    this.append(bytes);
+  }
+
+  /** What is written already, such as several fields. */
+  append(bytes: Uint8Array): void {
     this.#reserve(bytes.length);
     this.#buffer.set(bytes, this.#at);
     this.#at += bytes.length;
   }
 
-  /** A message whose fields `write` writes with this same writer; its length is put before it afterwards. */
-  message(field: number, write: () => void): void {
+  /** Begins a message; its fields are written next. Returns where it begins, for `end`. */
+  begin(field: number): number {
     this.#tag(field, wireTypes.bytes);
-    const start = this.#at;
-    write();
+    this.#reserve(1);
+    return ++this.#at;
+  }
+
+  /** Puts its length before the message that begins at `start`: one byte is left for it, more have to be made room for. */
+  end(start: number): void {
     const length = this.#at - start;
-    const shift = varintLength(length);
-    this.#reserve(shift);
-    this.#buffer.copyWithin(start + shift, start, this.#at);
-    this.#at = start;
-    this.#varint(length);
+    if (length >= 0x80) {
+      const more = varintLength(length) - 1;
+      this.#reserve(more);
+      this.#buffer.copyWithin(start + more, start, this.#at);
+    }
+    this.#at = start - 1;
+    this.#shortVarint(length);
     this.#at += length;
   }
 
+  /** False, and nothing is written, for a text with other characters. */
+  #shortAscii(field: number, text: string): boolean {
+    const before = this.#at;
+    const { length } = text;
+    this.#tag(field, wireTypes.bytes);
+    this.#reserve(length + 1);
+    const buffer = this.#buffer;
+    let at = this.#at;
+    buffer[at++] = length;
+    for (let index = 0; index < length; index++) {
+      const code = text.charCodeAt(index);
+      if (code >= 0x80) {
+        this.#at = before;
+        return false;
+      }
+      buffer[at++] = code;
+    }
+    this.#at = at;
+    return true;
+  }
+
   #tag(field: number, wire: number): void {
-    this.#varint(field * 8 + wire);
+    this.#reserve(maxVarintBytes);
+    this.#shortVarint(field * 8 + wire);
   }
 
   #varint(value: number | bigint): void {
@@ -101,7 +147,7 @@ export class WireWriter {
   }
 }
 
-function varintLength(value: number): number {
+export function varintLength(value: number): number {
   let length = 1;
   for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) length++;
   return length;

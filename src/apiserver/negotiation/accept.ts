@@ -70,20 +70,19 @@ export interface Offer {
   readonly protobuf?: boolean;
 }
 
-/**
- * Throws 406 when no range can be honoured. JSON is what the server keeps and sends as it lies, so a client that takes it
- * gets it, wherever it stands in the header; protobuf is made for those that take nothing else.
- */
+/** The first range that can be honoured, in the client's order. Throws 406 when there is none. */
 export function negotiateForm(accept: string | null | undefined, offer: Offer = {}): ResponseForm {
   const { forms = ['object', 'table', 'metadata'], protobuf = false } = offer;
   const ranges = parseAccept(accept ?? '');
   if (ranges.length === 0) return { type: 'object' };
-  const candidates = [
-    ...ranges.filter(({ type }) => jsonTypes.has(type)).map(formOf),
-    ...ranges.filter(({ type }) => protobuf && type === protobufType).map(protobufFormOf),
-  ];
-  const found = candidates.find((form) => form && forms.includes(form.type));
-  if (found) return found;
+  for (const range of ranges) {
+    const form = jsonTypes.has(range.type)
+      ? formOf(range)
+      : protobuf && range.type === protobufType
+        ? protobufFormOf(range)
+        : undefined;
+    if (form && forms.includes(form.type)) return form;
+  }
   const json = [
     'application/json',
     'application/json;as=Table;g=meta.k8s.io;v=v1',

@@ -5,9 +5,9 @@ import { requiredType } from '../../apimachinery/field-types.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ScaleMapping } from '../../apimachinery/resource-definition.ts';
 import { newBadRequest, newInternalError, newInvalid } from '../../apimachinery/status-error.ts';
+import { respondOther } from '../encoding/answer.ts';
 import { updateObject } from '../registry/update.ts';
 import type { RequestScope } from '../request-scope.ts';
-import { respondJson } from '../respond.ts';
 import { readObject } from '../verbs/get.ts';
 import { patchValue, readPatchBody } from '../verbs/patch-body.ts';
 import { asKind, objectField, readKind, stringField } from '../verbs/read-object.ts';
@@ -34,7 +34,7 @@ function scaleOf(mapping: ScaleMapping<KubeObject>, object: KubeObject): JsonObj
 
 export async function getScale(scope: RequestScope): Promise<Response> {
   const { object } = await readObject(scope);
-  return respondJson(200, scaleOf(mappingOf(scope), object), scope.headers);
+  return respondOther(scope, 200, scaleOf(mappingOf(scope), object));
 }
 
 export async function putScale(scope: RequestScope): Promise<Response> {
@@ -75,7 +75,7 @@ async function writeScale(
       return current;
     },
   });
-  return respondJson(200, scaleOf(mapping, object), scope.headers);
+  return respondOther(scope, 200, scaleOf(mapping, object));
 }
 
 function replicasOf(scale: JsonObject, name: string): number {

@@ -1,10 +1,10 @@
 /** The end of every write to an object that exists: one part of it changed, stored, answered. */
 import { deepCopy } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
+import { respondObject } from '../encoding/answer.ts';
 import type { Part } from '../registry/preparation.ts';
 import { type UpdateRequest, updateObject } from '../registry/update.ts';
 import type { RequestScope } from '../request-scope.ts';
-import { respondObject } from './get.ts';
 
 export interface Change extends Pick<UpdateRequest, 'change' | 'options'> {
   readonly part: Part;

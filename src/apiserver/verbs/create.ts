@@ -1,9 +1,9 @@
 /** POST to a collection. */
 import { valueLimits } from '../../apimachinery/value-limit.ts';
+import { respondObject } from '../encoding/answer.ts';
 import { createObject } from '../registry/create.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { writeOptions } from '../write-options.ts';
-import { respondObject } from './get.ts';
 import { readObjectBody } from './read-object.ts';
 
 export async function create(scope: RequestScope): Promise<Response> {

@@ -1,14 +1,9 @@
 /** DELETE of a collection: of every object the selectors match, each by itself. */
-
 import { parseListQuery } from '../../apimachinery/list-options.ts';
-import type { KubeObject } from '../../apimachinery/meta.ts';
-import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
-import { asServed } from '../../apimachinery/served-version.ts';
 import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
 import { deleteObject } from '../registry/delete.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { selectionOf } from '../selection.ts';
-import { respondCollection } from './collection-body.ts';
 import { readDeleteOptions } from './delete-options.ts';
 import { readPage } from './page.ts';
 
@@ -30,9 +25,6 @@ export async function removeCollection(scope: RequestScope): Promise<Response> {
     }
   }
   const metadata = { resourceVersion: String(page.revision) };
-  const head = { kind: `${served.kind}List`, apiVersion: apiVersionOf(served), metadata };
   // As they were found, as upstream: who wants to know what became of them looks again.
-  const items = page.items.map(({ object }) => object);
-  const render = (object: KubeObject) => JSON.stringify(asServed(served, object));
-  return respondCollection(scope, { head, field: 'items', items, render, weigh: () => 0 });
+  return scope.encoder.list(scope, metadata, page.items);
 }

@@ -1,10 +1,9 @@
 /** DELETE of one object. */
 import type { Status } from '../../apimachinery/status-error.ts';
+import { respondObject, respondOther } from '../encoding/answer.ts';
 import { type Deleted, deleteObject } from '../registry/delete.ts';
 import type { RequestScope } from '../request-scope.ts';
-import { respondJson } from '../respond.ts';
 import { type DeleteBody, readDeleteOptions } from './delete-options.ts';
-import { respondObject } from './get.ts';
 
 export async function remove(scope: RequestScope): Promise<Response> {
   const options = await readDeleteOptions(scope);
@@ -39,5 +38,5 @@ function respondDeleted(
       uid: object.metadata.uid,
     },
   };
-  return respondJson(200, status, scope.headers);
+  return respondOther(scope, 200, status);
 }

@@ -4,13 +4,13 @@ import type { KubeObject } from '../../apimachinery/meta.ts';
 import { isAlreadyExists, isNotFound, newForbidden } from '../../apimachinery/status-error.ts';
 import { valueLimits } from '../../apimachinery/value-limit.ts';
 import { refusal } from '../authorization/authorizer.ts';
+import { respondObject } from '../encoding/answer.ts';
 import { createObject } from '../registry/create.ts';
 import { checkAbsent, matchTarget } from '../registry/object-meta.ts';
 import type { Part } from '../registry/preparation.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { type WriteOptions, writeOptions } from '../write-options.ts';
 import { changeObject } from './change-object.ts';
-import { respondObject } from './get.ts';
 import { readObjectBody } from './read-object.ts';
 
 export async function update(scope: RequestScope): Promise<Response> {

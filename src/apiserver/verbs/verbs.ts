@@ -3,9 +3,9 @@
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { newUnknownAddress } from '../../apimachinery/status-error.ts';
 import type { Verb } from '../authorization/authorizer.ts';
+import { negotiated } from '../encoding/answer.ts';
 import type { KindBehavior } from '../kind-behavior.ts';
 import type { Offer } from '../negotiation/accept.ts';
-import { inForm } from '../negotiation/protobuf.ts';
 import type { ResourceRequest } from '../request-info.ts';
 import { type Handler, methodNotAllowed } from '../request-scope.ts';
 import { findSubresource, type MethodTable, type Subresource } from '../subresources/subresources.ts';
@@ -53,7 +53,7 @@ export function handlerOf(
   const { methods, answersBytes } = subresourceOf(definition, info, behavior);
   const handler = methods[(method === 'HEAD' ? 'GET' : method) as keyof MethodTable];
   if (!handler) throw methodNotAllowed();
-  return answersBytes ? handler : inForm(handler);
+  return answersBytes ? handler : negotiated(handler);
 }
 
 /** A kind that exists only as a request or an answer (Scale, Binding, Eviction, reviews) has no table and no metadata of its own. */

@@ -9,12 +9,11 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Cache, CachedObject } from '../../storage/cache.ts';
 import { CompactedError } from '../../storage/store.ts';
+import { type Framing, frameOf } from '../encoding/framing.ts';
 import type { Sink, Source } from '../pushed-body.ts';
 import type { Selection } from '../selection.ts';
 import { Turn, type Turns } from '../turns.ts';
 import type { WriteTurns } from '../write-turns.ts';
-import type { Framing } from './framing.ts';
-import { frameOf } from './watch-frames.ts';
 
 export interface WatchPlan {
   readonly cache: Cache;

@@ -5,10 +5,8 @@ import { streamOf } from '../pushed-body.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { respond } from '../respond.ts';
 import { selectionOf } from '../selection.ts';
-import { parseIncludeObject } from '../table.ts';
 import { nodeNameOf } from '../user.ts';
 import { matchingObjects } from './page.ts';
-import { createFraming } from './watch-frames.ts';
 import { watchSource } from './watch-stream.ts';
 
 /** Without `timeoutSeconds` a watch ends after 30 to 60 minutes (kube-apiserver --min-request-timeout). */
@@ -20,10 +18,9 @@ const minTimeoutMs = 30 * 60_000;
 const nodeTimeoutMs = 10 * 60_000;
 
 export async function watchCollection(scope: RequestScope, query: ListQuery): Promise<Response> {
-  const { server, definition, served, info, form, shutdown, push } = scope;
-  const include = parseIncludeObject(scope.query.get('includeObject'));
+  const { server, definition, served, info, shutdown, push } = scope;
   const selection = selectionOf(served, info.namespace, query);
-  const framing = createFraming(served, form, include, () => server.clock.now(), server.messages);
+  const framing = scope.encoder.framing();
   const start = await prepareStart(scope, query);
   const { items: initial, revision: after } =
     start === 'current'

@@ -16,7 +16,7 @@ import { requiredFieldValue } from '../../apimachinery/field-selector.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { AccessRequest, Authorizer, Verb } from '../../apiserver/authorization/authorizer.ts';
 import { waitForNow } from '../../apiserver/freshness.ts';
-import type { ServerContext } from '../../apiserver/server-context.ts';
+import type { EngineContext } from '../../apiserver/server-context.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
 import { nodeNameOf } from '../../apiserver/user.ts';
 
@@ -67,7 +67,7 @@ const memberRules: readonly NodeRule[] = [
   },
 ];
 
-export function nodeAuthorizer(server: ServerContext): Authorizer {
+export function nodeAuthorizer(server: EngineContext): Authorizer {
   return async (request) => {
     const node = nodeNameOf(request.user);
     if (node === undefined || request.type !== 'resource') return false;
@@ -78,7 +78,7 @@ export function nodeAuthorizer(server: ServerContext): Authorizer {
 
 async function anyAllows(
   table: readonly NodeRule[],
-  server: ServerContext,
+  server: EngineContext,
   request: ResourceAccess,
   node: string,
 ): Promise<boolean> {
@@ -92,14 +92,14 @@ async function anyAllows(
   return false;
 }
 
-async function isMember(server: ServerContext, name: string): Promise<boolean> {
+async function isMember(server: EngineContext, name: string): Promise<boolean> {
   const node = await findObject(server, nodeResource, '', name);
   return node !== undefined && node.status?.phase !== 'Pending';
 }
 
 function holds(
   condition: Condition,
-  server: ServerContext,
+  server: EngineContext,
   request: ResourceAccess,
   node: string,
 ): boolean | Promise<boolean> {
@@ -124,7 +124,7 @@ function holds(
 
 /** A deleted pod is answered with 404, which tells the agent more than 403. */
 async function isBound(
-  server: ServerContext,
+  server: EngineContext,
   { namespace, name }: ResourceAccess,
   node: string,
 ): Promise<boolean> {
@@ -135,14 +135,14 @@ async function isBound(
 }
 
 /** Another master may have bound the pod a moment ago: the cache catches up before this refuses. */
-async function isNeeded(server: ServerContext, request: ResourceAccess, node: string): Promise<boolean> {
+async function isNeeded(server: EngineContext, request: ResourceAccess, node: string): Promise<boolean> {
   if (needs(server, request, node)) return true;
   await waitForNow(server, new AbortController());
   return needs(server, request, node);
 }
 
 function needs(
-  { cache }: ServerContext,
+  { cache }: EngineContext,
   { resource, namespace, name }: ResourceAccess,
   node: string,
 ): boolean {

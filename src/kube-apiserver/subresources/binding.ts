@@ -2,10 +2,10 @@
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { requiredCause } from '../../apimachinery/field-error.ts';
 import { newConflict, newInvalid, newStatusError } from '../../apimachinery/status-error.ts';
+import { respondOther } from '../../apiserver/encoding/answer.ts';
 import { checkPreconditions } from '../../apiserver/registry/object-meta.ts';
 import { updateObject } from '../../apiserver/registry/update.ts';
 import type { RequestScope } from '../../apiserver/request-scope.ts';
-import { respondJson } from '../../apiserver/respond.ts';
 import { objectField, readKind, stringField } from '../../apiserver/verbs/read-object.ts';
 import { writeOptions } from '../../apiserver/write-options.ts';
 import { rfc3339 } from '../../base/clock.ts';
@@ -44,7 +44,7 @@ export async function bindPod(scope: RequestScope): Promise<Response> {
     },
   });
   const done = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
-  return respondJson(201, done, scope.headers);
+  return respondOther(scope, 201, done);
 }
 
 const invalidBinding = (name: string, field: string) =>

@@ -1,9 +1,9 @@
 /** POST pods/NAME/eviction: a delete that `kubectl drain` asks for. */
 import { podResource } from '../../api/core/v1/pod.ts';
 import { newBadRequest } from '../../apimachinery/status-error.ts';
+import { respondOther } from '../../apiserver/encoding/answer.ts';
 import { deleteObject } from '../../apiserver/registry/delete.ts';
 import { isDryRun, type RequestScope } from '../../apiserver/request-scope.ts';
-import { respondJson } from '../../apiserver/respond.ts';
 import { parseDeleteFields } from '../../apiserver/verbs/delete-options.ts';
 import { objectField, readKind, stringField } from '../../apiserver/verbs/read-object.ts';
 
@@ -26,5 +26,5 @@ export async function evictPod(scope: RequestScope): Promise<Response> {
     preconditions: options.preconditions,
   });
   const done = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
-  return respondJson(201, done, scope.headers);
+  return respondOther(scope, 201, done);
 }

@@ -1,9 +1,9 @@
 /** PUT namespaces/NAME/finalize: the only way to change a namespace's finalizers; the last one lets it go. */
 import { type Namespace, namespaceResource, validateFinalizers } from '../../api/core/v1/namespace.ts';
 import { newInvalid } from '../../apimachinery/status-error.ts';
+import { respondObject } from '../../apiserver/encoding/answer.ts';
 import { updateObject } from '../../apiserver/registry/update.ts';
 import type { RequestScope } from '../../apiserver/request-scope.ts';
-import { respondObject } from '../../apiserver/verbs/get.ts';
 import { readObjectBody } from '../../apiserver/verbs/read-object.ts';
 import { writeOptions } from '../../apiserver/write-options.ts';
 

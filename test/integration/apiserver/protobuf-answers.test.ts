@@ -1,4 +1,4 @@
-/** Answers for clients that take protobuf and nothing else. */
+/** Answers for clients that ask for protobuf. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { kubernetesMessages } from '../../../src/api/message-table.ts';
@@ -248,11 +248,26 @@ describe('answers in protobuf', () => {
     }
   });
 
-  it('a client that accepts JSON too gets JSON; for one that accepts neither, and for minik8s’ own kinds in protobuf, the answer is 406 and nothing is written', async () => {
-    const both = await server.call('GET', configMaps, undefined, {
-      headers: { accept: `${protobufType},application/json` },
-    });
-    assert.equal(both.headers.get('content-type'), 'application/json');
+  it('of several types that a client accepts the first one is answered that the kind has', async () => {
+    const dns = '/apis/minik8s.io/v1/namespaces/default/dnses';
+    for (const [path, accept, type] of [
+      [configMaps, `${protobufType},application/json`, protobufType],
+      [configMaps, `${protobufType}, */*`, protobufType],
+      [configMaps, `application/json,${protobufType}`, 'application/json'],
+      [`${configMaps}?watch=1`, `${protobufType}, */*`, `${protobufType};stream=watch`],
+      [`${configMaps}/none`, `${protobufType},application/json`, protobufType],
+      [dns, `${protobufType},application/json`, 'application/json'],
+    ] as const) {
+      const signal = AbortSignal.timeout(10_000);
+      const answer = await server.handlerFor(admin)(
+        new Request(`https://apiserver${path}`, { headers: { accept }, signal }),
+      );
+      assert.equal(answer.headers.get('content-type'), type, `${path} ${accept}`);
+      await answer.body?.cancel();
+    }
+  });
+
+  it('for who accepts neither, and for minik8s’ own kinds in protobuf alone, the answer is 406 and nothing is written', async () => {
     const dns = '/apis/minik8s.io/v1/namespaces/default/dnses';
     const body = {
       metadata: { name: 'x' },

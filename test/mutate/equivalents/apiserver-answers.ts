@@ -125,10 +125,10 @@ export const apiserverAnswers: readonly Equivalent[] = [
   ...of('kube-apiserver/event-rate.ts', 'a tenth of a second is the longest there is to wait', [
     ['const retryAfterSeconds = Math.ceil(waitMs / 1000);', '1000 → 1001'],
   ]),
-  ...of('apiserver/verbs/collection-body.ts', 'it is set before it is read', [
+  ...of('apiserver/encoding/collection-body.ts', 'it is set before it is read', [
     ['done = false;', 'false → true'],
   ]),
-  ...of('apiserver/verbs/collection-body.ts', 'no bytes more', [
+  ...of('apiserver/encoding/collection-body.ts', 'no bytes more', [
     ["if (text !== '') buffers.push(Buffer.from(text));", "text !== '' → true"],
     ["if (text !== '') buffers.push(Buffer.from(text));", "'' → 'mutated'"],
   ]),

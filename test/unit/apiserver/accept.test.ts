@@ -43,11 +43,19 @@ describe('negotiateForm', () => {
       ));
   }
 
-  it('gives protobuf to those who take nothing else, but never a Table', () => {
+  it('gives protobuf to those who name it before JSON, but never a Table', () => {
     const protobuf = 'application/vnd.kubernetes.protobuf';
     const negotiate = (accept: string) => negotiateForm(accept, { protobuf: true });
     assert.deepEqual(negotiate(protobuf), { type: 'object', encoding: 'protobuf' });
-    assert.deepEqual(negotiate(`${protobuf},application/json`), { type: 'object' });
+    assert.deepEqual(negotiate(`${protobuf},application/json`), { type: 'object', encoding: 'protobuf' });
+    assert.deepEqual(negotiate(`${protobuf}, */*`), { type: 'object', encoding: 'protobuf' });
+    for (const json of ['application/json', '*/*', 'application/*'])
+      assert.deepEqual(negotiate(`${json},${protobuf}`), { type: 'object' }, json);
+    assert.deepEqual(negotiate(`${protobuf};as=Table;g=meta.k8s.io;v=v1,${table},${protobuf}`), {
+      type: 'table',
+      version: 'v1',
+    });
+    assert.deepEqual(negotiateForm(`${protobuf},application/json`), { type: 'object' });
     const partial = 'as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
     assert.deepEqual(negotiate(`${protobuf};${partial}`), {
       type: 'metadata',

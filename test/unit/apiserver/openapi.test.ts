@@ -9,6 +9,7 @@ import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import { createOpenApi } from '../../../src/apiserver/openapi.ts';
 import { Turns } from '../../../src/apiserver/turns.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const proto = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
@@ -29,7 +30,7 @@ describe('the description of the API', () => {
         return broken ? Promise.reject(new Error('no such file')) : fieldDocs();
       },
     };
-    openapi = createOpenApi(new KindSet(definitions), tables, new Turns());
+    openapi = createOpenApi(new KindSet(definitions), tables, new Turns(systemClock));
   });
   after(() => assert.equal(read, 2, 'the documents are made once'));
 
@@ -50,7 +51,7 @@ describe('the description of the API', () => {
     const docs = await fieldDocs();
     const tables = { clock, fields: kindFields, fieldDocs: async () => docs };
     const definitions = [configMapResource, deploymentResource] as unknown as ResourceDefinition[];
-    const fresh = createOpenApi(new KindSet(definitions), tables, new Turns());
+    const fresh = createOpenApi(new KindSet(definitions), tables, new Turns(systemClock));
     let heard = 0;
     let made = false;
     const hear = () => {

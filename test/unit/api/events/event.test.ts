@@ -3,15 +3,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { eventResource } from '../../../../src/api/core/v1/event.ts';
 import { eventsV1Resource } from '../../../../src/api/events/v1/event.ts';
-import { kubernetesMessages } from '../../../../src/api/message-table.ts';
 import { kindFields } from '../../../../src/api/registry.ts';
 import { convertObject } from '../../../../src/apimachinery/decode.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import { asServed } from '../../../../src/apimachinery/served-version.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
-import { createFraming } from '../../../../src/apiserver/verbs/watch-frames.ts';
 import { frameObject } from '../../../../src/storage/codec.ts';
 import { startTestServer } from '../../../fixtures/api-server.ts';
+import { framingOf } from '../../../fixtures/framing.ts';
 
 const collection = '/apis/events.k8s.io/v1/namespaces/default/events';
 const core = '/api/v1/namespaces/default/events';
@@ -241,8 +240,7 @@ test('a watch in the newer group has its words, made once for all watches', () =
     previous: undefined,
     frame,
   } as const;
-  const framing = () =>
-    createFraming(eventsV1Resource as never, { type: 'object' }, 'None', () => 0, kubernetesMessages);
+  const framing = () => framingOf(eventsV1Resource as never, { type: 'object' });
   const sent = framing().unchanged(event);
   const { type, object: shown } = JSON.parse(sent.toString());
   assert.deepEqual(
@@ -256,13 +254,7 @@ test('a watch in the newer group has its words, made once for all watches', () =
     ['DELETED', 'pulled the image', '9'],
   );
   assert.equal(JSON.parse(framing().bookmark(7).toString()).object.apiVersion, 'events.k8s.io/v1');
-  const binary = createFraming(
-    eventsV1Resource as never,
-    { type: 'object', encoding: 'protobuf' },
-    'None',
-    () => 0,
-    kubernetesMessages,
-  );
+  const binary = framingOf(eventsV1Resource as never, { type: 'object', encoding: 'protobuf' });
   assert.match(binary.unchanged(event).toString('latin1'), /events\.k8s\.io\/v1.*Event/s);
 });
 

@@ -128,9 +128,9 @@ describe('what serves', () => {
       return (await Promise.try(handle, scope).catch((error: Error) => error.message)) as string;
     };
     for (const path of [pods, `${pods}/x`, `${pods}/x/status`])
-      assert.equal(await firstOf(path), 'form', path);
+      assert.equal(await firstOf(path), 'encoder', path);
     for (const part of ['log', 'exec', 'attach', 'portforward', 'proxy'])
-      assert.notEqual(await firstOf(`${pods}/x/${part}`), 'form', part);
+      assert.notEqual(await firstOf(`${pods}/x/${part}`), 'encoder', part);
   });
 
   test('has tables where it answers with objects of its kind', () => {

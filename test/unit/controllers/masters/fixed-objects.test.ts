@@ -5,7 +5,10 @@ import { fixedObjects } from '../../../../src/api/fixed-objects.ts';
 import { flowSchemaResource } from '../../../../src/api/flowcontrol/v1/flow-schema.ts';
 import { priorityLevelConfigurationResource } from '../../../../src/api/flowcontrol/v1/priority-level-configuration.ts';
 import type { FlowSchema, PriorityLevelConfiguration } from '../../../../src/api/flowcontrol/v1/types.gen.ts';
-import { type PriorityClass, priorityClassResource } from '../../../../src/api/scheduling/v1/priority-class.ts';
+import {
+  type PriorityClass,
+  priorityClassResource,
+} from '../../../../src/api/scheduling/v1/priority-class.ts';
 import { newConflict, newInternalError, newNotFound } from '../../../../src/apimachinery/status-error.ts';
 import { fixedObjectsController } from '../../../../src/controllers/masters/fixed-objects.ts';
 import { meta } from '../objects.ts';

@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { Status } from '../../apimachinery/status-error.ts';
 import type { CachedObject, CacheEvent } from '../../storage/cache.ts';
+import type { Selection } from '../selection.ts';
 
 type EventType = CacheEvent['type'];
 
@@ -13,6 +14,21 @@ export interface Framing {
   unchanged(event: CacheEvent): Buffer;
   bookmark(revision: number, annotations?: Readonly<Record<string, string>>): Buffer;
   error(status: Status): Buffer;
+}
+
+/** What a client with this selection sees of an event; undefined when nothing. */
+export function frameOf(event: CacheEvent, selection: Selection, framing: Framing): Buffer | undefined {
+  const { current, previous, revision } = event;
+  if (event.type === 'DELETED') {
+    return selection.matches(previous ?? current) ? framing.unchanged(event) : undefined;
+  }
+  const before = previous !== undefined && selection.matches(previous);
+  if (selection.matches(current)) {
+    return before || event.type === 'ADDED'
+      ? framing.unchanged(event)
+      : framing.frame('ADDED', current, revision);
+  }
+  return before ? framing.frame('DELETED', previous, revision) : undefined;
 }
 
 export const bookmarkMeta = (

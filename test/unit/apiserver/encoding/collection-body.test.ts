@@ -1,8 +1,8 @@
 /** The answer that holds a collection: whole while it is small, in pieces and turns when it is not. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
+import { type Collection, respondCollection } from '../../../../src/apiserver/encoding/collection-body.ts';
 import type { RequestScope } from '../../../../src/apiserver/request-scope.ts';
-import { type Collection, respondCollection } from '../../../../src/apiserver/verbs/collection-body.ts';
 import { WholeAnswer } from '../../../../src/apiserver/whole-answer.ts';
 
 const KiB = 1024;

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
-import { kubernetesMessages } from '../../../src/api/message-table.ts';
-import { parseLabelSelector } from '../../../src/apimachinery/labels.ts';
-import type { KubeObject } from '../../../src/apimachinery/meta.ts';
-import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
-import { newExpired } from '../../../src/apimachinery/status-error.ts';
-import { selectionOf } from '../../../src/apiserver/selection.ts';
-import { createFraming, frameOf } from '../../../src/apiserver/verbs/watch-frames.ts';
-import type { CachedObject, CacheEvent } from '../../../src/storage/cache.ts';
-import { frameObject } from '../../../src/storage/codec.ts';
+import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
+import { parseLabelSelector } from '../../../../src/apimachinery/labels.ts';
+import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
+import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
+import { newExpired } from '../../../../src/apimachinery/status-error.ts';
+import { frameOf } from '../../../../src/apiserver/encoding/framing.ts';
+import { selectionOf } from '../../../../src/apiserver/selection.ts';
+import type { CachedObject, CacheEvent } from '../../../../src/storage/cache.ts';
+import { frameObject } from '../../../../src/storage/codec.ts';
+import { framingOf } from '../../../fixtures/framing.ts';
 
 const definition = configMapResource as unknown as ResourceDefinition;
 
@@ -46,7 +46,7 @@ describe('what a watcher with a selector sees', () => {
     labelSelector: parseLabelSelector('on=true'),
     fieldSelector: [],
   });
-  const framing = createFraming(definition, { type: 'object' }, 'Metadata', () => 0, kubernetesMessages);
+  const framing = framingOf(definition, { type: 'object' });
   const cases: readonly [CacheEvent['type'], boolean | undefined, boolean, string | undefined, string][] = [
     ['ADDED', undefined, true, 'ADDED', 'true'],
     ['ADDED', undefined, false, undefined, ''],
@@ -96,20 +96,14 @@ describe('what a watcher with a selector sees', () => {
       { type: 'metadata', version: 'v1' },
       { type: 'table', version: 'v1' },
     ] as const) {
-      const { error, contentType } = createFraming(definition, form, 'Metadata', () => 0, kubernetesMessages);
+      const { error, contentType } = framingOf(definition, form);
       assert.equal(contentType, 'application/json');
       assert.deepEqual(JSON.parse(error(status).toString()), { type: 'ERROR', object: status });
     }
   });
 
   it('frames tables, of which the first alone names the columns', () => {
-    const framing = createFraming(
-      definition,
-      { type: 'table', version: 'v1' },
-      'Object',
-      () => Date.UTC(2026, 0, 2),
-      kubernetesMessages,
-    );
+    const framing = framingOf(definition, { type: 'table', version: 'v1' }, 'Object');
     const read = (frame: Buffer) => JSON.parse(frame.toString());
     const first = read(framing.unchanged(event('ADDED', undefined, true)));
     assert.equal(first.type, 'ADDED');
@@ -132,9 +126,7 @@ describe('what a watcher with a selector sees', () => {
   });
 
   it('frames metadata alone, once for all watches', () => {
-    const framings = [1, 2].map(() =>
-      createFraming(definition, { type: 'metadata', version: 'v1' }, 'Metadata', () => 0, kubernetesMessages),
-    );
+    const framings = [1, 2].map(() => framingOf(definition, { type: 'metadata', version: 'v1' }));
     const [metadata, other] = framings;
     assert.ok(metadata && other);
     const made = event('MODIFIED', true, true);
@@ -151,25 +143,13 @@ describe('what a watcher with a selector sees', () => {
     assert.deepEqual(bookmark.object.metadata, { resourceVersion: '9', creationTimestamp: null });
     assert.equal(bookmark.object.kind, 'PartialObjectMetadata');
     assert.equal(bookmark.type, 'BOOKMARK');
-    const beta = createFraming(
-      definition,
-      { type: 'metadata', version: 'v1beta1' },
-      'Metadata',
-      () => 0,
-      kubernetesMessages,
-    );
+    const beta = framingOf(definition, { type: 'metadata', version: 'v1beta1' });
     assert.equal(JSON.parse(beta.unchanged(made).toString()).object.apiVersion, 'meta.k8s.io/v1beta1');
   });
 });
 
 describe('frames in protobuf', () => {
-  const framing = createFraming(
-    definition,
-    { type: 'object', encoding: 'protobuf' },
-    'Metadata',
-    () => 0,
-    kubernetesMessages,
-  );
+  const framing = framingOf(definition, { type: 'object', encoding: 'protobuf' });
 
   it('begin with their length and are encoded once for all watches', () => {
     const added = event('ADDED', undefined, true);
@@ -181,9 +161,7 @@ describe('frames in protobuf', () => {
   it('of metadata are not those of objects', () => {
     const form = { type: 'metadata', version: 'v1', encoding: 'protobuf' } as const;
     const added = event('ADDED', undefined, true);
-    const metadata = createFraming(definition, form, 'Metadata', () => 0, kubernetesMessages).unchanged(
-      added,
-    );
+    const metadata = framingOf(definition, form).unchanged(added);
     assert.ok(metadata.includes('PartialObjectMetadata') && metadata.includes('meta.k8s.io/v1'));
     assert.notDeepEqual(metadata, framing.unchanged(added));
   });

@@ -1,11 +1,11 @@
 /** Answers that are made in JSON and sent in protobuf: what kind they say they are, and that nothing of them is lost. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { kubernetesMessages } from '../../../src/api/message-table.ts';
-import { decodeMessage } from '../../../src/apimachinery/protobuf/decode-message.ts';
-import { protobufType } from '../../../src/apimachinery/protobuf/envelope.ts';
-import { eachField, WireReader } from '../../../src/apimachinery/protobuf/reader.ts';
-import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { kubernetesMessages } from '../../../../src/api/message-table.ts';
+import { decodeMessage } from '../../../../src/apimachinery/protobuf/decode-message.ts';
+import { protobufType } from '../../../../src/apimachinery/protobuf/envelope.ts';
+import { eachField, WireReader } from '../../../../src/apimachinery/protobuf/reader.ts';
+import { admin, startTestServer, type TestServer } from '../../../fixtures/api-server.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 let server: TestServer;

@@ -1,14 +1,14 @@
 /** What `kubectl get` is given to print. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { persistentVolumeResource } from '../../../src/api/core/v1/persistent-volume.ts';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
-import { registry } from '../../../src/api/registry.ts';
-import type { KubeObject } from '../../../src/apimachinery/meta.ts';
-import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
-import type { Status } from '../../../src/apimachinery/status-error.ts';
-import { tableRow } from '../../../src/apiserver/table.ts';
-import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
+import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { registry } from '../../../../src/api/registry.ts';
+import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
+import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
+import type { Status } from '../../../../src/apimachinery/status-error.ts';
+import { tableEncoder } from '../../../../src/apiserver/encoding/table.ts';
+import { startTestServer, type TestServer } from '../../../fixtures/api-server.ts';
 
 interface Table {
   readonly kind: string;
@@ -136,8 +136,9 @@ test('a row of what only looks like such a pod says nothing', () => {
   const conditions = (definition: ResourceDefinition | undefined, status: object | undefined) => {
     assert.ok(definition);
     const object = { apiVersion: 'v1', kind: definition.kind, metadata: {}, status };
-    const form = { definition, version: 'v1', include: 'None', now: 0 } as const;
-    return tableRow(form, object as unknown as KubeObject).conditions;
+    const form = { definition, version: 'v1', include: 'None', now: () => 0 } as const;
+    const made = tableEncoder(form).object({ object: object as unknown as KubeObject });
+    return (JSON.parse(String(made)) as Table).rows[0]?.conditions;
   };
   assert.ok(conditions(pod, { phase: 'Failed' }));
   assert.equal(conditions(volume, { phase: 'Failed' }), undefined);

@@ -1,0 +1,57 @@
+/** Answers in the form that the client asked for: one object, another kind such as a Scale, a refusal. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { protobufType } from '../../apimachinery/protobuf/envelope.ts';
+import type { MessageTable } from '../../apimachinery/protobuf/message-types.ts';
+import type { Status } from '../../apimachinery/status-error.ts';
+import { negotiateForm, type Offer } from '../negotiation/accept.ts';
+import type { Handler, RequestScope } from '../request-scope.ts';
+import { type Headers, respond, respondStatus, retryHeader } from '../respond.ts';
+import type { Encoder, Kept } from './encoder.ts';
+import { encodeOther } from './protobuf.ts';
+import { parseIncludeObject } from './table.ts';
+
+type Asked = Pick<RequestScope, 'query' | 'request' | 'served' | 'server'>;
+
+/** `forms` are those that the endpoint has; default all. Throws 406 when the client takes none of them. */
+export function encoderOf({ query, request, served, server }: Asked, forms: Offer['forms']): Encoder {
+  const protobuf = server.messages.typeOf(served.typeName) !== undefined;
+  const form = negotiateForm(request.headers.get('accept'), { protobuf, forms });
+  return server.encoders.of(served, form, () => parseIncludeObject(query.get('includeObject')));
+}
+
+/** The handler behind a look at the Accept header, so that nothing is written for a client that takes no answer. */
+export const negotiated =
+  (handler: Handler): Handler =>
+  (scope) => {
+    void scope.encoder;
+    return handler(scope);
+  };
+
+type Answering = Pick<RequestScope, 'encoder' | 'headers'>;
+
+export const respondObject = ({ encoder, headers }: Answering, status: number, found: Kept): Response =>
+  respond(status, encoder.object(found), { ...headers, 'content-type': encoder.contentType });
+
+/** An answer that is of another kind than the one addressed: a Status, a Scale. */
+export const respondOther = ({ encoder, headers }: Answering, status: number, value: JsonObject): Response =>
+  respond(status, encoder.otherKind(value), { ...headers, 'content-type': encoder.contentType });
+
+/** A refusal of any request; in JSON where the client's Accept header cannot be honoured. */
+export function statusInForm(
+  request: Request,
+  status: Status,
+  headers: Headers,
+  messages: MessageTable,
+): Response {
+  if (!takesProtobuf(request)) return respondStatus(status, headers);
+  const body = encodeOther(status as Status & JsonObject, messages);
+  return respond(status.code, body, { ...headers, ...retryHeader(status), 'content-type': protobufType });
+}
+
+function takesProtobuf(request: Request): boolean {
+  try {
+    return negotiateForm(request.headers.get('accept'), { protobuf: true }).encoding === 'protobuf';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,59 @@
+/** Which encoder is for which form, media type and served version. */
+import type { MessageTable } from '../../apimachinery/protobuf/message-types.ts';
+import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import type { CacheEvent } from '../../storage/cache.ts';
+import type { ResponseForm } from '../negotiation/accept.ts';
+import type { Encoder, Kept } from './encoder.ts';
+import { convertedJson, storedJson, storedMetadata, storedObjects } from './json.ts';
+import { Budget, MadeOnce } from './made.ts';
+import { protobufEncoder, typeInForm } from './protobuf.ts';
+import { metadataShape, wholeShape } from './shape.ts';
+import { type IncludeObject, tableEncoder } from './table.ts';
+
+export interface Encoders {
+  /** `include` is asked for by a Table alone. */
+  of(served: ResourceDefinition, form: ResponseForm, include: () => IncludeObject): Encoder;
+}
+
+/** Messages of objects that are kept beside them: the pods of 5,000 are 10 MiB. */
+const messageBytes = 32 << 20;
+/** Frames of events: everybody who watches is told within seconds. */
+const frameBytes = 8 << 20;
+
+interface Parts {
+  readonly table: MessageTable;
+  readonly frames: Budget;
+  readonly messages: Budget;
+}
+
+/** Made once for a server: what an encoder has made of an object, the next who asks gets too. `now` in milliseconds. */
+export function createEncoders(table: MessageTable, now: () => number): Encoders {
+  const parts: Parts = { table, frames: new Budget(frameBytes), messages: new Budget(messageBytes) };
+  const known = new WeakMap<ResourceDefinition, Map<string, Encoder>>();
+  return {
+    of(served, form, include) {
+      if (form.type === 'table')
+        return tableEncoder({ definition: served, version: form.version, include: include(), now });
+      const own = known.get(served) ?? new Map<string, Encoder>();
+      known.set(served, own);
+      const version = form.type === 'metadata' ? form.version : '';
+      const name = `${form.encoding ?? 'json'} ${form.type} ${version}`;
+      const made = own.get(name) ?? create(served, form, parts);
+      own.set(name, made);
+      return made;
+    },
+  };
+}
+
+type Objects = Exclude<ResponseForm, { type: 'table' }>;
+
+function create(served: ResourceDefinition, form: Objects, { table, ...budgets }: Parts): Encoder {
+  const frames = new MadeOnce<CacheEvent>(budgets.frames);
+  const shape = form.type === 'metadata' ? metadataShape(served, form.version) : wholeShape(served);
+  if (form.encoding === 'protobuf') {
+    const messages = new MadeOnce<Kept>(budgets.messages);
+    return protobufEncoder({ shape, type: typeInForm(served, form, table), table, messages, frames });
+  }
+  if (served.conversion) return convertedJson(shape, frames);
+  return storedJson(shape, form.type === 'object' ? storedObjects : storedMetadata(shape, frames));
+}

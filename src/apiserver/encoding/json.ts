@@ -1,0 +1,116 @@
+/** Answers in JSON. What is stored is JSON already, and goes out as it lies where the form and the version allow it. */
+import type { Status } from '../../apimachinery/status-error.ts';
+import type { CacheEvent } from '../../storage/cache.ts';
+import { join, metadataBytes, withRevision } from '../../storage/codec.ts';
+import { jsonType } from '../respond.ts';
+import { respondCollection } from './collection-body.ts';
+import type { Encoder, Frames, Kept } from './encoder.ts';
+import { atRevision, bookmarkMeta, type Framing } from './framing.ts';
+import { listHead, type Shape } from './shape.ts';
+
+const contentType = jsonType['content-type'];
+
+export const line = (type: string, object: unknown) => Buffer.from(`${JSON.stringify({ type, object })}\n`);
+
+/** What all watches in JSON have in common. */
+export const jsonFraming = {
+  contentType,
+  error: (status: Status) => line('ERROR', status),
+};
+
+const bookmarksOf = ({ head }: Shape): Pick<Framing, 'bookmark'> => ({
+  bookmark: (revision, annotations) =>
+    line('BOOKMARK', { ...head, metadata: bookmarkMeta(revision, annotations) }),
+});
+
+/** How the bytes of a stored object become those of the answer, and an event's the frame. */
+interface Cut {
+  readonly object: (bytes: Buffer) => Buffer;
+  /** Whether more is read than is written. */
+  readonly readsMore: boolean;
+  readonly unchanged: (event: CacheEvent, frame: Framing['frame']) => Buffer;
+}
+
+/** The object in the version that is stored: nothing is made at all. */
+export const storedObjects: Cut = {
+  object: (bytes) => bytes,
+  readsMore: false,
+  unchanged: (event) => event.frame,
+};
+
+/** Its metadata, which need not be decoded to be found. */
+export function storedMetadata({ head }: Shape, frames: Frames): Cut {
+  const opening = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"metadata":`);
+  const closing = Buffer.from('}');
+  return {
+    object: (bytes) => Buffer.concat([opening, metadataBytes(bytes), closing]),
+    readsMore: true,
+    unchanged: (event, frame) => frameOnce(event, frames, frame),
+  };
+}
+
+const frameOnce = (event: CacheEvent, frames: Frames, frame: Framing['frame']): Buffer =>
+  frames.get(event) ?? frames.keep(event, frame(event.type, event.current, event.revision));
+
+const frameEnd = Buffer.from('}\n');
+
+/**
+ * An event that changed nothing of what is shown but the resourceVersion is sent like any other, as upstream does: it is how a
+ * client learns that the object changed at all.
+ */
+export function storedJson(shape: Shape, cut: Cut): Encoder {
+  const render = ({ object, bytes }: Kept) =>
+    bytes ? cut.object(bytes) : JSON.stringify(shape.show(object));
+  const frame: Framing['frame'] = (type, { bytes, revision: own }, revision) =>
+    join([
+      Buffer.from(`{"type":"${type}","object":`),
+      cut.object(own === revision ? bytes : withRevision(bytes, revision)),
+      frameEnd,
+    ]);
+  const framing: Framing = {
+    ...jsonFraming,
+    ...bookmarksOf(shape),
+    frame,
+    unchanged: (event) => cut.unchanged(event, frame),
+  };
+  return jsonEncoder(shape, render, cut.readsMore, framing);
+}
+
+/** A version that is not stored: every object is decoded and converted. */
+export function convertedJson(shape: Shape, frames: Frames): Encoder {
+  const frame: Framing['frame'] = (type, { object }, revision) =>
+    line(type, shape.show(atRevision(object, revision)));
+  const framing: Framing = {
+    ...jsonFraming,
+    ...bookmarksOf(shape),
+    frame,
+    unchanged: (event) => frameOnce(event, frames, frame),
+  };
+  return jsonEncoder(shape, ({ object }) => JSON.stringify(shape.show(object)), true, framing);
+}
+
+function jsonEncoder(
+  shape: Shape,
+  render: (found: Kept) => Uint8Array | string,
+  readsMore: boolean,
+  framing: Framing,
+): Encoder {
+  const weigh = readsMore ? weightOf : () => 0;
+  return {
+    contentType,
+    object: render,
+    otherKind: (value) => JSON.stringify(value),
+    list: (listing, metadata, items) =>
+      respondCollection(listing, {
+        head: { ...listHead(shape), metadata },
+        field: 'items',
+        items,
+        render,
+        weigh,
+      }),
+    framing: () => framing,
+  };
+}
+
+/** Of what is read for it; what was only just written is small beside that. */
+export const weightOf = ({ bytes }: Kept) => bytes?.length ?? 0;

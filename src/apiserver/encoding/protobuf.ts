@@ -1,0 +1,194 @@
+/**
+ * Answers in protobuf. What is stored is JSON, so an object is decoded and encoded; the message of one in the watch cache is kept
+ * beside it for whoever asks next. Kinds of our own have no field numbers and no form in protobuf, as custom resources have none
+ * upstream.
+ */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import type { ListMeta } from '../../apimachinery/meta.ts';
+import { encodeMessage } from '../../apimachinery/protobuf/encode-message.ts';
+import {
+  encodeProtobuf,
+  envelopeHead,
+  protobufType,
+  sealEnvelope,
+} from '../../apimachinery/protobuf/envelope.ts';
+import type { MessageField, MessageTable, MessageType } from '../../apimachinery/protobuf/message-types.ts';
+import { varintLength, WireWriter } from '../../apimachinery/protobuf/writer.ts';
+import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import type { CacheEvent } from '../../storage/cache.ts';
+import { join } from '../../storage/codec.ts';
+import type { ResponseForm } from '../negotiation/accept.ts';
+import { respond } from '../respond.ts';
+import { Turn } from '../turns.ts';
+import type { Encoder, Frames, Kept, Listing } from './encoder.ts';
+import { atRevision, bookmarkMeta, type Framing } from './framing.ts';
+import type { MadeOnce } from './made.ts';
+import { listHead, type Shape } from './shape.ts';
+
+export interface ProtobufParts {
+  readonly shape: Shape;
+  readonly type: MessageType;
+  readonly table: MessageTable;
+  /** Of objects in the watch cache. */
+  readonly messages: MadeOnce<Kept>;
+  readonly frames: Frames;
+}
+
+export function protobufEncoder(parts: ProtobufParts): Encoder {
+  const { shape, table } = parts;
+  const opening = envelopeHead(shape.head.apiVersion, shape.head.kind);
+  return {
+    contentType: protobufType,
+    object: (found) => sealEnvelope(opening, messageOf(found, parts)),
+    otherKind: (value) => encodeOther(value, table),
+    list: (listing, metadata, items) => respondList(parts, listing, metadata, items),
+    framing: () => protobufFraming(parts, opening),
+  };
+}
+
+function messageOf(found: Kept, { shape, type, messages }: ProtobufParts): Buffer {
+  const known = messages.get(found);
+  if (known) return known;
+  const made = join([written(shape.show(found.object), type)]);
+  return found.revision === undefined ? made : messages.keep(found, made);
+}
+
+const writer = new WireWriter();
+
+/** Until something else is written. `apiVersion` and `kind` are no fields of a message: they stand in the envelope. */
+function written(object: object, type: MessageType): Buffer {
+  writer.clear();
+  encodeMessage(writer, object as JsonObject, type);
+  return writer.finish();
+}
+
+/** The answers that are of no kind that was addressed. */
+const otherTypes: Readonly<Record<string, string>> = {
+  Status: 'meta.v1.Status',
+  Scale: 'autoscaling.v1.Scale',
+};
+
+export function encodeOther(value: JsonObject, table: MessageTable): Buffer {
+  const name = otherTypes[String(value.kind)];
+  if (!name) throw new Error(`an answer of kind ${value.kind} has no encoding in protobuf`);
+  return encodeProtobuf(value, known(name, table));
+}
+
+function known(name: string, table: MessageTable): MessageType {
+  const type = table.typeOf(name);
+  if (!type) throw new Error(`the table of types has no ${name}`);
+  return type;
+}
+
+const messageField = (kind: 'single' | 'list', name: string, message: MessageType): MessageField => ({
+  kind,
+  name,
+  value: { kind: 'message', message },
+  omitsZero: false,
+});
+
+/** What an object of the kind is in this form. */
+export const typeInForm = (
+  served: ResourceDefinition,
+  form: ResponseForm,
+  table: MessageTable,
+): MessageType =>
+  form.type === 'metadata'
+    ? {
+        name: 'PartialObjectMetadata',
+        fields: new Map([[1, messageField('single', 'metadata', known('meta.v1.ObjectMeta', table))]]),
+      }
+    : known(served.typeName, table);
+
+/** Every list is so: its own metadata, then the objects. */
+const itemsNumber = 2;
+
+/** A whole list, made in turns, since a message says how long it is before it begins. */
+async function respondList(
+  parts: ProtobufParts,
+  { headers, signal, server: { turns } }: Listing,
+  metadata: ListMeta,
+  items: readonly Kept[],
+): Promise<Response> {
+  const { kind, apiVersion } = listHead(parts.shape);
+  const head = new WireWriter();
+  const start = head.begin(1);
+  encodeMessage(head, { ...metadata }, known('meta.v1.ListMeta', parts.table));
+  head.end(start);
+  const messages: Buffer[] = [];
+  let size = head.size;
+  let turn = new Turn();
+  for (const item of items) {
+    const made = messageOf(item, parts);
+    messages.push(made);
+    size += 1 + varintLength(made.length) + made.length;
+    if (!turn.took(made.length)) continue;
+    turn = new Turn();
+    await turns.next(signal);
+  }
+  const list = new WireWriter(size);
+  list.append(head.finish());
+  for (const made of messages) list.bytes(itemsNumber, made);
+  const body = sealEnvelope(envelopeHead(apiVersion, kind), list.finish());
+  return respond(200, body, { ...headers, 'content-type': protobufType });
+}
+
+/** A field with so many bytes, of a number below 16. */
+const fieldLength = (length: number) => 1 + varintLength(length) + length;
+
+/**
+ * Four bytes with the length, the higher ones first, then a metav1.WatchEvent whose object is in an envelope of its own
+ * (apimachinery's LengthDelimitedFramer; the event itself has no envelope). The message is the end of it.
+ */
+function frame(event: string, opening: Buffer, message: Buffer): Buffer {
+  const envelope = opening.length + fieldLength(message.length);
+  const object = fieldLength(envelope);
+  const length = fieldLength(event.length) + fieldLength(object);
+  const whole = new WireWriter(lengthBytes + length);
+  whole.append(lengthOf(length));
+  whole.string(1, event);
+  whole.length(2, object);
+  whole.length(1, envelope);
+  whole.append(opening);
+  whole.bytes(2, message);
+  return whole.finish();
+}
+
+const lengthBytes = 4;
+
+function lengthOf(length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(lengthBytes);
+  bytes.writeUInt32BE(length);
+  return bytes;
+}
+
+function protobufFraming(parts: ProtobufParts, opening: Buffer): Framing {
+  const { shape, type, table, messages, frames } = parts;
+  /** The message of the object is kept as a part of the frame: both share one allocation. */
+  const frameEvent = ({ type: event, current }: CacheEvent): Buffer => {
+    const known = messages.get(current);
+    if (known) return frame(event, opening, known);
+    const message = written(shape.show(current.object), type);
+    const made = frame(event, opening, message);
+    messages.keep(current, made.subarray(made.length - message.length));
+    return made;
+  };
+  return {
+    contentType: `${protobufType};stream=watch`,
+    frame: (event, shown, revision) =>
+      frame(
+        event,
+        opening,
+        shown.revision === revision
+          ? messageOf(shown, parts)
+          : written(shape.show(atRevision(shown.object, revision)), type),
+      ),
+    unchanged: (event) => frames.get(event) ?? frames.keep(event, frameEvent(event)),
+    bookmark: (revision, annotations) =>
+      frame('BOOKMARK', opening, written({ metadata: bookmarkMeta(revision, annotations) }, type)),
+    error(status) {
+      const message = written(status, known('meta.v1.Status', table));
+      return frame('ERROR', envelopeHead(status.apiVersion, status.kind), message);
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/** What is kept of what was made: found by its object, and no more of it than the budget. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Budget, MadeOnce } from '../../../../src/apiserver/encoding/made.ts';
+
+test('the oldest goes when all of it, whoever made it, is more than the budget', () => {
+  const budget = new Budget(10);
+  const [one, other] = [new MadeOnce<object>(budget), new MadeOnce<object>(budget)];
+  const [a, b] = [{}, {}];
+  const made = Buffer.alloc(5);
+  assert.equal(one.keep(a, made), made);
+  other.keep(a, Buffer.alloc(4));
+  one.keep(b, Buffer.alloc(1));
+  assert.equal(one.get(a), made);
+  one.keep({}, Buffer.alloc(1));
+  assert.equal(one.get(a), undefined);
+  assert.equal(other.get(a)?.length, 4);
+  assert.equal(one.get(b)?.length, 1);
+});
+
+test('what is larger than the whole budget is given back and not kept, and neither is what was there before', () => {
+  const made = new MadeOnce<object>(new Budget(10));
+  const [a, b] = [{}, {}];
+  made.keep(a, Buffer.alloc(10));
+  assert.equal(made.keep(b, Buffer.alloc(11)).length, 11);
+  assert.equal(made.get(a), undefined);
+  assert.equal(made.get(b), undefined);
+});

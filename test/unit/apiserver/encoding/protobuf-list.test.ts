@@ -1,0 +1,48 @@
+/** A long list in protobuf is made in turns of the same size, from the first to the last. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
+import { kubernetesMessages } from '../../../../src/api/message-table.ts';
+import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
+import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
+import type { Listing } from '../../../../src/apiserver/encoding/encoder.ts';
+import { createEncoders } from '../../../../src/apiserver/encoding/encoders.ts';
+
+test('each turn of a list takes 64 KiB', async () => {
+  // Six of them are a little less than a turn may take, and seven more.
+  const object = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'a' },
+    data: { a: 'x'.repeat(10_000) },
+  } as unknown as KubeObject;
+  let [made, turns] = [0, 0];
+  const turnsAt: number[] = [];
+  const listing = {
+    headers: {},
+    signal: new AbortController().signal,
+    server: {
+      turns: {
+        async next() {
+          turns++;
+          turnsAt.push(made);
+        },
+      },
+    },
+  } as unknown as Listing;
+  const items = Array.from({ length: 100 }, () => ({
+    get object() {
+      made++;
+      return object;
+    },
+  }));
+  const encoder = createEncoders(kubernetesMessages, () => 0).of(
+    configMapResource as unknown as ResourceDefinition,
+    { type: 'object', encoding: 'protobuf' },
+    () => 'None',
+  );
+  const answer = await encoder.list(listing, { resourceVersion: '1' }, items);
+  assert.ok((await answer.arrayBuffer()).byteLength > 1_000_000);
+  assert.equal(turns, 14);
+  assert.deepEqual(turnsAt, [7, 14, 21, 28, 35, 42, 49, 56, 63, 70, 77, 84, 91, 98]);
+});
