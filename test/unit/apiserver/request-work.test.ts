@@ -1,45 +1,48 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, it } from 'node:test';
 import { RequestWork } from '../../../src/apiserver/request-work.ts';
-import { Turns } from '../../../src/apiserver/turns.ts';
+import type { Turns } from '../../../src/apiserver/turns.ts';
 
-/** Work whose steps take as long as the test says, and how many turns it let others have. */
-function worked() {
-  let now = 0;
-  let given = 0;
-  const clock = {
-    monotonic: () => now,
-    soon: (fn: () => void) => {
-      given++;
-      queueMicrotask(fn);
-    },
-  };
-  const work = new RequestWork({ turns: new Turns(clock), clock });
-  function* steps(...took: readonly number[]) {
-    for (const ms of took) {
-      now += ms;
-      yield;
-    }
-    return 'done';
-  }
-  return { run: (...took: readonly number[]) => work.through(steps(...took)), given: () => given };
+/** Work that began when the clock, which need not have begun at zero, stood at 500. */
+function world() {
+  const clock = { at: 500, monotonic: () => clock.at };
+  const given = { turns: 0, next: async () => void given.turns++ };
+  const work = new RequestWork({ clock, turns: given as unknown as Turns });
+  return { clock, given, work };
 }
 
-test('short work is done in one turn', async () => {
-  const { run, given } = worked();
-  assert.equal(await run(3, 3, 3.9), 'done');
-  assert.equal(given(), 0);
-});
+describe('work on a request', () => {
+  it('goes on while it has taken less than ten milliseconds', async () => {
+    const { clock, given, work } = world();
+    await work.pause();
+    clock.at += 9.9;
+    await work.pause();
+    assert.equal(given.turns, 0);
+  });
 
-test('long work lets others have a turn after every ten milliseconds', async () => {
-  const { run, given } = worked();
-  assert.equal(await run(4, 4, 4, 4, 4, 4, 25, 1), 'done');
-  assert.equal(given(), 3);
-});
+  it('gives others their turn once it has taken ten, and begins to count anew', async () => {
+    const { clock, given, work } = world();
+    clock.at += 10;
+    await work.pause();
+    assert.equal(given.turns, 1);
+    clock.at += 9;
+    await work.pause();
+    assert.equal(given.turns, 1);
+    clock.at += 1;
+    await work.pause();
+    assert.equal(given.turns, 2);
+  });
 
-test('what a request took in several parts of its work counts together', async () => {
-  const { run, given } = worked();
-  await run(6);
-  await run(6);
-  assert.equal(given(), 1);
+  it('does so between the steps of one piece of work', async () => {
+    const { clock, given, work } = world();
+    function* steps(): Generator<undefined, string> {
+      for (let step = 0; step < 6; step++) {
+        clock.at += 5;
+        yield undefined;
+      }
+      return 'done';
+    }
+    assert.equal(await work.through(steps()), 'done');
+    assert.equal(given.turns, 3);
+  });
 });
