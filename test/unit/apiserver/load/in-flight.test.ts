@@ -110,6 +110,13 @@ describe('places for requests', () => {
     );
   });
 
+  it('come back with the work where the answer is complete once it is made', async () => {
+    const inFlight = new InFlight({ ...limits, request: { all: 1, user: 1 } });
+    const counted = { sort: 'request', user: { name: 'a', groups: [] }, onClosed: undefined } as const;
+    for (let round = 0; round < 2; round++)
+      assert.equal(await withInFlightLimit(inFlight, counted, () => round), round);
+  });
+
   it('are held until the work is done and the answer has left, whichever is later', async () => {
     for (const order of ['work first', 'hung up first']) {
       const inFlight = new InFlight({ ...limits, request: { all: 1, user: 1 } });
