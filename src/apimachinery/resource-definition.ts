@@ -55,6 +55,13 @@ export interface WriteContext {
   readonly subresource: string;
 }
 
+/** What a subresource of the kind may change beside the status: all that it does not take over stays as it is stored. */
+export interface PartRules<T extends KubeObject> {
+  /** `kept` is a copy of the stored object, and becomes the new one; `wanted` is what was asked for. */
+  take(kept: T, wanted: T): void;
+  validate?(object: T, old: T): StatusCause[];
+}
+
 /** The rules of a kind on its way into the store. Functions that prepare mutate their first argument. */
 export interface Strategy<T extends KubeObject> {
   /** Defaults that depend on other fields; constant ones stand in the schema. Idempotent. */
@@ -70,6 +77,8 @@ export interface Strategy<T extends KubeObject> {
   validateUpdate?(object: T, old: T): StatusCause[];
   /** For a write of the status; says which subresource it came by, such as `status`. */
   validateStatus?(object: T, old: T, subresource: string): StatusCause[];
+  /** By the name of the subresource. */
+  readonly parts?: Readonly<Record<string, PartRules<T>>>;
   /** Told to the writer of an object that is accepted, one `Warning` header each; `old` is missing for a new one. */
   warnings?(object: T, old: T | undefined): string[];
   /** A creator may give the status too (upstream: nodes). */

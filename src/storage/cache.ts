@@ -33,6 +33,23 @@ export interface CacheWatch {
   readonly onExpired: () => void;
 }
 
+/** What a part of the server finds objects by. */
+export interface IndexDeclaration {
+  /** Who asks for an index of this name gets the same one. */
+  readonly name: string;
+  /** Of the keys of the objects it is about; ends in `/`. */
+  readonly prefix: string;
+  /** What an object is found by. One for which this throws is not found, and is logged. */
+  keysOf(object: KubeObject): Iterable<string>;
+}
+
+/** As of the cache's revision. */
+export interface CacheIndex {
+  /** In no order. */
+  get(key: string): readonly CachedObject[];
+  has(key: string): boolean;
+}
+
 export interface Cache {
   /** Every write up to this revision has been applied. */
   readonly revision: number;
@@ -41,6 +58,8 @@ export interface Cache {
   get(key: string): CachedObject | undefined;
   /** In key order. */
   list(prefix: string): readonly CachedObject[];
+  /** Made when it is asked for first, and kept with every change from then on. */
+  index(declaration: IndexDeclaration): CacheIndex;
   /**
    * Delivers every event under `prefix` (which ends in `/`) with a revision greater than `after`. Throws CompactedError
    * when the cache no longer remembers that far back. Returns the function that ends the watch.

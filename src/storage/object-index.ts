@@ -2,7 +2,8 @@
  * The cache's objects by key, listable in key order. Keys are grouped by directory (all up to the last slash), so
  * that listing one namespace of one resource looks at nothing else, and a list is one copy of a sorted array.
  */
-import type { CachedObject } from './cache.ts';
+import type { CachedObject, CacheIndex, IndexDeclaration } from './cache.ts';
+import { SecondaryIndex } from './secondary-index.ts';
 import { insertionPoint } from './sorted.ts';
 
 interface Directory {
@@ -16,6 +17,13 @@ export class ObjectIndex {
   readonly #directories = new Map<string, Directory>();
   /** The names of `#directories`, sorted. */
   readonly #names: string[] = [];
+  readonly #secondary = new Map<string, SecondaryIndex>();
+  readonly #unreadable: (key: string, error: unknown) => void;
+
+  /** `unreadable` is told of objects that an index cannot read. */
+  constructor(unreadable: (key: string, error: unknown) => void) {
+    this.#unreadable = unreadable;
+  }
 
   get size(): number {
     return this.#byKey.size;
@@ -33,6 +41,7 @@ export class ObjectIndex {
     const { key } = object;
     const isNew = !this.#byKey.has(key);
     this.#byKey.set(key, object);
+    for (const index of this.#secondary.values()) index.set(object);
     const { keys, objects } = this.#directory(directoryOf(key));
     const at = insertionPoint(keys, key);
     if (isNew) {
@@ -45,6 +54,7 @@ export class ObjectIndex {
 
   delete(key: string): void {
     if (!this.#byKey.delete(key)) return;
+    for (const index of this.#secondary.values()) index.delete(key);
     const name = directoryOf(key);
     const { keys, objects } = this.#directory(name);
     const at = insertionPoint(keys, key);
@@ -75,6 +85,17 @@ export class ObjectIndex {
     // Objects beside a directory of objects interleave with it; everywhere else directories are in key order.
     const interleaved = nested || (own !== prefix && parts.length > 1);
     return interleaved ? all.sort((a, b) => (a.key < b.key ? -1 : 1)) : all;
+  }
+
+  /** See Cache. */
+  secondary(declaration: IndexDeclaration): CacheIndex {
+    const { name, prefix } = declaration;
+    const known = this.#secondary.get(name);
+    if (known) return known;
+    const made = new SecondaryIndex(declaration, this.#unreadable);
+    for (const object of this.list(prefix)) made.set(object);
+    this.#secondary.set(name, made);
+    return made;
   }
 
   #directory(name: string): Directory {

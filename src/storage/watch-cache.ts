@@ -59,7 +59,12 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
   const { store, prefix, clock } = options;
   const log = options.log.named('watch-cache');
   const budget = new DecodedBudget(options.decodedBytes ?? 8 << 20);
-  const index = new ObjectIndex();
+  const index = new ObjectIndex((key, error) => {
+    log.error('an object cannot be read for an index and is not found by it; correct or delete it', {
+      key,
+      error: errorMessage(error),
+    });
+  });
   const history = new EventHistory(options.history ?? defaultHistoryLimits);
   const watchers = new Watchers(clock, log);
   const waiters = new Set<Waiter>();
@@ -189,6 +194,7 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
     },
     get: (key) => index.get(key),
     list: (listed) => index.list(listed),
+    index: (declaration) => index.secondary(declaration),
     watch(watched, after, watch) {
       if (after < history.start) {
         throw new CompactedError(

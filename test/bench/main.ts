@@ -3,6 +3,7 @@ import { bodies } from './bodies.ts';
 import { bodiesMaster } from './bodies-master.ts';
 import { forms } from './forms.ts';
 import { load } from './load.ts';
+import { nodeReads } from './node-reads.ts';
 import { pods } from './pods.ts';
 import { readsOfMaster } from './reads.ts';
 import { runBenchmarks } from './run-benchmarks.ts';
@@ -10,6 +11,6 @@ import { serviceRules } from './service-rules.ts';
 import { idle, start } from './start.ts';
 
 await runBenchmarks(
-  [start, pods, serviceRules, bodies, bodiesMaster, forms, readsOfMaster, load, idle],
+  [start, pods, serviceRules, bodies, bodiesMaster, forms, nodeReads, readsOfMaster, load, idle],
   process.argv.slice(2),
 );

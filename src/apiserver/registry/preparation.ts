@@ -2,15 +2,18 @@
  * An object on its way into the store: defaults, what the writer may not set, validation, generation. Pure; the
  * order is Kubernetes' (registry/rest BeforeCreate and BeforeUpdate).
  */
-import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
+import { deepCopy, deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
 import { type KubeObject, keepMeta } from '../../apimachinery/meta.ts';
-import type { ResourceDefinition, WriteContext } from '../../apimachinery/resource-definition.ts';
+import type { PartRules, ResourceDefinition, WriteContext } from '../../apimachinery/resource-definition.ts';
 import { newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
 import { metaCauses } from '../../apimachinery/validate-meta.ts';
 import { carryMeta, validateFinalizersOfDeleted } from './object-meta.ts';
 
-/** Which part of an object a writer means to change. */
-export type Part = 'main' | 'status';
+/**
+ * Which part of an object a writer means to change: `main` is all but the status, `status` that, and any other is the name of a
+ * subresource for which the kind has rules (`parts` of its strategy).
+ */
+export type Part = string;
 
 type WithStatus = KubeObject & { status?: unknown };
 
@@ -53,6 +56,10 @@ export function prepareForUpdate(
   part: Part,
   context: WriteContext,
 ): void {
+  if (part !== 'main' && part !== 'status') {
+    keepAllBut(ownPart(definition, part), object, old);
+    return;
+  }
   carryMeta(object, old);
   if (part === 'status') {
     keepAllButStatus(object, old);
@@ -64,6 +71,20 @@ export function prepareForUpdate(
   // It may have been stored before this default existed; leaving the field out is then no change.
   definition.strategy.setDefaults?.(old);
   definition.strategy.prepareForUpdate?.(object, old, context);
+}
+
+function ownPart({ plural, strategy }: ResourceDefinition, part: Part): PartRules<KubeObject> {
+  const rules = strategy.parts?.[part];
+  if (!rules) throw new Error(`${plural} have no rules for ${part}`);
+  return rules;
+}
+
+function keepAllBut(rules: PartRules<KubeObject>, object: KubeObject, old: KubeObject): void {
+  const wanted = { ...object };
+  const kept = deepCopy(old);
+  rules.take(kept, wanted);
+  for (const key of Object.keys(object)) delete fields(object)[key];
+  Object.assign(object, kept);
 }
 
 /** A status write changes status and metadata; of that each kind may keep more (prepareForStatusUpdate). */
@@ -94,8 +115,10 @@ export function validateForUpdate(
     causes.push(...(definition.strategy.validate?.(object) ?? []));
     causes.push(...(definition.strategy.validateUpdate?.(object, old) ?? []));
     causes.push(...(served.conversion?.validateUpdate?.(object, old) ?? []));
-  } else {
+  } else if (part === 'status') {
     causes.push(...(definition.strategy.validateStatus?.(object, old, subresource) ?? []));
+  } else {
+    causes.push(...(ownPart(definition, part).validate?.(object, old) ?? []));
   }
   throwCauses(definition, object, causes);
 }

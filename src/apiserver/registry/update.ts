@@ -21,8 +21,6 @@ export interface UpdateRequest {
   /** '' for the object itself; only told to admission. */
   readonly subresource: string;
   readonly options: WriteOptions;
-  /** Also update what the strategy's update rules protect (finalizing a namespace, binding a pod). */
-  readonly trusted?: boolean;
   /**
    * The wanted state, made from a copy of the current one; called again after a lost race. A resourceVersion
    * or uid in the result is a precondition.
@@ -64,14 +62,12 @@ async function decide(
   };
   if (request.part === 'main') definition.strategy.setDefaults?.(object);
   await server.admission.mutate(admission);
-  if (!request.trusted) prepareForUpdate(definition, object, old, request.part, context);
+  prepareForUpdate(definition, object, old, request.part, context);
   await work.pause();
   const claims = request.part === 'main' ? planClaims(server, definition, object, old, taken) : undefined;
-  if (!request.trusted) {
-    validateForUpdate(definition, object, old, request.part, subresource, served);
-    await work.pause();
-    countGeneration(definition, object, old);
-  }
+  validateForUpdate(definition, object, old, request.part, subresource, served);
+  await work.pause();
+  if (request.part === 'main') countGeneration(definition, object, old);
   await server.admission.validate(admission);
   await work.pause();
   if (isFullyFinalized(definition, object))

@@ -19,8 +19,11 @@ import { waitForNow } from '../../apiserver/freshness.ts';
 import type { EngineContext } from '../../apiserver/server-context.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
 import { nodeNameOf } from '../../apiserver/user.ts';
+import type { CacheIndex, IndexDeclaration } from '../../storage/cache.ts';
 
 type ResourceAccess = Extract<AccessRequest, { type: 'resource' }>;
+
+type Reader = EngineContext & { readonly needs: CacheIndex };
 
 type Condition =
   | 'always'
@@ -67,7 +70,28 @@ const memberRules: readonly NodeRule[] = [
   },
 ];
 
-export function nodeAuthorizer(server: EngineContext): Authorizer {
+/** A thing that a pod bound to a node needs. `resource`: secrets or configmaps. */
+const neededBy = (node: string, resource: string, namespace: string, name: string) =>
+  `${node} ${resource} ${namespace}/${name}`;
+
+/** The pods by what they need, so that a read of a Secret looks at no other pod of the namespace. */
+const podsByNeed: IndexDeclaration = {
+  name: 'pods by the secrets and configmaps they need',
+  prefix: storagePrefix(podResource),
+  keysOf(object) {
+    const pod = object as Pod;
+    const { nodeName } = pod.spec;
+    if (!nodeName) return [];
+    const { secrets, configMaps } = podReferences(pod);
+    const { namespace = '' } = pod.metadata;
+    const keys = (resource: string, names: Iterable<string>) =>
+      Array.from(names, (name) => neededBy(nodeName, resource, namespace, name));
+    return [...keys('secrets', secrets), ...keys('configmaps', configMaps)];
+  },
+};
+
+export function nodeAuthorizer(engine: EngineContext): Authorizer {
+  const server: Reader = { ...engine, needs: engine.cache.index(podsByNeed) };
   return async (request) => {
     const node = nodeNameOf(request.user);
     if (node === undefined || request.type !== 'resource') return false;
@@ -78,7 +102,7 @@ export function nodeAuthorizer(server: EngineContext): Authorizer {
 
 async function anyAllows(
   table: readonly NodeRule[],
-  server: EngineContext,
+  server: Reader,
   request: ResourceAccess,
   node: string,
 ): Promise<boolean> {
@@ -92,14 +116,14 @@ async function anyAllows(
   return false;
 }
 
-async function isMember(server: EngineContext, name: string): Promise<boolean> {
+async function isMember(server: Reader, name: string): Promise<boolean> {
   const node = await findObject(server, nodeResource, '', name);
   return node !== undefined && node.status?.phase !== 'Pending';
 }
 
 function holds(
   condition: Condition,
-  server: EngineContext,
+  server: Reader,
   request: ResourceAccess,
   node: string,
 ): boolean | Promise<boolean> {
@@ -123,11 +147,7 @@ function holds(
 }
 
 /** A deleted pod is answered with 404, which tells the agent more than 403. */
-async function isBound(
-  server: EngineContext,
-  { namespace, name }: ResourceAccess,
-  node: string,
-): Promise<boolean> {
+async function isBound(server: Reader, { namespace, name }: ResourceAccess, node: string): Promise<boolean> {
   // An access review may leave the name out: that asks about every pod.
   if (name === '') return false;
   const pod = await findObject(server, podResource, namespace, name);
@@ -135,21 +155,13 @@ async function isBound(
 }
 
 /** Another master may have bound the pod a moment ago: the cache catches up before this refuses. */
-async function isNeeded(server: EngineContext, request: ResourceAccess, node: string): Promise<boolean> {
-  if (needs(server, request, node)) return true;
-  await waitForNow(server, new AbortController());
-  return needs(server, request, node);
-}
-
-function needs(
-  { cache }: EngineContext,
+async function isNeeded(
+  server: Reader,
   { resource, namespace, name }: ResourceAccess,
   node: string,
-): boolean {
-  return cache.list(storagePrefix(podResource, namespace)).some(({ object }) => {
-    const pod = object as Pod;
-    if (pod.spec.nodeName !== node) return false;
-    const { secrets, configMaps } = podReferences(pod);
-    return (resource === 'secrets' ? secrets : configMaps).has(name);
-  });
+): Promise<boolean> {
+  const need = neededBy(node, resource, namespace, name);
+  if (server.needs.has(need)) return true;
+  await waitForNow(server, new AbortController());
+  return server.needs.has(need);
 }

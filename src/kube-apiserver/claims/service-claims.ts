@@ -5,10 +5,10 @@
 import { type Service, serviceResource } from '../../api/core/v1/service.ts';
 import { hasNodePorts } from '../../api/core/v1/service-defaults.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
-import type { KubeObject } from '../../apimachinery/meta.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newInternalError, newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
 import type { ClaimPlanner } from '../../apiserver/registry/claim-planner.ts';
+import type { CacheIndex, IndexDeclaration } from '../../storage/cache.ts';
 import type { Claims } from '../../storage/store.ts';
 import type { KubeContext } from '../context.ts';
 import { type AddressRange, addressAt, parseRange, positionIn } from './address-range.ts';
@@ -33,9 +33,23 @@ function claimsOf(spec: ServiceSpec | undefined): Set<string> {
 }
 
 /** What is read to allocate. */
-type Parts = Pick<KubeContext, 'cache' | 'nodePorts' | 'random' | 'serviceCIDR'>;
+interface Parts extends Pick<KubeContext, 'nodePorts' | 'random' | 'serviceCIDR'> {
+  /** Services by the claims they hold, as far as the cache knows. */
+  readonly holders: CacheIndex;
+}
 
-export const serviceClaims = (server: Parts): ClaimPlanner => ({
+const servicesByClaim: IndexDeclaration = {
+  name: 'services by the claims they hold',
+  prefix: storagePrefix(serviceResource),
+  keysOf: (object) => claimsOf((object as Service).spec),
+};
+
+type Server = Pick<KubeContext, 'cache' | 'nodePorts' | 'random' | 'serviceCIDR'>;
+
+export const serviceClaims = (server: Server): ClaimPlanner =>
+  claimPlanner({ ...server, holders: server.cache.index(servicesByClaim) });
+
+const claimPlanner = (server: Parts): ClaimPlanner => ({
   plan(object, old, taken) {
     const service = object as Service;
     const previous = (old as Service | undefined)?.spec;
@@ -116,30 +130,28 @@ function checkRanges(server: Parts, service: Service, previous: ServiceSpec | un
   if (causes.length > 0) throw invalid(service, causes);
 }
 
+type IsBusy = (claim: string) => boolean;
+
 /**
- * What not to try: `taken`, and after a first refusal what all Services in the cache hold. Usually the first try
- * is free, and reading every Service for it would be wasted; the cache is a good guess, never the last word.
+ * What not to try: `taken`, and after a first refusal what Services in the cache hold. Usually the first try is free; and the
+ * cache is a good guess, never the last word.
  */
-function busyClaims(server: Parts, taken: ReadonlySet<string>): Set<string> {
-  const known = new Set(taken);
-  if (taken.size === 0) return known;
-  for (const { object } of server.cache.list(storagePrefix(serviceResource))) {
-    for (const claim of claimsOf((object as KubeObject as Service).spec)) known.add(claim);
-  }
-  return known;
-}
+const busyOf =
+  ({ holders }: Parts, taken: ReadonlySet<string>): IsBusy =>
+  (claim) =>
+    taken.has(claim) || (taken.size > 0 && holders.has(claim));
 
 /** The first candidate from a random start whose claim is free; undefined when the range is used up, or has nothing. */
 function firstFree(
   server: Parts,
   size: number,
   claimAt: (position: number) => string,
-  busy: ReadonlySet<string>,
+  isBusy: IsBusy,
 ): number | undefined {
   const start = Math.floor(server.random.next() * size);
   for (let step = 0; step < size; step++) {
     const position = (start + step) % size;
-    if (!busy.has(claimAt(position))) return position;
+    if (!isBusy(claimAt(position))) return position;
   }
   return undefined;
 }
@@ -148,12 +160,12 @@ function allocateIP(server: Parts, service: Service, taken: ReadonlySet<string>)
   const range = parseRange(server.serviceCIDR);
   // The low addresses are left to those who choose one, such as the cluster DNS (KEP-3070).
   const reserved = Math.min(256, Math.max(16, Math.floor(range.size / 16)));
-  const busy = busyClaims(server, taken);
+  const isBusy = busyOf(server, taken);
   const dynamic = range.size - reserved;
   const at = (offset: number) => (position: number) => ipClaim(addressAt(range, offset + position));
-  const high = firstFree(server, dynamic, at(reserved), busy);
+  const high = firstFree(server, dynamic, at(reserved), isBusy);
   if (high !== undefined) return addressAt(range, reserved + high);
-  const low = firstFree(server, Math.min(reserved, range.size), at(0), busy);
+  const low = firstFree(server, Math.min(reserved, range.size), at(0), isBusy);
   if (low !== undefined) return addressAt(range, low);
   throw newInternalError(
     `failed to allocate a serviceIP for ${service.metadata.namespace}/${service.metadata.name}: ${rangeFull(range)}`,
@@ -165,16 +177,22 @@ const rangeFull = (range: AddressRange) => `all ${range.size} addresses are in u
 function allocateNodePorts(server: Parts, service: Service, taken: ReadonlySet<string>): void {
   const ports = service.spec.ports ?? [];
   const [first, last] = server.nodePorts;
-  const busy = busyClaims(server, taken).union(claimsOf(service.spec));
+  const isBusy = busyOf(server, taken);
+  const own = claimsOf(service.spec);
   for (const port of ports) {
     if (port.nodePort) continue;
-    const position = firstFree(server, last - first + 1, (p) => portClaim(first + p), busy);
+    const position = firstFree(
+      server,
+      last - first + 1,
+      (p) => portClaim(first + p),
+      (claim) => own.has(claim) || isBusy(claim),
+    );
     if (position === undefined) {
       throw newInternalError(
         `failed to allocate a nodePort: all ports ${first}-${last} are in use; delete a Service of type NodePort`,
       );
     }
     port.nodePort = first + position;
-    busy.add(portClaim(port.nodePort));
+    own.add(portClaim(port.nodePort));
   }
 }

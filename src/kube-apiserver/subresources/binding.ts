@@ -34,10 +34,9 @@ export async function bindPod(scope: RequestScope): Promise<Response> {
     definition: podResource,
     namespace: info.namespace,
     name: info.name,
-    part: 'main',
+    part: 'binding',
     subresource: 'binding',
     options,
-    trusted: true,
     change(current) {
       checkPreconditions(podResource, current, { uid });
       return assign(current as Pod, node, rfc3339(server.clock.now()));

@@ -12,6 +12,7 @@ import { type ResourceRef, storageKey, storagePrefix } from '../../apimachinery/
 import { newNotFound } from '../../apimachinery/status-error.ts';
 import { waitForNow } from '../../apiserver/freshness.ts';
 import type { Handler, RequestScope } from '../../apiserver/request-scope.ts';
+import type { IndexDeclaration } from '../../storage/cache.ts';
 import type { NodeConnection } from '../node-connection.ts';
 import { dialNode, dialPod } from '../proxy/dial.ts';
 import { forward } from '../proxy/forward.ts';
@@ -31,6 +32,16 @@ export const podProxy =
     return toPod(agents, scope, podLocation(existing<Pod>(scope, podResource, asked.name), asked));
   };
 
+/** By `NAMESPACE/NAME` of the Service. */
+const slicesByService: IndexDeclaration = {
+  name: 'endpointslices by service',
+  prefix: storagePrefix(endpointSliceResource),
+  keysOf({ metadata: { namespace, labels } }) {
+    const service = labels?.[serviceNameLabel];
+    return service === undefined ? [] : [`${namespace}/${service}`];
+  },
+};
+
 export const serviceProxy =
   (agents: NodeConnection | undefined): Handler =>
   async (scope) => {
@@ -39,9 +50,9 @@ export const serviceProxy =
     await waitForNow(server, scope);
     const service = existing<Service>(scope, serviceResource, asked.name);
     const slices = server.cache
-      .list(storagePrefix(endpointSliceResource, info.namespace))
-      .map(({ object }) => object as EndpointSlice)
-      .filter(({ metadata }) => metadata.labels?.[serviceNameLabel] === asked.name);
+      .index(slicesByService)
+      .get(`${info.namespace}/${asked.name}`)
+      .map(({ object }) => object as EndpointSlice);
     const podOf = (name: string) => cached<Pod>(scope, podResource, name);
     return toPod(agents, scope, serviceLocation(service, slices, podOf, asked, server.random.next()));
   };

@@ -7,18 +7,6 @@ const of = (name: string, because: string, lines: Lines): Equivalent[] =>
   lines.map(([line, change]) => ({ file: `src/${name}`, line, change, because }));
 
 export const apiserverAnswers: readonly Equivalent[] = [
-  ...['binding', 'finalize'].flatMap((name) =>
-    of(
-      `kube-apiserver/subresources/${name}.ts`,
-      'what is trusted is not prepared, and the kind has no claims',
-      [["part: 'main',", "'main' → ''"]],
-    ),
-  ),
-  ...of(
-    'kube-apiserver/subresources/finalize.ts',
-    'it is only told to admission, which has nothing on namespaces',
-    [["subresource: 'finalize',", "'finalize' → ''"]],
-  ),
   ...of('apiserver/subresources/scale.ts', 'it is only told to admission, which has nothing on workloads', [
     ["subresource: 'scale',", "'scale' → ''"],
   ]),

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Cache } from '../../../src/storage/cache.ts';
 import { StoreUnavailableError } from '../../../src/storage/store.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { indexOver } from '../../fixtures/cache-index.ts';
 
 let server: TestServer;
 let synced: boolean;
@@ -120,7 +121,10 @@ test('a server without a word on its cache is as ready as the cache is', async (
     [0, 500],
     [1, 200],
   ] as const) {
-    const other = await startTestServer({ bare: true, cache: { revision } as Cache });
+    const other = await startTestServer({
+      bare: true,
+      cache: { revision, index: indexOver(() => []) } as unknown as Cache,
+    });
     assert.equal((await other.call('GET', '/readyz/informer-sync')).status, status);
     await other.stop();
   }

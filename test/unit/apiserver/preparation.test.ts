@@ -70,3 +70,35 @@ test('an object that was stored before a default existed can be changed, and is 
   prepareForUpdate(definition, same, stored, 'main', writer);
   assert.ok(deepEqual(same, stored), 'nothing is left to write');
 });
+
+test('a subresource changes what the kind says of it and nothing else; one of which it says nothing changes nothing', () => {
+  const metadata = {
+    ...{ name: 'web', namespace: 'default', uid: 'u', resourceVersion: '1', generation: 3 },
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    labels: { app: 'web' },
+  };
+  const spec = { containers: [{ name: 'web', image: 'nginx:1.27' }] };
+  const old: Pod = created(podResource, { apiVersion: 'v1', kind: 'Pod', metadata, spec });
+  const before = deepCopy(old);
+  const conditions = [{ type: 'PodScheduled', status: 'True' }];
+  const next = deepCopy({
+    ...old,
+    metadata: { ...metadata, labels: {}, finalizers: ['a/b'], generation: 9 },
+    spec: { ...old.spec, nodeName: 'n', containers: [], priority: 7 },
+    status: { ...old.status, phase: 'Running', conditions },
+    more: true,
+  }) as Pod;
+  prepareForUpdate(definition, next, old, 'binding', writer);
+  validateForUpdate(definition, next, old, 'binding', 'binding');
+  assert.deepEqual(next, {
+    ...old,
+    spec: { ...old.spec, nodeName: 'n' },
+    status: { ...old.status, conditions },
+  });
+  next.spec.containers.length = 0;
+  assert.deepEqual(old, before, 'what is stored is not shared');
+  for (const part of ['finalize', '']) {
+    assert.throws(() => prepareForUpdate(definition, next, old, part, writer), /pods have no rules for/);
+    assert.throws(() => validateForUpdate(definition, next, old, part, part), /pods have no rules for/);
+  }
+});

@@ -31,7 +31,7 @@ const prefixes = [
 ];
 
 test('every list equals filtering and sorting everything, through any series of changes', () => {
-  const index = new ObjectIndex();
+  const index = new ObjectIndex(assert.fail);
   const model = new Map<string, CachedObject>();
   let seed = 1;
   const next = (below: number) => {
@@ -60,7 +60,7 @@ test('every list equals filtering and sorting everything, through any series of 
 });
 
 test('a list is a snapshot: what changes later does not change it', () => {
-  const index = new ObjectIndex();
+  const index = new ObjectIndex(assert.fail);
   const first = object('/r/a/1', 1);
   index.set(first);
   const list = index.list('/r/a/');

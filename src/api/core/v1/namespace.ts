@@ -19,7 +19,7 @@ function validateFinalizer(finalizer: string, path: string): StatusCause[] {
 }
 
 /** Of the namespace's own, in its spec. */
-export function validateFinalizers({ spec }: Namespace): StatusCause[] {
+function validateFinalizers({ spec }: Namespace): StatusCause[] {
   return (spec?.finalizers ?? []).flatMap((finalizer, index) =>
     validateFinalizer(finalizer, `spec.finalizers[${index}]`),
   );
@@ -60,6 +60,14 @@ export const namespaceResource: ResourceDefinition<Namespace> = {
       if (old.spec?.finalizers) namespace.spec = { ...namespace.spec, finalizers: old.spec.finalizers };
     },
     validate: validateFinalizers,
+    parts: {
+      finalize: {
+        take: (kept, { spec }) => {
+          kept.spec = spec ?? {};
+        },
+        validate: validateFinalizers,
+      },
+    },
     checkName: checkDns1123Label,
     countsGenerations: false,
   },

@@ -27,6 +27,12 @@ function gatedStatus({ spec }: Pod): Pick<NonNullable<Pod['status']>, 'condition
   return { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', message }] };
 }
 
+/** The scheduler says on which node a pod runs, and that it has said so. */
+function bind(kept: Pod, wanted: Pod): void {
+  kept.spec.nodeName = wanted.spec.nodeName;
+  kept.status = { ...kept.status, conditions: wanted.status?.conditions };
+}
+
 export const podResource: ResourceDefinition<Pod> = {
   group: '',
   version: 'v1',
@@ -47,6 +53,7 @@ export const podResource: ResourceDefinition<Pod> = {
     validate: (pod) => validatePodSpec(pod.spec, 'spec', { template: false }),
     validateUpdate: validatePodUpdate,
     validateStatus: ({ status }) => (status ? validatePodAddresses(status) : []),
+    parts: { binding: { take: bind } },
     countsGenerations: true,
     gracePeriodSeconds,
   },

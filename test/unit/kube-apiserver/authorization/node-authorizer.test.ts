@@ -1,9 +1,11 @@
 /** What a node may do where no request but an access review can ask, or where an answer depends on how far the cache is. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import type { AccessRequest } from '../../../../src/apiserver/authorization/authorizer.ts';
 import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
 import { nodeAuthorizer } from '../../../../src/kube-apiserver/authorization/node-authorizer.ts';
+import { indexOver } from '../../../fixtures/cache-index.ts';
 import { container, pod } from '../../controllers/objects.ts';
 
 const needing = pod('web', {
@@ -25,8 +27,7 @@ function worldOf({ pods = [], later = pods, phase }: World) {
   const server = {
     cache: {
       revision: 1,
-      list: (prefix: string) =>
-        prefix === '/registry/pods/default/' ? shown.map((object) => ({ object })) : [],
+      index: indexOver((prefix) => (prefix === '/registry/pods/' ? (shown as readonly KubeObject[]) : [])),
       get: (key: string) => (key === '/registry/nodes/n1' ? { object: node } : undefined),
     },
     store: { get: async () => undefined },

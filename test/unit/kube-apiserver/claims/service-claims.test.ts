@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Service } from '../../../../src/api/core/v1/service.ts';
-import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import { serviceClaims } from '../../../../src/kube-apiserver/claims/service-claims.ts';
 import type { KubeContext } from '../../../../src/kube-apiserver/context.ts';
+import { indexOver } from '../../../fixtures/cache-index.ts';
 
 const service = (spec: object, uid = 'u') =>
   ({
@@ -35,8 +35,7 @@ function serverOf({
     nodePorts,
     random: { next: () => start },
     cache: {
-      list: (prefix: string) =>
-        prefix === '/registry/services/' ? others.map((object) => ({ object: object as KubeObject })) : [],
+      index: indexOver((prefix) => (prefix === '/registry/services/' ? others : [])),
     },
   } as unknown as KubeContext;
 }
