@@ -1,6 +1,12 @@
 /** A list from etcd, in pages: however many and large the objects are, no answer is longer than may be read at once. */
-import { type KeyValue, prefixEnd, type RangeRequest, type RangeResponse, RpcError } from './etcd-rpc.ts';
-import type { ListOptions, ListResult, StoredValue } from './store.ts';
+import {
+  type KeyValue,
+  prefixEnd,
+  type RangeRequest,
+  type RangeResponse,
+  type RpcError,
+} from './etcd-rpc.ts';
+import { type ListOptions, type ListResult, type StoredValue, StoreRejectedError } from './store.ts';
 
 /** Items fetched in one call: about 8 MB of ordinary objects. */
 const pageSize = 2500;
@@ -11,7 +17,7 @@ export function toStoredValue(kv: KeyValue): StoredValue {
   return { key: kv.key.toString(), value: kv.value, revision: Number(kv.mod_revision) };
 }
 
-/** All keys that start with `prefix`, as `options` want them. `range` rejects with an error whose cause is the RpcError. */
+/** All keys that start with `prefix`, as `options` want them. Of what etcd refuses `range` rejects with the RpcError as the cause. */
 export async function listPages(
   range: (what: string, request: RangeRequest) => Promise<RangeResponse>,
   prefix: string,
@@ -55,4 +61,4 @@ function nextPage(kvs: readonly KeyValue[]): number {
 }
 
 const isTooLong = (error: unknown) =>
-  error instanceof Error && error.cause instanceof RpcError && error.cause.failure === 'too long';
+  error instanceof StoreRejectedError && (error.cause as RpcError).failure === 'too long';

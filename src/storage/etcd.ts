@@ -138,13 +138,14 @@ async function openRpc(options: EtcdOptions): Promise<EtcdRpc> {
 function rpcOver(connections: readonly Connection[], { random, log, endpoints }: EtcdOptions): EtcdRpc {
   const choice = new EndpointChoice(connections.length, random.next());
   const watches = connections.map(() => new Set<WatchStream>());
+  const watchesAt = (index: number) => watches[index] as Set<WatchStream>;
   const moveOn = (index: number, error: RpcError) => {
     if (error.failure !== 'unanswered' || !choice.failed(index)) return;
     log.debug('this etcd endpoint does not answer, using another one', {
       endpoint: endpoints[index],
       error: errorMessage(error),
     });
-    for (const stream of watches[index] ?? []) stream.cancel();
+    for (const stream of watchesAt(index)) stream.cancel();
   };
   const call = async <T>(make: (connection: Connection) => Promise<T>): Promise<T> => {
     const index = choice.current;
@@ -170,12 +171,12 @@ function rpcOver(connections: readonly Connection[], { random, log, endpoints }:
     version: async (ms) => (await call(({ maintenance }) => maintenance.status(within(ms)))).version,
     async openWatch() {
       const index = choice.current;
-      const open = watches[index];
+      const open = watchesAt(index);
       const stream = toWatchStream(await call((connection) => connection.openWatch()), {
         onFailure: (error) => moveOn(index, error),
-        onEnd: () => open?.delete(stream),
+        onEnd: () => open.delete(stream),
       });
-      open?.add(stream);
+      open.add(stream);
       return stream;
     },
     close() {

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { StoreRejectedError, StoreUnavailableError } from '../../../src/storage/store.ts';
 import { FaultyProxy } from '../../conformance/faulty-proxy.ts';
 import { EtcdWire, Status } from '../../fixtures/etcd-wire.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { settled, unavailable, until, WireWorld } from './wire-world.ts';
 
 describe('connecting', () => {
@@ -124,6 +125,27 @@ describe('a watch', () => {
     wire.watches[0]?.put('/r/b', 'B', 9);
     await until(() => values.length === 2);
     assert.deepEqual(values, ['A', 'B']);
+  });
+
+  it('that breaks again and again says why', async () => {
+    await using world = new WireWorld();
+    const wire = await world.etcd();
+    const log = new RecordingLogger();
+    world.watch(await world.store({ log }));
+    const broken = new Set<unknown>();
+    await world.inTime(() => {
+      const [open] = wire.watches;
+      if (open && !broken.has(open)) open.fail(14, 'etcdserver: no leader');
+      broken.add(open);
+      return log.of('warn').length > 0;
+    });
+    assert.deepEqual(log.of('warn'), [
+      {
+        level: 'warn',
+        message: 'etcd cannot be reached, trying again',
+        fields: { after: 7, error: '14 UNAVAILABLE: etcdserver: no leader' },
+      },
+    ]);
   });
 
   it('is asked how far it has come', async () => {

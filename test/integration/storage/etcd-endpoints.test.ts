@@ -9,7 +9,8 @@ describe('with several endpoints', () => {
   /** Two of them, and a store that has a watch at the first. */
   async function two(world: WireWorld) {
     const [one, other] = [await world.etcd(), await world.etcd()];
-    const store = await world.store();
+    // Nobody is found dead by probing: only what a call or a watch says counts.
+    const store = await world.store({ keepaliveMs: 600_000 });
     const watch = world.watch(store);
     await until(() => one.watches[0]?.requests.length);
     return { one, other, store, watch };

@@ -257,6 +257,24 @@ export const storage: readonly Equivalent[] = [
     change: '0 → 1',
     because: 'it is set when a process starts, and read only while there is one',
   },
+  {
+    file: 'src/storage/etcd.ts',
+    line: '...(credentials && { credentials }),',
+    change: 'credentials && { credentials } → ({ credentials })',
+    because: 'none are as those that are not there; the compiler asks',
+  },
+  ...["grpc.on('close', events.onEnd); → ;", "'close' → ''"].map((change) => ({
+    file: 'src/storage/etcd.ts',
+    line: "grpc.on('close', events.onEnd);",
+    change,
+    because: 'a stream that is over can be canceled once more: it only frees memory',
+  })),
+  {
+    file: 'src/storage/leftover-process.ts',
+    line: "send(pid, 'SIGTERM');",
+    change: "'SIGTERM' → ''",
+    because: 'a signal without a name is this one',
+  },
   ...[
     [
       'const latest = history.findLastIndex((version) => version.revision <= upTo);',

@@ -48,15 +48,22 @@ describe('a list', () => {
   });
 
   it('goes on in large pages behind large objects', async () => {
-    const sizes = [...many(1, 1 << 26), ...many(6000, 1)];
+    // Of the second size a little more than three would hold 16 MiB.
+    const sizes = [1 << 26, 5_592_405, ...many(6000, 1)];
     const { limits, ...found } = await listed(sizes);
     assert.deepEqual(found.sizes, sizes);
-    assert.deepEqual(limits, [2500, 625, 157, 40, 10, 3, 1, 1, 2500, 2500, 2500]);
+    assert.deepEqual(limits, [2500, 625, 157, 40, 10, 3, 1, 1, 4, 2500, 2500, 2500]);
   });
 
   it('of empty objects is fetched in large pages', async () => {
     const { limits, keys } = await listed(many(5001, 0));
     assert.deepEqual([limits, keys.length], [[2500, 2500, 2500], 5001]);
+  });
+
+  it('of two objects that are too large together has one after the other', async () => {
+    const { limits, sizes } = await listed(many(2, 33 << 20), (store) => store.list('/r/', { limit: 2 }));
+    assert.deepEqual(sizes, many(2, 33 << 20));
+    assert.deepEqual(limits, [2, 1, 1]);
   });
 
   it('ends where it is to end, whatever the pages', async () => {
