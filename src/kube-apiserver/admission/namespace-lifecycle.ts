@@ -16,7 +16,7 @@ export const namespaceLifecycle = (server: Reader): AdmissionPlugin => ({
 });
 
 async function checkNamespace(server: Reader, admission: Admission): Promise<void> {
-  const { definition, operation, namespace, name } = admission;
+  const { definition, operation, name } = admission;
   const isNamespace = definition.group === '' && definition.plural === 'namespaces';
   if (isNamespace && operation === 'delete' && immortal.has(name)) {
     throw newForbidden(definition, name, 'this namespace may not be deleted');
