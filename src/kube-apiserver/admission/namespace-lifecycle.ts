@@ -16,12 +16,19 @@ export const namespaceLifecycle = (server: Reader): AdmissionPlugin => ({
 });
 
 async function checkNamespace(server: Reader, admission: Admission): Promise<void> {
-  const { definition, operation, namespace, name } = admission;
+  const { definition, operation, name } = admission;
   const isNamespace = definition.group === '' && definition.plural === 'namespaces';
   if (isNamespace && operation === 'delete' && immortal.has(name)) {
     throw newForbidden(definition, name, 'this namespace may not be deleted');
   }
-  if (operation !== 'create' || !definition.namespaced) return;
+  if (operation === 'create' && definition.namespaced) await requireNamespace(server, admission);
+}
+
+/** Throws 404 for a new object in a namespace that is not there, 403 in one that is going away. */
+export async function requireNamespace(
+  server: Reader,
+  { definition, name, namespace }: Pick<Admission, 'definition' | 'name' | 'namespace'>,
+): Promise<void> {
   const found = await findObject(server, namespaceResource, '', namespace);
   if (!found) throw newNotFound(namespaceResource, namespace);
   if (!found.metadata.deletionTimestamp) return;

@@ -8,9 +8,10 @@ import type { ServiceAccount } from '../../api/core/v1/types.gen.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newForbidden } from '../../apimachinery/status-error.ts';
-import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
+import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import type { ServerContext } from '../../apiserver/server-context.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
+import { requireNamespace } from './namespace-lifecycle.ts';
 
 /**
  * Milliseconds that a pod waits for the account that a controller makes for each namespace, a moment after the namespace
@@ -18,11 +19,12 @@ import { findObject } from '../../apiserver/stored-object.ts';
  */
 export const defaultAccountPatience = 2_000;
 
-type Reader = Pick<ServerContext, 'cache' | 'clock' | 'store'>;
+type Reader = Pick<ServerContext, 'cache' | 'clock' | 'store' | 'turns'>;
 
 export const serviceAccounts = (server: Reader): AdmissionPlugin => ({
   name: 'ServiceAccount',
-  async mutate({ definition, operation, subresource, name, namespace, object }) {
+  async mutate(admission) {
+    const { definition, operation, subresource, name, namespace, object } = admission;
     if (definition.group !== '' || definition.plural !== 'pods' || subresource !== '') return;
     if (operation !== 'create') return;
     const { spec } = object as Pod;
@@ -30,7 +32,7 @@ export const serviceAccounts = (server: Reader): AdmissionPlugin => ({
     const wanted = spec.serviceAccountName || defaultAccount;
     const account =
       (await findObject(server, serviceAccountResource, namespace, wanted)) ??
-      (wanted === defaultAccount ? await defaultAccountOf(server, namespace) : undefined);
+      (wanted === defaultAccount ? await defaultAccountOf(server, admission) : undefined);
     if (!account) {
       const what = `error looking up service account ${namespace}/${wanted}`;
       throw newForbidden(definition, name, `${what}: serviceaccount "${wanted}" not found`);
@@ -43,12 +45,17 @@ export const serviceAccounts = (server: Reader): AdmissionPlugin => ({
   },
 });
 
-/** The account as soon as the cache has it; undefined when that takes too long. */
-async function defaultAccountOf(
-  { cache, clock }: Reader,
-  namespace: string,
-): Promise<ServiceAccount | undefined> {
-  const key = storageKey(serviceAccountResource, namespace, defaultAccount);
+/** The account as soon as the cache has it; undefined when that takes too long. Throws when the namespace went meanwhile. */
+async function defaultAccountOf(server: Reader, admission: Admission): Promise<ServiceAccount | undefined> {
+  const key = storageKey(serviceAccountResource, admission.namespace, defaultAccount);
+  await untilThere(server, key, admission.namespace);
+  // Thousands may have waited for the same account: each goes on in a turn of its own.
+  await server.turns.next();
+  await requireNamespace(server, admission);
+  return server.cache.get(key)?.object as ServiceAccount | undefined;
+}
+
+async function untilThere({ cache, clock }: Reader, key: string, namespace: string): Promise<void> {
   const over = Promise.withResolvers<void>();
   const timer = clock.after(defaultAccountPatience, over.resolve);
   const prefix = storagePrefix(serviceAccountResource, namespace);
@@ -59,7 +66,6 @@ async function defaultAccountOf(
   try {
     // It may have come between the look and the watch.
     if (!cache.get(key)) await over.promise;
-    return cache.get(key)?.object as ServiceAccount | undefined;
   } finally {
     timer.cancel();
     stop();

@@ -1,21 +1,46 @@
 /** A metric as autoscaling/v1 writes it into annotations, and back: the same facts, under other names. */
 import { decodeFields, noFindings } from '../../../apimachinery/decode-fields.ts';
 import { deepEqual, isRecord, type JsonObject } from '../../../apimachinery/equality.ts';
-import { requiredType } from '../../../apimachinery/field-types.ts';
+import { type ObjectType, requiredType } from '../../../apimachinery/field-types.ts';
 import { autoscalingFields } from '../v2/rules.ts';
 import type { MetricSpec, MetricStatus } from '../v2/types.gen.ts';
 
-/** How one kind of metric is written: by the name in v1 the path in v2. */
-type Names = Readonly<Record<string, string>>;
-
-interface Form {
-  /** By the field of the source; those of v2 have the same. */
-  readonly sources: Readonly<Record<string, Names>>;
+/** How metrics are written: by the field of the source, which is the same in v2, and the name in v1 the path in v2. */
+interface Spelling {
+  readonly sources: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Quantities that v1 always has. */
-  readonly always: ReadonlySet<string>;
+  readonly always: readonly string[];
   /** Completes what v1 does not say. */
   complete(source: string, metric: JsonObject): void;
   readonly typeName: string;
+}
+
+interface Name {
+  readonly v1: string;
+  /** The field of v2, and the field in it where there is one. */
+  readonly field: string;
+  readonly below: string | undefined;
+  readonly always: boolean;
+}
+
+/** A spelling as it is used, for each of thousands of metrics: nothing of it is worked out again. */
+interface Form extends Pick<Spelling, 'complete'> {
+  readonly sources: readonly { readonly source: string; readonly names: readonly Name[] }[];
+  readonly type: ObjectType;
+}
+
+function formOf({ sources, always, complete, typeName }: Spelling): Form {
+  return {
+    complete,
+    type: requiredType(autoscalingFields, typeName),
+    sources: Object.entries(sources).map(([source, names]) => ({
+      source,
+      names: Object.entries(names).map(([v1, path]) => {
+        const [field = '', below] = path.split('.');
+        return { v1, field, below, always: always.includes(`${source}.${v1}`) };
+      }),
+    })),
+  };
 }
 
 const ofResource = {
@@ -29,7 +54,7 @@ const resourceNow = {
   currentAverageValue: 'current.averageValue',
 };
 
-const specs: Form = {
+const specs = formOf({
   sources: {
     object: {
       target: 'describedObject',
@@ -52,7 +77,7 @@ const specs: Form = {
       targetAverageValue: 'target.averageValue',
     },
   },
-  always: new Set(['object.targetValue', 'pods.targetAverageValue']),
+  always: ['object.targetValue', 'pods.targetAverageValue'],
   complete(source, { target }) {
     if (!isRecord(target)) return;
     // v1 cannot leave the value of an object out, and has zero where only the average counts.
@@ -61,7 +86,7 @@ const specs: Form = {
     target.type = targetType(source, target);
   },
   typeName: 'autoscaling.v2.MetricSpec',
-};
+});
 
 function targetType(source: string, target: JsonObject): string {
   if (source === 'object') return target.averageValue === undefined ? 'Value' : 'AverageValue';
@@ -69,7 +94,7 @@ function targetType(source: string, target: JsonObject): string {
   return target.averageUtilization === undefined ? 'AverageValue' : 'Utilization';
 }
 
-const statuses: Form = {
+const statuses = formOf({
   sources: {
     object: {
       target: 'describedObject',
@@ -92,16 +117,16 @@ const statuses: Form = {
       currentAverageValue: 'current.averageValue',
     },
   },
-  always: new Set([
+  always: [
     'object.currentValue',
     'pods.currentAverageValue',
     'resource.currentAverageValue',
     'containerResource.currentAverageValue',
     'external.currentValue',
-  ]),
+  ],
   complete() {},
   typeName: 'autoscaling.v2.MetricStatus',
-};
+});
 
 export const metricToV1 = (metric: MetricSpec) => written(metric, specs);
 export const metricStatusToV1 = (status: MetricStatus) => written(status, statuses);
@@ -125,53 +150,54 @@ function read(entry: unknown, form: Form): JsonObject {
 }
 
 function plainlyWritten(metric: object, form: Form): JsonObject {
-  const { type, ...present } = { type: '', ...metric } as JsonObject;
-  const entry: JsonObject = { type };
-  for (const [source, names] of Object.entries(form.sources)) {
+  const present = metric as JsonObject;
+  const entry: JsonObject = { type: present.type ?? '' };
+  for (const { source, names } of form.sources) {
     const inner = present[source];
-    if (!isRecord(inner)) continue;
-    const pairs = Object.entries(names).map(([name, path]): [string, unknown] => [
-      name,
-      valueAt(inner, path) ?? (form.always.has(`${source}.${name}`) ? '0' : undefined),
-    ]);
-    entry[source] = Object.fromEntries(pairs.filter(([, value]) => value !== undefined));
+    if (isRecord(inner)) entry[source] = namedAsV1(inner, names);
   }
   return entry;
+}
+
+function namedAsV1(inner: JsonObject, names: readonly Name[]): JsonObject {
+  const result: JsonObject = {};
+  for (const { v1, field, below, always } of names) {
+    const found = inner[field];
+    const value = below === undefined ? found : isRecord(found) ? found[below] : undefined;
+    if (value !== undefined && value !== null) result[v1] = value;
+    else if (always) result[v1] = '0';
+  }
+  return result;
 }
 
 function plainlyRead(entry: unknown, form: Form): JsonObject {
   if (!isRecord(entry)) return decoded(entry, form);
   const metric: JsonObject = { type: entry.type };
-  for (const [source, names] of Object.entries(form.sources)) {
+  for (const { source, names } of form.sources) {
     const inner = entry[source];
     if (inner === undefined || inner === null) continue;
-    metric[source] = isRecord(inner) ? renamed(inner, names) : inner;
-    if (isRecord(metric[source])) form.complete(source, metric[source]);
+    const named = isRecord(inner) ? namedAsV2(inner, names) : undefined;
+    if (named) form.complete(source, named);
+    metric[source] = named ?? inner;
   }
   return decoded(metric, form);
 }
 
-function renamed(inner: JsonObject, names: Names): JsonObject {
+/** A struct of v2 is there even where v1 says nothing of what is in it. */
+function namedAsV2(inner: JsonObject, names: readonly Name[]): JsonObject {
   const result: JsonObject = {};
-  for (const [name, path] of Object.entries(names)) {
-    const value = inner[name] ?? undefined;
-    const [field = '', below] = path.split('.');
-    if (below === undefined) result[field] = value;
-    else
-      result[field] = {
-        ...(isRecord(result[field]) && result[field]),
-        ...(value !== undefined && { [below]: value }),
-      };
+  for (const { v1, field, below } of names) {
+    const value = inner[v1] ?? undefined;
+    if (below === undefined) {
+      result[field] = value;
+      continue;
+    }
+    const struct = result[field];
+    const fields = isRecord(struct) ? struct : {};
+    if (value !== undefined) fields[below] = value;
+    result[field] = fields;
   }
   return result;
 }
 
-const decoded = (value: unknown, { typeName }: Form): JsonObject =>
-  decodeFields(value, requiredType(autoscalingFields, typeName), noFindings());
-
-function valueAt(object: JsonObject, path: string): unknown {
-  const [field = '', below] = path.split('.');
-  const value = object[field];
-  if (below === undefined) return value;
-  return isRecord(value) ? value[below] : undefined;
-}
+const decoded = (value: unknown, { type }: Form): JsonObject => decodeFields(value, type, noFindings());

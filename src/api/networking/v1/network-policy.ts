@@ -7,8 +7,8 @@ import {
 import { formatSelector, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
 import { checkPortName, checkPortNumber, nameCauses } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { isCIDR, isStrictSubrange } from '../../../base/addresses.ts';
+import { maxCauses, type StatusCause } from '../../../apimachinery/status-error.ts';
+import { strictSubrange } from '../../../base/addresses.ts';
 import { ageColumn, nameColumn, none } from '../../columns.ts';
 import { checkCIDR } from '../../ip.ts';
 import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
@@ -87,16 +87,21 @@ function validatePeer(
   return causes;
 }
 
+/** A policy may have thousands of exceptions: no more faults are looked for than an answer names. */
 function validateBlock({ cidr, except = [] }: IPBlock, path: string): StatusCause[] {
   if (cidr === '') return [requiredCause(`${path}.cidr`)];
-  if (!isCIDR(cidr)) return nameCauses(`${path}.cidr`, cidr, checkCIDR);
-  return except.flatMap((range, index) => {
+  const placeOf = strictSubrange(cidr);
+  if (!placeOf) return nameCauses(`${path}.cidr`, cidr, checkCIDR);
+  const causes: StatusCause[] = [];
+  for (const [index, range] of except.entries()) {
+    const place = placeOf(range);
+    if (place === 'inside') continue;
     const at = `${path}.except[${index}]`;
-    if (!isCIDR(range)) return nameCauses(at, range, checkCIDR);
-    return isStrictSubrange(cidr, range)
-      ? []
-      : [invalidCause(at, range, 'must be a strict subset of `cidr`')];
-  });
+    if (place === 'no range') causes.push(...nameCauses(at, range, checkCIDR));
+    else causes.push(invalidCause(at, range, 'must be a strict subset of `cidr`'));
+    if (causes.length > maxCauses) break;
+  }
+  return causes;
 }
 
 export const networkPolicyResource: ResourceDefinition<NetworkPolicy> = {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { networkPolicyResource } from '../../../../src/api/networking/v1/network-policy.ts';
+import { maxCauses } from '../../../../src/apimachinery/status-error.ts';
 import { cells, created, merge, testCreate, testUpdate, warnings } from '../../../fixtures/kinds.ts';
 import { head, spec } from '../../../fixtures/workloads.ts';
 
@@ -115,4 +116,12 @@ test('the columns of a network policy', () => {
     cells(networkPolicyResource, created(networkPolicyResource, merge(policy, patch)), 0);
   assert.deepEqual(texts({}), { Name: 'web', 'Pod-Selector': 'app=web', Age: '<unknown>' });
   assert.equal(texts({ spec: null })['Pod-Selector'], '<none>');
+});
+
+test('no more wrong exceptions are looked for than an answer names', () => {
+  const wrong = Array.from({ length: 10 * maxCauses }, (_, index) => `2001:db8::${index}`);
+  const large = created(networkPolicyResource, merge(policy, from(block('2001:db8::/32'))));
+  const [only] = large.spec.ingress?.[0]?.from ?? [];
+  if (only?.ipBlock) only.ipBlock.except = wrong;
+  assert.equal(networkPolicyResource.strategy.validate?.(large).length, maxCauses + 1);
 });

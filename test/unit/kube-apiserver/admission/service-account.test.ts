@@ -20,6 +20,22 @@ class World {
   readonly cached = new Map<string, object>();
   readonly stored = new Map<string, object>();
   readonly watches = new Set<CacheWatch>();
+  /** Those that wait for a turn, in order. */
+  readonly waiting: (() => void)[] = [];
+  /** Turns come by themselves. */
+  prompt = true;
+
+  constructor() {
+    this.cached.set('/registry/namespaces/a', { metadata: {} });
+  }
+
+  readonly turns = {
+    next: () =>
+      new Promise<void>((resolve) => {
+        if (this.prompt) resolve();
+        else this.waiting.push(resolve);
+      }),
+  };
 
   plugin = () => serviceAccounts(this as unknown as ServerContext);
   readonly store = {
@@ -62,7 +78,7 @@ class World {
       await this.plugin().mutate?.({ ...admission, definition: podResource as never, ...over });
       return spec;
     } catch (error) {
-      assert.ok(error instanceof StatusError && error.status.code === 403, String(error));
+      assert.ok(error instanceof StatusError && [403, 404].includes(error.status.code), String(error));
       return error.message;
     }
   }
@@ -116,6 +132,37 @@ describe('a pod', () => {
     world.arrives('default', { imagePullSecrets: secrets });
     assert.deepEqual(await answer, { ...named('default'), imagePullSecrets: secrets });
     assert.deepEqual([world.clock.pending, world.watches.size], [0, 0]);
+  });
+
+  it('is refused when its namespace goes while it waits', async () => {
+    const terminating = { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } };
+    for (const [namespace, why] of [
+      [terminating, /unable to create new content in namespace a because it is being terminated$/],
+      [undefined, /^namespaces "a" not found$/],
+    ] as const) {
+      const world = new World();
+      const answer = world.admitted();
+      await world.clock.settle();
+      if (namespace) world.cached.set('/registry/namespaces/a', namespace);
+      else world.cached.delete('/registry/namespaces/a');
+      world.arrives('default');
+      assert.match(String(await answer), why);
+    }
+  });
+
+  it('goes on in its turn, with the account as it is then', async () => {
+    const world = new World();
+    world.prompt = false;
+    const answers = [world.admitted(), world.admitted()];
+    await world.clock.settle();
+    world.arrives('default');
+    await world.clock.settle();
+    assert.equal(world.waiting.length, 2);
+    world.waiting[0]?.();
+    assert.deepEqual(await answers[0], named('default'));
+    world.cached.set(`${prefix}default`, { imagePullSecrets: secrets });
+    world.waiting[1]?.();
+    assert.deepEqual(await answers[1], { ...named('default'), imagePullSecrets: secrets });
   });
 
   it('is not woken by another account', async () => {
