@@ -38,7 +38,7 @@ const notServed: readonly Rule[] = [
   },
   {
     tests:
-      /ReplicationController\b|\b(by|the|for) rc\b|Update Demo|both valid owner|Kubectl label|v1 should proxy through a service and a pod/,
+      /ReplicationController\b|\b(by|the|for|in) rc\b|Update Demo|both valid owner|Kubectl label|v1 should proxy through a service and a pod/,
     reason: notActedOn('ReplicationControllers'),
   },
   {
