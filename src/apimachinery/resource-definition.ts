@@ -137,6 +137,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> extends R
   rowConditions?(object: T): readonly RowCondition[] | undefined;
   /** Field selectors beyond metadata.name and metadata.namespace. */
   readonly selectableFields: Readonly<Record<string, FieldGetter<T>>>;
+  /** Those of them by which many clients each select a few objects. */
+  readonly indexedFields?: readonly string[];
   readonly scale?: ScaleMapping<T>;
   /** What a finished DELETE answers: the object itself or a Status. */
   readonly deleteAnswers: 'object' | 'status';

@@ -26,6 +26,7 @@ import { createDiscovery } from './discovery/discovery.ts';
 import { encoderOf, statusInForm } from './encoding/answer.ts';
 import { createEncoders } from './encoding/encoders.ts';
 import { toStatusError } from './errors.ts';
+import { indexFields } from './field-index.ts';
 import { checkHead } from './head-limits.ts';
 import { createHealth } from './health.ts';
 import { LatestRevision } from './latest-revision.ts';
@@ -79,6 +80,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     authenticate: options.authenticate,
     readYaml: createYamlReader(options.clock),
   };
+  indexFields(options.cache, options.kinds.stored);
   const { behavior, admission, authorizers } = options.parts(engine);
   const server: ServerContext = { ...engine, behavior, admission: admissionChain(admission) };
   const authorize = unionAuthorizer([mastersAuthorizer, discoveryAuthorizer, ...authorizers]);

@@ -13,6 +13,7 @@ import {
   storagePrefix,
   storedKind,
 } from '../apimachinery/resource-definition.ts';
+import { type Indexed, indexedBy } from './field-index.ts';
 
 export interface Keyed {
   readonly key: string;
@@ -24,6 +25,8 @@ export interface Selection {
   readonly prefix: string;
   /** The only key that can match, when the selector names one object. */
   readonly key: string | undefined;
+  /** Where else all that can match is found. */
+  readonly indexed: Indexed | undefined;
   /** No selector at all: everything under the prefix. */
   readonly everything: boolean;
   matches(candidate: Keyed): boolean;
@@ -55,6 +58,8 @@ export function selectionOf(
   return {
     prefix,
     key,
+    // The fields of another version may mean something else.
+    indexed: definition.conversion ? undefined : indexedBy(stored, fieldSelector),
     everything,
     matches(candidate) {
       if (key !== undefined && candidate.key !== key) return false;

@@ -59,8 +59,11 @@ const frameEnd = Buffer.from('}\n');
  * client learns that the object changed at all.
  */
 export function storedJson(shape: Shape, cut: Cut): Encoder {
-  const render = ({ object, bytes }: Kept) =>
-    bytes ? cut.object(bytes) : JSON.stringify(shape.show(object));
+  // Neither is read where the other will do: an object is decoded by being read.
+  const render = (found: Kept) => {
+    const { bytes } = found;
+    return bytes ? cut.object(bytes) : JSON.stringify(shape.show(found.object));
+  };
   const frame: Framing['frame'] = (type, { bytes, revision: own }, revision) =>
     join([
       Buffer.from(`{"type":"${type}","object":`),

@@ -111,10 +111,16 @@ async function matchingOf(
   return items;
 }
 
-function candidates(server: ServerContext, selection: Selection): readonly CachedObject[] {
-  if (selection.key === undefined) return server.cache.list(selection.prefix);
-  const only = server.cache.get(selection.key);
-  return only ? [only] : [];
+/** In key order. */
+function candidates({ cache }: ServerContext, selection: Selection): readonly CachedObject[] {
+  const { prefix, key, indexed } = selection;
+  if (key !== undefined) {
+    const only = cache.get(key);
+    return only ? [only] : [];
+  }
+  if (!indexed) return cache.list(prefix);
+  const found = cache.index(indexed.index).get(indexed.key);
+  return found.filter((one) => one.key.startsWith(prefix)).sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
 async function pageFromCache(

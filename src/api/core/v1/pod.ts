@@ -71,5 +71,6 @@ export const podResource: ResourceDefinition<Pod> = {
     'status.podIPs': (pod) => (pod.status?.podIPs ?? []).map(({ ip }) => ip).join(','),
     'status.nominatedNodeName': (pod) => pod.status?.nominatedNodeName ?? '',
   },
+  indexedFields: ['spec.nodeName'],
   deleteAnswers: 'object',
 };
