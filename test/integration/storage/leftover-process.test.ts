@@ -174,13 +174,17 @@ test('what may not be ended is not waited for', async () => {
 test('a process that cannot be looked at is no process that has ended', async () => {
   const source = join(import.meta.dirname, '../../../src');
   const code = `
-    import { openSync } from 'node:fs';
+    import { closeSync, openSync } from 'node:fs';
     import { endProcess } from '${source}/storage/leftover-process.ts';
     import { systemClock } from '${source}/base/clock.ts';
+    const held = [];
     try {
-      for (;;) openSync('/dev/null');
+      for (;;) held.push(openSync('/dev/null'));
     } catch {
-      endProcess(process.ppid, 60_000, systemClock).catch(({ code }) => process.exit(code === 'EMFILE' ? 7 : 8));
+      endProcess(process.ppid, 60_000, systemClock).catch(({ code }) => {
+        held.forEach((fd) => closeSync(fd));
+        process.exit(code === 'EMFILE' ? 7 : 8);
+      });
     }`;
   // Its parent, which it tries to end, is a shell that is not to be ended so.
   const script = 'trap "" TERM; ulimit -n 100; "$@"; exit $?';
