@@ -48,7 +48,7 @@ async function unlessGone<T>(reading: Promise<T>): Promise<T | undefined> {
   }
 }
 
-const isGone = (error: unknown) => ['ENOENT', 'ESRCH'].includes(codeOf(error) ?? '');
+const isGone = (error: unknown) => codeOf(error) === 'ENOENT' || codeOf(error) === 'ESRCH';
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
 
 /**

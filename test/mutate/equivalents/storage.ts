@@ -269,6 +269,14 @@ export const storage: readonly Equivalent[] = [
     change,
     because: 'a stream that is over can be canceled once more: it only frees memory',
   })),
+  ...['pid > 0 → pid >= 0', 'pid > 0 && pid !== process.pid → (pid !== process.pid)', '0 → 1'].map(
+    (change) => ({
+      file: 'src/storage/leftover-process.ts',
+      line: "const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== process.pid);",
+      change,
+      because: 'nothing is there by the name of no number or of 0, and the first process was left by nobody',
+    }),
+  ),
   {
     file: 'src/storage/leftover-process.ts',
     line: "send(pid, 'SIGTERM');",

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
+import { RpcError } from '../../../src/storage/etcd-rpc.ts';
 import { createEtcdStore } from '../../../src/storage/etcd-store.ts';
 import { type Store, StoreRejectedError } from '../../../src/storage/store.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -10,11 +11,8 @@ import { ModelEtcd } from './model-etcd.ts';
 
 const answerBytes = 64 << 20;
 
-/** Objects of these sizes, and how many the store then asks for, call by call. */
-async function listed(sizes: readonly number[], list = (store: Store) => store.list('/r/')) {
-  const etcd = new ModelEtcd();
-  etcd.answerBytes = answerBytes;
-  const store = await createEtcdStore({
+const storeOf = (etcd: ModelEtcd) =>
+  createEtcdStore({
     rpc: etcd.rpc,
     clock: new FakeClock(),
     random: new SeededRandom(1),
@@ -22,6 +20,12 @@ async function listed(sizes: readonly number[], list = (store: Store) => store.l
     attemptMs: 1000,
     settleMs: 5000,
   });
+
+/** Objects of these sizes, and how many the store then asks for, call by call. */
+async function listed(sizes: readonly number[], list = (store: Store) => store.list('/r/')) {
+  const etcd = new ModelEtcd();
+  etcd.answerBytes = answerBytes;
+  const store = await storeOf(etcd);
   for (const [at, size] of sizes.entries()) etcd.put(`/r/${String(at).padStart(5, '0')}`, 'x'.repeat(size));
   const limits: (number | undefined)[] = [];
   const { range } = etcd.rpc;
@@ -85,5 +89,17 @@ describe('a list', () => {
       assert.equal(error.message, 'listing /r/: Received message larger than max');
       return true;
     });
+  });
+
+  it('that is refused for another reason is not asked for again', async () => {
+    const etcd = new ModelEtcd();
+    const store = await storeOf(etcd);
+    let calls = 0;
+    etcd.onCall = () => {
+      calls++;
+      throw new RpcError('refused', 'etcdserver: permission denied');
+    };
+    await assert.rejects(store.list('/r/'), StoreRejectedError);
+    assert.equal(calls, 1);
   });
 });
