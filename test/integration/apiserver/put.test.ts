@@ -1,32 +1,8 @@
 /** PUT as each kind has it: whether it must name a version, and whether it makes what is not there. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { registry } from '../../../src/api/registry.ts';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
-
-/** Upstream's, as far as the kinds are served: AllowUnconditionalUpdate is false, AllowCreateOnUpdate is true. */
-const conditional = [
-  'csidrivers',
-  'csinodes',
-  'csistoragecapacities',
-  'leases',
-  'poddisruptionbudgets',
-  'runtimeclasses',
-  'volumeattachments',
-];
-const creating = [
-  'clusterrolebindings',
-  'clusterroles',
-  'endpoints',
-  'events',
-  'leases',
-  'limitranges',
-  'rolebindings',
-  'roles',
-  'runtimeclasses',
-  'services',
-];
 
 const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
 const lease = (name: string, metadata: object = {}) => ({
@@ -45,13 +21,6 @@ describe('PUT', () => {
 
   const put = (path: string, body: object, user?: { name: string; groups: string[] }) =>
     server.call('PUT', path, body, user && { user });
-
-  it('names a version, or makes what is not there, as upstream has it for each kind', () => {
-    const having = (flag: 'updatesNameVersion' | 'createsOnUpdate') =>
-      [...new Set(registry.filter(({ strategy }) => strategy[flag]).map(({ plural }) => plural))].sort();
-    assert.deepEqual(having('updatesNameVersion'), conditional);
-    assert.deepEqual(having('createsOnUpdate'), creating);
-  });
 
   it('is refused without a version for a kind that asks for one, and a patch is not', async () => {
     const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';

@@ -12,7 +12,7 @@ import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-sl
 import { storedKinds } from '../../../src/api/registry.ts';
 import { before, testCells } from './column-cells.ts';
 
-/** Name, and after it `(i)` for integers and `*` for `-o wide`; the order is kubectl's. */
+/** Of kinds whose own tests do not name every column. Name, and after it `(i)` for integers and `*` for `-o wide`; the order is kubectl's. */
 const layouts: Readonly<Record<string, string>> = {
   pods: 'Name|Ready|Status|Restarts|Age|IP*|Node*|Nominated Node*|Readiness Gates*',
   namespaces: 'Name|Status|Age',
@@ -64,20 +64,25 @@ const layouts: Readonly<Record<string, string>> = {
   deployments: 'Name|Ready|Up-to-date|Available|Age|Containers*|Images*|Selector*',
 };
 
-for (const { plural, columns } of storedKinds) {
+for (const [plural, expected] of Object.entries(layouts))
   test(`the columns of ${plural} are kubectl's`, () => {
+    const { columns } = storedKinds.find((kind) => kind.plural === plural) ?? assert.fail('not served');
     const layout = columns.map(
       ({ name, type, priority }) => `${name}${type === 'integer' ? '(i)' : ''}${priority === 1 ? '*' : ''}`,
     );
-    assert.equal(layout.join('|'), layouts[plural]);
+    assert.equal(layout.join('|'), expected);
+  });
+
+for (const { plural, columns } of storedKinds)
+  test(`the columns of ${plural} are named and described`, () => {
+    const names = columns.map(({ name }) => name);
+    assert.equal(new Set(names).size, names.length);
     assert.deepEqual(
       columns.filter(({ format }) => format === 'name').map(({ name }) => name),
       ['Name'],
     );
     for (const { description } of columns) assert.match(description, /\.$/);
   });
-}
-
 testCells(
   namespaceResource,
   'active',

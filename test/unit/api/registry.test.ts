@@ -5,6 +5,7 @@ import { kindFields, registry, storedKinds } from '../../../src/api/registry.ts'
 import { sharedRules } from '../../../src/api/shared-rules.ts';
 import type { FieldType, ObjectType } from '../../../src/apimachinery/field-types.ts';
 import type { RulesByType } from '../../../src/apimachinery/type-rules.ts';
+import { upstreamFacts } from './upstream-facts.ts';
 
 test('no two kinds share a name of any sort', () => {
   const names = registry
@@ -83,104 +84,38 @@ test('what minik8s acts on has rules: without them nothing in a type is checked'
   assert.deepEqual([...found].sort(), withoutRules);
 });
 
-test('kinds that Kubernetes answers a delete with the object of', () => {
-  const answered = registry.filter(({ deleteAnswers }) => deleteAnswers === 'object').map(({ kind }) => kind);
-  assert.deepEqual(answered.sort(), [
-    'CSIDriver',
-    'CSINode',
-    'PersistentVolume',
-    'PersistentVolumeClaim',
-    'Pod',
-    'PodTemplate',
-    'ResourceQuota',
-    'Service',
-    'ServiceAccount',
-    'StorageClass',
-    'VolumeAttachment',
-  ]);
-});
+/** Its document says that a namespace answers a Status, but the object is what comes. */
+const otherwise: Readonly<Record<string, object>> = { Namespace: { deleteAnswers: 'object' } };
 
-test('kinds with a status of their own, and kinds whose changes are counted', () => {
-  const kinds = (wanted: (definition: (typeof registry)[number]) => boolean) =>
-    registry
-      .filter(wanted)
-      .map(({ kind }) => kind)
-      .sort();
-  assert.deepEqual(
-    kinds(({ hasStatus }) => hasStatus),
-    [
-      'CertificateSigningRequest',
-      'CronJob',
-      'DaemonSet',
-      'Deployment',
-      'Dns',
-      'FlowSchema',
-      'HorizontalPodAutoscaler',
-      'HorizontalPodAutoscaler',
-      'Ingress',
-      'Job',
-      'Namespace',
-      'Node',
-      'PersistentVolume',
-      'PersistentVolumeClaim',
-      'Pod',
-      'PodDisruptionBudget',
-      'PriorityLevelConfiguration',
-      'ReplicaSet',
-      'ReplicationController',
-      'ResourceQuota',
-      'Service',
-      'StatefulSet',
-      'VolumeAttachment',
-    ],
-  );
-  assert.deepEqual(
-    kinds(({ strategy }) => strategy.countsGenerations),
-    [
-      'CSIDriver',
-      'CronJob',
-      'DaemonSet',
-      'Deployment',
-      'Dns',
-      'EndpointSlice',
-      'FlowSchema',
-      'Ingress',
-      'IngressClass',
-      'Job',
-      'NetworkPolicy',
-      'Pod',
-      'PodDisruptionBudget',
-      'PodTemplate',
-      'PriorityClass',
-      'PriorityLevelConfiguration',
-      'ReplicaSet',
-      'ReplicationController',
-      'StatefulSet',
-    ],
-  );
-  assert.deepEqual(
-    kinds(({ namespaced }) => !namespaced),
-    [
-      'CSIDriver',
-      'CSINode',
-      'CertificateSigningRequest',
-      'ClusterRole',
-      'ClusterRoleBinding',
-      'FlowSchema',
-      'IngressClass',
-      'Namespace',
-      'Node',
-      'PersistentVolume',
-      'PriorityClass',
-      'PriorityLevelConfiguration',
-      'RuntimeClass',
-      'SelfSubjectAccessReview',
-      'SelfSubjectReview',
-      'SelfSubjectRulesReview',
-      'StorageClass',
-      'SubjectAccessReview',
-      'TokenReview',
-      'VolumeAttachment',
-    ],
-  );
-});
+for (const kind of registry.filter(({ group }) => group !== 'minik8s.io'))
+  test(`${kind.plural}.${kind.group}/${kind.version} is as Kubernetes has it`, () => {
+    const { namespaced, hasStatus, deleteAnswers } = kind;
+    const facts = upstreamFacts(kind) ?? assert.fail('the client of Kubernetes does not know it');
+    assert.deepEqual({ namespaced, hasStatus, deleteAnswers }, { ...facts, ...otherwise[kind.kind] });
+  });
+
+/** What no document says: upstream's strategies do. Kinds that are in no list are told by tests of their own. */
+const strategies = {
+  countsGenerations: {
+    yes: 'csidrivers cronjobs daemonsets deployments endpointslices flowschemas ingresses ingressclasses jobs networkpolicies pods poddisruptionbudgets podtemplates priorityclasses prioritylevelconfigurations replicasets replicationcontrollers statefulsets',
+    no: 'certificatesigningrequests configmaps controllerrevisions csinodes endpoints events leases limitranges namespaces nodes persistentvolumeclaims persistentvolumes resourcequotas roles runtimeclasses secrets serviceaccounts services storageclasses volumeattachments',
+  },
+  updatesNameVersion: {
+    yes: 'csidrivers csinodes csistoragecapacities leases poddisruptionbudgets runtimeclasses volumeattachments',
+    no: 'configmaps deployments events namespaces nodes pods priorityclasses roles secrets services storageclasses',
+  },
+  createsOnUpdate: {
+    yes: 'clusterrolebindings clusterroles endpoints events leases limitranges rolebindings roles runtimeclasses services',
+    no: 'configmaps deployments endpointslices jobs namespaces nodes pods priorityclasses secrets storageclasses',
+  },
+} as const;
+
+for (const [flag, lists] of Object.entries(strategies))
+  test(`which kinds have ${flag}`, () => {
+    const strategyOf = (plural: string) =>
+      registry.find((kind) => kind.plural === plural)?.strategy ?? assert.fail(plural);
+    const having = (list: string) =>
+      words(list).filter((plural) => strategyOf(plural)[flag as keyof typeof strategies]);
+    assert.deepEqual(having(lists.yes), words(lists.yes));
+    assert.deepEqual(having(lists.no), []);
+  });

@@ -85,7 +85,11 @@ describe('a review asks for', () => {
     ['one value in a text', { rawSelector: 'spec.nodeName=n1' }, selected],
     ['a text that cannot be read', { rawSelector: 'spec.nodeName~n1' }, []],
     ['two values', { requirements: [requirement({ values: ['n1', 'n2'] })] }, []],
-    ['every other value', { requirements: [requirement({ operator: 'NotIn' })] }, []],
+    [
+      'every other value',
+      { requirements: [requirement({ operator: 'NotIn' })] },
+      [{ field: 'spec.nodeName', operator: '!=', value: 'n1' }],
+    ],
     ['any value', { requirements: [requirement({ operator: 'Exists', values: [] })] }, []],
     [
       'what is known of several',

@@ -44,49 +44,39 @@ const json = async <T>(response: Response | undefined) => {
 };
 
 const proxied = 'create,delete,get,patch,update';
+const changing = 'get,patch,update';
+/** Those that every kind has that says so. */
+const common = registry.flatMap(({ group, version, plural, kind, hasStatus, scale }) => [
+  ...(hasStatus ? [`${group ? `${group}/` : ''}${version} ${plural}/status ${kind} ${changing}`] : []),
+  ...(scale ? [`autoscaling/v1 ${plural}/scale Scale ${changing}`] : []),
+]);
 /** All subresources, with the kind that is exchanged. */
 const expected = [
+  ...common,
   'certificates.k8s.io/v1 certificatesigningrequests/approval CertificateSigningRequest get,patch,update',
-  'certificates.k8s.io/v1 certificatesigningrequests/status CertificateSigningRequest get,patch,update',
-  'apps/v1 daemonsets/status DaemonSet get,patch,update',
-  'apps/v1 statefulsets/status StatefulSet get,patch,update',
-  'autoscaling/v1 statefulsets/scale Scale get,patch,update',
-  'autoscaling/v1 replicationcontrollers/scale Scale get,patch,update',
-  'v1 replicationcontrollers/status ReplicationController get,patch,update',
-  'batch/v1 cronjobs/status CronJob get,patch,update',
-  'batch/v1 jobs/status Job get,patch,update',
-  'networking.k8s.io/v1 ingresses/status Ingress get,patch,update',
-  'policy/v1 poddisruptionbudgets/status PodDisruptionBudget get,patch,update',
-  'v1 resourcequotas/status ResourceQuota get,patch,update',
   'v1 namespaces/finalize Namespace update',
-  'v1 namespaces/status Namespace get,patch,update',
   `v1 nodes/proxy NodeProxyOptions ${proxied}`,
-  'v1 nodes/status Node get,patch,update',
-  'v1 persistentvolumeclaims/status PersistentVolumeClaim get,patch,update',
-  'v1 persistentvolumes/status PersistentVolume get,patch,update',
   'v1 pods/attach PodAttachOptions create,get',
   'v1 pods/binding Binding create',
   'policy/v1 pods/eviction Eviction create',
-  'storage.k8s.io/v1 volumeattachments/status VolumeAttachment get,patch,update',
   'v1 pods/exec PodExecOptions create,get',
   'v1 pods/log Pod get',
   'v1 pods/portforward PodPortForwardOptions create,get',
   `v1 pods/proxy PodProxyOptions ${proxied}`,
-  'v1 pods/status Pod get,patch,update',
   `v1 services/proxy ServiceProxyOptions ${proxied}`,
-  'v1 services/status Service get,patch,update',
-  'autoscaling/v1 deployments/scale Scale get,patch,update',
-  'apps/v1 deployments/status Deployment get,patch,update',
-  'autoscaling/v1 horizontalpodautoscalers/status HorizontalPodAutoscaler get,patch,update',
-  'autoscaling/v1 replicasets/scale Scale get,patch,update',
-  'autoscaling/v2 horizontalpodautoscalers/status HorizontalPodAutoscaler get,patch,update',
-  'apps/v1 replicasets/status ReplicaSet get,patch,update',
-  'flowcontrol.apiserver.k8s.io/v1 flowschemas/status FlowSchema get,patch,update',
-  'flowcontrol.apiserver.k8s.io/v1 prioritylevelconfigurations/status PriorityLevelConfiguration get,patch,update',
-  'minik8s.io/v1 dnses/status Dns get,patch,update',
 ];
 const shown = ({ group, version, kind }: Kind, name: string, verbs: readonly string[]) =>
   `${group ? `${group}/` : ''}${version} ${name} ${kind} ${verbs.join()}`;
+
+test('of the kinds some have a status, and some a scale', () => {
+  for (const one of [
+    'v1 pods/status Pod',
+    'apps/v1 deployments/status Deployment',
+    'autoscaling/v1 replicasets/scale Scale',
+  ])
+    assert.ok(common.includes(`${one} ${changing}`), one);
+  assert.ok(!common.some((one) => one.includes(' configmaps/')));
+});
 
 describe('every subresource is told', () => {
   test('in one document', async () => {

@@ -12,6 +12,7 @@ const nothing = {
   propagationPolicy: undefined,
   preconditions: {},
   dryRun: false,
+  withDependents: false,
 };
 
 describe('fields of DeleteOptions', () => {
@@ -26,7 +27,7 @@ describe('fields of DeleteOptions', () => {
     ['Foreground', { propagationPolicy: 'Foreground' }, { propagationPolicy: 'Foreground' }],
     ['an empty policy', { propagationPolicy: '' }, {}],
     ['orphans, as it was said before', { orphanDependents: true }, { propagationPolicy: 'Orphan' }],
-    ['no orphans', { orphanDependents: false }, { propagationPolicy: 'Background' }],
+    ['no orphans', { orphanDependents: false }, { propagationPolicy: 'Background', withDependents: true }],
     [
       'nothing of orphans',
       { orphanDependents: null, propagationPolicy: 'Orphan' },
@@ -129,8 +130,8 @@ describe('DeleteOptions of a request', () => {
     ['propagationPolicy=Orphan', { propagationPolicy: 'Orphan' }],
     ['orphanDependents=true', { propagationPolicy: 'Orphan' }],
     ['orphanDependents=', { propagationPolicy: 'Orphan' }],
-    ['orphanDependents=false', { propagationPolicy: 'Background' }],
-    ['orphanDependents=0', { propagationPolicy: 'Background' }],
+    ['orphanDependents=false', { propagationPolicy: 'Background', withDependents: true }],
+    ['orphanDependents=0', { propagationPolicy: 'Background', withDependents: true }],
     ['dryRun=All', { dryRun: true }],
   ] as const)
     test(`are read from ?${query}`, async () =>

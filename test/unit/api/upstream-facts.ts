@@ -1,0 +1,42 @@
+/** What Kubernetes' own OpenAPI document says of its kinds, read from the client that is generated from it. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
+
+const declarations = fileURLToPath(
+  new URL('gen/types/ObjectParamAPI.d.ts', import.meta.resolve('@kubernetes/client-node')),
+);
+
+/** `CoreV1 deleteNamespacedPod` and the type it answers with, `V1Pod`. */
+const operations: ReadonlyMap<string, string> = new Map(
+  readFileSync(declarations, 'utf8')
+    .matchAll(/^ {4}(\w+)\(param: (\w+?)Api[A-Z]\w*Request, options\?: \w+\): Promise<(\w+)>;$/gm)
+    .map(([, operation, api, answer]) => [`${api} ${operation}`, answer ?? '']),
+);
+
+export interface UpstreamFacts {
+  readonly namespaced: boolean;
+  readonly hasStatus: boolean;
+  readonly deleteAnswers: 'object' | 'status';
+}
+
+/** Undefined for a kind that Kubernetes does not have. */
+export function upstreamFacts(kind: ResourceDefinition): UpstreamFacts | undefined {
+  const api = apiName(kind);
+  const scoped = `Namespaced${kind.kind}`;
+  const namespaced = operations.has(`${api} create${scoped}`);
+  if (!namespaced && !operations.has(`${api} create${kind.kind}`)) return undefined;
+  const name = namespaced ? scoped : kind.kind;
+  const deleted = operations.get(`${api} delete${name}`);
+  return {
+    namespaced,
+    hasStatus: operations.has(`${api} replace${name}Status`),
+    deleteAnswers: deleted === undefined || deleted === 'V1Status' ? 'status' : 'object',
+  };
+}
+
+/** `rbac.authorization.k8s.io/v1` is RbacAuthorizationV1. */
+function apiName({ group, version }: ResourceDefinition): string {
+  const words = (group || 'core').replace(/\.k8s\.io$/, '').split('.');
+  return [...words, version].map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}
