@@ -1,10 +1,10 @@
 /** The answer that holds a collection. What fits one piece is sent whole, the rest as it is made and read, in turns. */
 import type { RequestScope } from '../request-scope.ts';
-import { jsonType, respond } from '../respond.ts';
+import { type Headers, jsonType, respond } from '../respond.ts';
 import { fewItems, Turn } from '../turns.ts';
 
 /** Pieces are about as large as this. */
-const pieceBytes = 64 * 1024;
+export const pieceBytes = 64 * 1024;
 /**
  * The connection of a longer answer is not used again. TLS keeps, for as long as a connection lasts, a buffer as large
  * as the most that ever waited on it; a reflector's next request is a watch, which would hold that for minutes.
@@ -50,8 +50,12 @@ export async function respondCollection<T>(
       if (writer.done) controller.close();
     },
   });
-  return respond(200, body, { ...all, ...(expected > lastOfConnectionBytes && { connection: 'close' }) });
+  return respond(200, body, { ...all, ...connectionAfter(expected) });
 }
+
+/** What a long answer says of its connection. */
+export const connectionAfter = (bytes: number): Headers =>
+  bytes > lastOfConnectionBytes ? { connection: 'close' } : {};
 
 /** `{…head…,"items":[…]}`, a turn's work at a time. */
 class CollectionWriter<T> {

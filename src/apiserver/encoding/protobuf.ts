@@ -20,6 +20,7 @@ import { join } from '../../storage/codec.ts';
 import type { ResponseForm } from '../negotiation/accept.ts';
 import { respond } from '../respond.ts';
 import { Turn } from '../turns.ts';
+import { connectionAfter, pieceBytes } from './collection-body.ts';
 import type { Encoder, Frames, Kept, Listing } from './encoder.ts';
 import { atRevision, bookmarkMeta, type Framing } from './framing.ts';
 import type { MadeOnce } from './made.ts';
@@ -103,7 +104,7 @@ export const typeInForm = (
 /** Every list is so: its own metadata, then the objects. */
 const itemsNumber = 2;
 
-/** A whole list, made in turns, since a message says how long it is before it begins. */
+/** The messages are all made before the first byte is sent, in turns: a list says how long it is before it begins. */
 async function respondList(
   parts: ProtobufParts,
   { headers, signal, server: { turns } }: Listing,
@@ -111,27 +112,52 @@ async function respondList(
   items: readonly Kept[],
 ): Promise<Response> {
   const { kind, apiVersion } = listHead(parts.shape);
-  const head = new WireWriter();
-  const start = head.begin(1);
-  encodeMessage(head, { ...metadata }, known('meta.v1.ListMeta', parts.table));
-  head.end(start);
+  const own = new WireWriter();
+  const start = own.begin(1);
+  encodeMessage(own, { ...metadata }, known('meta.v1.ListMeta', parts.table));
+  own.end(start);
   const messages: Buffer[] = [];
-  let size = head.size;
+  let size = own.size;
   let turn = new Turn();
   for (const item of items) {
     const made = messageOf(item, parts);
     messages.push(made);
-    size += 1 + varintLength(made.length) + made.length;
+    size += fieldLength(made.length);
     if (!turn.took(made.length)) continue;
     turn = new Turn();
     await turns.next(signal);
   }
-  const list = new WireWriter(size);
-  list.append(head.finish());
-  for (const made of messages) list.bytes(itemsNumber, made);
-  const body = sealEnvelope(envelopeHead(apiVersion, kind), list.finish());
-  return respond(200, body, { ...headers, 'content-type': protobufType });
+  const head = new WireWriter();
+  head.append(envelopeHead(apiVersion, kind));
+  head.length(2, size);
+  head.append(own.finish());
+  const pieces = piecesOf(head.finish(), messages);
+  const all = { ...headers, 'content-type': protobufType, ...connectionAfter(size) };
+  const [first = head.finish(), second] = [pieces.next().value, pieces.next().value];
+  return respond(200, second ? streamOf([first, second], pieces) : first, all);
 }
+
+function* piecesOf(head: Buffer, messages: readonly Buffer[]): Generator<Buffer, undefined> {
+  let piece = new WireWriter(pieceBytes);
+  piece.append(head);
+  for (const message of messages) {
+    piece.bytes(itemsNumber, message);
+    if (piece.size < pieceBytes) continue;
+    yield piece.finish();
+    piece = new WireWriter(pieceBytes);
+  }
+  if (piece.size > 0) yield piece.finish();
+}
+
+/** As it is read. */
+const streamOf = (ready: Buffer[], pieces: Iterator<Buffer, undefined>): ReadableStream<Uint8Array> =>
+  new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const value = ready.shift() ?? pieces.next().value;
+      if (value) controller.enqueue(value);
+      else controller.close();
+    },
+  });
 
 /** A field with so many bytes, of a number below 16. */
 const fieldLength = (length: number) => 1 + varintLength(length) + length;

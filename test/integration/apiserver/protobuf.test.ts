@@ -6,7 +6,7 @@ import { protobufType } from '../../../src/apimachinery/protobuf/envelope.ts';
 import { startTestServer, storedObject, type TestServer } from '../../fixtures/api-server.ts';
 import { encodeMessage, envelope } from '../../fixtures/protobuf-writer.ts';
 
-const headers = { 'content-type': protobufType, accept: `${protobufType},application/json` };
+const headers = { 'content-type': protobufType, accept: `application/json,${protobufType}` };
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const deployments = '/apis/apps/v1/namespaces/default/deployments';
 
