@@ -263,6 +263,12 @@ export const storage: readonly Equivalent[] = [
     change: 'credentials && { credentials } → ({ credentials })',
     because: 'none are as those that are not there; the compiler asks',
   },
+  {
+    file: 'src/storage/etcd-process.ts',
+    line: "signal.addEventListener('abort', end, { once: true });",
+    change: 'true → false',
+    because: 'a signal aborts once',
+  },
   ...["grpc.on('close', events.onEnd); → ;", "'close' → ''"].map((change) => ({
     file: 'src/storage/etcd.ts',
     line: "grpc.on('close', events.onEnd);",
