@@ -1,7 +1,8 @@
 /** The types of Kubernetes as TypeScript sees an object that has been decoded: what has a default is there. */
 import { registry } from '../../src/api/registry.ts';
 import { sharedRules } from '../../src/api/shared-rules.ts';
-import type { RulesByType, TypeRules } from '../../src/apimachinery/type-rules.ts';
+import { any } from '../../src/apimachinery/field-types.ts';
+import { type RulesByType, ruledField, type TypeRules } from '../../src/apimachinery/type-rules.ts';
 import type { ApiField, ApiType, ApiTypes } from './kubernetes-types.ts';
 
 const rulesByType: RulesByType = Object.assign({}, sharedRules, ...registry.map(({ rules }) => rules));
@@ -30,6 +31,10 @@ ${writer.imports()}\n${bodies.join('\n')}`;
 
 /** Everything of them stands in the interfaces that contain them. */
 const parts: ReadonlySet<string> = new Set(['meta.v1.TypeMeta']);
+
+/** Of a text that may be any, the choices are undefined. */
+const textOf = (choices: readonly string[] | undefined) =>
+  choices?.map((choice) => `'${choice}'`).join(' | ') ?? 'string';
 
 class InterfaceWriter {
   readonly #package: string;
@@ -70,18 +75,10 @@ class InterfaceWriter {
     if (isKind && (name === 'apiVersion' || name === 'kind')) return `  ${key}: string;\n`;
     if (isKind && name === 'metadata' && field.type === 'meta.v1.ObjectMeta')
       return `  ${key}: ${this.#import('KubeMeta', '')};\n`;
-    const listed = (names: string | undefined) => names?.split(' ').includes(name) ?? false;
-    const acts = rules !== undefined && (rules.acts === undefined || listed(rules.acts));
-    const present =
-      rules?.defaults?.[name] !== undefined ||
-      (acts ? !listed(rules.mayLack) && (field.required || listed(rules.requires)) : field.required);
-    const choices = rules?.choices?.[name];
-    const text =
-      choices?.length === 0
-        ? 'string'
-        : choices
-          ? choices.map((choice) => `'${choice}'`).join(' | ')
-          : this.#typeText(field.type);
+    const ruled = rules && ruledField({ name, type: any, required: field.required }, rules);
+    const { rule } = ruled ?? {};
+    const present = rule?.default !== undefined || (rule?.acts ? rule.mandatory : field.required);
+    const text = ruled && 'choices' in ruled ? textOf(ruled.choices) : this.#typeText(field.type);
     return present ? `  ${key}: ${text};\n` : `  ${key}?: ${text} | undefined;\n`;
   }
 
@@ -93,7 +90,7 @@ class InterfaceWriter {
       return item.includes('|') ? `(${item})[]` : `${item}[]`;
     }
     const choices = this.#choices.get(type);
-    if (choices) return choices.map((choice) => `'${choice}'`).join(' | ');
+    if (choices) return textOf(choices);
     return scalars[type] ?? this.#reference(type);
   }
 

@@ -16,7 +16,7 @@ import { encodeOpenApiV2 } from '../../../src/apimachinery/openapi-proto.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import { objectMetaSchema, struct } from '../../../src/apimachinery/schema.ts';
 
-const [template] = registry;
+const template = registry.find(({ kind }) => kind === 'Pod');
 assert.ok(template);
 
 const thing: ResourceDefinition = {

@@ -8,7 +8,13 @@ import { podNameWarnings } from '../../core/v1/pod-names.ts';
 import { conditionRules } from '../../shared-rules.ts';
 import { setStrategyDefaults, validateStrategy } from './deployment-strategy.ts';
 import type { Deployment } from './types.gen.ts';
-import { validateSelectorUnchanged, validateWorkload, workloadColumns, workloadScale } from './workload.ts';
+import {
+  readyPodsColumn,
+  validateSelectorUnchanged,
+  validateWorkload,
+  workloadColumns,
+  workloadScale,
+} from './workload.ts';
 
 export type { Deployment } from './types.gen.ts';
 
@@ -62,12 +68,7 @@ export const deploymentResource: ResourceDefinition<Deployment> = {
   hasStatus: true,
   columns: [
     nameColumn,
-    {
-      name: 'Ready',
-      type: 'string',
-      description: 'Ready pods, out of the desired number of pods.',
-      cell: ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec.replicas}`,
-    },
+    readyPodsColumn,
     {
       name: 'Up-to-date',
       type: 'string',

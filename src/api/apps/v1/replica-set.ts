@@ -4,7 +4,13 @@ import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
 import { podNameWarnings } from '../../core/v1/pod-names.ts';
 import { conditionRules } from '../../shared-rules.ts';
 import type { ReplicaSet } from './types.gen.ts';
-import { validateSelectorUnchanged, validateWorkload, workloadColumns, workloadScale } from './workload.ts';
+import {
+  podCountColumns,
+  validateSelectorUnchanged,
+  validateWorkload,
+  workloadColumns,
+  workloadScale,
+} from './workload.ts';
 
 export type { ReplicaSet } from './types.gen.ts';
 
@@ -36,29 +42,7 @@ export const replicaSetResource: ResourceDefinition<ReplicaSet> = {
     countsGenerations: true,
   },
   hasStatus: true,
-  columns: [
-    nameColumn,
-    {
-      name: 'Desired',
-      type: 'integer',
-      description: 'The desired number of pods.',
-      cell: ({ spec }) => spec.replicas,
-    },
-    {
-      name: 'Current',
-      type: 'integer',
-      description: 'The current number of pods.',
-      cell: ({ status }) => status?.replicas ?? 0,
-    },
-    {
-      name: 'Ready',
-      type: 'integer',
-      description: 'The number of ready pods.',
-      cell: ({ status }) => status?.readyReplicas ?? 0,
-    },
-    ageColumn,
-    ...workloadColumns,
-  ],
+  columns: [nameColumn, ...podCountColumns, ageColumn, ...workloadColumns],
   selectableFields: { 'status.replicas': ({ status }) => String(status?.replicas ?? 0) },
   scale: workloadScale,
   deleteAnswers: 'status',

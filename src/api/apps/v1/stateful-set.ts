@@ -10,7 +10,13 @@ import { notActedOn } from '../../not-yet.ts';
 import { conditionRules } from '../../shared-rules.ts';
 import { validateCollisions, validateCounts, validateParts } from '../../status-counts.ts';
 import type { StatefulSet } from './types.gen.ts';
-import { templateColumns, validateEndlessPods, validateSelection, workloadScale } from './workload.ts';
+import {
+  readyPodsColumn,
+  templateColumns,
+  validateEndlessPods,
+  validateSelection,
+  workloadScale,
+} from './workload.ts';
 
 export type { StatefulSet } from './types.gen.ts';
 
@@ -140,17 +146,7 @@ export const statefulSetResource: ResourceDefinition<StatefulSet> = {
     countsGenerations: true,
   },
   hasStatus: true,
-  columns: [
-    nameColumn,
-    {
-      name: 'Ready',
-      type: 'string',
-      description: 'Ready pods, out of the desired number of pods.',
-      cell: ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec.replicas}`,
-    },
-    ageColumn,
-    ...templateColumns,
-  ],
+  columns: [nameColumn, readyPodsColumn, ageColumn, ...templateColumns],
   selectableFields: {},
   scale: workloadScale,
   deleteAnswers: 'status',

@@ -15,24 +15,55 @@ export interface Workload extends KubeObject {
   spec: { selector: LabelSelector; template: PodTemplateSpec };
 }
 
-/** One with a wanted number of pods. */
-interface ScaledWorkload extends Workload {
-  spec: Workload['spec'] & { replicas: number };
-  status?: { replicas?: number | undefined } | undefined;
+/** Of a kind with a wanted number of pods. */
+interface Scaled extends KubeObject {
+  spec: { replicas: number };
+  status?: { replicas?: number | undefined; readyReplicas?: number | undefined } | undefined;
 }
 
 /** The selector in the form of `?labelSelector=`. */
 export const selectorText = (workload: Workload) =>
   formatSelector(selectorFromLabelSelector(workload.spec.selector));
 
-/** How the scale subresource reads and writes them. */
-export const workloadScale = {
-  getReplicas: ({ spec }: ScaledWorkload) => spec.replicas,
-  setReplicas: ({ spec }: ScaledWorkload, replicas: number) => {
+/** How the scale subresource reads and writes the numbers. */
+export const podScale = {
+  getReplicas: ({ spec }: Scaled) => spec.replicas,
+  setReplicas: ({ spec }: Scaled, replicas: number) => {
     spec.replicas = replicas;
   },
-  statusReplicas: ({ status }: ScaledWorkload) => status?.replicas ?? 0,
-  selector: selectorText,
+  statusReplicas: ({ status }: Scaled) => status?.replicas ?? 0,
+};
+
+export const workloadScale = { ...podScale, selector: selectorText };
+
+/** How many pods there shall be and are, each number by itself. */
+export const podCountColumns: readonly Column<Scaled>[] = [
+  {
+    name: 'Desired',
+    type: 'integer',
+    description: 'The desired number of pods.',
+    cell: ({ spec }) => spec.replicas,
+  },
+  {
+    name: 'Current',
+    type: 'integer',
+    description: 'The current number of pods.',
+    cell: ({ status }) => status?.replicas ?? 0,
+  },
+  {
+    name: 'Ready',
+    type: 'integer',
+    description: 'The number of ready pods.',
+    cell: ({ status }) => status?.readyReplicas ?? 0,
+  },
+];
+
+/** The same in one text. */
+export const readyPodsColumn: Column<Scaled> = {
+  name: 'Ready',
+  type: 'string',
+  description: 'Ready pods, out of the desired number of pods.',
+  cell: ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec.replicas}`,
 };
 
 export function validateWorkload({ kind, spec }: Workload): StatusCause[] {

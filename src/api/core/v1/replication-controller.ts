@@ -3,7 +3,7 @@ import { invalidCause, requiredCause } from '../../../apimachinery/field-error.t
 import { formatSelector, matches, selectorFromMap } from '../../../apimachinery/labels.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { templateColumns, validateEndlessPods } from '../../apps/v1/workload.ts';
+import { podCountColumns, podScale, templateColumns, validateEndlessPods } from '../../apps/v1/workload.ts';
 import { ageColumn, formatLabels, nameColumn } from '../../columns.ts';
 import { notActedOn } from '../../not-yet.ts';
 import { conditionRules } from '../../shared-rules.ts';
@@ -82,24 +82,7 @@ export const replicationControllerResource: ResourceDefinition<ReplicationContro
   hasStatus: true,
   columns: [
     nameColumn,
-    {
-      name: 'Desired',
-      type: 'integer',
-      description: 'The desired number of pods.',
-      cell: ({ spec }) => spec.replicas,
-    },
-    {
-      name: 'Current',
-      type: 'integer',
-      description: 'The current number of pods.',
-      cell: ({ status }) => status?.replicas ?? 0,
-    },
-    {
-      name: 'Ready',
-      type: 'integer',
-      description: 'The number of ready pods.',
-      cell: ({ status }) => status?.readyReplicas ?? 0,
-    },
+    ...podCountColumns,
     ageColumn,
     ...templateColumns,
     {
@@ -111,13 +94,6 @@ export const replicationControllerResource: ResourceDefinition<ReplicationContro
     },
   ],
   selectableFields: { 'status.replicas': ({ status }) => String(status?.replicas ?? 0) },
-  scale: {
-    getReplicas: ({ spec }) => spec.replicas,
-    setReplicas: ({ spec }, replicas) => {
-      spec.replicas = replicas;
-    },
-    statusReplicas: ({ status }) => status?.replicas ?? 0,
-    selector: ({ spec }) => formatSelector(selectorFromMap(spec.selector)),
-  },
+  scale: { ...podScale, selector: ({ spec }) => formatSelector(selectorFromMap(spec.selector)) },
   deleteAnswers: 'status',
 };
