@@ -70,12 +70,16 @@ export interface Offer {
   readonly protobuf?: boolean;
 }
 
+/** What most clients send that want the object as it is: not taken apart each time. */
+const plain = new Set(['application/json', '*/*', 'application/json, */*']);
+
 /**
  * Throws 406 when no range can be honoured. JSON is what the server keeps and sends as it lies, so a client that takes it
  * gets it, wherever it stands in the header; protobuf is made for those that take nothing else.
  */
 export function negotiateForm(accept: string | null | undefined, offer: Offer = {}): ResponseForm {
   const { forms = ['object', 'table', 'metadata'], protobuf = false } = offer;
+  if (accept && plain.has(accept) && forms.includes('object')) return { type: 'object' };
   const ranges = parseAccept(accept ?? '');
   if (ranges.length === 0) return { type: 'object' };
   const candidates = [
