@@ -69,8 +69,15 @@ const keptRecent = 2000;
 const failures: Failure[] = [];
 const stalls: Stall[] = [];
 const counts: Record<string, number> = {};
+let sentInAll = 0;
 let storeTimeouts = 0;
 let stolen = 0;
+
+let called = false;
+// What it has found is told all the same.
+process.on('SIGINT', () => {
+  called = true;
+});
 
 const now = () => performance.timeOrigin + performance.now();
 const count = (what: string | number) => {
@@ -97,6 +104,7 @@ async function tracked(sender: Sender, asked: FuzzRequest): Promise<Sent> {
 
 async function send(sender: Sender, asked: FuzzRequest): Promise<void> {
   const sent = await tracked(sender, asked);
+  sentInAll++;
   count(sent.left ? 'left' : sent.status);
   const verdict = judge(asked, sent);
   if (verdict === 'store') storeTimeouts++;
@@ -154,7 +162,7 @@ async function run(server: ChildProcess, target: Target): Promise<void> {
   let next = 0;
   const started = now();
   const lane = async () => {
-    while (next < requests && server.exitCode === null && server.signalCode === null) {
+    while (!called && next < requests && server.exitCode === null && server.signalCode === null) {
       const number = next++;
       // Far apart, so that neighbours have nothing in common.
       const random = new SeededRandom((seed * 1_000_003 + number * 7919) >>> 0);
@@ -216,7 +224,7 @@ if (server.exitCode === null) {
 }
 process.stdout.write(`${JSON.stringify(counts)}\n`);
 process.stdout.write(
-  `etcd too slow: ${storeTimeouts}; the loop was kept from turning by others: ${stolen} times; failures: ${failures.length}\n`,
+  `requests: ${sentInAll}; etcd too slow: ${storeTimeouts}; the loop was kept from turning by others: ${stolen} times; failures: ${failures.length}\n`,
 );
 if (failures.length > 0) {
   const file = `fuzz-${seed}.json`;

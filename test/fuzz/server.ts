@@ -49,6 +49,8 @@ const store = await connectEtcd({
 const log = new RecordingLogger();
 const server = await startHttpsTestServer({ log, wrapStore: () => store });
 const { key, certificate: cert } = await server.clientCertificate('fuzz', ['system:masters']);
+// Whoever interrupts the run has its starter ask for the end.
+process.on('SIGINT', () => undefined);
 watchStalls(stallMs, (stall) => tell({ stall, limit: stallMs }));
 tell({ ready: { port: server.port, ca: server.authority.certificate, key, cert } });
 

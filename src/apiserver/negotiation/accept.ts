@@ -70,9 +70,13 @@ export interface Offer {
   readonly protobuf?: boolean;
 }
 
+/** What most clients send that want the object as it is: not taken apart each time. */
+const plain = new Set(['application/json', '*/*', 'application/json, */*']);
+
 /** The first range that can be honoured, in the client's order. Throws 406 when there is none. */
 export function negotiateForm(accept: string | null | undefined, offer: Offer = {}): ResponseForm {
   const { forms = ['object', 'table', 'metadata'], protobuf = false } = offer;
+  if (accept && plain.has(accept) && forms.includes('object')) return { type: 'object' };
   const ranges = parseAccept(accept ?? '');
   if (ranges.length === 0) return { type: 'object' };
   for (const range of ranges) {
