@@ -81,7 +81,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     log: options.log.named('apiserver'),
     authorize: (request) => authorize(request),
     authenticate: options.authenticate,
-    readYaml: createYamlReader(options.clock),
+    readYaml: options.readYaml ?? createYamlReader(options.clock),
   };
   const { behavior, admission: plugins, authorizers } = options.parts(server);
   const admission = admissionChain(plugins);
