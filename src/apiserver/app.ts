@@ -78,7 +78,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     log: options.log.named('apiserver'),
     authorize: (request) => authorize(request),
     authenticate: options.authenticate,
-    readYaml: createYamlReader(options.clock),
+    readYaml: options.readYaml ?? createYamlReader(options.clock),
   };
   indexFields(options.cache, options.kinds.stored);
   const { behavior, admission, authorizers } = options.parts(engine);

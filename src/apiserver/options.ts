@@ -17,6 +17,7 @@ import type { MainLimits } from './load/in-flight.ts';
 import type { Source } from './pushed-body.ts';
 import type { EngineContext, UpgradedConnection } from './server-context.ts';
 import type { UserInfo } from './user.ts';
+import type { ReadYaml } from './yaml-thread.ts';
 
 /** What a server of certain kinds brings to the engine. */
 export interface ServerParts {
@@ -50,6 +51,8 @@ export interface ApiServerOptions {
   readonly advertiseAddress?: string;
   /** False until the cache has its first list; readyz says so. */
   readonly cacheSynced?: () => boolean;
+  /** Reads bodies in YAML, away from this thread; by default on one of its own. */
+  readonly readYaml?: ReadYaml;
   /** How much is answered at once; callers in this process are not counted. */
   readonly limits?: MainLimits;
 }

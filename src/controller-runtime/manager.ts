@@ -4,6 +4,7 @@
  * process go on. With leader election a manager is what runs for one term: nothing of an earlier one is remembered.
  */
 
+import type { Kinds } from '../apimachinery/kind-set.ts';
 import { Backoff } from '../base/backoff.ts';
 import { sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
@@ -31,6 +32,8 @@ export function createManager(options: ManagerOptions): Manager {
     },
 
     async run(signal) {
+      // One may come while the caches are read.
+      const known = options.kinds.stored;
       const controllers = factories.flatMap((factory) => build(factory, options, log));
       try {
         await options.informers.start(signal);
@@ -39,7 +42,7 @@ export function createManager(options: ManagerOptions): Manager {
       }
       if (signal.aborted) log.debug('stopped before the caches had synced');
       else {
-        const unfollow = followKinds(controllers, options, signal);
+        const unfollow = followKinds(controllers, known, options, signal);
         await Promise.all(controllers.map((controller) => keepRunning(controller, options, log, signal)));
         unfollow();
       }
@@ -63,13 +66,14 @@ function build(factory: ControllerFactory, options: ManagerOptions, log: Logger)
   }
 }
 
-/** Watches kinds that come, and no longer those that went. Returns the function that ends it. */
+/** Watches kinds that come after those `known`, and no longer those that went. Returns the function that ends it. */
 function followKinds(
   controllers: readonly Controller[],
+  known: Kinds['stored'],
   { informers, kinds }: ManagerOptions,
   signal: AbortSignal,
 ): () => void {
-  let before = kinds.stored;
+  let before = known;
   const follow = () => {
     const gone = new Set(before).difference(new Set(kinds.stored));
     before = kinds.stored;
@@ -79,7 +83,6 @@ function followKinds(
     informers.start(signal).catch(() => undefined);
   };
   const unfollow = kinds.onChange(follow);
-  // One may have come while the caches were read.
   if (kinds.stored !== before) follow();
   return unfollow;
 }

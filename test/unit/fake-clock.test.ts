@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nextTurn, sleep } from '../../src/base/clock.ts';
-import { eventually, FakeClock } from '../fixtures/fake-clock.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { FakeClock } from '../fixtures/fake-clock.ts';
 
 describe('the clock of tests', () => {
   it('runs what is asked for soon by itself, in order, and before time passes', async () => {

@@ -46,6 +46,14 @@ const wrong: [path: string, source: string, expected: RegExp][] = [
   ['src/kubelet/x.ts', `import { Etcd3 } from 'etcd3';`, /only .*storage.* may/],
   ['src/routing/x.ts', `import type Docker from 'dockerode';`, /only \^src\\\/docker\\\/ may/],
   ['src/proxy/x.ts', `import { dockerClient } from '../docker/client.ts';`, /proxy may import/],
+  ['src/control-plane/x.ts', `import { hostname } from 'node:os';`, /this place knows no machine/],
+  [
+    'src/control-plane/x.ts',
+    `import { systemClock } from '../base/clock.ts';`,
+    /this place knows no machine/,
+  ],
+  ['src/control-plane/x.ts', `import type { A } from '../roles/up.ts';`, /control-plane may import/],
+  ['src/controllers/x.ts', `import { createApi } from '../control-plane/api.ts';`, /controllers may import/],
   ['src/roles/up.ts', `import x from '@scope/new/deep';`, /give the package an owner/],
 ];
 for (const [path, source, expected] of wrong) {

@@ -3,8 +3,10 @@
  * strangers are few and short: when there are too many the oldest gives way, as who has something to say has said it by
  * then. A connection is somebody's with its first request that is authenticated, and then counts as that user's.
  */
+
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { packKey } from '../../base/packed-key.ts';
 
 export interface ConnectionLimits {
   readonly all: number;
@@ -49,7 +51,8 @@ interface Entry {
 }
 
 /** The socket below TLS and the one above it have these in common. */
-const keyOf = ({ remoteAddress, remotePort }: Connected) => `${remoteAddress} ${remotePort}`;
+const keyOf = ({ remoteAddress, remotePort }: Connected) =>
+  packKey(String(remoteAddress), String(remotePort));
 
 export class Connections {
   readonly #limits: ConnectionLimits;

@@ -3,6 +3,7 @@
  * machine shows as a Node of phase Pending, and goes with its request. Requests belong to the Node they are about:
  * whoever deletes it, to refuse the machine or to take it out, has deleted both.
  */
+
 import {
   type CertificateSigningRequest,
   certificateSigningRequestResource as requestResource,
@@ -29,6 +30,7 @@ import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { isAlreadyExists } from '../../apimachinery/status-error.ts';
 import { requireRange } from '../../base/addresses.ts';
 import type { CertificateRequestContent, ReadCertificateRequest } from '../../base/certificate-request.ts';
+import { packKey } from '../../base/packed-key.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -121,7 +123,7 @@ function csrApprovingController(
   /** The requests that can be decided now that a master has published its address. */
   function learn(lease: Lease): readonly ObjectKey[] {
     const found = lease.metadata.namespace === 'kube-system' ? placesOf([lease]) : [];
-    for (const place of found) masters.set(`${place.address} ${place.hostname}`, place);
+    for (const place of found) masters.set(packKey(place.address, place.hostname ?? ''), place);
     return found.length > 0 ? [...waitingForMasters] : [];
   }
 

@@ -3,6 +3,7 @@
  * is but events, also over those that come later. Safety: an owner that the cache does not show is looked up on the server, and every
  * deletion names the version it was decided on, so nothing goes because a cache lagged.
  */
+
 import { deepCopy } from '../../apimachinery/equality.ts';
 import type { Kinds } from '../../apimachinery/kind-set.ts';
 import {
@@ -13,6 +14,7 @@ import {
   objectKey,
 } from '../../apimachinery/meta.ts';
 import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
+import { type PackedKey, packKey, unpackKey } from '../../base/packed-key.ts';
 import type { Lister } from '../../client/informer.ts';
 import {
   type ControllerContext,
@@ -42,8 +44,11 @@ interface Item {
   readonly object: KubeObject;
 }
 
+/** Of an object. Its uid is part of it: after a deletion that is all that leads to the dependents. */
+type GraphKey = PackedKey<[kindName: string, uid: string, at: ObjectKey]>;
+
 /** Owners looked up on the server during one reconcile, by where they were looked for: a reference may be wrong about that. */
-type Lookups = Map<string, Promise<OwnerState>>;
+type Lookups = Map<GraphKey, Promise<OwnerState>>;
 
 export function garbageCollector(context: ControllerContext): ControllerDefinition {
   const { client, log } = context;
@@ -55,7 +60,7 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
     );
 
   async function reconcile(key: ObjectKey): Promise<undefined> {
-    const { kind: name, uid, objectKey: at } = parseKey(key);
+    const [name, uid, at] = unpackKey(key as GraphKey);
     const kind = graph.kinds().get(name);
     if (!kind) return;
     const object = kind.lister.get(at);
@@ -114,7 +119,7 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
     const at = kind.ref.namespaced ? `${namespace}/${reference.name}` : reference.name;
     const cached = kind.lister.get(at);
     if (cached?.metadata.uid === reference.uid) return { reference, state: stateOf(cached) };
-    const place = `${kindName(kind.ref)} ${reference.uid} ${at}`;
+    const place = packKey(kindName(kind.ref), reference.uid, at);
     const lookup = lookups.get(place) ?? askServer(kind, reference, namespace);
     lookups.set(place, lookup);
     return { reference, state: await lookup };
@@ -164,9 +169,9 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
       const kind = graph.kinds().get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
       const { namespace } = object.metadata;
       const owner = kind?.lister.get(kind.ref.namespaced ? `${namespace}/${reference.name}` : reference.name);
-      return kind && owner && waitsForDependents(owner) ? [formatKey(kind.ref, owner)] : [];
+      return kind && owner && waitsForDependents(owner) ? [keyOf(kind.ref, owner)] : [];
     });
-    return [formatKey(ref, object), ...waiting];
+    return [keyOf(ref, object), ...waiting];
   }
 
   return {
@@ -209,11 +214,5 @@ const groupOf = (apiVersion: string) => (apiVersion.includes('/') ? (apiVersion.
 
 const kindName = (ref: ResourceRef) => `${ref.kind}.${ref.group}`;
 
-/** The uid is part of the key: after a deletion it is all that leads to the dependents. */
-const formatKey = (ref: ResourceRef, object: KubeObject): ObjectKey =>
-  `${kindName(ref)} ${object.metadata.uid} ${objectKey(object)}`;
-
-function parseKey(key: ObjectKey): { kind: string; uid: string; objectKey: ObjectKey } {
-  const [kind = '', uid = '', at = ''] = key.split(' ');
-  return { kind, uid, objectKey: at };
-}
+const keyOf = (ref: ResourceRef, object: KubeObject): GraphKey =>
+  packKey(kindName(ref), object.metadata.uid, objectKey(object));

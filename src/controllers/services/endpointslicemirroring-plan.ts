@@ -2,6 +2,7 @@
  * Which EndpointSlices say the same as Endpoints that a person wrote. Pure. Follows k8s.io/kubernetes
  * pkg/controller/endpointslicemirroring: one slice for all addresses of a family that serve the same ports.
  */
+
 import {
   type EndpointAddress,
   type EndpointSubset,
@@ -19,6 +20,7 @@ import {
 import { deepEqual } from '../../apimachinery/equality.ts';
 import type { Draft, OwnerReference } from '../../apimachinery/meta.ts';
 import { canonicalAddress, isIPv4 } from '../../base/addresses.ts';
+import { packKey } from '../../base/packed-key.ts';
 import { hasSelector, portsKey, type SlicePlan, slicesManagedBy } from './managed-slices.ts';
 
 export const mirroredSlices = slicesManagedBy('endpointslicemirroring-controller.k8s.io');
@@ -85,7 +87,7 @@ interface Group {
 }
 
 const groupKey = (addressType: EndpointSlice['addressType'], ports: readonly EndpointPort[]) =>
-  `${addressType} ${portsKey(ports)}`;
+  packKey(addressType, portsKey(ports));
 
 function groupsOf(subsets: readonly EndpointSubset[]) {
   const groups = new Map<string, Group>();
@@ -108,7 +110,7 @@ function groupsOf(subsets: readonly EndpointSubset[]) {
       const key = groupKey(addressType, ports);
       const group = groups.get(key) ?? { addressType, ports, endpoints: new Map<string, Endpoint>() };
       groups.set(key, group);
-      const id = `${ip} ${address.targetRef?.uid}`;
+      const id = packKey(ip, address.targetRef?.uid ?? '');
       if (group.endpoints.has(id)) continue;
       if (group.endpoints.size < maxAddressesPerSubset)
         group.endpoints.set(id, endpointOf(ip, address, ready));

@@ -2,8 +2,10 @@
  * What the names below a Service stand for, from the Service and its EndpointSlices: the records of the DNS-based
  * service discovery of Kubernetes, version 1.1.0 (kubernetes/dns docs/specification.md).
  */
+
 import type { Service } from '../../api/core/v1/service.ts';
 import type { EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
+import { packKey } from '../../base/packed-key.ts';
 
 export interface ServiceNames {
   /** Of the Service's own name: its cluster IP, or the endpoints of a headless one. */
@@ -93,9 +95,9 @@ function endpointPorts(endpoints: readonly PublishedEndpoint[]): readonly NamedP
   for (const { host, ports } of endpoints) {
     for (const { name, protocol, port } of ports) {
       if (!name || port === undefined) continue;
-      const key = `${name} ${protocol}`;
+      const key = packKey(name, protocol);
       const named = found.get(key) ?? { name, protocol: protocol.toLowerCase(), targets: new Map() };
-      named.targets.set(`${host} ${port}`, { host, port });
+      named.targets.set(packKey(String(host), String(port)), { host, port });
       found.set(key, named);
     }
   }

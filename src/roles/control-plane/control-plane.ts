@@ -1,38 +1,30 @@
 /**
- * The control plane of one process: etcd (embedded or given), the API server, and the controllers and scheduler
- * that call it in the same process. Started bottom-up and stopped top-down: whoever writes ends before what it
- * writes to.
+ * The control plane of one process: the value of control-plane/ with what the operating system gives it, which is etcd
+ * (embedded or given), files, certificates and a socket. What lies beneath is stopped after it.
  */
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { systemObjects } from '../../api/core/v1/system-objects.ts';
 import { registry } from '../../api/registry.ts';
 import { KindSet } from '../../apimachinery/kind-set.ts';
-import { unionAuthenticator } from '../../apiserver/authentication/authenticator.ts';
-import { bearerTokenAuthenticator } from '../../apiserver/authentication/bearer-token.ts';
+import { type Authenticator, unionAuthenticator } from '../../apiserver/authentication/authenticator.ts';
+import { bearerTokenAuthenticator, type TokenEntry } from '../../apiserver/authentication/bearer-token.ts';
 import { clientCertificateAuthenticator } from '../../apiserver/authentication/client-certificate.ts';
 import { listenHttps } from '../../apiserver/serve.ts';
-import { systemUser } from '../../apiserver/user.ts';
-import { aborted, unlessAborted } from '../../base/abort.ts';
 import { readAsset } from '../../base/assets.ts';
+import type { Clock } from '../../base/clock.ts';
+import { inBackground } from '../../base/in-background.ts';
 import { version } from '../../base/version.ts';
-import { inProcessTransport } from '../../client/in-process-transport.ts';
-import { createClient } from '../../client/rest-client.ts';
-import { podRangeClaims } from '../../controllers/nodes/node-ipam.ts';
+import { createControlPlane } from '../../control-plane/control-plane.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
-import { bootstrapObjects, defaultPlaces } from '../../kube-apiserver/bootstrap.ts';
-import { createKubeApiServer } from '../../kube-apiserver/kube-apiserver.ts';
 import { type Credentials, openCredentials } from '../../pki/credentials.ts';
+import type { Cache } from '../../storage/cache.ts';
 import type { Store } from '../../storage/store.ts';
-import { createWatchCache } from '../../storage/watch-cache.ts';
 import { CertificateManager } from '../certificate-manager.ts';
-import { inBackground } from '../in-background.ts';
 import type { ProcessContext } from '../process-context.ts';
 import type { Settings } from '../settings/settings.ts';
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
-import { announceMaster } from './announce-master.ts';
 import { certificateRequests } from './certificate-requests.ts';
 import { createNodeConnection } from './node-connection.ts';
-import { runControllers } from './run-controllers.ts';
 import { servingCertificates } from './serving-certificates.ts';
 import { authorityIn } from './shared-authority.ts';
 import { agreeOnSettings } from './shared-settings.ts';
@@ -104,97 +96,81 @@ export async function startControlPlane(
   const certificates = await servingCertificates({ ...options, certificateManager });
   const kubeconfig = await writeAdminKubeconfig({ ...options, certificateManager, authority });
   void inBackground(started, (until) => certificateManager.run({ clock, log }, until));
-  const watchCache = createWatchCache({ store, prefix: '/registry/', clock, log });
-  const caching = inBackground(started, (until) => watchCache.run(until));
-  await unlessAborted(signal, watchCache.synced);
-
-  const requests = certificateRequests(credentials.authority);
-  const kinds = new KindSet(registry);
-  const server = createKubeApiServer({
+  const controlPlane = createControlPlane({
     store,
-    cache: watchCache.cache,
-    kinds,
-    authenticate: unionAuthenticator([
-      clientCertificateAuthenticator,
-      bearerTokenAuthenticator(
-        () => tokens,
-        () => clock.now(),
-      ),
-      bootstrapTokenAuthenticator({ cache: watchCache.cache, now: () => clock.now() }),
-    ]),
-    readCertificateRequest: requests.read,
-    mayRegister: (node) => settings['node-approval'] === 'auto' || node === options.ownNode?.node,
-    podRangeProblem: podRangeClaims(settings['cluster-cidr']),
+    kinds: new KindSet(registry),
+    authenticate: authenticatorOf(tokens, clock),
+    certificates: certificateRequests(credentials.authority),
     clock,
     random,
     log,
-    serviceCIDR: settings['service-cidr'],
-    nodePorts: settings['node-ports'],
-    defaultTolerations: {
-      notReadySeconds: settings['default-not-ready-toleration-seconds'],
-      unreachableSeconds: settings['default-unreachable-toleration-seconds'],
-    },
-    limits: {
-      requests: settings['max-requests-inflight'],
-      watches: settings['max-watches-per-user'],
-    },
+    master: { address: options.advertiseAddress, port: settings.port, hostname: hostname() },
+    sharesStore: Boolean(settings['etcd-endpoints']),
+    ...planeSettings(settings),
+    ...(options.ownNode && { ownNode: options.ownNode.node }),
     version: version(),
     fieldDocs: async () => JSON.parse(readAsset('field-docs.json').toString('utf8')),
-    advertiseAddress: `${options.advertiseAddress}:${settings.port}`,
-    nodeConnection: createNodeConnection({
-      cache: watchCache.cache,
-      authority,
-      client: certificates.kubeletClient,
-      ...(options.ownNode && { own: options.ownNode }),
-    }),
+    nodeConnection: (cache) =>
+      createNodeConnection({
+        cache,
+        authority,
+        client: certificates.kubeletClient,
+        ...(options.ownNode && { own: options.ownNode }),
+      }),
   });
-  const clientOf = (component: string, through?: Store) =>
-    createClient(inProcessTransport(server.handlerFor(systemUser(component), through)), {
+  const running = controlPlane.run(signal, (until) =>
+    listenHttps({
+      app: controlPlane.server.app,
+      address: settings['bind-address'],
+      port: settings.port,
+      tls: { identity: certificates.serving, clientCA: authority },
+      signal: until,
+      maxConnections: settings['max-connections'],
       clock,
-      random,
-    });
-  const places = defaultPlaces(settings['service-cidr'], settings.port);
-  const objects = systemObjects({
-    ...places,
-    dnsAddress: settings['cluster-dns'] ?? places.dnsAddress,
-    dnsDomain: settings['cluster-domain'],
-  });
-  await bootstrapObjects(server, objects);
-  signal.throwIfAborted();
-  const serving = new AbortController();
-  const listener = await listenHttps({
-    app: server.app,
-    address: settings['bind-address'],
-    port: settings.port,
-    tls: { identity: certificates.serving, clientCA: authority },
-    signal: serving.signal,
-    maxConnections: settings['max-connections'],
-    clock,
-    log,
-  });
-  started.defer(() => {
-    serving.abort();
-    return listener.closed;
-  });
-  const published = Promise.withResolvers<void>();
-  const announcing = inBackground(started, (until) => {
-    const master = { address: options.advertiseAddress, port: settings.port };
-    const client = clientOf('apiserver');
-    return announceMaster({ ...options, client, master, objects, onPublished: published.resolve }, until);
-  });
-  await unlessAborted(signal, Promise.race([published.promise, announcing]));
-  const running = started.move();
-  const managing = runControllers({ ...options, kinds, certificates: requests }, { store, clientOf }, signal);
+      log,
+    }),
+  );
+  await Promise.race([controlPlane.ready, running]);
+  const beneath = started.move();
   const stopped = (async () => {
     try {
-      await Promise.race([aborted(signal), caching, managing]);
-      await managing;
+      await running;
     } finally {
-      await running.disposeAsync();
+      await beneath.disposeAsync();
     }
   })();
   return { authority, certificateManager, kubeconfig, stopped };
 }
+
+/** What the flags say of the cluster, as the control plane knows it. */
+const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
+  serviceCidr: settings['service-cidr'],
+  clusterCidr: settings['cluster-cidr'],
+  clusterDomain: settings['cluster-domain'],
+  ...(settings['cluster-dns'] !== undefined && { dnsAddress: settings['cluster-dns'] }),
+  nodePorts: settings['node-ports'],
+  nodeApproval: settings['node-approval'],
+  nodeGracePeriodMs: settings['node-monitor-grace-period'],
+  scheduler: { policy: settings['scheduler-policy'] },
+  defaultTolerations: {
+    notReadySeconds: settings['default-not-ready-toleration-seconds'],
+    unreachableSeconds: settings['default-unreachable-toleration-seconds'],
+  },
+  limits: {
+    requests: settings['max-requests-inflight'],
+    watches: settings['max-watches-per-user'],
+  },
+});
+
+/** Client certificates, the tokens of the file, and those with which machines join. */
+const authenticatorOf =
+  (tokens: readonly TokenEntry[], { now }: Clock) =>
+  (cache: Cache): Authenticator =>
+    unionAuthenticator([
+      clientCertificateAuthenticator,
+      bearerTokenAuthenticator(() => tokens, now),
+      bootstrapTokenAuthenticator({ cache, now }),
+    ]);
 
 /** An embedded etcd has one master, whose directory is where the authority lives; a shared one has the authority. */
 function openClusterCredentials(

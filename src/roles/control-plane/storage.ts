@@ -3,12 +3,12 @@ import { access, constants, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onAbort, unlessAborted } from '../../base/abort.ts';
 import { extractAsset } from '../../base/assets.ts';
+import { inBackground } from '../../base/in-background.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { runCompactor } from '../../storage/compactor.ts';
 import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../storage/embedded-etcd.ts';
 import { connectEtcd, type EtcdOptions } from '../../storage/etcd.ts';
 import { type Store, StoreUnavailableError } from '../../storage/store.ts';
-import { inBackground } from '../in-background.ts';
 import type { ProcessContext } from '../process-context.ts';
 import type { Settings } from '../settings/settings.ts';
 

@@ -17,10 +17,11 @@ import type { Authorizer } from '../../../src/apiserver/authorization/authorizer
 import { systemClock } from '../../../src/base/clock.ts';
 import { makeKey, makeRequest, type RequestedSubject } from '../../../src/pki/new-request.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { eventually } from '../../fixtures/eventually.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { kubectlsOf } from '../../fixtures/kubectls.ts';
 import { encodeMessage, envelope } from '../../fixtures/protobuf-writer.ts';
-import { type Cluster, eventually, startCluster } from '../controllers/cluster.ts';
+import { type Cluster, startCluster } from '../controllers/cluster.ts';
 
 const collection = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const clientSigner = 'kubernetes.io/kube-apiserver-client';
@@ -78,6 +79,7 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
         'certificatesigningrequest.certificates.k8s.io/alice approved\n',
       );
       const issued = await eventually(
+        systemClock,
         'the certificate',
         async () => (await cluster.get(certificates, 'alice'))?.status?.certificate,
       );

@@ -7,7 +7,6 @@ import { after, afterEach, before, test } from 'node:test';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { StoreUnavailableError } from '../../../src/storage/store.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
-import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { LaggingStore } from '../../fixtures/lagging-store.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
@@ -22,15 +21,12 @@ const map = (name: string, count: number) => ({
 interface Lagging {
   readonly server: TestServer;
   readonly lag: LaggingStore;
-  readonly cacheClock: FakeClock;
 }
 
-/** Its cache hears what happens only when the test says so; so long as that is never, it has the clock of the test. */
+/** Its cache hears what happens only when the test says so. */
 async function startLagging(shared?: TestServer): Promise<Lagging> {
-  const cacheClock = new FakeClock();
   let lag: LaggingStore | undefined;
   const server = await startTestServer({
-    cacheClock,
     bare: shared !== undefined,
     wrapStore: (store) => {
       lag = new LaggingStore(shared?.store ?? store);
@@ -38,7 +34,7 @@ async function startLagging(shared?: TestServer): Promise<Lagging> {
     },
   });
   assert.ok(lag);
-  return { server, lag, cacheClock };
+  return { server, lag };
 }
 
 const countOf = (object: KubeObject) => Number((object as unknown as ReturnType<typeof map>).data.count);
@@ -110,14 +106,14 @@ test('a list waits for the event', async () => {
 });
 
 test('what nobody writes to the tree moves the revision on: a list has to ask how far the cache is, a get does not', async () => {
-  const { server, cacheClock } = own;
+  const { server } = own;
   await made('elsewhere');
   await server.store.create('/elsewhere/a', Buffer.from('1'));
   const reading = server.call('GET', `${maps}/elsewhere`);
   await server.clock.advance(2);
   assert.equal((await reading).status, 200);
   const listing = server.call('GET', maps);
-  await cacheClock.advance(2);
+  await server.clock.advance(2);
   assert.equal((await listing).status, 200);
 });
 
@@ -232,7 +228,6 @@ for (let seed = 1; seed <= 20; seed++) {
       () => void any().lag.questions.shift()?.resolve(),
       () => void Object.assign(any().lag, { holdsAnswers: random.next() < 0.7 }),
       () => any().server.clock.advance(random.below(4)),
-      () => any().cacheClock.advance(random.below(4)),
       () => any().server.clock.settle(),
     ];
     for (const name of names) {
@@ -241,12 +236,11 @@ for (let seed = 1; seed <= 20; seed++) {
     }
     for (let step = 0; step < 150; step++) await steps[random.below(steps.length)]?.();
     while (pending.size > 0) {
-      for (const { server, lag, cacheClock } of masters) {
+      for (const { server, lag } of masters) {
         lag.holdsAnswers = false;
         for (const question of lag.questions.splice(0)) question.resolve();
         lag.releaseEvents();
         await server.clock.advance(1);
-        await cacheClock.advance(1);
       }
     }
     for (const { server } of masters.toReversed()) await server.stop();

@@ -9,9 +9,8 @@ import { registry } from '../../../src/api/registry.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
-import { systemClock } from '../../../src/base/clock.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
-import { type Cluster, eventually, startCluster } from '../controllers/cluster.ts';
+import { type Cluster, startCluster } from '../controllers/cluster.ts';
 
 const kinds = new KindSet(registry);
 const widget = customKind(
@@ -36,7 +35,7 @@ let server: TestServer;
 let cluster: Cluster;
 
 before(async () => {
-  server = await startTestServer({ clock: systemClock, kinds });
+  server = await startTestServer({ kinds });
   cluster = await startCluster({ server });
 });
 after(async () => {
@@ -132,7 +131,7 @@ describe('a kind that comes while the server runs', () => {
     } as never);
     await cluster.client.resource(ref).delete('owner', 'default');
     await maps.delete('owns', 'default');
-    await eventually('objects that nobody owns, or whose namespace goes, are gone', async () => {
+    await cluster.eventually('objects that nobody owns, or whose namespace goes, are gone', async () => {
       const left = [
         ...(await maps.list({ namespace: 'default' })).items,
         ...(await cluster.client.resource(ref).list({ namespace: 'default' })).items,
@@ -146,7 +145,7 @@ describe('a kind that comes while the server runs', () => {
     await namespaces.create({ metadata: { name: 'gone' } } as never);
     await cluster.client.resource(ref).create({ metadata: { name: 'a', namespace: 'gone' } } as never);
     await namespaces.delete('gone');
-    await eventually('objects that nobody owns, or whose namespace goes, are gone', async () =>
+    await cluster.eventually('objects that nobody owns, or whose namespace goes, are gone', async () =>
       (await namespaces.list()).items.every(({ metadata }) => metadata.name !== 'gone'),
     );
     assert.equal((await cluster.client.resource(ref).list({ namespace: 'gone' })).items.length, 0);
@@ -182,7 +181,7 @@ describe('a kind that comes while the server runs', () => {
       },
     } as never);
     await cluster.client.resource(ref).delete('again', 'default');
-    await eventually('objects that nobody owns, or whose namespace goes, are gone', async () =>
+    await cluster.eventually('objects that nobody owns, or whose namespace goes, are gone', async () =>
       (await maps.list({ namespace: 'default' })).items.every(({ metadata }) => metadata.name !== 'owned'),
     );
   });

@@ -186,6 +186,8 @@ describe('answers in protobuf', () => {
     };
     assert.deepEqual(annotations, { 'k8s.io/initial-events-end': 'true' });
     await server.call('DELETE', `${configMaps}/l1`);
+    // Events that follow closely on another are handed out together.
+    await server.clock.advance(5);
     assert.equal((await next()).type, 'DELETED');
     await next.cancel();
   });
@@ -206,6 +208,8 @@ describe('answers in protobuf', () => {
       ),
     );
     await server.call('POST', configMaps, { metadata: { name: 'told' }, data: { a: 'b' } });
+    // Events that follow closely on another are handed out together.
+    await server.clock.advance(5);
     for (const [i, next] of watches.entries()) {
       const [, apiVersion, kind] = expected[i] ?? expected[0];
       const { type, object } = await next();
@@ -230,6 +234,8 @@ describe('answers in protobuf', () => {
     const next = frameReader(await server.handlerFor(admin)(request('GET', path)));
     const headers = { 'content-type': 'application/merge-patch+json' };
     const left = await server.call('PATCH', `${configMaps}/s`, labels('no'), { headers });
+    // Events that follow closely on another are handed out together.
+    await server.clock.advance(5);
     const { type, object } = await next();
     const { metadata } = read(object, 'v1', 'ConfigMap', 'core.v1.ConfigMap') as {
       metadata: { resourceVersion: string; labels: object };

@@ -3,7 +3,6 @@ import { after, before, describe, it } from 'node:test';
 import type { KubeList } from '../../../src/apimachinery/meta.ts';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
-import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { openTestWatch, type WatchReader } from '../../fixtures/watch-reader.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
@@ -256,8 +255,7 @@ describe('watch', () => {
 
   describe('of a client that does not read', () => {
     const open = async () => {
-      const cacheClock = new FakeClock();
-      const own = await startTestServer({ cacheClock });
+      const own = await startTestServer();
       const hungUp = { times: 0 };
       const request = new Request(`https://apiserver${configMaps}?watch=true&resourceVersion=0`);
       const response = await own.app.fetch(request, { user: admin, hangUp: () => void hungUp.times++ });
@@ -270,8 +268,7 @@ describe('watch', () => {
         });
         assert.equal(made.status, 201);
         await own.cache.waitUntil(Number(made.json().metadata.resourceVersion));
-        await cacheClock.advance(5);
-        await own.clock.settle();
+        await own.clock.advance(5);
       };
       return { own, reader, hungUp, write };
     };
@@ -334,8 +331,7 @@ describe('watch', () => {
     });
 
     it('is cut off while the objects there are are still being sent', async () => {
-      const cacheClock = new FakeClock();
-      const own = await startTestServer({ cacheClock });
+      const own = await startTestServer();
       for (let number = 0; number < 3; number++) {
         const body = { metadata: { name: `m-${number}` }, data: { text: 'x'.repeat(200_000) } };
         await own.call('POST', configMaps, body);

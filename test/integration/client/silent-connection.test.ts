@@ -4,11 +4,12 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { Clock } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { createHttp2Transport } from '../../../src/client/http2-transport.ts';
 import type { Transport } from '../../../src/client/transport.ts';
+import { eventually } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
-import { eventually } from '../controllers/cluster.ts';
 
 /** Between agents and the server; what it is given it acknowledges, as the kernel of a machine that hangs does. */
 class Wire {
@@ -114,7 +115,7 @@ describe('an agent whose server is gone without a word', () => {
     const watching = await watch(line);
     for (let pings = 0; pings < 5; pings++) {
       await clock.advance(15_000);
-      await eventually('the answer', async () => clock.nextIn === 15_000);
+      await eventually(systemClock, 'the answer', async () => clock.nextIn === 15_000);
     }
     assert.equal(watching.end, undefined);
     await clock.advance(10_000);
@@ -123,12 +124,12 @@ describe('an agent whose server is gone without a word', () => {
     await clock.settle();
     assert.equal(clock.nextIn, 5_000, 'a request that ends puts off no ping');
     await clock.advance(5_000);
-    await eventually('the answer', async () => clock.nextIn === 15_000);
+    await eventually(systemClock, 'the answer', async () => clock.nextIn === 15_000);
     line.wire.cut = true;
     await clock.advance(44_900);
     assert.equal(watching.end, undefined);
     await clock.advance(100);
-    await eventually('the end of the watch', async () => watching.end);
+    await eventually(systemClock, 'the end of the watch', async () => watching.end);
     assert.match(String(watching.end), /cannot reach the API server at \S+: the connection went silent$/);
     assert.equal(clock.pending, 0);
     line.wire.cut = false;
@@ -149,7 +150,7 @@ describe('a server whose agent is gone without a word', () => {
     await watch(line);
     for (let pings = 0; pings < 5; pings++) {
       await clock.advance(15_000);
-      await eventually('the answer', async () => clock.nextIn === 15_000);
+      await eventually(systemClock, 'the answer', async () => clock.nextIn === 15_000);
     }
     line.wire.cut = true;
     // Something is on its way all the time: TCP alone would send it again for a quarter of an hour.
@@ -158,7 +159,7 @@ describe('a server whose agent is gone without a word', () => {
     await clock.advance(44_900);
     const open = openSockets();
     await clock.advance(100);
-    await eventually('the end of the connection', async () => openSockets() === open - 1);
+    await eventually(systemClock, 'the end of the connection', async () => openSockets() === open - 1);
     assert.equal(clock.pending, 0);
   });
 
@@ -169,13 +170,13 @@ describe('a server whose agent is gone without a word', () => {
     try {
       const { body } = await idle.transport.request({ method: 'GET', path: maps });
       for await (const _ of body);
-      await eventually('the end of the request', async () => clock.nextIn === 180_000);
+      await eventually(systemClock, 'the end of the request', async () => clock.nextIn === 180_000);
       await clock.advance(179_900);
       idle.wire.cut = true;
       const open = openSockets();
       // It says goodbye, which nobody answers.
       await clock.advance(30_100);
-      await eventually('the end of the connection', async () => openSockets() === open - 1);
+      await eventually(systemClock, 'the end of the connection', async () => openSockets() === open - 1);
     } finally {
       await idle.close();
     }

@@ -16,7 +16,6 @@ import {
   isInvalid,
   isNotFound,
 } from '../../../src/apimachinery/status-error.ts';
-import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
@@ -35,6 +34,7 @@ import {
   ownKey,
 } from '../../../src/controller-runtime/owner.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { eventually } from '../../fixtures/eventually.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 let server: TestServer;
@@ -43,7 +43,7 @@ const random = new SeededRandom(3);
 
 before(async () => {
   server = await startTestServer();
-  client = createClient(inProcessTransport(server.handlerFor(admin)));
+  client = createClient(inProcessTransport(server.handlerFor(admin)), { clock: server.clock });
 });
 
 after(async () => {
@@ -60,17 +60,11 @@ async function inNamespace(name: string): Promise<string> {
 const configMap = (namespace: string, name: string, data: Record<string, string> = {}) =>
   ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name }, data }) as const;
 
-/** Waits for what happens in this process only; bounded, so that a test cannot hang. */
-async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!(await condition())) {
-    assert.ok(Date.now() < deadline, `${what} did not happen`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}
+const until = (what: string, condition: () => boolean | Promise<boolean>) =>
+  eventually(server.clock, what, condition);
 
 const factoryFor = (to: Client): InformerFactory =>
-  createInformerFactory({ client: to, clock: systemClock, random, log: silentLogger, pageSize: 7 });
+  createInformerFactory({ client: to, clock: server.clock, random, log: silentLogger, pageSize: 7 });
 
 /** A ConfigMap with data.copies wants that many Secrets: a replica set without the pods. */
 const copier: ControllerFactory = ({ client: api, informers, clock }) => {
@@ -147,7 +141,7 @@ test('an informer follows the server through writes in many pages, and its store
   const informers = factoryFor(client);
   const informer = informers.informerFor(configMapResource, { namespace });
   const stop = new AbortController();
-  await informers.start(stop.signal);
+  await server.clock.until(informers.start(stop.signal));
   assert.equal(informer.lister.list().length, 30);
   for (let step = 0; step < 200; step++) {
     const name = `map-${random.below(40)}`;
@@ -190,7 +184,7 @@ test('a controller converges, never overshoots, and repairs changes of others', 
     informers,
     kinds: new KindSet(registry),
     events,
-    clock: systemClock,
+    clock: server.clock,
     random,
     log: silentLogger,
   });
@@ -215,14 +209,14 @@ test('a controller converges, never overshoots, and repairs changes of others', 
   for (const name of names) await maps.patch(name, namespace, 'merge', { data: { copies: '2' } });
   await until('two copies', () => all(2));
   const settled = (await secrets.list({ namespace })).metadata.resourceVersion;
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await server.clock.advance(5_000);
   assert.equal(
     (await secrets.list({ namespace })).metadata.resourceVersion,
     settled,
     'nothing is written at rest',
   );
   stop.abort();
-  await running;
+  await server.clock.until(running);
 });
 
 test('two managers elect a leader, and the other takes over from it', async () => {
@@ -235,7 +229,7 @@ test('two managers elect a leader, and the other takes over from it', async () =
         client,
         informers: factoryFor(client),
         events: { event: () => undefined },
-        clock: systemClock,
+        clock: server.clock,
         random,
         log: silentLogger,
       });
@@ -243,11 +237,11 @@ test('two managers elect a leader, and the other takes over from it', async () =
       await manager.run(leading);
     };
     const config = { namespace, name: 'copier', identity, retryPeriodMs: 20 };
-    const options = { client, clock: systemClock, random, log: silentLogger, config, lead };
+    const options = { client, clock: server.clock, random, log: silentLogger, config, lead };
     const running = runLeaderElection(options, stop.signal);
     return async () => {
       stop.abort();
-      await running;
+      await server.clock.until(running);
     };
   };
   const lease = () => client.resource(leaseResource).get('copier', namespace);
@@ -272,7 +266,7 @@ test('events are written once and counted after that, beside what they are about
   const about = (await client.resource(configMapResource).create(configMap(namespace, 'thing'))) as ConfigMap;
   const recorder = createEventRecorder({
     client,
-    clock: systemClock,
+    clock: server.clock,
     random,
     log: silentLogger,
     component: 'test-controller',
@@ -280,7 +274,7 @@ test('events are written once and counted after that, beside what they are about
   });
   for (let i = 0; i < 3; i++) recorder.event(about, 'Warning', 'Failed', 'it does not work');
   recorder.event(about, 'Normal', 'Done', 'it works');
-  await recorder.stop();
+  await server.clock.until(recorder.stop());
   recorder.event(about, 'Normal', 'Late', 'after the end');
   const { items } = await client.resource(eventResource).list({
     namespace,
@@ -306,7 +300,7 @@ test('an expired event is written again with its count', async () => {
   } as never);
   const recorder = createEventRecorder({
     client,
-    clock: systemClock,
+    clock: server.clock,
     random,
     log: silentLogger,
     component: 'c',
@@ -319,5 +313,5 @@ test('an expired event is written again with its count', async () => {
     await events.delete(event.metadata.name, namespace);
   recorder.event(about, 'Normal', 'Pulled', 'image');
   await until('the event again', async () => (await counts()).join() === '2');
-  await recorder.stop();
+  await server.clock.until(recorder.stop());
 });

@@ -1,41 +1,46 @@
 /**
- * A control plane in one process: the real API server over the memory store, every controller and the scheduler
- * over real informers, and an agent that does for each node what matters to them: bound pods become ready with
+ * The control plane on the memory store by a clock that only tests move, and an agent that does for each node what matters to them: bound pods become ready with
  * an address of their own, terminating ones end.
  */
-import { setTimeout as pause } from 'node:timers/promises';
+
 import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import { deepCopy } from '../../../src/apimachinery/equality.ts';
+import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import { type Draft, type KubeObject, objectKey } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { isConflict, isNotFound } from '../../../src/apimachinery/status-error.ts';
-import { systemClock } from '../../../src/base/clock.ts';
+import { systemUser } from '../../../src/apiserver/user.ts';
+import { type Clock, sleep } from '../../../src/base/clock.ts';
+import type { Logger } from '../../../src/base/log.ts';
 import { rfc3339 } from '../../../src/base/time.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
+import { runControllers } from '../../../src/control-plane/run-controllers.ts';
 import { type ControllerFactory, watched } from '../../../src/controller-runtime/definition.ts';
-import { createEventRecorder } from '../../../src/controller-runtime/event-recorder.ts';
 import { createManager } from '../../../src/controller-runtime/manager.ts';
-import type { NodeApproval } from '../../../src/controllers/certificates/csr-approving-plan.ts';
 import { controllers } from '../../../src/controllers/index.ts';
-import type { KeyAndCertificate } from '../../../src/pki/x509.ts';
 import { type SchedulerOptions, scheduler } from '../../../src/scheduler/scheduler.ts';
-import {
-  admin,
-  startTestServer,
-  type TestServer,
-  type TestServerOptions,
-} from '../../fixtures/api-server.ts';
-import { certificatesOf, testAuthority } from '../../fixtures/certificates.ts';
+import { createMemoryStore } from '../../../src/storage/memory.ts';
+import type { TestServer, TestServerOptions } from '../../fixtures/api-server.ts';
+import { type ClusterSettings, controllersOptions, createTestPlane } from '../../fixtures/control-plane.ts';
+import { eventually, type Probe } from '../../fixtures/eventually.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 export interface Cluster {
   readonly client: Client;
+  readonly clock: Clock;
   readonly log: RecordingLogger;
+  /** As test/fixtures/eventually.ts, by the cluster's clock. */
+  eventually<T>(what: string, probe: Probe<T>, within?: number): Promise<T>;
+  /** What the promise resolves to; time passes as far as that takes. */
+  until<T>(promise: Promise<T>): Promise<T>;
+  /** Lets so much time pass. */
+  pass(ms: number): Promise<void>;
   list<T extends KubeObject>(kind: ResourceRef<T>, namespace?: string): Promise<readonly T[]>;
   get<T extends KubeObject>(kind: ResourceRef<T>, name: string, namespace?: string): Promise<T | undefined>;
   /** Applies `change` to what is stored, again when someone else was faster. */
@@ -46,15 +51,11 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-export interface ClusterOptions {
+export interface ClusterOptions extends ClusterSettings {
   readonly scheduler?: SchedulerOptions;
   readonly wrapStore?: TestServerOptions['wrapStore'];
   /** Instead of one of its own; stopped with the cluster. */
   readonly server?: TestServer;
-  /** Signs the certificates of nodes; one of its own unless told. */
-  readonly authority?: KeyAndCertificate;
-  /** Default auto. */
-  readonly nodeApproval?: NodeApproval;
 }
 
 /** What a machine says of itself when it has taken its Node. */
@@ -72,30 +73,15 @@ export const nodeInfo = {
 };
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const { wrapStore } = options;
-  const server =
-    options.server ??
-    (await startTestServer({ clock: systemClock, bareNamespaces: true, ...(wrapStore && { wrapStore }) }));
-  const transport = inProcessTransport(server.handlerFor(admin));
-  const client = createClient(transport);
   const log = new RecordingLogger();
-  const base = { client, kinds: server.kinds, clock: systemClock, random: new SeededRandom(11), log };
-  const events = createEventRecorder({ ...base, component: 'controllers' });
-  const manager = createManager({ ...base, events, informers: createInformerFactory(base) });
-  const agent: Cluster['agent'] = { mayBeReady: () => true, mayEnd: () => true };
-  const factories = [
-    ...controllers({
-      clusterDomain: 'cluster.local',
-      clusterCidr: '10.244.0.0/16',
-      serviceCidr: '10.96.0.0/16',
-      nodeApproval: options.nodeApproval ?? 'auto',
-      certificates: certificatesOf(options.authority ?? (await testAuthority())),
-    }),
-    scheduler(options.scheduler),
-  ];
-  for (const factory of [...factories, agentOf(client, agent)]) manager.add(factory);
   const stopping = new AbortController();
-  const running = manager.run(stopping.signal);
+  const clock = options.server?.ownClock ?? new FakeClock();
+  const settle = <T>(work: Promise<T>) => (clock instanceof FakeClock ? clock.until(work) : work);
+  const [client, running] = await (options.server
+    ? startBeside(options.server, { ...options, log }, stopping.signal)
+    : startPlane({ ...options, clock, log }, settle, stopping.signal));
+  const agent: Cluster['agent'] = { mayBeReady: () => true, mayEnd: () => true };
+  const agents = runAgents({ client, clock, log }, agent, stopping.signal);
 
   const get: Cluster['get'] = async (kind, name, namespace = 'default') => {
     try {
@@ -107,9 +93,15 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   };
   return {
     client,
+    clock,
     log,
     agent,
     get,
+    eventually: (what, probe, within) => eventually(clock, what, probe, within),
+    until: settle,
+    async pass(ms) {
+      await (clock instanceof FakeClock ? clock.advance(ms) : sleep(clock, ms));
+    },
     list: async (kind, namespace) => (await client.resource(kind).list(namespace ? { namespace } : {})).items,
     async edit(kind, name, change) {
       for (;;) {
@@ -138,28 +130,76 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     },
     async stop() {
       stopping.abort();
-      await running;
-      await events.stop();
-      transport.close();
-      await server.stop();
+      await settle(Promise.all([running, agents]));
+      await options.server?.stop();
     },
   };
 }
 
-/** Resolves to what `probe` gives once it is not undefined or false; fails with `what` after ten seconds. */
-export async function eventually<T>(
-  what: string,
-  probe: () => Promise<T | undefined | false>,
-  within = 30_000,
-): Promise<T> {
-  for (const deadline = Date.now() + within; Date.now() < deadline; await pause(3)) {
-    const value = await probe();
-    if (value !== undefined && value !== false) return value;
-  }
-  throw new Error(`did not happen within ${within} ms: ${what}`);
+interface Parts extends ClusterOptions {
+  readonly clock: Clock;
+  readonly log: RecordingLogger;
 }
 
-function agentOf(client: Client, may: Cluster['agent']): ControllerFactory {
+async function startPlane(
+  options: Parts,
+  settle: <T>(work: Promise<T>) => Promise<T>,
+  signal: AbortSignal,
+): Promise<[Client, Promise<void>]> {
+  const { clock, log, server: _, wrapStore = (store) => store, ...settings } = options;
+  const plane = await createTestPlane(clock, {
+    ...settings,
+    store: wrapStore(createMemoryStore()),
+    log,
+    ...(options.scheduler && { scheduler: options.scheduler }),
+  });
+  const running = plane.run(signal);
+  await settle(Promise.race([plane.ready, running]));
+  return [plane.clientOf('admin'), running];
+}
+
+/** Controllers and scheduler beside a server that is there. */
+async function startBeside(
+  server: TestServer,
+  options: Omit<Parts, 'clock'>,
+  signal: AbortSignal,
+): Promise<[Client, Promise<void>]> {
+  const clock = server.ownClock;
+  const random = new SeededRandom(11);
+  const clientOf = (component: string) =>
+    createClient(inProcessTransport(server.handlerFor(systemUser(component))), { clock, random });
+  const running = runControllers(
+    {
+      clock,
+      random,
+      log: options.log,
+      hostname: 'master',
+      sharesStore: false,
+      controllers: controllers(await controllersOptions(options, clock)),
+      scheduler: scheduler(options.scheduler),
+    },
+    { ...server, clientOf },
+    signal,
+  );
+  return [clientOf('admin'), running];
+}
+
+function runAgents(
+  base: { readonly client: Client; readonly clock: Clock; readonly log: Logger },
+  may: Cluster['agent'],
+  signal: AbortSignal,
+): Promise<void> {
+  const context = { ...base, kinds: new KindSet([]), random: new SeededRandom(12) };
+  const informers = createInformerFactory(context);
+  const manager = createManager({ ...context, informers, events: { event: () => undefined } });
+  manager.add(agentOf(base, may));
+  return manager.run(signal);
+}
+
+function agentOf(
+  { client, clock }: { readonly client: Client; readonly clock: Clock },
+  may: Cluster['agent'],
+): ControllerFactory {
   return ({ informers }) => {
     const pods = informers.informerFor(podResource).lister;
     const addresses = new Map<string, string>();
@@ -196,7 +236,7 @@ function agentOf(client: Client, may: Cluster['agent']): ControllerFactory {
         if (!may.mayBeReady(pod)) return { requeueAfter: 5 };
         const next = deepCopy(pod);
         const ip = addressOf(pod.metadata.uid);
-        const ready = { type: 'Ready', status: 'True' as const, lastTransitionTime: rfc3339(Date.now()) };
+        const ready = { type: 'Ready', status: 'True' as const, lastTransitionTime: rfc3339(clock.now()) };
         const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'Ready');
         next.status = {
           ...next.status,

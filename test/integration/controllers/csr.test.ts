@@ -10,7 +10,6 @@ import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import type { UserInfo } from '../../../src/apiserver/user.ts';
-import { systemClock } from '../../../src/base/clock.ts';
 import { rfc3339Micro } from '../../../src/base/time.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
@@ -29,7 +28,8 @@ import {
   name,
   subjectAltName,
 } from '../../fixtures/der.ts';
-import { type Cluster, eventually, startCluster } from './cluster.ts';
+import type { FakeClock } from '../../fixtures/fake-clock.ts';
+import { type Cluster, startCluster } from './cluster.ts';
 
 const client = ['digital signature', 'client auth'];
 const server = ['digital signature', 'server auth'];
@@ -52,16 +52,18 @@ const nodeSubject = (name: string, hosts: readonly string[] = []): RequestedSubj
 interface Rig {
   readonly cluster: Cluster;
   readonly authority: KeyAndCertificate;
+  readonly clock: FakeClock;
   clientOf(user: UserInfo): Client;
 }
 
 async function startRig(nodeApproval: NodeApproval): Promise<Rig> {
-  const authority = await testAuthority();
-  const apiServer = await startTestServer({ clock: systemClock });
+  const apiServer = await startTestServer();
+  const authority = await testAuthority(apiServer.clock.now());
   const cluster = await startCluster({ server: apiServer, authority, nodeApproval });
   return {
     cluster,
     authority,
+    clock: apiServer.clock,
     clientOf: (user) => createClient(inProcessTransport(apiServer.handlerFor(user))),
   };
 }
@@ -69,12 +71,12 @@ async function startRig(nodeApproval: NodeApproval): Promise<Rig> {
 let count = 0;
 
 async function ask(
-  { clientOf }: Rig,
+  { clientOf, clock }: Rig,
   user: UserInfo,
   subject: RequestedSubject,
   spec: Partial<CertificateSigningRequest['spec']> = {},
 ): Promise<string> {
-  const pem = await makeRequest(await makeKey(), subject);
+  const pem = await clock.elsewhere(makeKey().then((key) => makeRequest(key, subject)));
   const created = await clientOf(user)
     .resource(requests)
     .create({
@@ -95,7 +97,7 @@ const conditionOf = (request: CertificateSigningRequest, type: string) =>
   request.status?.conditions?.find((condition) => condition.type === type);
 
 function certificateOf(rig: Rig, name: string): Promise<X509Certificate> {
-  return eventually(`the certificate of ${name}`, async () => {
+  return rig.cluster.eventually(`the certificate of ${name}`, async () => {
     const { status } = await rig.cluster.client.resource(requests).get(name);
     if (status?.conditions?.some(({ type }) => type === 'Denied' || type === 'Failed'))
       throw new Error(JSON.stringify(status.conditions));
@@ -104,14 +106,15 @@ function certificateOf(rig: Rig, name: string): Promise<X509Certificate> {
 }
 
 function refusalOf(rig: Rig, name: string): Promise<{ reason?: string; message?: string }> {
-  return eventually(`the refusal of ${name}`, async () => {
+  return rig.cluster.eventually(`the refusal of ${name}`, async () => {
     const request = await rig.cluster.client.resource(requests).get(name);
     assert.equal(request.status?.certificate, undefined);
     return conditionOf(request, 'Denied') ?? conditionOf(request, 'Failed');
   });
 }
 
-const lifeOf = (certificate: X509Certificate) => (Date.parse(certificate.validTo) - Date.now()) / 1000;
+const lifeOf = ({ clock }: Rig, certificate: X509Certificate) =>
+  (Date.parse(certificate.validTo) - clock.now()) / 1000;
 
 describe('joining at once', () => {
   let rig: Rig;
@@ -128,7 +131,7 @@ describe('joining at once', () => {
     assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.2']);
     assert.equal(certificate.subjectAltName, undefined);
     assert.equal(certificate.ca, false);
-    assert.ok(Math.abs(lifeOf(certificate) - 365 * 24 * 3600) < 60, `${lifeOf(certificate)} s`);
+    assert.ok(Math.abs(lifeOf(rig, certificate) - 365 * 24 * 3600) < 60, `${lifeOf(rig, certificate)} s`);
     const stored = await rig.cluster.client.resource(requests).get(name);
     assert.equal(stored.spec.username, joiner.name);
     assert.equal(conditionOf(stored, 'Approved')?.reason, 'AutoApproved');
@@ -137,7 +140,7 @@ describe('joining at once', () => {
 
   it('signs for the requested duration when that is shorter', async () => {
     const name = await ask(rig, joiner, nodeSubject('b'), { expirationSeconds: 600 });
-    assert.ok(Math.abs(lifeOf(await certificateOf(rig, name)) - 600) < 60);
+    assert.ok(Math.abs(lifeOf(rig, await certificateOf(rig, name)) - 600) < 60);
   });
 
   const announceMaster = (address: string, host: string) =>
@@ -159,7 +162,7 @@ describe('joining at once', () => {
       signerName: servingSigner,
       usages: server,
     });
-    await eventually('the wait', async () =>
+    await rig.cluster.eventually('the wait', async () =>
       rig.cluster.log
         .of('info')
         .some(({ message }) => /waits: the addresses of the masters are not known yet/.test(message)),
@@ -211,13 +214,13 @@ describe('joining at once', () => {
         signerName: servingSigner,
         usages: server,
       });
-      return eventually('a decision', async () => {
+      return rig.cluster.eventually('a decision', async () => {
         const { status } = await rig.cluster.client.resource(requests).get(asked);
         return status?.conditions?.[0]?.type;
       });
     };
     const known = (address: string) =>
-      eventually(`${address} to be known`, async () => (await answerTo(address)) === 'Denied');
+      rig.cluster.eventually(`${address} to be known`, async () => (await answerTo(address)) === 'Denied');
     await announceMaster('192.0.2.11', 'master-2');
     await known('192.0.2.11');
     await rig.cluster.client.resource(leaseResource).delete('apiserver-192.0.2.11-6443', 'kube-system');
@@ -236,12 +239,15 @@ describe('joining at once', () => {
     const name = await ask(rig, joiner, nodeSubject('brief'));
     await certificateOf(rig, name);
     await rig.cluster.addNode('brief');
-    await eventually('the request to be the node’s', async () => {
+    await rig.cluster.eventually('the request to be the node’s', async () => {
       const { metadata } = await rig.cluster.client.resource(requests).get(name);
       return metadata.ownerReferences?.[0]?.name === 'brief';
     });
     await rig.cluster.client.resource(nodeResource).delete('brief');
-    await eventually('the request to go', async () => (await rig.cluster.get(requests, name)) === undefined);
+    await rig.cluster.eventually(
+      'the request to go',
+      async () => (await rig.cluster.get(requests, name)) === undefined,
+    );
   });
 
   it('refuses the name of a node while that node is alive', async () => {
@@ -251,11 +257,11 @@ describe('joining at once', () => {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
       metadata: { name: 'twin', namespace: 'kube-node-lease' },
-      spec: lease(rfc3339Micro(Date.now())),
+      spec: lease(rfc3339Micro(rig.clock.now())),
     });
-    const refusal = await eventually('a refusal', async () => {
+    const refusal = await rig.cluster.eventually('a refusal', async () => {
       const name = await ask(rig, joiner, nodeSubject('twin'));
-      const request = await eventually('a decision', async () => {
+      const request = await rig.cluster.eventually('a decision', async () => {
         const found = await api.resource(requests).get(name);
         return found.status?.conditions && found;
       });
@@ -263,11 +269,11 @@ describe('joining at once', () => {
     });
     assert.equal(refusal.reason, 'DuplicateNodeName');
     assert.match(refusal.message ?? '', /^duplicate node name: a node "twin" is alive .* choose another/);
-    created.spec = lease(rfc3339Micro(Date.now() - 41_000));
+    created.spec = lease(rfc3339Micro(rig.clock.now() - 41_000));
     await api.resource(leaseResource).update(created);
-    await eventually('an approval', async () => {
+    await rig.cluster.eventually('an approval', async () => {
       const name = await ask(rig, joiner, nodeSubject('twin'));
-      const request = await eventually('a decision', async () => {
+      const request = await rig.cluster.eventually('a decision', async () => {
         const found = await api.resource(requests).get(name);
         return found.status?.conditions && found;
       });
@@ -284,16 +290,19 @@ describe('joining by approval of an administrator', () => {
   after(() => rig.cluster.stop());
 
   const pending = (name: string) =>
-    eventually(`the pending node ${name}`, async () => {
+    rig.cluster.eventually(`the pending node ${name}`, async () => {
       const node = await rig.cluster.get(nodeResource, name);
       return node?.status?.phase === 'Pending' && node;
     });
   const gone = (name: string) =>
-    eventually(`${name} to go`, async () => (await rig.cluster.get(nodeResource, name)) === undefined);
+    rig.cluster.eventually(
+      `${name} to go`,
+      async () => (await rig.cluster.get(nodeResource, name)) === undefined,
+    );
 
   async function decide(name: string, type: 'Approved' | 'Denied') {
     const api = rig.cluster.client.resource(requests);
-    const request = await eventually('its owner', async () => {
+    const request = await rig.cluster.eventually('its owner', async () => {
       const found = await api.get(name);
       return found.metadata.ownerReferences && found;
     });
@@ -312,14 +321,14 @@ describe('joining by approval of an administrator', () => {
     await rig.cluster.client
       .resource(podResource)
       .create({ apiVersion: 'v1', kind: 'Pod', ...pod } as Draft<Pod>);
-    await eventually('the scheduler to find no node', async () => {
+    await rig.cluster.eventually('the scheduler to find no node', async () => {
       const found = await rig.cluster.get(podResource, 'p');
       assert.equal(found?.spec.nodeName, undefined);
       return found?.status?.conditions?.some(({ reason }) => reason === 'Unschedulable');
     });
     await decide(name, 'Approved');
     await certificateOf(rig, name);
-    const node = await eventually('a node that waits no more', async () => {
+    const node = await rig.cluster.eventually('a node that waits no more', async () => {
       const found = await rig.cluster.get(nodeResource, 'a');
       return found?.status?.phase === undefined && found;
     });
@@ -336,12 +345,15 @@ describe('joining by approval of an administrator', () => {
   it('forgets the request when the pending node is deleted, and the node with its request', async () => {
     const first = await ask(rig, joiner, nodeSubject('c'));
     await pending('c');
-    await eventually('an owner', async () => {
+    await rig.cluster.eventually('an owner', async () => {
       const { metadata } = await rig.cluster.client.resource(requests).get(first);
       return metadata.ownerReferences?.length === 1;
     });
     await rig.cluster.client.resource(nodeResource).delete('c');
-    await eventually('the request to go', async () => (await rig.cluster.get(requests, first)) === undefined);
+    await rig.cluster.eventually(
+      'the request to go',
+      async () => (await rig.cluster.get(requests, first)) === undefined,
+    );
     assert.equal(await rig.cluster.get(nodeResource, 'c'), undefined);
     const second = await ask(rig, joiner, nodeSubject('c'));
     await pending('c');

@@ -6,7 +6,7 @@ import { type Service, serviceResource } from '../../../src/api/core/v1/service.
 import { type Dns, dnsResource } from '../../../src/api/minik8s/v1/dns.ts';
 import { type DnsServed, dnsServedCondition } from '../../../src/api/minik8s/v1/dns-served.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
-import { type Cluster, eventually, startCluster } from './cluster.ts';
+import { type Cluster, startCluster } from './cluster.ts';
 
 let cluster: Cluster;
 before(async () => {
@@ -32,7 +32,7 @@ const ready = async () => {
   const condition = found?.status?.conditions?.find(({ type }) => type === 'Ready');
   return `${condition?.status} ${condition?.reason}`;
 };
-const turns = (state: string) => eventually(`Ready: ${state}`, async () => (await ready()) === state);
+const turns = (state: string) => cluster.eventually(`Ready: ${state}`, async () => (await ready()) === state);
 
 /** What a node's agent says of Dns objects. */
 async function say(name: string, state: DnsServed): Promise<void> {
@@ -51,7 +51,7 @@ it('a Dns says whether its Services are there, as they come and go', async () =>
   await turns('True Routed');
   await cluster.client.resource(serviceResource).delete('web', 'default');
   await turns('False ServiceNotFound');
-  await eventually('an event of it', async () => {
+  await cluster.eventually('an event of it', async () => {
     const events = await cluster.list(eventResource, 'default');
     return events.some(
       ({ involvedObject, reason, message }) =>
@@ -70,7 +70,7 @@ it('a Dns says whether every node serves it, as they come, fail and go', async (
   await turns('False NotServedYet');
   await say('n2', { reason: 'WebServerNotStarted', message: 'image nginx:alpine cannot be pulled' });
   await turns('False WebServerNotStarted');
-  await eventually('an event of it', async () =>
+  await cluster.eventually('an event of it', async () =>
     (await cluster.list(eventResource, 'default')).some(
       ({ involvedObject, type, message }) =>
         involvedObject.kind === 'Dns' &&

@@ -12,7 +12,7 @@ import type { Draft, KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { ifPresent } from '../../../src/controller-runtime/if-present.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';
-import { type Cluster, eventually, startCluster } from './cluster.ts';
+import { type Cluster, startCluster } from './cluster.ts';
 
 const labels = { app: 'web' };
 
@@ -57,7 +57,7 @@ describe('endpoints', () => {
     await clear(deploymentResource);
     await clear(serviceResource);
     await clear(endpointsResource);
-    await eventually('everything is gone', async () => {
+    await cluster.eventually('everything is gone', async () => {
       const left = [...(await slices()), ...(await cluster.list(podResource, 'default'))];
       return left.length === 0 && (await endpoints()) === undefined;
     });
@@ -84,19 +84,19 @@ describe('endpoints', () => {
       metadata.labels?.['endpointslice.kubernetes.io/managed-by']?.includes('mirroring'),
     );
   const ready = (count: number) =>
-    eventually(`${count} addresses`, async () => {
+    cluster.eventually(`${count} addresses`, async () => {
       const current = await endpoints();
       return current && addressesOf(current).length === count && current;
     });
   const shows = (...ips: readonly string[]) =>
-    eventually(`slices with ${ips.join()}`, async () => {
+    cluster.eventually(`slices with ${ips.join()}`, async () => {
       const found = (await slices()).flatMap((slice) => slice.endpoints.flatMap((one) => one.addresses));
       return found.join() === ips.join() && slices();
     });
 
   it('follow the pods of a Service, and go with it', async () => {
     await services().create(service());
-    const empty = await eventually('empty Endpoints', endpoints);
+    const empty = await cluster.eventually('empty Endpoints', endpoints);
     assert.deepEqual(empty.subsets ?? [], []);
     assert.equal(empty.metadata.labels?.team, 'a');
     await cluster.client.resource(deploymentResource).create(deployment(3));
@@ -108,9 +108,12 @@ describe('endpoints', () => {
     cluster.agent.mayBeReady = () => false;
     await cluster.client.resource(podResource).delete(pods[0]?.metadata.name ?? '', 'default');
     const [gone] = [pods[0]?.status?.podIP ?? ''];
-    await eventually('the pod that ends is out', async () => !addressesOf(await endpoints()).includes(gone));
+    await cluster.eventually(
+      'the pod that ends is out',
+      async () => !addressesOf(await endpoints()).includes(gone),
+    );
     await services().delete('web', 'default');
-    await eventually('they are gone', async () => (await endpoints()) === undefined);
+    await cluster.eventually('they are gone', async () => (await endpoints()) === undefined);
   });
 
   it('are written only when they change, and repaired when somebody else writes them', async () => {
@@ -127,7 +130,7 @@ describe('endpoints', () => {
     // By the time another Service has its Endpoints, the controller has looked at this one.
     const other = service();
     await services().create({ ...other, metadata: { ...other.metadata, name: 'other' } });
-    await eventually(
+    await cluster.eventually(
       'the other',
       async () => addressesOf(await cluster.get(endpointsResource, 'other')).length === 1,
     );
@@ -136,7 +139,7 @@ describe('endpoints', () => {
     const restored = await ready(1);
     assert.deepEqual(restored.subsets, stored.subsets);
     await api().delete('web', 'default');
-    await eventually('they are made again', async () => {
+    await cluster.eventually('they are made again', async () => {
       const again = await endpoints();
       return again && again.metadata.uid !== stored.metadata.uid && addressesOf(again).length === 1;
     });
@@ -160,7 +163,7 @@ describe('endpoints', () => {
     const [changed] = await shows('192.0.2.2');
     assert.equal(changed?.metadata.uid, slice?.metadata.uid);
     await cluster.client.resource(endpointSliceResource).delete(changed?.metadata.name ?? '', 'default');
-    await eventually('it is made again', async () => {
+    await cluster.eventually('it is made again', async () => {
       const [again] = await slices();
       return again && again.metadata.uid !== changed?.metadata.uid && again.endpoints.length === 1;
     });
@@ -174,7 +177,7 @@ describe('endpoints', () => {
     await shows('192.0.2.1');
     await services().delete('web', 'default');
     await shows();
-    await eventually('they are gone', async () => (await endpoints()) === undefined);
+    await cluster.eventually('they are gone', async () => (await endpoints()) === undefined);
   });
 
   it('with the label that forbids it are not mirrored, and no longer once they have it', async () => {
@@ -196,12 +199,12 @@ describe('endpoints', () => {
     await cluster.edit(serviceResource, 'web', ({ spec }) => {
       spec.selector = labels;
     });
-    const pod = await eventually(
+    const pod = await cluster.eventually(
       'a pod with an address',
       async () => (await cluster.list(podResource, 'default'))[0]?.status?.podIP,
     );
     await shows(pod);
-    await eventually('its Endpoints', async () => addressesOf(await endpoints()).join() === pod);
+    await cluster.eventually('its Endpoints', async () => addressesOf(await endpoints()).join() === pod);
     assert.deepEqual(await mirrored(), []);
   });
 
@@ -212,9 +215,9 @@ describe('endpoints', () => {
     await cluster.edit(serviceResource, 'web', ({ spec }) => {
       delete spec.selector;
     });
-    await eventually('they are mirrored', async () => (await mirrored()).length === 1);
+    await cluster.eventually('they are mirrored', async () => (await mirrored()).length === 1);
     await api().patch('web', 'default', 'merge', { subsets: custom('192.0.2.9').subsets });
-    await eventually('the slice follows', async () =>
+    await cluster.eventually('the slice follows', async () =>
       (await mirrored()).some(({ endpoints: [one] }) => one?.addresses[0] === '192.0.2.9'),
     );
     assert.deepEqual(addressesOf(await endpoints()), ['192.0.2.9']);
@@ -225,8 +228,8 @@ describe('endpoints', () => {
     const addresses = Array.from({ length: 1001 }, (_, i) => ({ ip: `10.1.${i >> 8}.${i & 255}` }));
     const [subset] = custom('192.0.2.1').subsets ?? [];
     await api().create({ ...custom('192.0.2.1'), subsets: [{ ...subset, addresses }] });
-    await eventually('a full slice', async () => (await slices())[0]?.endpoints.length === 1000);
-    await eventually('an event', async () =>
+    await cluster.eventually('a full slice', async () => (await slices())[0]?.endpoints.length === 1000);
+    await cluster.eventually('an event', async () =>
       (await cluster.list(eventResource, 'default')).find(
         ({ reason, message }) =>
           reason === 'TooManyAddressesToMirror' && message?.endsWith(' 1 addresses were skipped'),
@@ -244,7 +247,7 @@ describe('endpoints', () => {
     );
     // Some of the Endpoints are on their way.
     await namespaces.delete('brief');
-    await eventually(
+    await cluster.eventually(
       'no namespace',
       async () => (await cluster.get(namespaceResource, 'brief')) === undefined,
     );
@@ -285,8 +288,11 @@ it('Endpoints of a Service deleted while no controller ran are deleted; those wi
   try {
     const names = async () =>
       (await cluster.list(endpointsResource, 'default')).map(({ metadata }) => metadata.name).join();
-    await eventually('they are gone', async () => (await names()) === 'kubernetes,mine');
-    await eventually('the slice too', async () => !(await cluster.get(endpointSliceResource, 'mirrored-x')));
+    await cluster.eventually('they are gone', async () => (await names()) === 'kubernetes,mine');
+    await cluster.eventually(
+      'the slice too',
+      async () => !(await cluster.get(endpointSliceResource, 'mirrored-x')),
+    );
     assert.equal(await names(), 'kubernetes,mine');
   } finally {
     await cluster.stop();
@@ -316,7 +322,7 @@ it('a client makes, changes, patches and deletes Endpoints that have no Service'
     const subsets = [{ addresses: [{ ip: '10.0.0.25' }], ports: [{ name: 'http-test', port: 80 }] }];
     await api.patch('lone', 'default', 'strategic', { metadata: { labels: { note: 'patched' } }, subsets });
     await api.delete('lone', 'default');
-    await eventually('four events', async () => seen.length >= 4);
+    await cluster.eventually('four events', async () => seen.length >= 4);
     assert.deepEqual(seen, [
       'ADDED 10.0.0.24:8080 new',
       'MODIFIED 10.0.0.24:8080 updated',

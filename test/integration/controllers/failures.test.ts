@@ -5,7 +5,7 @@ import { eventResource } from '../../../src/api/core/v1/event.ts';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { type Store, StoreUnavailableError } from '../../../src/storage/store.ts';
-import { eventually, startCluster } from './cluster.ts';
+import { startCluster } from './cluster.ts';
 
 const labels = { app: 'web' };
 const set = {
@@ -33,7 +33,7 @@ it('while the store refuses pods few attempts are made and an event says so; the
   const cluster = await startCluster({ wrapStore: refusing });
   try {
     await cluster.client.resource(replicaSetResource).create(set);
-    const failing = await eventually('the failure is reported', async () => {
+    const failing = await cluster.eventually('the failure is reported', async () => {
       const current = await cluster.get(replicaSetResource, 'web');
       const condition = current?.status?.conditions?.find(({ type }) => type === 'ReplicaFailure');
       return condition?.status === 'True' && condition;
@@ -41,13 +41,13 @@ it('while the store refuses pods few attempts are made and an event says so; the
     assert.equal(failing.reason, 'FailedCreate');
     assert.ok(refused < 20, `${refused} attempts: a hopeless start must be cheap`);
     broken = false;
-    const healed = await eventually('all pods are there', async () => {
+    const healed = await cluster.eventually('all pods are there', async () => {
       const current = await cluster.get(replicaSetResource, 'web');
       return current?.status?.replicas === 20 && !current.status.conditions && current;
     });
     assert.equal(healed.status?.fullyLabeledReplicas, 20);
     assert.equal((await cluster.list(podResource, 'default')).length, 20, 'not one too many');
-    await eventually('an event tells of it', async () =>
+    await cluster.eventually('an event tells of it', async () =>
       (await cluster.list(eventResource, 'default')).some(
         ({ reason, type }) => reason === 'FailedCreate' && type === 'Warning',
       ),
@@ -64,14 +64,14 @@ it('pods with a missing service account: FailedCreate, with the reason', async (
     named.spec.replicas = 1;
     named.spec.template.spec.serviceAccountName = 'mysa';
     await cluster.client.resource(replicaSetResource).create(named);
-    const failing = await eventually('the failure is reported', async () => {
+    const failing = await cluster.eventually('the failure is reported', async () => {
       const current = await cluster.get(replicaSetResource, 'web');
       return current?.status?.conditions?.find(({ type }) => type === 'ReplicaFailure');
     });
     assert.equal(failing.reason, 'FailedCreate');
     const message = /error looking up service account default\/mysa: serviceaccount "mysa" not found/;
     assert.match(failing.message ?? '', message);
-    await eventually('an event tells of it', async () =>
+    await cluster.eventually('an event tells of it', async () =>
       (await cluster.list(eventResource, 'default')).some(
         (event) => event.reason === 'FailedCreate' && message.test(event.message ?? ''),
       ),

@@ -5,81 +5,65 @@ import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/de
 import { replicaSetResource } from '../../../src/api/apps/v1/replica-set.ts';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
-import { registry } from '../../../src/api/registry.ts';
-import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
-import { systemUser } from '../../../src/apiserver/user.ts';
-import { systemClock } from '../../../src/base/clock.ts';
 import type { Client } from '../../../src/client/client.ts';
-import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
-import { createClient } from '../../../src/client/rest-client.ts';
-import { bootstrapObjects } from '../../../src/kube-apiserver/bootstrap.ts';
-import { runControllers } from '../../../src/roles/control-plane/run-controllers.ts';
 import { decodeObject } from '../../../src/storage/codec.ts';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
 import type { Store } from '../../../src/storage/store.ts';
-import { objectsAt, startTestServer } from '../../fixtures/api-server.ts';
-import { certificatesOf, testAuthority } from '../../fixtures/certificates.ts';
+import { createTestPlane } from '../../fixtures/control-plane.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { LaggingStore } from '../../fixtures/lagging-store.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
-import { eventually } from './cluster.ts';
 
 let seed = 100;
 
-/** `store` is what it has for itself: a test may hold its calls back. */
+type Master = Awaited<ReturnType<typeof startMaster>>;
+
+/** `store` is what it has for itself: a test may hold its calls back. Its time is its own. */
 async function startMaster(context: TestContext, store: Store) {
-  const server = await startTestServer({
-    bare: true,
-    // A read that its cache is too old for asks the store after a moment.
-    clock: systemClock,
-    wrapStore: () => store,
-    random: new SeededRandom(++seed),
-  });
-  await bootstrapObjects(server, objectsAt(6443));
-  const clientOf = (component: string, through?: Store) =>
-    createClient(inProcessTransport(server.handlerFor(systemUser(component), through)));
   const [clock, log, stop] = [new FakeClock(), new RecordingLogger(), new AbortController()];
-  const running = runControllers(
-    {
-      clock,
-      log,
-      random: new SeededRandom(++seed),
-      settings: {
-        'etcd-endpoints': ['http://127.0.0.1:2379'],
-        'service-cidr': '10.96.0.0/16',
-        'cluster-cidr': '10.244.0.0/16',
-        'cluster-domain': 'cluster.local',
-        'node-approval': 'auto',
-        'node-monitor-grace-period': 40_000,
-        'scheduler-policy': 'Default',
-      },
-      kinds: new KindSet(registry),
-      certificates: certificatesOf(await testAuthority()),
-    },
-    { store, clientOf },
-    stop.signal,
-  );
+  const plane = await createTestPlane(clock, {
+    store,
+    random: new SeededRandom(++seed),
+    log,
+    master: { address: `192.0.2.${seed}`, port: 6443, hostname: `master-${seed}` },
+    sharesStore: true,
+  });
+  const running = plane.run(stop.signal);
+  await clock.until(plane.ready);
   let ended: Promise<void> | undefined;
   const end = () => {
-    ended ??= (async () => {
+    ended ??= (() => {
       stop.abort();
-      await clock.advance(6_000);
-      await running;
-      await server.stop();
+      return clock.until(running);
     })();
     return ended;
   };
   context.after(end);
-  const logged = (message: RegExp) => () =>
-    Promise.resolve(log.lines.some((line) => message.test(line.message)));
   return {
-    client: clientOf('admin'),
+    client: plane.clientOf('admin'),
     clock,
-    logged,
+    logged: (message: RegExp) => () => log.lines.some((line) => message.test(line.message)),
     stop: end,
   };
+}
+
+/** In the time of each: one that is frozen gets just enough for what happens to arrive. */
+const second = 1_000;
+const frozen = 5;
+
+/** Until the probe says yes; each master's time goes on by its own step, for so many steps at most. */
+async function eventually(
+  what: string,
+  probe: () => Promise<boolean> | boolean,
+  ...times: readonly (readonly [Master, number])[]
+): Promise<void> {
+  for (let step = 0; step < 200; step++) {
+    for (const [{ clock }, ms] of times) await clock.advance(ms);
+    if (await probe()) return;
+  }
+  throw new Error(`did not happen: ${what}`);
 }
 
 const deployment = (name: string, replicas: number): Draft<Deployment> =>
@@ -127,27 +111,31 @@ test('a frozen leader writes nothing twice once another leads', async (context) 
   const store: Store = { ...memory, close: async () => undefined };
   const a = await startMaster(context, store);
   const { client } = a;
-  await eventually('the first leads', a.logged(/became the leader/));
+  await eventually('the first leads', a.logged(/became the leader/), [a, frozen]);
   await client.resource(deploymentResource).create(deployment('before', 3));
-  await eventually('its pods', async () => (await podsOf(client, 'before')) === 3);
+  await eventually('its pods', async () => (await podsOf(client, 'before')) === 3, [a, frozen]);
   const first = await holderOf(client);
 
   const b = await startMaster(context, store);
-  // Only B's time goes on: A never learns that its lease has run out, and hears of everything that happens.
-  await eventually('the second leads', async () => {
-    await b.clock.advance(1_000);
-    return (await holderOf(client)) !== first && b.logged(/became the leader/)();
-  });
+  // A never learns that its lease has run out, and hears of everything that happens.
+  const both = [
+    [b, second],
+    [a, frozen],
+  ] as const;
+  const leads = async () => (await holderOf(client)) !== first && b.logged(/became the leader/)();
+  await eventually('the second leads', leads, ...both);
   for (let i = 0; i < 5; i++) await client.resource(deploymentResource).create(deployment(`after-${i}`, 4));
   for (let i = 0; i < 5; i++) {
-    await eventually(`the pods of after-${i}`, async () => (await podsOf(client, `after-${i}`)) >= 4);
+    await eventually(
+      `the pods of after-${i}`,
+      async () => (await podsOf(client, `after-${i}`)) >= 4,
+      ...both,
+    );
   }
-  await eventually('the first gives up', a.logged(/giving up the leadership/));
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await eventually('the first gives up', a.logged(/giving up the leadership/), ...both);
+  for (const { clock } of [a, b]) await clock.advance(second);
   for (let i = 0; i < 5; i++) assert.equal(await everMade(memory, `after-${i}`), 4, `after-${i}`);
   assert.equal(await everMade(memory, 'before'), 3);
-  await a.stop();
-  await b.stop();
 });
 
 test('writes that a leader had sent before it was deposed, and that arrive after, do not happen', async (context) => {
@@ -165,24 +153,24 @@ test('writes that a leader had sent before it was deposed, and that arrive after
     },
   };
   const a = await startMaster(context, slow);
-  await eventually('the first leads', a.logged(/became the leader/));
+  await eventually('the first leads', a.logged(/became the leader/), [a, frozen]);
   const b = await startMaster(context, store);
+  const both = [
+    [b, second],
+    [a, frozen],
+  ] as const;
   gate.held = true;
   await b.client.resource(deploymentResource).create(deployment('web', 4));
-  await eventually('a pod under way', async () => gate.waiting > 0);
+  await eventually('a pod under way', () => gate.waiting > 0, [a, frozen], [b, frozen]);
   const first = await holderOf(b.client);
-  await eventually('the second leads', async () => {
-    await b.clock.advance(1_000);
-    return (await holderOf(b.client)) !== first && b.logged(/became the leader/)();
-  });
-  await eventually('its pods', async () => (await podsOf(b.client, 'web')) === 4);
+  const leads = async () => (await holderOf(b.client)) !== first && b.logged(/became the leader/)();
+  await eventually('the second leads', leads, ...both);
+  await eventually('its pods', async () => (await podsOf(b.client, 'web')) === 4, ...both);
   gate.held = false;
   gate.open.resolve();
-  await eventually('the first gives up', a.logged(/giving up the leadership/));
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await eventually('the first gives up', a.logged(/giving up the leadership/), ...both);
+  for (const { clock } of [a, b]) await clock.advance(second);
   assert.equal(await everMade(memory, 'web'), 4);
-  await a.stop();
-  await b.stop();
 });
 
 test('a new leader begins with what is stored, not with what its own cache has heard of', async (context) => {
@@ -190,25 +178,21 @@ test('a new leader begins with what is stored, not with what its own cache has h
   const store: Store = { ...memory, close: async () => undefined };
   const lagging = new LaggingStore(store);
   const a = await startMaster(context, store);
-  await eventually('the first leads', a.logged(/became the leader/));
+  await eventually('the first leads', a.logged(/became the leader/), [a, frozen]);
   const b = await startMaster(context, lagging.store);
   // The second hears of the ReplicaSet and of none of its pods.
   lagging.holdEvents('/registry/pods/');
   await a.client.resource(deploymentResource).create(deployment('web', 3));
-  await eventually('the pods', async () => (await podsOf(a.client, 'web')) === 3);
+  await eventually('the pods', async () => (await podsOf(a.client, 'web')) === 3, [a, frozen]);
   await a.stop();
   const sets = b.client.resource(replicaSetResource);
   const known = async () => (await sets.list({ namespace: 'default', resourceVersion: '0' })).items;
-  await eventually('the ReplicaSet', async () => (await known()).length === 1);
-  await eventually('the second leads', async () => {
-    await b.clock.advance(1_000);
-    return b.logged(/became the leader/)();
-  });
+  await eventually('the ReplicaSet', async () => (await known()).length === 1, [b, frozen]);
+  await eventually('the second leads', b.logged(/became the leader/), [b, second]);
   // Whatever it would do with no pods in sight it does now.
-  for (let i = 0; i < 50; i++) await b.clock.settle();
+  for (let i = 0; i < 50; i++) await b.clock.advance(frozen);
   lagging.releaseEvents();
   await b.client.resource(deploymentResource).patch('web', 'default', 'merge', { spec: { replicas: 4 } });
-  await eventually('the fourth', async () => (await podsOf(b.client, 'web')) === 4);
+  await eventually('the fourth', async () => (await podsOf(b.client, 'web')) === 4, [b, frozen]);
   assert.equal(await everMade(memory, 'web'), 4);
-  await b.stop();
 });

@@ -8,7 +8,7 @@ import { nodeResource } from '../../../src/api/core/v1/node.ts';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
 import { storedKinds } from '../../../src/api/registry.ts';
 import type { Draft, OwnerReference } from '../../../src/apimachinery/meta.ts';
-import { type Cluster, eventually, startCluster } from './cluster.ts';
+import { type Cluster, startCluster } from './cluster.ts';
 
 const labels = { app: 'web' };
 const template = { metadata: { labels }, spec: { containers: [{ name: 'app', image: 'app:1' }] } };
@@ -36,7 +36,7 @@ describe('deletion and cleaning up', () => {
   after(() => cluster.stop());
 
   const running = (count: number, namespace: string) =>
-    eventually(`${count} running pods in ${namespace}`, async () => {
+    cluster.eventually(`${count} running pods in ${namespace}`, async () => {
       const pods = await cluster.list(podResource, namespace);
       return pods.filter(({ status }) => status?.phase === 'Running').length === count;
     });
@@ -58,7 +58,7 @@ describe('deletion and cleaning up', () => {
     });
     await running(3, 'team');
     await cluster.client.resource(namespaceResource).delete('team');
-    const waiting = await eventually('only what is held is left', async () => {
+    const waiting = await cluster.eventually('only what is held is left', async () => {
       const namespace = await cluster.get(namespaceResource, 'team');
       const left = namespace?.status?.conditions?.find(({ type }) => type === 'NamespaceContentRemaining');
       return left?.message?.includes('remaining: configmaps. has 1 resource instances') && namespace;
@@ -70,7 +70,10 @@ describe('deletion and cleaning up', () => {
     await cluster.client
       .resource(configMapResource)
       .update({ ...held, metadata: { ...held.metadata, finalizers: [] } });
-    await eventually('the namespace is gone', async () => !(await cluster.get(namespaceResource, 'team')));
+    await cluster.eventually(
+      'the namespace is gone',
+      async () => !(await cluster.get(namespaceResource, 'team')),
+    );
     for (const kind of storedKinds.filter(({ namespaced }) => namespaced))
       assert.deepEqual((await cluster.list(kind, 'team')).length, 0, kind.plural);
   });
@@ -82,14 +85,14 @@ describe('deletion and cleaning up', () => {
     await cluster.client
       .resource(deploymentResource)
       .delete('web', 'default', { propagationPolicy: 'Foreground' });
-    await eventually('the pods are ending', async () =>
+    await cluster.eventually('the pods are ending', async () =>
       (await cluster.list(podResource, 'default')).every(({ metadata }) => metadata.deletionTimestamp),
     );
     assert.equal((await cluster.list(podResource, 'default')).length, 2);
     assert.ok(await cluster.get(deploymentResource, 'web'));
     assert.equal((await cluster.list(replicaSetResource, 'default')).length, 1);
     cluster.agent.mayEnd = () => true;
-    await eventually('all are gone', async () => !(await cluster.get(deploymentResource, 'web')));
+    await cluster.eventually('all are gone', async () => !(await cluster.get(deploymentResource, 'web')));
     assert.equal((await cluster.list(podResource, 'default')).length, 0);
     assert.equal((await cluster.list(replicaSetResource, 'default')).length, 0);
   });
@@ -100,13 +103,16 @@ describe('deletion and cleaning up', () => {
     const draft = configMap('dependent', [{ ...ownerOf(owner), blockOwnerDeletion: true }]);
     await maps.create({ ...draft, metadata: { ...draft.metadata, finalizers: ['example.com/hold'] } });
     await maps.delete('owner', 'default', { propagationPolicy: 'Foreground' });
-    const held = await eventually('the dependent is going', async () => {
+    const held = await cluster.eventually('the dependent is going', async () => {
       const dependent = await cluster.get(configMapResource, 'dependent');
       return dependent?.metadata.deletionTimestamp !== undefined && dependent;
     });
     assert.ok(await cluster.get(configMapResource, 'owner'));
     await maps.update({ ...held, metadata: { ...held.metadata, finalizers: [] } });
-    await eventually('the owner is gone', async () => !(await cluster.get(configMapResource, 'owner')));
+    await cluster.eventually(
+      'the owner is gone',
+      async () => !(await cluster.get(configMapResource, 'owner')),
+    );
   });
 
   it('foreground: objects that own each other in a circle go', async () => {
@@ -120,7 +126,7 @@ describe('deletion and cleaning up', () => {
       await maps.update({ ...map, metadata: { ...map.metadata, ownerReferences } });
     }
     await maps.delete('ring-1', 'default', { propagationPolicy: 'Foreground' });
-    await eventually('all are gone', async () => {
+    await cluster.eventually('all are gone', async () => {
       const left = await cluster.list(configMapResource, 'default');
       return !left.some(({ metadata }) => names.includes(metadata.name));
     });
@@ -132,14 +138,20 @@ describe('deletion and cleaning up', () => {
     await cluster.client
       .resource(deploymentResource)
       .delete('web', 'default', { propagationPolicy: 'Orphan' });
-    const set = await eventually('a set without an owner', async (): Promise<ReplicaSet | undefined> => {
-      if (await cluster.get(deploymentResource, 'web')) return undefined;
-      const [only] = await cluster.list(replicaSetResource, 'default');
-      return only?.metadata.ownerReferences?.length ? undefined : only;
-    });
+    const set = await cluster.eventually(
+      'a set without an owner',
+      async (): Promise<ReplicaSet | undefined> => {
+        if (await cluster.get(deploymentResource, 'web')) return undefined;
+        const [only] = await cluster.list(replicaSetResource, 'default');
+        return only?.metadata.ownerReferences?.length ? undefined : only;
+      },
+    );
     await running(2, 'default');
     await cluster.client.resource(replicaSetResource).delete(set.metadata.name, 'default');
-    await eventually('pods are gone', async () => (await cluster.list(podResource, 'default')).length === 0);
+    await cluster.eventually(
+      'pods are gone',
+      async () => (await cluster.list(podResource, 'default')).length === 0,
+    );
   });
 
   it('an object stays while one of its owners does, and goes with the last', async () => {
@@ -147,13 +159,16 @@ describe('deletion and cleaning up', () => {
     const [a, b] = [await maps.create(configMap('a')), await maps.create(configMap('b'))];
     await maps.create(configMap('child', [ownerOf(a), ownerOf(b)]));
     await maps.delete('a', 'default');
-    await eventually('one owner is left', async () => {
+    await cluster.eventually('one owner is left', async () => {
       const child = await cluster.get(configMapResource, 'child');
       assert.ok(child, 'the child must stay');
       return child.metadata.ownerReferences?.length === 1;
     });
     await maps.delete('b', 'default');
-    await eventually('the child is gone', async () => !(await cluster.get(configMapResource, 'child')));
+    await cluster.eventually(
+      'the child is gone',
+      async () => !(await cluster.get(configMapResource, 'child')),
+    );
   });
 
   it('an object goes when its owner never existed or was replaced under its name; it stays when the kind of the owner is unknown', async () => {
@@ -162,13 +177,16 @@ describe('deletion and cleaning up', () => {
     const unknown = { ...ownerOf(other), apiVersion: 'example.com/v1', kind: 'Thing' };
     await maps.create(configMap('kept', [unknown]));
     await maps.create(configMap('lost', [{ ...ownerOf(other), uid: 'another' }]));
-    await eventually('the lost one is gone', async () => !(await cluster.get(configMapResource, 'lost')));
+    await cluster.eventually(
+      'the lost one is gone',
+      async () => !(await cluster.get(configMapResource, 'lost')),
+    );
     assert.ok(await cluster.get(configMapResource, 'kept'));
   });
 
   it('every node gets a range of its own, also when many come at once', async () => {
     await Promise.all(Array.from({ length: 20 }, (_, index) => cluster.addNode(`many${index}`)));
-    const nodes = await eventually('all have a range', async () => {
+    const nodes = await cluster.eventually('all have a range', async () => {
       const all = await cluster.list(nodeResource);
       return all.every(({ spec }) => spec.podCIDR) && all;
     });

@@ -1,12 +1,15 @@
-/** Masters on one store, each an API server of its own with its own cache, whose clocks only tests move. */
+/**
+ * Masters on one store, each an API server of its own with its own cache. Only tests move the clocks: each master's, and that of
+ * the servers.
+ */
 import assert from 'node:assert/strict';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
 import { type EndpointSubset, endpointsResource } from '../../../src/api/core/v1/endpoints.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
+import { announceMaster } from '../../../src/control-plane/announce-master.ts';
 import { bootstrapObjects } from '../../../src/kube-apiserver/bootstrap.ts';
-import { announceMaster } from '../../../src/roles/control-plane/announce-master.ts';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { admin, objectsAt, startTestServer } from '../../fixtures/api-server.ts';
@@ -16,9 +19,13 @@ import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 let seed = 0;
 
+/** Of all servers: their caches hand out events by it. */
+export const serverClock = new FakeClock();
+
 export async function startServer(store: Store) {
   const server = await startTestServer({
     bare: true,
+    clock: serverClock,
     wrapStore: () => store,
     random: new SeededRandom(++seed),
     // Few enough that the two often try the same.
@@ -49,12 +56,12 @@ export async function startMaster(store: Store, address: string, port = 6443) {
     clock,
     random,
     log,
-    master: { address, port },
+    master: { address, port, hostname: address },
     objects: objectsAt(port),
     onPublished: published.resolve,
   };
   const running = announceMaster(options, stop.signal);
-  await published.promise;
+  await serverClock.until(published.promise);
   return {
     client,
     clock,
@@ -62,7 +69,7 @@ export async function startMaster(store: Store, address: string, port = 6443) {
     link,
     async stop() {
       stop.abort();
-      await running;
+      await serverClock.until(running);
       transport.close();
       await server.stop();
     },
@@ -100,20 +107,22 @@ export async function slicesOf({ client }: Master): Promise<string[]> {
 }
 
 export async function lists(master: Master, expected: readonly string[]): Promise<void> {
-  for (const deadline = Date.now() + 5_000; ; ) {
+  for (let passed = 0; ; passed += 5) {
     const now = await endpointsOf(master);
     if (now.join() === expected.join()) return;
-    assert.ok(Date.now() < deadline, `${now.join()} instead of ${expected.join()}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.ok(passed < 5_000, `${now.join()} instead of ${expected.join()}`);
+    await arrive();
   }
 }
+
+/** Everything that was written arrives where it is watched. */
+export const arrive = (): Promise<void> => serverClock.advance(5);
 
 /** Moves time on in steps that are shorter than a renewal. */
 export async function pass(ms: number, ...masters: readonly Master[]): Promise<void> {
   for (let passed = 0; passed < ms; passed += 1_000) {
     for (const { clock } of masters) await clock.advance(1_000);
-    // The caches hand out events by the real clock.
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await arrive();
   }
 }
 

@@ -1,6 +1,5 @@
 /** Several masters on one store: each an API server of its own, with its own cache. */
 import assert from 'node:assert/strict';
-import { hostname } from 'node:os';
 import { test } from 'node:test';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
 import { endpointsResource } from '../../../src/api/core/v1/endpoints.ts';
@@ -10,9 +9,9 @@ import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { isAlreadyExists, isConflict } from '../../../src/apimachinery/status-error.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
+import { announceMaster } from '../../../src/control-plane/announce-master.ts';
 import { leaseMs } from '../../../src/controllers/masters/masters.ts';
 import { hostnameAnnotation, planSlices } from '../../../src/controllers/masters/masters-plan.ts';
-import { announceMaster } from '../../../src/roles/control-plane/announce-master.ts';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
 import { beginTerm, duringTerm } from '../../../src/storage/term.ts';
 import { admin, objectsAt } from '../../fixtures/api-server.ts';
@@ -25,6 +24,7 @@ import {
   lists,
   type Master,
   pass,
+  serverClock,
   sharedStore,
   startMaster,
   startServer,
@@ -33,7 +33,7 @@ import {
 test('a master that stops before it was announced removes nothing and logs nothing', async () => {
   const { server, client, transport } = await startServer(createMemoryStore());
   const log = new RecordingLogger();
-  const master = { address: '192.0.2.11', port: 6443 };
+  const master = { address: '192.0.2.11', port: 6443, hostname: 'a' };
   const deps = { clock: new FakeClock(), random: new SeededRandom(1), log };
   await announceMaster(
     { client, ...deps, master, objects: objectsAt(6443), onPublished: () => undefined },
@@ -68,7 +68,7 @@ test('the Service lists the masters that are alive, and no other', async () => {
   const [lease] = (await a.client.resource(leaseResource).list({ namespace: 'kube-system' })).items;
   assert.equal(
     lease?.metadata.annotations?.[hostnameAnnotation],
-    hostname(),
+    '192.0.2.11',
     'its certificate has that name',
   );
   // Thawed, it is back, and has taken nobody for dead.
@@ -188,7 +188,7 @@ test('no write of a controller whose term is over takes effect', async () => {
     spec: { ports: [{ port: 80, protocol: 'TCP' }] } as Service['spec'],
   });
   const old = (await term(100)).resource(serviceResource);
-  const made = await old.create(service('a'));
+  const made = await serverClock.until(old.create(service('a')));
   const now = (await term(101)).resource(serviceResource);
   const before = await store.currentRevision();
   for (const late of [
@@ -198,7 +198,7 @@ test('no write of a controller whose term is over takes effect', async () => {
     () => old.delete('a', 'default'),
   ]) {
     await assert.rejects(
-      late(),
+      serverClock.until<unknown>(late()),
       (error) =>
         isConflict(error) &&
         /the caller is no longer the leader, and nothing was changed/.test(String(error)),
@@ -206,7 +206,7 @@ test('no write of a controller whose term is over takes effect', async () => {
   }
   assert.equal(await store.currentRevision(), before);
   assert.equal(over.length, 4);
-  assert.equal((await old.get('a', 'default')).metadata.uid, made.metadata.uid);
-  await now.delete('a', 'default');
+  assert.equal((await serverClock.until(old.get('a', 'default'))).metadata.uid, made.metadata.uid);
+  await serverClock.until(now.delete('a', 'default'));
   await server.stop();
 });

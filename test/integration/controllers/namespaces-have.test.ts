@@ -8,7 +8,7 @@ import { serviceAccountResource } from '../../../src/api/core/v1/service-account
 import { systemNamespaces } from '../../../src/api/core/v1/system-objects.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { testAuthority } from '../../fixtures/certificates.ts';
-import { type Cluster, eventually, startCluster } from './cluster.ts';
+import { type Cluster, startCluster } from './cluster.ts';
 
 const rootCa = 'kube-root-ca.crt';
 
@@ -32,8 +32,8 @@ describe('a namespace', () => {
       .resource(namespaceResource)
       .create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'later' } });
     for (const namespace of [...systemNamespaces, 'later']) {
-      await eventually(`the account of ${namespace}`, () => account(namespace));
-      await eventually(`the authority in ${namespace}`, isPublished(namespace));
+      await cluster.eventually(`the account of ${namespace}`, () => account(namespace));
+      await cluster.eventually(`the authority in ${namespace}`, isPublished(namespace));
     }
   });
 
@@ -43,12 +43,14 @@ describe('a namespace', () => {
       const { client } = cluster;
       const draft = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
       await client.resource(namespaceResource).create(draft);
-      const pod = await client.resource(podResource).create({
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: { name: 'p', namespace: name },
-        spec: { containers: [{ name: 'c', image: 'i' }] },
-      } as unknown as Draft<Pod>);
+      const pod = await cluster.until(
+        client.resource(podResource).create({
+          apiVersion: 'v1',
+          kind: 'Pod',
+          metadata: { name: 'p', namespace: name },
+          spec: { containers: [{ name: 'c', image: 'i' }] },
+        } as unknown as Draft<Pod>),
+      );
       assert.equal(pod.spec.serviceAccountName, 'default');
     }
   });
@@ -56,21 +58,21 @@ describe('a namespace', () => {
   it('gets both again when they are deleted, and the authority when it is changed', async () => {
     const before = await account('default');
     await cluster.client.resource(serviceAccountResource).delete('default', 'default');
-    await eventually(
+    await cluster.eventually(
       'another account',
       async () => (await account('default'))?.metadata.uid !== before?.metadata.uid && account('default'),
     );
     await cluster.client.resource(configMapResource).delete(rootCa, 'default');
-    await eventually('the authority again', isPublished('default'));
+    await cluster.eventually('the authority again', isPublished('default'));
     await cluster.edit(configMapResource, rootCa, (configMap) => {
       configMap.data = { 'ca.crt': 'another' };
     });
-    await eventually('the authority restored', isPublished('default'));
+    await cluster.eventually('the authority restored', isPublished('default'));
     await cluster.edit(configMapResource, rootCa, (configMap) => {
       configMap.data = { 'ca.crt': pem, more: 'x' };
       configMap.immutable = true;
     });
-    await eventually('the authority alone', async () => {
+    await cluster.eventually('the authority alone', async () => {
       const found = await published('default');
       return found?.immutable !== true && found?.data?.['ca.crt'] === pem;
     });
@@ -81,10 +83,10 @@ describe('a namespace', () => {
     await cluster.client
       .resource(namespaceResource)
       .create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'short' } });
-    await eventually('the account', () => account('short'));
-    await eventually('the authority', isPublished('short'));
+    await cluster.eventually('the account', () => account('short'));
+    await cluster.eventually('the authority', isPublished('short'));
     await cluster.client.resource(namespaceResource).delete('short');
-    await eventually(
+    await cluster.eventually(
       'the end of the namespace',
       async () => (await cluster.get(namespaceResource, 'short')) === undefined,
     );

@@ -3,17 +3,17 @@ import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { eventResource } from '../../../src/api/core/v1/event.ts';
 import { nodeResource } from '../../../src/api/core/v1/node.ts';
-import { systemClock } from '../../../src/base/clock.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
 import { createManager } from '../../../src/controller-runtime/manager.ts';
 import { nodeIpam } from '../../../src/controllers/nodes/node-ipam.ts';
 import { admin, startTestServer } from '../../fixtures/api-server.ts';
+import { eventually } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
-import { type Cluster, eventually, nodeInfo, startCluster } from './cluster.ts';
+import { type Cluster, nodeInfo, startCluster } from './cluster.ts';
 
 let cluster: Cluster;
 before(async () => {
@@ -25,7 +25,10 @@ const capacity = { cpu: '4', memory: '8Gi', pods: '110' };
 const add = (name: string, podCIDR?: string) =>
   cluster.addNode(name, capacity, podCIDR === undefined ? {} : { podCIDR, podCIDRs: [podCIDR] });
 const rangeOf = (name: string) =>
-  eventually(`${name} has a range`, async () => (await cluster.get(nodeResource, name))?.spec.podCIDR);
+  cluster.eventually(
+    `${name} has a range`,
+    async () => (await cluster.get(nodeResource, name))?.spec.podCIDR,
+  );
 const conflict = async (name: string) =>
   (await cluster.get(nodeResource, name))?.status?.conditions?.find(
     ({ type }) => type === 'NetworkUnavailable',
@@ -74,30 +77,30 @@ it('leaves a Node that no machine has taken yet without one: the machine may com
 
 it('keeps pods away from a node whose range is taken, says why, and lets them come when it is free', async () => {
   await add('late', '10.244.1.0/25');
-  const said = await eventually('the node says so', () => conflict('late'));
+  const said = await cluster.eventually('the node says so', () => conflict('late'));
   assert.equal(said.status, 'True');
   assert.match(
     said.message ?? '',
     /10\.244\.1\.0\/25 of node late overlaps that of node given; delete the node/,
   );
-  await eventually('the node is tainted', () => isTainted('late'));
+  await cluster.eventually('the node is tainted', () => isTainted('late'));
   assert.equal(await rangeOf('late'), '10.244.1.0/25', 'what it came with is kept');
   assert.equal(await conflict('given'), undefined, 'who was there first keeps it');
-  await eventually('an event says so', async () =>
+  await cluster.eventually('an event says so', async () =>
     (await cluster.list(eventResource, 'default')).some(
       ({ reason, involvedObject }) => reason === 'PodCIDRConflict' && involvedObject.name === 'late',
     ),
   );
   await cluster.client.resource(nodeResource).delete('given');
-  await eventually('it can be used', async () => (await conflict('late'))?.status === 'False');
-  await eventually('the taint is gone', async () => !(await isTainted('late')));
+  await cluster.eventually('it can be used', async () => (await conflict('late'))?.status === 'False');
+  await cluster.eventually('the taint is gone', async () => !(await isTainted('late')));
 });
 
 it('keeps pods away from a node whose range is outside the cluster', async () => {
   await add('foreign', '192.168.7.0/24');
-  const said = await eventually('the node says so', () => conflict('foreign'));
+  const said = await cluster.eventually('the node says so', () => conflict('foreign'));
   assert.match(said.message ?? '', /not inside the cluster-cidr 10\.244\.0\.0\/16/);
-  await eventually('the node is tainted', () => isTainted('foreign'));
+  await cluster.eventually('the node is tainted', () => isTainted('foreign'));
 });
 
 it('a node without a range gets the first that is freed, and nothing is tried meanwhile', async () => {
@@ -108,7 +111,7 @@ it('a node without a range gets the first that is freed, and nothing is tried me
   const clock = new FakeClock();
   const told: string[] = [];
   const events = { event: (_about: unknown, _type: string, reason: string) => void told.push(reason) };
-  const informers = createInformerFactory({ ...base, clock: systemClock });
+  const informers = createInformerFactory({ ...base, clock: server.clock });
   const manager = createManager({ ...base, kinds: server.kinds, clock, events, informers });
   manager.add(nodeIpam({ clusterCidr: '10.244.0.0/23' }));
   const stop = new AbortController();
@@ -124,12 +127,12 @@ it('a node without a range gets the first that is freed, and nothing is tried me
         spec: {},
         status: { nodeInfo },
       });
-    await eventually('c is told', async () => told.includes('CIDRNotAvailable'));
+    await eventually(server.clock, 'c is told', async () => told.includes('CIDRNotAvailable'));
     assert.equal(clock.pending, 0);
     assert.equal(await rangeIn('c'), undefined);
     const freed = await rangeIn('a');
     await nodes.delete('a');
-    await eventually('c has it', async () => (await rangeIn('c')) === freed);
+    await eventually(server.clock, 'c has it', async () => (await rangeIn('c')) === freed);
   } finally {
     stop.abort();
     await running;

@@ -5,8 +5,8 @@ import { endpointsResource } from '../../../src/api/core/v1/endpoints.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
 import { serviceResource } from '../../../src/api/core/v1/service.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
-import { eventually } from '../kubelet/node-harness.ts';
 import {
+  arrive,
   endpointsOf,
   firstServer,
   type Master,
@@ -14,6 +14,18 @@ import {
   startMaster,
   startServer,
 } from './masters-world.ts';
+
+/** What `probe` resolves to once it no longer throws; a little time passes between two tries. */
+async function eventually<T>(probe: () => Promise<T>): Promise<T> {
+  for (let passed = 0; passed < 5_000; passed += 5) {
+    try {
+      return await probe();
+    } catch {
+      await arrive();
+    }
+  }
+  return probe();
+}
 
 describe('what every cluster has', () => {
   const masters: Master[] = [];

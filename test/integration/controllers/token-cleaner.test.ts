@@ -3,7 +3,6 @@ import { after, before, it } from 'node:test';
 import { certificateSigningRequestResource } from '../../../src/api/certificates/v1/certificate-signing-request.ts';
 import { secretResource } from '../../../src/api/core/v1/secret.ts';
 import { isNotFound } from '../../../src/apimachinery/status-error.ts';
-import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
@@ -14,9 +13,9 @@ import { csrCleaner } from '../../../src/controllers/certificates/csr-cleaner.ts
 import { tokenCleaner } from '../../../src/controllers/certificates/token-cleaner.ts';
 import { makeKey, makeRequest } from '../../../src/pki/new-request.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { eventually } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
-import { eventually } from './cluster.ts';
 
 const hour = 3600 * 1000;
 let server: TestServer;
@@ -30,7 +29,7 @@ before(async () => {
   client = createClient(inProcessTransport(server.handlerFor(admin)));
   const base = { client, random: new SeededRandom(5), log: silentLogger };
   // Only the controllers' own timers are on the clock that the test moves.
-  const informers = createInformerFactory({ ...base, clock: systemClock });
+  const informers = createInformerFactory({ ...base, clock: server.clock });
   const manager = createManager({
     ...base,
     kinds: server.kinds,
@@ -69,7 +68,8 @@ const there = (id: string) =>
     );
 const at = (ms: number) => new Date(clock.now() + ms).toISOString();
 /** Until a timer waits for that moment: the controller has seen what there is. */
-const armed = (ms: number) => eventually(`a timer in ${ms} ms`, async () => clock.nextIn === ms);
+const armed = (ms: number) =>
+  eventually(server.clock, `a timer in ${ms} ms`, async () => clock.nextIn === ms);
 
 it('deletes a token when its time is over, and no other', async () => {
   await token('forevr', {});
@@ -79,7 +79,7 @@ it('deletes a token when its time is over, and no other', async () => {
   await clock.advance(hour - 1);
   assert.equal(await there('inhour'), true);
   await clock.advance(1);
-  await eventually('the token to go', async () => !(await there('inhour')));
+  await eventually(server.clock, 'the token to go', async () => !(await there('inhour')));
   assert.equal(await there('forevr'), true);
   assert.equal(await there('opaque'), true);
 });
@@ -87,7 +87,11 @@ it('deletes a token when its time is over, and no other', async () => {
 it('deletes at once tokens that have expired, or whose expiration cannot be read', async () => {
   await token('isover', { expiration: at(-1) });
   await token('noread', { expiration: 'tomorrow' });
-  await eventually('both to go', async () => !(await there('isover')) && !(await there('noread')));
+  await eventually(
+    server.clock,
+    'both to go',
+    async () => !(await there('isover')) && !(await there('noread')),
+  );
 });
 
 it('keeps a token whose expiration was extended in the meantime', async () => {
@@ -95,11 +99,13 @@ it('keeps a token whose expiration was extended in the meantime', async () => {
   await armed(hour);
   const expiration = Buffer.from(at(2 * hour)).toString('base64');
   await client.resource(secretResource).update({ ...secret, data: { ...secret.data, expiration } });
+  // The controller hears of it.
+  await server.clock.advance(5);
   await clock.advance(hour);
   await armed(hour);
   assert.equal(await there('longer'), true);
   await clock.advance(hour);
-  await eventually('the token to go', async () => !(await there('longer')));
+  await eventually(server.clock, 'the token to go', async () => !(await there('longer')));
 });
 
 it('deletes a CertificateSigningRequest that nobody decided after a day', async () => {
@@ -120,5 +126,5 @@ it('deletes a CertificateSigningRequest that nobody decided after a day', async 
   await clock.advance(left - 1);
   assert.equal((await requests.list()).items.length, 1);
   await clock.advance(1);
-  await eventually('the request to go', async () => (await requests.list()).items.length === 0);
+  await eventually(server.clock, 'the request to go', async () => (await requests.list()).items.length === 0);
 });

@@ -8,7 +8,7 @@ import { podReady } from '../../../src/api/core/v1/pod-conditions.ts';
 import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
-import { type Cluster, eventually, startCluster } from './cluster.ts';
+import { type Cluster, startCluster } from './cluster.ts';
 
 const labels = { app: 'web' };
 
@@ -53,7 +53,9 @@ describe('workloads', () => {
       await cluster.client.resource(deploymentResource).delete(metadata.name, metadata.namespace);
     for (const { metadata } of await cluster.list(serviceResource, 'default'))
       if (metadata.name === 'web') await cluster.client.resource(serviceResource).delete('web', 'default');
-    await eventually('everything is gone', async () => (await counts()).every((count) => count === 0));
+    await cluster.eventually('everything is gone', async () =>
+      (await counts()).every((count) => count === 0),
+    );
   });
 
   const counts = async () => [
@@ -66,7 +68,7 @@ describe('workloads', () => {
   ];
 
   const rolledOut = (replicas: number) =>
-    eventually(`a rollout of ${replicas}`, async () => {
+    cluster.eventually(`a rollout of ${replicas}`, async () => {
       const current = await cluster.get(deploymentResource, 'web');
       const { status } = current ?? {};
       const done =
@@ -89,13 +91,13 @@ describe('workloads', () => {
     await rolledOut(3);
     const pods = await cluster.list(podResource, 'default');
     assert.equal(new Set(pods.map(({ spec }) => spec.nodeName)).size, 3, 'one pod on each node');
-    await eventually('three ready endpoints', async () => {
+    await cluster.eventually('three ready endpoints', async () => {
       const ready = (await endpoints()).filter(({ conditions }) => conditions.ready);
       return ready.length === 3;
     });
     const addresses = (await endpoints()).flatMap((endpoint) => endpoint.addresses).sort();
     assert.deepEqual(addresses, pods.map(({ status }) => status?.podIP).sort());
-    await eventually('events tell what happened', async () => {
+    await cluster.eventually('events tell what happened', async () => {
       const reasons = new Set((await cluster.list(eventResource, 'default')).map(({ reason }) => reason));
       return ['ScalingReplicaSet', 'SuccessfulCreate', 'Scheduled'].every((reason) => reasons.has(reason));
     });
@@ -108,7 +110,7 @@ describe('workloads', () => {
     const [victim] = await cluster.list(podResource, 'default');
     assert.ok(victim);
     await cluster.client.resource(podResource).delete(victim.metadata.name, 'default');
-    await eventually('two others', async () => {
+    await cluster.eventually('two others', async () => {
       const current = await endpoints();
       return current.length === 2 && current.every(({ targetRef }) => targetRef?.uid !== victim.metadata.uid);
     });
@@ -165,7 +167,7 @@ describe('workloads', () => {
     await rolledOut(4);
     cluster.agent.mayBeReady = (pod) => pod.spec.containers[0]?.image !== 'broken:1';
     await cluster.edit(deploymentResource, 'web', setImage('broken:1'));
-    const current = await eventually('a stuck rollout', async () => {
+    const current = await cluster.eventually('a stuck rollout', async () => {
       const stuck = await cluster.get(deploymentResource, 'web');
       return stuck?.status?.updatedReplicas === 1 && stuck.status.replicas === 5 && stuck;
     });
@@ -179,7 +181,10 @@ describe('workloads', () => {
       target.spec.replicas = 2;
     });
     await rolledOut(2);
-    await eventually('two pods', async () => (await cluster.list(podResource, 'default')).length === 2);
+    await cluster.eventually(
+      'two pods',
+      async () => (await cluster.list(podResource, 'default')).length === 2,
+    );
   });
 
   it('Recreate never runs old and new side by side', async () => {
@@ -189,7 +194,7 @@ describe('workloads', () => {
     await rolledOut(3);
     cluster.agent.mayEnd = () => false;
     await cluster.edit(deploymentResource, 'web', setImage('app:2'));
-    await eventually('the old pods end', async () =>
+    await cluster.eventually('the old pods end', async () =>
       (await cluster.list(podResource, 'default')).every((pod) => pod.metadata.deletionTimestamp),
     );
     assert.equal((await cluster.list(replicaSetResource, 'default')).length, 1);
@@ -208,7 +213,7 @@ describe('workloads', () => {
     await cluster.edit(podResource, name, (pod) => {
       pod.metadata.labels = { app: 'debug' };
     });
-    await eventually('three pods, one of them free', async () => {
+    await cluster.eventually('three pods, one of them free', async () => {
       const released = await cluster.get(podResource, name);
       return released?.metadata.ownerReferences?.length
         ? false
@@ -217,7 +222,7 @@ describe('workloads', () => {
     await cluster.edit(podResource, name, (pod) => {
       pod.metadata.labels = first.metadata.labels;
     });
-    await eventually('two pods again, all owned', async () => {
+    await cluster.eventually('two pods again, all owned', async () => {
       const pods = (await cluster.list(podResource)).filter(({ metadata }) => !metadata.deletionTimestamp);
       return pods.length === 2 && pods.every(({ metadata }) => metadata.ownerReferences?.length === 1);
     });

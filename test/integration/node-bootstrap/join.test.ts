@@ -23,9 +23,9 @@ import { clientOrder } from '../../../src/node-bootstrap/node-certificates.ts';
 import { NodeFiles } from '../../../src/node-bootstrap/node-files.ts';
 import { keepRenewed } from '../../../src/node-bootstrap/renewal.ts';
 import { makeKey } from '../../../src/pki/new-request.ts';
+import { eventually } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
-import { eventually } from '../controllers/cluster.ts';
 import { never, type Rig, rejectsInOneLine, startRig } from './join-rig.ts';
 
 const secret = '0123456789abcdef';
@@ -206,7 +206,7 @@ describe('joining at once', () => {
     await clock.advance(5 * 60_000);
     assert.equal(identity.value, first);
     await clock.advance(4.5 * 60_000);
-    const second = await eventually('another certificate', async () =>
+    const second = await eventually(systemClock, 'another certificate', async () =>
       identity.value === first ? undefined : identity.value,
     );
     assert.notEqual(second.key, first.key);
@@ -244,7 +244,7 @@ describe('joining by approval', () => {
     const token = await makeToken(rig, 'dddddd');
     const first = new AbortController();
     const waiting = joinCluster(options(rig, { token, soonMs: 10 }), first.signal);
-    const [asked] = await eventually('the request', async () => {
+    const [asked] = await eventually(systemClock, 'the request', async () => {
       const all = await requestsBy(rig, 'dddddd');
       return all.length > 0 && waits > 0 ? all : undefined;
     });
@@ -264,7 +264,7 @@ describe('joining by approval', () => {
     const token = await makeToken(rig, 'eeeeee');
     const joining = joinCluster(options(rig, { token, nodeName: 'r' }), never);
     const refused = rejectsInOneLine(joining, /^the cluster refuses this machine as node r: .* was deleted/);
-    const [newest] = await eventually('the request', async () => {
+    const [newest] = await eventually(systemClock, 'the request', async () => {
       const found = await requestsBy(rig, 'eeeeee');
       return found.length > 0 ? found : undefined;
     });
@@ -274,7 +274,7 @@ describe('joining by approval', () => {
     await refused;
     const stop = new AbortController();
     const again = joinCluster(options(rig, { token, nodeName: 'r' }), stop.signal);
-    await eventually('another request', async () => {
+    await eventually(systemClock, 'another request', async () => {
       const uids = (await requestsBy(rig, 'eeeeee')).map(({ metadata }) => metadata.uid);
       return uids.some((uid) => uid !== newest.metadata.uid) || undefined;
     });

@@ -7,9 +7,10 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
 import { type Exec, systemExec } from '../../../src/base/exec.ts';
 import { machineIsStopping } from '../../../src/roles/worker/node-life.ts';
-import { eventually } from '../controllers/cluster.ts';
+import { eventually } from '../../fixtures/eventually.ts';
 
 /** Where this machine has the second version of control groups: systemd wants a group of its own there. */
 function controlGroups(): string {
@@ -58,7 +59,7 @@ before(async () => {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { PATH: process.env.PATH, BOOT: boot(directory) },
   });
-  const first = await eventually('the first process', async () => {
+  const first = await eventually(systemClock, 'the first process', async () => {
     assert.equal(unshare.exitCode, null, 'systemd could not be started, see above');
     const child = readFileSync(`/proc/${unshare.pid}/task/${unshare.pid}/children`, 'utf8').trim();
     const program = await readFile(`/proc/${child}/comm`, 'utf8').catch(() => '');
@@ -67,7 +68,7 @@ before(async () => {
   booted = `/proc/${first}/root/run/systemd/system`;
   exec = (file, args, options) =>
     systemExec('nsenter', ['--target', first, '--mount', '--pid', file, ...args], options);
-  await eventually('systemd to run', async () => (await stateOf()) === 'running', 30_000);
+  await eventually(systemClock, 'systemd to run', async () => (await stateOf()) === 'running', 30_000);
 });
 
 after(async () => {
@@ -75,7 +76,7 @@ after(async () => {
     unshare.kill('SIGKILL');
     await once(unshare, 'exit');
   }
-  await eventually('its control groups to go', () =>
+  await eventually(systemClock, 'its control groups to go', () =>
     systemExec('find', [group, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', ';']).then(
       () => true,
       () => undefined,
@@ -93,13 +94,13 @@ async function stateOf(): Promise<string> {
 test('a service that is stopped is no machine that goes down; a machine that is switched off is', async () => {
   assert.equal(await machineIsStopping(exec, booted), false);
   await exec('systemctl', ['stop', '--no-block', 'slow.service']);
-  await eventually('the stop of the service', async () => {
+  await eventually(systemClock, 'the stop of the service', async () => {
     const { stdout } = await exec('systemctl', ['show', '--property=ActiveState', 'slow.service']);
     return stdout.trim() === 'ActiveState=deactivating';
   });
   assert.equal(await machineIsStopping(exec, booted), false);
   await exec('systemctl', ['poweroff']);
-  await eventually('the machine to go down', async () => (await stateOf()) === 'stopping');
+  await eventually(systemClock, 'the machine to go down', async () => (await stateOf()) === 'stopping');
   assert.equal(await machineIsStopping(exec, booted), true);
   await exec('touch', [join(directory, 'enough')]);
   if (unshare.exitCode === null && unshare.signalCode === null) await once(unshare, 'exit');

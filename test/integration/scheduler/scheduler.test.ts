@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { eventResource } from '../../../src/api/core/v1/event.ts';
 import { nodeResource } from '../../../src/api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { reportAnnotation } from '../../../src/scheduler/explain.ts';
-import { type Cluster, type ClusterOptions, eventually, startCluster } from '../controllers/cluster.ts';
+import { type Cluster, type ClusterOptions, startCluster } from '../controllers/cluster.ts';
 
 const draft = (name: string, cpu = '100m', spec: object = {}) =>
   ({
@@ -19,6 +18,7 @@ const draft = (name: string, cpu = '100m', spec: object = {}) =>
 describe('scheduler', () => {
   let cluster: Cluster | undefined;
   afterEach(() => cluster?.stop());
+  const eventually: Cluster['eventually'] = (...given) => (cluster as Cluster).eventually(...given);
 
   async function start(nodes: Record<string, string>, options: ClusterOptions = {}): Promise<Cluster> {
     const started = await startCluster(options);
@@ -45,7 +45,7 @@ describe('scheduler', () => {
   });
 
   it('says why a pod waits, and binds it as soon as there is room', async () => {
-    const { client, list, get, addNode } = await start({ n2: '500m' });
+    const { client, list, get, addNode, pass } = await start({ n2: '500m' });
     const taints = [{ key: 'team', value: 'a', effect: 'NoSchedule' as const }];
     await addNode('n1', { cpu: '1', memory: '8Gi', pods: '10' }, { taints });
     await client.resource(podResource).create(draft('first', '500m'));
@@ -69,7 +69,7 @@ describe('scheduler', () => {
       );
     });
     // Let the scheduler see its own reports first: only the room that comes must wake the pod.
-    await pause(100);
+    await pass(100);
     await client.resource(podResource).delete('first', 'default', { gracePeriodSeconds: 0 });
     const placed = await eventually('the second is bound', async () => {
       const now = await get(podResource, 'second');

@@ -26,12 +26,6 @@ export const controllers: readonly Equivalent[] = [
     because: 'it saves work: the plan for such an object is none',
   },
   {
-    file: 'src/controllers/garbage/garbage-collector.ts',
-    line: "const [kind = '', uid = '', at = ''] = key.split(' ');",
-    change: "'' → 'mutated'",
-    because: 'every key has three parts',
-  },
-  {
     file: 'src/controllers/nodes/taint-eviction.ts',
     line: 'const left = pod && node ? timeLeft(key, pod, node) : undefined;',
     change: 'pod && node → (node)',

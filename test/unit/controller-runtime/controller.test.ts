@@ -303,3 +303,21 @@ test('a controller that only reads its cache lets the event loop turn', async ()
   assert.ok(taken >= 4, `500 keys took ${taken} turns`);
   await end();
 });
+
+test('a kind that comes while the caches are read is watched as well', async () => {
+  const kinds = new KindSet([]);
+  const { server, clock, manager, start, end } = setUp({ kinds });
+  server.put('a');
+  const keys: string[] = [];
+  const reconcile = async (key: string) => {
+    keys.push(key);
+    return undefined;
+  };
+  manager.add(controller(reconcile, { watches: [], watchOf: (kind) => watched(kind, ownKey) }));
+  const starting = start();
+  kinds.add(new KindSet(registry).get('', 'configmaps'));
+  await starting;
+  await clock.settle();
+  assert.deepEqual(keys, ['default/a']);
+  await end();
+});

@@ -89,7 +89,7 @@ class Watch {
       for (let turn = 0; turn < 2; turn++) await server.clock.settle();
       const lines = this.#text.split('\n').filter(Boolean);
       if (lines.length >= count) return lines.map((line) => JSON.parse(line) as Event);
-      await promise;
+      await server.clock.until(promise);
     }
   }
 

@@ -1,4 +1,5 @@
 /** What the garbage collector does to objects, where its cache lags, references are wrong, or requests fail. */
+
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { replicaSetResource } from '../../../../src/api/apps/v1/replica-set.ts';
@@ -7,6 +8,7 @@ import { nodeResource } from '../../../../src/api/core/v1/node.ts';
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../../src/apimachinery/resource-definition.ts';
 import { newInternalError } from '../../../../src/apimachinery/status-error.ts';
+import { packKey } from '../../../../src/base/packed-key.ts';
 import { garbageCollector } from '../../../../src/controllers/garbage/garbage-collector.ts';
 import { at, meta, node, replicaSet } from '../objects.ts';
 import { ScriptedWorld } from '../scripted-world.ts';
@@ -149,7 +151,7 @@ describe('an object that is gone', () => {
 
   it('of a kind that is not collected is nothing', async () => {
     put(map('a', [owned('gone')]));
-    assert.equal(await world.reconcile('Widget.example.com uid-gone default/gone'), undefined);
+    assert.equal(await world.reconcile(packKey('Widget.example.com', 'uid-gone', 'default/gone')), undefined);
     assert.deepEqual(left(), ['a']);
   });
 });
@@ -215,12 +217,12 @@ describe('looked at again', () => {
     Object.assign(cluster.metadata, waiting);
     world.put(nodeResource, cluster);
     put(map('going', [], waiting), map('here'));
-    const own = (name: string) => `ConfigMap. uid-${name} default/${name}`;
+    const own = (name: string) => packKey('ConfigMap.', `uid-${name}`, `default/${name}`);
     const keys = (...owners: OwnerReference[]) => world.keysOf(configMapResource, map('a', owners));
     assert.deepEqual(keys(), [own('a')]);
     assert.deepEqual(keys(owned('here'), owned('gone'), owned('x', { kind: 'Widget' })), [own('a')]);
     assert.deepEqual(keys(owned('going')), [own('a'), own('going')]);
-    assert.deepEqual(keys(owned('n1', { kind: 'Node' })), [own('a'), 'Node. uid-n1 n1']);
+    assert.deepEqual(keys(owned('n1', { kind: 'Node' })), [own('a'), packKey('Node.', 'uid-n1', 'n1')]);
   });
   it('is no event', () => {
     assert.deepEqual(world.keysOf({ kind: 'Event' } as ResourceRef, map('a')), []);

@@ -2,25 +2,31 @@
  * Keeps this master among the endpoints of the API's Service, and what every cluster has from the beginning there;
  * takes the master out again when it stops.
  */
-import { hostname } from 'node:os';
-import { leaseResource } from '../../api/coordination/v1/lease.ts';
-import type { SystemObjects } from '../../api/core/v1/system-objects.ts';
-import { KindSet } from '../../apimachinery/kind-set.ts';
-import { isNotFound } from '../../apimachinery/status-error.ts';
-import { aborted } from '../../base/abort.ts';
-import { errorMessage } from '../../base/log.ts';
-import type { Client } from '../../client/client.ts';
-import { createInformerFactory } from '../../client/shared-informer.ts';
-import { createManager } from '../../controller-runtime/manager.ts';
-import { fixedObjectsController } from '../../controllers/masters/fixed-objects.ts';
-import { mastersController } from '../../controllers/masters/masters.ts';
-import { leaseNameOf, type MasterAddress } from '../../controllers/masters/masters-plan.ts';
-import { systemObjectsController } from '../../controllers/masters/system-objects.ts';
-import type { ProcessContext } from '../process-context.ts';
+import { leaseResource } from '../api/coordination/v1/lease.ts';
+import type { SystemObjects } from '../api/core/v1/system-objects.ts';
+import { KindSet } from '../apimachinery/kind-set.ts';
+import { isNotFound } from '../apimachinery/status-error.ts';
+import { aborted } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+import type { Client } from '../client/client.ts';
+import { createInformerFactory } from '../client/shared-informer.ts';
+import { createManager } from '../controller-runtime/manager.ts';
+import { fixedObjectsController } from '../controllers/masters/fixed-objects.ts';
+import { type MastersOptions, mastersController } from '../controllers/masters/masters.ts';
+import { leaseNameOf } from '../controllers/masters/masters-plan.ts';
+import { systemObjectsController } from '../controllers/masters/system-objects.ts';
 
-export interface AnnounceMasterOptions extends ProcessContext {
+/** Where a master is reached, and the name of its machine. */
+export type NamedMaster = Omit<MastersOptions, 'onPublished'>;
+
+export interface AnnounceMasterOptions {
   readonly client: Client;
-  readonly master: MasterAddress;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly master: NamedMaster;
   readonly objects: SystemObjects;
   /** Called when the Service lists this master. */
   readonly onPublished: () => void;
@@ -38,7 +44,7 @@ export async function announceMaster(options: AnnounceMasterOptions, signal: Abo
   const kinds = new KindSet([]);
   const controller = { retry };
   const manager = createManager({ client, informers, kinds, events, clock, random, log, controller });
-  manager.add(mastersController({ ...master, hostname: hostname(), onPublished }));
+  manager.add(mastersController({ ...master, onPublished }));
   manager.add(systemObjectsController(objects));
   manager.add(fixedObjectsController);
   await manager.run(signal);

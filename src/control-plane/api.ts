@@ -1,0 +1,85 @@
+/**
+ * The API of a store: the watch cache and the API server on it, called in this process. Whoever listens for clients from
+ * outside gives them `server.app`.
+ */
+import type { SystemObjects } from '../api/core/v1/system-objects.ts';
+import type { Kinds } from '../apimachinery/kind-set.ts';
+import type { Authenticator } from '../apiserver/authentication/authenticator.ts';
+import { systemUser } from '../apiserver/user.ts';
+import { aborted, unlessAborted } from '../base/abort.ts';
+import { inBackground } from '../base/in-background.ts';
+import type { Client } from '../client/client.ts';
+import { inProcessTransport } from '../client/in-process-transport.ts';
+import { createClient } from '../client/rest-client.ts';
+import { bootstrapObjects } from '../kube-apiserver/bootstrap.ts';
+import { createKubeApiServer, type KubeApiServer } from '../kube-apiserver/kube-apiserver.ts';
+import type { NodeConnection } from '../kube-apiserver/node-connection.ts';
+import type { KubeApiServerOptions } from '../kube-apiserver/options.ts';
+import type { Cache } from '../storage/cache.ts';
+import type { HistoryLimits } from '../storage/event-history.ts';
+import type { Store } from '../storage/store.ts';
+import { createWatchCache } from '../storage/watch-cache.ts';
+
+export interface ApiOptions extends Omit<KubeApiServerOptions, 'cache' | 'authenticate' | 'nodeConnection'> {
+  /** Who a caller from outside is; nobody's store is asked, only the cache. */
+  readonly authenticate: (cache: Cache) => Authenticator;
+  /** How the agents of nodes are reached; without it logs and streams answer 503. */
+  readonly nodeConnection?: (cache: Cache) => NodeConnection;
+  /** What is there before anybody is served; nothing unless told. */
+  readonly objects?: SystemObjects;
+  /** How many events the cache remembers. */
+  readonly history?: HistoryLimits;
+}
+
+export interface Api {
+  readonly server: KubeApiServer;
+  readonly cache: Cache;
+  readonly store: Store;
+  readonly kinds: Kinds;
+  /** The client of a part of the control plane, which reads and writes through `store` when given. */
+  clientOf(component: string, store?: Store): Client;
+  /**
+   * Once: starts what the API is made of, calls `serve` when it can answer, and ends after `serve`: when that ends, or the
+   * signal aborts. Rejects when a part cannot go on, and with the signal's reason when it aborts before `serve` is called.
+   */
+  run(serve: (until: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void>;
+}
+
+export function createApi({ authenticate, nodeConnection, objects, history, ...options }: ApiOptions): Api {
+  const { store, kinds, clock, random, log } = options;
+  const watchCache = createWatchCache({
+    store,
+    prefix: '/registry/',
+    clock,
+    log,
+    ...(history && { history }),
+  });
+  const { cache } = watchCache;
+  const server = createKubeApiServer({
+    ...options,
+    cache,
+    authenticate: authenticate(cache),
+    ...(nodeConnection && { nodeConnection: nodeConnection(cache) }),
+  });
+  return {
+    server,
+    cache,
+    store,
+    kinds,
+    clientOf: (component, through) =>
+      createClient(inProcessTransport(server.handlerFor(systemUser(component), through)), { clock, random }),
+    async run(serve, signal) {
+      const started = new AsyncDisposableStack();
+      try {
+        const caching = inBackground(started, (until) => watchCache.run(until));
+        await unlessAborted(signal, watchCache.synced);
+        if (objects) await bootstrapObjects(server, objects);
+        signal.throwIfAborted();
+        const serving = inBackground(started, (until) => serve(AbortSignal.any([signal, until])));
+        await Promise.race([aborted(signal), caching, serving]);
+      } finally {
+        await started.disposeAsync();
+      }
+    },
+  };
+}

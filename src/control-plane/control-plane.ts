@@ -1,0 +1,108 @@
+/**
+ * The control plane as a value: API server, caches, controllers and scheduler, from a store, a clock, randomness and what
+ * the outside gives it. It knows no operating system, so the same one runs in a role, in a test by a clock that the test
+ * moves, and several of them in one process.
+ */
+import { type SystemObjects, systemObjects } from '../api/core/v1/system-objects.ts';
+import { aborted, unlessAborted } from '../base/abort.ts';
+import { inBackground } from '../base/in-background.ts';
+import { type ControllersOptions, controllers } from '../controllers/index.ts';
+import { podRangeClaims } from '../controllers/nodes/node-ipam.ts';
+import { defaultPlaces } from '../kube-apiserver/bootstrap.ts';
+import { type SchedulerOptions, scheduler } from '../scheduler/scheduler.ts';
+import { announceMaster, type NamedMaster } from './announce-master.ts';
+import { type Api, type ApiOptions, createApi } from './api.ts';
+import { runControllers } from './run-controllers.ts';
+
+export interface ControlPlaneOptions
+  extends Omit<
+      ApiOptions,
+      | 'objects'
+      | 'readCertificateRequest'
+      | 'mayRegister'
+      | 'podRangeProblem'
+      | 'advertiseAddress'
+      | 'serviceCIDR'
+    >,
+    ControllersOptions {
+  /** Where nodes and pods reach this API server. */
+  readonly master: NamedMaster;
+  /** Default the tenth address of the Services. */
+  readonly dnsAddress?: string;
+  /** The node of this very process: nobody needs to approve it. */
+  readonly ownNode?: string;
+  readonly scheduler?: SchedulerOptions;
+  /** Others may share the store: then one of them leads at a time. */
+  readonly sharesStore: boolean;
+}
+
+export interface ControlPlane extends Omit<Api, 'run'> {
+  /** Resolves when clients are served and the Service `kubernetes` lists this master; never, when `run` ends before. */
+  readonly ready: Promise<void>;
+  /**
+   * Once: starts bottom-up, and when the signal aborts stops top-down, so whoever writes ends before what it writes to.
+   * `listen` makes the server reachable from outside before the Service lists it; what it resolves to is awaited with
+   * the signal aborted. Resolves when everything has ended, and rejects when a part cannot start or go on.
+   */
+  run(signal: AbortSignal, listen?: Listen): Promise<void>;
+}
+
+/** Resolves when clients are served, to a promise that resolves when the last has been, after the abort. */
+export type Listen = (until: AbortSignal) => Promise<{ readonly closed: Promise<void> }>;
+
+export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
+  const { clock, random, log, master, clusterCidr, serviceCidr, nodeApproval, ownNode } = options;
+  const objects = objectsOf(options);
+  const { run, ...api } = createApi({
+    ...options,
+    objects,
+    serviceCIDR: serviceCidr,
+    readCertificateRequest: options.certificates.read,
+    mayRegister: (node) => nodeApproval === 'auto' || node === ownNode,
+    podRangeProblem: podRangeClaims(clusterCidr),
+    advertiseAddress: `${master.address}:${master.port}`,
+  });
+  const managed = { controllers: controllers(options), scheduler: scheduler(options.scheduler) };
+  const ready = Promise.withResolvers<void>();
+
+  const serve = async (listen: Listen | undefined, signal: AbortSignal) => {
+    const started = new AsyncDisposableStack();
+    try {
+      if (listen) await listenUntil(started, listen);
+      signal.throwIfAborted();
+      const published = Promise.withResolvers<void>();
+      const announcing = inBackground(started, (until) => {
+        const client = api.clientOf('apiserver');
+        const onPublished = published.resolve;
+        return announceMaster({ client, clock, random, log, master, objects, onPublished }, until);
+      });
+      await unlessAborted(signal, Promise.race([published.promise, announcing]));
+      ready.resolve();
+      const managing = inBackground(started, (until) =>
+        runControllers({ ...options, ...managed, hostname: master.hostname }, api, until),
+      );
+      await Promise.race([aborted(signal), announcing, managing]);
+    } finally {
+      await started.disposeAsync();
+    }
+  };
+  return {
+    ...api,
+    ready: ready.promise,
+    run: (signal, listen) => run((until) => serve(listen, until), signal),
+  };
+}
+
+async function listenUntil(started: AsyncDisposableStack, listen: Listen): Promise<void> {
+  const serving = new AbortController();
+  const { closed } = await listen(serving.signal);
+  started.defer(() => {
+    serving.abort();
+    return closed;
+  });
+}
+
+function objectsOf({ master, serviceCidr, dnsAddress, clusterDomain }: ControlPlaneOptions): SystemObjects {
+  const places = defaultPlaces(serviceCidr, master.port);
+  return systemObjects({ ...places, dnsAddress: dnsAddress ?? places.dnsAddress, dnsDomain: clusterDomain });
+}

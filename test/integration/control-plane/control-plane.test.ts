@@ -1,0 +1,137 @@
+/** The control plane as a value: how it starts and ends, and that a seed repeats what it does. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
+import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
+import { nodeResource } from '../../../src/api/core/v1/node.ts';
+import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
+import type { Draft } from '../../../src/apimachinery/meta.ts';
+import { createMemoryStore } from '../../../src/storage/memory.ts';
+import type { Store } from '../../../src/storage/store.ts';
+import { testAuthority } from '../../fixtures/certificates.ts';
+import { createTestPlane } from '../../fixtures/control-plane.ts';
+import { eventually } from '../../fixtures/eventually.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { nodeInfo } from '../controllers/cluster.ts';
+
+/** Every write there was, as it is stored. */
+async function historyOf(store: Store): Promise<string[]> {
+  const until = await store.currentRevision();
+  const enough = new AbortController();
+  const writes: string[] = [];
+  store.requestProgress();
+  for await (const { events, revision } of store.watch('/registry/', 0, enough.signal)) {
+    for (const event of events) writes.push(`${event.key} ${event.type === 'put' ? event.value : 'deleted'}`);
+    if (revision >= until) break;
+    store.requestProgress();
+  }
+  return writes;
+}
+
+/** Nothing is left behind but the pause between two events, which nobody hears. */
+async function assertAtRest(clock: FakeClock): Promise<void> {
+  await clock.advance(5);
+  assert.equal(clock.pending, 0);
+}
+
+test('with one seed everything happens in one order, and another draws otherwise', async () => {
+  const authority = await testAuthority(new FakeClock().now());
+  const live = async (settings: object = {}) => {
+    const clock = new FakeClock();
+    const store = createMemoryStore();
+    const plane = await createTestPlane(clock, { store, authority, ...settings });
+    const stop = new AbortController();
+    const running = plane.run(stop.signal);
+    await clock.until(Promise.race([plane.ready, running]));
+    const client = plane.clientOf('admin');
+    for (const name of ['n1', 'n2', 'n3']) {
+      const nodes = client.resource(nodeResource);
+      const node = await nodes.create({ apiVersion: 'v1', kind: 'Node', metadata: { name }, spec: {} });
+      const allocatable = { cpu: '4', memory: '8Gi', pods: '110' };
+      const conditions = [{ type: 'Ready', status: 'True' as const }];
+      await nodes.updateStatus({
+        ...node,
+        status: { allocatable, capacity: allocatable, conditions, nodeInfo },
+      });
+    }
+    for (const name of ['a', 'b']) {
+      const template = {
+        metadata: { labels: { app: name } },
+        spec: { containers: [{ name: 'app', image: 'app:1' }] },
+      };
+      await client.resource(deploymentResource).create({
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name, namespace: 'default' },
+        spec: { replicas: 10, selector: { matchLabels: { app: name } }, template },
+      } as unknown as Draft<Deployment>);
+    }
+    await eventually(clock, 'all pods are bound', async () => {
+      const { items } = await client.resource(podResource).list({ namespace: 'default' });
+      return items.filter(({ spec }) => spec.nodeName).length === 20;
+    });
+    await clock.advance(120_000);
+    stop.abort();
+    await clock.until(running);
+    await assertAtRest(clock);
+    return historyOf(store);
+  };
+  const first = await live();
+  assert.ok(first.length > 60, `${first.length} writes`);
+  assert.deepEqual(await live(), first);
+  assert.notDeepEqual(await live({ random: new SeededRandom(12) }), first);
+});
+
+test('clients are served before the Service lists the master, and until everything that writes has ended', async () => {
+  const clock = new FakeClock();
+  const plane = await createTestPlane(clock);
+  const client = plane.clientOf('admin');
+  const slices = async () =>
+    (await client.resource(endpointSliceResource).list({ namespace: 'default' })).items.length;
+  const leases = async () => (await client.resource(leaseResource).list({ namespace: 'kube-system' })).items;
+  const seen: unknown[] = [];
+  const stop = new AbortController();
+  const running = plane.run(stop.signal, async (until) => {
+    seen.push(['listens', await slices()]);
+    const closed = Promise.withResolvers<void>();
+    until.addEventListener('abort', async () => {
+      // The announcement has been taken back, and the API still answers.
+      seen.push(['closes', (await leases()).length]);
+      closed.resolve();
+    });
+    return { closed: closed.promise };
+  });
+  await clock.until(Promise.race([plane.ready, running]));
+  assert.deepEqual([await slices(), (await leases()).length], [1, 1]);
+  stop.abort();
+  await clock.until(running);
+  assert.deepEqual(seen, [
+    ['listens', 0],
+    ['closes', 0],
+  ]);
+  await assertAtRest(clock);
+});
+
+test('it says why it cannot start, and nothing of it goes on', async () => {
+  const cannotListen = () => Promise.reject(new Error('the port is in use'));
+  const clock = new FakeClock();
+  const plane = await createTestPlane(clock);
+  await assert.rejects(clock.until(plane.run(new AbortController().signal, cannotListen)), {
+    message: 'the port is in use',
+  });
+  await assertAtRest(clock);
+});
+
+test('stopped before it is ready, it ends with the reason', async () => {
+  const clock = new FakeClock();
+  const plane = await createTestPlane(clock);
+  const stop = new AbortController();
+  const running = plane.run(stop.signal, async () => {
+    stop.abort(new Error('changed my mind'));
+    return { closed: Promise.resolve() };
+  });
+  await assert.rejects(clock.until(running), { message: 'changed my mind' });
+  await assertAtRest(clock);
+});
