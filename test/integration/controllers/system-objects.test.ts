@@ -5,6 +5,10 @@ import { endpointsResource } from '../../../src/api/core/v1/endpoints.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
 import { serviceResource } from '../../../src/api/core/v1/service.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
+import { flowSchemaResource } from '../../../src/api/flowcontrol/v1/flow-schema.ts';
+import { priorityLevelConfigurationResource } from '../../../src/api/flowcontrol/v1/priority-level-configuration.ts';
+import { priorityClassResource } from '../../../src/api/scheduling/v1/priority-class.ts';
+import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import {
   arrive,
   endpointsOf,
@@ -65,6 +69,19 @@ describe('what every cluster has', () => {
     assert.notEqual(made.metadata.uid, uid);
     await isRight();
     await listsBoth();
+  });
+
+  it('restores a class of priority, and what sorts requests', async () => {
+    for (const [ref, name] of [
+      [priorityClassResource, 'system-node-critical'],
+      [flowSchemaResource, 'exempt'],
+      [priorityLevelConfigurationResource, 'catch-all'],
+    ] as const) {
+      const kind = outside.client.resource(ref as ResourceRef);
+      const { uid } = (await kind.get(name)).metadata;
+      await kind.delete(name);
+      assert.notEqual((await eventually(() => kind.get(name))).metadata.uid, uid);
+    }
   });
 
   it('restores the Service of cluster DNS, with its address and its domain', async () => {
