@@ -116,18 +116,30 @@ function jsonName(value: unknown): string {
 
 const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)$/;
 
-/** RFC 3339 in UTC with exactly `digits` digits of a second; the empty string stays empty. */
+/** The years that four digits say, in milliseconds since 1970. */
+const [firstTime, lastTime] = ['0000-01-01T00:00:00Z', '9999-12-31T23:59:59Z'].map(Date.parse) as [
+  number,
+  number,
+];
+
+/** The server sets it itself: an object that was never stored has none. */
+const ownTime = 'metadata.creationTimestamp';
+
+/** RFC 3339 in UTC with exactly `digits` digits of a second. */
 function normalTime(text: string, digits: number, { path }: Place): string {
-  if (text === '') return '';
+  if (text === '' && path === ownTime) return '';
   const [, date, time, fraction = '', zone = ''] = rfc3339.exec(text) ?? [];
   const ms = Date.parse(`${date}T${time}${zone.toUpperCase()}`);
-  if (Number.isNaN(ms))
+  // Date takes the 30th of February for the 2nd of March.
+  if (!(ms >= firstTime && ms <= lastTime) || secondsOf(Date.parse(`${date}T${time}Z`)) !== `${date}T${time}`)
     throw new TypeMismatch(
       `${path}: parsing time ${JSON.stringify(text)} as "2006-01-02T15:04:05Z07:00": not an RFC 3339 time`,
     );
-  const seconds = new Date(ms).toISOString().slice(0, 19);
+  const seconds = secondsOf(ms);
   return digits ? `${seconds}.${fraction.slice(0, digits).padEnd(digits, '0')}Z` : `${seconds}Z`;
 }
+
+const secondsOf = (ms: number) => new Date(ms).toISOString().slice(0, 19);
 
 function normalQuantity(value: string | number, { path }: Place): string {
   if (Number.isInteger(value) && !Number.isSafeInteger(value))

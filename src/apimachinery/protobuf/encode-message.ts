@@ -167,6 +167,8 @@ function integerOf(value: unknown): number {
 
 /** Seconds and nanoseconds since 1970 (metav1.Timestamp). */
 function writeTime(writer: WireWriter, number: number, text: string, microseconds: number): void {
+  // Earlier versions stored some such; to Go it is the zero time.
+  if (text === '') return;
   const ms = Date.parse(text);
   if (Number.isNaN(ms)) throw new ProtobufError('a time is expected');
   const start = writer.begin(number);

@@ -301,10 +301,16 @@ test('times and base64 become canonical; nulls in maps are zero values', () => {
     () => decode({ data: { k: '%' } }, 'Warn', secret),
     /data\.k: illegal base64 data at input byte 0/,
   );
-  assert.throws(
-    () => decode({ metadata: { deletionTimestamp: 'now' } }, 'Warn', secret),
-    /parsing time "now"/,
-  );
+  for (const time of ['now', '', '2026-02-30T00:00:00Z', '2026-01-01T24:00:00Z', '9999-12-31T23:59:59-01:00'])
+    assert.throws(
+      () => decode({ metadata: { deletionTimestamp: time } }, 'Warn', secret),
+      (error: Error) => error.message.includes(`metadata.deletionTimestamp: parsing time "${time}"`),
+    );
+});
+
+test('an object that was never stored has no time of its creation', () => {
+  const { object } = decode({ metadata: { name: 's', creationTimestamp: '' } }, 'Strict', secret);
+  assert.equal(object.metadata.creationTimestamp, '');
 });
 
 test('a kind of our own is known by its schema', () => {

@@ -83,6 +83,7 @@ test('times: seconds since 1970, before it too, and microseconds as nanoseconds'
     bytes(lengthDelimited(4, [...integer(1, 1_795_341_600), ...integer(2, 5e7)])),
   );
   assert.throws(() => lease('yesterday'), new ProtobufError('a time is expected', ['renewTime']));
+  assert.deepEqual(lease(''), bytes(), 'earlier versions stored some');
 });
 
 test('integers that may be strings say which they are', () => {
