@@ -1,7 +1,4 @@
-/**
- * Forgets the store's old history on behalf of an etcd that does not do so itself. Several masters may run it:
- * compacting to where it is compacted already does nothing.
- */
+/** Forgets the store's old history. Several masters may run it: compacting to where it is compacted already does nothing. */
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Store } from './store.ts';
@@ -14,23 +11,37 @@ export interface CompactorOptions {
   readonly retentionMs?: number;
 }
 
+/** How often in that time it is looked how far the store is: what is kept is older than that by one such step at most. */
+const looks = 5;
+
 /** Runs until the signal aborts. */
 export async function runCompactor(options: CompactorOptions, signal: AbortSignal): Promise<void> {
   const { store, clock } = options;
   const log = options.log.named('compactor');
   const retentionMs = options.retentionMs ?? 5 * 60_000;
-  /** The revision the store had one interval ago. */
-  let old: number | undefined;
+  /** Where the store was, and when; the oldest first. */
+  let seen: readonly { readonly at: number; readonly revision: number }[] = [];
+  let compacted = 0;
+  let failed = false;
   while (!signal.aborted) {
     try {
-      const current = await store.currentRevision();
-      if (old !== undefined) await store.compact(old);
-      old = current;
+      const revision = await store.currentRevision();
+      const now = clock.monotonic();
+      seen = [...seen, { at: now, revision }];
+      const old = seen.findLast(({ at }) => now - at >= retentionMs);
+      if (old) {
+        if (old.revision > compacted) await store.compact(old.revision);
+        compacted = old.revision;
+        seen = seen.filter(({ at }) => at >= old.at);
+      }
+      failed = false;
     } catch (error) {
-      log.warn('the history of the store was not compacted, trying again later', {
-        error: errorMessage(error),
-      });
+      if (!failed)
+        log.warn('the history of the store was not compacted, trying again later', {
+          error: errorMessage(error),
+        });
+      failed = true;
     }
-    await sleep(clock, retentionMs, signal).catch(() => undefined);
+    await sleep(clock, retentionMs / looks, signal).catch(() => undefined);
   }
 }

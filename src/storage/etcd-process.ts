@@ -111,8 +111,6 @@ function etcdArguments({ data, quotaBytes, clock }: EtcdCommand): string[] {
     // Only read when the data directory is new: it distinguishes a wiped database from the one before it.
     `--initial-cluster-token=${clock.now()}`,
     `--quota-backend-bytes=${quotaBytes ?? 2 ** 31}`,
-    '--auto-compaction-mode=periodic',
-    '--auto-compaction-retention=5m',
     '--backend-batch-limit=1000',
     // Room for the largest object Kubernetes accepts (3 MiB) with its claims.
     '--max-request-bytes=4194304',

@@ -22,6 +22,16 @@ export async function openStorage(
   stack: AsyncDisposableStack,
   signal: AbortSignal,
 ): Promise<Store> {
+  const store = await openStore(options, stack, signal);
+  void inBackground(stack, (until) => runCompactor({ store, clock: options.clock, log: options.log }, until));
+  return store;
+}
+
+async function openStore(
+  options: StorageOptions,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<Store> {
   const { settings, log, clock, random } = options;
   if (settings['etcd-endpoints'] === undefined) {
     const { endpoints, keepaliveMs, trouble } = await startEtcd(options, stack, signal);
@@ -32,21 +42,18 @@ export async function openStorage(
   }
   const endpoints = settings['etcd-endpoints'];
   const tls = await etcdTls(settings);
-  const store = await connect({ endpoints, ...(tls && { tls }), log, clock, random }, stack, signal).catch(
-    (error) => {
-      if (!(error instanceof StoreUnavailableError)) throw error;
-      // gRPC says everything twice; the last failure is what helps.
-      const [, why = error.message] =
-        /Last error: (?:Error: )?(.+?)\. Resolution note/.exec(error.message) ?? [];
-      const advice = `start it, or correct --etcd-endpoints${tls ? ', --etcd-ca, --etcd-cert and --etcd-key' : ''}`;
-      throw new Error(`no etcd answers at ${endpoints.join(', ')} (${why}); ${advice}`);
-    },
-  );
-  void inBackground(stack, (until) => runCompactor({ store, clock, log }, until));
-  return store;
+  const connected = connect({ endpoints, ...(tls && { tls }), log, clock, random }, stack, signal);
+  return await connected.catch((error) => {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    // gRPC says everything twice; the last failure is what helps.
+    const [, why = error.message] =
+      /Last error: (?:Error: )?(.+?)\. Resolution note/.exec(error.message) ?? [];
+    const advice = `start it, or correct --etcd-endpoints${tls ? ', --etcd-ca, --etcd-cert and --etcd-key' : ''}`;
+    throw new Error(`no etcd answers at ${endpoints.join(', ')} (${why}); ${advice}`);
+  });
 }
 
-/** An etcd of this process, which forgets old history by itself. */
+/** An etcd of this process. */
 async function startEtcd(
   { settings, log, clock }: StorageOptions,
   stack: AsyncDisposableStack,

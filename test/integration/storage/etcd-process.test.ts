@@ -109,8 +109,6 @@ test(
         'initial-cluster': 'minik8s=unix://peer:0',
         'initial-cluster-token': '1234',
         'quota-backend-bytes': quota,
-        'auto-compaction-mode': 'periodic',
-        'auto-compaction-retention': '5m',
         'backend-batch-limit': '1000',
         'max-request-bytes': String(4 << 20),
         'grpc-keepalive-min-time': '1s',
