@@ -34,6 +34,7 @@ const usual = [
 /** The tests besides the unit tests that are there for a part. None that needs the machine for itself. */
 const further: Readonly<Record<string, readonly string[]>> = {
   'src/apiserver/': ['test/integration/apiserver/*.test.ts'],
+  'src/kube-apiserver/': ['test/integration/apiserver/*.test.ts'],
   'src/kube-apiserver/proxy/': ['test/integration/streaming/api-proxy*.test.ts'],
   'src/kube-apiserver/subresources/': ['test/integration/streaming/{api-proxy,logs,streams}.test.ts'],
   'src/apiserver/upgrade/': ['test/integration/streaming/streams.test.ts'],
