@@ -39,8 +39,6 @@ interface Place extends ScalarPlace {
   readonly findings: Findings;
 }
 
-const unsafeKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-
 function decodeObject(value: unknown, type: ObjectType, place: Place): JsonObject {
   if (!isRecord(value)) throw mismatch(value, goTypeName(type), place);
   const result: JsonObject = {};
@@ -109,7 +107,8 @@ function decodeValue(value: unknown, type: FieldType, place: Place): unknown {
       const result: JsonObject = {};
       for (const [key, item] of Object.entries(value)) {
         const path = `${place.path}.${key}`;
-        if (unsafeKeys.has(key)) report(place.findings.unknown, path);
+        // Assigned, it would be no key of the map.
+        if (key === '__proto__') report(place.findings.unknown, path);
         else result[key] = decodeItem(item, type.values, { ...place, path });
       }
       return result;

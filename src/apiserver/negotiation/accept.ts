@@ -1,7 +1,7 @@
 /**
  * The form an answer takes: plain objects, a Table for `kubectl get`, or metadata alone. The first range of
- * the Accept header that can be honoured wins, as in k8s.io/apiserver endpoints/handlers/negotiation; quality
- * values are not weighed there either.
+ * the Accept header that can be honoured wins, in the order of quality values, and those with a `*` after the
+ * others of the same (k8s.io/apiserver endpoints/handlers/negotiation, and the goautoneg it uses).
  */
 import { protobufType } from '../../apimachinery/protobuf/envelope.ts';
 import { newStatusError } from '../../apimachinery/status-error.ts';
@@ -41,6 +41,16 @@ export function parseAccept(header: string): MediaRange[] {
     .filter((range) => range.type !== '');
 }
 
+const qualityOf = ({ parameters }: MediaRange) => {
+  const quality = Number(parameters.get('q') ?? 1);
+  return Number.isNaN(quality) ? 0 : quality;
+};
+
+/** How much of the type is left open. */
+const opennessOf = ({ type }: MediaRange) => (type.startsWith('*') ? 2 : type.endsWith('/*') ? 1 : 0);
+
+const byWish = (a: MediaRange, b: MediaRange) => qualityOf(b) - qualityOf(a) || opennessOf(a) - opennessOf(b);
+
 const jsonTypes = new Set(['application/json', 'application/*', '*/*']);
 
 const isMetaVersion = (version: string | undefined): version is MetaVersion =>
@@ -73,13 +83,13 @@ export interface Offer {
 /** What most clients send that want the object as it is: not taken apart each time. */
 const plain = new Set(['application/json', '*/*', 'application/json, */*']);
 
-/** The first range that can be honoured, in the client's order. Throws 406 when there is none. */
+/** The first range that can be honoured. Throws 406 when there is none. */
 export function negotiateForm(accept: string | null | undefined, offer: Offer = {}): ResponseForm {
   const { forms = ['object', 'table', 'metadata'], protobuf = false } = offer;
   if (accept && plain.has(accept) && forms.includes('object')) return { type: 'object' };
   const ranges = parseAccept(accept ?? '');
   if (ranges.length === 0) return { type: 'object' };
-  for (const range of ranges) {
+  for (const range of ranges.sort(byWish)) {
     const form = jsonTypes.has(range.type)
       ? formOf(range)
       : protobuf && range.type === protobufType

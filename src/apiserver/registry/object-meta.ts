@@ -65,7 +65,7 @@ export interface Preconditions {
 
 const stale = 'the object has been modified; please apply your changes to the latest version and try again';
 
-/** Throws 409 unless the object is the one, and in the version, that the caller knows. */
+/** Throws 409 unless the object is the one, and in the version, that the caller knows; an empty text is never that. */
 export function checkPreconditions(
   definition: ResourceDefinition,
   current: KubeObject,
@@ -73,16 +73,24 @@ export function checkPreconditions(
   versionMismatch: string = stale,
 ): void {
   const { metadata } = current;
-  if (uid && uid !== metadata.uid) {
+  if (uid !== undefined && uid !== metadata.uid) {
     throw newConflict(
       definition,
       metadata.name,
       `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`,
     );
   }
-  if (resourceVersion && resourceVersion !== '0' && resourceVersion !== metadata.resourceVersion) {
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
     throw newConflict(definition, metadata.name, versionMismatch);
   }
+}
+
+/** What an update says of the object that it was made from: an empty uid, and no version or version 0, say nothing. */
+export function conditionsOf({ uid, resourceVersion }: Preconditions): Preconditions {
+  return {
+    ...(uid && { uid }),
+    ...(resourceVersion && resourceVersion !== '0' && { resourceVersion }),
+  };
 }
 
 /** Before an update makes an object. Throws 409 for one that was another; the version that it had then does not matter. */

@@ -10,7 +10,7 @@ import type { WriteOptions } from '../write-options.ts';
 import { planClaims, releaseClaims } from './claims.ts';
 import { isFullyFinalized } from './deletion.ts';
 import { type Attempt, type Decision, guaranteedUpdate } from './guaranteed-update.ts';
-import { checkPreconditions, matchTarget, requireVersion } from './object-meta.ts';
+import { checkPreconditions, conditionsOf, matchTarget, requireVersion } from './object-meta.ts';
 import { countGeneration, type Part, prepareForUpdate, validateForUpdate } from './preparation.ts';
 
 export interface UpdateRequest {
@@ -49,7 +49,7 @@ async function decide(
   const object = await request.change(current);
   matchTarget(object, definition, request);
   requireVersion(definition, object);
-  checkPreconditions(definition, old, object.metadata);
+  checkPreconditions(definition, old, conditionsOf(object.metadata));
   const admission: Admission = {
     operation: 'update',
     definition,

@@ -68,10 +68,11 @@ async function writeScale(
       const scale = asKind(change(scaleOf(mapping, current)), 'Scale');
       const metadata = objectField(scale, 'metadata');
       mapping.setReplicas(current, replicasOf(scale, info.name));
-      const uid = stringField(metadata, 'uid');
-      const resourceVersion = stringField(metadata, 'resourceVersion');
-      if (uid) current.metadata.uid = uid;
-      if (resourceVersion) current.metadata.resourceVersion = resourceVersion;
+      // What it says of whose scale it is, is compared as for any update.
+      for (const field of ['name', 'namespace', 'uid', 'resourceVersion'] as const) {
+        const said = stringField(metadata, field);
+        if (said) current.metadata[field] = said;
+      }
       return current;
     },
   });
@@ -80,9 +81,9 @@ async function writeScale(
 
 function replicasOf(scale: JsonObject, name: string): number {
   const replicas = objectField(scale, 'spec').replicas ?? 0;
-  if (typeof replicas !== 'number' || !Number.isInteger(replicas)) {
-    throw newBadRequest(`spec.replicas must be an integer, not ${JSON.stringify(replicas)}`);
-  }
+  // Of 32 bits: no client reads a list again that holds a greater one.
+  if (typeof replicas !== 'number' || (replicas | 0) !== replicas)
+    throw newBadRequest(`spec.replicas must be an integer of 32 bits, not ${JSON.stringify(replicas)}`);
   if (replicas >= 0) return replicas;
   throw newInvalid({ group: 'autoscaling', kind: 'Scale' }, name, [
     invalidCause('spec.replicas', replicas, 'must be greater than or equal to 0'),

@@ -21,7 +21,7 @@ export async function removeCollection(scope: RequestScope): Promise<Response> {
       await deleteObject(server, request);
     } catch (error) {
       // Deleted meanwhile, or replaced by another object of that name.
-      if (!isNotFound(error) && !(isConflict(error) && preconditions.uid)) throw error;
+      if (!isNotFound(error) && !(isConflict(error) && preconditions.uid !== undefined)) throw error;
     }
   }
   const metadata = { resourceVersion: String(page.revision) };

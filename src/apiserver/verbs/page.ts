@@ -52,6 +52,8 @@ export async function readPage(
   signal: AbortSignal,
 ): Promise<Page> {
   if (query.continue) {
+    if (query.resourceVersion)
+      throw newBadRequest('specifying resource version is not allowed when using continue');
     const token = decodeToken(query.continue);
     if (token.rv !== undefined) await waitForRevision(server, token.rv, { signal });
     const start: PastPage = {

@@ -60,8 +60,9 @@ function takeScheduling(
   { nodeSelector = {}, tolerations = [] }: NonNullable<RuntimeClass['scheduling']>,
   { definition, name }: Admission,
 ): void {
+  const wanted = new Map(Object.entries(spec.nodeSelector ?? {}));
   for (const [key, value] of Object.entries(nodeSelector)) {
-    const own = spec.nodeSelector?.[key];
+    const own = wanted.get(key);
     if (own === undefined || own === value) continue;
     const both = `runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`;
     throw newForbidden(definition, name, `conflict: ${both}`);

@@ -1,9 +1,10 @@
 /** POST pods/NAME/binding: the scheduler's decision. A pod is bound once. */
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import type { JsonObject } from '../../apimachinery/equality.ts';
 import { requiredCause } from '../../apimachinery/field-error.ts';
-import { newConflict, newInvalid, newStatusError } from '../../apimachinery/status-error.ts';
+import { newBadRequest, newConflict, newInvalid, newStatusError } from '../../apimachinery/status-error.ts';
 import { respondOther } from '../../apiserver/encoding/answer.ts';
-import { checkPreconditions } from '../../apiserver/registry/object-meta.ts';
+import { checkPreconditions, conditionsOf } from '../../apiserver/registry/object-meta.ts';
 import { updateObject } from '../../apiserver/registry/update.ts';
 import type { RequestScope } from '../../apiserver/request-scope.ts';
 import { objectField, readKind, stringField } from '../../apiserver/verbs/read-object.ts';
@@ -19,7 +20,14 @@ export async function bindPod(scope: RequestScope): Promise<Response> {
   const target = objectField(binding, 'target');
   const node = stringField(target, 'name');
   const kind = stringField(target, 'kind');
-  const uid = stringField(objectField(binding, 'metadata'), 'uid');
+  const metadata = objectField(binding, 'metadata');
+  const conditions = conditionsOf({
+    uid: stringField(metadata, 'uid'),
+    resourceVersion: stringField(metadata, 'resourceVersion'),
+  });
+  const annotations = annotationsOf(metadata);
+  const named = stringField(metadata, 'name');
+  if (named && named !== info.name) throw newBadRequest('name in URL does not match name in Binding object');
   if (!node) throw invalidBinding(info.name, 'target.name');
   if (kind && kind !== 'Node') {
     throw newInvalid({ group: '', kind: 'Binding' }, info.name, [
@@ -38,12 +46,22 @@ export async function bindPod(scope: RequestScope): Promise<Response> {
     subresource: 'binding',
     options,
     change(current) {
-      checkPreconditions(podResource, current, { uid });
+      checkPreconditions(podResource, current, conditions);
+      if (annotations) current.metadata.annotations = { ...current.metadata.annotations, ...annotations };
       return assign(current as Pod, node, rfc3339(server.clock.now()));
     },
   });
   const done = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
   return respondOther(scope, 201, done);
+}
+
+/** Undefined for none. Throws 400 for what is no map of texts. */
+function annotationsOf(metadata: JsonObject): Record<string, string> | undefined {
+  if (metadata.annotations === undefined) return undefined;
+  const annotations = Object.entries(objectField(metadata, 'annotations'));
+  if (annotations.every((pair): pair is [string, string] => typeof pair[1] === 'string'))
+    return Object.fromEntries(annotations);
+  throw newBadRequest('metadata.annotations must be texts');
 }
 
 const invalidBinding = (name: string, field: string) =>

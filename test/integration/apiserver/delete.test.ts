@@ -226,6 +226,9 @@ describe('delete', () => {
       ['', { kind: 'Pod' }, 400],
       ['', '[]', 400],
       ['', { preconditions: { resourceVersion: '1' } }, 409],
+      ['', { preconditions: { resourceVersion: '0' } }, 409],
+      ['', { preconditions: { resourceVersion: '' } }, 409],
+      ['', { preconditions: { uid: '' } }, 409],
       ['?dryRun=All', undefined, 200],
       ['', { dryRun: ['All'] }, 200],
     ] as const) {

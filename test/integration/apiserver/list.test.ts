@@ -81,6 +81,10 @@ describe('list and get', () => {
     const third = await list(`?limit=3&continue=${second.metadata.continue}`);
     assert.deepEqual(namesOf(third), ['g']);
     assert.equal(third.metadata.continue, undefined);
+    const also = `${configMaps}?limit=3&continue=${first.metadata.continue}&resourceVersion=`;
+    const two = await server.call('GET', `${also}${first.metadata.resourceVersion}`);
+    assert.equal(two.status, 400, two.text);
+    assert.equal((await server.call('GET', `${also}0`)).status, 200);
     await server.call('POST', configMaps, { metadata: { name: 'e', labels: { parity: 'even' } } });
     for (const name of ['bb', 'dd']) await server.call('DELETE', `${configMaps}/${name}`);
   });

@@ -75,6 +75,11 @@ test('what a type does not know is named with its path, and gone', () => {
   });
 });
 
+test('a map has any key', () => {
+  const map = { constructor: 'a', prototype: 'b', toString: 'c', '': 'd' };
+  assert.deepEqual(decode({ map }), { ...none, object: { map } });
+});
+
 test('a value of another type ends it', () => {
   for (const [value, message] of [
     [{ list: {} }, /object into Go struct field Thing.list of type \[\]v1.Inner/],

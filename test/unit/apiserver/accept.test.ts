@@ -22,6 +22,11 @@ describe('negotiateForm', () => {
     ['Application/JSON', { type: 'object' }],
     ['application/*', { type: 'object' }],
     ['text/html,, application/json', { type: 'object' }],
+    [`application/json;q=0.5,${table}`, { type: 'table', version: 'v1' }],
+    [`application/json;q=x,${table};q=0.1`, { type: 'table', version: 'v1' }],
+    [`*/*,${table}`, { type: 'table', version: 'v1' }],
+    [`*/*,application/*;q=1.0,${table}`, { type: 'table', version: 'v1' }],
+    [`application/json,${table}`, { type: 'object' }],
     ['application/json;asx', { type: 'object' }],
     ['application/json;as', { type: 'object' }],
     [`${'x'.repeat(maxListHeaderBytes - 4)},*/*`, { type: 'object' }],
@@ -49,8 +54,10 @@ describe('negotiateForm', () => {
     assert.deepEqual(negotiate(protobuf), { type: 'object', encoding: 'protobuf' });
     assert.deepEqual(negotiate(`${protobuf},application/json`), { type: 'object', encoding: 'protobuf' });
     assert.deepEqual(negotiate(`${protobuf}, */*`), { type: 'object', encoding: 'protobuf' });
-    for (const json of ['application/json', '*/*', 'application/*'])
-      assert.deepEqual(negotiate(`${json},${protobuf}`), { type: 'object' }, json);
+    assert.deepEqual(negotiate(`application/json,${protobuf}`), { type: 'object' });
+    assert.deepEqual(negotiate(`${protobuf};q=0.9,application/json`), { type: 'object' });
+    for (const any of ['*/*', 'application/*', 'application/json;q=0'])
+      assert.deepEqual(negotiate(`${any},${protobuf}`), { type: 'object', encoding: 'protobuf' }, any);
     assert.deepEqual(negotiate(`${protobuf};as=Table;g=meta.k8s.io;v=v1,${table},${protobuf}`), {
       type: 'table',
       version: 'v1',

@@ -25,6 +25,14 @@ function validateFinalizers({ spec }: Namespace): StatusCause[] {
   );
 }
 
+/** The phase says whether it is being deleted, and nothing else. */
+function validatePhase({ metadata, status }: Namespace): StatusCause[] {
+  const phase = status?.phase ?? '';
+  const [right, is] = metadata.deletionTimestamp ? ['Terminating', 'is not'] : ['Active', 'is'];
+  if (phase === right) return [];
+  return [invalidCause('status.Phase', phase, `may only be '${right}' if \`deletionTimestamp\` ${is} empty`)];
+}
+
 export const namespaceResource: ResourceDefinition<Namespace> = {
   group: '',
   version: 'v1',
@@ -60,6 +68,7 @@ export const namespaceResource: ResourceDefinition<Namespace> = {
       if (old.spec?.finalizers) namespace.spec = { ...namespace.spec, finalizers: old.spec.finalizers };
     },
     validate: validateFinalizers,
+    validateStatus: validatePhase,
     parts: {
       finalize: {
         take: (kept, { spec }) => {

@@ -27,10 +27,12 @@ function gatedStatus({ spec }: Pod): Pick<NonNullable<Pod['status']>, 'condition
   return { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', message }] };
 }
 
-/** The scheduler says on which node a pod runs, and that it has said so. */
+/** The scheduler says on which node a pod runs, that it has said so, and what it wants to note of it. */
 function bind(kept: Pod, wanted: Pod): void {
   kept.spec.nodeName = wanted.spec.nodeName;
   kept.status = { ...kept.status, conditions: wanted.status?.conditions };
+  const { annotations } = wanted.metadata;
+  if (annotations) kept.metadata.annotations = annotations;
 }
 
 export const podResource: ResourceDefinition<Pod> = {

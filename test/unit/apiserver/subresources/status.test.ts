@@ -36,3 +36,15 @@ for (const [method, body, headers] of [
     assert.equal(main.json<Pod>().spec.activeDeadlineSeconds, 5);
     assert.equal(main.json<Pod>().status?.phase, 'Running');
   });
+
+test('the phase of a namespace says whether it is being deleted', async () => {
+  const namespace = '/api/v1/namespaces/n';
+  const body = { metadata: { name: 'n', finalizers: ['a/b'] } };
+  assert.equal((await server.call('POST', '/api/v1/namespaces', body)).status, 201);
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  const write = async (phase: string | null) =>
+    (await server.call('PATCH', `${namespace}/status`, { status: { phase } }, { headers })).status;
+  assert.deepEqual([await write('Terminating'), await write(null), await write('Active')], [422, 422, 200]);
+  assert.equal((await server.call('DELETE', namespace)).status, 200);
+  assert.deepEqual([await write('Active'), await write('Terminating')], [422, 200]);
+});

@@ -13,6 +13,7 @@ world.add('somewhere', {
   handler: 'kata',
   scheduling: { nodeSelector: { runtime: 'kata' }, tolerations: [toleration] },
 });
+world.add('named', { handler: 'kata', scheduling: { nodeSelector: { constructor: 'a', toString: 'b' } } });
 world.add('empty', { handler: 'kata', overhead: {}, scheduling: {} }, 'stored');
 const admitted = (spec: object, over: object = {}) =>
   world.admitted(runtimeClasses(world.server), spec, over);
@@ -33,6 +34,11 @@ for (const [title, spec, more] of [
     'takes nodes and tolerations',
     { runtimeClassName: 'somewhere' },
     { nodeSelector: { runtime: 'kata' }, tolerations: [toleration] },
+  ],
+  [
+    'takes nodes by labels of any name',
+    { runtimeClassName: 'named', nodeSelector: { disk: 'ssd' } },
+    { nodeSelector: { disk: 'ssd', constructor: 'a', toString: 'b' } },
   ],
   [
     'keeps its own beside them',

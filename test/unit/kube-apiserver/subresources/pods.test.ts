@@ -71,6 +71,16 @@ describe('a binding', () => {
     );
   });
 
+  test('adds its annotations to those of the pod', async () => {
+    await make('p', {}, { annotations: { own: 'x', both: 'x' } });
+    const annotations = { both: 'y', why: 'it fits' };
+    const metadata = { name: 'p', annotations, labels: { a: 'b' }, finalizers: ['a/b'] };
+    assert.equal((await bind({ metadata, target: { name: 'n1' } })).status, 201);
+    const found = (await stored('p'))?.metadata;
+    assert.deepEqual(found?.annotations, { own: 'x', both: 'y', why: 'it fits' });
+    assert.deepEqual([found?.labels, found?.finalizers], [undefined, undefined]);
+  });
+
   test('of the uid that was meant is taken', async () => {
     const { metadata } = await make('p');
     assert.equal((await bind({ metadata: { uid: metadata.uid }, target: { name: 'n1' } })).status, 201);
@@ -88,6 +98,30 @@ describe('a binding', () => {
     ['to a number', { target: { name: 1 } }, 400, /name must be a string/],
     ['to a list', { target: [] }, 400, /target must be an object/],
     ['of another pod', { metadata: { uid: 'x' }, target: { name: 'n1' } }, 409, /UID in precondition: x/],
+    [
+      'of another version',
+      { metadata: { resourceVersion: '1' }, target: { name: 'n1' } },
+      409,
+      /has been modified/,
+    ],
+    [
+      'of another name',
+      { metadata: { name: 'q' }, target: { name: 'n1' } },
+      400,
+      /name in URL does not match/,
+    ],
+    [
+      'with a note that is no text',
+      { metadata: { annotations: { a: 1 } }, target: { name: 'n1' } },
+      400,
+      /texts/,
+    ],
+    [
+      'with a note that has no right name',
+      { metadata: { annotations: { 'a/b/c': '' } }, target: { name: 'n1' } },
+      422,
+      /metadata\.annotations/,
+    ],
     ['of another kind', { kind: 'Pod', target: { name: 'n1' } }, 400, /must be a Binding/],
   ] as const)
     test(`${title} is refused`, async () => {
@@ -95,7 +129,7 @@ describe('a binding', () => {
       const answer = await bind(body);
       assert.equal(answer.status, code, answer.text);
       assert.match(answer.json<Status>().message ?? '', message);
-      if (code === 422) assert.match(answer.json<Status>().message ?? '', /^Binding "p" is invalid: /);
+      if (code === 422) assert.match(answer.json<Status>().message ?? '', /^(Binding|Pod) "p" is invalid: /);
       assert.equal((await stored('p'))?.spec.nodeName, undefined);
     });
 
