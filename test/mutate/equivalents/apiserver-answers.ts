@@ -13,12 +13,6 @@ export const apiserverAnswers: readonly Equivalent[] = [
   ...of('apiserver/subresources/scale.ts', 'only kinds with a scale have the subresource', [
     [`if (!scale) throw newInternalError(\`\${plural} have no scale\`);`, '!scale → false'],
   ]),
-  ...of('apiserver/subresources/scale.ts', 'an integer is a number; the compiler asks', [
-    [
-      "if (typeof replicas !== 'number' || !Number.isInteger(replicas)) {",
-      "typeof replicas !== 'number' || !Number.isInteger(replicas) → (!Number.isInteger(replicas))",
-    ],
-  ]),
   ...of('kube-apiserver/subresources/pod-agent.ts', 'a pod has a container; the compiler asks', [
     [
       'if (regular.length === 1 && regular[0]) return regular[0];',
