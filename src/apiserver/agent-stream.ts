@@ -5,6 +5,7 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { RequestEnv } from './options.ts';
 import type { Sink, Source } from './pushed-body.ts';
+import { isIndirect } from './refused-head.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
 /** What TLS has to hold at once. It keeps a buffer as large as the most that ever waited, as long as the connection lasts. */
@@ -62,6 +63,7 @@ function requestOf(
   signal: AbortSignal,
 ): Request | undefined {
   const { ':method': method = 'GET', ':path': path = '/', ':authority': authority = 'apiserver' } = headers;
+  if (isIndirect(path)) return undefined;
   const plain = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     name.startsWith(':') || value === undefined ? [] : [[name, [value].flat().join(', ')]],
   );

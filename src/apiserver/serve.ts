@@ -19,7 +19,7 @@ import type { Logger } from '../base/log.ts';
 import { type AgentConnections, chooseProtocol, serveAgents } from './agent-connections.ts';
 import type { ApiServer } from './app.ts';
 import type { PeerCertificate } from './authentication/authenticator.ts';
-import { refusesHost, refusesHostOfUpgrade } from './host-header.ts';
+import { refusesHead, refusesHeadOfUpgrade } from './refused-head.ts';
 import { Connections, connectionLimits, defaultConnections } from './load/connections.ts';
 import { Pipelining } from './load/pipelining.ts';
 import type { RequestEnv } from './options.ts';
@@ -142,7 +142,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
       const place = pipelining.join(socket, outgoing, isStranger(socket));
       if (place === 'ended') socket.destroy();
       if (place !== 'answered') return;
-      if (refusesHost(incoming, outgoing)) return;
+      if (refusesHead(incoming, outgoing)) return;
       // A connection that is idle again after the abort would keep the server open.
       outgoing.once('close', () => {
         if (signal.aborted) incoming.socket.end();
@@ -170,7 +170,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
       socket.destroy();
       return;
     }
-    if (refusesHostOfUpgrade(incoming, socket)) return;
+    if (refusesHeadOfUpgrade(incoming, socket)) return;
     void serveUpgrade(options, incoming, socket, head, clientOf(socket));
   });
   server.on('tlsClientError', (error) =>

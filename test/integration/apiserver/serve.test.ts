@@ -139,6 +139,22 @@ describe('the HTTPS listener', () => {
     assert.match((await raw('GET /livez HTTP/1.1\r\nHost: a\r\nX-Host: b\r\n\r\n', true)) ?? '', / 200 /);
   });
 
+  it('does not take a name for a way up, nor for nothing', async () => {
+    const maps = '/api/v1/namespaces/kept/configmaps';
+    const create = { metadata: { name: 'kept' } };
+    assert.equal((await server.call('POST', '/api/v1/namespaces', create)).status, 201);
+    assert.equal((await server.call('POST', maps, create)).status, 201);
+    for (const name of ['..', '%2e%2E', '.', '%2e', './', '#kept'])
+      assert.match(
+        (await raw(`DELETE ${maps}/${name} HTTP/1.1\r\nHost: a\r\n\r\n`, true)) ?? '',
+        / 400 /,
+        name,
+      );
+    assert.equal((await server.call('GET', `${maps}/kept`)).status, 200);
+    const namespace = (await server.call('GET', '/api/v1/namespaces/kept')).json();
+    assert.equal(namespace.metadata.deletionTimestamp, undefined);
+  });
+
   it('accepts long heads, as Go’s servers do, and shorter ones without a client certificate', async () => {
     const kb = 1024;
     // What is still being sent may cost the client the answer.

@@ -100,6 +100,7 @@ test('one without a body has none', async () => {
 for (const [what, headers] of [
   ['a method', { ':method': 'TRACE' }],
   ['a URL', { ':authority': 'a:b' }],
+  ['a path', { ':path': '/api/v1/pods/..' }],
 ] as const)
   test(`one with ${what} that there is not is a bad one`, async () => {
     answer = () => assert.fail('it was passed on');

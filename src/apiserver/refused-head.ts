@@ -1,0 +1,42 @@
+/** What is wrong with a head that another program may read in another way than this one: refused before it is read at all. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** A proxy on the way may have used it: there must be exactly one (RFC 9112 §3.2). */
+const severalHosts = 'the request has more than one Host header\n';
+const indirectPath = 'the path of the request has a segment . or .. or a #: name what is meant\n';
+
+const hasSeveralHosts = ({ rawHeaders }: IncomingMessage): boolean =>
+  rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length > 1;
+
+const indirect = /[/\\](?:\.|%2e){1,2}(?:[/\\]|$)/i;
+
+/**
+ * Whether a URL would mean another path than it spells, once it is read: `configmaps/..` is a ConfigMap of a name that cannot be,
+ * and not the namespace; what is behind a `#` would not be read.
+ */
+export const isIndirect = (url: string): boolean =>
+  url.includes('#') || indirect.test(url.split('?', 1)[0] ?? '');
+
+function faultOf(incoming: IncomingMessage): string | undefined {
+  if (hasSeveralHosts(incoming)) return severalHosts;
+  return isIndirect(incoming.url ?? '') ? indirectPath : undefined;
+}
+
+/** True when the request was refused, and answered. */
+export function refusesHead(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
+  const fault = faultOf(incoming);
+  if (fault === undefined) return false;
+  outgoing.writeHead(400, { 'content-type': 'text/plain', connection: 'close' }).end(fault);
+  return true;
+}
+
+/** The same for a request that wants to leave HTTP. */
+export function refusesHeadOfUpgrade(incoming: IncomingMessage, socket: Socket): boolean {
+  const fault = faultOf(incoming);
+  if (fault === undefined) return false;
+  socket.on('error', () => undefined);
+  const head = `HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: ${fault.length}`;
+  socket.end(`${head}\r\nconnection: close\r\n\r\n${fault}`);
+  return true;
+}
