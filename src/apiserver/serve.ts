@@ -19,10 +19,10 @@ import type { Logger } from '../base/log.ts';
 import { type AgentConnections, chooseProtocol, serveAgents } from './agent-connections.ts';
 import type { ApiServer } from './app.ts';
 import type { PeerCertificate } from './authentication/authenticator.ts';
-import { refusesHead, refusesHeadOfUpgrade } from './refused-head.ts';
 import { Connections, connectionLimits, defaultConnections } from './load/connections.ts';
 import { Pipelining } from './load/pipelining.ts';
 import type { RequestEnv } from './options.ts';
+import { refusesHead, refusesHeadOfUpgrade } from './refused-head.ts';
 import { serveUpgrade, wantsUpgrade } from './upgrade/serve-upgrade.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
