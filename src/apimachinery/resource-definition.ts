@@ -73,6 +73,8 @@ export interface Strategy<T extends KubeObject> {
   /** Restores what a write of the status may not change beside the specification, which the server restores. */
   prepareForStatusUpdate?(object: T, old: T, context: WriteContext): void;
   validate?(object: T): StatusCause[];
+  /** Called besides `validate`, for fields that come later. */
+  validateCreate?(object: T): StatusCause[];
   /** Called besides `validate`, for fields that are immutable. */
   validateUpdate?(object: T, old: T): StatusCause[];
   /** For a write of the status; says which subresource it came by, such as `status`. */

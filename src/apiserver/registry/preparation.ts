@@ -39,6 +39,7 @@ export function validateForCreate(
   const causes = [
     ...metaCauses(definition, object),
     ...(definition.strategy.validate?.(object) ?? []),
+    ...(definition.strategy.validateCreate?.(object) ?? []),
     ...(served.conversion?.validate?.(object) ?? []),
   ];
   throwCauses(definition, object, causes);

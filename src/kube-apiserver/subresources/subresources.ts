@@ -5,6 +5,7 @@ import { type Subresource, type Subresources, status } from '../../apiserver/sub
 import type { KubeContext } from '../context.ts';
 import { podAttach } from './attach.ts';
 import { bindPod } from './binding.ts';
+import { ephemeralContainers } from './ephemeral-containers.ts';
 import { evictPod } from './eviction.ts';
 import { podExec } from './exec.ts';
 import { finalizeNamespace } from './finalize.ts';
@@ -39,6 +40,7 @@ const specialOf = ({ nodeConnection }: Agents): Readonly<Record<string, Subresou
   '/pods': {
     binding: { methods: { POST: bindPod }, kind: { group: '', version: 'v1', kind: 'Binding' } },
     eviction: { methods: { POST: evictPod }, kind: { group: 'policy', version: 'v1', kind: 'Eviction' } },
+    ephemeralcontainers: ephemeralContainers,
     log: { methods: { GET: podLog(nodeConnection) }, answersBytes: true },
     exec: stream(podExec(nodeConnection), 'PodExecOptions'),
     attach: stream(podAttach(nodeConnection), 'PodAttachOptions'),
