@@ -87,12 +87,14 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
     );
   };
 
+  const read = async (key: string) => (await range(`reading ${key}`, { key: Buffer.from(key) })).kvs[0];
+
   return {
     async get(key) {
-      const response = await range(`reading ${key}`, { key: Buffer.from(key) });
-      const kv = response.kvs[0];
+      const kv = await read(key);
       return kv && toStoredValue(kv);
     },
+    ownerOf: async (claim) => (await read(claim))?.value.toString(),
     list: (prefix, listOptions) => listPages(range, prefix, listOptions ?? {}),
     currentRevision,
     create: (key, value, claims) => writer.write({ key, value, expected: 0, claims: claims ?? {} }),

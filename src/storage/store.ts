@@ -62,6 +62,8 @@ export interface WatchBatch {
 export interface Store {
   /** Linearizable read. */
   get(key: string): Promise<StoredValue | undefined>;
+  /** Whose a claim is; undefined for nobody's. Linearizable. */
+  ownerOf(claim: string): Promise<string | undefined>;
   /** Linearizable unless `revision` is given. */
   list(prefix: string, options?: ListOptions): Promise<ListResult>;
   /** The store's current revision, linearizable. */

@@ -16,6 +16,18 @@ export function planClaims(
   return behavior.claimsOf(definition)?.plan(object, old, taken);
 }
 
+/** Of a dry run, which takes none: the first of these claims that is another object's. */
+export async function claimOfAnother(
+  { store }: Pick<ServerContext, 'store'>,
+  { acquire = [] }: Claims = {},
+): Promise<string | undefined> {
+  for (const { key, owner } of acquire) {
+    const holder = await store.ownerOf(key);
+    if (holder !== undefined && holder !== owner) return key;
+  }
+  return undefined;
+}
+
 export function releaseClaims(
   { behavior }: Behavior,
   definition: ResourceDefinition,

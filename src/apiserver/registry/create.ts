@@ -17,7 +17,7 @@ import type { Admission } from '../admission/plugin.ts';
 import { RequestWork } from '../request-work.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { WriteOptions } from '../write-options.ts';
-import { planClaims } from './claims.ts';
+import { claimOfAnother, planClaims } from './claims.ts';
 import { initializeMeta, matchTarget } from './object-meta.ts';
 import { prepareForCreate, validateForCreate } from './preparation.ts';
 
@@ -117,7 +117,10 @@ async function store(
     const claims = planClaims(server, definition, object, undefined, taken);
     if (request.options.dryRun) {
       if (await server.store.get(key)) throw newAlreadyExists(definition, name);
-      return object;
+      const claim = await claimOfAnother(server, claims);
+      if (claim === undefined) return object;
+      taken.add(claim);
+      continue;
     }
     try {
       const revision = await server.store.create(key, encodeObject(object), claims);

@@ -9,6 +9,7 @@ import { newConflict, newNotFound } from '../../apimachinery/status-error.ts';
 import { decodeObject, encodeObject } from '../../storage/codec.ts';
 import { type Claims, ClaimTakenError, RevisionMismatchError } from '../../storage/store.ts';
 import type { ServerContext } from '../server-context.ts';
+import { claimOfAnother } from './claims.ts';
 
 export type Decision =
   | { readonly type: 'write'; readonly object: KubeObject; readonly claims?: Claims | undefined }
@@ -62,7 +63,13 @@ export async function guaranteedUpdate(
       snapshot = await readStore(server, key);
       continue;
     }
-    if (decision.type === 'keep' || target.dryRun) return decision;
+    if (decision.type === 'keep') return decision;
+    if (target.dryRun) {
+      const claim = await claimOfAnother(server, decision.claims);
+      if (claim === undefined) return decision;
+      taken.add(claim);
+      continue;
+    }
     try {
       return { type: decision.type, object: await apply(server, key, decision, snapshot.revision) };
     } catch (error) {

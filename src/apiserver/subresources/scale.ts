@@ -13,6 +13,7 @@ import { patchValue, readPatchBody } from '../verbs/patch-body.ts';
 import { asKind, objectField, readKind, stringField } from '../verbs/read-object.ts';
 import { type WriteOptions, writeOptions } from '../write-options.ts';
 
+const scaleVersion = 'autoscaling/v1';
 const scaleTypeOf = ({ server }: RequestScope) => requiredType(server.fields, 'autoscaling.v1.Scale');
 
 function mappingOf(scope: RequestScope): ScaleMapping<KubeObject> {
@@ -25,7 +26,7 @@ function scaleOf(mapping: ScaleMapping<KubeObject>, object: KubeObject): JsonObj
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   return {
     kind: 'Scale',
-    apiVersion: 'autoscaling/v1',
+    apiVersion: scaleVersion,
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
     spec: { replicas: mapping.getReplicas(object) },
     status: { replicas: mapping.statusReplicas(object), selector: mapping.selector(object) },
@@ -65,7 +66,7 @@ async function writeScale(
     subresource: 'scale',
     options,
     change(current) {
-      const scale = asKind(change(scaleOf(mapping, current)), 'Scale');
+      const scale = asKind(change(scaleOf(mapping, current)), 'Scale', scaleVersion);
       const metadata = objectField(scale, 'metadata');
       mapping.setReplicas(current, replicasOf(scale, info.name));
       // What it says of whose scale it is, is compared as for any update.

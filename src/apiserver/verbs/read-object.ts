@@ -91,11 +91,15 @@ export async function readKind(scope: RequestScope, name: string): Promise<JsonO
   return asKind(value, kind);
 }
 
-/** An absent kind is filled in, another one refused. */
-export function asKind(value: unknown, kind: string): JsonObject {
+/** An absent kind is filled in, another one refused; so is another version, where one is named. */
+export function asKind(value: unknown, kind: string, apiVersion?: string): JsonObject {
   if (!isRecord(value)) throw newBadRequest(`the body must be a ${kind}: an object was expected`);
   if (value.kind !== undefined && value.kind !== kind) {
     throw newBadRequest(`the body must be a ${kind}, not ${JSON.stringify(value.kind)}`);
+  }
+  if (apiVersion !== undefined && value.apiVersion && value.apiVersion !== apiVersion) {
+    const said = JSON.stringify(value.apiVersion);
+    throw newBadRequest(`the body must be a ${kind} of ${apiVersion}, not of ${said}`);
   }
   return value;
 }
