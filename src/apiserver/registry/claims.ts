@@ -1,7 +1,7 @@
 /** The names that objects claim: the store takes them with the write. Most kinds claim none. */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
-import type { Claims } from '../../storage/store.ts';
+import { type Claims, ClaimTakenError } from '../../storage/store.ts';
 import type { ServerContext } from '../server-context.ts';
 
 type Behavior = Pick<ServerContext, 'behavior'>;
@@ -16,16 +16,16 @@ export function planClaims(
   return behavior.claimsOf(definition)?.plan(object, old, taken);
 }
 
-/** Of a dry run, which takes none: the first of these claims that is another object's. */
-export async function claimOfAnother(
+/** For a dry run, which takes none: throws ClaimTakenError when one of these claims is another object's. */
+export async function requireUnclaimed(
   { store }: Pick<ServerContext, 'store'>,
   { acquire = [] }: Claims = {},
-): Promise<string | undefined> {
+): Promise<void> {
   for (const { key, owner } of acquire) {
     const holder = await store.ownerOf(key);
-    if (holder !== undefined && holder !== owner) return key;
+    if (holder !== undefined && holder !== owner)
+      throw new ClaimTakenError(`${key} is taken by ${holder}`, key);
   }
-  return undefined;
 }
 
 export function releaseClaims(

@@ -17,7 +17,7 @@ import type { Admission } from '../admission/plugin.ts';
 import { RequestWork } from '../request-work.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { WriteOptions } from '../write-options.ts';
-import { claimOfAnother, planClaims } from './claims.ts';
+import { planClaims, requireUnclaimed } from './claims.ts';
 import { initializeMeta, matchTarget } from './object-meta.ts';
 import { prepareForCreate, validateForCreate } from './preparation.ts';
 
@@ -115,14 +115,12 @@ async function store(
     const object = deepCopy(draft);
     await work.pause();
     const claims = planClaims(server, definition, object, undefined, taken);
-    if (request.options.dryRun) {
-      if (await server.store.get(key)) throw newAlreadyExists(definition, name);
-      const claim = await claimOfAnother(server, claims);
-      if (claim === undefined) return object;
-      taken.add(claim);
-      continue;
-    }
     try {
+      if (request.options.dryRun) {
+        if (await server.store.get(key)) throw newAlreadyExists(definition, name);
+        await requireUnclaimed(server, claims);
+        return object;
+      }
       const revision = await server.store.create(key, encodeObject(object), claims);
       object.metadata.resourceVersion = String(revision);
       return object;

@@ -9,7 +9,7 @@ import { newConflict, newNotFound } from '../../apimachinery/status-error.ts';
 import { decodeObject, encodeObject } from '../../storage/codec.ts';
 import { type Claims, ClaimTakenError, RevisionMismatchError } from '../../storage/store.ts';
 import type { ServerContext } from '../server-context.ts';
-import { claimOfAnother } from './claims.ts';
+import { requireUnclaimed } from './claims.ts';
 
 export type Decision =
   | { readonly type: 'write'; readonly object: KubeObject; readonly claims?: Claims | undefined }
@@ -64,14 +64,11 @@ export async function guaranteedUpdate(
       continue;
     }
     if (decision.type === 'keep') return decision;
-    if (target.dryRun) {
-      const claim = await claimOfAnother(server, decision.claims);
-      if (claim === undefined) return decision;
-      taken.add(claim);
-      continue;
-    }
     try {
-      return { type: decision.type, object: await apply(server, key, decision, snapshot.revision) };
+      const object = target.dryRun
+        ? await tryClaims(server, decision)
+        : await apply(server, key, decision, snapshot.revision);
+      return { type: decision.type, object };
     } catch (error) {
       if (error instanceof ClaimTakenError) taken.add(error.claim);
       else if (error instanceof RevisionMismatchError) snapshot = afterMismatch(error);
@@ -103,6 +100,12 @@ async function tryDecision(
     if (!snapshot.fresh) return undefined;
     throw error;
   }
+}
+
+/** What would be written; throws ClaimTakenError as the store would. */
+async function tryClaims(server: ServerContext, { object, claims }: Exclude<Decision, { type: 'keep' }>) {
+  await requireUnclaimed(server, claims);
+  return object;
 }
 
 async function apply(

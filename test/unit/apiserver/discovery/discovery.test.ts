@@ -58,6 +58,7 @@ const expected = [
   `v1 nodes/proxy NodeProxyOptions ${proxied}`,
   'v1 pods/attach PodAttachOptions create,get',
   'v1 pods/binding Binding create',
+  'v1 pods/ephemeralcontainers Pod get,patch,update',
   'policy/v1 pods/eviction Eviction create',
   'v1 pods/exec PodExecOptions create,get',
   'v1 pods/log Pod get',
