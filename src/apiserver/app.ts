@@ -46,7 +46,7 @@ import type { UserInfo } from './user.ts';
 import { formsOf, handlerOf, verbOf } from './verbs/verbs.ts';
 import { versionDocument } from './version.ts';
 import { WriteTurns } from './write-turns.ts';
-import { createYamlReader } from './yaml-thread.ts';
+import { createYamlReader, createYamlWriter } from './yaml-thread.ts';
 
 interface Env {
   Bindings: RequestEnv;
@@ -79,6 +79,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     authorize: (request) => authorize(request),
     authenticate: options.authenticate,
     readYaml: options.readYaml ?? createYamlReader(options.clock),
+    writeYaml: options.writeYaml ?? createYamlWriter(options.clock),
   };
   indexFields(options.cache, options.kinds.stored);
   const { behavior, admission, authorizers } = options.parts(engine);

@@ -17,7 +17,7 @@ import type { MainLimits } from './load/in-flight.ts';
 import type { Source } from './pushed-body.ts';
 import type { EngineContext, UpgradedConnection } from './server-context.ts';
 import type { UserInfo } from './user.ts';
-import type { ReadYaml } from './yaml-thread.ts';
+import type { ReadYaml, WriteYaml } from './yaml-thread.ts';
 
 /** What a server of certain kinds brings to the engine. */
 export interface ServerParts {
@@ -53,6 +53,8 @@ export interface ApiServerOptions {
   readonly cacheSynced?: () => boolean;
   /** Reads bodies in YAML, away from this thread; by default on one of its own. */
   readonly readYaml?: ReadYaml;
+  /** Writes answers in YAML, likewise. */
+  readonly writeYaml?: WriteYaml;
   /** How much is answered at once; callers in this process are not counted. */
   readonly limits?: MainLimits;
 }

@@ -16,7 +16,7 @@ import type { KindBehavior } from './kind-behavior.ts';
 import type { LatestRevision } from './latest-revision.ts';
 import type { Turns } from './turns.ts';
 import type { WriteTurns } from './write-turns.ts';
-import type { ReadYaml } from './yaml-thread.ts';
+import type { ReadYaml, WriteYaml } from './yaml-thread.ts';
 
 export interface UpgradeRequest {
   readonly method: string;
@@ -53,6 +53,7 @@ export interface EngineContext {
   /** Tells whose a token is that is not the caller's. */
   readonly authenticate: Authenticator;
   readonly readYaml: ReadYaml;
+  readonly writeYaml: WriteYaml;
 }
 
 /** The engine together with its kinds, as every request gets it. */
