@@ -1,11 +1,11 @@
 /** Whoever asks for YAML gets what JSON would say. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
 import { parseYaml } from '../../../src/apimachinery/yaml.ts';
 import { createYamlWriter } from '../../../src/apiserver/yaml-thread.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
-
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
@@ -69,7 +69,7 @@ describe('answers in YAML', () => {
       write('{}'),
       /cannot be written as YAML: it took longer than 10 s; ask for JSON/,
     );
-    await until(() => clock.pending > 0);
+    while (clock.pending === 0) await setImmediate();
     await clock.advance(10_000);
     await late;
     assert.equal(await write('{"a":[1]}'), 'a:\n- 1\n');
