@@ -3,7 +3,7 @@
  * operations make new sets and share what is unchanged; only `add` changes one, for whoever builds it.
  */
 import { isRecord, type JsonObject, setOwn } from '../equality.ts';
-import { compareElements, describeElement, type PathElement, parseElement } from './path-element.ts';
+import { describeElement, inElementOrder, type PathElement, parseElement } from './path-element.ts';
 
 export type FieldPath = readonly PathElement[];
 
@@ -111,9 +111,9 @@ export class FieldSet {
 
   /** Each member's path, parents first, in order. */
   *paths(prefix: FieldPath = []): Generator<FieldPath> {
-    for (const member of [...this.members].sort(compareElements)) yield [...prefix, member];
-    for (const [element, child] of [...this.children].sort(byElement))
-      yield* child.paths([...prefix, element]);
+    for (const member of inElementOrder(this.members)) yield [...prefix, member];
+    for (const element of inElementOrder(this.children.keys()))
+      yield* this.below(element).paths([...prefix, element]);
   }
 
   #put(element: PathElement, child: FieldSet): void {
@@ -122,8 +122,6 @@ export class FieldSet {
 }
 
 const empty = new FieldSet();
-const byElement = ([a]: readonly [PathElement, unknown], [b]: readonly [PathElement, unknown]) =>
-  compareElements(a, b);
 
 /** `.spec.containers[name="web"].image`. */
 export const describePath = (path: FieldPath) => path.map(describeElement).join('');
@@ -132,8 +130,7 @@ export const describePath = (path: FieldPath) => path.map(describeElement).join(
 export function writeFields(set: FieldSet, isMember = false): JsonObject {
   const written: JsonObject = {};
   if (isMember) written['.'] = {};
-  const elements = new Set([...set.members, ...set.children.keys()]);
-  for (const element of [...elements].sort(compareElements)) {
+  for (const element of inElementOrder(new Set([...set.members, ...set.children.keys()]))) {
     const child = set.children.get(element);
     const member = set.members.has(element);
     if (child && !child.isEmpty) setOwn(written, element, writeFields(child, member));

@@ -27,14 +27,22 @@ export interface ManagedFieldsEntry {
   readonly subresource?: string;
 }
 
-/** One manager is: a name that applies, whatever the version; a name that updates in one version; both of one subresource. */
+/**
+ * One manager is: a name that applies, whatever the version; a name that updates in one version; both of one subresource. Managers
+ * are sorted by this text, so it has upstream's form.
+ */
 export const idOf = ({
   manager,
   operation,
   apiVersion,
   subresource,
 }: Pick<Manager, 'manager' | 'operation' | 'apiVersion' | 'subresource'>): string =>
-  JSON.stringify([manager, operation, operation === 'Apply' ? '' : apiVersion, subresource]);
+  JSON.stringify({
+    ...(manager !== '' && { manager }),
+    operation,
+    ...(operation === 'Update' && { apiVersion }),
+    ...(subresource !== '' && { subresource }),
+  });
 
 /** Throws an Error that says what is malformed. */
 export function readManagers(entries: readonly ManagedFieldsEntry[]): Managers {
@@ -106,23 +114,20 @@ export class ApplyConflicts extends Error {
   }
 }
 
-/** `"kubectl" using apps/v1 at 2026-11-22T10:00:00Z`. */
-export function describeManager({ manager, operation, apiVersion, subresource, time }: Manager): string {
+/** `"kubectl" using apps/v1`. */
+export function describeManager({ manager, operation, apiVersion, subresource }: Manager): string {
   const name = JSON.stringify(manager);
   const who = subresource === '' ? name : `${name} with subresource ${JSON.stringify(subresource)}`;
-  if (operation === 'Apply') return who;
-  return time === undefined ? `${who} using ${apiVersion}` : `${who} using ${apiVersion} at ${time}`;
+  return operation === 'Apply' ? who : `${who} using ${apiVersion}`;
 }
 
 function messageOf(conflicts: readonly Conflict[]): string {
   const [first] = conflicts;
   if (first && conflicts.length === 1)
     return `Apply failed with 1 conflict: conflict with ${describeManager(first.manager)}: ${describePath(first.path)}`;
-  const lines = [...Map.groupBy(conflicts, ({ manager }) => describeManager(manager))]
-    .sort(([a], [b]) => compareTexts(a, b))
-    .flatMap(([who, theirs]) => [
-      `conflicts with ${who}:`,
-      ...theirs.map(({ path }) => `- ${describePath(path)}`),
-    ]);
+  const lines = [...Map.groupBy(conflicts, ({ manager }) => idOf(manager)).values()].flatMap((theirs) => [
+    `conflicts with ${theirs[0] ? describeManager(theirs[0].manager) : ''}:`,
+    ...theirs.map(({ path }) => `- ${describePath(path)}`),
+  ]);
   return `Apply failed with ${conflicts.length} conflicts: ${lines.join('\n')}`;
 }

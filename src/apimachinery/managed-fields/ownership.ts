@@ -4,10 +4,11 @@
  */
 import { deepEqual } from '../equality.ts';
 import { type Comparison, compare } from './compare.ts';
-import { FieldSet } from './field-set.ts';
+import type { FieldSet } from './field-set.ts';
 import { fieldsOf, withAtomicFields, withNamedParents, withoutFields } from './fields-of.ts';
 import { ApplyConflicts, idOf, type Manager, type Managers } from './managers.ts';
 import { merge } from './merge.ts';
+import { compareTexts } from './path-element.ts';
 import type { Shape } from './shape.ts';
 
 /** A version in which a kind is served. */
@@ -31,27 +32,25 @@ interface Changed {
   readonly comparison: Comparison;
 }
 
-/** The managers after a write that replaced `live` by `next`; both in the writer's version. */
-export function managersAfterUpdate(
+export interface Updated {
+  /** Without what the write has changed, whoever owned it. */
+  readonly managers: Map<string, Manager>;
+  /** What the write has set: its writer's now. */
+  readonly taken: FieldSet;
+}
+
+/** After a write that replaced `live` by `next`, both in the version of the writer. Throws a KeyError. */
+export function afterUpdate(
   live: unknown,
   next: unknown,
   managers: Managers,
-  writer: Writer,
+  apiVersion: string,
   versions: Versions,
-): Map<string, Manager> {
-  const version = known(versions, writer);
-  const id = idOf(writer);
+): Updated {
+  const version = known(versions, apiVersion);
   const before = reconciled(managers, versions);
-  const { managers: after, comparison } = takeOver(live, next, version, before, id, versions, true);
-  const own = after.get(id)?.fields ?? new FieldSet();
-  const { added, modified, removed } = comparison;
-  setFields(
-    after,
-    { ...writer, time: undefined, ...after.get(id) },
-    own.difference(removed).union(modified).union(added),
-    version,
-  );
-  return after;
+  const { managers: after, comparison } = takeOver(live, next, version, before, undefined, versions, true);
+  return { managers: after, taken: comparison.modified.union(comparison.added) };
 }
 
 export interface Applied {
@@ -69,37 +68,25 @@ export function applyConfiguration(
   versions: Versions,
   force: boolean,
 ): Applied {
-  const version = known(versions, writer);
+  const version = known(versions, writer.apiVersion);
   const { shape } = version;
   const id = idOf(writer);
   const before = reconciled(managers, versions);
   const last = before.get(id);
   const applied = fieldsOf(configuration, shape, 'once');
   const merged = merge(live, configuration, shape);
-  setFields(before, { ...writer, time: last?.time }, applied, version, true);
+  const fields = version.reset ? applied.without(version.reset) : applied;
+  const { manager, operation, apiVersion, subresource } = writer;
+  before.set(id, { manager, operation, apiVersion, subresource, time: last?.time, fields });
   const object = last && !last.fields.isEmpty ? prune(merged, before, last, version, versions) : merged;
   const { managers: after } = takeOver(live, object, version, before, id, versions, force);
   return { object: deepEqual(live, object) ? undefined : object, managers: after };
 }
 
-function known(versions: Versions, { apiVersion }: Writer): TypeVersion {
+function known(versions: Versions, apiVersion: string): TypeVersion {
   const version = versions(apiVersion);
   if (!version) throw new Error(`${apiVersion} is not served`);
   return version;
-}
-
-function setFields(
-  managers: Map<string, Manager>,
-  manager: Omit<Manager, 'fields'>,
-  fields: FieldSet,
-  { reset }: TypeVersion,
-  evenEmpty = false,
-): void {
-  const owned = reset ? fields.without(reset) : fields;
-  const { manager: name, operation, apiVersion, subresource, time } = manager;
-  const id = idOf(manager);
-  if (owned.isEmpty && !evenEmpty) managers.delete(id);
-  else managers.set(id, { manager: name, operation, apiVersion, subresource, time, fields: owned });
 }
 
 /** Of versions that are served, with what has become atomic since. */
@@ -112,13 +99,13 @@ function reconciled(managers: Managers, versions: Versions): Map<string, Manager
   return kept;
 }
 
-/** Takes from the others what the writer changed; throws ApplyConflicts when it may not. */
+/** Takes from all but the writer what was changed; throws ApplyConflicts when it may not. */
 function takeOver(
   live: unknown,
   next: unknown,
   version: TypeVersion,
   managers: Managers,
-  writer: string,
+  writer: string | undefined,
   versions: Versions,
   force: boolean,
 ): Changed {
@@ -148,7 +135,9 @@ function takeOver(
   }
   if (!force && conflicts.length > 0)
     throw new ApplyConflicts(
-      conflicts.flatMap(({ manager, fields }) => [...fields.paths()].map((path) => ({ manager, path }))),
+      conflicts
+        .sort((a, b) => compareTexts(idOf(a.manager), idOf(b.manager)))
+        .flatMap(({ manager, fields }) => [...fields.paths()].map((path) => ({ manager, path }))),
     );
   return { managers: after, comparison };
 }

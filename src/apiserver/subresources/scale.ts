@@ -10,6 +10,7 @@ import { updateObject } from '../registry/update.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { readObject } from '../verbs/get.ts';
 import { patchValue, readPatchBody } from '../verbs/patch-body.ts';
+import { patchOptions } from '../verbs/patch-options.ts';
 import { asKind, objectField, readKind, stringField } from '../verbs/read-object.ts';
 import { type WriteOptions, writeOptions } from '../write-options.ts';
 
@@ -44,7 +45,7 @@ export async function putScale(scope: RequestScope): Promise<Response> {
 }
 
 export async function patchScale(scope: RequestScope): Promise<Response> {
-  const options = writeOptions(scope, 'PatchOptions');
+  const options = patchOptions(scope);
   const scaleType = scaleTypeOf(scope);
   const patch = await readPatchBody(scope, scaleType);
   return writeScale(scope, options, (current) => patchValue(patch, current, scaleType));

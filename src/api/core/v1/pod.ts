@@ -55,6 +55,7 @@ export const podResource: ResourceDefinition<Pod> = {
     validate: (pod) => validatePodSpec(pod.spec, 'spec', { template: false }),
     validateUpdate: validatePodUpdate,
     validateStatus: ({ status }) => (status ? validatePodAddresses(status) : []),
+    resetFields: { status: ['spec', 'metadata.deletionTimestamp', 'metadata.ownerReferences'] },
     parts: { binding: { take: bind } },
     countsGenerations: true,
     gracePeriodSeconds,
