@@ -290,6 +290,40 @@ describe('apply', () => {
     assert.equal((await apply(`${deployments}/absent/status`, { ...status, metadata: {} })).status, 404);
   });
 
+  it('applies a scale: who had the count may be asked to give it up', async () => {
+    await apply(`${deployments}/scaled`, deployment('scaled', { replicas: 2 }));
+    const scale = (replicas: number) => ({
+      ...{ apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'scaled' }, spec: { replicas } },
+    });
+    const at = `${deployments}/scaled/scale`;
+    const refused = await apply(at, scale(5), 'scaler');
+    assert.equal(refused.status, 409);
+    assert.match(refused.json<Status>().message ?? '', /1 conflict: conflict with "mine": \.spec\.replicas$/);
+    const forced = await apply(at, scale(5), 'scaler', '&force=true');
+    assert.equal(forced.status, 200, forced.text);
+    const object = await get<Deployment>(`${deployments}/scaled`);
+    assert.equal(object.spec.replicas, 5);
+    assert.deepEqual(ownersOf(object)['scaler Apply scale'], { 'f:spec': { 'f:replicas': {} } });
+    assert.equal(entriesOf(object).find(({ manager }) => manager === 'scaler')?.apiVersion, 'apps/v1');
+    assert.doesNotMatch(JSON.stringify(ownersOf(object)['mine Apply']), /replicas/);
+    const main = await apply(`${deployments}/scaled`, deployment('scaled', { replicas: 2 }));
+    assert.match(
+      main.json<Status>().message ?? '',
+      /conflict with "scaler" with subresource "scale": \.spec\.replicas$/,
+    );
+    const shared = await apply(`${deployments}/scaled`, deployment('scaled', { replicas: 5 }));
+    assert.equal(shared.status, 200, shared.text);
+    const dropped = await apply(`${deployments}/scaled`, deployment('scaled'));
+    assert.equal(dropped.json<Deployment>().spec.replicas, 5, 'the scaler has it still');
+    for (const [body, status] of [
+      [{ ...scale(5), kind: 'Deployment' }, 400],
+      [{ ...scale(5), spec: { replicas: -1 } }, 422],
+      [{ ...scale(5), spec: { wrong: 1 } }, 400],
+    ] as const)
+      assert.equal((await apply(at, body, 'scaler')).status, status);
+    assert.equal((await apply(`${deployments}/absent/scale`, { ...scale(1), metadata: {} })).status, 404);
+  });
+
   it('knows what was there before anybody applied', async () => {
     await server.call('POST', maps, map('before', { a: '1', b: '1' }, { managedFields: [] }));
     const reset = { metadata: { managedFields: [{}] } };
