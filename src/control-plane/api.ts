@@ -67,7 +67,10 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
     store,
     kinds,
     clientOf: (component, through) =>
-      createClient(inProcessTransport(server.handlerFor(systemUser(component), through)), { clock, random }),
+      createClient(inProcessTransport(server.handlerFor(systemUser(component), through), component), {
+        clock,
+        random,
+      }),
     async run(serve, signal) {
       const started = new AsyncDisposableStack();
       try {

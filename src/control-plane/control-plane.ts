@@ -72,7 +72,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       signal.throwIfAborted();
       const published = Promise.withResolvers<void>();
       const announcing = inBackground(started, (until) => {
-        const client = api.clientOf('apiserver');
+        const client = api.clientOf('kube-apiserver');
         const onPublished = published.resolve;
         return announceMaster({ client, clock, random, log, master, objects, onPublished }, until);
       });

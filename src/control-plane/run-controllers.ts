@@ -65,12 +65,16 @@ async function runTerm(
   signal: AbortSignal,
 ): Promise<void> {
   const client = clientOf('kube-controller-manager');
-  const recorderOf = (component: string) => createEventRecorder({ client, clock, random, log, component });
-  const [events, schedulerEvents] = [recorderOf('controller-manager'), recorderOf('default-scheduler')];
+  const ofScheduler = clientOf('kube-scheduler');
+  const events = createEventRecorder({ client, clock, random, log, component: 'controller-manager' });
+  const schedulerEvents = createEventRecorder({
+    ...{ client: ofScheduler, clock, random, log },
+    component: 'default-scheduler',
+  });
   const informers = createInformerFactory({ client, clock, random, log, newest: true });
   const manager = createManager({ client, informers, kinds, events, clock, random, log });
   for (const factory of controllers) manager.add(factory);
-  manager.add((context) => scheduler({ ...context, events: schedulerEvents }));
+  manager.add((context) => scheduler({ ...context, client: ofScheduler, events: schedulerEvents }));
   try {
     await manager.run(signal);
   } finally {

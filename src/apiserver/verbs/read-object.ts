@@ -8,10 +8,16 @@ import { decodeProtobuf, type Expected, protobufType } from '../../apimachinery/
 import { ProtobufError } from '../../apimachinery/protobuf/reader.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { newBadRequest, newStatusError } from '../../apimachinery/status-error.ts';
-import { TextError, valueLimits } from '../../apimachinery/value-limit.ts';
+import {
+  countOwnValues,
+  maxOwnerValues,
+  TextError,
+  tooManyValues,
+  valueLimits,
+} from '../../apimachinery/value-limit.ts';
 import { readBody } from '../body.ts';
 import type { RequestScope } from '../request-scope.ts';
-import { isBootstrapper, nodeNameOf } from '../user.ts';
+import { isBootstrapper, nodeNameOf, type UserInfo } from '../user.ts';
 import type { WriteOptions } from '../write-options.ts';
 
 /** The media type without parameters; `kubectl scale` sends none and means JSON, fetch calls plain text so. */
@@ -23,14 +29,13 @@ export function mediaType(request: Request): string {
 
 const [jsonType, yamlType] = ['application/json', 'application/yaml'];
 
-/**
- * Throws 415 for what cannot be read here, before the body is: minik8s' own kinds have no form in protobuf, and machines
- * have no need of YAML, which takes long to read.
- */
+/** Machines have no need of YAML, which takes long to read. */
+export const takesYaml = (user: UserInfo) => !isBootstrapper(user) && nodeNameOf(user) === undefined;
+
+/** Throws 415 for what cannot be read here, before the body is: minik8s' own kinds have no form in protobuf. */
 function bodyType({ request, user }: RequestScope, hasProtobuf: boolean): string {
   const type = mediaType(request);
-  const isMachine = isBootstrapper(user) || nodeNameOf(user) !== undefined;
-  const readable = [jsonType, ...(isMachine ? [] : [yamlType]), ...(hasProtobuf ? [protobufType] : [])];
+  const readable = [jsonType, ...(takesYaml(user) ? [yamlType] : []), ...(hasProtobuf ? [protobufType] : [])];
   if (readable.includes(type)) return type;
   throw newStatusError(
     'UnsupportedMediaType',
@@ -69,15 +74,20 @@ async function parse(
   try {
     if (type === protobufType && expected) return { value: decodeProtobuf(body, expected), duplicates: [] };
     const text = body.toString();
-    return type === yamlType
-      ? await scope.server.readYaml(text)
-      : parseJson(text, true, valueLimits(scope).body);
+    return type === yamlType ? await scope.server.readYaml(text) : parseObject(text, valueLimits(scope).body);
   } catch (error) {
     const unreadable = (why: string) => newBadRequest(`the body of the request cannot be read: ${why}`);
     if (error instanceof ProtobufError) throw unreadable(`invalid protobuf: ${error.message}`);
     if (error instanceof TextError) throw unreadable(error.message);
     throw error;
   }
+}
+
+/** Who sends an object back as it was read sends its managedFields too. */
+function parseObject(text: string, most: number): ParsedText {
+  const parsed = parseJson(text, true, most + maxOwnerValues);
+  if (countOwnValues(parsed.value) > most) throw tooManyValues(most);
+  return parsed;
 }
 
 /** The body of a small kind that exists only as a request, named as in the table of types: `meta.v1.DeleteOptions`. */

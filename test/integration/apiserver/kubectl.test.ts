@@ -223,6 +223,10 @@ describe('kubectl create', { timeout: 60_000, skip }, () => {
     const { metadata, ...rest } = (await storedObject(server, key)) ?? assert.fail(`${key} is not there`);
     const { uid, creationTimestamp, resourceVersion, namespace, ...shared } = metadata;
     assert.ok(uid && creationTimestamp && resourceVersion);
+    for (const entry of shared.managedFields as { time?: string }[]) {
+      assert.ok(entry.time);
+      delete entry.time;
+    }
     return { ...rest, metadata: shared };
   };
 

@@ -57,6 +57,7 @@ export const podResource: ResourceDefinition<Pod> = {
     validateCreate: withoutEphemeralContainers,
     validateUpdate: validatePodUpdate,
     validateStatus: ({ status }) => (status ? validatePodAddresses(status) : []),
+    resetFields: { status: ['spec', 'metadata.deletionTimestamp', 'metadata.ownerReferences'] },
     parts: { binding: { take: bind }, ephemeralcontainers: ephemeralContainersPart },
     countsGenerations: true,
     gracePeriodSeconds,

@@ -1,0 +1,158 @@
+/**
+ * `metadata.managedFields` of an object before and after a write (k8s.io/apimachinery util/managedfields). Objects come without
+ * theirs, in the version of the writer. Pure.
+ */
+
+import { FieldSet } from './field-set.ts';
+import {
+  idOf,
+  isReset,
+  type ManagedFieldsEntry,
+  type Manager,
+  type Managers,
+  readManagers,
+  secondsOf,
+  writeManagers,
+} from './managers.ts';
+import { afterUpdate, type Versions } from './ownership.ts';
+import { compareTexts } from './path-element.ts';
+
+/** Who writes, by which way, when. */
+export interface FieldWrite {
+  /** The name that the client gives; '' when it gives none. */
+  readonly manager: string;
+  /** The version in which it writes. */
+  readonly apiVersion: string;
+  /** '' for the object itself. */
+  readonly subresource: string;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+/** As clients send them and as they are stored; undefined and an empty list are not the same in what a client sends. */
+export type Entries = readonly ManagedFieldsEntry[] | undefined;
+
+/** An object before a write and after it. */
+export interface Change {
+  /** What an object that is being made was before: only its kind. */
+  readonly live: unknown;
+  readonly next: unknown;
+  readonly isNew: boolean;
+}
+
+/**
+ * After a write that is no apply. `stored` are those of the live object, `sent` what the client says they should be: it may change
+ * or forget them. Undefined when nobody owns anything, or the object's owners are not known since somebody forgot them. Throws a
+ * KeyError for an object whose lists have no keys.
+ */
+export function entriesAfterUpdate(
+  change: Change,
+  stored: Entries,
+  sent: Entries,
+  write: FieldWrite,
+  versions: Versions,
+): ManagedFieldsEntry[] | undefined {
+  const before = write.subresource === '' ? managersSent(stored, sent) : managersOf(stored);
+  if (before.size === 0 && !change.isNew) return undefined;
+  return entriesOf(managersAfterUpdate(change, before, write, versions));
+}
+
+/** Those that the client sends, unless they are none or malformed: clients that do not know them leave them out. */
+function managersSent(stored: Entries, sent: Entries): Managers {
+  if (isReset(sent)) return new Map();
+  const said = managersOf(sent);
+  return said.size > 0 ? said : managersOf(stored);
+}
+
+/** None where an entry is malformed. */
+export function managersOf(entries: Entries): Managers {
+  try {
+    return readManagers(entries ?? []);
+  } catch {
+    return new Map();
+  }
+}
+
+export const entriesOf = (managers: Managers): ManagedFieldsEntry[] | undefined =>
+  managers.size > 0 ? writeManagers(managers) : undefined;
+
+/** A name for who gives none. */
+const unknownManager = 'unknown';
+
+export function managersAfterUpdate(
+  { live, next }: Omit<Change, 'isNew'>,
+  before: Managers,
+  { manager, apiVersion, subresource, now }: FieldWrite,
+  versions: Versions,
+): Map<string, Manager> {
+  const { managers, taken } = afterUpdate(live, next, before, apiVersion, versions);
+  const own = taken.difference(neverOwned);
+  if (!own.isEmpty) {
+    const writer = {
+      manager: manager || unknownManager,
+      operation: 'Update',
+      apiVersion,
+      subresource,
+    } as const;
+    const id = idOf(writer);
+    const fields = managers.get(id)?.fields.union(own) ?? own;
+    managers.set(id, { ...writer, time: now, fields });
+  }
+  limitUpdaters(managers);
+  return managers;
+}
+
+/** What only the server sets, and what identifies the object. */
+export const neverOwned = FieldSet.of(
+  ['f:apiVersion'],
+  ['f:kind'],
+  ['f:metadata'],
+  ...[
+    'name',
+    'namespace',
+    'creationTimestamp',
+    'selfLink',
+    'uid',
+    'clusterName',
+    'generation',
+    'managedFields',
+    'resourceVersion',
+  ].map((name) => ['f:metadata', `f:${name}`]),
+);
+
+const mostUpdaters = 10;
+const bucketName = 'ancient-changes';
+
+/** Of more than ten managers that update, the oldest become one for each version. Changes `managers`. */
+function limitUpdaters(managers: Map<string, Manager>): void {
+  const updaters = [...managers].filter(([, { operation }]) => operation === 'Update');
+  if (updaters.length <= mostUpdaters) return;
+  updaters.sort(([a, one], [b, other]) => secondsOf(one) - secondsOf(other) || compareTexts(a, b));
+  const firstOf = new Map<string, string>();
+  let left = updaters.length;
+  for (const [id, { apiVersion, time }] of updaters) {
+    if (left <= mostUpdaters) return;
+    const first = firstOf.get(apiVersion);
+    if (first === undefined) {
+      firstOf.set(apiVersion, id);
+      continue;
+    }
+    const bucket = { manager: bucketName, operation: 'Update', apiVersion, subresource: '' } as const;
+    const bucketId = idOf(bucket);
+    let fields = new FieldSet();
+    // The first of them is in the bucket from now on.
+    for (const member of new Set([first, id, bucketId])) {
+      const found = managers.get(member);
+      if (found) fields = fields.union(found.fields);
+      managers.delete(member);
+    }
+    managers.set(bucketId, { ...bucket, time, fields });
+    left--;
+  }
+}
+
+/** Whether two lists of entries differ in their times at most. */
+export function sameButTimes(a: Entries, b: Entries, equal: (a: unknown, b: unknown) => boolean): boolean {
+  const timeless = (entries: Entries) => (entries ?? []).map(({ time: _, ...entry }) => entry);
+  return equal(timeless(a), timeless(b));
+}
