@@ -82,7 +82,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     writeYaml: options.writeYaml ?? createYamlWriter(options.clock),
   };
   indexFields(options.cache, options.kinds.stored);
-  const { behavior, admission, authorizers } = options.parts(engine);
+  const { behavior, admission, authorizers, documents } = options.parts(engine);
   const server: ServerContext = { ...engine, behavior, admission: admissionChain(admission) };
   const authorize = unionAuthorizer([mastersAuthorizer, discoveryAuthorizer, ...authorizers]);
   const app = new Hono<Env>();
@@ -124,14 +124,20 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     const { group, resource: plural, name } = access;
     throw newForbidden({ group, plural }, name, refusal(access));
   };
-  const discovery = createDiscovery(server.kinds, behavior, options.advertiseAddress);
+  const discovery = createDiscovery(server.kinds, behavior, options.advertiseAddress, [...documents.keys()]);
   const openapi = createOpenApi(server.kinds, options, server.turns);
   const serve = (c: Context<Env>, info: RequestInfo, query: URLSearchParams) => {
     if (info.type === 'resource') {
       const own = c.env?.store ? { ...server, store: c.env.store } : server;
       return serveResource(c, own, permit, info, query);
     }
-    return servePath(c, authorize, query, async (request) => discovery(request) ?? (await openapi(request)));
+    const document = documents.get(c.req.path);
+    return servePath(
+      c,
+      authorize,
+      query,
+      async (request) => document?.() ?? discovery(request) ?? (await openapi(request)),
+    );
   };
   const inFlight = new InFlight(inFlightLimits(options.limits ?? defaultLimits));
   app.all('*', (c) => {

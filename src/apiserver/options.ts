@@ -26,6 +26,8 @@ export interface ServerParts {
   readonly admission: readonly AdmissionPlugin[];
   /** Besides the engine's own: system:masters may do everything, and discovery is for everybody. */
   readonly authorizers: readonly Authorizer[];
+  /** What is served beside resources and discovery, by path; authorized as any path is. */
+  readonly documents: ReadonlyMap<string, () => Response>;
 }
 
 export interface ApiServerOptions {

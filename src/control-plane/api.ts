@@ -76,10 +76,12 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
       try {
         const caching = inBackground(started, (until) => watchCache.run(until));
         await unlessAborted(signal, watchCache.synced);
+        await unlessAborted(signal, server.accountKeys.open());
+        const keeping = inBackground(started, (until) => server.accountKeys.run(until));
         if (objects) await bootstrapObjects(server, objects);
         signal.throwIfAborted();
         const serving = inBackground(started, (until) => serve(AbortSignal.any([signal, until])));
-        await Promise.race([aborted(signal), caching, serving]);
+        await Promise.race([aborted(signal), caching, keeping, serving]);
       } finally {
         await started.disposeAsync();
       }

@@ -4,6 +4,8 @@ import type { EngineContext } from '../apiserver/server-context.ts';
 import type { ReadCertificateRequest } from '../base/certificate-request.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { NodeConnection } from './node-connection.ts';
+import type { Issuer } from './service-accounts/issuer.ts';
+import type { AccountKeys } from './service-accounts/keys.ts';
 
 /** Why a node may not take its `spec.podCIDR` by itself, beside those other nodes; undefined when it may. */
 export type PodRangeProblem = (node: Node, others: readonly Node[]) => string | undefined;
@@ -19,4 +21,7 @@ export interface KubeContext extends EngineContext {
   readonly readCertificateRequest: ReadCertificateRequest;
   readonly mayRegister: (node: string) => boolean;
   readonly podRangeProblem: PodRangeProblem;
+  /** Of the tokens of service accounts. */
+  readonly issuer: Issuer;
+  readonly accountKeys: AccountKeys;
 }

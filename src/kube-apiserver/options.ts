@@ -6,6 +6,7 @@ import type { ReadCertificateRequest } from '../base/certificate-request.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { PodRangeProblem } from './context.ts';
 import type { NodeConnection } from './node-connection.ts';
+import type { IssuerOptions } from './service-accounts/issuer.ts';
 
 export interface KubeApiServerOptions
   extends Omit<ApiServerOptions, 'fields' | 'messages' | 'parts' | 'remoteAddressKey'> {
@@ -24,4 +25,6 @@ export interface KubeApiServerOptions
   readonly defaultTolerations?: DefaultTolerations;
   /** Reaches the node agents for logs and streams; without it those requests answer 503. */
   readonly nodeConnection?: NodeConnection;
+  /** Of the tokens of service accounts. */
+  readonly issuer?: IssuerOptions;
 }

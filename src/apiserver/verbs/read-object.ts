@@ -45,19 +45,20 @@ function bodyType({ request, user }: RequestScope, hasProtobuf: boolean): string
 
 /**
  * Reads, checks the fields and fills in defaults; what Kubernetes does not know ends as warnings or as a 400. The object is in
- * the version that is stored.
+ * the version that is stored. `served`: the kind of the body, where it is not the one that is addressed.
  */
 export async function readObjectBody(
   scope: RequestScope,
   { validation }: Pick<WriteOptions, 'validation'>,
+  served = scope.served,
 ): Promise<KubeObject> {
-  const message = scope.server.messages.typeOf(scope.served.typeName);
+  const message = scope.server.messages.typeOf(served.typeName);
   const type = bodyType(scope, message !== undefined);
   const body = await readBody(scope);
-  const expected = { apiVersion: apiVersionOf(scope.served), kind: scope.served.kind };
+  const expected = { apiVersion: apiVersionOf(served), kind: served.kind };
   const { value, duplicates } = await parse(scope, body, type, message && { ...expected, type: message });
   await scope.work.pause();
-  const steps = conversion(scope.server.fields, scope.served, value, validation, duplicates);
+  const steps = conversion(scope.server.fields, served, value, validation, duplicates);
   const decoded = await scope.work.through(steps);
   scope.warnings.push(...decoded.warnings);
   await scope.work.pause();

@@ -238,6 +238,9 @@ describe('reviews of who somebody is', () => {
     return answer.json<Review>();
   };
 
+  /** A token that says nothing of an audience is for the server. */
+  const own = 'https://kubernetes.default.svc.cluster.local';
+
   it('tells whose a token is', async () => {
     const metadata = { name: 'x', labels: { a: 'b' } };
     const found = await review({ token: 'good' }, { metadata, status: { error: 'mine' } });
@@ -246,7 +249,10 @@ describe('reviews of who somebody is', () => {
     assert.deepEqual(found.status, {
       authenticated: true,
       user: { username: 'bob', uid: 'u2', groups: ['staff', known], extra: { scopes: ['a', 'b'] } },
+      audiences: [own],
     });
+    const asked = await review({ token: 'good', audiences: ['a', own] });
+    assert.deepEqual(asked.status.audiences, [own], 'of those that were asked for');
   });
 
   it('tells nothing of a token that is not good', async () => {
