@@ -4,10 +4,9 @@
  * anything that went wrong.
  */
 import { type ResourceQuota, resourceQuotaResource } from '../../api/core/v1/resource-quota.ts';
-import { evaluatorOf } from '../../api/quota/evaluator.ts';
+import { type Evaluator, evaluatorOf } from '../../api/quota/evaluator.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
-import { isTerminating, type KubeObject, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
-import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -31,7 +30,7 @@ export const resyncMs = 5 * 60_000;
 /** Milliseconds between two counts of one quota, however much happens in its namespace. */
 const pauseMs = 200;
 
-/** What is remembered of a quota; without it what was taken is only given back later. */
+/** What is remembered of a quota; without it what was taken is only given back later. Times are readings of the monotonic clock. */
 interface Memory {
   used: NonNullable<ResourceQuota['status']>['used'];
   /** When more was said to be used than before. */
@@ -51,14 +50,14 @@ export function resourceQuotaController(context: ControllerContext): ControllerD
       memories.delete(key);
       return undefined;
     }
-    const now = clock.now();
-    const memory = remember(key, quota, now);
-    const pause = memory.countedAt === undefined ? 0 : memory.countedAt + pauseMs - now;
+    const [now, passed] = [clock.now(), clock.monotonic()];
+    const memory = remember(key, quota, passed);
+    const pause = memory.countedAt === undefined ? 0 : memory.countedAt + pauseMs - passed;
     if (pause > 0) return { requeueAfter: pause };
-    memory.countedAt = now;
+    memory.countedAt = passed;
     const observation = observe(quota, countedIn(quota), now, memory.observation);
     const gone = givenUp(memory.observation, observation);
-    const settlesIn = Math.max(0, memory.risenAt + settleMs - now);
+    const settlesIn = Math.max(0, memory.risenAt + settleMs - passed);
     const { status, unsettled } = planStatus(quota, observation.used, gone, settlesIn === 0);
     if (status) {
       const wanted = { ...deepCopy(quota), status };
@@ -72,10 +71,10 @@ export function resourceQuotaController(context: ControllerContext): ControllerD
   }
 
   /** What was taken before this began may not be stored yet, as what is taken now. */
-  function remember(key: ObjectKey, { status }: ResourceQuota, now: number): Memory {
-    const memory = memories.get(key) ?? { used: undefined, risenAt: now };
+  function remember(key: ObjectKey, { status }: ResourceQuota, passed: number): Memory {
+    const memory = memories.get(key) ?? { used: undefined, risenAt: passed };
     memories.set(key, memory);
-    if (hasRisen(memory.used, status?.used)) memory.risenAt = now;
+    if (hasRisen(memory.used, status?.used)) memory.risenAt = passed;
     memory.used = status?.used;
     return memory;
   }
@@ -89,23 +88,24 @@ export function resourceQuotaController(context: ControllerContext): ControllerD
       return [{ evaluator, objects: () => informer.lister.list(metadata.namespace) }];
     });
 
-  /** Of those quotas that count such objects. */
-  function keysIn(kind: ResourceDefinition, namespace: string | undefined): readonly ObjectKey[] {
-    const evaluator = evaluatorOf(kind);
-    return quotas
+  /** Of those quotas that count such objects; of all namespaces where none is given. */
+  const keysIn = ({ counts }: Evaluator, namespace?: string): readonly ObjectKey[] =>
+    quotas
       .list(namespace)
-      .filter(({ spec }) => Object.keys(spec.hard ?? {}).some((name) => evaluator?.counts(name)))
+      .filter(({ spec }) => Object.keys(spec.hard ?? {}).some(counts))
       .map(objectKey);
-  }
 
   return {
     name: 'resource-quota',
     watches: [watched(resourceQuotaResource, (quota) => [objectKey(quota)])],
-    watchOf: (kind) =>
-      kind.namespaced && evaluatorOf(kind)
-        ? watched(kind, ({ metadata }: KubeObject) => keysIn(kind, metadata.namespace))
-        : undefined,
-    keysOfKind: (kind) => keysIn(kind, undefined),
+    watchOf: (kind) => {
+      const evaluator = kind.namespaced ? evaluatorOf(kind) : undefined;
+      return evaluator && watched(kind, ({ metadata }) => keysIn(evaluator, metadata.namespace));
+    },
+    keysOfKind: (kind) => {
+      const evaluator = evaluatorOf(kind);
+      return evaluator ? keysIn(evaluator) : [];
+    },
     reconcile,
   };
 }
