@@ -128,6 +128,11 @@ export const subtractQuantities = (a: Quantity, b: Quantity): Quantity =>
 
 export const zeroQuantity: Quantity = { nano: 0n, format: 'DecimalSI' };
 
+export const roundUpToUnits = (quantity: Quantity): Quantity => ({
+  ...quantity,
+  nano: ceilDivide(quantity.nano, nanoPerUnit) * nanoPerUnit,
+});
+
 /** In whole units (bytes, CPUs), rounded up. Values beyond 2^53 lose their last digits. */
 export const quantityValue = (quantity: Quantity) => Number(ceilDivide(quantity.nano, nanoPerUnit));
 

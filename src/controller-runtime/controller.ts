@@ -9,7 +9,7 @@ import { onAbort } from '../base/abort.ts';
 import type { BackoffOptions } from '../base/backoff.ts';
 import { nextTurn } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
-import type { Lister } from '../client/informer.ts';
+import type { Informer, Lister } from '../client/informer.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -64,11 +64,17 @@ export class Controller {
       if (this.#ofKinds.has(kind)) continue;
       const watched = watchOf(kind);
       this.#ofKinds.set(kind, watched);
-      if (watched) this.#watch(watched);
+      if (watched) this.#follow(kind, watched);
     }
   }
 
-  #watch(watched: Watched): void {
+  #follow(kind: ResourceDefinition, watched: Watched): void {
+    const { synced } = this.#watch(watched);
+    const { keysOfKind } = this.#definition;
+    if (keysOfKind) void synced.then(() => this.#queue?.addAll(keysOfKind(kind)));
+  }
+
+  #watch(watched: Watched): Informer<KubeObject> {
     const informer = this.#context.informers.informerFor(watched.resource, watched.scope);
     this.#watches = [...this.#watches, { watched, lister: informer.lister }];
     informer.addEventHandler({
@@ -76,6 +82,7 @@ export class Controller {
       onUpdate: (object, old) => this.#enqueue(watched, old, object),
       onDelete: (object) => this.#enqueue(watched, object),
     });
+    return informer;
   }
 
   /** Runs until the signal aborts, one run at a time; may be run again after that. */

@@ -32,6 +32,8 @@ export interface ControllerDefinition {
   readonly watches: readonly Watched[];
   /** What is watched of each kind there is, also of those that come later; undefined for nothing. */
   readonly watchOf?: (kind: ResourceDefinition) => Watched | undefined;
+  /** The keys to enqueue once all objects are known of a kind that `watchOf` watches; there may be none. */
+  readonly keysOfKind?: (kind: ResourceDefinition) => readonly ObjectKey[];
   /** How many keys are worked on at once; default 4. */
   readonly workers?: number;
   /** Of the keys that wait, those of the highest number are worked on first; default: all are alike. */

@@ -14,6 +14,7 @@ import { serviceAccountController } from './namespaces/service-account.ts';
 import { nodeIpam } from './nodes/node-ipam.ts';
 import { nodeLifecycle } from './nodes/node-lifecycle.ts';
 import { taintEvictionController } from './nodes/taint-eviction.ts';
+import { resourceQuotaController } from './quotas/resource-quota.ts';
 import { dnsController } from './services/dns.ts';
 import { endpointsController } from './services/endpoints.ts';
 import { endpointSliceController } from './services/endpointslice.ts';
@@ -59,4 +60,5 @@ export const controllers = (options: ControllersOptions): readonly ControllerFac
   tokenCleaner,
   serviceAccountController,
   rootCaPublisher(options.certificates.authority),
+  resourceQuotaController,
 ];

@@ -3,6 +3,7 @@ import type { Node } from '../api/core/v1/node.ts';
 import type { EngineContext } from '../apiserver/server-context.ts';
 import type { ReadCertificateRequest } from '../base/certificate-request.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
+import type { LimitedResource } from './admission/quota-checks.ts';
 import type { NodeConnection } from './node-connection.ts';
 import type { Issuer } from './service-accounts/issuer.ts';
 import type { AccountKeys } from './service-accounts/keys.ts';
@@ -15,6 +16,8 @@ export interface KubeContext extends EngineContext {
   /** First and last node port. */
   readonly nodePorts: readonly [number, number];
   readonly defaultTolerations: DefaultTolerations;
+  /** Of which nothing may be used without a quota. */
+  readonly limitedResources: readonly LimitedResource[];
   readonly nodeConnection: NodeConnection | undefined;
   /** There are rules besides those that the server has by itself. */
   readonly hasOtherRules: boolean;

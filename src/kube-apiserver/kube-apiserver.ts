@@ -47,6 +47,7 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     serviceCIDR: options.serviceCIDR ?? '10.96.0.0/16',
     nodePorts: options.nodePorts ?? ([30000, 32767] as const),
     defaultTolerations: options.defaultTolerations ?? defaultTolerations,
+    limitedResources: options.limitedResources ?? [],
     nodeConnection: options.nodeConnection,
     hasOtherRules: options.authorize !== undefined,
     readCertificateRequest: options.readCertificateRequest,

@@ -4,6 +4,7 @@ import type { Authorizer } from '../apiserver/authorization/authorizer.ts';
 import type { ApiServerOptions } from '../apiserver/options.ts';
 import type { ReadCertificateRequest } from '../base/certificate-request.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
+import type { LimitedResource } from './admission/quota-checks.ts';
 import type { PodRangeProblem } from './context.ts';
 import type { NodeConnection } from './node-connection.ts';
 import type { IssuerOptions } from './service-accounts/issuer.ts';
@@ -23,6 +24,8 @@ export interface KubeApiServerOptions
   readonly nodePorts?: readonly [number, number];
   /** How long pods stay on nodes in trouble unless they say so themselves; default 300 s each. */
   readonly defaultTolerations?: DefaultTolerations;
+  /** Of which nothing may be used where no quota limits it; default none. */
+  readonly limitedResources?: readonly LimitedResource[];
   /** Reaches the node agents for logs and streams; without it those requests answer 503. */
   readonly nodeConnection?: NodeConnection;
   /** Of the tokens of service accounts. */

@@ -54,11 +54,6 @@ const notServed: readonly Rule[] = [
   { tests: /^\[sig-apps\] StatefulSet /, reason: notActedOn('StatefulSets') },
   { tests: /^\[sig-apps\] (Daemon set|ControllerRevision) /, reason: notActedOn('DaemonSets') },
   {
-    tests:
-      /^\[sig-api-machinery\] ResourceQuota should .*(capture the life|promptly|scope|update and delete|status)/,
-    reason: 'no controller writes the status of ResourceQuotas, for which these wait five minutes',
-  },
-  {
     tests: /^\[sig-scheduling\] SchedulerPreemption .*(verify preemption|validates)/,
     reason: 'the scheduler does not preempt',
   },

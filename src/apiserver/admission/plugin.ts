@@ -10,6 +10,8 @@ export interface Admission {
   readonly name: string;
   readonly subresource: string;
   readonly user: UserInfo;
+  /** Nothing will be written. */
+  readonly dryRun?: boolean;
   /** The object as it would be stored; plugins may change it. Absent for a delete. */
   readonly object?: KubeObject;
   /** As it is stored. Absent for a create. */

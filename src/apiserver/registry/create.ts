@@ -76,7 +76,7 @@ async function createNamed(
 ): Promise<KubeObject> {
   const { definition } = request;
   const work = new RequestWork(server);
-  const { user, served } = request.options;
+  const { dryRun, user, served } = request.options;
   const context = { user, now: rfc3339(server.clock.now()), subresource: '' };
   initializeMeta(object.metadata, {
     uid: server.random.uuid(),
@@ -90,6 +90,7 @@ async function createNamed(
     name: object.metadata.name,
     subresource: '',
     user,
+    dryRun,
     object,
   };
   definition.strategy.setDefaults?.(object);

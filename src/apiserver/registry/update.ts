@@ -48,7 +48,7 @@ async function decide(
   { current, taken }: Attempt,
 ): Promise<Decision> {
   const { definition, subresource } = request;
-  const { user, served } = request.options;
+  const { dryRun, user, served } = request.options;
   const context = { user, now: rfc3339(server.clock.now()), subresource };
   const work = new RequestWork(server);
   const old = deepCopy(current);
@@ -64,6 +64,7 @@ async function decide(
     name: request.name,
     subresource,
     user,
+    dryRun,
     object,
     old,
   };

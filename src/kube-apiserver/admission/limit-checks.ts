@@ -1,26 +1,19 @@
 /** What a LimitRange gives to containers, and what it refuses (upstream: plugin/pkg/admission/limitranger). Pure. */
 import type { LimitRange } from '../../api/core/v1/limit-range.ts';
-
 import type { Pod } from '../../api/core/v1/pod.ts';
+import { containersTogether } from '../../api/core/v1/pod-amounts.ts';
 import type {
   Container,
   LimitRangeItem,
   PersistentVolumeClaim,
   PodSpec,
 } from '../../api/core/v1/types.gen.ts';
-import {
-  addQuantities,
-  compareQuantities,
-  formatQuantity,
-  parseQuantity,
-  type Quantity,
-} from '../../apimachinery/quantity.ts';
-
-type Amounts = Readonly<Record<string, string>>;
+import { type WrittenAmounts, writeAmounts } from '../../apimachinery/amounts.ts';
+import { compareQuantities, parseQuantity } from '../../apimachinery/quantity.ts';
 
 interface Asked {
-  readonly requests: Amounts;
-  readonly limits: Amounts;
+  readonly requests: WrittenAmounts;
+  readonly limits: WrittenAmounts;
 }
 
 const annotation = 'kubernetes.io/limit-ranger';
@@ -84,7 +77,7 @@ const itemProblems = ({ type, min, max, maxLimitRequestRatio }: LimitRangeItem, 
   ...each(maxLimitRequestRatio, (name, ratio) => tooUneven(type, name, ratio, asked)),
 ];
 
-const each = (bounds: Amounts = {}, problem: (name: string, bound: string) => string | undefined) =>
+const each = (bounds: WrittenAmounts = {}, problem: (name: string, bound: string) => string | undefined) =>
   Object.entries(bounds).flatMap(([name, bound]) => problem(name, bound) ?? []);
 
 function tooLittle(type: string, name: string, least: string, { requests, limits }: Asked) {
@@ -113,40 +106,9 @@ function tooUneven(type: string, name: string, ratio: string, { requests, limits
 }
 
 const totals = (spec: PodSpec): Asked => ({
-  requests: total(spec, 'requests'),
-  limits: total(spec, 'limits'),
+  requests: writeAmounts(containersTogether(spec, 'requests')),
+  limits: writeAmounts(containersTogether(spec, 'limits')),
 });
-
-/** The containers together, with the sidecars; or the most that there is at a time before they start, where that is more. */
-function total(spec: PodSpec, field: keyof Asked): Amounts {
-  const sum = new Map<string, Quantity>();
-  for (const { resources } of spec.containers) add(sum, resources[field]);
-  const sidecars = new Map<string, Quantity>();
-  const before = new Map<string, Quantity>();
-  for (const { resources, restartPolicy } of spec.initContainers ?? []) {
-    const atATime = restartPolicy === 'Always' ? sidecars : new Map(sidecars);
-    add(atATime, resources[field]);
-    if (restartPolicy === 'Always') add(sum, resources[field]);
-    raise(before, atATime);
-  }
-  raise(sum, before);
-  return Object.fromEntries([...sum].map(([name, quantity]) => [name, formatQuantity(quantity)]));
-}
-
-function add(sum: Map<string, Quantity>, amounts: Amounts = {}): void {
-  for (const [name, text] of Object.entries(amounts)) {
-    const more = parseQuantity(text);
-    const before = sum.get(name);
-    sum.set(name, before ? addQuantities(before, more) : more);
-  }
-}
-
-function raise(most: Map<string, Quantity>, to: ReadonlyMap<string, Quantity>): void {
-  for (const [name, quantity] of to) {
-    const before = most.get(name);
-    if (!before || compareQuantities(quantity, before) > 0) most.set(name, quantity);
-  }
-}
 
 const isGreater = (a: string, b: string) => compareQuantities(parseQuantity(a), parseQuantity(b)) > 0;
 const nano = (text: string | undefined) => (text === undefined ? 0n : parseQuantity(text).nano);

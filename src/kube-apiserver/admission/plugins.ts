@@ -8,6 +8,7 @@ import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction.ts';
 import { priority } from './priority.ts';
+import { resourceQuotas } from './resource-quota.ts';
 import { runtimeClasses } from './runtime-class.ts';
 import { serviceAccounts } from './service-account.ts';
 import { storageClasses } from './storage-class.ts';
@@ -22,4 +23,5 @@ export const admissionPlugins = (server: KubeContext): readonly AdmissionPlugin[
   runtimeClasses(server),
   storageClasses(server),
   certificateSigningRequests(server),
+  resourceQuotas(server),
 ];

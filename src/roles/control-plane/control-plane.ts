@@ -2,6 +2,7 @@
  * The control plane of one process: the value of control-plane/ with what the operating system gives it, which is etcd
  * (embedded or given), files, certificates and a socket. What lies beneath is stopped after it.
  */
+
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { registry } from '../../api/registry.ts';
@@ -15,6 +16,7 @@ import type { Clock } from '../../base/clock.ts';
 import { inBackground } from '../../base/in-background.ts';
 import { version } from '../../base/version.ts';
 import { createControlPlane } from '../../control-plane/control-plane.ts';
+import type { LimitedResource } from '../../kube-apiserver/admission/quota-checks.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
 import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
 import { type Credentials, openCredentials } from '../../pki/credentials.ts';
@@ -24,6 +26,7 @@ import { CertificateManager } from '../certificate-manager.ts';
 import type { ProcessContext } from '../process-context.ts';
 import type { Settings } from '../settings/settings.ts';
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
+import { readAdmissionFile } from './admission-file.ts';
 import { certificateRequests } from './certificate-requests.ts';
 import { createNodeConnection } from './node-connection.ts';
 import { servingCertificates } from './serving-certificates.ts';
@@ -45,6 +48,7 @@ export const controlPlaneSettings = [
   'service-account-jwks-uri',
   'service-account-key-age',
   'service-account-extend-token-expiration',
+  'admission-control-config-file',
   'service-cidr',
   'cluster-cidr',
   'cluster-dns',
@@ -93,6 +97,7 @@ export async function startControlPlane(
   await using started = new AsyncDisposableStack();
   const tokenFile = settings['token-auth-file'];
   const tokens = tokenFile === undefined ? [] : await readTokenFile(tokenFile);
+  const limitedResources = await limitedBy(settings['admission-control-config-file']);
   const store = await openStorage(options, started, signal);
   if (settings['etcd-endpoints']) await agreeOnSettings(store, settings);
   const credentials = await openClusterCredentials(settings, store, () => clock.now());
@@ -112,6 +117,7 @@ export async function startControlPlane(
     master: { address: options.advertiseAddress, port: settings.port, hostname: hostname() },
     sharesStore: Boolean(settings['etcd-endpoints']),
     ...planeSettings(settings),
+    limitedResources,
     ...(options.ownNode && { ownNode: options.ownNode.node }),
     version: version(),
     fieldDocs: async () => JSON.parse(readAsset('field-docs.json').toString('utf8')),
@@ -146,6 +152,9 @@ export async function startControlPlane(
   })();
   return { authority, certificateManager, kubeconfig, stopped };
 }
+
+const limitedBy = (file: string | undefined): Promise<readonly LimitedResource[]> =>
+  file === undefined ? Promise.resolve([]) : readAdmissionFile(file);
 
 /** What the flags say of the cluster, as the control plane knows it. */
 const planeSettings = (settings: ControlPlaneOptions['settings']) => ({

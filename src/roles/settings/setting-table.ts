@@ -159,6 +159,12 @@ export const settingTable = define({
     default: 'true',
     read: oneOf('true', 'false'),
   },
+  'admission-control-config-file': {
+    about: 'what nobody may use without a ResourceQuota (AdmissionConfiguration)',
+    hint: 'FILE',
+    usual: 'none',
+    read: text,
+  },
   'service-cidr': { about: 'address range of Services', hint: 'RANGE', default: '10.96.0.0/16', read: cidr },
   'cluster-cidr': {
     about: 'address range of pods; each node gets a /24 of it',

@@ -1,5 +1,6 @@
 /** Quality of service: who goes first when a node runs out (upstream: component-helpers qos.ComputePodQOS). */
 import { tryParseQuantity } from '../../../apimachinery/quantity.ts';
+import { initContainersOf } from './init-containers.ts';
 import type { PodSpec } from './types.gen.ts';
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
@@ -10,10 +11,10 @@ const counted = ['cpu', 'memory'] as const;
 
 /** A request that is not written is the limit. */
 export function qosClassOf(spec: PodSpec): QosClass {
-  const amounts = spec.containers.flatMap(({ resources }) =>
+  const amounts = [...spec.containers, ...initContainersOf(spec)].flatMap(({ resources }) =>
     counted.map((name) => ({
-      request: nano(resources.requests, name) ?? nano(resources.limits, name) ?? 0n,
-      limit: nano(resources.limits, name) ?? 0n,
+      request: nano(resources?.requests, name) ?? nano(resources?.limits, name) ?? 0n,
+      limit: nano(resources?.limits, name) ?? 0n,
     })),
   );
   if (amounts.every(({ request, limit }) => request === 0n && limit === 0n)) return 'BestEffort';

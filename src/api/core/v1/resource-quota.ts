@@ -4,7 +4,6 @@ import { validateQuantity } from '../../../apimachinery/quantity.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { maxCauses, type StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
-import { notEnforced } from '../../not-yet.ts';
 import { roundResources } from './pod-spec-defaults.ts';
 import { isQuotaName, isWhole, validateQuotaName } from './resource-names.ts';
 import { wholeUnits } from './resource-validation.ts';
@@ -149,7 +148,6 @@ export const resourceQuotaResource: ResourceDefinition<ResourceQuota> = {
       ...validateAmounts(status?.hard ?? {}, 'status.hard'),
       ...validateAmounts(status?.used ?? {}, 'status.used'),
     ],
-    warnings: notEnforced('nothing is counted or refused', ({ spec }) => spec),
     countsGenerations: false,
   },
   hasStatus: true,

@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { resourceQuotaResource } from '../../../../src/api/core/v1/resource-quota.ts';
-import {
-  cells,
-  created,
-  merge,
-  testCreate,
-  testStatus,
-  testUpdate,
-  warnings,
-} from '../../../fixtures/kinds.ts';
+import { cells, created, merge, testCreate, testStatus, testUpdate } from '../../../fixtures/kinds.ts';
 import { head, spec } from '../../../fixtures/workloads.ts';
 
 const quota = { ...head('v1', 'ResourceQuota'), spec: { hard: { pods: '10', 'requests.cpu': '4' } } };
@@ -139,13 +131,6 @@ test('an amount is kept to a thousandth', () => {
     'requests.cpu': '4',
     cpu: '1m',
   });
-});
-
-test('that nothing is counted is told', () => {
-  const told = ['ResourceQuota is stored and not enforced yet: nothing is counted or refused'];
-  assert.deepEqual(warnings(resourceQuotaResource, quota), told);
-  assert.deepEqual(warnings(resourceQuotaResource, quota, hard({ pods: '1' })), told);
-  assert.deepEqual(warnings(resourceQuotaResource, quota, { metadata: { labels: { a: 'b' } } }), []);
 });
 
 test('the columns of a quota', () => {

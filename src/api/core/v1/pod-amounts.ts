@@ -1,0 +1,38 @@
+/** What a pod asks for as a whole, exact (upstream: component-helpers/resource). Pure. */
+import { type Amounts, addTo, raiseTo, readAmounts } from '../../../apimachinery/amounts.ts';
+import { addQuantities, type Quantity } from '../../../apimachinery/quantity.ts';
+import type { PodSpec } from './types.gen.ts';
+
+/** The containers together, with the sidecars; or the most that there is at a time before they start, where that is more. */
+export function containersTogether(spec: PodSpec, field: 'requests' | 'limits'): Map<string, Quantity> {
+  const sum = new Map<string, Quantity>();
+  for (const { resources } of spec.containers) addTo(sum, readAmounts(resources?.[field]));
+  const sidecars = new Map<string, Quantity>();
+  const before = new Map<string, Quantity>();
+  for (const { resources, restartPolicy } of spec.initContainers ?? []) {
+    const own = readAmounts(resources?.[field]);
+    const atATime = restartPolicy === 'Always' ? sidecars : new Map(sidecars);
+    addTo(atATime, own);
+    if (restartPolicy === 'Always') addTo(sum, own);
+    raiseTo(before, atATime);
+  }
+  raiseTo(sum, before);
+  return sum;
+}
+
+/** With what the runtime needs besides. */
+export function podRequestAmounts(spec: PodSpec): Amounts {
+  const requests = containersTogether(spec, 'requests');
+  addTo(requests, readAmounts(spec.overhead));
+  return requests;
+}
+
+/** What the runtime needs is added to those limits that there are. */
+export function podLimitAmounts(spec: PodSpec): Amounts {
+  const limits = containersTogether(spec, 'limits');
+  for (const [name, more] of readAmounts(spec.overhead)) {
+    const limit = limits.get(name);
+    if (limit && limit.nano !== 0n) limits.set(name, addQuantities(limit, more));
+  }
+  return limits;
+}

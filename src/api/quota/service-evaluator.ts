@@ -1,0 +1,36 @@
+/** Services, and the node ports and load balancers they ask for (upstream: serviceEvaluator). Pure. */
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { zeroQuantity } from '../../apimachinery/quantity.ts';
+import type { Service } from '../core/v1/service.ts';
+import type { Evaluator } from './evaluator.ts';
+import { one, plainEvaluator, wholeNumber } from './plain-evaluator.ts';
+
+const names: ReadonlySet<string> = new Set([
+  'count/services',
+  'services',
+  'services.nodeports',
+  'services.loadbalancers',
+]);
+
+export const serviceEvaluator: Evaluator = {
+  ...plainEvaluator,
+  counts: (name) => names.has(name),
+  handles: (_, subresource) => subresource === '',
+  usage: (object) => {
+    const { spec } = object as KubeObject & Service;
+    return new Map([
+      ['count/services', one],
+      ['services', one],
+      ['services.nodeports', wholeNumber(nodePortsOf(spec))],
+      ['services.loadbalancers', spec.type === 'LoadBalancer' ? one : zeroQuantity],
+    ]);
+  },
+};
+
+/** Those it asks for: they are allocated only after this was counted. */
+function nodePortsOf({ type, ports = [], allocateLoadBalancerNodePorts }: Service['spec']): number {
+  if (type !== 'NodePort' && type !== 'LoadBalancer') return 0;
+  if (type === 'LoadBalancer' && allocateLoadBalancerNodePorts === false)
+    return ports.filter(({ nodePort }) => nodePort).length;
+  return ports.length;
+}

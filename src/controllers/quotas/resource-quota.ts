@@ -1,0 +1,111 @@
+/**
+ * Keeps what the status of each ResourceQuota says is used (upstream: pkg/controller/resourcequota). Who creates objects raises
+ * it beforehand (kube-apiserver/admission/resource-quota.ts); here it becomes less when objects go, and what it should be after
+ * anything that went wrong.
+ */
+import { type ResourceQuota, resourceQuotaResource } from '../../api/core/v1/resource-quota.ts';
+import { type Evaluator, evaluatorOf } from '../../api/quota/evaluator.ts';
+import { deepCopy } from '../../apimachinery/equality.ts';
+import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ReconcileResult,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
+import {
+  type Counted,
+  givenUp,
+  hasRisen,
+  type Observation,
+  observe,
+  planStatus,
+  settleMs,
+} from './resource-quota-plan.ts';
+
+/** Milliseconds after which every quota is counted again (upstream: --resource-quota-sync-period). */
+export const resyncMs = 5 * 60_000;
+
+/** Milliseconds between two counts of one quota, however much happens in its namespace. */
+const pauseMs = 200;
+
+/** What is remembered of a quota; without it what was taken is only given back later. Times are readings of the monotonic clock. */
+interface Memory {
+  used: NonNullable<ResourceQuota['status']>['used'];
+  /** When more was said to be used than before. */
+  risenAt: number;
+  countedAt?: number;
+  observation?: Observation;
+}
+
+export function resourceQuotaController(context: ControllerContext): ControllerDefinition {
+  const { client, clock, informers, kinds } = context;
+  const quotas = informers.informerFor(resourceQuotaResource).lister;
+  const memories = new Map<ObjectKey, Memory>();
+
+  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const quota = quotas.get(key);
+    if (!quota || isTerminating(quota)) {
+      memories.delete(key);
+      return undefined;
+    }
+    const [now, passed] = [clock.now(), clock.monotonic()];
+    const memory = remember(key, quota, passed);
+    const pause = memory.countedAt === undefined ? 0 : memory.countedAt + pauseMs - passed;
+    if (pause > 0) return { requeueAfter: pause };
+    memory.countedAt = passed;
+    const observation = observe(quota, countedIn(quota), now, memory.observation);
+    const gone = givenUp(memory.observation, observation);
+    const settlesIn = Math.max(0, memory.risenAt + settleMs - passed);
+    const { status, unsettled } = planStatus(quota, observation.used, gone, settlesIn === 0);
+    if (status) {
+      const wanted = { ...deepCopy(quota), status };
+      const written = await ifPresent(client.resource(resourceQuotaResource).updateStatus(wanted));
+      memory.used = written?.status?.used;
+    }
+    // Only now: what went is given back by the next try where this one failed.
+    memory.observation = observation;
+    const lessIn = observation.until === undefined ? resyncMs : Math.max(1, observation.until - now);
+    return { requeueAfter: Math.min(resyncMs, lessIn, unsettled ? Math.max(pauseMs, settlesIn) : resyncMs) };
+  }
+
+  /** What was taken before this began may not be stored yet, as what is taken now. */
+  function remember(key: ObjectKey, { status }: ResourceQuota, passed: number): Memory {
+    const memory = memories.get(key) ?? { used: undefined, risenAt: passed };
+    memories.set(key, memory);
+    if (hasRisen(memory.used, status?.used)) memory.risenAt = passed;
+    memory.used = status?.used;
+    return memory;
+  }
+
+  const countedIn = ({ metadata }: ResourceQuota): readonly Counted[] =>
+    kinds.stored.flatMap((kind) => {
+      const evaluator = kind.namespaced ? evaluatorOf(kind) : undefined;
+      if (!evaluator) return [];
+      const informer = informers.informerFor(kind);
+      if (!informer.hasSynced) return [];
+      return [{ evaluator, objects: () => informer.lister.list(metadata.namespace) }];
+    });
+
+  /** Of those quotas that count such objects; of all namespaces where none is given. */
+  const keysIn = ({ counts }: Evaluator, namespace?: string): readonly ObjectKey[] =>
+    quotas
+      .list(namespace)
+      .filter(({ spec }) => Object.keys(spec.hard ?? {}).some(counts))
+      .map(objectKey);
+
+  return {
+    name: 'resource-quota',
+    watches: [watched(resourceQuotaResource, (quota) => [objectKey(quota)])],
+    watchOf: (kind) => {
+      const evaluator = kind.namespaced ? evaluatorOf(kind) : undefined;
+      return evaluator && watched(kind, ({ metadata }) => keysIn(evaluator, metadata.namespace));
+    },
+    keysOfKind: (kind) => {
+      const evaluator = evaluatorOf(kind);
+      return evaluator ? keysIn(evaluator) : [];
+    },
+    reconcile,
+  };
+}

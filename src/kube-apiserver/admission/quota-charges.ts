@@ -1,0 +1,165 @@
+/**
+ * Takes from the quotas of a namespace what writes use, before they are stored: by compare-and-swap of the status of the quotas, so
+ * that all masters together never take more than there is. What waits for one namespace is decided together, with one write for
+ * each quota. What was taken for a write that then fails is given back by controllers/quotas/resource-quota.ts.
+ */
+import { type ResourceQuota, resourceQuotaResource } from '../../api/core/v1/resource-quota.ts';
+import { writeAmounts } from '../../apimachinery/amounts.ts';
+import { storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
+import { newConflict } from '../../apimachinery/status-error.ts';
+import type { ServerContext } from '../../apiserver/server-context.ts';
+import { decodeObject, encodeObject } from '../../storage/codec.ts';
+import { RevisionMismatchError, type StoredValue } from '../../storage/store.ts';
+import { decide, type QuotaUse, type QuotaWrite, useOf } from './quota-checks.ts';
+
+export interface ChargedWrite extends QuotaWrite {
+  /** It only asks: nothing is taken. */
+  readonly dryRun: boolean;
+}
+
+type Outcome = { readonly refusal?: string };
+
+interface Waiting {
+  readonly write: ChargedWrite;
+  readonly outcome: PromiseWithResolvers<Outcome>;
+}
+
+interface Known {
+  readonly use: QuotaUse;
+  readonly revision: number;
+}
+
+interface Quotas {
+  readonly known: readonly Known[];
+  /** Read from the store, not from the cache: what does not fit now does not fit. */
+  readonly fresh: boolean;
+}
+
+/** Other masters may win this often in a row. */
+const maxLostRaces = 64;
+
+export class QuotaCharges {
+  readonly #server: Pick<ServerContext, 'cache' | 'store'>;
+  /** By namespace; an entry is there while somebody works on it. */
+  readonly #waiting = new Map<string, Waiting[]>();
+  /** What was written here and may not have come to the cache yet, by key. */
+  readonly #written = new Map<string, Known>();
+
+  constructor(server: Pick<ServerContext, 'cache' | 'store'>) {
+    this.#server = server;
+  }
+
+  /** As the cache knows it. */
+  hasQuotas(namespace: string): boolean {
+    return this.#server.cache.list(storagePrefix(resourceQuotaResource, namespace)).length > 0;
+  }
+
+  /** Resolves to why the write does not fit; undefined when what it uses has been taken. Rejects where the store does. */
+  async take(namespace: string, write: ChargedWrite): Promise<string | undefined> {
+    const waiting: Waiting = { write, outcome: Promise.withResolvers() };
+    const others = this.#waiting.get(namespace);
+    if (others) others.push(waiting);
+    else void this.#work(namespace, [waiting]);
+    return (await waiting.outcome.promise).refusal;
+  }
+
+  async #work(namespace: string, first: Waiting[]): Promise<void> {
+    for (let batch = first; batch.length > 0; batch = this.#waiting.get(namespace) ?? []) {
+      this.#waiting.set(namespace, []);
+      try {
+        await this.#settle(namespace, this.#cached(namespace), batch);
+      } catch (error) {
+        for (const { outcome } of batch) outcome.reject(error);
+      }
+    }
+    this.#waiting.delete(namespace);
+  }
+
+  async #settle(namespace: string, quotas: Quotas, batch: readonly Waiting[]): Promise<void> {
+    let [current, open] = [quotas, batch];
+    for (let races = 0; races < maxLostRaces; races++) {
+      const { uses, fitting, refusals } = decideAll(current, open);
+      if (refusals.size > 0 && !current.fresh) {
+        current = await this.#stored(namespace);
+        continue;
+      }
+      for (const [{ outcome }, refusal] of refusals) outcome.resolve({ refusal });
+      const lost = await this.#write(current, uses);
+      if (lost.length === 0) {
+        for (const { outcome } of fitting) outcome.resolve({});
+        return;
+      }
+      // From the others it has been taken.
+      [current, open] = [{ known: lost, fresh: true }, fitting];
+    }
+    throw newConflict(
+      resourceQuotaResource,
+      current.known[0]?.use.quota.metadata.name ?? '',
+      'the quota is being modified by too many writers; please try again',
+    );
+  }
+
+  /** Resolves to what those are now that somebody else changed meanwhile. */
+  async #write({ known }: Quotas, uses: readonly QuotaUse[]): Promise<Known[]> {
+    const results = await Promise.all(
+      known.map(async ({ use: before, revision }, index): Promise<Known | undefined> => {
+        const use = uses[index];
+        if (!use || use === before) return undefined;
+        const key = keyOf(use.quota);
+        const quota = { ...use.quota, status: { ...use.quota.status, used: writeAmounts(use.used) } };
+        try {
+          const written = await this.#server.store.update(key, encodeObject(quota), revision);
+          this.#written.set(key, { use: { ...use, quota }, revision: written });
+          return undefined;
+        } catch (error) {
+          if (!(error instanceof RevisionMismatchError)) throw error;
+          return error.current && knownOf(error.current);
+        }
+      }),
+    );
+    return results.filter((result) => result !== undefined);
+  }
+
+  #cached(namespace: string): Quotas {
+    const { cache } = this.#server;
+    for (const [key, { revision }] of this.#written)
+      if (revision <= cache.revision) this.#written.delete(key);
+    const known = cache
+      .list(storagePrefix(resourceQuotaResource, namespace))
+      .map(
+        ({ key, object, revision }) =>
+          this.#written.get(key) ?? { use: useOf(object as ResourceQuota), revision },
+      );
+    return { known, fresh: false };
+  }
+
+  async #stored(namespace: string): Promise<Quotas> {
+    const { items } = await this.#server.store.list(storagePrefix(resourceQuotaResource, namespace));
+    return { known: items.map(knownOf), fresh: true };
+  }
+}
+
+const keyOf = ({ metadata: { name, namespace = '' } }: ResourceQuota) =>
+  storageKey(resourceQuotaResource, namespace, name);
+
+const knownOf = ({ value, revision }: StoredValue): Known => ({
+  use: useOf(decodeObject(value, revision) as ResourceQuota),
+  revision,
+});
+
+/** One after another, each with what those before it leave. */
+function decideAll({ known }: Quotas, batch: readonly Waiting[]) {
+  let uses: readonly QuotaUse[] = known.map(({ use }) => use);
+  const fitting: Waiting[] = [];
+  const refusals = new Map<Waiting, string>();
+  for (const waiting of batch) {
+    const decision = decide(uses, waiting.write);
+    if (decision.type === 'refused') {
+      refusals.set(waiting, decision.why);
+      continue;
+    }
+    fitting.push(waiting);
+    if (!waiting.write.dryRun) uses = decision.uses;
+  }
+  return { uses, fitting, refusals };
+}
