@@ -39,9 +39,9 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
   const closed = new AbortController();
   const watches = new Set<{ readonly prefix: string; stream: WatchStream | undefined }>();
   let lastRevision = 0;
-  let cluster: string | undefined;
+  let cluster: number | undefined;
   const onAnswer = (header: ResponseHeader) => {
-    const revision = Number(header.revision);
+    const revision = header.revision;
     // A database that was wiped or restored counts anew.
     if (header.cluster_id !== cluster || revision > lastRevision) lastRevision = revision;
     cluster = header.cluster_id;
@@ -69,7 +69,7 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
   };
   const currentRevision = async () => {
     const response = await range('reading the revision', nothingElse);
-    return Number(response.header.revision);
+    return response.header.revision;
   };
 
   await currentRevision();

@@ -45,9 +45,8 @@ async function openStore(
   const connected = connect({ endpoints, ...(tls && { tls }), log, clock, random }, stack, signal);
   return await connected.catch((error) => {
     if (!(error instanceof StoreUnavailableError)) throw error;
-    // gRPC says everything twice; the last failure is what helps.
-    const [, why = error.message] =
-      /Last error: (?:Error: )?(.+?)\. Resolution note/.exec(error.message) ?? [];
+    // What helps is how the last call failed: behind its status.
+    const [, why = error.message] = /\d+ [A-Z_]+: (.+)$/.exec(error.message) ?? [];
     const advice = `start it, or correct --etcd-endpoints${tls ? ', --etcd-ca, --etcd-cert and --etcd-key' : ''}`;
     throw new Error(`no etcd answers at ${endpoints.join(', ')} (${why}); ${advice}`);
   });
