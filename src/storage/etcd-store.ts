@@ -29,6 +29,8 @@ export interface EtcdStoreOptions {
   readonly settleMs: number;
   /** What an administrator has to do before etcd answers again; while there is something, calls fail at once. */
   readonly trouble?: (() => string | undefined) | undefined;
+  /** Whether nobody else writes to this etcd; false by default. See Store.knownRevision. */
+  readonly isOnlyWriter?: boolean | undefined;
 }
 
 const retryMs = 50;
@@ -95,6 +97,11 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
     },
     list: (prefix, listOptions) => listPages(range, prefix, listOptions ?? {}),
     currentRevision,
+    knownRevision() {
+      // A watch that is there shows that this is still the etcd that everything was written to.
+      const hears = [...watches].some(({ stream }) => stream !== undefined);
+      return options.isOnlyWriter && hears ? lastRevision : undefined;
+    },
     create: (key, value, claims) => writer.write({ key, value, expected: 0, claims: claims ?? {} }),
     update: (key, value, expected, claims) =>
       writer.write({ key, value, expected: existing(expected), claims: claims ?? {} }),

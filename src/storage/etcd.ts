@@ -34,6 +34,7 @@ export interface EtcdOptions {
     | { readonly cert?: undefined; readonly key?: undefined }
   );
   readonly trouble?: EtcdStoreOptions['trouble'];
+  readonly isOnlyWriter?: EtcdStoreOptions['isOnlyWriter'];
   readonly log: Logger;
   readonly clock: Clock;
   /** What connections and calls are timed by; `clock` by default. */
@@ -68,6 +69,7 @@ export async function connectEtcd(options: EtcdOptions): Promise<Store> {
       attemptMs: options.attemptMs ?? defaultAttemptMs,
       settleMs: options.settleMs ?? 15_000,
       trouble: options.trouble,
+      isOnlyWriter: options.isOnlyWriter,
     });
   } catch (error) {
     rpc.close();

@@ -35,7 +35,9 @@ async function openStore(
   const { settings, log, clock, random } = options;
   if (settings['etcd-endpoints'] === undefined) {
     const { endpoints, keepaliveMs, trouble } = await startEtcd(options, stack, signal);
-    const connected = connect({ endpoints, keepaliveMs, trouble, log, clock, random }, stack, signal);
+    // It listens where nobody else can enter.
+    const own = { endpoints, keepaliveMs, trouble, isOnlyWriter: true };
+    const connected = connect({ ...own, log, clock, random }, stack, signal);
     return await connected.catch((error) => {
       throw error instanceof StoreUnavailableError && error.trouble ? new Error(error.trouble) : error;
     });
