@@ -141,5 +141,8 @@ function onStatus(stream: ClientHttp2Stream, take: (error: GrpcError | undefined
   stream.on('error', (error) => {
     broken = error;
   });
-  stream.on('close', () => end(new GrpcError('UNAVAILABLE', describe(broken ?? 'the connection ended'))));
+  stream.on('close', () => {
+    // An error is not made for every call: its stack is what costs.
+    if (!isOver) end(new GrpcError('UNAVAILABLE', describe(broken ?? 'the connection ended')));
+  });
 }
