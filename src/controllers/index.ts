@@ -1,6 +1,8 @@
-/** Every controller of the control plane; a new one is one file and one line here. */
+/**
+ * Every controller of the control plane; a new one is one file and one line here, with the account whose roles say what it may do.
+ */
 import type { ReadCertificateRequest, SignCertificateRequest } from '../base/certificate-request.ts';
-import type { ControllerFactory } from '../controller-runtime/definition.ts';
+import type { AccountedController } from '../controller-runtime/definition.ts';
 import { csrApproving } from './certificates/csr-approving.ts';
 import type { NodeApproval } from './certificates/csr-approving-plan.ts';
 import { csrCleaner } from './certificates/csr-cleaner.ts';
@@ -40,23 +42,26 @@ export interface ControllersOptions {
   };
 }
 
-export const controllers = (options: ControllersOptions): readonly ControllerFactory[] => [
-  deploymentController,
-  replicaSetController,
-  endpointSliceController,
-  endpointsController,
-  endpointSliceMirroringController,
-  dnsController(options),
-  namespaceController,
-  garbageCollector,
-  nodeIpam(options),
-  nodeLifecycle({ gracePeriodMs: options.nodeGracePeriodMs }),
-  taintEvictionController,
-  podGcController,
-  csrApproving({ ...options, approval: options.nodeApproval, read: options.certificates.read }),
-  csrSigning(options.certificates),
-  csrCleaner,
-  tokenCleaner,
-  serviceAccountController,
-  rootCaPublisher(options.certificates.authority),
+export const controllers = (options: ControllersOptions): readonly AccountedController[] => [
+  { account: 'deployment-controller', controller: deploymentController },
+  { account: 'replicaset-controller', controller: replicaSetController },
+  { account: 'endpointslice-controller', controller: endpointSliceController },
+  { account: 'endpoint-controller', controller: endpointsController },
+  { account: 'endpointslicemirroring-controller', controller: endpointSliceMirroringController },
+  { account: 'dns-controller', controller: dnsController(options) },
+  { account: 'namespace-controller', controller: namespaceController },
+  { account: 'generic-garbage-collector', controller: garbageCollector },
+  { account: 'node-controller', controller: nodeIpam(options) },
+  { account: 'node-controller', controller: nodeLifecycle({ gracePeriodMs: options.nodeGracePeriodMs }) },
+  { account: 'node-controller', controller: taintEvictionController },
+  { account: 'pod-garbage-collector', controller: podGcController },
+  {
+    account: 'certificate-controller',
+    controller: csrApproving({ ...options, approval: options.nodeApproval, read: options.certificates.read }),
+  },
+  { account: 'certificate-controller', controller: csrSigning(options.certificates) },
+  { account: 'certificate-controller', controller: csrCleaner },
+  { account: 'token-cleaner', controller: tokenCleaner },
+  { account: 'service-account-controller', controller: serviceAccountController },
+  { account: 'root-ca-cert-publisher', controller: rootCaPublisher(options.certificates.authority) },
 ];

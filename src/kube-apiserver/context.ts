@@ -4,6 +4,7 @@ import type { EngineContext } from '../apiserver/server-context.ts';
 import type { ReadCertificateRequest } from '../base/certificate-request.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { NodeConnection } from './node-connection.ts';
+import type { Policy } from './rbac/policy.ts';
 
 /** Why a node may not take its `spec.podCIDR` by itself, beside those other nodes; undefined when it may. */
 export type PodRangeProblem = (node: Node, others: readonly Node[]) => string | undefined;
@@ -14,6 +15,8 @@ export interface KubeContext extends EngineContext {
   readonly nodePorts: readonly [number, number];
   readonly defaultTolerations: DefaultTolerations;
   readonly nodeConnection: NodeConnection | undefined;
+  /** The roles that users have. */
+  readonly policy: Policy;
   /** There are rules besides those that the server has by itself. */
   readonly hasOtherRules: boolean;
   readonly readCertificateRequest: ReadCertificateRequest;

@@ -16,7 +16,7 @@ const ofLeader = controllers({
   clusterDomain: 'cluster.local',
   nodeApproval: 'auto',
   certificates: { read: never, sign: never, authority: 'PEM' },
-});
+}).map(({ controller }) => controller);
 const ofMaster: readonly ControllerFactory[] = [
   mastersController({ address: '192.0.2.1', port: 6443, hostname: 'm1' }),
   systemObjectsController(
