@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
 import type { UserInfo } from '../../../src/apiserver/user.ts';
-import { type Answer, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import {
+  type Answer,
+  startTestServer,
+  type TestServer,
+  type TestServerOptions,
+} from '../../fixtures/api-server.ts';
 
 export const known = 'system:authenticated';
 export const named = (name: string, ...groups: string[]): UserInfo => ({ name, groups: [...groups, known] });
@@ -50,8 +55,8 @@ export const binding = (role: string, name: string, ...subjects: Subject[]) => (
   subjects,
 });
 
-export async function startRbacWorld(): Promise<RbacWorld> {
-  const server = await startTestServer();
+export async function startRbacWorld(options: TestServerOptions = {}): Promise<RbacWorld> {
+  const server = await startTestServer(options);
   const make = async (path: string, body: object) => {
     const made = await server.call('POST', path, body);
     assert.equal(made.status, 201, made.text);
