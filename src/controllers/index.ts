@@ -16,6 +16,7 @@ import { serviceAccountController } from './namespaces/service-account.ts';
 import { nodeIpam } from './nodes/node-ipam.ts';
 import { nodeLifecycle } from './nodes/node-lifecycle.ts';
 import { taintEvictionController } from './nodes/taint-eviction.ts';
+import { clusterRoleAggregation } from './rbac/clusterrole-aggregation.ts';
 import { dnsController } from './services/dns.ts';
 import { endpointsController } from './services/endpoints.ts';
 import { endpointSliceController } from './services/endpointslice.ts';
@@ -62,6 +63,7 @@ export const controllers = (options: ControllersOptions): readonly AccountedCont
   { account: 'certificate-controller', controller: csrSigning(options.certificates) },
   { account: 'certificate-controller', controller: csrCleaner },
   { account: 'token-cleaner', controller: tokenCleaner },
+  { account: 'clusterrole-aggregation-controller', controller: clusterRoleAggregation },
   { account: 'service-account-controller', controller: serviceAccountController },
   { account: 'root-ca-cert-publisher', controller: rootCaPublisher(options.certificates.authority) },
 ];

@@ -57,7 +57,7 @@ async function checkRole(server: Parts, admission: Admission, object: KubeObject
   const { definition, namespace, name, user, old } = admission;
   const { group, plural } = definition;
   const escalate = {
-    ...{ type: 'resource', verb: 'escalate', user, group, resource: plural, namespace } as const,
+    ...({ type: 'resource', verb: 'escalate', user, group, resource: plural, namespace } as const),
     // As of any other creation the name is not looked at.
     name: old ? name : '',
   };
@@ -78,7 +78,14 @@ async function checkBinding(server: Parts, admission: Admission, object: KubeObj
   const { definition, namespace, name, user } = admission;
   const { roleRef } = object as RoleBinding;
   const resource = (roleRef.kind === 'Role' ? roleResource : clusterRoleResource).plural;
-  const bind = { type: 'resource', verb: 'bind', user, group: roleRef.apiGroup, resource, namespace } as const;
+  const bind = {
+    type: 'resource',
+    verb: 'bind',
+    user,
+    group: roleRef.apiGroup,
+    resource,
+    namespace,
+  } as const;
   if ((await server.authorize({ ...bind, name: roleRef.name })).allowed) return;
   const rules = server.policy.rulesOf(roleRef, namespace);
   // Nobody knows what a role will allow that is not there yet.

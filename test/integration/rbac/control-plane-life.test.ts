@@ -16,6 +16,8 @@ import { serviceResource } from '../../../src/api/core/v1/service.ts';
 import { serviceAccountResource } from '../../../src/api/core/v1/service-account.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import { dnsResource } from '../../../src/api/minik8s/v1/dns.ts';
+import { clusterRoleResource } from '../../../src/api/rbac/v1/cluster-role.ts';
+import { roleBindingResource } from '../../../src/api/rbac/v1/role-binding.ts';
 import type { Draft, KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { rfc3339Micro } from '../../../src/base/time.ts';
@@ -55,7 +57,9 @@ const running = (count: number, image: string, namespace = 'default') =>
   });
 const gone = (ref: ResourceRef, name: string, namespace = 'default') =>
   cluster.eventually(`${ref.kind} ${name} is gone`, async () => !(await cluster.get(ref, name, namespace)));
-const none = () => assert.deepEqual([...cluster.refused], []);
+const none = () => assert.deepEqual(refusedParts(), []);
+/** Of the control plane; users of a test may be refused. */
+const refusedParts = () => [...cluster.refused].filter((text) => text.startsWith('User "system:'));
 
 test('a Deployment behind a Service, changed, scaled, taken over and deleted', async () => {
   await make(deploymentResource, deployment('default'));
@@ -280,4 +284,70 @@ test('a token that is over', async () => {
   });
   await gone(secretResource, 'bootstrap-token-abcdef', 'kube-system');
   none();
+});
+
+test('roles that are the sum of others', async () => {
+  const namespaced = (name: string, verb: string) =>
+    cluster.eventually(`${name} has its rules`, async () =>
+      (await cluster.get(clusterRoleResource, name))?.rules?.some(
+        ({ verbs, resources }) => verbs.includes(verb) && resources?.includes('configmaps'),
+      ),
+    );
+  await namespaced('view', 'get');
+  await namespaced('edit', 'create');
+  await namespaced('admin', 'create');
+  const labels = { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' };
+  const rules = [{ verbs: ['get'], apiGroups: ['example.com'], resources: ['things'] }];
+  await make(clusterRoleResource, { metadata: { name: 'things', labels }, rules });
+  const has = async (name: string) =>
+    (await cluster.get(clusterRoleResource, name))?.rules?.some(({ apiGroups }) =>
+      apiGroups?.includes('example.com'),
+    );
+  for (const name of ['view', 'edit', 'admin'])
+    await cluster.eventually(`${name} has it too`, () => has(name));
+  await cluster.client.resource(clusterRoleResource).delete('things');
+  for (const name of ['view', 'edit', 'admin'])
+    await cluster.eventually(`${name} has it no more`, async () => !(await has(name)));
+  none();
+});
+
+test('the administrator of a namespace does all that is his there, and gives on what he has', async () => {
+  const bindings = roleBindingResource;
+  const bind = (name: string, role: string, user: string) => ({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'RoleBinding',
+    metadata: { name, namespace: 'default' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+    subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: user }],
+  });
+  const clientOf = (name: string) => cluster.clientOf({ name, groups: ['system:authenticated'] });
+  await cluster.client.resource(bindings).create(bind('ann', 'admin', 'ann'));
+  const ann = clientOf('ann');
+  await cluster.eventually('it counts', () =>
+    ann
+      .resource(bindings)
+      .create(bind('eve', 'edit', 'eve'))
+      .catch(() => undefined),
+  );
+  const eve = clientOf('eve').resource(configMapResource);
+  const map = (name: string) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace: 'default' },
+  });
+  await cluster.eventually('eve may write', () => eve.create(map('eves')).catch(() => undefined));
+  await assert.rejects(
+    ann.resource(bindings).create(bind('root', 'cluster-admin', 'ann')),
+    /not currently held/,
+  );
+  await assert.rejects(
+    clientOf('eve')
+      .resource(bindings)
+      .create(bind('me', 'view', 'eve')),
+    /cannot create resource "rolebindings"/,
+  );
+  await assert.rejects(
+    eve.create({ ...map('x'), metadata: { name: 'x', namespace: 'kube-system' } }),
+    /cannot create/,
+  );
 });

@@ -40,6 +40,7 @@ test('each has a name of its own, by which it is logged and measured', () => {
 test('those that must not do two things at once do one', () => {
   const alone = [...ofLeader, ...ofMaster].map(define).filter(({ workers }) => workers === 1);
   assert.deepEqual(alone.map(({ name }) => name).sort(), [
+    'clusterrole-aggregation',
     'csr-approving',
     'csr-cleaner',
     'fixed-objects',
