@@ -16,8 +16,7 @@ import { admissionChain } from './admission/admission.ts';
 import { refuseImpersonation } from './authentication/impersonation.ts';
 import {
   type AccessRequest,
-  type Authorizer,
-  discoveryAuthorizer,
+  type Authorize,
   mastersAuthorizer,
   refusal,
   unionAuthorizer,
@@ -84,7 +83,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   indexFields(options.cache, options.kinds.stored);
   const { behavior, admission, authorizers, documents } = options.parts(engine);
   const server: ServerContext = { ...engine, behavior, admission: admissionChain(admission) };
-  const authorize = unionAuthorizer([mastersAuthorizer, discoveryAuthorizer, ...authorizers]);
+  const authorize = unionAuthorizer([mastersAuthorizer, ...authorizers]);
   const app = new Hono<Env>();
 
   app.onError((error, c) => {
@@ -120,9 +119,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
 
   app.use(authentication(options, (c) => refuse(c, () => readUrl(c.req.raw.url).pathname)));
   const permit: Permit = async (access) => {
-    if (await authorize(access)) return behavior.limit(access);
+    const decision = await authorize(access);
+    if (decision.allowed) return behavior.limit(access);
     const { group, resource: plural, name } = access;
-    throw newForbidden({ group, plural }, name, refusal(access));
+    throw newForbidden({ group, plural }, name, refusal(access, decision));
   };
   const discovery = createDiscovery(server.kinds, behavior, options.advertiseAddress, [...documents.keys()]);
   const openapi = createOpenApi(server.kinds, options, server.turns);
@@ -210,16 +210,15 @@ function loadOf(c: Context<Env>, info: RequestInfo, query: URLSearchParams): Cou
 
 async function servePath(
   c: Context<Env>,
-  authorize: Authorizer,
+  authorize: Authorize,
   query: URLSearchParams,
   find: (request: Request) => Promise<Response | undefined>,
 ): Promise<Response> {
   const { path, method } = c.req;
   const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
   const access: AccessRequest = { type: 'path', user: c.get('user'), verb, path };
-  if (!(await authorize(access))) {
-    throw newStatusError('Forbidden', `forbidden: ${refusal(access)}`);
-  }
+  const decision = await authorize(access);
+  if (!decision.allowed) throw newStatusError('Forbidden', `forbidden: ${refusal(access, decision)}`);
   requestTimeout(query);
   const found = method === 'GET' || method === 'HEAD' ? await find(c.req.raw) : undefined;
   return found ?? c.notFound();
@@ -241,7 +240,9 @@ async function serveResource(
       'the server does not allow this method on the requested resource',
     );
   }
-  const { group, namespace } = info;
+  const { group } = info;
+  // A namespace is also within itself: who has a role in it may have it there.
+  const namespace = info.plural === 'namespaces' ? info.namespace || info.name : info.namespace;
   const resource = info.subresource ? `${info.plural}/${info.subresource}` : info.plural;
   const user = c.get('user');
   const fieldSelector = verb === 'list' || verb === 'watch' ? selectorOf(query) : [];

@@ -24,7 +24,7 @@ export interface ServerParts {
   readonly behavior: KindBehavior;
   /** In order. */
   readonly admission: readonly AdmissionPlugin[];
-  /** Besides the engine's own: system:masters may do everything, and discovery is for everybody. */
+  /** Besides the engine's own: system:masters may do everything. */
   readonly authorizers: readonly Authorizer[];
   /** What is served beside resources and discovery, by path; authorized as any path is. */
   readonly documents: ReadonlyMap<string, () => Response>;

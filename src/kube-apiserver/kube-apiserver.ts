@@ -18,13 +18,14 @@ import { serviceAccountAuthenticator } from './authentication/service-account-to
 import { nodeAuthorizer } from './authorization/node-authorizer.ts';
 import { bootstrapperAuthorizer, type RequesterLookup } from './authorization/node-bootstrapper.ts';
 import { checkNodeMayRead } from './authorization/node-reads.ts';
-import { selfReviewAuthorizer } from './authorization/self-review.ts';
 import { dnsClaims } from './claims/dns-claims.ts';
 import { serviceClaims } from './claims/service-claims.ts';
 import type { KubeContext } from './context.ts';
 import { answerCustomResources } from './custom-resources.ts';
 import { limitEvents } from './event-rate.ts';
 import type { KubeApiServerOptions } from './options.ts';
+import { Policy } from './rbac/policy.ts';
+import { rbacAuthorizer } from './rbac/rbac-authorizer.ts';
 import { answerReview } from './reviews.ts';
 import { issuerDocuments } from './service-accounts/documents.ts';
 import { defaultKeyAgeMs, issuerOf } from './service-accounts/issuer.ts';
@@ -64,7 +65,7 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     fields: kindFields,
     messages: kubernetesMessages,
     remoteAddressKey,
-    parts: (engine) => kubeParts({ ...engine, ...own }, options),
+    parts: (engine) => kubeParts({ ...engine, ...own, policy: new Policy(engine.cache) }, options),
   });
   return { ...server, serviceCIDR: own.serviceCIDR, accountKeys };
 }
@@ -74,9 +75,9 @@ const kubeParts = (server: KubeContext, options: KubeApiServerOptions): ServerPa
   admission: admissionPlugins(server),
   documents: issuerDocuments(server, options),
   authorizers: [
-    selfReviewAuthorizer,
     nodeAuthorizer(server),
     bootstrapperAuthorizer(requesters(server)),
+    rbacAuthorizer(server.policy),
     ...(options.authorize ? [options.authorize] : []),
   ],
 });

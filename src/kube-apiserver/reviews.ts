@@ -61,7 +61,7 @@ const rows: readonly Row[] = [
   })),
   row(selfSubjectRulesReviewResource, false, (server, user, { spec }) => {
     if (!spec.namespace) throw newBadRequest('no namespace on request');
-    return { spec: {}, status: rulesOf(user, server.hasOtherRules) };
+    return { spec: {}, status: rulesOf(server, user, spec.namespace) };
   }),
   row(tokenReviewResource, false, async (server, _, { metadata, spec }) => ({
     metadata: { ...givenMetadata(metadata), creationTimestamp: null },
@@ -143,8 +143,8 @@ async function tokenStatus(
 
 async function accessStatus(server: KubeContext, user: UserInfo, spec: SelfSubjectAccessReviewSpec) {
   const { access, problem } = accessOf(user, spec);
-  const allowed = await server.authorize(access);
-  return { allowed, ...(problem !== undefined && { evaluationError: problem }) };
+  const { allowed, reason } = await server.authorize(access);
+  return { allowed, ...(reason && { reason }), ...(problem !== undefined && { evaluationError: problem }) };
 }
 
 /** No rule of this server asks for the version of a resource, as none of upstream's own does. */

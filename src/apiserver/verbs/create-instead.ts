@@ -47,7 +47,8 @@ export async function createInstead(
     namespace,
     name,
   } as const;
-  if (!(await server.authorize(access))) throw newForbidden(definition, name, refusal(access));
+  const decision = await server.authorize(access);
+  if (!decision.allowed) throw newForbidden(definition, name, refusal(access, decision));
   const mostValues = valueLimits(scope).created;
   const created = await createObject(server, { ...wanted, definition, namespace, mostValues });
   scope.warnings.push(...(definition.strategy.warnings?.(created, undefined) ?? []));

@@ -68,7 +68,9 @@ describe('reviews of others', () => {
       assert.equal(answer.status, 201, answer.text);
       const { metadata, ...review } = answer.json<Review>();
       assert.deepEqual(metadata, { creationTimestamp: null });
-      assert.deepEqual([review.spec, review.status], [spec, { allowed }]);
+      const { reason, ...status } = review.status as { reason?: string; allowed: boolean };
+      assert.deepEqual([review.spec, status], [spec, { allowed }]);
+      assert.equal(reason !== undefined, allowed && what.startsWith('bob'), reason ?? 'no reason');
     });
 
   it('is about a namespace, whether or not it is there', async () => {
