@@ -72,6 +72,24 @@ export class FieldSet {
     return made;
   }
 
+  /** Of many at once: each field is looked at once. */
+  static union(sets: readonly FieldSet[]): FieldSet {
+    const [first, second] = sets;
+    if (sets.length <= 2) return first && second ? first.union(second) : (first ?? new FieldSet());
+    const made = new FieldSet();
+    const below = new Map<PathElement, FieldSet[]>();
+    for (const set of sets) {
+      for (const member of set.members) made.members.add(member);
+      for (const [element, child] of set.children) {
+        const same = below.get(element);
+        if (same) same.push(child);
+        else below.set(element, [child]);
+      }
+    }
+    for (const [element, children] of below) made.children.set(element, FieldSet.union(children));
+    return made;
+  }
+
   intersection(other: FieldSet): FieldSet {
     const made = new FieldSet();
     for (const member of this.members) if (other.members.has(member)) made.members.add(member);

@@ -3,8 +3,9 @@
  * apply, as structured-merge-diff has them (merge/update.go). Pure.
  */
 import { deepEqual } from '../equality.ts';
+import type { Steps } from '../steps.ts';
 import { type Comparison, compare } from './compare.ts';
-import type { FieldSet } from './field-set.ts';
+import { FieldSet } from './field-set.ts';
 import { fieldsOf, withAtomicFields, withNamedParents, withoutFields } from './fields-of.ts';
 import { ApplyConflicts, idOf, type Manager, type Managers } from './managers.ts';
 import { merge } from './merge.ts';
@@ -59,27 +60,32 @@ export interface Applied {
   readonly managers: Map<string, Manager>;
 }
 
-/** Throws ApplyConflicts unless forced, and a KeyError for a configuration whose lists have no keys. */
-export function applyConfiguration(
+/** In steps. Throws ApplyConflicts unless forced, and a KeyError for a configuration whose lists have no keys. */
+export function* applyConfiguration(
   live: unknown,
   configuration: unknown,
   managers: Managers,
   writer: Writer,
   versions: Versions,
   force: boolean,
-): Applied {
+): Steps<Applied> {
   const version = known(versions, writer.apiVersion);
   const { shape } = version;
   const id = idOf(writer);
   const before = reconciled(managers, versions);
   const last = before.get(id);
   const applied = fieldsOf(configuration, shape, 'once');
+  yield;
   const merged = merge(live, configuration, shape);
+  yield;
   const fields = version.reset ? applied.without(version.reset) : applied;
   const { manager, operation, apiVersion, subresource } = writer;
   before.set(id, { manager, operation, apiVersion, subresource, time: last?.time, fields });
-  const object = last && !last.fields.isEmpty ? prune(merged, before, last, version, versions) : merged;
+  const object =
+    last && !last.fields.isEmpty ? yield* prune(merged, before, last, version, versions) : merged;
+  yield;
   const { managers: after } = takeOver(live, object, version, before, id, versions, force);
+  yield;
   return { object: deepEqual(live, object) ? undefined : object, managers: after };
 }
 
@@ -151,42 +157,45 @@ const inVersion = (object: unknown, from: TypeVersion, to: TypeVersion): unknown
   from.apiVersion === to.apiVersion ? object : to.convert(from.revert(object));
 
 /** Without what the writer applied last time and does not now, unless somebody else has it. */
-function prune(
+function* prune(
   merged: unknown,
   managers: Managers,
   last: Manager,
   version: TypeVersion,
   versions: Versions,
-): unknown {
+): Steps<unknown> {
   const then = versions(last.apiVersion);
   if (!then) return merged;
   const before = inVersion(merged, version, then);
   let pruned = withoutFields(before, withNamedParents(last.fields, then.shape), then.shape);
-  pruned = withOwned(before, pruned, then, managers, versions);
+  yield;
+  pruned = yield* withOwned(before, pruned, then, managers, versions);
+  yield;
   return inVersion(withUnowned(before, pruned, last.fields, then), then, version);
 }
 
 /** With what others own, and what the writer applies now. */
-function withOwned(
+function* withOwned(
   merged: unknown,
   pruned: unknown,
   then: TypeVersion,
   managers: Managers,
   versions: Versions,
-): unknown {
-  const owned = new Map<string, FieldSet>();
-  for (const { apiVersion, fields } of managers.values())
-    owned.set(apiVersion, owned.get(apiVersion)?.union(fields) ?? fields);
+): Steps<unknown> {
+  const owned = Map.groupBy(managers.values(), ({ apiVersion }) => apiVersion);
   // First in the version in which it was pruned: what that needs to be converted is there again then.
   const order = [...owned].sort(([a], [b]) => Number(b === then.apiVersion) - Number(a === then.apiVersion));
   let left = pruned;
-  for (const [apiVersion, fields] of order) {
+  for (const [apiVersion, theirs] of order) {
     const version = versions(apiVersion);
     if (!version) continue;
     const { shape } = version;
+    const fields = FieldSet.union(theirs.map((manager) => manager.fields));
     const whole = inVersion(merged, then, version);
     const all = withNamedParents(fieldsOf(whole, shape), shape);
+    yield;
     const kept = withNamedParents(fieldsOf(inVersion(left, then, version), shape), shape);
+    yield;
     const gone = all.difference(kept.union(withNamedParents(fields, shape)));
     left = inVersion(withoutFields(whole, gone, shape), version, then);
   }

@@ -128,27 +128,29 @@ function limitUpdaters(managers: Map<string, Manager>): void {
   const updaters = [...managers].filter(([, { operation }]) => operation === 'Update');
   if (updaters.length <= mostUpdaters) return;
   updaters.sort(([a, one], [b, other]) => secondsOf(one) - secondsOf(other) || compareTexts(a, b));
-  const firstOf = new Map<string, string>();
+  const oldest = new Map<string, [string, Manager][]>();
   let left = updaters.length;
-  for (const [id, { apiVersion, time }] of updaters) {
-    if (left <= mostUpdaters) return;
-    const first = firstOf.get(apiVersion);
-    if (first === undefined) {
-      firstOf.set(apiVersion, id);
-      continue;
-    }
-    const bucket = { manager: bucketName, operation: 'Update', apiVersion, subresource: '' } as const;
-    const bucketId = idOf(bucket);
-    let fields = new FieldSet();
-    // The first of them is in the bucket from now on.
-    for (const member of new Set([first, id, bucketId])) {
-      const found = managers.get(member);
-      if (found) fields = fields.union(found.fields);
-      managers.delete(member);
-    }
-    managers.set(bucketId, { ...bucket, time, fields });
-    left--;
+  for (const updater of updaters) {
+    if (left <= mostUpdaters) break;
+    const { apiVersion } = updater[1];
+    const others = oldest.get(apiVersion);
+    if (others) {
+      others.push(updater);
+      left--;
+    } else oldest.set(apiVersion, [updater]);
   }
+  for (const [apiVersion, members] of oldest) if (members.length > 1) fill(managers, apiVersion, members);
+}
+
+/** Puts managers of one version into one. */
+function fill(managers: Map<string, Manager>, apiVersion: string, members: [string, Manager][]): void {
+  const bucket = { manager: bucketName, operation: 'Update', apiVersion, subresource: '' } as const;
+  const id = idOf(bucket);
+  const sets = members.map(([, { fields }]) => fields);
+  const there = managers.get(id);
+  if (there && !members.some(([member]) => member === id)) sets.push(there.fields);
+  for (const [member] of members) managers.delete(member);
+  managers.set(id, { ...bucket, time: members.at(-1)?.[1].time, fields: FieldSet.union(sets) });
 }
 
 /** Whether two lists of entries differ in their times at most. */
