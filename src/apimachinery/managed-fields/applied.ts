@@ -9,7 +9,7 @@ import { TextError } from '../value-limit.ts';
 import { compare } from './compare.ts';
 import type { FieldSet } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
-import { ApplyConflicts, idOf, type Managers } from './managers.ts';
+import { ApplyConflicts, idOf, type Managers, withFields } from './managers.ts';
 import { type Applied, applyConfiguration, type Versions } from './ownership.ts';
 import { KeyError } from './shape.ts';
 import { type FieldWrite, managersAfterUpdate, neverOwned } from './tracking.ts';
@@ -55,12 +55,13 @@ export function* applied(
   yield;
   const { object, managers: after } = yield* withLegacyOwner(live, configuration, known, write, versions);
   const { manager, apiVersion, subresource, now } = write;
-  const id = idOf({ manager, operation: 'Apply', apiVersion, subresource });
+  const writer = { manager, operation: 'Apply', apiVersion, subresource } as const;
+  const id = idOf(writer);
   const own = after.get(id);
   if (own) {
     const fields = own.fields.difference(neverOwned);
     if (fields.isEmpty) after.delete(id);
-    else after.set(id, { ...own, fields, time: object === undefined ? own.time : now });
+    else after.set(id, withFields({ ...writer, time: object === undefined ? own.time : now }, fields));
   }
   const result = isRecord(object) ? object : live;
   return { object: manager === kubectl ? withLastApplied(result, configuration) : result, managers: after };

@@ -11,10 +11,10 @@ export interface Comparison {
   readonly removed: FieldSet;
 }
 
-/** Throws a KeyError for a list whose items have no keys. */
-export function compare(before: unknown, after: unknown, shape: Shape): Comparison {
+/** What is in `without`, and below it, is not looked at. Throws a KeyError for a list whose items have no keys. */
+export function compare(before: unknown, after: unknown, shape: Shape, without?: FieldSet): Comparison {
   const found = { added: new FieldSet(), modified: new FieldSet(), removed: new FieldSet() };
-  walkInto(before, after, settled(shape, after ?? before), new Level(found));
+  walkInto(before, after, settled(shape, after ?? before), new Level(found, without));
   return found;
 }
 
@@ -23,17 +23,28 @@ type Difference = keyof Comparison;
 /** A place in both values; the sets there are made when something differs. */
 class Level {
   readonly #sets: { [D in Difference]?: FieldSet };
+  readonly #without: FieldSet | undefined;
   readonly #above: Level | undefined;
   readonly #element: PathElement;
 
-  constructor(sets: { [D in Difference]?: FieldSet }, above?: Level, element: PathElement = '') {
+  constructor(
+    sets: { [D in Difference]?: FieldSet },
+    without: FieldSet | undefined,
+    above?: Level,
+    element: PathElement = '',
+  ) {
     this.#sets = sets;
+    this.#without = without;
     this.#above = above;
     this.#element = element;
   }
 
   below(element: PathElement): Level {
-    return new Level({}, this, element);
+    return new Level({}, this.#without?.children.get(element), this, element);
+  }
+
+  passes(element: PathElement): boolean {
+    return this.#without?.members.has(element) ?? false;
   }
 
   add(difference: Difference, element: PathElement): void {
@@ -55,7 +66,7 @@ type Parts = Readonly<Record<string, unknown>>;
 
 /** Undefined is what is not there. */
 function walk(before: unknown, after: unknown, of: Shape, level: Level, element: PathElement): void {
-  if (before === undefined && after === undefined) return;
+  if ((before === undefined && after === undefined) || level.passes(element)) return;
   const shape = settled(of, after ?? before);
   const isLeaf = shape.kind === 'leaf' || (isEmpty(before, shape) && isEmpty(after, shape));
   if (!isLeaf) walkInto(before, after, shape, level.below(element));

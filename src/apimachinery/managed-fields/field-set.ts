@@ -157,6 +157,33 @@ export function writeFields(set: FieldSet, isMember = false): JsonObject {
   return written;
 }
 
+/** Whether fields in the form of FieldsV1 may have a member of the set, or something below one. Tells it without reading them. */
+export function touches(written: JsonObject, set: FieldSet): boolean {
+  for (const member of set.members) if (Object.hasOwn(written, member)) return true;
+  for (const [element, child] of set.children) {
+    const below = Object.hasOwn(written, element) ? written[element] : undefined;
+    if (isRecord(below) && touches(below, child)) return true;
+  }
+  return false;
+}
+
+/** Whether fields in the form of FieldsV1 have all members of the set. */
+export function hasAll(written: JsonObject, set: FieldSet): boolean {
+  const below = (element: PathElement) => {
+    const found = Object.hasOwn(written, element) ? written[element] : undefined;
+    return isRecord(found) ? found : undefined;
+  };
+  for (const member of set.members) {
+    const found = below(member);
+    if (!found || (!Object.hasOwn(found, '.') && Object.keys(found).length > 0)) return false;
+  }
+  for (const [element, child] of set.children) {
+    const found = below(element);
+    if (!child.isEmpty && (!found || !hasAll(found, child))) return false;
+  }
+  return true;
+}
+
 /** Reads FieldsV1. Steps of kinds that are not known are dropped. Throws an Error that says which step is malformed. */
 export function readFields(fields: unknown): FieldSet {
   return read(fields, 0).set;

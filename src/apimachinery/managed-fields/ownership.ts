@@ -5,9 +5,9 @@
 import { deepEqual } from '../equality.ts';
 import type { Steps } from '../steps.ts';
 import { type Comparison, compare } from './compare.ts';
-import { FieldSet } from './field-set.ts';
+import { FieldSet, hasAll, touches } from './field-set.ts';
 import { fieldsOf, withAtomicFields, withNamedParents, withoutFields } from './fields-of.ts';
-import { ApplyConflicts, idOf, type Manager, type Managers } from './managers.ts';
+import { ApplyConflicts, idOf, type Manager, type Managers, sinceThen, withFields } from './managers.ts';
 import { merge } from './merge.ts';
 import { compareTexts } from './path-element.ts';
 import type { Shape } from './shape.ts';
@@ -33,25 +33,31 @@ interface Changed {
   readonly comparison: Comparison;
 }
 
-export interface Updated {
-  /** Without what the write has changed, whoever owned it. */
-  readonly managers: Map<string, Manager>;
-  /** What the write has set: its writer's now. */
-  readonly taken: FieldSet;
-}
-
-/** After a write that replaced `live` by `next`, both in the version of the writer. Throws a KeyError. */
+/**
+ * After a write that is no apply and that replaced `live` by `next`, both in the version of the writer: who writes has what it
+ * changed, since `now` (RFC 3339). Of that `without` is nobody's. Throws a KeyError.
+ */
 export function afterUpdate(
   live: unknown,
   next: unknown,
   managers: Managers,
-  apiVersion: string,
+  writer: Writer,
   versions: Versions,
-): Updated {
-  const version = known(versions, apiVersion);
-  const before = reconciled(managers, versions);
-  const { managers: after, comparison } = takeOver(live, next, version, before, undefined, versions, true);
-  return { managers: after, taken: comparison.modified.union(comparison.added) };
+  now: string,
+  without: FieldSet,
+): Map<string, Manager> {
+  const version = known(versions, writer.apiVersion);
+  const id = idOf(writer);
+  const { managers: after, comparison } = takeOver(live, next, version, managers, id, versions, true);
+  const own = after.get(id);
+  // What it changes it has again.
+  if (own) leave(after, id, own, nothing, comparison.removed, version);
+  const taken = comparison.modified.union(comparison.added).difference(without);
+  if (taken.isEmpty) return after;
+  const mine = after.get(id);
+  if (mine?.written && hasAll(mine.written, taken)) after.set(id, sinceThen(mine, now));
+  else after.set(id, withFields({ ...writer, time: now }, mine ? mine.fields.union(taken) : taken));
+  return after;
 }
 
 export interface Applied {
@@ -80,7 +86,7 @@ export function* applyConfiguration(
   yield;
   const fields = version.reset ? applied.without(version.reset) : applied;
   const { manager, operation, apiVersion, subresource } = writer;
-  before.set(id, { manager, operation, apiVersion, subresource, time: last?.time, fields });
+  before.set(id, withFields({ manager, operation, apiVersion, subresource, time: last?.time }, fields));
   const object =
     last && !last.fields.isEmpty ? yield* prune(merged, before, last, version, versions) : merged;
   yield;
@@ -100,7 +106,7 @@ function reconciled(managers: Managers, versions: Versions): Map<string, Manager
   const kept = new Map<string, Manager>();
   for (const [id, manager] of managers) {
     const version = versions(manager.apiVersion);
-    if (version) kept.set(id, { ...manager, fields: withAtomicFields(manager.fields, version.shape) });
+    if (version) kept.set(id, withFields(manager, withAtomicFields(manager.fields, version.shape)));
   }
   return kept;
 }
@@ -115,12 +121,12 @@ function takeOver(
   versions: Versions,
   force: boolean,
 ): Changed {
-  const comparison = filtered(compare(live, next, version.shape), version);
+  const comparison = compare(live, next, version.shape, version.reset);
   const comparisons = new Map([[version.apiVersion, comparison]]);
   const comparedIn = (other: TypeVersion): Comparison => {
     const made =
       comparisons.get(other.apiVersion) ??
-      filtered(compare(inVersion(live, version, other), inVersion(next, version, other), other.shape), other);
+      compare(inVersion(live, version, other), inVersion(next, version, other), other.shape, other.reset);
     comparisons.set(other.apiVersion, made);
     return made;
   };
@@ -130,14 +136,12 @@ function takeOver(
     const theirs = versions(manager.apiVersion);
     if (!theirs) continue;
     if (id === writer) {
-      if (!manager.fields.isEmpty) after.set(id, manager);
+      if (manager.written || !manager.fields.isEmpty) after.set(id, manager);
       continue;
     }
     const { added, modified, removed } = comparedIn(theirs);
-    const lost = manager.fields.intersection(modified.union(added));
+    const lost = leave(after, id, manager, modified.union(added), removed, theirs);
     if (!lost.isEmpty) conflicts.push({ manager, fields: lost });
-    const fields = manager.fields.difference(lost).difference(removed);
-    if (!fields.isEmpty) after.set(id, { ...manager, fields });
   }
   if (!force && conflicts.length > 0)
     throw new ApplyConflicts(
@@ -148,10 +152,34 @@ function takeOver(
   return { managers: after, comparison };
 }
 
-function filtered({ added, modified, removed }: Comparison, { reset }: TypeVersion): Comparison {
-  if (!reset) return { added, modified, removed };
-  return { added: added.without(reset), modified: modified.without(reset), removed: removed.without(reset) };
+/** Leaves a manager what was not changed, and returns what it lost by that; one that has nothing left is forgotten. */
+function leave(
+  managers: Map<string, Manager>,
+  id: string,
+  manager: Manager,
+  changed: FieldSet,
+  removed: FieldSet,
+  { shape }: TypeVersion,
+): FieldSet {
+  const { written } = manager;
+  if (
+    written &&
+    Object.keys(written).length > 0 &&
+    !touches(written, changed) &&
+    !touches(written, removed)
+  ) {
+    managers.set(id, manager);
+    return nothing;
+  }
+  const before = withAtomicFields(manager.fields, shape);
+  const lost = before.intersection(changed);
+  const fields = before.difference(lost).difference(removed);
+  if (fields.isEmpty) managers.delete(id);
+  else managers.set(id, withFields(manager, fields));
+  return lost;
 }
+
+const nothing = new FieldSet();
 
 const inVersion = (object: unknown, from: TypeVersion, to: TypeVersion): unknown =>
   from.apiVersion === to.apiVersion ? object : to.convert(from.revert(object));
