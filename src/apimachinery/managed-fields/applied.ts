@@ -3,12 +3,13 @@ import { isRecord, type JsonObject } from '../equality.ts';
 import { parseJson } from '../json-decode.ts';
 import { lastAppliedAnnotation, lastAppliedText } from '../last-applied.ts';
 import { StatusError } from '../status-error.ts';
+import type { Steps } from '../steps.ts';
 import { areTooLong } from '../validate-meta.ts';
 import { TextError } from '../value-limit.ts';
 import { compare } from './compare.ts';
 import type { FieldSet } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
-import { ApplyConflicts, idOf, type Managers } from './managers.ts';
+import { ApplyConflicts, idOf, type Managers, withFields } from './managers.ts';
 import { type Applied, applyConfiguration, type Versions } from './ownership.ts';
 import { KeyError } from './shape.ts';
 import { type FieldWrite, managersAfterUpdate, neverOwned } from './tracking.ts';
@@ -31,17 +32,17 @@ const beforeFirstApply = 'before-first-apply';
 const kubectl = 'kubectl';
 
 /**
- * `live` and `configuration` are in the version of the writer; `live` of an object that is not there is its kind alone (`empty`).
+ * In steps. `live` and `configuration` are in the version of the writer; `live` of an object that is not there is its kind alone (`empty`).
  * Throws ApplyConflicts, and a KeyError for a configuration whose lists have no keys.
  */
-export function applied(
+export function* applied(
   live: JsonObject,
   configuration: JsonObject,
   managers: Managers,
   write: ApplyWrite,
   versions: Versions,
   empty: JsonObject,
-): AppliedObject {
+): Steps<AppliedObject> {
   const known =
     managers.size > 0
       ? managers
@@ -51,37 +52,39 @@ export function applied(
           { ...write, manager: beforeFirstApply },
           versions,
         );
-  const { object, managers: after } = withLegacyOwner(live, configuration, known, write, versions);
+  yield;
+  const { object, managers: after } = yield* withLegacyOwner(live, configuration, known, write, versions);
   const { manager, apiVersion, subresource, now } = write;
-  const id = idOf({ manager, operation: 'Apply', apiVersion, subresource });
+  const writer = { manager, operation: 'Apply', apiVersion, subresource } as const;
+  const id = idOf(writer);
   const own = after.get(id);
   if (own) {
     const fields = own.fields.difference(neverOwned);
     if (fields.isEmpty) after.delete(id);
-    else after.set(id, { ...own, fields, time: object === undefined ? own.time : now });
+    else after.set(id, withFields({ ...writer, time: object === undefined ? own.time : now }, fields));
   }
   const result = isRecord(object) ? object : live;
   return { object: manager === kubectl ? withLastApplied(result, configuration) : result, managers: after };
 }
 
 /** What kubectl applied before it did so on the server, it may change: the annotation says what that was. */
-function withLegacyOwner(
+function* withLegacyOwner(
   live: JsonObject,
   configuration: JsonObject,
   managers: Managers,
   write: ApplyWrite,
   versions: Versions,
-): Applied {
+): Steps<Applied> {
   const writer = { ...write, operation: 'Apply' } as const;
   try {
-    return applyConfiguration(live, configuration, managers, writer, versions, write.force);
+    return yield* applyConfiguration(live, configuration, managers, writer, versions, write.force);
   } catch (error) {
     if (!(error instanceof ApplyConflicts) || write.manager !== kubectl) throw error;
     const allowed = lastAppliedFields(live, write.apiVersion, versions);
     if (!allowed) throw error;
     const others = error.conflicts.filter(({ path }) => !allowed.has(path));
     if (others.length > 0) throw new ApplyConflicts(others);
-    return applyConfiguration(live, configuration, managers, writer, versions, true);
+    return yield* applyConfiguration(live, configuration, managers, writer, versions, true);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Which fields differ between two values of one type, as structured-merge-diff tells it. Pure. */
 import { deepEqual, isRecord } from '../equality.ts';
-import { type FieldPath, FieldSet } from './field-set.ts';
-import type { PathElement } from './path-element.ts';
+import { FieldSet } from './field-set.ts';
+import { fieldElement, type PathElement } from './path-element.ts';
 import { elementOf, keysUnder, type Shape, settled, shapeOfType, shapeUnder, valueUnder } from './shape.ts';
 
 /** A field is in one of them at most. */
@@ -11,64 +11,101 @@ export interface Comparison {
   readonly removed: FieldSet;
 }
 
-/** Throws a KeyError for a list whose items have no keys. */
-export function compare(before: unknown, after: unknown, shape: Shape): Comparison {
+/** What is in `without`, and below it, is not looked at. Throws a KeyError for a list whose items have no keys. */
+export function compare(before: unknown, after: unknown, shape: Shape, without?: FieldSet): Comparison {
   const found = { added: new FieldSet(), modified: new FieldSet(), removed: new FieldSet() };
-  walk(before, after, shape, [], found);
+  walkInto(before, after, settled(shape, after ?? before), new Level(found, without));
   return found;
+}
+
+type Difference = keyof Comparison;
+
+/** A place in both values; the sets there are made when something differs. */
+class Level {
+  readonly #sets: { [D in Difference]?: FieldSet };
+  readonly #without: FieldSet | undefined;
+  readonly #above: Level | undefined;
+  readonly #element: PathElement;
+
+  constructor(
+    sets: { [D in Difference]?: FieldSet },
+    without: FieldSet | undefined,
+    above?: Level,
+    element: PathElement = '',
+  ) {
+    this.#sets = sets;
+    this.#without = without;
+    this.#above = above;
+    this.#element = element;
+  }
+
+  below(element: PathElement): Level {
+    return new Level({}, this.#without?.children.get(element), this, element);
+  }
+
+  passes(element: PathElement): boolean {
+    return this.#without?.members.has(element) ?? false;
+  }
+
+  add(difference: Difference, element: PathElement): void {
+    this.#set(difference).members.add(element);
+  }
+
+  #set(difference: Difference): FieldSet {
+    let set = this.#sets[difference];
+    if (!set) {
+      set = new FieldSet();
+      this.#sets[difference] = set;
+      if (this.#above) this.#above.#set(difference).children.set(this.#element, set);
+    }
+    return set;
+  }
 }
 
 type Parts = Readonly<Record<string, unknown>>;
 
 /** Undefined is what is not there. */
-function walk(before: unknown, after: unknown, of: Shape, path: FieldPath, found: Comparison): void {
-  if (before === undefined && after === undefined) return;
+function walk(before: unknown, after: unknown, of: Shape, level: Level, element: PathElement): void {
+  if ((before === undefined && after === undefined) || level.passes(element)) return;
   const shape = settled(of, after ?? before);
-  if (shape.kind === 'leaf' || (isEmpty(before, shape) && isEmpty(after, shape))) {
-    leaf(before, after, path, found);
-    return;
-  }
-  if (shape.kind === 'list') walkList(listOf(before), listOf(after), shape, path, found);
-  else if (shape.kind !== 'any') {
-    const [one, other] = [partsOf(before), partsOf(after)];
-    const keys = new Set([...(one ? keysUnder(shape, one) : []), ...(other ? keysUnder(shape, other) : [])]);
-    for (const key of keys) {
-      const [left, right] = [one && valueUnder(shape, one, key), other && valueUnder(shape, other, key)];
-      walk(left, right, shapeUnder(shape, key), [...path, `f:${key}`], found);
-    }
-  }
-  if (before === undefined) found.added.add(path);
-  else if (after === undefined) found.removed.add(path);
+  const isLeaf = shape.kind === 'leaf' || (isEmpty(before, shape) && isEmpty(after, shape));
+  if (!isLeaf) walkInto(before, after, shape, level.below(element));
+  if (before === undefined) level.add('added', element);
+  else if (after === undefined) level.add('removed', element);
+  else if (isLeaf && !deepEqual(before, after)) level.add('modified', element);
 }
 
-function leaf(before: unknown, after: unknown, path: FieldPath, found: Comparison): void {
-  if (before === undefined) found.added.add(path);
-  else if (after === undefined) found.removed.add(path);
-  else if (!deepEqual(before, after)) found.modified.add(path);
+function walkInto(before: unknown, after: unknown, shape: Shape, level: Level): void {
+  if (shape.kind === 'list') walkList(listOf(before), listOf(after), shape, level);
+  if (shape.kind !== 'fields' && shape.kind !== 'map') return;
+  const [one, other] = [partsOf(before), partsOf(after)];
+  const keys = new Set([...(one ? keysUnder(shape, one) : []), ...(other ? keysUnder(shape, other) : [])]);
+  for (const key of keys) {
+    const [left, right] = [one && valueUnder(shape, one, key), other && valueUnder(shape, other, key)];
+    walk(left, right, shapeUnder(shape, key), level, fieldElement(key));
+  }
 }
 
 function walkList(
   before: readonly unknown[],
   after: readonly unknown[],
   shape: Shape & { kind: 'list' },
-  path: FieldPath,
-  found: Comparison,
+  level: Level,
 ): void {
   const items = shapeOfType(shape.items);
   const [one, other] = [byElement(before, shape), byElement(after, shape)];
   for (const element of new Set([...one.keys(), ...other.keys()])) {
     const [left = [], right = []] = [one.get(element), other.get(element)];
-    const at = [...path, element];
     // Items with one key that stand there several times are owned together.
-    if (left.length <= 1 && right.length <= 1) walk(left[0], right[0], items, at, found);
+    if (left.length <= 1 && right.length <= 1) walk(left[0], right[0], items, level, element);
     else if (left.length > 1 && right.length > 1) {
-      if (!deepEqual(left, right)) found.modified.add(at);
+      if (!deepEqual(left, right)) level.add('modified', element);
     } else if (left.length > 1) {
-      if (right.length > 0) walk(undefined, right[0], items, at, found);
-      found.removed.add(at);
+      if (right.length > 0) walk(undefined, right[0], items, level, element);
+      level.add('removed', element);
     } else {
-      if (left.length > 0) walk(left[0], undefined, items, at, found);
-      found.added.add(at);
+      if (left.length > 0) walk(left[0], undefined, items, level, element);
+      level.add('added', element);
     }
   }
 }

@@ -72,6 +72,24 @@ export class FieldSet {
     return made;
   }
 
+  /** Of many at once: each field is looked at once. */
+  static union(sets: readonly FieldSet[]): FieldSet {
+    const [first, second] = sets;
+    if (sets.length <= 2) return first && second ? first.union(second) : (first ?? new FieldSet());
+    const made = new FieldSet();
+    const below = new Map<PathElement, FieldSet[]>();
+    for (const set of sets) {
+      for (const member of set.members) made.members.add(member);
+      for (const [element, child] of set.children) {
+        const same = below.get(element);
+        if (same) same.push(child);
+        else below.set(element, [child]);
+      }
+    }
+    for (const [element, children] of below) made.children.set(element, FieldSet.union(children));
+    return made;
+  }
+
   intersection(other: FieldSet): FieldSet {
     const made = new FieldSet();
     for (const member of this.members) if (other.members.has(member)) made.members.add(member);
@@ -137,6 +155,33 @@ export function writeFields(set: FieldSet, isMember = false): JsonObject {
     else if (member) setOwn(written, element, {});
   }
   return written;
+}
+
+/** Whether fields in the form of FieldsV1 may have a member of the set, or something below one. Tells it without reading them. */
+export function touches(written: JsonObject, set: FieldSet): boolean {
+  for (const member of set.members) if (Object.hasOwn(written, member)) return true;
+  for (const [element, child] of set.children) {
+    const below = Object.hasOwn(written, element) ? written[element] : undefined;
+    if (isRecord(below) && touches(below, child)) return true;
+  }
+  return false;
+}
+
+/** Whether fields in the form of FieldsV1 have all members of the set. */
+export function hasAll(written: JsonObject, set: FieldSet): boolean {
+  const below = (element: PathElement) => {
+    const found = Object.hasOwn(written, element) ? written[element] : undefined;
+    return isRecord(found) ? found : undefined;
+  };
+  for (const member of set.members) {
+    const found = below(member);
+    if (!found || (!Object.hasOwn(found, '.') && Object.keys(found).length > 0)) return false;
+  }
+  for (const [element, child] of set.children) {
+    const found = below(element);
+    if (!child.isEmpty && (!found || !hasAll(found, child))) return false;
+  }
+  return true;
 }
 
 /** Reads FieldsV1. Steps of kinds that are not known are dropped. Throws an Error that says which step is malformed. */

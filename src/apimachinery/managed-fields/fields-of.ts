@@ -11,38 +11,62 @@ import { elementOf, isNamed, KeyError, type Shape, settled, shapeOfType, shapeUn
  */
 export function fieldsOf(value: unknown, shape: Shape, items: 'once' | 'repeated' = 'repeated'): FieldSet {
   const set = new FieldSet();
-  collect(value, shape, [], set, items);
+  collect(value, settled(shape, value), set, undefined, items);
   return set;
 }
 
+/** The way to a value, from its end. */
+interface Way {
+  readonly element: PathElement;
+  readonly from: Way | undefined;
+}
+
+function pathOf(way: Way | undefined): FieldPath {
+  const path: PathElement[] = [];
+  for (let at = way; at; at = at.from) path.unshift(at.element);
+  return path;
+}
+
+/** Fills `set` with what is below a value that is no leaf. */
 function collect(
   value: unknown,
-  of: Shape,
-  path: FieldPath,
+  shape: Shape,
   set: FieldSet,
+  way: Way | undefined,
   often: 'once' | 'repeated',
 ): void {
-  const shape = settled(of, value);
-  if (shape.kind === 'leaf') set.add(path);
   if (shape.kind === 'list') {
-    for (const [element, items] of byElement(listOf(value), shape)) {
-      const at = [...path, element];
+    const items = shapeOfType(shape.items);
+    for (const [element, same] of byElement(listOf(value), shape)) {
       // What stands there several times is owned as one.
-      if (items.length === 1) collect(items[0], shapeOfType(shape.items), at, set, often);
-      else if (often === 'once')
-        throw new KeyError(`${describePath(path)}: duplicate entries for key ${describeElement(element)}`);
-      set.add(at);
+      if (same.length === 1) collectOne(same[0], items, set, { element, from: way }, often);
+      else if (often === 'once') throw duplicates(way, element);
+      set.members.add(element);
     }
     return;
   }
   if ((shape.kind !== 'fields' && shape.kind !== 'map') || !isRecord(value)) return;
   for (const [key, inner] of Object.entries(value)) {
     if (inner === undefined) continue;
-    const at = [...path, fieldElement(key)];
-    collect(inner, shapeUnder(shape, key), at, set, often);
-    if (inner === null || isEmptyObject(inner) || !isNamed(shape, key)) set.add(at);
+    const element = fieldElement(key);
+    collectOne(inner, shapeUnder(shape, key), set, { element, from: way }, often);
+    if (inner === null || isEmptyObject(inner) || !isNamed(shape, key)) set.members.add(element);
   }
 }
+
+function collectOne(value: unknown, of: Shape, set: FieldSet, way: Way, often: 'once' | 'repeated'): void {
+  const shape = settled(of, value);
+  if (shape.kind === 'leaf') {
+    set.members.add(way.element);
+    return;
+  }
+  const below = new FieldSet();
+  collect(value, shape, below, way, often);
+  if (below.members.size > 0 || below.children.size > 0) set.children.set(way.element, below);
+}
+
+const duplicates = (way: Way | undefined, element: PathElement) =>
+  new KeyError(`${describePath(pathOf(way))}: duplicate entries for key ${describeElement(element)}`);
 
 const isEmptyObject = (value: unknown) => isRecord(value) && Object.keys(value).length === 0;
 

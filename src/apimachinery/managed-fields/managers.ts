@@ -1,5 +1,5 @@
 /** Who owns which fields of an object: `metadata.managedFields`, read and written. Pure. */
-import { isRecord } from '../equality.ts';
+import { isRecord, type JsonObject } from '../equality.ts';
 import { describePath, type FieldPath, FieldSet, readFields, writeFields } from './field-set.ts';
 import { compareTexts } from './path-element.ts';
 
@@ -12,7 +12,16 @@ export interface Manager {
   /** RFC 3339; undefined when nobody said. */
   readonly time: string | undefined;
   readonly fields: FieldSet;
+  /** The same in the form of an entry, of one that is as it was read. */
+  readonly written?: JsonObject;
 }
+
+type Head = Pick<Manager, 'manager' | 'operation' | 'apiVersion' | 'subresource' | 'time'>;
+
+export const withFields = (
+  { manager, operation, apiVersion, subresource, time }: Head,
+  fields: FieldSet,
+): Manager => ({ manager, operation, apiVersion, subresource, time, fields });
 
 /** By `idOf`. */
 export type Managers = ReadonlyMap<string, Manager>;
@@ -46,26 +55,72 @@ export const idOf = ({
 
 /** Throws an Error that says what is malformed. */
 export function readManagers(entries: readonly ManagedFieldsEntry[]): Managers {
-  const managers = new Map<string, Manager>();
-  for (const [index, entry] of entries.entries()) {
-    const { operation, apiVersion } = entry;
-    if (operation !== 'Apply' && operation !== 'Update')
-      throw new Error('operation must be `Apply` or `Update`');
-    if (!apiVersion) throw new Error('apiVersion must not be empty');
-    if (!entry.fieldsType) throw new Error(`missing fieldsType in managed fields entry ${index}`);
-    if (entry.fieldsType !== 'FieldsV1')
-      throw new Error(`invalid fieldsType "${entry.fieldsType}" in managed fields entry ${index}`);
-    const manager: Manager = {
-      manager: entry.manager ?? '',
-      operation,
-      apiVersion,
-      subresource: entry.subresource ?? '',
-      time: entry.time,
-      fields: entry.fieldsV1 === undefined ? new FieldSet() : readFields(entry.fieldsV1),
-    };
-    managers.set(idOf(manager), manager);
+  return byId(
+    entries.map((entry, index) => {
+      const { fieldsV1 } = entry;
+      return withFields(headOf(entry, index), fieldsV1 === undefined ? new FieldSet() : readFields(fieldsV1));
+    }),
+  );
+}
+
+/**
+ * Those of an object that is stored: they were read before. Most writes do not touch what most managers have, so fields are read when
+ * they are asked for; malformed ones are none. Throws an Error for an entry that nobody can be told from.
+ */
+export const storedManagers = (entries: readonly ManagedFieldsEntry[]): Managers =>
+  byId(entries.map((entry, index) => new StoredManager(headOf(entry, index), entry.fieldsV1)));
+
+class StoredManager implements Manager {
+  readonly manager: string;
+  readonly operation: Manager['operation'];
+  readonly apiVersion: string;
+  readonly subresource: string;
+  readonly time: string | undefined;
+  readonly written: JsonObject;
+  #fields: FieldSet | undefined;
+
+  constructor({ manager, operation, apiVersion, subresource, time }: Head, written: unknown) {
+    this.manager = manager;
+    this.operation = operation;
+    this.apiVersion = apiVersion;
+    this.subresource = subresource;
+    this.time = time;
+    this.written = isRecord(written) ? written : {};
   }
-  return managers;
+
+  get fields(): FieldSet {
+    this.#fields ??= fieldsOrNone(this.written);
+    return this.#fields;
+  }
+}
+
+/** The same fields, at another time. */
+export function sinceThen(one: Manager, time: string): Manager {
+  const { manager, operation, apiVersion, subresource, written } = one;
+  const head = { manager, operation, apiVersion, subresource, time };
+  return written ? new StoredManager(head, written) : withFields(head, one.fields);
+}
+
+function fieldsOrNone(written: JsonObject): FieldSet {
+  try {
+    return readFields(written);
+  } catch {
+    return new FieldSet();
+  }
+}
+
+const byId = (managers: readonly Manager[]): Managers =>
+  new Map(managers.map((manager) => [idOf(manager), manager]));
+
+function headOf(entry: ManagedFieldsEntry, index: number): Head {
+  const { operation, apiVersion, fieldsType, manager = '', subresource = '', time } = entry;
+  if (operation !== 'Apply' && operation !== 'Update')
+    throw new Error('operation must be `Apply` or `Update`');
+  if (!apiVersion) throw new Error('apiVersion must not be empty');
+  if (!fieldsType) throw new Error(`missing fieldsType in managed fields entry ${index}`);
+  if (fieldsType !== 'FieldsV1')
+    throw new Error(`invalid fieldsType "${fieldsType}" in managed fields entry ${index}`);
+  return { manager, operation, apiVersion, subresource, time };
 }
 
 /** Who applied first, then the others, each in the order of time. */
@@ -79,15 +134,20 @@ export function writeManagers(managers: Managers): ManagedFieldsEntry[] {
         compareTexts(a.apiVersion, b.apiVersion) ||
         compareTexts(a.subresource, b.subresource),
     )
-    .map(({ manager, operation, apiVersion, time, fields, subresource }) => ({
-      ...(manager !== '' && { manager }),
-      operation,
-      apiVersion,
-      ...(time !== undefined && { time }),
-      fieldsType: 'FieldsV1',
-      fieldsV1: writeFields(fields),
-      ...(subresource !== '' && { subresource }),
-    }));
+    .map(entryOf);
+}
+
+function entryOf(one: Manager): ManagedFieldsEntry {
+  const { manager, operation, apiVersion, time, written, subresource } = one;
+  return {
+    ...(manager !== '' && { manager }),
+    operation,
+    apiVersion,
+    ...(time !== undefined && { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: written ?? writeFields(one.fields),
+    ...(subresource !== '' && { subresource }),
+  };
 }
 
 export const secondsOf = ({ time }: Manager) =>

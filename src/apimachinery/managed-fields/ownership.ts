@@ -3,10 +3,11 @@
  * apply, as structured-merge-diff has them (merge/update.go). Pure.
  */
 import { deepEqual } from '../equality.ts';
+import type { Steps } from '../steps.ts';
 import { type Comparison, compare } from './compare.ts';
-import type { FieldSet } from './field-set.ts';
+import { FieldSet, hasAll, touches } from './field-set.ts';
 import { fieldsOf, withAtomicFields, withNamedParents, withoutFields } from './fields-of.ts';
-import { ApplyConflicts, idOf, type Manager, type Managers } from './managers.ts';
+import { ApplyConflicts, idOf, type Manager, type Managers, sinceThen, withFields } from './managers.ts';
 import { merge } from './merge.ts';
 import { compareTexts } from './path-element.ts';
 import type { Shape } from './shape.ts';
@@ -32,25 +33,31 @@ interface Changed {
   readonly comparison: Comparison;
 }
 
-export interface Updated {
-  /** Without what the write has changed, whoever owned it. */
-  readonly managers: Map<string, Manager>;
-  /** What the write has set: its writer's now. */
-  readonly taken: FieldSet;
-}
-
-/** After a write that replaced `live` by `next`, both in the version of the writer. Throws a KeyError. */
+/**
+ * After a write that is no apply and that replaced `live` by `next`, both in the version of the writer: who writes has what it
+ * changed, since `now` (RFC 3339). Of that `without` is nobody's. Throws a KeyError.
+ */
 export function afterUpdate(
   live: unknown,
   next: unknown,
   managers: Managers,
-  apiVersion: string,
+  writer: Writer,
   versions: Versions,
-): Updated {
-  const version = known(versions, apiVersion);
-  const before = reconciled(managers, versions);
-  const { managers: after, comparison } = takeOver(live, next, version, before, undefined, versions, true);
-  return { managers: after, taken: comparison.modified.union(comparison.added) };
+  now: string,
+  without: FieldSet,
+): Map<string, Manager> {
+  const version = known(versions, writer.apiVersion);
+  const id = idOf(writer);
+  const { managers: after, comparison } = takeOver(live, next, version, managers, id, versions, true);
+  const own = after.get(id);
+  // What it changes it has again.
+  if (own) leave(after, id, own, nothing, comparison.removed, version);
+  const taken = comparison.modified.union(comparison.added).difference(without);
+  if (taken.isEmpty) return after;
+  const mine = after.get(id);
+  if (mine?.written && hasAll(mine.written, taken)) after.set(id, sinceThen(mine, now));
+  else after.set(id, withFields({ ...writer, time: now }, mine ? mine.fields.union(taken) : taken));
+  return after;
 }
 
 export interface Applied {
@@ -59,27 +66,32 @@ export interface Applied {
   readonly managers: Map<string, Manager>;
 }
 
-/** Throws ApplyConflicts unless forced, and a KeyError for a configuration whose lists have no keys. */
-export function applyConfiguration(
+/** In steps. Throws ApplyConflicts unless forced, and a KeyError for a configuration whose lists have no keys. */
+export function* applyConfiguration(
   live: unknown,
   configuration: unknown,
   managers: Managers,
   writer: Writer,
   versions: Versions,
   force: boolean,
-): Applied {
+): Steps<Applied> {
   const version = known(versions, writer.apiVersion);
   const { shape } = version;
   const id = idOf(writer);
   const before = reconciled(managers, versions);
   const last = before.get(id);
   const applied = fieldsOf(configuration, shape, 'once');
+  yield;
   const merged = merge(live, configuration, shape);
+  yield;
   const fields = version.reset ? applied.without(version.reset) : applied;
   const { manager, operation, apiVersion, subresource } = writer;
-  before.set(id, { manager, operation, apiVersion, subresource, time: last?.time, fields });
-  const object = last && !last.fields.isEmpty ? prune(merged, before, last, version, versions) : merged;
+  before.set(id, withFields({ manager, operation, apiVersion, subresource, time: last?.time }, fields));
+  const object =
+    last && !last.fields.isEmpty ? yield* prune(merged, before, last, version, versions) : merged;
+  yield;
   const { managers: after } = takeOver(live, object, version, before, id, versions, force);
+  yield;
   return { object: deepEqual(live, object) ? undefined : object, managers: after };
 }
 
@@ -94,7 +106,7 @@ function reconciled(managers: Managers, versions: Versions): Map<string, Manager
   const kept = new Map<string, Manager>();
   for (const [id, manager] of managers) {
     const version = versions(manager.apiVersion);
-    if (version) kept.set(id, { ...manager, fields: withAtomicFields(manager.fields, version.shape) });
+    if (version) kept.set(id, withFields(manager, withAtomicFields(manager.fields, version.shape)));
   }
   return kept;
 }
@@ -109,12 +121,12 @@ function takeOver(
   versions: Versions,
   force: boolean,
 ): Changed {
-  const comparison = filtered(compare(live, next, version.shape), version);
+  const comparison = compare(live, next, version.shape, version.reset);
   const comparisons = new Map([[version.apiVersion, comparison]]);
   const comparedIn = (other: TypeVersion): Comparison => {
     const made =
       comparisons.get(other.apiVersion) ??
-      filtered(compare(inVersion(live, version, other), inVersion(next, version, other), other.shape), other);
+      compare(inVersion(live, version, other), inVersion(next, version, other), other.shape, other.reset);
     comparisons.set(other.apiVersion, made);
     return made;
   };
@@ -124,14 +136,12 @@ function takeOver(
     const theirs = versions(manager.apiVersion);
     if (!theirs) continue;
     if (id === writer) {
-      if (!manager.fields.isEmpty) after.set(id, manager);
+      if (manager.written || !manager.fields.isEmpty) after.set(id, manager);
       continue;
     }
     const { added, modified, removed } = comparedIn(theirs);
-    const lost = manager.fields.intersection(modified.union(added));
+    const lost = leave(after, id, manager, modified.union(added), removed, theirs);
     if (!lost.isEmpty) conflicts.push({ manager, fields: lost });
-    const fields = manager.fields.difference(lost).difference(removed);
-    if (!fields.isEmpty) after.set(id, { ...manager, fields });
   }
   if (!force && conflicts.length > 0)
     throw new ApplyConflicts(
@@ -142,51 +152,78 @@ function takeOver(
   return { managers: after, comparison };
 }
 
-function filtered({ added, modified, removed }: Comparison, { reset }: TypeVersion): Comparison {
-  if (!reset) return { added, modified, removed };
-  return { added: added.without(reset), modified: modified.without(reset), removed: removed.without(reset) };
+/** Leaves a manager what was not changed, and returns what it lost by that; one that has nothing left is forgotten. */
+function leave(
+  managers: Map<string, Manager>,
+  id: string,
+  manager: Manager,
+  changed: FieldSet,
+  removed: FieldSet,
+  { shape }: TypeVersion,
+): FieldSet {
+  const { written } = manager;
+  if (
+    written &&
+    Object.keys(written).length > 0 &&
+    !touches(written, changed) &&
+    !touches(written, removed)
+  ) {
+    managers.set(id, manager);
+    return nothing;
+  }
+  const before = withAtomicFields(manager.fields, shape);
+  const lost = before.intersection(changed);
+  const fields = before.difference(lost).difference(removed);
+  if (fields.isEmpty) managers.delete(id);
+  else managers.set(id, withFields(manager, fields));
+  return lost;
 }
+
+const nothing = new FieldSet();
 
 const inVersion = (object: unknown, from: TypeVersion, to: TypeVersion): unknown =>
   from.apiVersion === to.apiVersion ? object : to.convert(from.revert(object));
 
 /** Without what the writer applied last time and does not now, unless somebody else has it. */
-function prune(
+function* prune(
   merged: unknown,
   managers: Managers,
   last: Manager,
   version: TypeVersion,
   versions: Versions,
-): unknown {
+): Steps<unknown> {
   const then = versions(last.apiVersion);
   if (!then) return merged;
   const before = inVersion(merged, version, then);
   let pruned = withoutFields(before, withNamedParents(last.fields, then.shape), then.shape);
-  pruned = withOwned(before, pruned, then, managers, versions);
+  yield;
+  pruned = yield* withOwned(before, pruned, then, managers, versions);
+  yield;
   return inVersion(withUnowned(before, pruned, last.fields, then), then, version);
 }
 
 /** With what others own, and what the writer applies now. */
-function withOwned(
+function* withOwned(
   merged: unknown,
   pruned: unknown,
   then: TypeVersion,
   managers: Managers,
   versions: Versions,
-): unknown {
-  const owned = new Map<string, FieldSet>();
-  for (const { apiVersion, fields } of managers.values())
-    owned.set(apiVersion, owned.get(apiVersion)?.union(fields) ?? fields);
+): Steps<unknown> {
+  const owned = Map.groupBy(managers.values(), ({ apiVersion }) => apiVersion);
   // First in the version in which it was pruned: what that needs to be converted is there again then.
   const order = [...owned].sort(([a], [b]) => Number(b === then.apiVersion) - Number(a === then.apiVersion));
   let left = pruned;
-  for (const [apiVersion, fields] of order) {
+  for (const [apiVersion, theirs] of order) {
     const version = versions(apiVersion);
     if (!version) continue;
     const { shape } = version;
+    const fields = FieldSet.union(theirs.map((manager) => manager.fields));
     const whole = inVersion(merged, then, version);
     const all = withNamedParents(fieldsOf(whole, shape), shape);
+    yield;
     const kept = withNamedParents(fieldsOf(inVersion(left, then, version), shape), shape);
+    yield;
     const gone = all.difference(kept.union(withNamedParents(fields, shape)));
     left = inVersion(withoutFields(whole, gone, shape), version, then);
   }

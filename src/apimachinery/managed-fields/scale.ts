@@ -1,6 +1,6 @@
 /** Owners of the replica count, which `/scale` shows as a field of a Scale (k8s.io/apimachinery ScaleHandler). Pure. */
 import { FieldSet } from './field-set.ts';
-import { idOf, type Manager, type Managers } from './managers.ts';
+import { idOf, type Manager, type Managers, withFields } from './managers.ts';
 
 /** In a Scale, and in every kind that has one. */
 const replicas = ['f:spec', 'f:replicas'];
@@ -8,11 +8,8 @@ const replicasAlone = FieldSet.of(replicas);
 
 export const scaleVersion = 'autoscaling/v1';
 
-const inScale = (manager: Manager): Manager => ({
-  ...manager,
-  apiVersion: scaleVersion,
-  fields: replicasAlone,
-});
+const inScale = (manager: Manager): Manager =>
+  withFields({ ...manager, apiVersion: scaleVersion }, replicasAlone);
 
 /** Of an object's managers those who have the count, as managers of its Scale. */
 export function scaleManagers(managers: Managers): Map<string, Manager> {
@@ -39,10 +36,10 @@ export function withScaleManagers(
       continue;
     }
     const fields = manager.fields.difference(replicasAlone);
-    if (!fields.isEmpty) after.set(id, { ...manager, fields });
+    if (!fields.isEmpty) after.set(id, withFields(manager, fields));
   }
   for (const manager of left.values()) {
-    const ours = { ...manager, apiVersion, fields: replicasAlone };
+    const ours = withFields({ ...manager, apiVersion }, replicasAlone);
     after.set(idOf(ours), ours);
   }
   return after;

@@ -3,6 +3,7 @@
  * theirs, in the version of the writer. Pure.
  */
 
+import { deepEqual } from '../equality.ts';
 import { FieldSet } from './field-set.ts';
 import {
   idOf,
@@ -12,6 +13,8 @@ import {
   type Managers,
   readManagers,
   secondsOf,
+  storedManagers,
+  withFields,
   writeManagers,
 } from './managers.ts';
 import { afterUpdate, type Versions } from './ownership.ts';
@@ -59,15 +62,18 @@ export function entriesAfterUpdate(
 
 /** Those that the client sends, unless they are none or malformed: clients that do not know them leave them out. */
 function managersSent(stored: Entries, sent: Entries): Managers {
+  if (sent === undefined || deepEqual(sent, stored)) return managersOf(stored);
   if (isReset(sent)) return new Map();
-  const said = managersOf(sent);
+  const said = orNone(() => readManagers(sent));
   return said.size > 0 ? said : managersOf(stored);
 }
 
-/** None where an entry is malformed. */
-export function managersOf(entries: Entries): Managers {
+/** Of what is stored; none where an entry is malformed. */
+export const managersOf = (stored: Entries): Managers => orNone(() => storedManagers(stored ?? []));
+
+function orNone(read: () => Managers): Managers {
   try {
-    return readManagers(entries ?? []);
+    return read();
   } catch {
     return new Map();
   }
@@ -85,19 +91,13 @@ export function managersAfterUpdate(
   { manager, apiVersion, subresource, now }: FieldWrite,
   versions: Versions,
 ): Map<string, Manager> {
-  const { managers, taken } = afterUpdate(live, next, before, apiVersion, versions);
-  const own = taken.difference(neverOwned);
-  if (!own.isEmpty) {
-    const writer = {
-      manager: manager || unknownManager,
-      operation: 'Update',
-      apiVersion,
-      subresource,
-    } as const;
-    const id = idOf(writer);
-    const fields = managers.get(id)?.fields.union(own) ?? own;
-    managers.set(id, { ...writer, time: now, fields });
-  }
+  const writer = {
+    manager: manager || unknownManager,
+    operation: 'Update',
+    apiVersion,
+    subresource,
+  } as const;
+  const managers = afterUpdate(live, next, before, writer, versions, now, neverOwned);
   limitUpdaters(managers);
   return managers;
 }
@@ -128,31 +128,36 @@ function limitUpdaters(managers: Map<string, Manager>): void {
   const updaters = [...managers].filter(([, { operation }]) => operation === 'Update');
   if (updaters.length <= mostUpdaters) return;
   updaters.sort(([a, one], [b, other]) => secondsOf(one) - secondsOf(other) || compareTexts(a, b));
-  const firstOf = new Map<string, string>();
+  const oldest = new Map<string, [string, Manager][]>();
   let left = updaters.length;
-  for (const [id, { apiVersion, time }] of updaters) {
-    if (left <= mostUpdaters) return;
-    const first = firstOf.get(apiVersion);
-    if (first === undefined) {
-      firstOf.set(apiVersion, id);
-      continue;
-    }
-    const bucket = { manager: bucketName, operation: 'Update', apiVersion, subresource: '' } as const;
-    const bucketId = idOf(bucket);
-    let fields = new FieldSet();
-    // The first of them is in the bucket from now on.
-    for (const member of new Set([first, id, bucketId])) {
-      const found = managers.get(member);
-      if (found) fields = fields.union(found.fields);
-      managers.delete(member);
-    }
-    managers.set(bucketId, { ...bucket, time, fields });
-    left--;
+  for (const updater of updaters) {
+    if (left <= mostUpdaters) break;
+    const { apiVersion } = updater[1];
+    const others = oldest.get(apiVersion);
+    if (others) {
+      others.push(updater);
+      left--;
+    } else oldest.set(apiVersion, [updater]);
   }
+  for (const [apiVersion, members] of oldest) if (members.length > 1) fill(managers, apiVersion, members);
+}
+
+/** Puts managers of one version into one. */
+function fill(managers: Map<string, Manager>, apiVersion: string, members: [string, Manager][]): void {
+  const bucket = { manager: bucketName, operation: 'Update', apiVersion, subresource: '' } as const;
+  const id = idOf(bucket);
+  const sets = members.map(([, { fields }]) => fields);
+  const there = managers.get(id);
+  if (there && !members.some(([member]) => member === id)) sets.push(there.fields);
+  for (const [member] of members) managers.delete(member);
+  managers.set(id, withFields({ ...bucket, time: members.at(-1)?.[1].time }, FieldSet.union(sets)));
 }
 
 /** Whether two lists of entries differ in their times at most. */
-export function sameButTimes(a: Entries, b: Entries, equal: (a: unknown, b: unknown) => boolean): boolean {
-  const timeless = (entries: Entries) => (entries ?? []).map(({ time: _, ...entry }) => entry);
-  return equal(timeless(a), timeless(b));
+export function sameButTimes(one: Entries = [], other: Entries = []): boolean {
+  const timeless = ({ time: _, ...entry }: ManagedFieldsEntry) => entry;
+  return (
+    one.length === other.length &&
+    one.every((entry, index) => deepEqual(timeless(entry), timeless(other[index] ?? {})))
+  );
 }

@@ -96,7 +96,5 @@ export function setOwners(object: KubeObject, entries: Entries): void {
 
 /** Whether a write changes nothing but perhaps the times at which fields were set. */
 export function isUnchanged(object: KubeObject, old: KubeObject): boolean {
-  return (
-    sameButTimes(entriesIn(object), entriesIn(old), deepEqual) && deepEqual(unowned(object), unowned(old))
-  );
+  return sameButTimes(entriesIn(object), entriesIn(old)) && deepEqual(unowned(object), unowned(old));
 }

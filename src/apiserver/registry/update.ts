@@ -10,7 +10,7 @@ import type { ServerContext } from '../server-context.ts';
 import type { WriteOptions } from '../write-options.ts';
 import { planClaims, releaseClaims } from './claims.ts';
 import { isFullyFinalized } from './deletion.ts';
-import { entriesIn, isUnchanged, ownersAfter, setOwners } from './field-ownership.ts';
+import { entriesIn, isUnchanged, ownersAfter, setOwners, unowned } from './field-ownership.ts';
 import { type Attempt, type Decision, guaranteedUpdate } from './guaranteed-update.ts';
 import { checkPreconditions, conditionsOf, matchTarget, requireVersion } from './object-meta.ts';
 import { countGeneration, type Part, prepareForUpdate, validateForUpdate } from './preparation.ts';
@@ -51,7 +51,9 @@ async function decide(
   const { dryRun, user, served } = request.options;
   const context = { user, now: rfc3339(server.clock.now()), subresource };
   const work = new RequestWork(server);
-  const old = deepCopy(current);
+  const old = deepCopy(unowned(current));
+  // Never changed in place.
+  setOwners(old, entriesIn(current));
   await work.pause();
   const object = await request.change(current);
   matchTarget(object, definition, request);

@@ -74,7 +74,7 @@ async function applyScale(scope: RequestScope): Promise<Response> {
   return writeScale(
     scope,
     options,
-    (current, object) => {
+    async (current, object) => {
       const owners = managersOf(entriesIn(object));
       const empty = { kind: 'Scale', apiVersion: scaleVersion, metadata: {} };
       const write = {
@@ -85,7 +85,8 @@ async function applyScale(scope: RequestScope): Promise<Response> {
         now: rfc3339(server.clock.now()),
       };
       try {
-        const scaled = applied(current, configuration.value, scaleManagers(owners), write, versions, empty);
+        const steps = applied(current, configuration.value, scaleManagers(owners), write, versions, empty);
+        const scaled = await scope.work.through(steps);
         setApplied(object, withScaleManagers(owners, scaled.managers, apiVersionOf(served)));
         return scaled.object;
       } catch (error) {
@@ -115,8 +116,8 @@ async function writeScale(
     subresource: 'scale',
     options,
     ...(owners && { owners }),
-    change(current) {
-      const scale = asKind(change(scaleOf(mapping, current), current), 'Scale', scaleVersion);
+    async change(current) {
+      const scale = asKind(await change(scaleOf(mapping, current), current), 'Scale', scaleVersion);
       const metadata = objectField(scale, 'metadata');
       mapping.setReplicas(current, replicasOf(scale, info.name));
       // What it says of whose scale it is, is compared as for any update.

@@ -4,13 +4,20 @@ import { decodeFields, noFindings } from '../../apimachinery/decode-fields.ts';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import type { ObjectType } from '../../apimachinery/field-types.ts';
 import { type ParsedText, parseJson } from '../../apimachinery/json-decode.ts';
+import { fieldsOf } from '../../apimachinery/managed-fields/fields-of.ts';
 import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
 import { TypeMismatch } from '../../apimachinery/scalars.ts';
 import { newBadRequest } from '../../apimachinery/status-error.ts';
-import { TextError, valueLimits } from '../../apimachinery/value-limit.ts';
+import {
+  maxOwnerValues,
+  measureJson,
+  TextError,
+  tooManyValues,
+  valueLimits,
+} from '../../apimachinery/value-limit.ts';
 import { readBody } from '../body.ts';
 import type { RequestScope } from '../request-scope.ts';
-import { notTyped } from './apply-refusal.ts';
+import { applyRefusal, notTyped } from './apply-refusal.ts';
 import { takesYaml } from './read-object.ts';
 
 export interface Configuration {
@@ -40,6 +47,8 @@ export async function readConfiguration(
   const described = `${info.namespace}/${info.name}; ${textOf(typed)}`;
   checkFields(value, typed.type, described);
   await scope.work.pause();
+  checkOwned(value, typed.type, described);
+  await scope.work.pause();
   report(scope, duplicates, validation);
   return { value, described };
 }
@@ -57,8 +66,11 @@ async function parse(scope: RequestScope, text: string): Promise<ParsedText> {
 async function parseText(scope: RequestScope, text: string): Promise<ParsedText> {
   const machine = !takesYaml(scope.user);
   if (/^\s*\{/.test(text) || machine) {
+    const { body: most } = valueLimits(scope);
+    // What is too much for JSON is not tried as YAML.
+    measureJson(text, most);
     try {
-      return parseJson(text, true, valueLimits(scope).body);
+      return parseJson(text, true, most);
     } catch (error) {
       if (machine || !(error instanceof TextError)) throw error;
     }
@@ -87,6 +99,16 @@ function checkFields(value: JsonObject, type: ObjectType, described: string): vo
   if (findings.unknown.length === 0) return;
   const problems = findings.unknown.map((path) => `.${path}: field not declared in schema`);
   throw notTyped({ described }, problems);
+}
+
+/** What cannot be owned is refused before it costs more. */
+function checkOwned(value: JsonObject, type: ObjectType, described: string): void {
+  try {
+    if (fieldsOf(value, { kind: 'fields', type }, 'once').size > maxOwnerValues)
+      throw tooManyValues(maxOwnerValues);
+  } catch (error) {
+    throw applyRefusal(error, { described });
+  }
 }
 
 function report(scope: RequestScope, duplicates: readonly string[], validation: FieldValidation): void {

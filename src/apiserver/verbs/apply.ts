@@ -52,7 +52,7 @@ async function appliedTo(
   const empty = { apiVersion: apiVersionOf(served), kind: served.kind, metadata: {} };
   const live = current ? (unowned(asServed(served, current)) as unknown as JsonObject) : empty;
   await work.pause();
-  const { object, managers } = merged(scope, live, configuration, options, current, empty);
+  const { object, managers } = await merged(scope, live, configuration, options, current, empty);
   await work.pause();
   checkGrowth(live, object);
   const changed = await changedObject(scope, live, object, options.validation);
@@ -61,20 +61,21 @@ async function appliedTo(
   return changed;
 }
 
-function merged(
-  { server, definition, info, served }: RequestScope,
+async function merged(
+  { server, definition, info, served, work }: RequestScope,
   live: JsonObject,
   configuration: Configuration,
   { fieldManager: manager, force }: ApplyOptions,
   current: KubeObject | undefined,
   empty: JsonObject,
-): AppliedObject {
+): Promise<AppliedObject> {
   const { subresource } = info;
   const now = rfc3339(server.clock.now());
   const write = { manager, apiVersion: apiVersionOf(served), subresource, now, force };
   const versions = versionsOf(server, definition, subresource);
   try {
-    return applied(live, configuration.value, managersOf(entriesIn(current)), write, versions, empty);
+    const before = managersOf(entriesIn(current));
+    return await work.through(applied(live, configuration.value, before, write, versions, empty));
   } catch (error) {
     throw applyRefusal(error, configuration);
   }

@@ -4,10 +4,11 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { ObjectType } from '../../apimachinery/field-types.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { hasStrategicPatch } from '../../apimachinery/openapi.ts';
-import { applyPatch, type Patch, patchTypes, readPatch } from '../../apimachinery/patch.ts';
+import { applyPatch, concernsOwners, type Patch, patchTypes, readPatch } from '../../apimachinery/patch.ts';
 import { objectTypeOf } from '../../apimachinery/schema-types.ts';
 import { asServed } from '../../apimachinery/served-version.ts';
 import { readBody } from '../body.ts';
+import { unowned } from '../registry/field-ownership.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { mediaType } from './read-object.ts';
 
@@ -44,7 +45,9 @@ export async function patchObject(
   current: KubeObject,
   validation: FieldValidation,
 ): Promise<KubeObject> {
-  const shown = asServed(scope.served, current);
+  const whole = asServed(scope.served, current);
+  // Left out they stay as they are; for most objects they are half of what there is to read.
+  const shown = concernsOwners(patch) ? whole : unowned(whole);
   const patched = patchValue(patch, shown, typeOf(scope));
   await scope.work.pause();
   return changedObject(scope, shown, patched, validation);
