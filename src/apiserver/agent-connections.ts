@@ -23,7 +23,7 @@ export interface AgentConnections {
 export type Answer = (
   request: Request,
   socket: TLSSocket,
-  way: Pick<RequestEnv, 'push' | 'onClosed'>,
+  way: Pick<RequestEnv, 'push' | 'onClosed' | 'impersonation'>,
 ) => Promise<Response>;
 
 /** TCP probes a connection on which nothing was heard for this long: also one that ends with its last stream. */
@@ -66,14 +66,16 @@ export function serveAgents(
       const late = clock.after(goodbyeMs, () => socket.destroy());
       socket.once('close', () => late.cancel());
     };
-    session.on('stream', (stream, headers) => {
+    session.on('stream', (stream, headers, _flags, raw) => {
       liveness.carries(stream);
       // An agent has a certificate. The first answer to anybody else is the last of the connection, as in HTTP/1.1.
       if (!socket.authorized) stream.once('close', part);
-      serveAgentStream(stream, headers, (request, way) => answer(request, socket, way)).catch((error) => {
-        log.error('a request of a node agent was not answered', { error: errorMessage(error) });
-        stream.destroy();
-      });
+      serveAgentStream(stream, headers, raw, (request, way) => answer(request, socket, way)).catch(
+        (error) => {
+          log.error('a request of a node agent was not answered', { error: errorMessage(error) });
+          stream.destroy();
+        },
+      );
     });
     session.on('error', (error) =>
       log.debug('a connection of a node agent failed', { error: error.message }),

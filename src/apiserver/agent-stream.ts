@@ -3,6 +3,7 @@
  * answer is under way nothing is kept of the request, and a watch writes to the stream itself.
  */
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
+import { impersonationFields } from './authentication/impersonation.ts';
 import type { RequestEnv } from './options.ts';
 import type { Sink, Source } from './pushed-body.ts';
 import { isIndirect } from './refused-head.ts';
@@ -11,12 +12,14 @@ import { WholeAnswer } from './whole-answer.ts';
 /** What TLS has to hold at once. It keeps a buffer as large as the most that ever waited, as long as the connection lasts. */
 const pieceBytes = 8 * 1024;
 
-export type Answer = (request: Request, way: Pick<RequestEnv, 'push' | 'onClosed'>) => Promise<Response>;
+type Way = Pick<RequestEnv, 'push' | 'onClosed' | 'impersonation'>;
+export type Answer = (request: Request, way: Way) => Promise<Response>;
 
 /** Resolves when the answer is written or has begun to write itself; never rejects. */
 export async function serveAgentStream(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
+  raw: readonly string[],
   answer: Answer,
 ): Promise<void> {
   const gone = new AbortController();
@@ -25,6 +28,7 @@ export async function serveAgentStream(
   stream.once('close', leave);
   let source: Source | undefined;
   const way = {
+    impersonation: impersonationFields(raw),
     push: (pushing: Source) => {
       source = pushing;
     },

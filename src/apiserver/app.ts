@@ -2,7 +2,7 @@
  * The API server as one Hono app: health and version for anyone, everything else for a known user who is
  * allowed. The same app serves HTTPS (serve.ts) and the callers in its own process (handlerFor).
  */
-import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { type Context, Hono } from 'hono';
 import {
   type FieldSelector,
   parseFieldSelector,
@@ -10,10 +10,10 @@ import {
 } from '../apimachinery/field-selector.ts';
 import { booleanParameter } from '../apimachinery/list-options.ts';
 import { storedKind } from '../apimachinery/resource-definition.ts';
-import { newForbidden, newStatusError, newUnauthorized } from '../apimachinery/status-error.ts';
+import { newForbidden, newStatusError, StatusError } from '../apimachinery/status-error.ts';
 import type { Store } from '../storage/store.ts';
 import { admissionChain } from './admission/admission.ts';
-import { refuseImpersonation } from './authentication/impersonation.ts';
+import { fieldsOf, identify, whoAsks } from './authentication/identify.ts';
 import {
   type AccessRequest,
   type Authorize,
@@ -30,7 +30,7 @@ import { checkHead } from './head-limits.ts';
 import { createHealth } from './health.ts';
 import { LatestRevision } from './latest-revision.ts';
 import { defaultLimits, InFlight, inFlightLimits } from './load/in-flight.ts';
-import { type CountedRequest, newTooManyRequests, withInFlightLimit } from './load/shed.ts';
+import { type CountedRequest, withInFlightLimit } from './load/shed.ts';
 import { sortOf } from './load/sort-of.ts';
 import { createOpenApi } from './openapi.ts';
 import type { ApiServerOptions, RequestEnv } from './options.ts';
@@ -97,15 +97,27 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     await next();
   });
 
-  const refuse = (c: Context<Env>, path: () => string) =>
-    refuseImpersonation(headerNames(c), path, () => commonHeaders(server));
-  /** For everybody, known or not. */
+  /** Notes whose request it is. What is no resource is refused in text: of a Status kubectl's discovery shows its user nothing. */
+  const know = async (c: Context<Env>): Promise<Response | undefined> => {
+    const request = c.req.raw;
+    const env = c.env ?? {};
+    try {
+      c.set('user', await identify(request, env, options, authorize));
+      return undefined;
+    } catch (error) {
+      const asksAsAnother = fieldsOf(request, env).length > 0 && error instanceof StatusError;
+      if (!asksAsAnother || parseRequestInfo(readUrl(request.url).pathname).type !== 'path') throw error;
+      return respondText(error.status.code, `${error.status.message}\n`, commonHeaders(server));
+    }
+  };
+  /** For everybody, known or not; who asks as another must be known, and allowed to. */
   type Answer = (request: Request, isKnown: () => Promise<boolean>) => Response | Promise<Response>;
   const open = (path: string, answer: Answer) =>
-    app.get(path, (c) => {
+    app.get(path, async (c) => {
       const request = c.req.raw;
-      const isKnown = async () => (await whoAsks(c, options)) !== undefined;
-      return refuse(c, () => path) ?? answer(request, isKnown);
+      const env = c.env ?? {};
+      const refused = fieldsOf(request, env).length > 0 ? await know(c) : undefined;
+      return refused ?? answer(request, async () => (await whoAsks(request, env, options)) !== undefined);
     });
   const health = createHealth(server, options.cacheSynced);
   for (const path of ['/healthz', '/livez', '/readyz']) {
@@ -117,7 +129,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     open(path, () => respondJson(200, version, commonHeaders(server)));
   }
 
-  app.use(authentication(options, (c) => refuse(c, () => readUrl(c.req.raw.url).pathname)));
+  app.use(async (c, next) => (await know(c)) ?? next());
   const permit: Permit = async (access) => {
     const decision = await authorize(access);
     if (decision.allowed) return behavior.limit(access);
@@ -154,9 +166,6 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   };
 }
 
-/** Seconds to wait before trying again. */
-const tooManyConnectionsSeconds = 5;
-
 /** Kubernetes' headers for every answer. */
 function commonHeaders(server: ServerContext): Headers {
   return { 'audit-id': server.random.uuid(), 'cache-control': 'no-cache, private' };
@@ -167,33 +176,6 @@ function readUrl(text: string): URL {
   const url = URL.parse(text);
   if (!url) throw newStatusError('BadRequest', 'the URL of the request cannot be read');
   return url;
-}
-
-const headerNames = (c: Context<Env>) => c.env?.headerNames ?? c.req.raw.headers.keys();
-
-async function whoAsks(c: Context<Env>, { authenticate }: ApiServerOptions): Promise<UserInfo | undefined> {
-  const { user, peer } = c.env ?? {};
-  return user ?? (await authenticate({ authorization: c.req.header('authorization'), peer }));
-}
-
-function authentication(
-  options: ApiServerOptions,
-  refuse: (c: Context<Env>) => Response | undefined,
-): MiddlewareHandler<Env> {
-  return async (c, next) => {
-    const { remoteAddress, belongsTo } = c.env ?? {};
-    const known = await whoAsks(c, options);
-    if (!known) throw newUnauthorized();
-    if (belongsTo?.(known.name) === false) {
-      throw newTooManyRequests(`user "${known.name}" has too many connections`, tooManyConnectionsSeconds);
-    }
-    const refused = refuse(c);
-    if (refused) return refused;
-    const { remoteAddressKey: key } = options;
-    const extra = key && remoteAddress && { ...known.extra, [key]: [remoteAddress] };
-    c.set('user', extra ? { ...known, extra } : known);
-    return next();
-  };
 }
 
 function loadOf(c: Context<Env>, info: RequestInfo, query: URLSearchParams): CountedRequest {

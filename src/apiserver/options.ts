@@ -11,6 +11,7 @@ import type { Cache } from '../storage/cache.ts';
 import type { Store } from '../storage/store.ts';
 import type { AdmissionPlugin } from './admission/plugin.ts';
 import type { Authenticator, PeerCertificate } from './authentication/authenticator.ts';
+import type { Field } from './authentication/impersonation.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import type { KindBehavior } from './kind-behavior.ts';
 import type { MainLimits } from './load/in-flight.ts';
@@ -68,8 +69,8 @@ export interface RequestEnv {
   /** What such a caller reads and writes through, in place of the server's own store. */
   readonly store?: Store;
   readonly peer?: PeerCertificate;
-  /** Of the request, in lower case, where they are known without making its Headers. */
-  readonly headerNames?: readonly string[];
+  /** Of the request, where it is known without making its Headers, which join those of one name; none is an empty list. */
+  readonly impersonation?: readonly Field[];
   /** The other end of the connection, an IP address. */
   readonly remoteAddress?: string;
   /** Closes the client's connection: the only way to show that an answer under way is incomplete. */

@@ -19,6 +19,7 @@ import type { Logger } from '../base/log.ts';
 import { type AgentConnections, chooseProtocol, serveAgents } from './agent-connections.ts';
 import type { ApiServer } from './app.ts';
 import type { PeerCertificate } from './authentication/authenticator.ts';
+import { impersonationFields } from './authentication/impersonation.ts';
 import { Connections, connectionLimits, defaultConnections } from './load/connections.ts';
 import { Pipelining } from './load/pipelining.ts';
 import type { RequestEnv } from './options.ts';
@@ -96,13 +97,13 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
   const answer = async (
     request: Request,
     socket: TLSSocket,
-    way: Pick<RequestEnv, 'hangUp' | 'push' | 'onClosed' | 'headerNames'>,
+    way: Pick<RequestEnv, 'hangUp' | 'push' | 'onClosed' | 'impersonation'>,
   ) => app.fetch(request, { shutdown: signal, ...clientOf(socket), ...way });
   const listener = getRequestListener(
     async (request, bindings) => {
       const { incoming, outgoing } = bindings as HttpBindings;
       const response = await answer(request, incoming.socket as TLSSocket, {
-        headerNames: Object.keys(incoming.headers),
+        impersonation: impersonationFields(incoming.rawHeaders),
         hangUp: () => incoming.socket.destroy(),
         onClosed: (fn) => whenClosed(outgoing, fn),
       });

@@ -9,6 +9,9 @@ export interface UserInfo {
 /** Members may do everything, whatever the rules say. */
 export const mastersGroup = 'system:masters';
 export const authenticatedGroup = 'system:authenticated';
+export const unauthenticatedGroup = 'system:unauthenticated';
+/** Nobody makes requests as this user but by impersonation: whoever is not known is refused. */
+export const anonymousUser = 'system:anonymous';
 export const nodesGroup = 'system:nodes';
 /** The group of users with a bootstrap token. */
 export const bootstrappersGroup = 'system:bootstrappers';
@@ -23,13 +26,32 @@ export function nodeNameOf(user: UserInfo): string | undefined {
   return user.name.slice(nodeUserPrefix.length) || undefined;
 }
 
-export const serviceAccountUserName = (namespace: string, name: string) =>
-  `system:serviceaccount:${namespace}:${name}`;
+const serviceAccountPrefix = 'system:serviceaccount:';
 
-/** A ServiceAccount as a user, with the groups that it has by being one. */
+export interface ServiceAccountName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export const serviceAccountUserName = (namespace: string, name: string) =>
+  `${serviceAccountPrefix}${namespace}:${name}`;
+
+/** The ServiceAccount for which a user's name stands; undefined for a name of another form. */
+export function serviceAccountOf(user: string): ServiceAccountName | undefined {
+  if (!user.startsWith(serviceAccountPrefix)) return undefined;
+  const [namespace, name, ...more] = user.slice(serviceAccountPrefix.length).split(':');
+  return namespace && name && more.length === 0 ? { namespace, name } : undefined;
+}
+
+/** What every ServiceAccount of a namespace is in. */
+export const serviceAccountGroups = (namespace: string): readonly string[] => [
+  'system:serviceaccounts',
+  `system:serviceaccounts:${namespace}`,
+];
+
 export const serviceAccountUser = (namespace: string, name: string): UserInfo => ({
   name: serviceAccountUserName(namespace, name),
-  groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, authenticatedGroup],
+  groups: [...serviceAccountGroups(namespace), authenticatedGroup],
 });
 
 /** A component of the control plane, such as `kube-scheduler`: it may do what its role says. */

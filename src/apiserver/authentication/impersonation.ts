@@ -1,25 +1,153 @@
 /**
- * Impersonation (`kubectl --as`) is not supported yet. A request for it must not be answered with the rights of the
- * caller: he would take them for the rights of the other user.
+ * Impersonation (`kubectl --as`): a request is answered as another user's where roles allow its sender to act as him, as that group, with
+ * that uid and those extra fields, each of them (upstream: endpoints/filters/impersonation.go). Where a header cannot be understood the
+ * request is refused, for the answer would show the sender's own rights. Pure but for asking who may.
  */
-import { newStatusError } from '../../apimachinery/status-error.ts';
-import { parseRequestInfo } from '../request-info.ts';
-import { type Headers as Fields, respondText } from '../respond.ts';
+import { checkDns1123Label, checkDns1123Subdomain } from '../../apimachinery/names.ts';
+import { newBadRequest, newForbidden } from '../../apimachinery/status-error.ts';
+import { type AccessRequest, type Authorize, refusal } from '../authorization/authorizer.ts';
+import {
+  anonymousUser,
+  authenticatedGroup,
+  type ServiceAccountName,
+  serviceAccountGroups,
+  serviceAccountOf,
+  type UserInfo,
+  unauthenticatedGroup,
+} from '../user.ts';
 
-const prefix = 'impersonate-';
+/** A header as it came: its name in whatever case, and its bytes as one character each. */
+export type Field = readonly [name: string, value: string];
+
+const prefix = /^impersonate-/i;
+const extraPrefix = 'impersonate-extra-';
+
+/** The headers that ask for it: of a list of names and values in turn, as they came, or of what joins those of one name. */
+export function impersonationFields(from: readonly string[] | Headers): readonly Field[] {
+  const found: Field[] = [];
+  if (from instanceof Headers) {
+    for (const [name, value] of from) if (prefix.test(name)) found.push([name, value]);
+  } else {
+    for (let i = 0; i + 1 < from.length; i += 2)
+      if (prefix.test(from[i] ?? '')) found.push([from[i] ?? '', from[i + 1] ?? '']);
+  }
+  return found;
+}
+
+/** Whom a request wants to be. */
+interface Wanted {
+  readonly user: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: ReadonlyMap<string, readonly string[]>;
+}
 
 /**
- * The refusal when a header asks for it, whichever of Kubernetes' (user, group, uid, extra) it is; for a resource it is thrown,
- * as a Status. What is no resource is answered in text: of a Status kubectl's discovery shows its user nothing.
+ * The user as whom the request is answered. Throws BadRequest (400) for headers that say nobody, and Forbidden (403) where `sender`
+ * may not act so.
  */
-export function refuseImpersonation(
-  names: Iterable<string>,
-  path: () => string,
-  fields: () => Fields,
-): Response | undefined {
-  const name = Iterator.from(names).find((key) => key.startsWith(prefix));
-  if (name === undefined) return undefined;
-  const why = `impersonation is not supported: send the request without the header ${name} (kubectl: without --as, --as-group and --as-uid)`;
-  if (parseRequestInfo(path()).type === 'path') return respondText(403, `${why}\n`, fields());
-  throw newStatusError('Forbidden', why);
+export async function impersonated(
+  sender: UserInfo,
+  fields: readonly Field[],
+  authorize: Authorize,
+): Promise<UserInfo> {
+  const wanted = readFields(fields);
+  const account = accountOf(wanted.user);
+  for (const part of partsOf(wanted, account)) {
+    const access: AccessRequest = { type: 'resource', user: sender, verb: 'impersonate', ...part };
+    const decision = await authorize(access);
+    if (decision.allowed) continue;
+    const plural = part.resource.replace(/\/.*/s, '');
+    throw newForbidden({ group: part.group, plural }, part.name, refusal(access, decision));
+  }
+  const own = account && wanted.groups.length === 0 ? serviceAccountGroups(account.namespace) : wanted.groups;
+  return {
+    name: wanted.user,
+    ...(wanted.uid && { uid: wanted.uid }),
+    groups: [...own, ...groupsToAdd(wanted.user, own)],
+    ...(wanted.extra.size > 0 && { extra: Object.fromEntries(wanted.extra) }),
+  };
+}
+
+type Part = Pick<Extract<AccessRequest, { type: 'resource' }>, 'group' | 'resource' | 'namespace' | 'name'>;
+
+/** What the sender must be allowed to impersonate, each by itself. */
+function* partsOf(
+  { user, uid, groups, extra }: Wanted,
+  account: ServiceAccountName | undefined,
+): Generator<Part> {
+  if (account) yield { group: '', resource: 'serviceaccounts', ...account };
+  else yield { group: '', resource: 'users', namespace: '', name: user };
+  for (const name of groups) yield { group: '', resource: 'groups', namespace: '', name };
+  const group = 'authentication.k8s.io';
+  for (const [key, values] of extra)
+    for (const name of values) yield { group, resource: `userextras/${key}`, namespace: '', name };
+  if (uid) yield { group, resource: 'uids', namespace: '', name: uid };
+}
+
+/** Whoever is not anonymous is known, unless his groups say how it is with that. */
+function groupsToAdd(user: string, groups: readonly string[]): string[] {
+  if (user === anonymousUser) return groups.includes(unauthenticatedGroup) ? [] : [unauthenticatedGroup];
+  const isSaid = groups.includes(authenticatedGroup) || groups.includes(unauthenticatedGroup);
+  return isSaid ? [] : [authenticatedGroup];
+}
+
+/** The ServiceAccount that a user's name stands for; undefined for any other name, also for one that no account can have. */
+function accountOf(user: string): ServiceAccountName | undefined {
+  const account = serviceAccountOf(user);
+  if (!account) return undefined;
+  const { namespace, name } = account;
+  const isName = checkDns1123Label(namespace).length === 0 && checkDns1123Subdomain(name).length === 0;
+  return isName ? account : undefined;
+}
+
+/** Upstream takes the first of two users and ignores what it does not know; here both are refused. */
+function readFields(fields: readonly Field[]): Wanted {
+  const single = { 'impersonate-user': '', 'impersonate-uid': '' };
+  const groups: string[] = [];
+  const extra = new Map<string, string[]>();
+  for (const [header, bytes] of fields) {
+    const name = header.toLowerCase();
+    const value = textOf(header, bytes);
+    if (name === 'impersonate-group') groups.push(value);
+    else if (name === 'impersonate-user' || name === 'impersonate-uid') {
+      if (single[name] || value === '')
+        throw newBadRequest(`the header ${header} must be there once, with a value`);
+      single[name] = value;
+    } else if (name.startsWith(extraPrefix) && name.length > extraPrefix.length) {
+      const key = decoded(name.slice(extraPrefix.length));
+      const values = extra.get(key) ?? [];
+      values.push(value);
+      extra.set(key, values);
+    } else
+      throw newBadRequest(
+        `the header ${header} is not known: there are Impersonate-User, Impersonate-Group, Impersonate-Uid and Impersonate-Extra-KEY`,
+      );
+  }
+  const { 'impersonate-user': user, 'impersonate-uid': uid } = single;
+  if (user === '')
+    throw newBadRequest(
+      'requested to impersonate a group, a uid or extra fields without a user: send Impersonate-User too',
+    );
+  return { user, uid, groups, extra };
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Names are UTF-8, as they are in certificates and in roles. */
+function textOf(header: string, bytes: string): string {
+  try {
+    return utf8.decode(Buffer.from(bytes, 'latin1'));
+  } catch {
+    throw newBadRequest(`the value of the header ${header} is not UTF-8`);
+  }
+}
+
+/** Percent-encoding stands for what a header's name cannot hold; one that is broken is taken as it is. */
+function decoded(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
 }

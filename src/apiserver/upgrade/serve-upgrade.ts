@@ -12,6 +12,7 @@ import { maxProtocolsBytes } from '../../base/header-limits.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { joinConnections } from '../../streams/join-connections.ts';
 import type { ApiServer } from '../app.ts';
+import { impersonationFields } from '../authentication/impersonation.ts';
 import { bearerAmongProtocols } from '../authentication/websocket-bearer.ts';
 import type { RequestEnv } from '../options.ts';
 import type { UpgradedConnection } from '../server-context.ts';
@@ -81,7 +82,14 @@ export async function serveUpgrade(
       if (socket.destroyed) fn();
       else socket.once('close', fn);
     };
-    const response = await app.fetch(request, { shutdown: signal, upgrade, onClosed, ...client });
+    const impersonation = impersonationFields(incoming.rawHeaders);
+    const response = await app.fetch(request, {
+      shutdown: signal,
+      upgrade,
+      onClosed,
+      impersonation,
+      ...client,
+    });
     if (!joined) return await answer(incoming, socket, response);
     if (head.length > 0) socket.unshift(head);
     agree(socket, joined);

@@ -69,14 +69,58 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
       await assert.rejects(asked, ({ stdout, code }) => stdout === 'no\n' && code === 1);
     });
 
-    it('says that acting as somebody else is not supported', async () => {
-      for (const flags of [['--as=bob'], ['--as=bob', '--as-group=system:masters']]) {
-        await assert.rejects(kubectl('get', 'pods', ...flags), ({ stderr }) => {
+    it('makes roles, acts as others, and tells what they may', async () => {
+      const bob = ['--as=bob', '--as-group=staff'];
+      const refused = (message: RegExp, ...args: string[]) =>
+        assert.rejects(kubectl(...args), ({ stderr }) => {
           // Whether it knows the kinds already or has to ask for them first.
-          assert.match(stderr, /^Error.*impersonation is not supported: send the request without .*--as/m);
+          assert.match(stderr, message);
           return true;
         });
-      }
+      await refused(/User "bob" cannot list resource "pods"/, 'get', 'pods', ...bob);
+      await kubectl('create', 'role', 'looks', '--verb=get,list', '--resource=pods,deployments/scale');
+      await kubectl('create', 'rolebinding', 'staff', '--role=looks', '--group=staff');
+      await kubectl('get', 'pods', ...bob);
+      assert.equal(
+        await kubectl('auth', 'can-i', 'get', 'deployments.apps/web', '--subresource=scale', ...bob),
+        'yes\n',
+      );
+      const rules = await kubectl('auth', 'can-i', '--list', ...bob);
+      assert.match(rules, /^pods +\[\] +\[\] +\[get list\]$/m);
+      assert.match(rules, /^selfsubjectrulesreviews.authorization.k8s.io +\[\] +\[\] +\[create\]$/m);
+      assert.doesNotMatch(rules, /^\*/m);
+      await kubectl(
+        'create',
+        'role',
+        'maker',
+        '--verb=create',
+        '--resource=rolebindings.rbac.authorization.k8s.io',
+      );
+      await kubectl('create', 'rolebinding', 'maker', '--role=maker', '--user=maker');
+      await refused(
+        /not currently held/,
+        'create',
+        'rolebinding',
+        'more',
+        '--clusterrole=cluster-admin',
+        '--user=bob',
+        '--as=maker',
+      );
+      const KUBECONFIG = await server.kubeconfigFor('bob', ['staff']);
+      const asked = promisify(execFile)(binary, ['get', 'pods', '--as=root', '--as-group=system:masters'], {
+        env: { ...env, KUBECONFIG },
+        timeout: 20_000,
+      });
+      await assert.rejects(asked, ({ stderr }) => {
+        assert.match(stderr, /^Error.*User "bob" cannot impersonate resource "users"/m);
+        return true;
+      });
+      const path = join(server.directory, 'roles.yaml');
+      const head =
+        'apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: looks, namespace: default}\n';
+      await writeFile(path, `${head}rules: [{apiGroups: [""], resources: [pods], verbs: [get, watch]}]`);
+      assert.match(await kubectl('auth', 'reconcile', '-f', path), /looks reconciled/);
+      assert.equal(await kubectl('auth', 'can-i', 'watch', 'pods', ...bob), 'yes\n');
     });
 
     it('says that there is no such kind, and applies the others of the file', async () => {

@@ -30,8 +30,8 @@ beforeEach(() => {
   ends = duplexPair();
   server = performServerHandshake(ends[1]);
   server.on('error', () => undefined);
-  server.on('stream', (stream, headers) => {
-    served.push(serveAgentStream(stream, headers, (request, way) => answer(request, way)));
+  server.on('stream', (stream, headers, _flags, raw) => {
+    served.push(serveAgentStream(stream, headers, raw, (request, way) => answer(request, way)));
   });
   client = connect('https://master:6443', { createConnection: () => ends[0] });
   client.on('error', () => undefined);

@@ -1,0 +1,262 @@
+/** Impersonation on real connections: who may act as whom, and what then counts as whose. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, before, describe, test } from 'node:test';
+import { connect } from 'node:tls';
+import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import {
+  binding,
+  clusterRoleBindings,
+  clusterRoles,
+  type Rule,
+  roleBindingsIn,
+  rolesIn,
+  rule,
+  user,
+} from './rbac-world.ts';
+
+let server: HttpsTestServer;
+const whoami = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+const pods = '/api/v1/namespaces/a/pods';
+const authentication = 'authentication.k8s.io';
+
+before(async () => {
+  server = await startHttpsTestServer();
+  const make = async (path: string, body: object) => {
+    const made = await server.call('POST', path, body);
+    assert.equal(made.status, 201, made.text);
+  };
+  const grant = async (namespace: string, name: string, rules: readonly Rule[]) => {
+    await make(namespace ? rolesIn(namespace) : clusterRoles, { metadata: { name }, rules });
+    const to = binding(`${namespace ? 'Role' : 'ClusterRole'}/${name}`, name, user(name));
+    await make(namespace ? roleBindingsIn(namespace) : clusterRoleBindings, to);
+  };
+  await make('/api/v1/namespaces', { metadata: { name: 'a' } });
+  await grant('a', 'reader', [rule('list pods'), rule('get pods/exec,pods/proxy')]);
+  await grant('', 'actor', [
+    rule('impersonate users reader,actor'),
+    rule('impersonate groups team'),
+    rule('impersonate uids 7', authentication),
+    rule('impersonate userextras/scopes read', authentication),
+  ]);
+  await grant('a', 'keeper', [rule('impersonate serviceaccounts')]);
+  await grant('', 'all', [rule('impersonate users,groups')]);
+  await server.cache.waitUntil(await server.store.currentRevision());
+});
+after(() => server.stop());
+
+/** The answer to one request, byte for byte as it is written here, and the head of it alone. */
+async function raw(
+  who: string,
+  lines: readonly string[],
+  body = '',
+): Promise<{ status: number; text: string }> {
+  const identity = who
+    ? await server.clientCertificate(who, who === 'root' ? ['system:masters'] : [])
+    : undefined;
+  const tls = identity && { key: identity.key, cert: identity.certificate };
+  const socket = connect({ host: '127.0.0.1', port: server.port, ca: server.authority.certificate, ...tls });
+  socket.on('error', () => undefined);
+  await once(socket, 'secureConnect');
+  const length = body ? [`Content-Length: ${body.length}`, 'Content-Type: application/json'] : [];
+  const last = lines.some((line) => /^connection:/i.test(line)) ? [] : ['Connection: close'];
+  socket.write(
+    Buffer.from(
+      [...lines.slice(0, 1), 'Host: a', ...lines.slice(1), ...length, ...last, '', body].join('\r\n'),
+      'latin1',
+    ),
+  );
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  return { status: Number(text.split(' ')[1] ?? 0), text };
+}
+const get = (who: string, path: string, ...headers: string[]) =>
+  raw(who, [`GET ${path} HTTP/1.1`, ...headers]);
+const ask = async (who: string, ...headers: string[]) => {
+  const { status, text } = await raw(who, [`POST ${whoami} HTTP/1.1`, ...headers], '{}');
+  assert.equal(status, 201, text);
+  const { extra, ...info } = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)).status
+    .userInfo;
+  // Where a request came from is the server's to say.
+  const { 'minik8s.io/remote-address': _, ...own } = extra ?? {};
+  return { ...info, ...(Object.keys(own).length > 0 && { extra: own }) };
+};
+const known = 'system:authenticated';
+
+describe('who may', () => {
+  test('is answered as the other, with the rights of the other alone', async () => {
+    assert.deepEqual(await ask('actor', 'Impersonate-User: reader'), { username: 'reader', groups: [known] });
+    assert.equal((await get('actor', pods)).status, 403);
+    assert.equal((await get('actor', pods, 'Impersonate-User: reader')).status, 200);
+    assert.equal(
+      (await get('root', pods, 'Impersonate-User: nobody')).status,
+      403,
+      'an administrator sees what another may not',
+    );
+    assert.match((await get('root', pods, 'impersonate-USER: nobody')).text, /User \\"nobody\\" cannot list/);
+    assert.deepEqual(
+      await ask(
+        'actor',
+        'Impersonate-User: reader',
+        'Impersonate-Group: team',
+        'Impersonate-Uid: 7',
+        'Impersonate-Extra-Scopes: read',
+      ),
+      { username: 'reader', uid: '7', groups: ['team', known], extra: { scopes: ['read'] } },
+    );
+  });
+
+  test('acts as an account of his namespace, and of no other', async () => {
+    const account = (namespace: string) => `Impersonate-User: system:serviceaccount:${namespace}:default`;
+    assert.deepEqual(await ask('keeper', account('a')), {
+      username: 'system:serviceaccount:a:default',
+      groups: ['system:serviceaccounts', 'system:serviceaccounts:a', known],
+    });
+    assert.equal((await get('keeper', pods, account('kube-system'))).status, 403);
+    assert.match(
+      (await get('keeper', pods, account('kube-system'))).text,
+      /cannot impersonate resource \\"serviceaccounts\\" in API group \\"\\" in the namespace \\"kube-system\\"/,
+    );
+  });
+
+  test('keeps his connections: those are the sender’s, whomever he acts as', async () => {
+    const counted: string[] = [];
+    const belongsTo = (name: string) => counted.push(name) > 1;
+    const headers = { 'Impersonate-User': 'reader' };
+    const call = () =>
+      server.app.fetch(new Request(`https://x${pods}`, { headers }), {
+        peer: { commonName: 'actor', organizations: [] },
+        belongsTo,
+      });
+    assert.equal((await call()).status, 429);
+    assert.equal((await call()).status, 200);
+    assert.deepEqual(counted, ['actor', 'actor']);
+  });
+
+  test('writes with the rights of the other', async () => {
+    const body = JSON.stringify({ metadata: { name: 'x' } });
+    const lines = ['POST /api/v1/namespaces HTTP/1.1', 'Impersonate-User: reader'];
+    const { status, text } = await raw('root', lines, body);
+    assert.equal(status, 403, text);
+    assert.match(text, /User \\"reader\\" cannot create/);
+    assert.equal((await server.call('GET', '/api/v1/namespaces/x')).status, 404);
+  });
+});
+
+describe('nobody comes to more by it', () => {
+  const cases: readonly [title: string, who: string, headers: readonly string[], status: number][] = [
+    ['a user that he may not', 'actor', ['Impersonate-User: root'], 403],
+    ['administrators', 'actor', ['Impersonate-User: reader', 'Impersonate-Group: system:masters'], 403],
+    [
+      'administrators, after a group that he may',
+      'actor',
+      ['Impersonate-User: reader', 'Impersonate-Group: team', 'impersonate-group: system:masters'],
+      403,
+    ],
+    [
+      'administrators in one line with another',
+      'actor',
+      ['Impersonate-User: reader', 'Impersonate-Group: team, system:masters'],
+      403,
+    ],
+    [
+      'administrators in capitals',
+      'actor',
+      ['Impersonate-User: reader', 'Impersonate-Group: System:Masters'],
+      403,
+    ],
+    [
+      'administrators in percent codes',
+      'actor',
+      ['Impersonate-User: reader', 'Impersonate-Group: system%3Amasters'],
+      403,
+    ],
+    [
+      'administrators in other letters',
+      'actor',
+      ['Impersonate-User: reader', 'Impersonate-Group: system\uFF1Amasters'],
+      403,
+    ],
+    ['another by the case of his name', 'actor', ['Impersonate-User: Reader'], 403],
+    ['a node', 'actor', ['Impersonate-User: system:node:n1', 'Impersonate-Group: system:nodes'], 403],
+    [
+      'the nodes by his own name',
+      'actor',
+      ['Impersonate-User: actor', 'Impersonate-Group: system:nodes'],
+      403,
+    ],
+    ['the scheduler', 'actor', ['Impersonate-User: system:kube-scheduler'], 403],
+    [
+      'an account',
+      'actor',
+      ['Impersonate-User: system:serviceaccount:kube-system:generic-garbage-collector'],
+      403,
+    ],
+    ['another uid', 'actor', ['Impersonate-User: reader', 'Impersonate-Uid: 8'], 403],
+    [
+      'another value of an extra field',
+      'actor',
+      ['Impersonate-User: reader', 'Impersonate-Extra-scopes: write'],
+      403,
+    ],
+    [
+      'one more value of an extra field',
+      'actor',
+      ['Impersonate-User: reader', 'Impersonate-Extra-scopes: read', 'Impersonate-Extra-SCOPES: write'],
+      403,
+    ],
+    ['another extra field', 'actor', ['Impersonate-User: reader', 'Impersonate-Extra-scope: read'], 403],
+    [
+      'an extra field with the name of a subresource',
+      'actor',
+      ['Impersonate-User: reader', 'Impersonate-Extra-scopes%2fx: read'],
+      403,
+    ],
+    ['without any right to', 'reader', ['Impersonate-User: actor'], 403],
+    ['as oneself, without the right to', 'reader', ['Impersonate-User: reader'], 403],
+    ['a group alone', 'actor', ['Impersonate-Group: team'], 400],
+    ['no name', 'actor', ['Impersonate-User:'], 400],
+    ['a name of spaces', 'actor', ['Impersonate-User:   '], 400],
+    ['two users', 'actor', ['Impersonate-User: reader', 'Impersonate-User: root'], 400],
+    ['a header that is not known', 'actor', ['Impersonate-Usr: reader'], 400],
+    ['unknown', '', ['Impersonate-User: reader'], 401],
+  ];
+  for (const [title, who, headers, status] of cases)
+    test(title, async () => {
+      const encoded = headers.map((line) => Buffer.from(line).toString('latin1'));
+      for (const path of [pods, '/api', '/version', '/livez', '/openapi/v2', '/nope']) {
+        const answer = await get(who, path, ...encoded);
+        assert.equal(answer.status, status, `${path}: ${answer.text}`);
+        // Of what is no resource kubectl shows text alone.
+        if (status !== 401) assert.match(answer.text, path === pods ? /application\/json/ : /text\/plain/);
+      }
+      const socket = ['Connection: Upgrade', 'Upgrade: websocket', ...encoded];
+      for (const path of [`${pods}/x/exec?command=y`, `${pods}/x/proxy/`, '/api/v1/nodes/n/proxy/'])
+        assert.equal((await get(who, path, ...socket)).status, status, path);
+    });
+
+  test('who may act as everybody may not so as an account', async () => {
+    assert.equal((await get('all', pods, 'Impersonate-User: system:serviceaccount:a:default')).status, 403);
+    assert.equal(
+      (await get('all', pods, 'Impersonate-User: root', 'Impersonate-Group: system:masters')).status,
+      200,
+    );
+  });
+
+  test('a header after too many others is not overlooked', async () => {
+    const many = Array(3000).fill('a: b');
+    const { status } = await get('root', pods, ...many, 'Impersonate-User: nobody');
+    assert.notEqual(status, 200);
+  });
+});
+
+test('a connection that leaves HTTP is the other’s', async () => {
+  const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Impersonate-User: reader'];
+  assert.equal(
+    (await get('actor', `${pods}/x/exec?command=y`, ...upgrade)).status,
+    404,
+    'allowed, and no such pod',
+  );
+  assert.equal((await get('actor', `${pods}/x/attach`, ...upgrade)).status, 403);
+  assert.equal((await get('root', `${pods}/x/attach`, ...upgrade)).status, 403);
+});

@@ -1,0 +1,232 @@
+/** As whom a request is answered that asks for it, and what its sender must be allowed for that. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { StatusError } from '../../../../src/apimachinery/status-error.ts';
+import {
+  type Field,
+  impersonated,
+  impersonationFields,
+} from '../../../../src/apiserver/authentication/impersonation.ts';
+import type { UserInfo } from '../../../../src/apiserver/user.ts';
+
+const sender: UserInfo = { name: 'root', groups: ['admins'] };
+const [known, unknown] = ['system:authenticated', 'system:unauthenticated'];
+const utf8 = (text: string) => Buffer.from(text).toString('latin1');
+
+/** What was asked for, one line each; `refuses` says which of them are not allowed. */
+async function act(fields: readonly Field[], refuses: (line: string) => boolean = () => false) {
+  const asked: string[] = [];
+  const user = await impersonated(sender, fields, async (access) => {
+    assert.equal(access.type, 'resource');
+    assert.equal(access.user, sender);
+    const { verb, group, resource, namespace, name } = access as Extract<typeof access, { type: 'resource' }>;
+    const line = `${verb} ${group}/${resource} ${namespace}/${name}`;
+    asked.push(line);
+    return { allowed: !refuses(line), reason: '' };
+  });
+  return { user, asked };
+}
+const as = (...fields: string[]): Field[] =>
+  fields.map((field) => [`Impersonate-${field.split('=')[0]}`, field.slice(field.indexOf('=') + 1)]);
+
+describe('a user', () => {
+  const rows: readonly [title: string, fields: readonly Field[], asked: readonly string[], UserInfo][] = [
+    ['is known', as('User=bob'), ['users /bob'], { name: 'bob', groups: [known] }],
+    [
+      'is in the groups that are named',
+      as('User=bob', 'Group=a', 'Group=b'),
+      ['users /bob', 'groups /a', 'groups /b'],
+      { name: 'bob', groups: ['a', 'b', known] },
+    ],
+    [
+      'is as known as his groups say',
+      as('User=bob', `Group=${unknown}`),
+      ['users /bob', `groups /${unknown}`],
+      { name: 'bob', groups: [unknown] },
+    ],
+    [
+      'is not known twice',
+      as('User=bob', `Group=${known}`, 'Group=a'),
+      ['users /bob', `groups /${known}`, 'groups /a'],
+      { name: 'bob', groups: [known, 'a'] },
+    ],
+    [
+      'may be nobody',
+      as('User=system:anonymous'),
+      ['users /system:anonymous'],
+      { name: 'system:anonymous', groups: [unknown] },
+    ],
+    [
+      'may be an account, with its groups',
+      as('User=system:serviceaccount:ns:bot'),
+      ['serviceaccounts ns/bot'],
+      {
+        name: 'system:serviceaccount:ns:bot',
+        groups: ['system:serviceaccounts', 'system:serviceaccounts:ns', known],
+      },
+    ],
+    [
+      'may be an account with others',
+      as('User=system:serviceaccount:ns:bot', 'Group=a'),
+      ['serviceaccounts ns/bot', 'groups /a'],
+      { name: 'system:serviceaccount:ns:bot', groups: ['a', known] },
+    ],
+    [
+      'has a uid and extra fields, each of which is asked for',
+      as('User=bob', 'Uid=7', 'Extra-Scopes=read', 'extra-scopes=write', 'Extra-Acme.com%2FProject=x'),
+      [
+        'users /bob',
+        'userextras/scopes /read',
+        'userextras/scopes /write',
+        'userextras/acme.com/project /x',
+        'uids /7',
+      ],
+      {
+        name: 'bob',
+        uid: '7',
+        groups: [known],
+        extra: { scopes: ['read', 'write'], 'acme.com/project': ['x'] },
+      },
+    ],
+    [
+      'has a key as it stands where its encoding is broken, and letters in capitals by encoding alone',
+      as('User=bob', 'Extra-a%zz=1', 'Extra-%41B=2', 'Extra-%ff=3'),
+      ['users /bob', 'userextras/a%zz /1', 'userextras/Ab /2', 'userextras/%ff /3'],
+      { name: 'bob', groups: [known], extra: { 'a%zz': ['1'], Ab: ['2'], '%ff': ['3'] } },
+    ],
+    [
+      'has names in UTF-8, spaces and commas',
+      as(`User=${utf8('Jürgen')}`, 'Group=a, b', 'Group= ', 'Group='),
+      ['users /Jürgen', 'groups /a, b', 'groups / ', 'groups /'],
+      { name: 'Jürgen', groups: ['a, b', ' ', '', known] },
+    ],
+    [
+      'has no field of every object by a key of that name',
+      as('User=bob', 'Extra-__proto__=x'),
+      ['users /bob', 'userextras/__proto__ /x'],
+      { name: 'bob', groups: [known], extra: { ['__proto__']: ['x'] } },
+    ],
+  ];
+  for (const [title, fields, asked, user] of rows)
+    test(title, async () => {
+      const done = await act(fields);
+      const group = (line: string) => (/^(userextras|uids)/.test(line) ? 'authentication.k8s.io' : '');
+      assert.deepEqual(
+        done.asked,
+        asked.map((line) => `impersonate ${group(line)}/${line}`),
+      );
+      assert.deepEqual(done.user, user);
+    });
+
+  for (const name of [
+    'system:serviceaccount:ns',
+    'system:serviceaccount:a:b:c',
+    'system:serviceaccount::b',
+    'system:serviceaccount:NS:bot',
+    'system:serviceaccount:ns:b/c',
+    'System:serviceaccount:ns:bot',
+  ])
+    test(`of the name ${name} is no account`, async () => {
+      const { asked, user } = await act(as(`User=${name}`));
+      assert.deepEqual(asked, [`impersonate /users /${name}`]);
+      assert.deepEqual(user.groups, [known]);
+    });
+});
+
+describe('it is refused', () => {
+  const everything = as('User=bob', 'Group=a', 'Group=system:masters', 'Extra-x=1', 'Uid=7');
+  for (const [part, message] of [
+    [
+      'users /bob',
+      'users "bob" is forbidden: User "root" cannot impersonate resource "users" in API group "" at the cluster scope',
+    ],
+    [
+      'groups /system:masters',
+      'groups "system:masters" is forbidden: User "root" cannot impersonate resource "groups" in API group "" at the cluster scope',
+    ],
+    [
+      'userextras/x /1',
+      'userextras.authentication.k8s.io "1" is forbidden: User "root" cannot impersonate resource "userextras/x" in API group "authentication.k8s.io" at the cluster scope',
+    ],
+    [
+      'uids /7',
+      'uids.authentication.k8s.io "7" is forbidden: User "root" cannot impersonate resource "uids" in API group "authentication.k8s.io" at the cluster scope',
+    ],
+  ] as const)
+    test(`when one part is not allowed: ${part}`, async () => {
+      await assert.rejects(
+        act(everything, (line) => line.endsWith(part)),
+        (error: StatusError) => {
+          assert.deepEqual([error.status.code, error.status.message], [403, message]);
+          return true;
+        },
+      );
+    });
+
+  test('for an account in words of its namespace', async () => {
+    await assert.rejects(
+      act(as('User=system:serviceaccount:ns:bot'), () => true),
+      {
+        message:
+          'serviceaccounts "bot" is forbidden: User "root" cannot impersonate resource "serviceaccounts" in API group "" in the namespace "ns"',
+      },
+    );
+  });
+
+  for (const [title, fields, why] of [
+    ['a group without a user', as('Group=a'), /without a user/],
+    ['a uid without a user', as('Uid=7'), /without a user/],
+    ['an extra field without a user', as('Extra-x=1'), /without a user/],
+    ['a user without a name', as('User='), /Impersonate-User must be there once, with a value/],
+    ['two users', as('User=bob', 'User=root'), /must be there once/],
+    ['one user twice', as('user=bob', 'USER=bob'), /must be there once/],
+    ['two uids', as('User=bob', 'Uid=1', 'Uid=2'), /must be there once/],
+    ['an extra field without a key', as('User=bob', 'Extra-=1'), /Impersonate-Extra- is not known/],
+    ['a header that nobody knows', as('User=bob', 'Groups=a'), /Impersonate-Groups is not known/],
+    ['a header that nobody knows, alone', as('Users=bob'), /Impersonate-Users is not known/],
+    ['bytes that are no text', as('User=b\xff'), /not UTF-8/],
+    ['a group of bytes that are no text', as('User=bob', 'Group=\xc3'), /not UTF-8/],
+  ] as const)
+    test(`as it cannot be understood: ${title}`, async () => {
+      const asked: string[] = [];
+      await assert.rejects(
+        act(fields, (line) => asked.push(line) < 0),
+        (error: StatusError) => {
+          assert.ok(error instanceof StatusError);
+          assert.equal(error.status.code, 400);
+          assert.match(error.message, why);
+          return true;
+        },
+      );
+      assert.deepEqual(asked, []);
+    });
+});
+
+test('headers are found in whatever case, in their order, and no others', () => {
+  const raw = [
+    'Host',
+    'a',
+    'IMPERSONATE-user',
+    'bob',
+    'X-Impersonate-User',
+    'c',
+    'impersonate-Group',
+    'd',
+    'Impersonate',
+    'e',
+  ];
+  assert.deepEqual(impersonationFields(raw), [
+    ['IMPERSONATE-user', 'bob'],
+    ['impersonate-Group', 'd'],
+  ]);
+  assert.deepEqual(
+    impersonationFields(
+      new Headers([
+        ['Impersonate-User', 'bob'],
+        ['Accept', 'x'],
+      ]),
+    ),
+    [['impersonate-user', 'bob']],
+  );
+  assert.deepEqual(impersonationFields([]), []);
+});
