@@ -63,7 +63,8 @@ export function* applied(
     if (fields.isEmpty) after.delete(id);
     else after.set(id, withFields({ ...writer, time: object === undefined ? own.time : now }, fields));
   }
-  const result = isRecord(object) ? object : live;
+  const changed = isRecord(object) ? object : {};
+  const result = object === undefined ? live : changed;
   return { object: manager === kubectl ? withLastApplied(result, configuration) : result, managers: after };
 }
 

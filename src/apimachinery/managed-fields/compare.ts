@@ -1,8 +1,8 @@
 /** Which fields differ between two values of one type, as structured-merge-diff tells it. Pure. */
 import { deepEqual, isRecord } from '../equality.ts';
 import { FieldSet } from './field-set.ts';
-import { fieldElement, type PathElement } from './path-element.ts';
-import { elementOf, keysUnder, type Shape, settled, shapeOfType, shapeUnder, valueUnder } from './shape.ts';
+import type { PathElement } from './path-element.ts';
+import { alwaysUnder, elementOf, type Shape, settled, shapeOfType, stepUnder, valueUnder } from './shape.ts';
 
 /** A field is in one of them at most. */
 export interface Comparison {
@@ -79,11 +79,16 @@ function walkInto(before: unknown, after: unknown, shape: Shape, level: Level): 
   if (shape.kind === 'list') walkList(listOf(before), listOf(after), shape, level);
   if (shape.kind !== 'fields' && shape.kind !== 'map') return;
   const [one, other] = [partsOf(before), partsOf(after)];
-  const keys = new Set([...(one ? keysUnder(shape, one) : []), ...(other ? keysUnder(shape, other) : [])]);
-  for (const key of keys) {
+  const look = (key: string) => {
+    const { element, shape: under } = stepUnder(shape, key);
     const [left, right] = [one && valueUnder(shape, one, key), other && valueUnder(shape, other, key)];
-    walk(left, right, shapeUnder(shape, key), level, fieldElement(key));
-  }
+    walk(left, right, under, level, element);
+  };
+  for (const key of Object.keys(one ?? {})) look(key);
+  for (const key of Object.keys(other ?? {})) if (!one || !Object.hasOwn(one, key)) look(key);
+  const only = one && other ? undefined : (one ?? other);
+  // Where both are there, what neither has is the same.
+  if (only) for (const key of alwaysUnder(shape)) if (!Object.hasOwn(only, key)) look(key);
 }
 
 function walkList(
@@ -132,5 +137,5 @@ const partsOf = (value: unknown): Parts | undefined => (isRecord(value) ? value 
 export function isEmpty(value: unknown, shape: Shape): boolean {
   if (value === undefined || value === null) return true;
   if (Array.isArray(value)) return value.length === 0;
-  return isRecord(value) && keysUnder(shape, value).length === 0;
+  return isRecord(value) && alwaysUnder(shape).length === 0 && Object.keys(value).length === 0;
 }

@@ -3,7 +3,16 @@ import { isRecord, type JsonObject, setOwn } from '../equality.ts';
 import { byElement, listOf } from './compare.ts';
 import { describePath, type FieldPath, FieldSet } from './field-set.ts';
 import { describeElement, fieldElement, type PathElement } from './path-element.ts';
-import { elementOf, isNamed, KeyError, type Shape, settled, shapeOfType, shapeUnder } from './shape.ts';
+import {
+  elementOf,
+  isNamed,
+  KeyError,
+  type Shape,
+  settled,
+  shapeOfType,
+  shapeUnder,
+  stepUnder,
+} from './shape.ts';
 
 /**
  * Of what was written, without what Go would add. Throws a KeyError for a list whose items have no keys, and for one with
@@ -48,8 +57,8 @@ function collect(
   if ((shape.kind !== 'fields' && shape.kind !== 'map') || !isRecord(value)) return;
   for (const [key, inner] of Object.entries(value)) {
     if (inner === undefined) continue;
-    const element = fieldElement(key);
-    collectOne(inner, shapeUnder(shape, key), set, { element, from: way }, often);
+    const { element, shape: under } = stepUnder(shape, key);
+    collectOne(inner, under, set, { element, from: way }, often);
     if (inner === null || isEmptyObject(inner) || !isNamed(shape, key)) set.members.add(element);
   }
 }

@@ -44,6 +44,7 @@ const kinds = 'fkvi';
 export function inElementOrder(elements: Iterable<PathElement>): PathElement[] {
   const all = [...elements];
   if (all.length < 2) return all;
+  if (all.every((element) => element.startsWith('f:'))) return all.sort(compareTexts);
   return all
     .map((element) => ({ element, kind: kinds.indexOf(element[0] ?? ''), value: orderValue(element) }))
     .sort((a, b) => a.kind - b.kind || compareValues(a.value, b.value))

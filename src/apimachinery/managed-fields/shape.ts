@@ -4,14 +4,14 @@
  */
 import { isRecord } from '../equality.ts';
 import { any, type Field, type FieldType, type MergeRule, type ObjectType } from '../field-types.ts';
-import { keyElement, type PathElement, valueElement } from './path-element.ts';
+import { fieldElement, type PathElement, valueElement } from './path-element.ts';
 
 export type Shape =
   /** Has one owner. */
   | { readonly kind: 'leaf' }
   | { readonly kind: 'fields'; readonly type: ObjectType }
   | { readonly kind: 'map'; readonly values: FieldType }
-  /** Items known by these keys; by their values when there are none. */
+  /** Items known by these keys, in the order of their names; by their values when there are none. */
   | { readonly kind: 'list'; readonly keys: readonly string[]; readonly items: FieldType }
   /** The value decides. */
   | { readonly kind: 'any' };
@@ -51,7 +51,8 @@ function makeShape(type: FieldType, merge: MergeRule | undefined): Shape {
     case 'map':
       return merge?.mapType === 'atomic' ? leaf : { kind: 'map', values: type.values };
     case 'list':
-      if (merge?.listType === 'map') return { kind: 'list', keys: merge.listKeys ?? [], items: type.items };
+      if (merge?.listType === 'map')
+        return { kind: 'list', keys: [...(merge.listKeys ?? [])].sort(), items: type.items };
       return merge?.listType === 'set' ? { kind: 'list', keys: [], items: type.items } : leaf;
   }
 }
@@ -69,6 +70,26 @@ export function shapeUnder(shape: Shape & { kind: 'fields' | 'map' }, key: strin
   return field ? shapeOfField(field) : anything;
 }
 
+/** A field of an object by its name, or by the key of a map. */
+export interface Step {
+  readonly element: PathElement;
+  readonly shape: Shape;
+}
+
+const stepsOf = new WeakMap<ObjectType, Map<string, Step>>();
+
+export function stepUnder(shape: Shape & { kind: 'fields' | 'map' }, key: string): Step {
+  if (shape.kind === 'map') return { element: fieldElement(key), shape: shapeOfType(shape.values) };
+  let steps = stepsOf.get(shape.type);
+  if (!steps) {
+    steps = new Map();
+    for (const [name, field] of shape.type.fields)
+      steps.set(name, { element: fieldElement(name), shape: shapeOfField(field) });
+    stepsOf.set(shape.type, steps);
+  }
+  return steps.get(key) ?? { element: fieldElement(key), shape: anything };
+}
+
 /** Whether the key is the name of a field, and no key of a map. */
 export const isNamed = (shape: Shape, key: string): boolean =>
   shape.kind === 'fields' && shape.type.fields.has(key);
@@ -84,13 +105,13 @@ export function elementOf(shape: Shape & { kind: 'list' }, item: unknown): PathE
     return valueElement(item);
   }
   if (!isRecord(item)) throw new KeyError('a list with keys has an item that is no object');
-  const key: Record<string, unknown> = {};
+  let text = '';
   for (const name of shape.keys) {
-    const value = Object.hasOwn(item, name) ? item[name] : undefined;
-    key[name] = value ?? defaultOf(shape.items, name);
-    if (key[name] === undefined) throw new KeyError(`an item lacks its key field ${JSON.stringify(name)}`);
+    const value = (Object.hasOwn(item, name) ? item[name] : undefined) ?? defaultOf(shape.items, name);
+    if (value === undefined) throw new KeyError(`an item lacks its key field ${JSON.stringify(name)}`);
+    text += `${text && ','}${JSON.stringify(name)}:${JSON.stringify(value)}`;
   }
-  return keyElement(key);
+  return `k:{${text}}`;
 }
 
 function defaultOf(items: FieldType, name: string): unknown {
@@ -109,13 +130,9 @@ export function valueUnder(shape: Shape, object: Readonly<Record<string, unknown
   return field && isGo(shape.type) ? zeroOf(field) : undefined;
 }
 
-/** The keys of an object, and those of its fields that Go writes anyway. */
-export function keysUnder(shape: Shape, object: Readonly<Record<string, unknown>>): readonly string[] {
-  if (shape.kind !== 'fields' || !isGo(shape.type)) return Object.keys(object);
-  const always = alwaysThere(shape.type);
-  if (always.length === 0) return Object.keys(object);
-  return [...new Set([...Object.keys(object), ...always])];
-}
+/** Fields that Go writes of an object that is there, also when they were not set. */
+export const alwaysUnder = (shape: Shape): readonly string[] =>
+  shape.kind === 'fields' && isGo(shape.type) ? alwaysThere(shape.type) : [];
 
 /** Types of Kubernetes' own kinds have numbers in protobuf, and are structs in Go. */
 const isGo = (type: ObjectType) => type.members !== undefined;
