@@ -8,6 +8,7 @@ import { chmod, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { getRawAsset, isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
+import { giveBackMapped } from './allocator.ts';
 import { replaceFile } from './replace-file.ts';
 
 /** Entries of threads (thread.ts), bundled; only the packaged file has them. */
@@ -24,6 +25,9 @@ export type AssetName =
   | 'field-docs.json'
   | 'licenses.txt'
   | `${ThreadName}.cjs`;
+
+/** What the packaged file's commands are loaded from (config/build/load-app.ts). */
+export type ApplicationName = 'app.cjs' | 'app.cache';
 
 /** The asset's bytes. In the packaged file they are mapped, not copied: writing to them ends the process. */
 export function readAsset(name: AssetName): Buffer {
@@ -44,6 +48,12 @@ export async function extractAsset(name: AssetName, path: string, mode: number):
   } catch (error) {
     throw new Error(`cannot write ${path}; check the disk's space and rights`, { cause: error });
   }
+  forgetAsset(name);
+}
+
+/** An asset that was read stays in memory, in the packaged file; after this no longer, until it is read again. */
+export function forgetAsset(name: AssetName | ApplicationName): void {
+  if (isSea()) giveBackMapped(new Uint8Array(getRawAsset(name)));
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { memoryTrimmer } from '../base/allocator.ts';
+import { forgetAsset } from '../base/assets.ts';
 
 /**
  * How much the old part of the heap may grow between two full collections, in percent of what lives in it. By itself V8
@@ -17,6 +18,8 @@ const settleMs = 5000;
 /** To be called when everything is loaded: V8 refuses compiled code that was kept under other flags. */
 export function keepMemorySmall(settle = settleMs): void {
   setFlagsFromString(`--heap-growing-percent=${growth}`);
+  forgetAsset('app.cjs');
+  forgetAsset('app.cache');
   giveBackWhatIsFreed(settle);
 }
 
