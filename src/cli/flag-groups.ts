@@ -76,6 +76,7 @@ export const flagSubjects = subjects('src/cli/flag-groups.ts', {
     'quiet',
     'color',
   ],
+  User: ['group', 'role', 'file', 'allow-system'],
   Token: ['ttl', 'description', 'print-join-command'],
   Connection: [
     'kubeconfig',
