@@ -2,9 +2,8 @@
  * The JavaScript of the one file: a main that answers `version` by itself, an application holding every command, which
  * main compiles from V8's code cache when a command is asked for, and what threads run.
  */
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import type { ThreadName } from '../../src/base/assets.ts';
 
@@ -60,7 +59,7 @@ export async function bundle({ root, outdir, version }: BundleOptions): Promise<
     outfile: app,
     banner: { js: '(function (exports, require, module) {' },
     footer: { js: '})' },
-    plugins: [inlineProtobuf, leaveOut],
+    plugins: [leaveOut],
   });
   const threads: Record<string, string> = {};
   for (const [name, source] of Object.entries(threadSources)) {
@@ -89,34 +88,6 @@ function commandsFromApp(root: string, commands: Set<string>): Plugin {
       }));
     },
   };
-}
-
-/** etcd3 reads its .proto files by path when it is loaded: put in what that would find. */
-const inlineProtobuf: Plugin = {
-  name: 'inline-protobuf',
-  setup(context) {
-    context.onLoad({ filter: /etcd3[\\/]lib[\\/]connection-pool\.js$/ }, ({ path }) => {
-      const file = join(dirname(path), '../proto/rpc.proto');
-      const json = newProtobufRoot(path).loadSync(file, { keepCase: true }).resolveAll().toJSON();
-      const source = readFileSync(path, 'utf8');
-      const call = `loadSync)(\`\${__dirname}/../proto/rpc.proto\`,`;
-      if (!source.includes(call)) throw new Error(`${path}: no longer loads rpc.proto as expected`);
-      return { contents: source.replace(call, `fromJSON)(${JSON.stringify(json)},`), loader: 'js' };
-    });
-  },
-};
-
-interface ProtobufRoot {
-  loadSync(file: string, options: { readonly keepCase: boolean }): ProtobufRoot;
-  resolveAll(): ProtobufRoot;
-  toJSON(): unknown;
-}
-
-/** The protobuf library that the package's own loader uses, wherever the package manager put it. */
-function newProtobufRoot(importer: string): ProtobufRoot {
-  const loader = createRequire(importer).resolve('@grpc/proto-loader');
-  const { Root } = createRequire(loader)('protobufjs') as { readonly Root: new () => ProtobufRoot };
-  return new Root();
 }
 
 /** Parts of packages that need native code or files of their own, and that minik8s never uses. */

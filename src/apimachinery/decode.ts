@@ -18,6 +18,7 @@ import {
 import { TypeMismatch } from './scalars.ts';
 import { objectTypeOf } from './schema-types.ts';
 import { maxCauses, newBadRequest, newInvalid, type StatusCause } from './status-error.ts';
+import { inOneGo, type Steps } from './steps.ts';
 import { metaCauses } from './validate-meta.ts';
 
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
@@ -45,19 +46,12 @@ export function parseFieldValidation(text: string, optionsKind: string): FieldVa
   }
 }
 
-/** Work in steps, so that the caller can yield to other requests between them. */
-export type Steps<T> = Generator<void, T, void>;
-
 /**
  * Reads a parsed body as an object of the definition's kind, which comes out in the version that is stored; throws a StatusError
  * (400, 413, 422).
  */
 export function convertObject<T extends KubeObject>(...value: Parameters<typeof conversion<T>>): Decoded<T> {
-  const steps = conversion(...value);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+  return inOneGo(conversion(...value));
 }
 
 /** The same in steps. */

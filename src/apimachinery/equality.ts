@@ -67,6 +67,15 @@ export function setOwn(object: JsonObject, key: string, value: unknown): void {
   else object[key] = value;
 }
 
+/** As Go writes maps: by key. */
+export function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (!isRecord(value)) return value;
+  const sorted: JsonObject = {};
+  for (const key of Object.keys(value).sort()) setOwn(sorted, key, sortKeys(value[key]));
+  return sorted;
+}
+
 /** For each text whether it stood earlier in the list. */
 export function repeats(texts: readonly string[]): readonly boolean[] {
   const seen = new Set<string>();

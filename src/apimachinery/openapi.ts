@@ -232,7 +232,12 @@ function operation(
 function bodyTypes(action: Action, strategic: boolean): string[] {
   switch (action) {
     case 'patch':
-      return [patchTypes.json, patchTypes.merge, ...(strategic ? [patchTypes.strategic] : [])];
+      return [
+        patchTypes.json,
+        patchTypes.merge,
+        ...(strategic ? [patchTypes.strategic] : []),
+        patchTypes.apply,
+      ];
     case 'post':
     case 'put':
       return ['application/json', 'application/yaml'];

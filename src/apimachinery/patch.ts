@@ -1,4 +1,4 @@
-/** The three kinds of PATCH body that change an object by instruction (server-side apply is another matter). */
+/** The three kinds of PATCH body that change an object by instruction; what is applied on the server is another matter. */
 import { isRecord, type JsonObject } from './equality.ts';
 import type { ObjectType } from './field-types.ts';
 import { parseJson } from './json-decode.ts';
@@ -6,7 +6,7 @@ import { applyJsonPatch, type JsonPatchOperation, readJsonPatch } from './patch-
 import { applyMergePatch } from './patch-merge.ts';
 import { applyStrategicPatch } from './patch-strategic.ts';
 import { newBadRequest, newStatusError } from './status-error.ts';
-import { countValues, maxGrownValues, TextError, tooManyValues } from './value-limit.ts';
+import { countOwnValues, maxGrownValues, TextError, tooManyValues } from './value-limit.ts';
 
 export const patchTypes = {
   json: 'application/json-patch+json',
@@ -44,10 +44,32 @@ export function readPatch(body: string, contentType: string | undefined, accepte
 export function applyPatch(target: JsonObject, patch: Patch, type: ObjectType): JsonObject {
   const result = patched(target, patch, type);
   if (!isRecord(result)) throw newStatusError('Invalid', 'the result of the patch is not an object');
-  const values = countValues(result);
-  // An object that is too large already may still be made smaller.
-  if (values > maxGrownValues && values > countValues(target)) throw tooManyValues(maxGrownValues);
+  checkGrowth(target, result);
   return result;
+}
+
+/** Whether a patch may change an object's managedFields, or look at them. */
+export function concernsOwners(patch: Patch): boolean {
+  if (patch.kind === 'json')
+    return patch.operations.some(
+      (operation) => concerns(operation.path) || ('from' in operation && concerns(operation.from)),
+    );
+  const { metadata = {} } = patch.value;
+  return (
+    !isRecord(metadata) || 'managedFields' in metadata || hasDirective(patch.value) || hasDirective(metadata)
+  );
+}
+
+const ownersPath = '/metadata/managedFields';
+/** So does what is above it. */
+const concerns = (path: string | undefined) =>
+  path !== undefined && (path === '' || path === '/metadata' || path.startsWith(ownersPath));
+const hasDirective = (value: JsonObject) => Object.keys(value).some((key) => key.startsWith('$'));
+
+/** Throws a 413 for an object that grew too large; one that is too large already may still be made smaller. */
+export function checkGrowth(before: unknown, after: unknown): void {
+  const values = countOwnValues(after);
+  if (values > maxGrownValues && values > countOwnValues(before)) throw tooManyValues(maxGrownValues);
 }
 
 function patched(target: JsonObject, patch: Patch, type: ObjectType): unknown {

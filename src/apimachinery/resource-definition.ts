@@ -73,12 +73,19 @@ export interface Strategy<T extends KubeObject> {
   /** Restores what a write of the status may not change beside the specification, which the server restores. */
   prepareForStatusUpdate?(object: T, old: T, context: WriteContext): void;
   validate?(object: T): StatusCause[];
+  /** Called besides `validate`, for fields that come later. */
+  validateCreate?(object: T): StatusCause[];
   /** Called besides `validate`, for fields that are immutable. */
   validateUpdate?(object: T, old: T): StatusCause[];
   /** For a write of the status; says which subresource it came by, such as `status`. */
   validateStatus?(object: T, old: T, subresource: string): StatusCause[];
   /** By the name of the subresource. */
   readonly parts?: Readonly<Record<string, PartRules<T>>>;
+  /**
+   * Paths that a write never changes, so that nobody owns them by it; by the subresource, '' for the object itself. Default: of the
+   * object its status, of the status the rest.
+   */
+  readonly resetFields?: Readonly<Record<string, readonly string[]>>;
   /** Told to the writer of an object that is accepted, one `Warning` header each; `old` is missing for a new one. */
   warnings?(object: T, old: T | undefined): string[];
   /** A creator may give the status too (upstream: nodes). */

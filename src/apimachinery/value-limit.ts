@@ -2,6 +2,7 @@
  * How much a body may hold. Reading, checking and storing an object costs for each of its values, on the one thread that
  * serves everybody, and three megabytes can hold a million of them. So they are counted before anything else is done.
  */
+import { isRecord } from './equality.ts';
 import { newBadRequest, newStatusError } from './status-error.ts';
 
 /** Objects, lists, texts, numbers and whatever else stands in a field or in a list (docs/decisions/0018). */
@@ -15,6 +16,9 @@ export const maxNewValues = 1.25 * maxValues;
  * the server itself add to the largest new one.
  */
 export const maxGrownValues = 1.5 * maxValues;
+
+/** Of an object's managedFields, which come on top: more are not kept. */
+export const maxOwnerValues = maxValues / 2;
 
 /**
  * The most values of a body, and of the object that a creation makes of it. A part of this process (a controller) has no
@@ -100,6 +104,14 @@ function endOfString(text: string, start: number): number {
     if (code === backslash) at++;
   }
   return text.length;
+}
+
+/** The same of an object without its managedFields, and of any other value. */
+export function countOwnValues(value: unknown): number {
+  if (!isRecord(value) || !isRecord(value.metadata) || !value.metadata.managedFields)
+    return countValues(value);
+  const { managedFields: _, ...metadata } = value.metadata;
+  return countValues({ ...value, metadata });
 }
 
 /** How many values there are in one, itself included. Throws a StatusError when they are too deep. */

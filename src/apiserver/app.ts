@@ -16,8 +16,7 @@ import { admissionChain } from './admission/admission.ts';
 import { refuseImpersonation } from './authentication/impersonation.ts';
 import {
   type AccessRequest,
-  type Authorizer,
-  discoveryAuthorizer,
+  type Authorize,
   mastersAuthorizer,
   refusal,
   unionAuthorizer,
@@ -46,7 +45,7 @@ import type { UserInfo } from './user.ts';
 import { formsOf, handlerOf, verbOf } from './verbs/verbs.ts';
 import { versionDocument } from './version.ts';
 import { WriteTurns } from './write-turns.ts';
-import { createYamlReader } from './yaml-thread.ts';
+import { createYamlReader, createYamlWriter } from './yaml-thread.ts';
 
 interface Env {
   Bindings: RequestEnv;
@@ -79,11 +78,12 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     authorize: (request) => authorize(request),
     authenticate: options.authenticate,
     readYaml: options.readYaml ?? createYamlReader(options.clock),
+    writeYaml: options.writeYaml ?? createYamlWriter(options.clock),
   };
   indexFields(options.cache, options.kinds.stored);
-  const { behavior, admission, authorizers } = options.parts(engine);
+  const { behavior, admission, authorizers, documents } = options.parts(engine);
   const server: ServerContext = { ...engine, behavior, admission: admissionChain(admission) };
-  const authorize = unionAuthorizer([mastersAuthorizer, discoveryAuthorizer, ...authorizers]);
+  const authorize = unionAuthorizer([mastersAuthorizer, ...authorizers]);
   const app = new Hono<Env>();
 
   app.onError((error, c) => {
@@ -119,18 +119,25 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
 
   app.use(authentication(options, (c) => refuse(c, () => readUrl(c.req.raw.url).pathname)));
   const permit: Permit = async (access) => {
-    if (await authorize(access)) return behavior.limit(access);
+    const decision = await authorize(access);
+    if (decision.allowed) return behavior.limit(access);
     const { group, resource: plural, name } = access;
-    throw newForbidden({ group, plural }, name, refusal(access));
+    throw newForbidden({ group, plural }, name, refusal(access, decision));
   };
-  const discovery = createDiscovery(server.kinds, behavior, options.advertiseAddress);
+  const discovery = createDiscovery(server.kinds, behavior, options.advertiseAddress, [...documents.keys()]);
   const openapi = createOpenApi(server.kinds, options, server.turns);
   const serve = (c: Context<Env>, info: RequestInfo, query: URLSearchParams) => {
     if (info.type === 'resource') {
       const own = c.env?.store ? { ...server, store: c.env.store } : server;
       return serveResource(c, own, permit, info, query);
     }
-    return servePath(c, authorize, query, async (request) => discovery(request) ?? (await openapi(request)));
+    const document = documents.get(c.req.path);
+    return servePath(
+      c,
+      authorize,
+      query,
+      async (request) => document?.() ?? discovery(request) ?? (await openapi(request)),
+    );
   };
   const inFlight = new InFlight(inFlightLimits(options.limits ?? defaultLimits));
   app.all('*', (c) => {
@@ -203,16 +210,15 @@ function loadOf(c: Context<Env>, info: RequestInfo, query: URLSearchParams): Cou
 
 async function servePath(
   c: Context<Env>,
-  authorize: Authorizer,
+  authorize: Authorize,
   query: URLSearchParams,
   find: (request: Request) => Promise<Response | undefined>,
 ): Promise<Response> {
   const { path, method } = c.req;
   const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
   const access: AccessRequest = { type: 'path', user: c.get('user'), verb, path };
-  if (!(await authorize(access))) {
-    throw newStatusError('Forbidden', `forbidden: ${refusal(access)}`);
-  }
+  const decision = await authorize(access);
+  if (!decision.allowed) throw newStatusError('Forbidden', `forbidden: ${refusal(access, decision)}`);
   requestTimeout(query);
   const found = method === 'GET' || method === 'HEAD' ? await find(c.req.raw) : undefined;
   return found ?? c.notFound();
@@ -234,7 +240,9 @@ async function serveResource(
       'the server does not allow this method on the requested resource',
     );
   }
-  const { group, namespace } = info;
+  const { group } = info;
+  // A namespace is also within itself: who has a role in it may have it there.
+  const namespace = info.plural === 'namespaces' ? info.namespace || info.name : info.namespace;
   const resource = info.subresource ? `${info.plural}/${info.subresource}` : info.plural;
   const user = c.get('user');
   const fieldSelector = verb === 'list' || verb === 'watch' ? selectorOf(query) : [];

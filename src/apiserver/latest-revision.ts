@@ -1,7 +1,7 @@
 /**
  * How far the store is now, asked once for all who want to know. A read may use the answer of a question that was sent after
  * the read had come, as it then misses no write that was acknowledged before; never that of one sent earlier. So one
- * question is under way, and one gathers those who come meanwhile.
+ * question is under way, and one gathers those who come meanwhile. A store that knows without asking is not asked.
  */
 import { unlessAborted } from '../base/abort.ts';
 import type { Clock, Timer } from '../base/clock.ts';
@@ -10,26 +10,31 @@ import type { Store } from '../storage/store.ts';
 /** The next question waits for the one under way, but no longer than this: that one may have met a member that is gone. */
 const patienceMs = 1000;
 
+type RevisionSource = Pick<Store, 'currentRevision' | 'knownRevision'>;
+
 interface Question {
   readonly answer: PromiseWithResolvers<number>;
   waiting: number;
 }
 
 export class LatestRevision {
-  readonly #store: Pick<Store, 'currentRevision'>;
+  readonly #store: RevisionSource;
   readonly #clock: Clock;
   #underWay = 0;
   /** Not sent yet. */
   #next: Question | undefined;
   #timer: Timer | undefined;
 
-  constructor(store: Pick<Store, 'currentRevision'>, clock: Clock) {
+  constructor(store: RevisionSource, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
   }
 
   /** Every write acknowledged before the call has at most this revision. Rejects as the store does, or with the signal's reason. */
   async ask(signal: AbortSignal): Promise<number> {
+    signal.throwIfAborted();
+    const known = this.#store.knownRevision?.();
+    if (known !== undefined) return known;
     this.#next ??= this.#gather();
     const question = this.#next;
     question.waiting++;

@@ -17,15 +17,17 @@ import type { MainLimits } from './load/in-flight.ts';
 import type { Source } from './pushed-body.ts';
 import type { EngineContext, UpgradedConnection } from './server-context.ts';
 import type { UserInfo } from './user.ts';
-import type { ReadYaml } from './yaml-thread.ts';
+import type { ReadYaml, WriteYaml } from './yaml-thread.ts';
 
 /** What a server of certain kinds brings to the engine. */
 export interface ServerParts {
   readonly behavior: KindBehavior;
   /** In order. */
   readonly admission: readonly AdmissionPlugin[];
-  /** Besides the engine's own: system:masters may do everything, and discovery is for everybody. */
+  /** Besides the engine's own: system:masters may do everything. */
   readonly authorizers: readonly Authorizer[];
+  /** What is served beside resources and discovery, by path; authorized as any path is. */
+  readonly documents: ReadonlyMap<string, () => Response>;
 }
 
 export interface ApiServerOptions {
@@ -53,6 +55,8 @@ export interface ApiServerOptions {
   readonly cacheSynced?: () => boolean;
   /** Reads bodies in YAML, away from this thread; by default on one of its own. */
   readonly readYaml?: ReadYaml;
+  /** Writes answers in YAML, likewise. */
+  readonly writeYaml?: WriteYaml;
   /** How much is answered at once; callers in this process are not counted. */
   readonly limits?: MainLimits;
 }

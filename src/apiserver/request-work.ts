@@ -2,7 +2,7 @@
  * Work on one request is done in steps, and after a long one the others get their turn: health, leases and everybody's
  * watches wait on the same thread.
  */
-import type { Steps } from '../apimachinery/decode.ts';
+import type { Steps } from '../apimachinery/steps.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Turns } from './turns.ts';
 

@@ -10,13 +10,13 @@ import type { Cache } from '../storage/cache.ts';
 import type { Store } from '../storage/store.ts';
 import type { AdmissionChain } from './admission/admission.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
-import type { Authorizer } from './authorization/authorizer.ts';
+import type { Authorize } from './authorization/authorizer.ts';
 import type { Encoders } from './encoding/encoders.ts';
 import type { KindBehavior } from './kind-behavior.ts';
 import type { LatestRevision } from './latest-revision.ts';
 import type { Turns } from './turns.ts';
 import type { WriteTurns } from './write-turns.ts';
-import type { ReadYaml } from './yaml-thread.ts';
+import type { ReadYaml, WriteYaml } from './yaml-thread.ts';
 
 export interface UpgradeRequest {
   readonly method: string;
@@ -49,10 +49,11 @@ export interface EngineContext {
   readonly writeTurns: WriteTurns;
   readonly log: Logger;
   /** Authorizes what a request needs besides its own verb. */
-  readonly authorize: Authorizer;
+  readonly authorize: Authorize;
   /** Tells whose a token is that is not the caller's. */
   readonly authenticate: Authenticator;
   readonly readYaml: ReadYaml;
+  readonly writeYaml: WriteYaml;
 }
 
 /** The engine together with its kinds, as every request gets it. */

@@ -23,7 +23,23 @@ export function nodeNameOf(user: UserInfo): string | undefined {
   return user.name.slice(nodeUserPrefix.length) || undefined;
 }
 
-/** A component of the control plane that calls the server in the same process, such as `kube-scheduler`. */
-export function systemUser(component: string): UserInfo {
-  return { name: `system:${component}`, groups: [mastersGroup, authenticatedGroup] };
-}
+export const serviceAccountUserName = (namespace: string, name: string) =>
+  `system:serviceaccount:${namespace}:${name}`;
+
+/** A ServiceAccount as a user, with the groups that it has by being one. */
+export const serviceAccountUser = (namespace: string, name: string): UserInfo => ({
+  name: serviceAccountUserName(namespace, name),
+  groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, authenticatedGroup],
+});
+
+/** A component of the control plane, such as `kube-scheduler`: it may do what its role says. */
+export const componentUser = (component: string): UserInfo => ({
+  name: `system:${component}`,
+  groups: [authenticatedGroup],
+});
+
+/** What makes a cluster before there are roles: it may do everything. */
+export const systemUser = (component: string): UserInfo => ({
+  name: `system:${component}`,
+  groups: [mastersGroup, authenticatedGroup],
+});

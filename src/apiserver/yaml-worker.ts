@@ -1,12 +1,13 @@
-/** The thread that reads one YAML text (yaml-thread.ts). */
+/** The thread that reads or writes one YAML text (yaml-thread.ts). */
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { TextError } from '../apimachinery/value-limit.ts';
-import { parseYaml } from '../apimachinery/yaml.ts';
-import type { YamlAnswer } from './yaml-thread.ts';
+import { formatYaml, parseYaml } from '../apimachinery/yaml.ts';
+import type { YamlAnswer, YamlTask } from './yaml-thread.ts';
 
-function read(text: string): YamlAnswer {
+function answer({ type, text }: YamlTask): YamlAnswer {
   try {
+    if (type === 'write') return { yaml: formatYaml(JSON.parse(text)) };
     const { value, duplicates } = parseYaml(text);
     return { json: JSON.stringify(value), duplicates };
   } catch (error) {
@@ -17,4 +18,4 @@ function read(text: string): YamlAnswer {
 
 // On Linux the priority is that of the thread: the server comes first when processors are scarce.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-parentPort?.postMessage(read(String(workerData)));
+parentPort?.postMessage(answer(workerData as YamlTask));

@@ -9,7 +9,11 @@ import { TransportError } from './transport-error.ts';
 /** The host part of the URL that the handler sees. */
 const origin = 'http://minik8s.internal';
 
-export function inProcessTransport(handler: (request: Request) => Promise<Response>): Transport {
+/** `userAgent` is how the server calls who sets fields. */
+export function inProcessTransport(
+  handler: (request: Request) => Promise<Response>,
+  userAgent?: string,
+): Transport {
   const open = new Set<AbortController>();
   let closed = false;
 
@@ -25,7 +29,10 @@ export function inProcessTransport(handler: (request: Request) => Promise<Respon
         open.delete(abort);
       };
       try {
-        const response = await untilAborted(handler(toRequest(request, abort.signal)), abort.signal);
+        const response = await untilAborted(
+          handler(toRequest(request, abort.signal, userAgent)),
+          abort.signal,
+        );
         return toResponse(response, abort.signal, release);
       } catch (error) {
         release();
@@ -49,12 +56,12 @@ function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-function toRequest(request: ApiRequest, signal: AbortSignal): Request {
+function toRequest(request: ApiRequest, signal: AbortSignal, userAgent: string | undefined): Request {
   const body =
     typeof request.body === 'string' ? request.body : request.body && Uint8Array.from(request.body);
   return new Request(`${origin}${request.path}`, {
     method: request.method,
-    headers: { ...request.headers },
+    headers: { ...request.headers, ...(userAgent && { 'user-agent': userAgent }) },
     ...(body !== undefined && { body }),
     signal,
   });

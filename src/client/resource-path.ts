@@ -9,9 +9,15 @@ export function collectionPath(ref: ResourceRef, namespace = ''): string {
   return `${root}${inNamespace}/${ref.plural}`;
 }
 
+/** Whoever joins the path would go up by it, to the collection or beyond. */
+const isStep = (segment: string) => segment === '.' || segment === '..';
+
 /** One object or a subresource of it. Throws when the name or a namespace that the kind needs is missing. */
 export function objectPath(ref: ResourceRef, name: string, namespace = '', subresource = ''): string {
   if (!name) throw new Error(`${ref.plural}: the name is empty`);
+  if (isStep(name) || isStep(namespace)) {
+    throw new Error(`${ref.plural} ${JSON.stringify(name)}: no object or namespace is called . or ..`);
+  }
   if (ref.namespaced && !namespace) throw new Error(`${ref.plural} "${name}": the namespace is missing`);
   const path = `${collectionPath(ref, namespace)}/${encodeURIComponent(name)}`;
   return subresource ? `${path}/${subresource}` : path;

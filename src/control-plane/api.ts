@@ -5,7 +5,7 @@
 import type { SystemObjects } from '../api/core/v1/system-objects.ts';
 import type { Kinds } from '../apimachinery/kind-set.ts';
 import type { Authenticator } from '../apiserver/authentication/authenticator.ts';
-import { systemUser } from '../apiserver/user.ts';
+import { systemUser, type UserInfo } from '../apiserver/user.ts';
 import { aborted, unlessAborted } from '../base/abort.ts';
 import { inBackground } from '../base/in-background.ts';
 import type { Client } from '../client/client.ts';
@@ -19,6 +19,7 @@ import type { Cache } from '../storage/cache.ts';
 import type { HistoryLimits } from '../storage/event-history.ts';
 import type { Store } from '../storage/store.ts';
 import { createWatchCache } from '../storage/watch-cache.ts';
+import { reconcilePolicy } from './reconcile-policy.ts';
 
 export interface ApiOptions extends Omit<KubeApiServerOptions, 'cache' | 'authenticate' | 'nodeConnection'> {
   /** Who a caller from outside is; nobody's store is asked, only the cache. */
@@ -36,8 +37,11 @@ export interface Api {
   readonly cache: Cache;
   readonly store: Store;
   readonly kinds: Kinds;
-  /** The client of a part of the control plane, which reads and writes through `store` when given. */
-  clientOf(component: string, store?: Store): Client;
+  /**
+   * The client of a part of the control plane, which reads and writes as `user`, and through `store` when given. The fields
+   * that it sets are `agent`'s.
+   */
+  clientOf(user: UserInfo, agent?: string, store?: Store): Client;
   /**
    * Once: starts what the API is made of, calls `serve` when it can answer, and ends after `serve`: when that ends, or the
    * signal aborts. Rejects when a part cannot go on, and with the signal's reason when it aborts before `serve` is called.
@@ -61,22 +65,33 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
     authenticate: authenticate(cache),
     ...(nodeConnection && { nodeConnection: nodeConnection(cache) }),
   });
+  const clientOf: Api['clientOf'] = (user, agent, through) =>
+    createClient(inProcessTransport(server.handlerFor(user, through), agent), { clock, random });
+
+  /** What is there before anybody is served, and known to the cache: by it everybody is judged. */
+  const prepare = async (made: SystemObjects, signal: AbortSignal) => {
+    await bootstrapObjects(server, made);
+    await reconcilePolicy(clientOf(systemUser('apiserver'), 'kube-apiserver'), cache);
+    await cache.waitUntil(await store.currentRevision(), signal);
+  };
+
   return {
     server,
     cache,
     store,
     kinds,
-    clientOf: (component, through) =>
-      createClient(inProcessTransport(server.handlerFor(systemUser(component), through)), { clock, random }),
+    clientOf,
     async run(serve, signal) {
       const started = new AsyncDisposableStack();
       try {
         const caching = inBackground(started, (until) => watchCache.run(until));
         await unlessAborted(signal, watchCache.synced);
-        if (objects) await bootstrapObjects(server, objects);
+        await unlessAborted(signal, server.accountKeys.open());
+        const keeping = inBackground(started, (until) => server.accountKeys.run(until));
+        if (objects) await prepare(objects, signal);
         signal.throwIfAborted();
         const serving = inBackground(started, (until) => serve(AbortSignal.any([signal, until])));
-        await Promise.race([aborted(signal), caching, serving]);
+        await Promise.race([aborted(signal), caching, keeping, serving]);
       } finally {
         await started.disposeAsync();
       }

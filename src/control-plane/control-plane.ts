@@ -4,6 +4,7 @@
  * moves, and several of them in one process.
  */
 import { type SystemObjects, systemObjects } from '../api/core/v1/system-objects.ts';
+import { systemUser } from '../apiserver/user.ts';
 import { aborted, unlessAborted } from '../base/abort.ts';
 import { inBackground } from '../base/in-background.ts';
 import { type ControllersOptions, controllers } from '../controllers/index.ts';
@@ -72,7 +73,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       signal.throwIfAborted();
       const published = Promise.withResolvers<void>();
       const announcing = inBackground(started, (until) => {
-        const client = api.clientOf('apiserver');
+        const client = api.clientOf(systemUser('apiserver'), 'kube-apiserver');
         const onPublished = published.resolve;
         return announceMaster({ client, clock, random, log, master, objects, onPublished }, until);
       });

@@ -1,10 +1,11 @@
 /** The controllers and the scheduler of one process; of several masters on one store, those of one at a time. */
+import { componentUser, serviceAccountUser, type UserInfo } from '../apiserver/user.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Client } from '../client/client.ts';
 import { createInformerFactory } from '../client/shared-informer.ts';
-import type { ControllerFactory } from '../controller-runtime/definition.ts';
+import type { AccountedController, ControllerFactory } from '../controller-runtime/definition.ts';
 import { createEventRecorder } from '../controller-runtime/event-recorder.ts';
 import { runLeaderElection } from '../controller-runtime/leader-election.ts';
 import { createManager } from '../controller-runtime/manager.ts';
@@ -19,7 +20,7 @@ export interface RunControllersOptions {
   readonly sharesStore: boolean;
   /** Names this process among them. */
   readonly hostname: string;
-  readonly controllers: readonly ControllerFactory[];
+  readonly controllers: readonly AccountedController[];
   readonly scheduler: ControllerFactory;
 }
 
@@ -27,6 +28,11 @@ export interface RunControllersOptions {
 type OwnApi = Pick<Api, 'store' | 'kinds' | 'clientOf'>;
 
 const leaseName = 'minik8s-controllers';
+
+/** Whose the fields are that controllers set. */
+const manager = 'kube-controller-manager';
+const controllerManager = componentUser(manager);
+const schedulerUser = componentUser('kube-scheduler');
 
 /** Resolves when the signal has aborted and all of them have ended. */
 export async function runControllers(
@@ -38,7 +44,7 @@ export async function runControllers(
   if (!options.sharesStore) return runTerm(options, api, api.clientOf, signal);
   await runLeaderElection(
     {
-      client: api.clientOf('kube-controller-manager'),
+      client: api.clientOf(controllerManager, manager),
       clock,
       random,
       log,
@@ -50,29 +56,38 @@ export async function runControllers(
       async lead(leading, { term, giveUp }) {
         const claim = await beginTerm(api.store, leaseName, term);
         const store = duringTerm(api.store, claim, giveUp);
-        await runTerm(options, api, (component) => api.clientOf(component, store), leading);
+        await runTerm(options, api, (user, agent) => api.clientOf(user, agent, store), leading);
       },
     },
     signal,
   );
 }
 
-/** Nothing is remembered from an earlier term, and the first lists show all that was written in those. */
+/**
+ * Nothing is remembered from an earlier term, and the first lists show all that was written in those. All read by the informers of
+ * the controller manager; what a controller asks and writes besides, it does as its own account, the scheduler as itself.
+ */
 async function runTerm(
   { clock, random, log, controllers, scheduler }: RunControllersOptions,
   { kinds }: OwnApi,
-  clientOf: (component: string) => Client,
+  clientOf: (user: UserInfo, agent: string) => Client,
   signal: AbortSignal,
 ): Promise<void> {
-  const client = clientOf('kube-controller-manager');
-  const recorderOf = (component: string) => createEventRecorder({ client, clock, random, log, component });
-  const [events, schedulerEvents] = [recorderOf('controller-manager'), recorderOf('default-scheduler')];
+  const client = clientOf(controllerManager, manager);
+  const schedulerClient = clientOf(schedulerUser, 'kube-scheduler');
+  const recorderOf = (component: string, as: Client) =>
+    createEventRecorder({ client: as, clock, random, log, component });
+  const events = recorderOf('controller-manager', client);
+  const schedulerEvents = recorderOf('default-scheduler', schedulerClient);
   const informers = createInformerFactory({ client, clock, random, log, newest: true });
-  const manager = createManager({ client, informers, kinds, events, clock, random, log });
-  for (const factory of controllers) manager.add(factory);
-  manager.add((context) => scheduler({ ...context, events: schedulerEvents }));
+  const running = createManager({ client, informers, kinds, events, clock, random, log });
+  for (const { account, controller } of controllers) {
+    const own = clientOf(serviceAccountUser('kube-system', account), manager);
+    running.add((context) => controller({ ...context, client: own }));
+  }
+  running.add((context) => scheduler({ ...context, client: schedulerClient, events: schedulerEvents }));
   try {
-    await manager.run(signal);
+    await running.run(signal);
   } finally {
     await Promise.all([events.stop(), schedulerEvents.stop()]);
   }

@@ -1,9 +1,8 @@
 /**
  * Which objects belong to a controller: those it owns and whose labels still match, and those that match and
  * have no owner. Follows k8s.io/kubernetes pkg/controller ControllerRefManager. The choice is pure; carrying
- * it out is an update that the server refuses when the object changed meanwhile.
+ * it out is a patch that the server refuses when the object changed meanwhile.
  */
-import { deepCopy } from '../apimachinery/equality.ts';
 import { matches, type Selector } from '../apimachinery/labels.ts';
 import { controllerOf, isTerminating, type KubeObject, type OwnerReference } from '../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceRef } from '../apimachinery/resource-definition.ts';
@@ -70,10 +69,12 @@ export async function carryOutClaims<T extends KubeObject, O extends KubeObject>
   claims: Claims<T>,
 ): Promise<readonly T[]> {
   const adopted = claims.adopt.length > 0 && (await mayAdopt(client, ownerKind, owner)) ? claims.adopt : [];
+  // By a patch, which is what the roles of controllers allow for what they own.
   const write = async (object: T, change: (owners: OwnerReference[]) => OwnerReference[]) => {
-    const next = deepCopy(object);
-    next.metadata.ownerReferences = change(next.metadata.ownerReferences ?? []);
-    return ifPresent(client.resource(kind).update(next));
+    const { name, namespace = '', uid, resourceVersion } = object.metadata;
+    const ownerReferences = change(object.metadata.ownerReferences ?? []);
+    const body = { metadata: { uid, resourceVersion, ownerReferences } };
+    return ifPresent(client.resource(kind).patch(name, namespace, 'merge', body));
   };
   const [taken] = await Promise.all([
     Promise.all(

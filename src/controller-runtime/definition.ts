@@ -54,6 +54,12 @@ export interface ControllerContext {
 
 export type ControllerFactory = (context: ControllerContext) => ControllerDefinition;
 
+/** A controller and the ServiceAccount of kube-system as which it asks and writes: it may do what the roles of that allow. */
+export interface AccountedController {
+  readonly account: string;
+  readonly controller: ControllerFactory;
+}
+
 /** Ties a watched kind to its key function with the kind's own type. */
 export function watched<T extends KubeObject>(
   resource: ResourceRef<T>,

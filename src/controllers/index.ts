@@ -1,6 +1,8 @@
-/** Every controller of the control plane; a new one is one file and one line here. */
+/**
+ * Every controller of the control plane; a new one is one file and one line here, with the account whose roles say what it may do.
+ */
 import type { ReadCertificateRequest, SignCertificateRequest } from '../base/certificate-request.ts';
-import type { ControllerFactory } from '../controller-runtime/definition.ts';
+import type { AccountedController } from '../controller-runtime/definition.ts';
 import { csrApproving } from './certificates/csr-approving.ts';
 import type { NodeApproval } from './certificates/csr-approving-plan.ts';
 import { csrCleaner } from './certificates/csr-cleaner.ts';
@@ -15,6 +17,7 @@ import { nodeIpam } from './nodes/node-ipam.ts';
 import { nodeLifecycle } from './nodes/node-lifecycle.ts';
 import { taintEvictionController } from './nodes/taint-eviction.ts';
 import { resourceQuotaController } from './quotas/resource-quota.ts';
+import { clusterRoleAggregation } from './rbac/clusterrole-aggregation.ts';
 import { dnsController } from './services/dns.ts';
 import { endpointsController } from './services/endpoints.ts';
 import { endpointSliceController } from './services/endpointslice.ts';
@@ -41,24 +44,28 @@ export interface ControllersOptions {
   };
 }
 
-export const controllers = (options: ControllersOptions): readonly ControllerFactory[] => [
-  deploymentController,
-  replicaSetController,
-  endpointSliceController,
-  endpointsController,
-  endpointSliceMirroringController,
-  dnsController(options),
-  namespaceController,
-  garbageCollector,
-  nodeIpam(options),
-  nodeLifecycle({ gracePeriodMs: options.nodeGracePeriodMs }),
-  taintEvictionController,
-  podGcController,
-  csrApproving({ ...options, approval: options.nodeApproval, read: options.certificates.read }),
-  csrSigning(options.certificates),
-  csrCleaner,
-  tokenCleaner,
-  serviceAccountController,
-  rootCaPublisher(options.certificates.authority),
-  resourceQuotaController,
+export const controllers = (options: ControllersOptions): readonly AccountedController[] => [
+  { account: 'deployment-controller', controller: deploymentController },
+  { account: 'replicaset-controller', controller: replicaSetController },
+  { account: 'endpointslice-controller', controller: endpointSliceController },
+  { account: 'endpoint-controller', controller: endpointsController },
+  { account: 'endpointslicemirroring-controller', controller: endpointSliceMirroringController },
+  { account: 'dns-controller', controller: dnsController(options) },
+  { account: 'namespace-controller', controller: namespaceController },
+  { account: 'generic-garbage-collector', controller: garbageCollector },
+  { account: 'node-controller', controller: nodeIpam(options) },
+  { account: 'node-controller', controller: nodeLifecycle({ gracePeriodMs: options.nodeGracePeriodMs }) },
+  { account: 'node-controller', controller: taintEvictionController },
+  { account: 'pod-garbage-collector', controller: podGcController },
+  {
+    account: 'certificate-controller',
+    controller: csrApproving({ ...options, approval: options.nodeApproval, read: options.certificates.read }),
+  },
+  { account: 'certificate-controller', controller: csrSigning(options.certificates) },
+  { account: 'certificate-controller', controller: csrCleaner },
+  { account: 'token-cleaner', controller: tokenCleaner },
+  { account: 'clusterrole-aggregation-controller', controller: clusterRoleAggregation },
+  { account: 'service-account-controller', controller: serviceAccountController },
+  { account: 'root-ca-cert-publisher', controller: rootCaPublisher(options.certificates.authority) },
+  { account: 'resourcequota-controller', controller: resourceQuotaController },
 ];

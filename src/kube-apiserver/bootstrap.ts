@@ -23,6 +23,9 @@ export interface BootstrapTarget {
   handlerFor(user: UserInfo): (request: Request) => Promise<Response>;
 }
 
+/** Who makes them. */
+const component = 'kube-apiserver';
+
 type Handle = (request: Request) => Promise<Response>;
 
 /** The first address of the range is the API's, as certificates and clients in pods expect. */
@@ -44,7 +47,7 @@ export async function bootstrapObjects(
   server: BootstrapTarget,
   { namespaces, api, dns }: SystemObjects,
 ): Promise<void> {
-  const handle = server.handlerFor(systemUser('apiserver'));
+  const handle = server.handlerFor(systemUser(component));
   for (const namespace of namespaces) await ensure(handle, namespaceResource, '', namespace);
   await ensure(handle, serviceResource, apiService.namespace, api);
   await ensure(handle, serviceResource, dnsService.namespace, dns);
@@ -59,7 +62,7 @@ async function ensure<T extends KubeObject>(
 ): Promise<void> {
   const version = ref.group ? `apis/${apiVersionOf(ref)}` : `api/${ref.version}`;
   const collection = `http://apiserver/${version}${namespace && `/namespaces/${namespace}`}/${ref.plural}`;
-  const headers = { 'content-type': 'application/json' };
+  const headers = { 'content-type': 'application/json', 'user-agent': component };
   const body = JSON.stringify(object);
   const created = await handle(new Request(collection, { method: 'POST', headers, body }));
   if (!created.ok && created.status !== 409) throw await failureOf(created);

@@ -5,6 +5,9 @@ import type { ReadCertificateRequest } from '../base/certificate-request.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { LimitedResource } from './admission/quota-checks.ts';
 import type { NodeConnection } from './node-connection.ts';
+import type { Policy } from './rbac/policy.ts';
+import type { Issuer } from './service-accounts/issuer.ts';
+import type { AccountKeys } from './service-accounts/keys.ts';
 
 /** Why a node may not take its `spec.podCIDR` by itself, beside those other nodes; undefined when it may. */
 export type PodRangeProblem = (node: Node, others: readonly Node[]) => string | undefined;
@@ -17,9 +20,14 @@ export interface KubeContext extends EngineContext {
   /** Of which nothing may be used without a quota. */
   readonly limitedResources: readonly LimitedResource[];
   readonly nodeConnection: NodeConnection | undefined;
+  /** The roles that users have. */
+  readonly policy: Policy;
   /** There are rules besides those that the server has by itself. */
   readonly hasOtherRules: boolean;
   readonly readCertificateRequest: ReadCertificateRequest;
   readonly mayRegister: (node: string) => boolean;
   readonly podRangeProblem: PodRangeProblem;
+  /** Of the tokens of service accounts. */
+  readonly issuer: Issuer;
+  readonly accountKeys: AccountKeys;
 }

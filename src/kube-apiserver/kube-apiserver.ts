@@ -7,31 +7,44 @@ import { remoteAddressKey } from '../api/certificates/v1/conditions.ts';
 import { kubernetesMessages } from '../api/message-table.ts';
 import { kindFields } from '../api/registry.ts';
 import { type ApiServer, createApiServer } from '../apiserver/app.ts';
+import { forOwnAudiences, unionAuthenticator } from '../apiserver/authentication/authenticator.ts';
 import type { KindBehavior } from '../apiserver/kind-behavior.ts';
 import type { ServerParts } from '../apiserver/options.ts';
 import type { ClaimPlanner } from '../apiserver/registry/claim-planner.ts';
 import { findObject } from '../apiserver/stored-object.ts';
 import { defaultTolerations } from './admission/default-toleration-seconds.ts';
 import { admissionPlugins } from './admission/plugins.ts';
+import { serviceAccountAuthenticator } from './authentication/service-account-token.ts';
 import { nodeAuthorizer } from './authorization/node-authorizer.ts';
 import { bootstrapperAuthorizer, type RequesterLookup } from './authorization/node-bootstrapper.ts';
 import { checkNodeMayRead } from './authorization/node-reads.ts';
-import { selfReviewAuthorizer } from './authorization/self-review.ts';
 import { dnsClaims } from './claims/dns-claims.ts';
 import { serviceClaims } from './claims/service-claims.ts';
 import type { KubeContext } from './context.ts';
 import { answerCustomResources } from './custom-resources.ts';
 import { limitEvents } from './event-rate.ts';
 import type { KubeApiServerOptions } from './options.ts';
+import { Policy } from './rbac/policy.ts';
+import { rbacAuthorizer } from './rbac/rbac-authorizer.ts';
 import { answerReview } from './reviews.ts';
+import { issuerDocuments } from './service-accounts/documents.ts';
+import { defaultKeyAgeMs, issuerOf } from './service-accounts/issuer.ts';
+import { AccountKeys } from './service-accounts/keys.ts';
 import { kubeSubresources } from './subresources/subresources.ts';
 
 export interface KubeApiServer extends ApiServer {
   readonly serviceCIDR: string;
+  /** Whoever runs the server opens them before anybody is served, and keeps them running. */
+  readonly accountKeys: AccountKeys;
 }
 
 export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServer {
+  const { store, cache, clock, log, issuer: { keyAgeMs = defaultKeyAgeMs } = {} } = options;
+  const issuer = issuerOf(options.issuer ?? {});
+  const accountKeys = new AccountKeys({ store, clock, log, ageMs: keyAgeMs });
   const own = {
+    issuer,
+    accountKeys,
     serviceCIDR: options.serviceCIDR ?? '10.96.0.0/16',
     nodePorts: options.nodePorts ?? ([30000, 32767] as const),
     defaultTolerations: options.defaultTolerations ?? defaultTolerations,
@@ -45,21 +58,26 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
   };
   const server = createApiServer({
     ...options,
+    authenticate: unionAuthenticator([
+      forOwnAudiences(options.authenticate, issuer.audiences),
+      serviceAccountAuthenticator({ keys: accountKeys, issuer, cache, store, now: () => clock.now() }),
+    ]),
     fields: kindFields,
     messages: kubernetesMessages,
     remoteAddressKey,
-    parts: (engine) => kubeParts({ ...engine, ...own }, options),
+    parts: (engine) => kubeParts({ ...engine, ...own, policy: new Policy(engine.cache) }, options),
   });
-  return { ...server, serviceCIDR: own.serviceCIDR };
+  return { ...server, serviceCIDR: own.serviceCIDR, accountKeys };
 }
 
 const kubeParts = (server: KubeContext, options: KubeApiServerOptions): ServerParts => ({
   behavior: kindBehavior(server),
   admission: admissionPlugins(server),
+  documents: issuerDocuments(server, options),
   authorizers: [
-    selfReviewAuthorizer,
     nodeAuthorizer(server),
     bootstrapperAuthorizer(requesters(server)),
+    rbacAuthorizer(server.policy),
     ...(options.authorize ? [options.authorize] : []),
   ],
 });

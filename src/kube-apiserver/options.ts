@@ -7,6 +7,7 @@ import type { DefaultTolerations } from './admission/default-toleration-seconds.
 import type { LimitedResource } from './admission/quota-checks.ts';
 import type { PodRangeProblem } from './context.ts';
 import type { NodeConnection } from './node-connection.ts';
+import type { IssuerOptions } from './service-accounts/issuer.ts';
 
 export interface KubeApiServerOptions
   extends Omit<ApiServerOptions, 'fields' | 'messages' | 'parts' | 'remoteAddressKey'> {
@@ -27,4 +28,6 @@ export interface KubeApiServerOptions
   readonly limitedResources?: readonly LimitedResource[];
   /** Reaches the node agents for logs and streams; without it those requests answer 503. */
   readonly nodeConnection?: NodeConnection;
+  /** Of the tokens of service accounts. */
+  readonly issuer?: IssuerOptions;
 }

@@ -61,7 +61,7 @@ const rows: readonly Row[] = [
   })),
   row(selfSubjectRulesReviewResource, false, (server, user, { spec }) => {
     if (!spec.namespace) throw newBadRequest('no namespace on request');
-    return { spec: {}, status: rulesOf(user, server.hasOtherRules) };
+    return { spec: {}, status: rulesOf(server, user, spec.namespace) };
   }),
   row(tokenReviewResource, false, async (server, _, { metadata, spec }) => ({
     metadata: { ...givenMetadata(metadata), creationTimestamp: null },
@@ -129,24 +129,22 @@ const shown = ({ name, uid, groups, extra }: UserInfo): ApiUser => ({
   ...(extra && { extra: Object.fromEntries(Object.entries(extra).map(([key, all]) => [key, [...all]])) }),
 });
 
-/**
- * Whatever is wrong with a token, the answer is the same: why it is refused would help to guess another. No token of this
- * server is made for an audience, so none is good for one.
- */
+/** Whatever is wrong with a token, the answer is the same: why it is refused would help to guess another. */
 async function tokenStatus(
-  { authenticate }: KubeContext,
+  { authenticate, issuer }: KubeContext,
   { token, audiences = [] }: TokenReview['spec'],
 ): Promise<TokenReview['status']> {
   if (token === '') throw newBadRequest('token is required for TokenReview in authentication');
-  const holder = await authenticate({ authorization: `Bearer ${token}`, peer: undefined });
-  if (!holder || audiences.length > 0) return { user: {}, error: 'invalid bearer token' };
-  return { authenticated: true, user: shown(holder) };
+  const asked = audiences.length > 0 ? audiences : issuer.audiences;
+  const holder = await authenticate({ authorization: `Bearer ${token}`, peer: undefined, audiences: asked });
+  if (!holder) return { user: {}, error: 'invalid bearer token' };
+  return { authenticated: true, user: shown(holder), audiences: [...(holder.audiences ?? [])] };
 }
 
 async function accessStatus(server: KubeContext, user: UserInfo, spec: SelfSubjectAccessReviewSpec) {
   const { access, problem } = accessOf(user, spec);
-  const allowed = await server.authorize(access);
-  return { allowed, ...(problem !== undefined && { evaluationError: problem }) };
+  const { allowed, reason } = await server.authorize(access);
+  return { allowed, ...(reason && { reason }), ...(problem !== undefined && { evaluationError: problem }) };
 }
 
 /** No rule of this server asks for the version of a resource, as none of upstream's own does. */

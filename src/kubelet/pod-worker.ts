@@ -4,6 +4,7 @@
  * on, so nothing is lost when wakes come faster than work.
  */
 
+import { findContainer } from '../api/core/v1/ephemeral-containers.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
 import { isTerminalPhase } from '../api/core/v1/pod-conditions.ts';
 import type { PodStatus } from '../api/core/v1/types.gen.ts';
@@ -22,6 +23,11 @@ export interface PodWorkerContext extends ExecuteContext {
   /** Called whenever a pod's status was computed. */
   onStatus(): void;
 }
+
+const allStatuses = ({ containerStatuses = [], ephemeralContainerStatuses = [] }: PodStatus = {}) => [
+  ...containerStatuses,
+  ...ephemeralContainerStatuses,
+];
 
 const retry = { initialMs: 500, maxMs: 30_000 };
 /** Of what a container wrote, when it left no message of its own. */
@@ -235,10 +241,10 @@ export class PodWorker {
 
   /** A program that could not be started ends its container at once: the event says so, with the reason. */
   #tellFailedStarts(pod: Pod, status: PodStatus): void {
-    for (const { name, state, lastState } of status.containerStatuses ?? []) {
+    for (const { name, state, lastState } of allStatuses(status)) {
       const ended = state?.terminated ?? lastState?.terminated;
       if (ended?.reason !== 'ContainerCannotRun') continue;
-      const before = this.#status?.containerStatuses?.find((other) => other.name === name);
+      const before = allStatuses(this.#status).find((other) => other.name === name);
       const known = [before?.state?.terminated, before?.lastState?.terminated];
       if (known.some((other) => other?.containerID === ended.containerID)) continue;
       const message = `Error: failed to start container ${name}: ${ended.message}`;
@@ -252,9 +258,7 @@ export class PodWorker {
       const { id, name, state, exitCode } = container;
       if (state !== 'exited' || this.#memory.terminationMessages.has(id)) continue;
       let message = await files.readTerminationMessage(container.terminationMessageFile);
-      const policy = this.#pod?.spec.containers.find(
-        (wanted) => wanted.name === name,
-      )?.terminationMessagePolicy;
+      const policy = this.#pod && findContainer(this.#pod.spec, name)?.terminationMessagePolicy;
       if (message === '' && policy === 'FallbackToLogsOnError' && exitCode !== 0) {
         const options = { follow: false, timestamps: false, tailLines: lastWords.lines, since: undefined };
         const chunks: Uint8Array[] = [];

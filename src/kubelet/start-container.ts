@@ -1,7 +1,8 @@
 /** Starting one container: its image, its configuration, create, start. The order of pkg/kubelet startContainer. */
 
+import { findContainer } from '../api/core/v1/ephemeral-containers.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
-import type { Container } from '../api/core/v1/types.gen.ts';
+import type { Container, EphemeralContainer } from '../api/core/v1/types.gen.ts';
 import { errorMessage } from '../base/log.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
 import { RuntimeError } from '../docker/runtime-error.ts';
@@ -49,7 +50,7 @@ export async function startContainer(
   sandbox: SandboxState,
   signal: AbortSignal,
 ): Promise<string> {
-  const wanted = pod.spec.containers.find(({ name }) => name === action.name);
+  const wanted = findContainer(pod.spec, action.name);
   if (!wanted) throw new Error(`pod ${pod.metadata.name} has no container ${action.name}`);
   const image = await ensureImage(context, pod, wanted, signal);
   const config = await telling(context, pod, () =>
@@ -161,6 +162,7 @@ async function containerConfig(
   const hostname = files.hostname(pod);
   const env = await configured(() => containerEnvironment(context, pod, wanted, sandbox.ip, signal));
   const lookUp = (variable: string) => env.get(variable);
+  await configured(() => requireTarget(wanted, action));
   const own = await configured(() => files.containerMounts(pod, wanted, env));
   const terminationMessageFile = await files.makeTerminationFile(uid, wanted.name, action.attempt);
   const message = { source: terminationMessageFile, target: wanted.terminationMessagePath, readOnly: false };
@@ -197,7 +199,7 @@ async function containerConfig(
     mounts: [...files.nameMounts(pod, own), ...own, message],
     resources: containerResources(wanted, qosClass(pod), nodeMemoryBytes),
     user: containerUser(pod, wanted, image.user),
-    ...securityOf(pod, wanted),
+    ...securityOf(pod, wanted, action.processesOf),
     stdin: wanted.stdin ?? false,
     stdinOnce: wanted.stdinOnce ?? false,
     tty: wanted.tty ?? false,
@@ -206,6 +208,16 @@ async function containerConfig(
     gracePeriodSeconds: pod.spec.terminationGracePeriodSeconds,
     hostname: inHostNetwork || sandbox.hostname === hostname ? undefined : hostname,
   };
+}
+
+/** Without it the container would see its own processes, and look like one that sees the other's. */
+async function requireTarget(
+  wanted: Container & Pick<EphemeralContainer, 'targetContainerName'>,
+  { processesOf }: StartAction,
+): Promise<void> {
+  const { targetContainerName: target } = wanted;
+  if (!target || processesOf !== undefined) return;
+  throw new ContainerConfigError(`the target container ${target} does not run`);
 }
 
 /** An error in the container's configuration gets the reason CreateContainerConfigError. */

@@ -48,7 +48,7 @@ export async function findInHistory(
       if (response.canceled) throw historyGone(response);
       for (const event of response.events) {
         const verdict = judge(event);
-        if (verdict !== 'unclear') return verdict === 'ours' ? Number(event.kv.mod_revision) : undefined;
+        if (verdict !== 'unclear') return verdict === 'ours' ? event.kv.mod_revision : undefined;
       }
     }
     throw new RpcError('unanswered', 'the connection ended while reading back a write');
@@ -59,7 +59,7 @@ export async function findInHistory(
 }
 
 function historyGone(response: WatchResponse): RpcError {
-  if (Number(response.compact_revision) > 0)
+  if (response.compact_revision > 0)
     return new RpcError('compacted', 'the history to read back was compacted');
   return new RpcError('refused', `etcd canceled the read-back: ${response.cancel_reason}`);
 }
@@ -74,7 +74,7 @@ function judgeOf(write: MarkedWrite, fence: number): (event: HistoryEvent) => 'o
   let marked = 0;
   return (event) => {
     const { kv } = event;
-    const revision = Number(kv.mod_revision);
+    const revision = kv.mod_revision;
     if (revision >= fence) return 'never';
     if (kv.key.equals(goneKey) && kv.value.equals(write.mark)) marked = revision;
     if (!kv.key.equals(key)) return 'unclear';
@@ -86,6 +86,6 @@ function judgeOf(write: MarkedWrite, fence: number): (event: HistoryEvent) => 'o
 }
 
 function isPut(value: Buffer, expected: number, { type, kv }: HistoryEvent): boolean {
-  if (type.toUpperCase() === 'DELETE' || !kv.value.equals(value)) return false;
-  return (Number(kv.version) === 1) === (expected === 0);
+  if (type === 'delete' || !kv.value.equals(value)) return false;
+  return (kv.version === 1) === (expected === 0);
 }

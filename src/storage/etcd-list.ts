@@ -14,7 +14,7 @@ const pageSize = 2500;
 const pageBytes = 16 << 20;
 
 export function toStoredValue(kv: KeyValue): StoredValue {
-  return { key: kv.key.toString(), value: kv.value, revision: Number(kv.mod_revision) };
+  return { key: kv.key.toString(), value: kv.value, revision: kv.mod_revision };
 }
 
 /** All keys that start with `prefix`, as `options` want them. Of what etcd refuses `range` rejects with the RpcError as the cause. */
@@ -46,8 +46,8 @@ export async function listPages(
     }
     for (const kv of response.kvs) items.push(toStoredValue(kv));
     // The pages that follow must come from the snapshot of the first.
-    revision ??= Number(response.header.revision);
-    const remaining = Number(response.count) - response.kvs.length;
+    revision ??= response.header.revision;
+    const remaining = response.count - response.kvs.length;
     if (!response.more || items.length >= wanted) return { items, revision, more: response.more, remaining };
     startAfter = items.at(-1)?.key;
     page = nextPage(response.kvs);

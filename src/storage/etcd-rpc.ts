@@ -1,6 +1,6 @@
 /**
- * The part of etcd's API the store is built on, as data: field names are those of etcd's rpc.proto, so requests
- * pass through unchanged. etcd.ts implements it on the wire; everything else here is free of the network library.
+ * The part of etcd's API the store is built on, as data: field names are those of etcd's rpc.proto. etcd.ts implements it
+ * on the wire; everything else here is free of the network.
  */
 
 export interface RangeRequest {
@@ -8,7 +8,6 @@ export interface RangeRequest {
   readonly range_end?: Buffer;
   readonly limit?: number;
   readonly revision?: number;
-  readonly count_only?: boolean;
 }
 
 /** Of a key that is never there: the answer tells how far etcd is, and nothing else. */
@@ -17,13 +16,14 @@ export const nothingElse: RangeRequest = { key: Buffer.from([0]) };
 export interface KeyValue {
   readonly key: Buffer;
   readonly value: Buffer;
-  readonly mod_revision: string;
-  readonly version: string;
+  readonly mod_revision: number;
+  readonly version: number;
 }
 
 export interface ResponseHeader {
-  readonly cluster_id: string;
-  readonly revision: string;
+  /** Its first 53 bits, which tell one cluster from another. */
+  readonly cluster_id: number;
+  readonly revision: number;
 }
 
 export interface RangeResponse {
@@ -31,7 +31,7 @@ export interface RangeResponse {
   readonly kvs: readonly KeyValue[];
   readonly more: boolean;
   /** All keys of the range, whatever the limit. */
-  readonly count: string;
+  readonly count: number;
 }
 
 /** etcd's CompareResult and CompareTarget by number. */
@@ -62,7 +62,7 @@ export interface TxnRequest {
 export interface TxnResponse {
   readonly header: ResponseHeader;
   readonly succeeded: boolean;
-  readonly responses: readonly { readonly response_range?: RangeResponse | null }[];
+  readonly responses: readonly { readonly response_range?: RangeResponse }[];
 }
 
 export interface WatchRequest {
@@ -77,15 +77,20 @@ export interface WatchRequest {
   readonly progress_request?: Record<string, never>;
 }
 
+export interface WatchEvent {
+  readonly type: 'put' | 'delete';
+  readonly kv: KeyValue;
+}
+
 export interface WatchResponse {
   readonly header: ResponseHeader;
-  readonly watch_id: string;
+  readonly watch_id: number;
   readonly created: boolean;
   readonly canceled: boolean;
-  readonly compact_revision: string;
+  readonly compact_revision: number;
   readonly cancel_reason: string;
   readonly fragment: boolean;
-  readonly events: readonly { readonly type: string; readonly kv: KeyValue }[];
+  readonly events: readonly WatchEvent[];
 }
 
 export interface WatchStream {

@@ -29,6 +29,8 @@ export interface EtcdStoreOptions {
   readonly settleMs: number;
   /** What an administrator has to do before etcd answers again; while there is something, calls fail at once. */
   readonly trouble?: (() => string | undefined) | undefined;
+  /** Whether nobody else writes to this etcd; false by default. See Store.knownRevision. */
+  readonly isOnlyWriter?: boolean | undefined;
 }
 
 const retryMs = 50;
@@ -39,9 +41,9 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
   const closed = new AbortController();
   const watches = new Set<{ readonly prefix: string; stream: WatchStream | undefined }>();
   let lastRevision = 0;
-  let cluster: string | undefined;
+  let cluster: number | undefined;
   const onAnswer = (header: ResponseHeader) => {
-    const revision = Number(header.revision);
+    const revision = header.revision;
     // A database that was wiped or restored counts anew.
     if (header.cluster_id !== cluster || revision > lastRevision) lastRevision = revision;
     cluster = header.cluster_id;
@@ -69,7 +71,7 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
   };
   const currentRevision = async () => {
     const response = await range('reading the revision', nothingElse);
-    return Number(response.header.revision);
+    return response.header.revision;
   };
 
   await currentRevision();
@@ -87,14 +89,21 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
     );
   };
 
+  const read = async (key: string) => (await range(`reading ${key}`, { key: Buffer.from(key) })).kvs[0];
+
   return {
     async get(key) {
-      const response = await range(`reading ${key}`, { key: Buffer.from(key) });
-      const kv = response.kvs[0];
+      const kv = await read(key);
       return kv && toStoredValue(kv);
     },
+    ownerOf: async (claim) => (await read(claim))?.value.toString(),
     list: (prefix, listOptions) => listPages(range, prefix, listOptions ?? {}),
     currentRevision,
+    knownRevision() {
+      // A watch that is there shows that this is still the etcd that everything was written to.
+      const hears = [...watches].some(({ stream }) => stream !== undefined);
+      return options.isOnlyWriter && hears ? lastRevision : undefined;
+    },
     create: (key, value, claims) => writer.write({ key, value, expected: 0, claims: claims ?? {} }),
     update: (key, value, expected, claims) =>
       writer.write({ key, value, expected: existing(expected), claims: claims ?? {} }),

@@ -49,7 +49,7 @@ export class WatchAssembler {
   delivered: number;
   readonly #prefix: string;
   #held: StoreEvent[] = [];
-  #cluster: string | undefined;
+  #cluster: number | undefined;
 
   constructor(prefix: string, delivered: number) {
     this.#prefix = prefix;
@@ -65,22 +65,22 @@ export class WatchAssembler {
     this.#cluster ??= response.header.cluster_id;
     if (response.header.cluster_id !== this.#cluster) {
       // Another database answers (wiped, or restored from a snapshot): its revisions are not those delivered so far.
-      return { type: 'compacted', revision: Number(response.header.revision) };
+      return { type: 'compacted', revision: response.header.revision };
     }
-    const id = Number(response.watch_id);
+    const id = response.watch_id;
     if (id !== watchId && id !== -1) return { type: 'nothing' };
     if (response.canceled) {
-      const compacted = Number(response.compact_revision);
+      const compacted = response.compact_revision;
       if (compacted > 0) return { type: 'compacted', revision: compacted };
       return { type: 'canceled', reason: response.cancel_reason };
     }
-    if (response.created) return { type: 'created', revision: Number(response.header.revision) };
+    if (response.created) return { type: 'created', revision: response.header.revision };
     if (response.events.length === 0 && !response.fragment) return this.#progress(response);
     return this.#events(response);
   }
 
   #progress(response: WatchResponse): WatchStep {
-    const revision = Number(response.header.revision);
+    const revision = response.header.revision;
     if (this.#held.length > 0 || revision < this.delivered) return { type: 'nothing' };
     this.delivered = revision;
     return { type: 'batch', batch: { events: [], revision } };
@@ -111,8 +111,8 @@ export class WatchAssembler {
 
 function toStoreEvent(event: WatchResponse['events'][number]): StoreEvent {
   const key = event.kv.key.toString();
-  const revision = Number(event.kv.mod_revision);
-  if (event.type.toUpperCase() === 'DELETE') return { type: 'delete', key, revision };
+  const revision = event.kv.mod_revision;
+  if (event.type === 'delete') return { type: 'delete', key, revision };
   return { type: 'put', key, value: event.kv.value, revision };
 }
 
@@ -206,7 +206,7 @@ async function* oneStream(options: WatchOptions, assembler: WatchAssembler): Asy
  */
 async function checkNotWiped(rpc: EtcdRpc, delivered: number): Promise<void> {
   const answer = await rpc.range(nothingElse, checkMs);
-  const current = Number(answer.header.revision);
+  const current = answer.header.revision;
   if (current >= delivered) return;
   throw new CompactedError(
     `the store is at revision ${current}, behind revision ${delivered}, which was already delivered: etcd lost data`,

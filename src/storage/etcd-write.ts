@@ -159,7 +159,7 @@ async function attempt(
 ): Promise<Outcome> {
   try {
     const response = await options.rpc.txn(transaction(write, fence, owners), options.attemptMs);
-    const revision = Number(response.header.revision);
+    const revision = response.header.revision;
     options.onAnswer(response.header);
     return response.succeeded
       ? { type: 'done', revision }
@@ -222,8 +222,8 @@ function readFailure(write: Write, response: TxnResponse): Found {
   const owners = new Map<string, string>();
   for (const kv of claims) if (kv) owners.set(kv.key.toString(), kv.value.toString());
   return {
-    current: own && { key: write.key, value: own.value, revision: Number(own.mod_revision) },
-    fence: fence ? Number(fence.mod_revision) : 0,
+    current: own && { key: write.key, value: own.value, revision: own.mod_revision },
+    fence: fence ? fence.mod_revision : 0,
     owners,
   };
 }
@@ -259,5 +259,5 @@ async function putFence(options: WriterOptions, fenceKey: Buffer, deadline: numb
   const timeoutMs = Math.min(options.attemptMs, Math.max(deadline - clock.now(), 1));
   const { header } = await rpc.txn({ compare: [], success: [put], failure: [] }, timeoutMs);
   options.onAnswer(header);
-  return Number(header.revision);
+  return header.revision;
 }

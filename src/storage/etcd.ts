@@ -1,31 +1,28 @@
-/**
- * The connection to etcd, and the only importer of etcd3. Of that package only the connection, authentication and
- * RPC layer is used: its watcher loses events on reconnect, and its retry and circuit-breaker policies resend
- * writes and keep failing after the server is back; both are replaced by policies that do nothing.
- */
+/** The connection to etcd: its API (etcd-rpc.ts) in messages (etcd-messages.ts) on a connection of gRPC to each endpoint. */
 import { readFile } from 'node:fs/promises';
-import type { Duplex } from 'node:stream';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
-import {
-  Etcd3,
-  EtcdPermissionDeniedError,
-  GRPCFailedPreconditionError,
-  GRPCInvalidArgumentError,
-  GRPCNotImplementedError,
-  GRPCOutOfRangeError,
-  GRPCResourceExhastedError,
-  GRPCUnauthenticatedError,
-  type IOptions,
-  type IWatchRequest,
-  KVClient,
-} from 'etcd3';
+import type { WireWriter } from '../apimachinery/protobuf/writer.ts';
 import { isAddress } from '../base/addresses.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import { EndpointChoice } from './endpoint-choice.ts';
+import {
+  readRange,
+  readTxn,
+  readVersion,
+  readWatch,
+  sizeOfTxn,
+  writeRange,
+  writeTxn,
+  writeWatch,
+} from './etcd-messages.ts';
 import { type EtcdRpc, RpcError, type WatchResponse, type WatchStream } from './etcd-rpc.ts';
 import { createEtcdStore, type EtcdStoreOptions } from './etcd-store.ts';
+import type { TlsOptions } from './grpc/channel.ts';
+import { GrpcClient, type GrpcStream } from './grpc/client.ts';
+import { framed } from './grpc/frames.ts';
+import { GrpcError, type StatusName } from './grpc/status.ts';
 import type { Store } from './store.ts';
 
 export interface EtcdOptions {
@@ -37,8 +34,11 @@ export interface EtcdOptions {
     | { readonly cert?: undefined; readonly key?: undefined }
   );
   readonly trouble?: EtcdStoreOptions['trouble'];
+  readonly isOnlyWriter?: EtcdStoreOptions['isOnlyWriter'];
   readonly log: Logger;
   readonly clock: Clock;
+  /** What connections and calls are timed by; `clock` by default. */
+  readonly networkClock?: Clock;
   readonly random: Random;
   /**
    * How often a silent connection is probed, 6000 ms by default; it is given up after half as long without an
@@ -51,39 +51,11 @@ export interface EtcdOptions {
   readonly settleMs?: number;
 }
 
-type FaultHandling = NonNullable<NonNullable<IOptions['faultHandling']>['global']>;
-
-/** What etcd3 has no option for: it makes gRPC's credentials without the options to verify by. */
-interface PoolInternals {
-  readonly hosts: readonly {
-    readonly channelCredentials: {
-      readonly verifyOptions: { checkServerIdentity?: typeof checkServerIdentity };
-    };
-  }[];
-}
-
-/** What etcd3 returns is a Node stream, though its type does not say so. */
-type GrpcStream = Duplex & { cancel(): void };
-
-/** etcd3 keeps its connection pool to subclasses. */
-class Connection extends Etcd3 {
-  /** Has the servers' certificates checked by `check` in place of gRPC's own rule. */
-  checkCertificates(check: typeof checkServerIdentity): void {
-    const { hosts } = this.pool as unknown as PoolInternals;
-    for (const { channelCredentials } of hosts) channelCredentials.verifyOptions.checkServerIdentity = check;
-  }
-
-  override readonly kv = new KVClient(this.pool);
-
-  /** A member that loses its leader ends the stream, rather than saying nothing until it finds one again. */
-  openWatch(): Promise<GrpcStream> {
-    return this.pool.withConnection('Watch', ({ client, metadata }) => {
-      const ours = metadata.clone();
-      ours.set('hasleader', 'true');
-      return (client as unknown as { watch(metadata: unknown): GrpcStream }).watch(ours);
-    });
-  }
-}
+const defaultAttemptMs = 5000;
+/** No longer answer is read, since it is held in memory whole. */
+const maxMessageBytes = 64 << 20;
+/** Of a request that has no value in it. */
+const shortRequest = 256;
 
 /** Resolves once etcd answers; rejects with StoreUnavailableError after `settleMs`. */
 export async function connectEtcd(options: EtcdOptions): Promise<Store> {
@@ -94,9 +66,10 @@ export async function connectEtcd(options: EtcdOptions): Promise<Store> {
       clock: options.clock,
       random: options.random,
       log: options.log,
-      attemptMs: options.attemptMs ?? 5000,
+      attemptMs: options.attemptMs ?? defaultAttemptMs,
       settleMs: options.settleMs ?? 15_000,
       trouble: options.trouble,
+      isOnlyWriter: options.isOnlyWriter,
     });
   } catch (error) {
     rpc.close();
@@ -106,38 +79,32 @@ export async function connectEtcd(options: EtcdOptions): Promise<Store> {
 
 async function openRpc(options: EtcdOptions): Promise<EtcdRpc> {
   const { tls } = options;
-  const keepalive = options.keepaliveMs ?? 6000;
   const secure = options.endpoints.filter((endpoint) => endpoint.startsWith('https:'));
   const hosts = secure.map((endpoint) => new URL(endpoint).hostname.replace(/^\[|\]$/g, ''));
-  // gRPC would send an address as the TLS server name, which Node refuses.
-  const addressed = hosts.some(isAddress);
   const credentials = tls && (await readCredentials(tls));
-  const connections = options.endpoints.map((endpoint) => {
-    const connection = new Connection({
-      hosts: endpoint,
-      ...(credentials && { credentials }),
-      faultHandling: { global: passThrough, host: () => passThrough },
-      grpcOptions: {
-        'grpc.keepalive_time_ms': keepalive,
-        'grpc.keepalive_timeout_ms': Math.ceil(keepalive / 2),
-        'grpc.max_receive_message_length': 64 << 20,
-        'grpc.initial_reconnect_backoff_ms': 50,
-        'grpc.max_reconnect_backoff_ms': 1000,
-        // No proxy from the environment between a master and its store.
-        'grpc.enable_http_proxy': 0,
-        ...(addressed ? { 'grpc.ssl_target_name_override': 'etcd' } : {}),
-      },
-    });
-    if (addressed) connection.checkCertificates((_, certificate) => checkAnyHost(hosts, certificate));
-    return connection;
-  });
-  return rpcOver(connections, options);
+  const check = (_: string, certificate: PeerCertificate) => checkAnyHost(hosts, certificate);
+  const clients = options.endpoints.map(
+    (endpoint) =>
+      new GrpcClient({
+        endpoint,
+        // TLS knows no address as a server's name.
+        tls: {
+          ...credentials,
+          ...(hosts.some(isAddress) && { servername: 'etcd', checkServerIdentity: check }),
+        },
+        keepaliveMs: options.keepaliveMs ?? 6000,
+        connectMs: options.attemptMs ?? defaultAttemptMs,
+        clock: options.networkClock ?? options.clock,
+        maxMessageBytes,
+      }),
+  );
+  return rpcOver(clients, options);
 }
 
 /** Calls go to one endpoint until one there gets no answer; then to the next, and its watches end, to resume there. */
-function rpcOver(connections: readonly Connection[], { random, log, endpoints }: EtcdOptions): EtcdRpc {
-  const choice = new EndpointChoice(connections.length, random.next());
-  const watches = connections.map(() => new Set<WatchStream>());
+function rpcOver(clients: readonly GrpcClient[], { random, log, endpoints }: EtcdOptions): EtcdRpc {
+  const choice = new EndpointChoice(clients.length, random.next());
+  const watches = clients.map(() => new Set<WatchStream>());
   const watchesAt = (index: number) => watches[index] as Set<WatchStream>;
   const moveOn = (index: number, error: RpcError) => {
     if (error.failure !== 'unanswered' || !choice.failed(index)) return;
@@ -147,50 +114,63 @@ function rpcOver(connections: readonly Connection[], { random, log, endpoints }:
     });
     for (const stream of watchesAt(index)) stream.cancel();
   };
-  const call = async <T>(make: (connection: Connection) => Promise<T>): Promise<T> => {
+  const call = async (
+    method: string,
+    timeoutMs: number,
+    size: number,
+    write: (writer: WireWriter) => void,
+  ): Promise<Buffer> => {
     const index = choice.current;
     try {
-      return await make(connections[index] as Connection);
+      return await (clients[index] as GrpcClient).call(
+        `/etcdserverpb.${method}`,
+        framed(size, write),
+        timeoutMs,
+      );
     } catch (cause) {
       const error = toRpcError(cause);
       moveOn(index, error);
       throw error;
     }
   };
-  // gRPC wants the wall clock's own deadline.
-  const within = (ms: number) => ({ deadline: Date.now() + ms });
   return {
-    range: (request, ms) => call(({ kv }) => kv.range(request, within(ms))),
-    txn: ({ compare, success, failure }, ms) =>
-      call(({ kv }) =>
-        kv.txn({ compare: [...compare], success: [...success], failure: [...failure] }, within(ms)),
-      ),
+    range: async (request, ms) =>
+      readRange(await call('KV/Range', ms, shortRequest, (writer) => writeRange(writer, request))),
+    txn: async (request, ms) =>
+      readTxn(await call('KV/Txn', ms, sizeOfTxn(request), (writer) => writeTxn(writer, request))),
     compact: async (revision, ms) => {
-      await call(({ kv }) => kv.compact({ revision }, within(ms)));
+      await call('KV/Compact', ms, shortRequest, (writer) => writer.varint(1, revision));
     },
-    version: async (ms) => (await call(({ maintenance }) => maintenance.status(within(ms)))).version,
+    version: async (ms) => readVersion(await call('Maintenance/Status', ms, shortRequest, () => undefined)),
     async openWatch() {
       const index = choice.current;
       const open = watchesAt(index);
-      const stream = toWatchStream(await call((connection) => connection.openWatch()), {
-        onFailure: (error) => moveOn(index, error),
-        onEnd: () => open.delete(stream),
-      });
-      open.add(stream);
-      return stream;
+      const client = clients[index] as GrpcClient;
+      try {
+        const stream: WatchStream = toWatchStream(
+          // A member that loses its leader ends the stream, rather than saying nothing until it finds one again.
+          client.stream(
+            '/etcdserverpb.Watch/Watch',
+            { hasleader: 'true' },
+            {
+              onFailure: (error) => moveOn(index, toRpcError(error)),
+              onEnd: () => open.delete(stream),
+            },
+          ),
+        );
+        open.add(stream);
+        return stream;
+      } catch (cause) {
+        const error = toRpcError(cause);
+        moveOn(index, error);
+        throw error;
+      }
     },
     close() {
-      for (const connection of connections) connection.close();
+      for (const client of clients) client.close();
     },
   };
 }
-
-const passThrough: FaultHandling = {
-  _altReturn: undefined as never,
-  onSuccess: () => ({ dispose() {} }),
-  onFailure: () => ({ dispose() {} }),
-  execute: async (call) => call({ signal: new AbortController().signal }),
-};
 
 /** All endpoints are of one cluster, so a certificate for any of them will do. */
 function checkAnyHost(hosts: readonly string[], certificate: PeerCertificate): Error | undefined {
@@ -198,64 +178,46 @@ function checkAnyHost(hosts: readonly string[], certificate: PeerCertificate): E
   return errors.includes(undefined) ? undefined : errors[0];
 }
 
-async function readCredentials(
-  tls: NonNullable<EtcdOptions['tls']>,
-): Promise<NonNullable<IOptions['credentials']>> {
-  const rootCertificate = await readFile(tls.ca);
-  if (tls.cert === undefined) return { rootCertificate };
-  return { rootCertificate, certChain: await readFile(tls.cert), privateKey: await readFile(tls.key) };
+async function readCredentials(tls: NonNullable<EtcdOptions['tls']>): Promise<TlsOptions> {
+  const ca = await readFile(tls.ca);
+  if (tls.cert === undefined) return { ca };
+  return { ca, cert: await readFile(tls.cert), key: await readFile(tls.key) };
 }
 
-interface StreamEvents {
-  /** It broke by itself; not when it was canceled. */
-  onFailure(error: RpcError): void;
-  onEnd(): void;
-}
-
-function toWatchStream(grpc: GrpcStream, events: StreamEvents): WatchStream {
-  let canceled = false;
-  grpc.on('error', (error) => {
-    if (!canceled) events.onFailure(toRpcError(error));
-  });
-  grpc.on('close', events.onEnd);
+function toWatchStream(stream: GrpcStream): WatchStream {
   return {
-    send: (request) => {
-      const message: IWatchRequest = request;
-      if (grpc.writable) grpc.write(message);
-    },
-    responses: readResponses(grpc),
-    cancel: () => {
-      canceled = true;
-      grpc.cancel();
-    },
+    send: (request) => stream.send(framed(shortRequest, (writer) => writeWatch(writer, request))),
+    responses: readResponses(stream),
+    cancel: () => stream.cancel(),
   };
 }
 
 async function* readResponses(stream: GrpcStream): AsyncGenerator<WatchResponse> {
   try {
-    for await (const response of stream) yield response as WatchResponse;
+    for await (const message of stream.messages()) yield readWatch(message);
   } catch (error) {
     throw toRpcError(error);
   }
 }
 
-const refusals = [
-  EtcdPermissionDeniedError,
-  GRPCFailedPreconditionError,
-  GRPCInvalidArgumentError,
-  GRPCNotImplementedError,
-  GRPCOutOfRangeError,
-  GRPCResourceExhastedError,
-  GRPCUnauthenticatedError,
+/** What a server answers that will not; anything else leaves open whether something happened. */
+const refusals: readonly StatusName[] = [
+  'INVALID_ARGUMENT',
+  'PERMISSION_DENIED',
+  'RESOURCE_EXHAUSTED',
+  'FAILED_PRECONDITION',
+  'OUT_OF_RANGE',
+  'UNIMPLEMENTED',
+  'UNAUTHENTICATED',
 ];
 
-/** What gRPC says of an answer here, and what it says in etcd. That etcd was sent too much is another message. */
+/** What is said of an answer here, and in etcd. That etcd was sent too much is another message. */
 const tooLong = /Received message larger than max|trying to send message larger than max/;
 
 function toRpcError(error: unknown): RpcError {
   const message = errorMessage(error);
   if (message.includes('required revision has been compacted')) return new RpcError('compacted', message);
   if (tooLong.test(message)) return new RpcError('too long', message);
-  const refused = refusals.some((kind) => error instanceof kind);
+  const refused = error instanceof GrpcError && refusals.includes(error.status);
   return new RpcError(refused ? 'refused' : 'unanswered', message, { cause: error });
 }

@@ -128,6 +128,10 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   }
 
   return {
+    async ownerOf(claim) {
+      checkOpen();
+      return claims.get(claim) ?? at(claim, revision)?.value.toString();
+    },
     async get(key) {
       checkOpen();
       return at(key, revision);

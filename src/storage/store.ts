@@ -62,10 +62,17 @@ export interface WatchBatch {
 export interface Store {
   /** Linearizable read. */
   get(key: string): Promise<StoredValue | undefined>;
+  /** Whose a claim is; undefined for nobody's. Linearizable. */
+  ownerOf(claim: string): Promise<string | undefined>;
   /** Linearizable unless `revision` is given. */
   list(prefix: string, options?: ListOptions): Promise<ListResult>;
   /** The store's current revision, linearizable. */
   currentRevision(): Promise<number>;
+  /**
+   * A revision that is no lower than that of any write that anybody was told of, where that is known without asking: where only
+   * this process writes, and while it hears from the store.
+   */
+  knownRevision?(): number | undefined;
   /** Resolves to the new revision; rejects with KeyExistsError. */
   create(key: string, value: Buffer, claims?: Claims): Promise<number>;
   /** Compare-and-swap; rejects with RevisionMismatchError when the key is gone or has another revision. */

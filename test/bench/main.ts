@@ -1,4 +1,5 @@
 /** `npm run bench [NAME…]`: the benchmarks of one machine. */
+import { access } from './access.ts';
 import { bodies } from './bodies.ts';
 import { bodiesMaster } from './bodies-master.ts';
 import { forms } from './forms.ts';
@@ -11,6 +12,6 @@ import { serviceRules } from './service-rules.ts';
 import { idle, start } from './start.ts';
 
 await runBenchmarks(
-  [start, pods, serviceRules, bodies, bodiesMaster, forms, nodeReads, readsOfMaster, load, idle],
+  [start, pods, serviceRules, access, bodies, bodiesMaster, forms, nodeReads, readsOfMaster, load, idle],
   process.argv.slice(2),
 );

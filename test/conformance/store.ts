@@ -155,6 +155,7 @@ export function storeSuite(name: string, open: () => Promise<Store>): void {
     const claim = `/claims${tree}10.96.0.1`;
     const other = `/claims${tree}10.96.0.2`;
     const a = await store.create(`${tree}a`, bytes('a'), { acquire: [{ key: claim, owner: 'a' }] });
+    assert.deepEqual([await store.ownerOf(claim), await store.ownerOf(other)], ['a', undefined]);
     const again = await store.update(`${tree}a`, bytes('a2'), a, { acquire: [{ key: claim, owner: 'a' }] });
     const taken = { name: 'ClaimTakenError', claim };
     await assert.rejects(
@@ -173,6 +174,7 @@ export function storeSuite(name: string, open: () => Promise<Store>): void {
       taken,
     );
     await store.delete(`${tree}a`, again, { release: [claim] });
+    assert.equal(await store.ownerOf(claim), undefined);
     await store.create(`${tree}b`, bytes('b'), { acquire: [{ key: claim, owner: 'b' }] });
     // One write may swap claims.
     await store.update(`${tree}c`, bytes('c'), c, {

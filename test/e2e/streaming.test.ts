@@ -189,6 +189,27 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
     });
   }
 
+  for (const { version, path } of kubectls.filter((one) => one.version !== '1.20')) {
+    await context.test(`kubectl ${version}: debug looks into a container that runs`, async () => {
+      const pod = ['debug', 'tools', '-q', '-i', '--target=main', '--image=minik8s/hello:1'];
+      const policy = ['--image-pull-policy=IfNotPresent', `--container=look-${version.replace('.', '-')}`];
+      const command = [
+        '--',
+        'sh',
+        '-c',
+        'read page; tr "\\0" " " < /proc/1/cmdline; wget -qO- "127.0.0.1:8080/$page"',
+      ];
+      const all = ['--kubeconfig', cluster.kubeconfig, ...pod, ...policy, ...command];
+      const child = spawn(path, all, { stdio: 'pipe', timeout: 60_000 });
+      const [stdout, stderr] = [buffer(child.stdout), buffer(child.stderr)];
+      // The end of the input would end the connection, as upstream, and not the container's input.
+      child.stdin.write('index.html\n');
+      const [code] = await once(child, 'close');
+      assert.equal(code, 0, (await stderr).toString());
+      assert.match((await stdout).toString(), /^sleep 100000 page$/m);
+    });
+  }
+
   await context.test('attach joins a container that runs, and leaves it running', async () => {
     const path = anyKubectl();
     const args = ['--kubeconfig', cluster.kubeconfig, 'attach', '-i', 'tools', '-c', 'typist'];

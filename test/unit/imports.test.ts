@@ -43,7 +43,7 @@ const wrong: [path: string, source: string, expected: RegExp][] = [
   ['src/kubelet/plan/x.ts', `import { systemClock } from '../../base/clock.ts';`, /this place is pure/],
   ['src/proxy/render-nft.ts', `import { Exec, systemExec } from '../base/exec.ts';`, /this place is pure/],
   ['src/controllers/hpa-plan.ts', `import {\n  sleep,\n} from '../base/clock.ts';`, /this place is pure/],
-  ['src/kubelet/x.ts', `import { Etcd3 } from 'etcd3';`, /only .*storage.* may/],
+  ['src/kubelet/x.ts', `import { Hono } from 'hono';`, /only .*apiserver.* may/],
   ['src/routing/x.ts', `import type Docker from 'dockerode';`, /only \^src\\\/docker\\\/ may/],
   ['src/proxy/x.ts', `import { dockerClient } from '../docker/client.ts';`, /proxy may import/],
   ['src/control-plane/x.ts', `import { hostname } from 'node:os';`, /this place knows no machine/],
@@ -65,11 +65,11 @@ for (const [path, source, expected] of wrong) {
 }
 
 test('refused: two files that share a package kept for one, and a cycle', () => {
-  const shared = ['src/storage/a.ts', 'src/storage/b.ts'].flatMap((path) =>
-    importsOf(path, `import 'etcd3';`),
+  const shared = ['src/docker/a.ts', 'src/docker/b.ts'].flatMap((path) =>
+    importsOf(path, `import 'dockerode';`),
   );
   assert.deepEqual(breaches(shared), [
-    'etcd3 is imported in src/storage/a.ts and src/storage/b.ts: one file may',
+    'dockerode is imported in src/docker/a.ts and src/docker/b.ts: one file may',
   ]);
   const cycle = [
     ...importsOf('src/base/a.ts', `import { b } from './b.ts';`),

@@ -1,8 +1,8 @@
 /** Who may do what. Closed: what no rule allows is refused. */
 import type { FieldSelector } from '../../apimachinery/field-selector.ts';
-import { authenticatedGroup, mastersGroup, type UserInfo } from '../user.ts';
+import { mastersGroup, type UserInfo } from '../user.ts';
 
-/** Those of requests, and the two that are asked for beside one (upstream: the resource `signers`). */
+/** Those of requests, and those that are asked for beside one: of signers, roles and users. */
 export type Verb =
   | 'get'
   | 'list'
@@ -15,7 +15,10 @@ export type Verb =
   | 'approve'
   /** OPTIONS of a proxy has no verb: it is for those who may do everything. */
   | ''
-  | 'sign';
+  | 'sign'
+  | 'escalate'
+  | 'bind'
+  | 'impersonate';
 
 export type AccessRequest =
   | {
@@ -34,32 +37,40 @@ export type AccessRequest =
     }
   | { readonly type: 'path'; readonly user: UserInfo; readonly verb: string; readonly path: string };
 
-/** Resolves to true when the request is allowed. */
-export type Authorizer = (request: AccessRequest) => boolean | Promise<boolean>;
+export interface Decision {
+  readonly allowed: boolean;
+  /** By what it is allowed, or what was wrong with a rule that might have allowed it; '' where there is nothing to say. */
+  readonly reason: string;
+}
+
+/** Resolves to true, or to a decision that says so, when the request is allowed. */
+export type Authorizer = (request: AccessRequest) => boolean | Decision | Promise<boolean | Decision>;
+
+/** What all rules together say. */
+export type Authorize = (request: AccessRequest) => Promise<Decision>;
 
 export const mastersAuthorizer: Authorizer = ({ user }) => user.groups.includes(mastersGroup);
 
-/** Discovery, versions and the OpenAPI documents are for every authenticated user. */
-export const openPaths = ['/api', '/apis', '/openapi', '/version', '/healthz', '/livez', '/readyz'];
-
-export const discoveryAuthorizer: Authorizer = (request) =>
-  request.type === 'path' &&
-  isAuthenticated(request.user) &&
-  request.verb === 'get' &&
-  (request.path === '/' || openPaths.some((p) => request.path === p || request.path.startsWith(`${p}/`)));
-
-/** Everybody who makes a request is; an access review may ask about somebody who is not. */
-export const isAuthenticated = ({ groups }: UserInfo) => groups.includes(authenticatedGroup);
-
-export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
+/** Of several reasons for a refusal each is told. */
+export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorize {
   return async (request) => {
-    for (const allows of authorizers) if (await allows(request)) return true;
-    return false;
+    const reasons: string[] = [];
+    for (const decide of authorizers) {
+      const answer = await decide(request);
+      const { allowed, reason } = typeof answer === 'boolean' ? { allowed: answer, reason: '' } : answer;
+      if (allowed) return { allowed, reason };
+      if (reason) reasons.push(reason);
+    }
+    return { allowed: false, reason: reasons.join('\n') };
   };
 }
 
 /** The refusal in Kubernetes' words: `User "bob" cannot get resource "pods" in API group "" …`. */
-export function refusal(request: AccessRequest): string {
+export function refusal(request: AccessRequest, { reason }: Decision): string {
+  return reason ? `${refusedRequest(request)}: ${reason}` : refusedRequest(request);
+}
+
+function refusedRequest(request: AccessRequest): string {
   const user = `User ${JSON.stringify(request.user.name)}`;
   if (request.type === 'path') return `${user} cannot ${request.verb} path ${JSON.stringify(request.path)}`;
   const where = request.namespace

@@ -13,15 +13,16 @@ interface AggregatedDocument {
   readonly etag: string;
 }
 
-/** Answers a discovery path; undefined for any other. */
+/** Answers a discovery path; undefined for any other. `documents` are the paths of what else is served. */
 export function createDiscovery(
   kinds: Pick<Kinds, 'all'>,
   behavior: Behavior,
   advertiseAddress: string | undefined,
+  documents: readonly string[] = [],
 ): (request: Request) => Response | undefined {
   let made: Documents | undefined;
   return (request) => {
-    if (made?.of !== kinds.all) made = makeDocuments(kinds.all, behavior);
+    if (made?.of !== kinds.all) made = makeDocuments(kinds.all, behavior, documents);
     return answer(request, made, advertiseAddress);
   };
 }
@@ -36,7 +37,11 @@ interface Documents {
   readonly byPath: ReadonlyMap<string, string>;
 }
 
-function makeDocuments(definitions: readonly ResourceDefinition[], behavior: Behavior): Documents {
+function makeDocuments(
+  definitions: readonly ResourceDefinition[],
+  behavior: Behavior,
+  others: readonly string[],
+): Documents {
   const all = groupVersions(definitions);
   const core = all.filter(({ group }) => group === '');
   const named = all.filter(({ group }) => group !== '');
@@ -58,7 +63,7 @@ function makeDocuments(definitions: readonly ResourceDefinition[], behavior: Beh
     documents.set(`${base}/${entry.version}`, JSON.stringify(resourceList(entry, behavior)));
     if (entry.group) documents.set(base, JSON.stringify(groupDocument(all, entry.group)));
   }
-  documents.set('/', JSON.stringify({ paths: rootPaths([...documents.keys()]) }));
+  documents.set('/', JSON.stringify({ paths: rootPaths([...documents.keys(), ...others]) }));
   return { of: definitions, all, aggregated, byPath: documents };
 }
 

@@ -1,5 +1,6 @@
 /** Answers in the form that the client asked for: one object, another kind such as a Scale, a refusal. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
+import { booleanParameter } from '../../apimachinery/list-options.ts';
 import { protobufType } from '../../apimachinery/protobuf/envelope.ts';
 import type { MessageTable } from '../../apimachinery/protobuf/message-types.ts';
 import type { Status } from '../../apimachinery/status-error.ts';
@@ -9,22 +10,25 @@ import { type Headers, respond, respondStatus, retryHeader } from '../respond.ts
 import type { Encoder, Kept } from './encoder.ts';
 import { encodeOther } from './protobuf.ts';
 import { parseIncludeObject } from './table.ts';
+import { inYaml } from './yaml.ts';
 
 type Asked = Pick<RequestScope, 'query' | 'request' | 'served' | 'server'>;
 
 /** `forms` are those that the endpoint has; default all. Throws 406 when the client takes none of them. */
 export function encoderOf({ query, request, served, server }: Asked, forms: Offer['forms']): Encoder {
   const protobuf = server.messages.typeOf(served.typeName) !== undefined;
-  const form = negotiateForm(request.headers.get('accept'), { protobuf, forms });
+  const yaml = !booleanParameter(query, 'watch');
+  const form = negotiateForm(request.headers.get('accept'), { protobuf, yaml, forms });
   return server.encoders.of(served, form, () => parseIncludeObject(query.get('includeObject')));
 }
 
 /** The handler behind a look at the Accept header, so that nothing is written for a client that takes no answer. */
 export const negotiated =
   (handler: Handler): Handler =>
-  (scope) => {
-    void scope.encoder;
-    return handler(scope);
+  async (scope) => {
+    const { encoder, server } = scope;
+    const answer = await handler(scope);
+    return encoder.inYaml ? inYaml(answer, server.writeYaml) : answer;
   };
 
 type Answering = Pick<RequestScope, 'encoder' | 'headers'>;
@@ -36,7 +40,7 @@ export const respondObject = ({ encoder, headers }: Answering, status: number, f
 export const respondOther = ({ encoder, headers }: Answering, status: number, value: JsonObject): Response =>
   respond(status, encoder.otherKind(value), { ...headers, 'content-type': encoder.contentType });
 
-/** A refusal of any request; in JSON where the client's Accept header cannot be honoured. */
+/** A refusal of any request; in JSON where the client's Accept header cannot be honoured, or asks for YAML. */
 export function statusInForm(
   request: Request,
   status: Status,

@@ -24,6 +24,8 @@ export type Listing = Pick<RequestScope, 'headers' | 'signal' | 'server'>;
 export interface Encoder {
   /** Of an answer that is no watch. */
   readonly contentType: string;
+  /** What it makes is JSON that is still to become YAML. */
+  readonly inYaml?: true;
   object(found: Kept): Uint8Array | string;
   /** An answer of another kind than the one addressed: a Status, a Scale. */
   otherKind(value: JsonObject): Uint8Array | string;

@@ -31,7 +31,9 @@ export function createEncoders(table: MessageTable, now: () => number): Encoders
   const parts: Parts = { table, frames: new Budget(frameBytes), messages: new Budget(messageBytes) };
   const known = new WeakMap<ResourceDefinition, Map<string, Encoder>>();
   return {
-    of(served, form, include) {
+    of(served, { encoding, ...plain }, include) {
+      if (encoding === 'yaml') return { ...this.of(served, plain, include), inYaml: true };
+      const form: ResponseForm = encoding ? { ...plain, encoding } : plain;
       if (form.type === 'table')
         return tableEncoder({ definition: served, version: form.version, include: include(), now });
       const own = known.get(served) ?? new Map<string, Encoder>();

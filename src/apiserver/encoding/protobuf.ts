@@ -67,6 +67,7 @@ function written(object: object, type: MessageType): Buffer {
 const otherTypes: Readonly<Record<string, string>> = {
   Status: 'meta.v1.Status',
   Scale: 'autoscaling.v1.Scale',
+  TokenRequest: 'authentication.v1.TokenRequest',
 };
 
 export function encodeOther(value: JsonObject, table: MessageTable): Buffer {

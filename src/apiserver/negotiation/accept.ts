@@ -15,7 +15,7 @@ export type ResponseForm = (
   | { readonly type: 'metadata'; readonly version: MetaVersion }
 ) & {
   /** Default JSON. */
-  readonly encoding?: 'protobuf';
+  readonly encoding?: 'protobuf' | 'yaml';
 };
 
 interface MediaRange {
@@ -51,6 +51,8 @@ const opennessOf = ({ type }: MediaRange) => (type.startsWith('*') ? 2 : type.en
 
 const byWish = (a: MediaRange, b: MediaRange) => qualityOf(b) - qualityOf(a) || opennessOf(a) - opennessOf(b);
 
+export const yamlType = 'application/yaml';
+
 const jsonTypes = new Set(['application/json', 'application/*', '*/*']);
 
 const isMetaVersion = (version: string | undefined): version is MetaVersion =>
@@ -73,11 +75,20 @@ function protobufFormOf(range: MediaRange): ResponseForm | undefined {
   return form && form.type !== 'table' ? { ...form, encoding: 'protobuf' } : undefined;
 }
 
+function formIn(range: MediaRange, protobuf: boolean, yaml: boolean): ResponseForm | undefined {
+  if (jsonTypes.has(range.type)) return formOf(range);
+  if (protobuf && range.type === protobufType) return protobufFormOf(range);
+  const form = yaml && range.type === yamlType ? formOf(range) : undefined;
+  return form && { ...form, encoding: 'yaml' };
+}
+
 export interface Offer {
   /** The transforms this endpoint knows; default all. */
   readonly forms?: readonly ResponseForm['type'][] | undefined;
   /** Whether what is answered has a form in protobuf. */
   readonly protobuf?: boolean;
+  /** Whether it can be written in YAML: a watch cannot. */
+  readonly yaml?: boolean;
 }
 
 /** What most clients send that want the object as it is: not taken apart each time. */
@@ -85,16 +96,12 @@ const plain = new Set(['application/json', '*/*', 'application/json, */*']);
 
 /** The first range that can be honoured. Throws 406 when there is none. */
 export function negotiateForm(accept: string | null | undefined, offer: Offer = {}): ResponseForm {
-  const { forms = ['object', 'table', 'metadata'], protobuf = false } = offer;
+  const { forms = ['object', 'table', 'metadata'], protobuf = false, yaml = false } = offer;
   if (accept && plain.has(accept) && forms.includes('object')) return { type: 'object' };
   const ranges = parseAccept(accept ?? '');
   if (ranges.length === 0) return { type: 'object' };
   for (const range of ranges.sort(byWish)) {
-    const form = jsonTypes.has(range.type)
-      ? formOf(range)
-      : protobuf && range.type === protobufType
-        ? protobufFormOf(range)
-        : undefined;
+    const form = formIn(range, protobuf, yaml);
     if (form && forms.includes(form.type)) return form;
   }
   const json = [
@@ -104,6 +111,6 @@ export function negotiateForm(accept: string | null | undefined, offer: Offer = 
   ];
   throw newStatusError(
     'NotAcceptable',
-    `only the following media types are accepted: ${[...json, ...(protobuf ? [protobufType] : [])].join(', ')}`,
+    `only the following media types are accepted: ${[...json, ...(yaml ? [yamlType] : []), ...(protobuf ? [protobufType] : [])].join(', ')}`,
   );
 }

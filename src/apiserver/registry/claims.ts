@@ -1,7 +1,7 @@
 /** The names that objects claim: the store takes them with the write. Most kinds claim none. */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
-import type { Claims } from '../../storage/store.ts';
+import { type Claims, ClaimTakenError } from '../../storage/store.ts';
 import type { ServerContext } from '../server-context.ts';
 
 type Behavior = Pick<ServerContext, 'behavior'>;
@@ -14,6 +14,18 @@ export function planClaims(
   taken: ReadonlySet<string>,
 ): Claims | undefined {
   return behavior.claimsOf(definition)?.plan(object, old, taken);
+}
+
+/** For a dry run, which takes none: throws ClaimTakenError when one of these claims is another object's. */
+export async function requireUnclaimed(
+  { store }: Pick<ServerContext, 'store'>,
+  { acquire = [] }: Claims = {},
+): Promise<void> {
+  for (const { key, owner } of acquire) {
+    const holder = await store.ownerOf(key);
+    if (holder !== undefined && holder !== owner)
+      throw new ClaimTakenError(`${key} is taken by ${holder}`, key);
+  }
 }
 
 export function releaseClaims(

@@ -8,7 +8,7 @@ import {
   newBadRequest,
   newStatusError,
 } from '../../apimachinery/status-error.ts';
-import { countValues, tooManyValues } from '../../apimachinery/value-limit.ts';
+import { countOwnValues, tooManyValues } from '../../apimachinery/value-limit.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import { randomName } from '../../base/random.ts';
 import { encodeObject } from '../../storage/codec.ts';
@@ -17,7 +17,8 @@ import type { Admission } from '../admission/plugin.ts';
 import { RequestWork } from '../request-work.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { WriteOptions } from '../write-options.ts';
-import { planClaims } from './claims.ts';
+import { planClaims, requireUnclaimed } from './claims.ts';
+import { ownersAfter, setOwners } from './field-ownership.ts';
 import { initializeMeta, matchTarget } from './object-meta.ts';
 import { prepareForCreate, validateForCreate } from './preparation.ts';
 
@@ -27,6 +28,8 @@ export interface CreateRequest {
   readonly options: WriteOptions;
   /** Decoded; becomes the new object. */
   readonly object: KubeObject;
+  /** Its managedFields say already who owns it: it was applied. */
+  readonly isOwned?: true;
   /** Of the new object with its defaults; more is a 413. */
   readonly mostValues: number;
 }
@@ -91,9 +94,15 @@ async function createNamed(
     object,
   };
   definition.strategy.setDefaults?.(object);
+  await work.pause();
+  if (!request.isOwned) {
+    const { options } = request;
+    setOwners(object, ownersAfter(server, object, undefined, { ...context, definition, options }));
+    await work.pause();
+  }
   await server.admission.mutate(admission);
   prepareForCreate(definition, object, context);
-  if (countValues(object) > request.mostValues) throw tooManyValues(request.mostValues);
+  if (countOwnValues(object) > request.mostValues) throw tooManyValues(request.mostValues);
   await work.pause();
   validateForCreate(definition, object, served);
   await server.admission.validate(admission);
@@ -116,11 +125,12 @@ async function store(
     const object = deepCopy(draft);
     await work.pause();
     const claims = planClaims(server, definition, object, undefined, taken);
-    if (request.options.dryRun) {
-      if (await server.store.get(key)) throw newAlreadyExists(definition, name);
-      return object;
-    }
     try {
+      if (request.options.dryRun) {
+        if (await server.store.get(key)) throw newAlreadyExists(definition, name);
+        await requireUnclaimed(server, claims);
+        return object;
+      }
       const revision = await server.store.create(key, encodeObject(object), claims);
       object.metadata.resourceVersion = String(revision);
       return object;

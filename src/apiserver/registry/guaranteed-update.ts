@@ -9,6 +9,7 @@ import { newConflict, newNotFound } from '../../apimachinery/status-error.ts';
 import { decodeObject, encodeObject } from '../../storage/codec.ts';
 import { type Claims, ClaimTakenError, RevisionMismatchError } from '../../storage/store.ts';
 import type { ServerContext } from '../server-context.ts';
+import { requireUnclaimed } from './claims.ts';
 
 export type Decision =
   | { readonly type: 'write'; readonly object: KubeObject; readonly claims?: Claims | undefined }
@@ -62,9 +63,12 @@ export async function guaranteedUpdate(
       snapshot = await readStore(server, key);
       continue;
     }
-    if (decision.type === 'keep' || target.dryRun) return decision;
+    if (decision.type === 'keep') return decision;
     try {
-      return { type: decision.type, object: await apply(server, key, decision, snapshot.revision) };
+      const object = target.dryRun
+        ? await tryClaims(server, decision)
+        : await apply(server, key, decision, snapshot.revision);
+      return { type: decision.type, object };
     } catch (error) {
       if (error instanceof ClaimTakenError) taken.add(error.claim);
       else if (error instanceof RevisionMismatchError) snapshot = afterMismatch(error);
@@ -96,6 +100,12 @@ async function tryDecision(
     if (!snapshot.fresh) return undefined;
     throw error;
   }
+}
+
+/** What would be written; throws ClaimTakenError as the store would. */
+async function tryClaims(server: ServerContext, { object, claims }: Exclude<Decision, { type: 'keep' }>) {
+  await requireUnclaimed(server, claims);
+  return object;
 }
 
 async function apply(

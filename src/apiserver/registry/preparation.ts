@@ -3,7 +3,7 @@
  * order is Kubernetes' (registry/rest BeforeCreate and BeforeUpdate).
  */
 import { deepCopy, deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
-import { type KubeObject, keepMeta } from '../../apimachinery/meta.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { PartRules, ResourceDefinition, WriteContext } from '../../apimachinery/resource-definition.ts';
 import { newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
 import { metaCauses } from '../../apimachinery/validate-meta.ts';
@@ -39,6 +39,7 @@ export function validateForCreate(
   const causes = [
     ...metaCauses(definition, object),
     ...(definition.strategy.validate?.(object) ?? []),
+    ...(definition.strategy.validateCreate?.(object) ?? []),
     ...(served.conversion?.validate?.(object) ?? []),
   ];
   throwCauses(definition, object, causes);
@@ -93,7 +94,6 @@ function keepAllButStatus(object: KubeObject, old: KubeObject): void {
   for (const key of keys) {
     if (key !== 'status' && key !== 'metadata') copyField(object, old, key);
   }
-  keepMeta(object.metadata, old.metadata, 'managedFields');
 }
 
 function copyField(object: KubeObject, from: KubeObject, key: string): void {

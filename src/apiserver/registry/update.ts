@@ -1,5 +1,6 @@
 /** PUT, PATCH and the writing subresources: an existing object becomes another state of itself. */
-import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
+import { deepCopy } from '../../apimachinery/equality.ts';
+import type { Entries } from '../../apimachinery/managed-fields/tracking.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { rfc3339 } from '../../base/clock.ts';
@@ -9,6 +10,7 @@ import type { ServerContext } from '../server-context.ts';
 import type { WriteOptions } from '../write-options.ts';
 import { planClaims, releaseClaims } from './claims.ts';
 import { isFullyFinalized } from './deletion.ts';
+import { entriesIn, isUnchanged, ownersAfter, setOwners, unowned } from './field-ownership.ts';
 import { type Attempt, type Decision, guaranteedUpdate } from './guaranteed-update.ts';
 import { checkPreconditions, conditionsOf, matchTarget, requireVersion } from './object-meta.ts';
 import { countGeneration, type Part, prepareForUpdate, validateForUpdate } from './preparation.ts';
@@ -26,6 +28,11 @@ export interface UpdateRequest {
    * or uid in the result is a precondition.
    */
   readonly change: (current: KubeObject) => KubeObject | Promise<KubeObject>;
+  /**
+   * Who owns the fields then: the writer what it changes, unless `change` has said it in the object's managedFields
+   * (`applied`), or nobody takes any (`kept`).
+   */
+  readonly owners?: 'applied' | 'kept';
 }
 
 /** Resolves to the object as stored; when the last finalizer went with this update, to its last state. */
@@ -44,7 +51,9 @@ async function decide(
   const { dryRun, user, served } = request.options;
   const context = { user, now: rfc3339(server.clock.now()), subresource };
   const work = new RequestWork(server);
-  const old = deepCopy(current);
+  const old = deepCopy(unowned(current));
+  // Never changed in place.
+  setOwners(old, entriesIn(current));
   await work.pause();
   const object = await request.change(current);
   matchTarget(object, definition, request);
@@ -61,9 +70,17 @@ async function decide(
     object,
     old,
   };
-  if (request.part === 'main') definition.strategy.setDefaults?.(object);
+  if (request.part === 'main') {
+    definition.strategy.setDefaults?.(object);
+    definition.strategy.setDefaults?.(old);
+  }
+  await work.pause();
+  const owners = ownersOf(server, request, object, old, context.now);
+  setOwners(object, owners);
+  await work.pause();
   await server.admission.mutate(admission);
   prepareForUpdate(definition, object, old, request.part, context);
+  setOwners(object, owners);
   await work.pause();
   const claims = request.part === 'main' ? planClaims(server, definition, object, old, taken) : undefined;
   validateForUpdate(definition, object, old, request.part, subresource, served);
@@ -73,5 +90,17 @@ async function decide(
   await work.pause();
   if (isFullyFinalized(definition, object))
     return { type: 'remove', object, claims: releaseClaims(server, definition, old) };
-  return deepEqual(object, old) ? { type: 'keep', object: old } : { type: 'write', object, claims };
+  return isUnchanged(object, old) ? { type: 'keep', object: old } : { type: 'write', object, claims };
+}
+
+function ownersOf(
+  server: ServerContext,
+  { owners, definition, subresource, options }: UpdateRequest,
+  object: KubeObject,
+  old: KubeObject,
+  now: string,
+): Entries {
+  if (owners === 'kept') return entriesIn(old);
+  if (owners === 'applied') return entriesIn(object);
+  return ownersAfter(server, object, old, { definition, subresource, options, now });
 }

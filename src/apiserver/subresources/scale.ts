@@ -2,15 +2,25 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
 import { requiredType } from '../../apimachinery/field-types.ts';
+import { applied } from '../../apimachinery/managed-fields/applied.ts';
+import type { TypeVersion, Versions } from '../../apimachinery/managed-fields/ownership.ts';
+import { scaleManagers, scaleVersion, withScaleManagers } from '../../apimachinery/managed-fields/scale.ts';
+import { managersOf } from '../../apimachinery/managed-fields/tracking.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
-import type { ScaleMapping } from '../../apimachinery/resource-definition.ts';
+import { patchTypes } from '../../apimachinery/patch.ts';
+import { apiVersionOf, type ScaleMapping } from '../../apimachinery/resource-definition.ts';
 import { newBadRequest, newInternalError, newInvalid } from '../../apimachinery/status-error.ts';
+import { rfc3339 } from '../../base/clock.ts';
 import { respondOther } from '../encoding/answer.ts';
+import { entriesIn, setApplied } from '../registry/field-ownership.ts';
 import { updateObject } from '../registry/update.ts';
 import type { RequestScope } from '../request-scope.ts';
+import { readConfiguration } from '../verbs/apply-body.ts';
+import { applyRefusal } from '../verbs/apply-refusal.ts';
 import { readObject } from '../verbs/get.ts';
 import { patchValue, readPatchBody } from '../verbs/patch-body.ts';
-import { asKind, objectField, readKind, stringField } from '../verbs/read-object.ts';
+import { applyOptions, patchOptions } from '../verbs/patch-options.ts';
+import { asKind, mediaType, objectField, readKind, stringField } from '../verbs/read-object.ts';
 import { type WriteOptions, writeOptions } from '../write-options.ts';
 
 const scaleTypeOf = ({ server }: RequestScope) => requiredType(server.fields, 'autoscaling.v1.Scale');
@@ -25,7 +35,7 @@ function scaleOf(mapping: ScaleMapping<KubeObject>, object: KubeObject): JsonObj
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   return {
     kind: 'Scale',
-    apiVersion: 'autoscaling/v1',
+    apiVersion: scaleVersion,
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
     spec: { replicas: mapping.getReplicas(object) },
     status: { replicas: mapping.statusReplicas(object), selector: mapping.selector(object) },
@@ -44,16 +54,57 @@ export async function putScale(scope: RequestScope): Promise<Response> {
 }
 
 export async function patchScale(scope: RequestScope): Promise<Response> {
-  const options = writeOptions(scope, 'PatchOptions');
+  if (mediaType(scope.request) === patchTypes.apply) return applyScale(scope);
+  const options = patchOptions(scope);
   const scaleType = scaleTypeOf(scope);
   const patch = await readPatchBody(scope, scaleType);
   return writeScale(scope, options, (current) => patchValue(patch, current, scaleType));
 }
 
+async function applyScale(scope: RequestScope): Promise<Response> {
+  const options = applyOptions(scope);
+  const { server, info, served } = scope;
+  const type = scaleTypeOf(scope);
+  const version: TypeVersion = { apiVersion: scaleVersion, shape: { kind: 'fields', type }, ...sameVersion };
+  const versions: Versions = (apiVersion) => (apiVersion === scaleVersion ? version : undefined);
+  const typed = { group: 'autoscaling', version: 'v1', kind: 'Scale', type };
+  const configuration = await readConfiguration(scope, typed, options.validation);
+  const { force, fieldManager: manager } = options;
+  const { subresource } = info;
+  return writeScale(
+    scope,
+    options,
+    async (current, object) => {
+      const owners = managersOf(entriesIn(object));
+      const empty = { kind: 'Scale', apiVersion: scaleVersion, metadata: {} };
+      const write = {
+        manager,
+        force,
+        subresource,
+        apiVersion: scaleVersion,
+        now: rfc3339(server.clock.now()),
+      };
+      try {
+        const steps = applied(current, configuration.value, scaleManagers(owners), write, versions, empty);
+        const scaled = await scope.work.through(steps);
+        setApplied(object, withScaleManagers(owners, scaled.managers, apiVersionOf(served)));
+        return scaled.object;
+      } catch (error) {
+        throw applyRefusal(error, configuration);
+      }
+    },
+    'applied',
+  );
+}
+
+const sameVersion = { convert: (object: unknown) => object, revert: (object: unknown) => object };
+
+/** `change` makes the new Scale of the current one; it may change the object's managers. */
 async function writeScale(
   scope: RequestScope,
   options: WriteOptions,
-  change: (current: JsonObject) => unknown,
+  change: (current: JsonObject, object: KubeObject) => unknown,
+  owners?: 'applied',
 ): Promise<Response> {
   const { server, definition, info } = scope;
   const mapping = mappingOf(scope);
@@ -64,8 +115,9 @@ async function writeScale(
     part: 'main',
     subresource: 'scale',
     options,
-    change(current) {
-      const scale = asKind(change(scaleOf(mapping, current)), 'Scale');
+    ...(owners && { owners }),
+    async change(current) {
+      const scale = asKind(await change(scaleOf(mapping, current), current), 'Scale', scaleVersion);
       const metadata = objectField(scale, 'metadata');
       mapping.setReplicas(current, replicasOf(scale, info.name));
       // What it says of whose scale it is, is compared as for any update.

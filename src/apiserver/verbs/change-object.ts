@@ -6,7 +6,7 @@ import type { Part } from '../registry/preparation.ts';
 import { type UpdateRequest, updateObject } from '../registry/update.ts';
 import type { RequestScope } from '../request-scope.ts';
 
-export interface Change extends Pick<UpdateRequest, 'change' | 'options'> {
+export interface Change extends Pick<UpdateRequest, 'change' | 'options' | 'owners'> {
   readonly part: Part;
 }
 

@@ -4,10 +4,11 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { ObjectType } from '../../apimachinery/field-types.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { hasStrategicPatch } from '../../apimachinery/openapi.ts';
-import { applyPatch, type Patch, patchTypes, readPatch } from '../../apimachinery/patch.ts';
+import { applyPatch, concernsOwners, type Patch, patchTypes, readPatch } from '../../apimachinery/patch.ts';
 import { objectTypeOf } from '../../apimachinery/schema-types.ts';
 import { asServed } from '../../apimachinery/served-version.ts';
 import { readBody } from '../body.ts';
+import { unowned } from '../registry/field-ownership.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { mediaType } from './read-object.ts';
 
@@ -15,10 +16,13 @@ const general: readonly string[] = [patchTypes.json, patchTypes.merge];
 
 const typeOf = (scope: RequestScope) => objectTypeOf(scope.served, scope.server.fields);
 
-/** Throws 415 for another kind of patch, 400 for one that cannot be read. `type` is what is patched: default the kind. */
+/**
+ * Throws 415 for another kind of patch, 400 for one that cannot be read. `type` is what is patched: default the kind. What is
+ * applied is read elsewhere (apply.ts).
+ */
 export async function readPatchBody(scope: RequestScope, type = typeOf(scope)): Promise<Patch> {
   const merges = hasStrategicPatch(type, scope.server.fields);
-  const accepted = merges ? [...general, patchTypes.strategic] : general;
+  const accepted = [...general, ...(merges ? [patchTypes.strategic] : []), patchTypes.apply];
   const media = mediaType(scope.request);
   // Do not read the body of an unsupported patch type.
   const text = accepted.includes(media) ? (await readBody(scope)).toString() : '';
@@ -32,8 +36,8 @@ export const patchValue = (patch: Patch, current: object, type: ObjectType): Jso
   applyPatch(current as JsonObject, patch, type);
 
 /**
- * A patched copy of the object, checked as if it had been sent. The client is warned of what its patch brings, not
- * of what was there before. Current object and result are in the stored version, the patch is in the served one.
+ * A patched copy of the object, checked as if it had been sent. Current object and result are in the stored version, the patch
+ * is in the served one.
  */
 export async function patchObject(
   scope: RequestScope,
@@ -41,16 +45,30 @@ export async function patchObject(
   current: KubeObject,
   validation: FieldValidation,
 ): Promise<KubeObject> {
-  const { server, served, warnings, work } = scope;
+  const whole = asServed(scope.served, current);
+  // Left out they stay as they are; for most objects they are half of what there is to read.
+  const shown = concernsOwners(patch) ? whole : unowned(whole);
+  const patched = patchValue(patch, shown, typeOf(scope));
+  await scope.work.pause();
+  return changedObject(scope, shown, patched, validation);
+}
+
+/**
+ * What an object has become, as if it had been sent, in the stored version; `before` and `after` are in the served one. The client
+ * is warned of what is new, not of what was there before.
+ */
+export async function changedObject(
+  { server, served, warnings, work }: RequestScope,
+  before: unknown,
+  after: unknown,
+  validation: FieldValidation,
+): Promise<KubeObject> {
   const convert = (value: unknown, checked: FieldValidation) =>
     work.through(conversion(server.fields, served, value, checked));
-  const shown = asServed(served, current);
-  const patched = patchValue(patch, shown, typeOf(scope));
-  await work.pause();
-  const decoded = await convert(patched, validation);
+  const decoded = await convert(after, validation);
   await work.pause();
   if (decoded.warnings.length > 0) {
-    const known = new Set((await convert(shown, 'Warn')).warnings);
+    const known = new Set((await convert(before, 'Warn')).warnings);
     await work.pause();
     for (const warning of warnings) known.add(warning);
     warnings.push(...new Set(decoded.warnings).difference(known));

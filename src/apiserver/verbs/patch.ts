@@ -1,9 +1,12 @@
 /** PATCH of an object or of its status. */
+import { patchTypes } from '../../apimachinery/patch.ts';
 import type { Part } from '../registry/preparation.ts';
 import type { RequestScope } from '../request-scope.ts';
-import { writeOptions } from '../write-options.ts';
+import { applyPart } from './apply.ts';
 import { changeObject } from './change-object.ts';
 import { patchObject, readPatchBody } from './patch-body.ts';
+import { patchOptions } from './patch-options.ts';
+import { mediaType } from './read-object.ts';
 
 export async function patch(scope: RequestScope): Promise<Response> {
   return patchPart(scope, 'main');
@@ -11,7 +14,8 @@ export async function patch(scope: RequestScope): Promise<Response> {
 
 /** A resourceVersion in the patch must be the current one; without it a lost race is run again. */
 export async function patchPart(scope: RequestScope, part: Part): Promise<Response> {
-  const options = writeOptions(scope, 'PatchOptions');
+  if (mediaType(scope.request) === patchTypes.apply) return applyPart(scope, part);
+  const options = patchOptions(scope);
   const body = await readPatchBody(scope);
   return changeObject(scope, {
     part,

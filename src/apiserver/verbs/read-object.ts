@@ -8,10 +8,16 @@ import { decodeProtobuf, type Expected, protobufType } from '../../apimachinery/
 import { ProtobufError } from '../../apimachinery/protobuf/reader.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { newBadRequest, newStatusError } from '../../apimachinery/status-error.ts';
-import { TextError, valueLimits } from '../../apimachinery/value-limit.ts';
+import {
+  countOwnValues,
+  maxOwnerValues,
+  TextError,
+  tooManyValues,
+  valueLimits,
+} from '../../apimachinery/value-limit.ts';
 import { readBody } from '../body.ts';
 import type { RequestScope } from '../request-scope.ts';
-import { isBootstrapper, nodeNameOf } from '../user.ts';
+import { isBootstrapper, nodeNameOf, type UserInfo } from '../user.ts';
 import type { WriteOptions } from '../write-options.ts';
 
 /** The media type without parameters; `kubectl scale` sends none and means JSON, fetch calls plain text so. */
@@ -23,14 +29,13 @@ export function mediaType(request: Request): string {
 
 const [jsonType, yamlType] = ['application/json', 'application/yaml'];
 
-/**
- * Throws 415 for what cannot be read here, before the body is: minik8s' own kinds have no form in protobuf, and machines
- * have no need of YAML, which takes long to read.
- */
+/** Machines have no need of YAML, which takes long to read. */
+export const takesYaml = (user: UserInfo) => !isBootstrapper(user) && nodeNameOf(user) === undefined;
+
+/** Throws 415 for what cannot be read here, before the body is: minik8s' own kinds have no form in protobuf. */
 function bodyType({ request, user }: RequestScope, hasProtobuf: boolean): string {
   const type = mediaType(request);
-  const isMachine = isBootstrapper(user) || nodeNameOf(user) !== undefined;
-  const readable = [jsonType, ...(isMachine ? [] : [yamlType]), ...(hasProtobuf ? [protobufType] : [])];
+  const readable = [jsonType, ...(takesYaml(user) ? [yamlType] : []), ...(hasProtobuf ? [protobufType] : [])];
   if (readable.includes(type)) return type;
   throw newStatusError(
     'UnsupportedMediaType',
@@ -40,19 +45,20 @@ function bodyType({ request, user }: RequestScope, hasProtobuf: boolean): string
 
 /**
  * Reads, checks the fields and fills in defaults; what Kubernetes does not know ends as warnings or as a 400. The object is in
- * the version that is stored.
+ * the version that is stored. `served`: the kind of the body, where it is not the one that is addressed.
  */
 export async function readObjectBody(
   scope: RequestScope,
   { validation }: Pick<WriteOptions, 'validation'>,
+  served = scope.served,
 ): Promise<KubeObject> {
-  const message = scope.server.messages.typeOf(scope.served.typeName);
+  const message = scope.server.messages.typeOf(served.typeName);
   const type = bodyType(scope, message !== undefined);
   const body = await readBody(scope);
-  const expected = { apiVersion: apiVersionOf(scope.served), kind: scope.served.kind };
+  const expected = { apiVersion: apiVersionOf(served), kind: served.kind };
   const { value, duplicates } = await parse(scope, body, type, message && { ...expected, type: message });
   await scope.work.pause();
-  const steps = conversion(scope.server.fields, scope.served, value, validation, duplicates);
+  const steps = conversion(scope.server.fields, served, value, validation, duplicates);
   const decoded = await scope.work.through(steps);
   scope.warnings.push(...decoded.warnings);
   await scope.work.pause();
@@ -69,15 +75,20 @@ async function parse(
   try {
     if (type === protobufType && expected) return { value: decodeProtobuf(body, expected), duplicates: [] };
     const text = body.toString();
-    return type === yamlType
-      ? await scope.server.readYaml(text)
-      : parseJson(text, true, valueLimits(scope).body);
+    return type === yamlType ? await scope.server.readYaml(text) : parseObject(text, valueLimits(scope).body);
   } catch (error) {
     const unreadable = (why: string) => newBadRequest(`the body of the request cannot be read: ${why}`);
     if (error instanceof ProtobufError) throw unreadable(`invalid protobuf: ${error.message}`);
     if (error instanceof TextError) throw unreadable(error.message);
     throw error;
   }
+}
+
+/** Who sends an object back as it was read sends its managedFields too. */
+function parseObject(text: string, most: number): ParsedText {
+  const parsed = parseJson(text, true, most + maxOwnerValues);
+  if (countOwnValues(parsed.value) > most) throw tooManyValues(most);
+  return parsed;
 }
 
 /** The body of a small kind that exists only as a request, named as in the table of types: `meta.v1.DeleteOptions`. */
@@ -91,11 +102,15 @@ export async function readKind(scope: RequestScope, name: string): Promise<JsonO
   return asKind(value, kind);
 }
 
-/** An absent kind is filled in, another one refused. */
-export function asKind(value: unknown, kind: string): JsonObject {
+/** An absent kind is filled in, another one refused; so is another version, where one is named. */
+export function asKind(value: unknown, kind: string, apiVersion?: string): JsonObject {
   if (!isRecord(value)) throw newBadRequest(`the body must be a ${kind}: an object was expected`);
   if (value.kind !== undefined && value.kind !== kind) {
     throw newBadRequest(`the body must be a ${kind}, not ${JSON.stringify(value.kind)}`);
+  }
+  if (apiVersion !== undefined && value.apiVersion && value.apiVersion !== apiVersion) {
+    const said = JSON.stringify(value.apiVersion);
+    throw newBadRequest(`the body must be a ${kind} of ${apiVersion}, not of ${said}`);
   }
   return value;
 }

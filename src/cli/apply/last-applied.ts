@@ -1,16 +1,13 @@
 /** The annotation in which `apply` keeps the manifest, byte for byte as kubectl writes it: either may go on after the other. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { lastAppliedAnnotation, lastAppliedText } from '../../apimachinery/last-applied.ts';
 import { metadataOf, recordAt } from '../objects.ts';
-import { sortKeys } from '../printers/object-format.ts';
-
-export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** The manifest with its own text in the annotation. */
 export function withLastApplied(manifest: JsonObject): JsonObject {
   const metadata = recordAt(manifest, 'metadata');
-  const { [lastAppliedAnnotation]: _, ...annotations } = recordAt(metadata, 'annotations');
-  const plain = { ...manifest, metadata: { ...metadata, annotations } };
-  const text = `${escapeHtml(JSON.stringify(sortKeys(plain)))}\n`;
+  const annotations = recordAt(metadata, 'annotations');
+  const text = lastAppliedText({ ...manifest, metadata: { ...metadata, annotations } });
   return {
     ...manifest,
     metadata: { ...metadata, annotations: { ...annotations, [lastAppliedAnnotation]: text } },
@@ -29,7 +26,3 @@ export function readLastApplied(object: JsonObject): JsonObject | undefined {
     throw error;
   }
 }
-
-/** Go's encoder always escapes these characters. */
-const escapeHtml = (json: string) =>
-  json.replaceAll(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);

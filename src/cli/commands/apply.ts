@@ -1,10 +1,11 @@
 /** `ctl apply`: makes objects what manifests say, without touching what they leave open. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
+import { lastAppliedAnnotation } from '../../apimachinery/last-applied.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
-import { lastAppliedAnnotation, readLastApplied, withLastApplied } from '../apply/last-applied.ts';
+import { readLastApplied, withLastApplied } from '../apply/last-applied.ts';
 import { type MergeSchema, mergeSchemaOf, openApiPath, plainSchema } from '../apply/merge-schema.ts';
 import { threeWayPatch } from '../apply/three-way.ts';
 import type { Cluster } from '../cluster.ts';

@@ -1,6 +1,6 @@
 /** Objects as text: `-o json`, `yaml`, `name`, `jsonpath=…`, `custom-columns=…`, and templates from files. */
 import { readFileSync } from 'node:fs';
-import { isRecord, type JsonObject, setOwn } from '../../apimachinery/equality.ts';
+import { isRecord, type JsonObject, sortKeys } from '../../apimachinery/equality.ts';
 import { formatYaml } from '../../apimachinery/yaml.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
@@ -94,15 +94,6 @@ export function qualifiedName(object: JsonObject): string {
   const version = typeof apiVersion === 'string' ? apiVersion : '';
   const group = version.includes('/') ? `.${version.slice(0, version.indexOf('/'))}` : '';
   return `${String(kind).toLowerCase()}${group}/${metadataOf(object).name}`;
-}
-
-/** As Go writes maps: by key. */
-export function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortKeys);
-  if (!isRecord(value)) return value;
-  const sorted: JsonObject = {};
-  for (const key of Object.keys(value).sort()) setOwn(sorted, key, sortKeys(value[key]));
-  return sorted;
 }
 
 /** `metadata.managedFields` is not for people. */

@@ -115,7 +115,7 @@ async function requireSigner(
   for (const name of [spec.signerName, spec.signerName.replace(/\/.*/, '/*')]) {
     const group = resource.group;
     const access = { type: 'resource', user, verb, group, resource: 'signers', namespace: '', name } as const;
-    if (await server.authorize(access)) return;
+    if ((await server.authorize(access)).allowed) return;
   }
   const why = `user not permitted to ${verb} requests with signerName ${JSON.stringify(spec.signerName)}`;
   throw newForbidden(resource, metadata.name, why);

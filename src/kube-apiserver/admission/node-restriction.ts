@@ -4,6 +4,7 @@
  * (docs/decisions/0020-what-nodes-may-say.md).
  */
 
+import type { TokenRequest } from '../../api/authentication/v1/token-request.ts';
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
 import { eventResource } from '../../api/core/v1/event.ts';
 import { type Node, nodeResource, type Taint } from '../../api/core/v1/node.ts';
@@ -11,10 +12,11 @@ import { nodeHostnames } from '../../api/core/v1/node-addresses.ts';
 import { podCIDRAnnotation } from '../../api/core/v1/node-annotations.ts';
 import { mayLabelItself } from '../../api/core/v1/node-labels.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { type ResourceRef, storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
-import { newForbidden } from '../../apimachinery/status-error.ts';
+import { newForbidden, newNotFound } from '../../apimachinery/status-error.ts';
 import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
 import { nodeNameOf } from '../../apiserver/user.ts';
@@ -35,6 +37,7 @@ const restrictions = new Map<string, Restriction>([
   [kindOf(leaseResource), restrictLease],
   [kindOf(podResource), restrictPod],
   [kindOf(eventResource), restrictEvent],
+  [kindOf(serviceAccountResource), restrictToken],
 ]);
 
 /** What is read to decide. */
@@ -215,4 +218,23 @@ function restrictPod(
     (field) => !deepEqual(object.metadata[field] ?? {}, old.metadata[field] ?? {}),
   );
   return changed && `node ${JSON.stringify(node)} cannot update ${changed} through pod status`;
+}
+
+/** A token is for a pod that the node runs, and is worth nothing once that pod has gone. */
+async function restrictToken(
+  server: NodeRestrictionParts,
+  node: string,
+  { subresource, namespace, object }: Admission,
+): Promise<string | undefined> {
+  if (subresource !== 'token') return undefined;
+  const { boundObjectRef: ref } = (object as TokenRequest).spec;
+  if (ref?.apiVersion !== 'v1' || ref.kind !== 'Pod' || !ref.name)
+    return 'node requested token not bound to a pod';
+  if (!ref.uid) return 'node requested token with a pod binding without a uid';
+  const pod = await findObject(server, podResource, namespace, ref.name);
+  if (!pod) throw newNotFound(podResource, ref.name);
+  if (pod.metadata.uid !== ref.uid)
+    return `the UID in the bound object reference (${ref.uid}) does not match the UID in record. The object might have been deleted and then recreated`;
+  if (pod.spec.nodeName !== node) return 'node requested token bound to a pod scheduled on a different node';
+  return undefined;
 }

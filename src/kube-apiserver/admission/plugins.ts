@@ -2,6 +2,7 @@
 
 import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import type { KubeContext } from '../context.ts';
+import { escalation } from '../rbac/escalation.ts';
 import { certificateSigningRequests } from './certificate-signing-request.ts';
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { limitRanger } from './limit-ranger.ts';
@@ -23,5 +24,6 @@ export const admissionPlugins = (server: KubeContext): readonly AdmissionPlugin[
   runtimeClasses(server),
   storageClasses(server),
   certificateSigningRequests(server),
+  escalation(server),
   resourceQuotas(server),
 ];

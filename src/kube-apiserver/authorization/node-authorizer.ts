@@ -1,7 +1,7 @@
 /**
  * What a node agent (`system:node:NAME` in system:nodes) may do: read what runs its pods and routes to all others,
  * write its own Node, its own Lease, the status of pods bound to it, and events. As upstream's node authorizer it
- * reads a Secret or ConfigMap only while a pod that needs it is bound to the node. What a body may say is
+ * reads a Secret or ConfigMap, and gets a token of an account, only while a pod that needs it is bound to the node. What a body may say is
  * admission's business (admission/node-restriction.ts); certificates are node-bootstrapper.ts's.
  *
  * A certificate outlives the Node it is for: the machine may have been taken out. So what is not its own it reads only
@@ -41,6 +41,9 @@ interface NodeRule {
   readonly when: Condition;
 }
 
+/** Of service accounts; which pod a token is for is admission's business. */
+const tokens = 'serviceaccounts/token';
+
 const read: readonly Verb[] = ['get', 'list', 'watch'];
 
 const rules: readonly NodeRule[] = [
@@ -62,6 +65,7 @@ const memberRules: readonly NodeRule[] = [
   { group: 'minik8s.io', resources: ['dnses'], verbs: read, when: 'always' },
   { group: 'node.k8s.io', resources: ['runtimeclasses'], verbs: read, when: 'always' },
   { group: '', resources: ['secrets', 'configmaps'], verbs: ['get'], when: 'needed here' },
+  { group: '', resources: [tokens], verbs: ['create'], when: 'needed here' },
   {
     group: 'coordination.k8s.io',
     resources: ['leases'],
@@ -70,13 +74,13 @@ const memberRules: readonly NodeRule[] = [
   },
 ];
 
-/** A thing that a pod bound to a node needs. `resource`: secrets or configmaps. */
+/** A thing that a pod bound to a node needs. `resource`: secrets, configmaps or the tokens of accounts. */
 const neededBy = (node: string, resource: string, namespace: string, name: string) =>
   `${node} ${resource} ${namespace}/${name}`;
 
 /** The pods by what they need, so that a read of a Secret looks at no other pod of the namespace. */
 const podsByNeed: IndexDeclaration = {
-  name: 'pods by the secrets and configmaps they need',
+  name: 'pods by the secrets, configmaps and accounts they need',
   prefix: storagePrefix(podResource),
   keysOf(object) {
     const pod = object as Pod;
@@ -84,9 +88,14 @@ const podsByNeed: IndexDeclaration = {
     if (!nodeName) return [];
     const { secrets, configMaps } = podReferences(pod);
     const { namespace = '' } = pod.metadata;
+    const { serviceAccountName } = pod.spec;
     const keys = (resource: string, names: Iterable<string>) =>
       Array.from(names, (name) => neededBy(nodeName, resource, namespace, name));
-    return [...keys('secrets', secrets), ...keys('configmaps', configMaps)];
+    return [
+      ...keys('secrets', secrets),
+      ...keys('configmaps', configMaps),
+      ...(serviceAccountName ? keys(tokens, [serviceAccountName]) : []),
+    ];
   },
 };
 

@@ -4,45 +4,38 @@ import type {
   ResourceRule,
   SubjectRulesReviewStatus,
 } from '../../api/authorization/v1/self-subject-rules-review.ts';
-import { openPaths } from '../../apiserver/authorization/authorizer.ts';
-import {
-  authenticatedGroup,
-  isBootstrapper,
-  mastersGroup,
-  nodeNameOf,
-  type UserInfo,
-} from '../../apiserver/user.ts';
-import { ownReviews } from './self-review.ts';
+import { isBootstrapper, mastersGroup, nodeNameOf, type UserInfo } from '../../apiserver/user.ts';
+import type { KubeContext } from '../context.ts';
+import { inWords } from '../rbac/rbac-authorizer.ts';
 
-const everything: ResourceRule = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
-const everyPath: NonResourceRule = { verbs: ['*'], nonResourceURLs: ['*'] };
+/** Nodes and machines that join are allowed single objects, by what these are: that is no rule of a role. */
+const byObject = 'some rules depend on the object and are not listed';
 
-const reviewRules: readonly ResourceRule[] = [...new Set(ownReviews.map(({ group }) => group))].map(
-  (group) => ({
-    verbs: ['create'],
-    apiGroups: [group],
-    resources: ownReviews.filter((one) => one.group === group).map(({ plural }) => plural),
-  }),
-);
-
-const pathRule: NonResourceRule = {
-  verbs: ['get'],
-  nonResourceURLs: ['/', ...openPaths.flatMap((path) => [path, `${path}/*`])],
-};
-
-/**
- * The same in every namespace. Nodes and machines that join are allowed single objects, by what these are; `hasOthers`:
- * there are rules that are not known here.
- */
-export function rulesOf(user: UserInfo, hasOthers: boolean): SubjectRulesReviewStatus {
+/** In `namespace` and in the whole cluster. */
+export function rulesOf(
+  { policy, hasOtherRules }: Pick<KubeContext, 'policy' | 'hasOtherRules'>,
+  user: UserInfo,
+  namespace: string,
+): SubjectRulesReviewStatus {
+  const resourceRules: ResourceRule[] = [];
+  const nonResourceRules: NonResourceRule[] = [];
+  const problems = new Set<string>();
+  for (const { rules, problem } of policy.grantsOf(user, namespace)) {
+    if (problem !== undefined) problems.add(problem);
+    for (const { rule } of rules) {
+      const { verbs, apiGroups, resources = [], resourceNames, nonResourceURLs = [] } = rule;
+      if (resources.length > 0)
+        resourceRules.push({ verbs, apiGroups, resources, ...(resourceNames?.length && { resourceNames }) });
+      if (nonResourceURLs.length > 0) nonResourceRules.push({ verbs, nonResourceURLs });
+    }
+  }
   const isMaster = user.groups.includes(mastersGroup);
-  const isKnown = user.groups.includes(authenticatedGroup);
-  const byObject = nodeNameOf(user) !== undefined || isBootstrapper(user);
-  const incomplete = !isMaster && (byObject || hasOthers);
+  const incomplete = !isMaster && (hasOtherRules || nodeNameOf(user) !== undefined || isBootstrapper(user));
+  if (incomplete) problems.add(byObject);
   return {
-    resourceRules: [...(isMaster ? [everything] : []), ...(isKnown ? reviewRules : [])],
-    nonResourceRules: [...(isMaster ? [everyPath] : []), ...(isKnown ? [pathRule] : [])],
+    resourceRules,
+    nonResourceRules,
     incomplete,
-    ...(incomplete && { evaluationError: 'some rules depend on the object and are not listed' }),
+    ...(problems.size > 0 && { evaluationError: inWords([...problems]) }),
   };
 }

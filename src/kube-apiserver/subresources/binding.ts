@@ -45,6 +45,8 @@ export async function bindPod(scope: RequestScope): Promise<Response> {
     part: 'binding',
     subresource: 'binding',
     options,
+    // The scheduler owns no field of the pod, as upstream.
+    owners: 'kept',
     change(current) {
       checkPreconditions(podResource, current, conditions);
       if (annotations) current.metadata.annotations = { ...current.metadata.annotations, ...annotations };

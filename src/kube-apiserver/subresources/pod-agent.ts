@@ -1,4 +1,5 @@
 /** What all requests to the agent of a pod's node have in common. */
+import { ephemeralContainersOf } from '../../api/core/v1/ephemeral-containers.ts';
 import { initContainersOf } from '../../api/core/v1/init-containers.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { newBadRequest, newInternalError, newStatusError } from '../../apimachinery/status-error.ts';
@@ -19,7 +20,7 @@ export function chooseContainer(pod: Pod, wanted: string | null): string {
 }
 
 const containersOf = ({ spec }: Pod) =>
-  [...spec.containers, ...initContainersOf(spec)].map(({ name }) => name);
+  [...spec.containers, ...initContainersOf(spec), ...ephemeralContainersOf(spec)].map(({ name }) => name);
 
 /** The node the pod is bound to. */
 export function hostOf(pod: Pod): string {

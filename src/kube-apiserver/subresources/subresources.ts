@@ -1,16 +1,19 @@
 /** The subresources of Kubernetes' own kinds, by group and plural. */
+import { tokenRequestKind } from '../../api/authentication/v1/token-request.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { Handler } from '../../apiserver/request-scope.ts';
 import { type Subresource, type Subresources, status } from '../../apiserver/subresources/subresources.ts';
 import type { KubeContext } from '../context.ts';
 import { podAttach } from './attach.ts';
 import { bindPod } from './binding.ts';
+import { ephemeralContainers } from './ephemeral-containers.ts';
 import { evictPod } from './eviction.ts';
 import { podExec } from './exec.ts';
 import { finalizeNamespace } from './finalize.ts';
 import { podLog } from './log.ts';
 import { podPortForward } from './port-forward.ts';
 import { nodeProxy, podProxy, serviceProxy } from './proxy.ts';
+import { requestToken } from './token.ts';
 
 /** GET begins a WebSocket, POST is SPDY's. */
 const stream = (handler: Handler, kind: string): Subresource => ({
@@ -33,12 +36,13 @@ const proxy = (handler: Handler, kind: string): Subresource => ({
   answersBytes: true,
 });
 
-type Agents = Pick<KubeContext, 'nodeConnection'>;
+type Parts = Parameters<typeof requestToken>[0] & Pick<KubeContext, 'nodeConnection'>;
 
-const specialOf = ({ nodeConnection }: Agents): Readonly<Record<string, Subresources>> => ({
+const specialOf = ({ nodeConnection, ...server }: Parts): Readonly<Record<string, Subresources>> => ({
   '/pods': {
     binding: { methods: { POST: bindPod }, kind: { group: '', version: 'v1', kind: 'Binding' } },
     eviction: { methods: { POST: evictPod }, kind: { group: 'policy', version: 'v1', kind: 'Eviction' } },
+    ephemeralcontainers: ephemeralContainers,
     log: { methods: { GET: podLog(nodeConnection) }, answersBytes: true },
     exec: stream(podExec(nodeConnection), 'PodExecOptions'),
     attach: stream(podAttach(nodeConnection), 'PodAttachOptions'),
@@ -48,11 +52,17 @@ const specialOf = ({ nodeConnection }: Agents): Readonly<Record<string, Subresou
   '/services': { proxy: proxy(serviceProxy(nodeConnection), 'ServiceProxyOptions') },
   '/nodes': { proxy: proxy(nodeProxy(nodeConnection), 'NodeProxyOptions') },
   'certificates.k8s.io/certificatesigningrequests': { approval: status },
+  '/serviceaccounts': {
+    token: {
+      methods: { POST: requestToken(server) },
+      kind: { group: tokenRequestKind.group, version: tokenRequestKind.version, kind: tokenRequestKind.kind },
+    },
+  },
   '/namespaces': { finalize: { methods: { PUT: finalizeNamespace } } },
 });
 
 /** Those of a kind beside `/status` and `/scale`; made once for a server. */
-export function kubeSubresources(server: Agents): (definition: ResourceDefinition) => Subresources {
+export function kubeSubresources(server: Parts): (definition: ResourceDefinition) => Subresources {
   const special = specialOf(server);
   return ({ group, plural }) => special[`${group}/${plural}`] ?? {};
 }

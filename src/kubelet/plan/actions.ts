@@ -60,6 +60,8 @@ export type PodAction =
       readonly sandboxId: string;
       readonly attempt: number;
       readonly crashes: number;
+      /** The container whose processes this one sees, by id; only where the pod names one, and that runs. */
+      readonly processesOf?: string;
     }
   /** Asks the container to stop; a later plan kills it when it has not stopped. */
   | {

@@ -4,12 +4,13 @@
  * as it should be the plan is empty. The rules are those of pkg/kubelet/kuberuntime computePodActions.
  */
 
+import { ephemeralContainersOf } from '../../api/core/v1/ephemeral-containers.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
-import type { Container } from '../../api/core/v1/types.gen.ts';
+import type { Container, EphemeralContainer } from '../../api/core/v1/types.gen.ts';
 import type { ContainerState } from '../runtime/runtime.ts';
 import type { ObservedPod, PodAction, PodMemory, PodPlan } from './actions.ts';
-import { holdOf } from './held-pod.ts';
+import { holdOf, holdOfEphemeral } from './held-pod.ts';
 import { crashesOf, restartAt } from './restart-backoff.ts';
 import { specHash } from './spec-hash.ts';
 
@@ -116,19 +117,26 @@ function planRun(input: PodInput, plan: Draft): void {
   const due = pod.spec.containers.filter((wanted) =>
     planContainer(wanted, latest.get(wanted.name), sandbox?.id, input, plan),
   );
+  const added = ephemeralContainersOf(pod.spec);
   for (const container of observed.containers) {
-    if (container.state === 'running' && !pod.spec.containers.some(({ name }) => name === container.name)) {
+    if (container.state !== 'running') continue;
+    if (added.some(({ name }) => name === container.name)) {
+      planEphemeralStop(container, sandbox?.id, input, plan);
+    } else if (!pod.spec.containers.some(({ name }) => name === container.name)) {
       planStop(container, graceOf(pod), 'the pod does not have this container', input, plan);
     }
   }
-  const starts = holdOf(pod) ? [] : due;
+  const looks = sandbox
+    ? added.filter((wanted) => isEphemeralDue(wanted, latest.get(wanted.name), input, plan))
+    : [];
+  const starts = holdOf(pod) ? [] : [...due, ...looks];
   if (starts.length === 0) return;
   if (memory.sandboxFailure && memory.sandboxFailure.retryAt > now) {
     plan.wakeIn(memory.sandboxFailure.retryAt - now);
     return;
   }
   if (sandbox) {
-    for (const wanted of starts) planStart(wanted, latest.get(wanted.name), sandbox.id, plan);
+    for (const wanted of starts) planStart(wanted, latest, sandbox.id, plan);
     return;
   }
   // Containers of a sandbox that is gone must end before the next one takes their place.
@@ -171,12 +179,40 @@ function planContainer(
   return true;
 }
 
+/** It runs once: whatever its end was, it does not start again (upstream: computePodActions). */
+function isEphemeralDue(
+  wanted: EphemeralContainer,
+  container: ContainerState | undefined,
+  { pod, memory, now }: PodInput,
+  plan: Draft,
+): boolean {
+  if (container && container.state !== 'created') return false;
+  const reported = pod.status?.ephemeralContainerStatuses?.find(({ name }) => name === wanted.name);
+  if (reported?.containerID !== undefined || holdOfEphemeral(pod, wanted)) return false;
+  const failure = memory.startFailures.get(wanted.name);
+  if (!failure || failure.retryAt <= now) return true;
+  plan.wakeIn(failure.retryAt - now);
+  return false;
+}
+
+function planEphemeralStop(
+  container: ContainerState,
+  sandboxId: string | undefined,
+  input: PodInput,
+  plan: Draft,
+): void {
+  if (container.sandboxId === sandboxId) return;
+  planStop(container, graceOf(input.pod), 'the sandbox of the container is gone', input, plan);
+}
+
 function planStart(
-  wanted: Container,
-  previous: ContainerState | undefined,
+  wanted: Container | EphemeralContainer,
+  latest: ReadonlyMap<string, ContainerState>,
   sandboxId: string,
   plan: Draft,
 ): void {
+  const previous = latest.get(wanted.name);
+  const target = 'targetContainerName' in wanted ? latest.get(wanted.targetContainerName ?? '') : undefined;
   const exited = previous?.state === 'exited' ? previous : undefined;
   const changed = exited !== undefined && exited.specHash !== specHash(wanted);
   plan.add({
@@ -186,6 +222,7 @@ function planStart(
     // A container that was created and never started (the agent ended in between) is removed and created again.
     attempt: exited ? exited.attempt + 1 : (previous?.attempt ?? 0),
     crashes: exited && !changed ? crashesOf(exited) + 1 : 0,
+    ...(target?.state === 'running' && { processesOf: target.id }),
   });
 }
 

@@ -11,7 +11,7 @@ import { goDuration, rfc3339 } from '../../base/time.ts';
 import type { ContainerState } from '../runtime/runtime.ts';
 import type { Failure, PodMemory } from './actions.ts';
 import { restartsAfterExit } from './compute-pod-actions.ts';
-import { holdOf } from './held-pod.ts';
+import { holdOf, holdOfEphemeral } from './held-pod.ts';
 import { crashesOf, restartAt, restartDelayMs } from './restart-backoff.ts';
 import { specHash } from './spec-hash.ts';
 
@@ -25,8 +25,31 @@ export interface ContainerInput {
 }
 
 export function computeContainerStatus(input: ContainerInput): ContainerStatus {
-  const { pod, wanted, containers } = input;
+  const { pod, wanted } = input;
   const previous = pod.status?.containerStatuses?.find(({ name }) => name === wanted.name);
+  return statusAfter(previous, input);
+}
+
+/** Of a container that was added to look into the pod: it runs once, and nobody waits for it to be ready. */
+export function computeEphemeralStatus(input: ContainerInput): ContainerStatus {
+  const { pod, wanted } = input;
+  const { metadata, spec, status } = pod;
+  const once = {
+    metadata,
+    spec: { ...spec, restartPolicy: 'Never' as const },
+    ...(status && { status }),
+  } as Pod;
+  const previous = status?.ephemeralContainerStatuses?.find(({ name }) => name === wanted.name);
+  const { started: _, ...found } = statusAfter(previous, { ...input, pod: once });
+  if (input.containers.length === 0 && previous?.containerID !== undefined && found.state?.waiting) {
+    return { ...found, ready: false, state: { terminated: unknownEnd(previous) } };
+  }
+  const hold = holdOfEphemeral(pod, wanted);
+  return { ...found, ready: false, ...(hold && found.state?.waiting && { state: { waiting: hold } }) };
+}
+
+function statusAfter(previous: ContainerStatus | undefined, input: ContainerInput): ContainerStatus {
+  const { wanted, containers } = input;
   const current = containers[0];
   const state = stateOf(input, current, previous);
   const shown = state.terminated ? containers[1] : containers.find((c) => c.state === 'exited');

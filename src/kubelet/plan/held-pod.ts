@@ -4,6 +4,7 @@
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { fieldsTreated, listPaths } from '../../api/core/v1/pod-fields.ts';
+import type { EphemeralContainer } from '../../api/core/v1/types.gen.ts';
 import { appArmorAnnotation, appArmorTypes } from './security.ts';
 import { forbiddenSysctl } from './sysctls.ts';
 
@@ -25,9 +26,26 @@ export function holdOf(pod: Pod): Hold | undefined {
 }
 
 function findHold(pod: Pod): Hold | undefined {
-  const paths = [...fieldsTreated(pod.spec, 'held'), ...unknownProfiles(pod), ...unsafeSysctls(pod)];
+  // One that is added later must not hold up those that run.
+  const { ephemeralContainers: _, ...spec } = pod.spec;
+  const paths = [...fieldsTreated(spec, 'held'), ...unknownProfiles(pod), ...unsafeSysctls(pod)];
+  return notSupported('pod', paths);
+}
+
+/** Why this container is not started, though the others of its pod are. */
+export function holdOfEphemeral({ spec }: Pod, { name }: EphemeralContainer): Hold | undefined {
+  const { ephemeralContainers = [] } = spec;
+  const at = `spec.ephemeralContainers[${ephemeralContainers.findIndex((one) => one.name === name)}].`;
+  const held = fieldsTreated({ containers: [], ephemeralContainers } as unknown as Pod['spec'], 'held');
+  return notSupported(
+    'container',
+    held.filter((path) => path.startsWith(at)),
+  );
+}
+
+function notSupported(what: string, paths: readonly string[]): Hold | undefined {
   if (paths.length === 0) return undefined;
-  const message = `the pod is not started: minik8s does not support these fields yet: ${listPaths(paths)}`;
+  const message = `the ${what} is not started: minik8s does not support these fields yet: ${listPaths(paths)}`;
   return { reason: 'NotSupported', message };
 }
 

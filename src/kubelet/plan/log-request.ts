@@ -1,4 +1,5 @@
 /** `/containerLogs` requests: which container's log, and how much of it (pkg/kubelet/server, kubectl logs). */
+import { findContainer } from '../../api/core/v1/ephemeral-containers.ts';
 import { initContainersOf } from '../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { booleanParameter } from '../../apimachinery/list-options.ts';
@@ -40,7 +41,7 @@ export function logTarget(pod: Pod, observed: ObservedPod, name: string, previou
   if (initContainersOf(pod.spec).some((container) => container.name === name)) {
     throw notStarted(podName, name, 'PodInitializing');
   }
-  if (!pod.spec.containers.some((container) => container.name === name)) {
+  if (!findContainer(pod.spec, name)) {
     throw new RequestError(400, `container ${name} is not valid for pod ${podName}`);
   }
   const [newest, ...older] = observed.containers
@@ -48,16 +49,20 @@ export function logTarget(pod: Pod, observed: ObservedPod, name: string, previou
     .toSorted((a, b) => b.attempt - a.attempt);
   if (previous) {
     // While a container waits for its restart, the one that ended last is already the previous one.
-    const status = pod.status?.containerStatuses?.find((candidate) => candidate.name === name);
+    const status = statusOf(pod, name);
     const dead = newest?.state === 'exited' && status?.state?.waiting ? newest : older[0];
     if (dead) return dead;
     throw new RequestError(400, `previous terminated container "${name}" in pod "${podName}" not found`);
   }
   if (newest) return newest;
-  const waiting = pod.status?.containerStatuses?.find((status) => status.name === name)?.state?.waiting;
-  const reason = waiting?.reason ?? 'ContainerCreating';
+  const reason = statusOf(pod, name)?.state?.waiting?.reason ?? 'ContainerCreating';
   throw notStarted(podName, name, reason);
 }
+
+const statusOf = ({ status = {} }: Pod, name: string) =>
+  [...(status.containerStatuses ?? []), ...(status.ephemeralContainerStatuses ?? [])].find(
+    (one) => one.name === name,
+  );
 
 const notStarted = (pod: string, name: string, reason: string) =>
   new RequestError(400, `container "${name}" in pod "${pod}" is waiting to start: ${reason}`);

@@ -1,13 +1,14 @@
 /** A pod's status from what is observed (pkg/kubelet/kubelet_pods.go, status/generate.go). */
 
+import { ephemeralContainersOf } from '../../api/core/v1/ephemeral-containers.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { isTerminalPhase } from '../../api/core/v1/pod-conditions.ts';
-import type { ContainerStatus, PodStatus } from '../../api/core/v1/types.gen.ts';
+import type { Container, ContainerStatus, PodStatus } from '../../api/core/v1/types.gen.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
 import { rfc3339 } from '../../base/time.ts';
 import type { ObservedPod, PodMemory } from './actions.ts';
 import { latestContainers } from './compute-pod-actions.ts';
-import { computeContainerStatus, initContainerStatuses } from './container-status.ts';
+import { computeContainerStatus, computeEphemeralStatus, initContainerStatuses } from './container-status.ts';
 import { podConditions } from './pod-conditions.ts';
 import { qosClass } from './resources.ts';
 import { specHash } from './spec-hash.ts';
@@ -25,17 +26,17 @@ type Phase = NonNullable<PodStatus['phase']>;
 export function computePodStatus(input: PodStatusInput): PodStatus {
   const { pod, observed, memory, nodeIP, now } = input;
   const previous = pod.status;
-  const containerStatuses = pod.spec.containers.map((wanted) =>
-    computeContainerStatus({
-      pod,
-      wanted,
-      memory,
-      now,
-      containers: observed.containers
-        .filter(({ name }) => name === wanted.name)
-        .toSorted((a, b) => b.attempt - a.attempt),
-    }),
-  );
+  const ofContainer = (wanted: Container) => ({
+    pod,
+    wanted,
+    memory,
+    now,
+    containers: observed.containers
+      .filter(({ name }) => name === wanted.name)
+      .toSorted((a, b) => b.attempt - a.attempt),
+  });
+  const containerStatuses = pod.spec.containers.map((wanted) => computeContainerStatus(ofContainer(wanted)));
+  const added = ephemeralContainersOf(pod.spec).map((wanted) => computeEphemeralStatus(ofContainer(wanted)));
   const end = isTerminalPhase(previous?.phase) ? undefined : memory.end;
   // A pod fails only when all its containers have stopped: its replacement must not start earlier.
   const ended = end !== undefined && observed.containers.every(({ state }) => state !== 'running');
@@ -57,6 +58,7 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
     ...(!isWithoutContainers(input, phase) && {
       ...(initStatuses.length > 0 && { initContainerStatuses: [...initStatuses] }),
       containerStatuses,
+      ...(added.length > 0 && { ephemeralContainerStatuses: added }),
     }),
   };
 }

@@ -52,7 +52,8 @@ type Security = Pick<
   | 'hostIPC'
 >;
 
-export function securityOf(pod: Pod, container: Container): Security {
+/** `processesOf`: the id of the container whose processes it is to see. */
+export function securityOf(pod: Pod, container: Container, processesOf?: string): Security {
   const { securityContext = {} } = container;
   const { spec } = pod;
   const { supplementalGroups = [], fsGroup, seccompProfile } = spec.securityContext;
@@ -67,10 +68,12 @@ export function securityOf(pod: Pod, container: Container): Security {
     seccomp: profileOf((securityContext.seccompProfile ?? seccompProfile)?.type),
     appArmor: appArmorOf(pod, container),
     seLinux: seLinuxOf(securityContext.seLinuxOptions ?? spec.securityContext.seLinuxOptions ?? {}),
-    processes: spec.hostPID ? 'host' : spec.shareProcessNamespace ? 'pod' : 'own',
+    processes: spec.hostPID ? 'host' : spec.shareProcessNamespace ? 'pod' : processesIn(processesOf),
     hostIPC: spec.hostIPC ?? false,
   };
 }
+
+const processesIn = (container: string | undefined) => (container === undefined ? 'own' : { container });
 
 /** The container's labels take the place of all of the pod's, as upstream. */
 const seLinuxOf = (labels: SELinuxOptions) =>

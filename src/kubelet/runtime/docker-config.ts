@@ -176,6 +176,7 @@ function bindMount({ source, target, readOnly }: Mount): Docker.MountSettings {
 
 function pidMode({ processes, sandboxId }: ContainerConfig): { PidMode?: string } {
   if (processes === 'own') return {};
+  if (typeof processes === 'object') return { PidMode: `container:${processes.container}` };
   return { PidMode: processes === 'host' ? 'host' : `container:${sandboxId}` };
 }
 

@@ -129,8 +129,8 @@ export interface ContainerConfig {
   readonly appArmor: ConfinementProfile | undefined;
   /** The labels of its processes by their parts (user, role, type, level), for a machine that has SELinux. */
   readonly seLinux: Readonly<Record<string, string>>;
-  /** Which processes it sees: its own, all of the pod, or all of the machine. */
-  readonly processes: 'own' | 'pod' | 'host';
+  /** Which processes it sees: its own, all of the pod, all of the machine, or those of another container, by its id. */
+  readonly processes: 'own' | 'pod' | 'host' | { readonly container: string };
   /** It shares memory and semaphores with the machine, not only with its pod. */
   readonly hostIPC: boolean;
   readonly stdin: boolean;

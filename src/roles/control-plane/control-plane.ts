@@ -18,6 +18,7 @@ import { version } from '../../base/version.ts';
 import { createControlPlane } from '../../control-plane/control-plane.ts';
 import type { LimitedResource } from '../../kube-apiserver/admission/quota-checks.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
+import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
 import { type Credentials, openCredentials } from '../../pki/credentials.ts';
 import type { Cache } from '../../storage/cache.ts';
 import type { Store } from '../../storage/store.ts';
@@ -43,6 +44,10 @@ export const controlPlaneSettings = [
   'etcd-cert',
   'etcd-key',
   'token-auth-file',
+  'service-account-issuer',
+  'service-account-jwks-uri',
+  'service-account-key-age',
+  'service-account-extend-token-expiration',
   'admission-control-config-file',
   'service-cidr',
   'cluster-cidr',
@@ -164,6 +169,12 @@ const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
   defaultTolerations: {
     notReadySeconds: settings['default-not-ready-toleration-seconds'],
     unreachableSeconds: settings['default-unreachable-toleration-seconds'],
+  },
+  issuer: {
+    issuers: settings['service-account-issuer'] ?? [defaultIssuer(settings['cluster-domain'])],
+    extendsTokens: settings['service-account-extend-token-expiration'] === 'true',
+    keyAgeMs: settings['service-account-key-age'],
+    ...(settings['service-account-jwks-uri'] && { jwksURI: settings['service-account-jwks-uri'] }),
   },
   limits: {
     requests: settings['max-requests-inflight'],

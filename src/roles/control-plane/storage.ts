@@ -35,7 +35,9 @@ async function openStore(
   const { settings, log, clock, random } = options;
   if (settings['etcd-endpoints'] === undefined) {
     const { endpoints, keepaliveMs, trouble } = await startEtcd(options, stack, signal);
-    const connected = connect({ endpoints, keepaliveMs, trouble, log, clock, random }, stack, signal);
+    // It listens where nobody else can enter.
+    const own = { endpoints, keepaliveMs, trouble, isOnlyWriter: true };
+    const connected = connect({ ...own, log, clock, random }, stack, signal);
     return await connected.catch((error) => {
       throw error instanceof StoreUnavailableError && error.trouble ? new Error(error.trouble) : error;
     });
@@ -45,9 +47,8 @@ async function openStore(
   const connected = connect({ endpoints, ...(tls && { tls }), log, clock, random }, stack, signal);
   return await connected.catch((error) => {
     if (!(error instanceof StoreUnavailableError)) throw error;
-    // gRPC says everything twice; the last failure is what helps.
-    const [, why = error.message] =
-      /Last error: (?:Error: )?(.+?)\. Resolution note/.exec(error.message) ?? [];
+    // What helps is how the last call failed: behind its status.
+    const [, why = error.message] = /\d+ [A-Z_]+: (.+)$/.exec(error.message) ?? [];
     const advice = `start it, or correct --etcd-endpoints${tls ? ', --etcd-ca, --etcd-cert and --etcd-key' : ''}`;
     throw new Error(`no etcd answers at ${endpoints.join(', ')} (${why}); ${advice}`);
   });

@@ -14,6 +14,12 @@ export const settingSubjects = subjects('src/roles/settings/setting-groups.ts', 
     'max-watches-per-user',
     'max-connections',
   ],
+  'Tokens of service accounts': [
+    'service-account-issuer',
+    'service-account-jwks-uri',
+    'service-account-key-age',
+    'service-account-extend-token-expiration',
+  ],
   Storage: ['etcd-endpoints', 'etcd-ca', 'etcd-cert', 'etcd-key'],
   'Addresses and names of the cluster': [
     'service-cidr',

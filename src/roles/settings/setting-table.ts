@@ -83,6 +83,19 @@ function endpoints(value: string): readonly string[] {
   return all;
 }
 
+/** Of an issuer (OpenID Connect Discovery): nothing may follow the path. */
+function httpsUrl(value: string): string {
+  const url = URL.parse(value);
+  if (url?.protocol === 'https:' && url.host !== '' && !/[?#\s]/.test(value)) return value;
+  throw new Error('expected a URL such as https://cluster.example.com');
+}
+
+function issuers(value: string): readonly string[] {
+  const all = value.split(',').filter((part) => part !== '');
+  if (all.length === 0) throw new Error('expected a URL such as https://cluster.example.com');
+  return all.map(httpsUrl);
+}
+
 function define<const T extends Readonly<Record<string, SettingDefinition<unknown>>>>(table: T): T {
   return table;
 }
@@ -120,6 +133,31 @@ export const settingTable = define({
     hint: 'FILE',
     usual: 'none',
     read: text,
+  },
+  'service-account-issuer': {
+    about:
+      'who made the tokens of service accounts, as they say; further names, behind commas, are taken too',
+    hint: 'URL,…',
+    usual: 'https://kubernetes.default.svc.DOMAIN',
+    read: issuers,
+  },
+  'service-account-jwks-uri': {
+    about: 'where others read the public keys that verify those tokens',
+    hint: 'URL',
+    usual: 'this server',
+    read: httpsUrl,
+  },
+  'service-account-key-age': {
+    about: 'how long a key signs those tokens before it is replaced; it verifies them until they are over',
+    hint: 'DURATION',
+    default: '8760h',
+    read: duration('2h', '87600h'),
+  },
+  'service-account-extend-token-expiration': {
+    about: 'whether tokens in pods are good for a year, for programs that read them only once',
+    hint: 'true|false',
+    default: 'true',
+    read: oneOf('true', 'false'),
   },
   'admission-control-config-file': {
     about: 'what nobody may use without a ResourceQuota (AdmissionConfiguration)',

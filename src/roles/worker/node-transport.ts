@@ -21,7 +21,8 @@ export interface NodeTransportOptions {
 }
 
 export function nodeTransport({ servers, authority, clock, log, ...who }: NodeTransportOptions): Transport {
-  const userAgent = `minik8s-node/${version()}`;
+  // The fields that a node sets are the kubelet's, as upstream.
+  const userAgent = `kubelet/${version()}`;
   const connect = (server: string) =>
     createHttp2Transport({ server, ca: authority, userAgent, clock, ...who });
   const [only = '', ...others] = servers;

@@ -35,6 +35,16 @@ describe('create', () => {
         uid: metadata.uid,
         creationTimestamp: '2026-01-01T00:00:00Z',
         resourceVersion: metadata.resourceVersion,
+        managedFields: [
+          {
+            manager: 'unknown',
+            operation: 'Update',
+            apiVersion: 'v1',
+            time: '2026-01-01T00:00:00Z',
+            fieldsType: 'FieldsV1',
+            fieldsV1: { 'f:data': { '.': {}, 'f:a': {} } },
+          },
+        ],
       },
       data: { a: '1' },
     });

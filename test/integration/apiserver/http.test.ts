@@ -78,7 +78,7 @@ describe('paths and methods', () => {
     const gone = (await server.call('GET', `${pod}/status`)).json<Status>();
     assert.deepEqual([gone.message, gone.details?.name], ['pods "none" not found', 'none']);
     for (const [method, path, kind] of [
-      ['PATCH', `${pod}/ephemeralcontainers`, 'pods/ephemeralcontainers'],
+      ['PATCH', `${pod}/resize`, 'pods/resize'],
       ['GET', `${pod}/status/more`, 'pods/status'],
       ['GET', '/api/v1/namespaces/default/nodes/none', 'nodes'],
     ] as const) {
@@ -86,7 +86,7 @@ describe('paths and methods', () => {
       assert.equal(answer.status, 404);
       const { message, reason, details } = answer.json<Status>();
       assert.equal(message, 'the server could not find the requested resource', path);
-      // kubectl debug reads in this that there are no ephemeral containers.
+      // By this kubectl tells a server without the subresource from a pod that is not there.
       assert.deepEqual([reason, details], ['NotFound', { kind }]);
     }
   });

@@ -177,17 +177,20 @@ spec: {group: example.com, scope: Namespaced, names: {plural: things, kind: Thin
         kubectl('get', 'pod', 'nope'),
         /Error from server \(NotFound\): pods "nope" not found/,
       );
-      await kubectl('run', 'debugged', '--image=x');
-      await assert.rejects(
-        kubectl('debug', 'debugged', '--image=x', '--target=debugged', '--profile=general'),
-        /ephemeral containers are disabled for this cluster/,
-      );
-      await kubectl('delete', 'pod', 'debugged', '--now');
       const bad = join(server.directory, 'bad.yaml');
       await writeFile(bad, 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\ndta: {}\n');
       await assert.rejects(kubectl('create', '-f', bad), /unknown field "dta"/);
       await assert.rejects(kubectl('create', '-f', bad, '-n', 'nope'), /./);
       await assert.rejects(kubectl('run', 'Bad_Name', '--image=x'), /Invalid|invalid/);
+    });
+
+    it('adds a container to a pod', async () => {
+      await kubectl('run', 'debugged', '--image=x');
+      const added = ['--image=y', '--container=look', '--target=debugged', '--profile=general'];
+      await kubectl('debug', 'debugged', ...added);
+      const found = '{.spec.ephemeralContainers[0].name} {.spec.ephemeralContainers[0].targetContainerName}';
+      assert.equal(await kubectl('get', 'pod', 'debugged', '-o', `jsonpath=${found}`), 'look debugged');
+      await kubectl('delete', 'pod', 'debugged', '--now');
     });
 
     it('deletes and waits until it is gone', async () => {
@@ -223,6 +226,10 @@ describe('kubectl create', { timeout: 60_000, skip }, () => {
     const { metadata, ...rest } = (await storedObject(server, key)) ?? assert.fail(`${key} is not there`);
     const { uid, creationTimestamp, resourceVersion, namespace, ...shared } = metadata;
     assert.ok(uid && creationTimestamp && resourceVersion);
+    for (const entry of shared.managedFields as { time?: string }[]) {
+      assert.ok(entry.time);
+      delete entry.time;
+    }
     return { ...rest, metadata: shared };
   };
 

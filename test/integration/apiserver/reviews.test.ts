@@ -147,7 +147,11 @@ describe('a SelfSubjectAccessReview', () => {
       const review = answer.json<SelfSubjectAccessReview>();
       const head = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };
       const metadata = { creationTimestamp: null };
-      const status = { allowed, ...(evaluationError && { evaluationError }) };
+      const role = what.includes('discovery') ? 'system:discovery' : 'system:basic-user';
+      // A role says by which binding; administrators and nodes are allowed by what they are.
+      const reason = `RBAC: allowed by ClusterRoleBinding "${role}" of ClusterRole "${role}" to Group "system:authenticated"`;
+      const byRole = allowed && user === bob;
+      const status = { allowed, ...(byRole && { reason }), ...(evaluationError && { evaluationError }) };
       assert.deepEqual(review, { ...head, metadata, spec, status } as unknown);
       assert.equal(answer.headers.get('warning'), null);
     });

@@ -66,6 +66,14 @@ describe('services', () => {
       { type: 'NodePort', ports: [{ port: 80, nodePort: 30080 }] },
       /spec.ports\[0\].nodePort: .*already allocated/,
     );
+    const dry = { metadata: { name: 'dry' }, spec: { clusterIP: '10.96.0.11', ports: [{ port: 80 }] } };
+    const told = await server.call('POST', `${services}?dryRun=All`, dry);
+    assert.match(told.text, /spec.clusterIPs.*already allocated/);
+    await made('other-port', { type: 'NodePort', ports: [{ port: 80 }] });
+    const port = { spec: { ports: [{ port: 80, nodePort: 30080 }] } };
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    const changed = await server.call('PATCH', `${services}/other-port?dryRun=All`, port, { headers });
+    assert.match(changed.text, /nodePort.*already allocated/);
     await refused('outside', { clusterIP: '10.97.0.1' }, /not in the valid range/);
     await refused('network', { clusterIP: '10.96.0.0' }, /not in the valid range/);
     await refused(

@@ -68,7 +68,9 @@ describe('reviews of others', () => {
       assert.equal(answer.status, 201, answer.text);
       const { metadata, ...review } = answer.json<Review>();
       assert.deepEqual(metadata, { creationTimestamp: null });
-      assert.deepEqual([review.spec, review.status], [spec, { allowed }]);
+      const { reason, ...status } = review.status as { reason?: string; allowed: boolean };
+      assert.deepEqual([review.spec, status], [spec, { allowed }]);
+      assert.equal(reason !== undefined, allowed && what.startsWith('bob'), reason ?? 'no reason');
     });
 
   it('is about a namespace, whether or not it is there', async () => {
@@ -238,6 +240,9 @@ describe('reviews of who somebody is', () => {
     return answer.json<Review>();
   };
 
+  /** A token that says nothing of an audience is for the server. */
+  const own = 'https://kubernetes.default.svc.cluster.local';
+
   it('tells whose a token is', async () => {
     const metadata = { name: 'x', labels: { a: 'b' } };
     const found = await review({ token: 'good' }, { metadata, status: { error: 'mine' } });
@@ -246,7 +251,10 @@ describe('reviews of who somebody is', () => {
     assert.deepEqual(found.status, {
       authenticated: true,
       user: { username: 'bob', uid: 'u2', groups: ['staff', known], extra: { scopes: ['a', 'b'] } },
+      audiences: [own],
     });
+    const asked = await review({ token: 'good', audiences: ['a', own] });
+    assert.deepEqual(asked.status.audiences, [own], 'of those that were asked for');
   });
 
   it('tells nothing of a token that is not good', async () => {

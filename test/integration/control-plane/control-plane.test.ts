@@ -9,6 +9,7 @@ import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-sl
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
 import type { Store } from '../../../src/storage/store.ts';
+import { admin } from '../../fixtures/api-server.ts';
 import { testAuthority } from '../../fixtures/certificates.ts';
 import { createTestPlane } from '../../fixtures/control-plane.ts';
 import { eventually } from '../../fixtures/eventually.ts';
@@ -45,7 +46,7 @@ test('with one seed everything happens in one order, and another draws otherwise
     const stop = new AbortController();
     const running = plane.run(stop.signal);
     await clock.until(Promise.race([plane.ready, running]));
-    const client = plane.clientOf('admin');
+    const client = plane.clientOf(admin);
     for (const name of ['n1', 'n2', 'n3']) {
       const nodes = client.resource(nodeResource);
       const node = await nodes.create({ apiVersion: 'v1', kind: 'Node', metadata: { name }, spec: {} });
@@ -87,7 +88,7 @@ test('with one seed everything happens in one order, and another draws otherwise
 test('clients are served before the Service lists the master, and until everything that writes has ended', async () => {
   const clock = new FakeClock();
   const plane = await createTestPlane(clock);
-  const client = plane.clientOf('admin');
+  const client = plane.clientOf(admin);
   const slices = async () =>
     (await client.resource(endpointSliceResource).list({ namespace: 'default' })).items.length;
   const leases = async () => (await client.resource(leaseResource).list({ namespace: 'kube-system' })).items;

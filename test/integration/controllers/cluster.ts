@@ -3,6 +3,7 @@
  * an address of their own, terminating ones end.
  */
 
+import assert from 'node:assert/strict';
 import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import { deepCopy } from '../../../src/apimachinery/equality.ts';
@@ -10,7 +11,8 @@ import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import { type Draft, type KubeObject, objectKey } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { isConflict, isNotFound } from '../../../src/apimachinery/status-error.ts';
-import { systemUser } from '../../../src/apiserver/user.ts';
+import { type Authorizer, refusal } from '../../../src/apiserver/authorization/authorizer.ts';
+import type { UserInfo } from '../../../src/apiserver/user.ts';
 import { type Clock, sleep } from '../../../src/base/clock.ts';
 import type { Logger } from '../../../src/base/log.ts';
 import { rfc3339 } from '../../../src/base/time.ts';
@@ -24,7 +26,7 @@ import { createManager } from '../../../src/controller-runtime/manager.ts';
 import { controllers } from '../../../src/controllers/index.ts';
 import { type SchedulerOptions, scheduler } from '../../../src/scheduler/scheduler.ts';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
-import type { TestServer, TestServerOptions } from '../../fixtures/api-server.ts';
+import { admin, type TestServer, type TestServerOptions } from '../../fixtures/api-server.ts';
 import { type ClusterSettings, controllersOptions, createTestPlane } from '../../fixtures/control-plane.ts';
 import { eventually, type Probe } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -32,7 +34,11 @@ import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 export interface Cluster {
+  /** An administrator's. */
   readonly client: Client;
+  clientOf(user: UserInfo): Client;
+  /** What a user asked for and no rule allowed, in words; nothing of a server that was there before. */
+  readonly refused: ReadonlySet<string>;
   readonly clock: Clock;
   readonly log: RecordingLogger;
   /** As test/fixtures/eventually.ts, by the cluster's clock. */
@@ -74,12 +80,14 @@ export const nodeInfo = {
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const log = new RecordingLogger();
+  const refused = new Set<string>();
   const stopping = new AbortController();
   const clock = options.server?.ownClock ?? new FakeClock();
   const settle = <T>(work: Promise<T>) => (clock instanceof FakeClock ? clock.until(work) : work);
-  const [client, running] = await (options.server
+  const [clientOf, running] = await (options.server
     ? startBeside(options.server, { ...options, log }, stopping.signal)
-    : startPlane({ ...options, clock, log }, settle, stopping.signal));
+    : startPlane({ ...options, clock, log, refused }, settle, stopping.signal));
+  const client = clientOf(admin);
   const agent: Cluster['agent'] = { mayBeReady: () => true, mayEnd: () => true };
   const agents = runAgents({ client, clock, log }, agent, stopping.signal);
 
@@ -93,6 +101,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   };
   return {
     client,
+    clientOf,
+    refused,
     clock,
     log,
     agent,
@@ -132,6 +142,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       stopping.abort();
       await settle(Promise.all([running, agents]));
       await options.server?.stop();
+      const parts = [...refused].filter((text) => text.startsWith('User "system:'));
+      assert.deepEqual(parts, [], 'its roles allow every part of the control plane what it does');
     },
   };
 }
@@ -142,20 +154,26 @@ interface Parts extends ClusterOptions {
 }
 
 async function startPlane(
-  options: Parts,
+  options: Parts & { readonly refused: Set<string> },
   settle: <T>(work: Promise<T>) => Promise<T>,
   signal: AbortSignal,
-): Promise<[Client, Promise<void>]> {
-  const { clock, log, server: _, wrapStore = (store) => store, ...settings } = options;
+): Promise<[(user: UserInfo) => Client, Promise<void>]> {
+  const { clock, log, refused, server: _, wrapStore = (store) => store, ...settings } = options;
+  // It is asked last: what comes here no rule has allowed.
+  const authorize: Authorizer = (request) => {
+    refused.add(refusal(request, { allowed: false, reason: '' }));
+    return false;
+  };
   const plane = await createTestPlane(clock, {
     ...settings,
+    authorize,
     store: wrapStore(createMemoryStore()),
     log,
     ...(options.scheduler && { scheduler: options.scheduler }),
   });
   const running = plane.run(signal);
   await settle(Promise.race([plane.ready, running]));
-  return [plane.clientOf('admin'), running];
+  return [plane.clientOf, running];
 }
 
 /** Controllers and scheduler beside a server that is there. */
@@ -163,11 +181,11 @@ async function startBeside(
   server: TestServer,
   options: Omit<Parts, 'clock'>,
   signal: AbortSignal,
-): Promise<[Client, Promise<void>]> {
+): Promise<[(user: UserInfo) => Client, Promise<void>]> {
   const clock = server.ownClock;
   const random = new SeededRandom(11);
-  const clientOf = (component: string) =>
-    createClient(inProcessTransport(server.handlerFor(systemUser(component))), { clock, random });
+  const clientOf = (user: UserInfo) =>
+    createClient(inProcessTransport(server.handlerFor(user)), { clock, random });
   const running = runControllers(
     {
       clock,
@@ -181,7 +199,7 @@ async function startBeside(
     { ...server, clientOf },
     signal,
   );
-  return [clientOf('admin'), running];
+  return [clientOf, running];
 }
 
 function runAgents(

@@ -10,6 +10,7 @@ import type { Client } from '../../../src/client/client.ts';
 import { decodeObject } from '../../../src/storage/codec.ts';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
 import type { Store } from '../../../src/storage/store.ts';
+import { admin } from '../../fixtures/api-server.ts';
 import { createTestPlane } from '../../fixtures/control-plane.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { LaggingStore } from '../../fixtures/lagging-store.ts';
@@ -42,7 +43,7 @@ async function startMaster(context: TestContext, store: Store) {
   };
   context.after(end);
   return {
-    client: plane.clientOf('admin'),
+    client: plane.clientOf(admin),
     clock,
     logged: (message: RegExp) => () => log.lines.some((line) => message.test(line.message)),
     stop: end,

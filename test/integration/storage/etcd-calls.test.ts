@@ -35,8 +35,7 @@ describe('a call', () => {
     );
   });
 
-  it('has the time that it may take, 5 s if nobody says', async (context) => {
-    context.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+  it('has the time that it may take, 5 s if nobody says', async () => {
     await using world = new WireWorld();
     const wire = await world.etcd();
     await world.store();

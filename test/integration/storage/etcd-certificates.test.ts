@@ -50,6 +50,8 @@ async function connect(
     tls,
     log: silentLogger,
     clock,
+    // Nothing is too late.
+    networkClock: new FakeClock(),
     random: Object.assign(new SeededRandom(1), { next: () => at / endpoints.length }),
     settleMs: 10_000,
   });

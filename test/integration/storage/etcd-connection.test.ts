@@ -59,13 +59,12 @@ describe('connecting', () => {
 });
 
 describe('a silent connection', () => {
-  it('is probed after 6 s and given up after 3 s more, if nobody says', async (context) => {
-    context.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() });
+  it('is probed after 6 s and given up after 3 s more, if nobody says', async () => {
+    await using world = new WireWorld();
     const pass = async (ms: number) => {
-      context.mock.timers.tick(ms);
+      await world.network.advance(ms);
       await settled();
     };
-    await using world = new WireWorld();
     const wire = await world.etcd();
     const proxy = await FaultyProxy.listen({ path: world.path('proxy') }, { path: world.path('0') });
     world.stack.defer(() => proxy.close());
@@ -87,13 +86,12 @@ describe('a silent connection', () => {
     await until(() => wire.watches.length === 0);
   });
 
-  it('is probed as often as somebody says', async (context) => {
-    context.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() });
+  it('is probed as often as somebody says', async () => {
     await using world = new WireWorld();
     const wire = await world.etcd();
     world.watch(await world.store({ keepaliveMs: 2000 }));
     await until(() => wire.watches[0]?.requests.length);
-    context.mock.timers.tick(2000);
+    await world.network.advance(2000);
     await until(() => wire.pings === 1);
   });
 });

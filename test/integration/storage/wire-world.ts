@@ -14,7 +14,7 @@ export const unavailable = () => {
   throw new Status(14, 'etcdserver: no leader');
 };
 
-/** Waits for what comes over sockets of this process; no timer of the test's own, since tests move those. */
+/** Waits for what comes over sockets of this process. */
 export async function until(condition: () => unknown): Promise<void> {
   const late = performance.now() + 15_000;
   while (!condition()) {
@@ -31,6 +31,8 @@ export const settled = async () => {
 export class WireWorld implements AsyncDisposable {
   readonly directory = makeDirectory('minik8s-store-');
   readonly clock = new FakeClock();
+  /** What connections and calls are timed by. */
+  readonly network = new FakeClock();
   readonly stack = new AsyncDisposableStack();
   readonly wires: EtcdWire[] = [];
 
@@ -49,6 +51,7 @@ export class WireWorld implements AsyncDisposable {
       endpoints: this.wires.map((_, at) => `unix:${this.path(`${at}`)}`),
       log: silentLogger,
       clock: this.clock,
+      networkClock: this.network,
       random: first,
       ...options,
     });

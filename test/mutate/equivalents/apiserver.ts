@@ -3,11 +3,6 @@ import type { Equivalent } from '../equivalent.ts';
 export const apiserver: readonly Equivalent[] = [
   ...[
     {
-      file: 'src/kube-apiserver/authorization/self-review.ts',
-      line: "request.type === 'resource' &&",
-      change: "request.type === 'resource' && request.verb === 'create' → (request.verb === 'create')",
-    },
-    {
       file: 'src/kube-apiserver/authorization/node-bootstrapper.ts',
       line: "request.type === 'resource' && asks(request.user) && mayRequest(request, requesterOf);",
       change: "request.type === 'resource' && asks(request.user) → (asks(request.user))",

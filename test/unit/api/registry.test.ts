@@ -63,8 +63,10 @@ function objectIn(type: FieldType): ObjectType | undefined {
 /** Parts of statuses that nothing here writes, and what a pod is refused for; all kept as they came. */
 const withoutRules = [
   'core.v1.AttachedVolume',
+  'core.v1.ContainerResizePolicy',
+  'core.v1.ContainerRestartRule',
   'core.v1.ContainerUser',
-  'core.v1.EphemeralContainer',
+  'core.v1.Lifecycle',
   'core.v1.NodeAllocatableResourceClaimStatus',
   'core.v1.NodeConfigStatus',
   'core.v1.NodeFeatures',
@@ -73,6 +75,7 @@ const withoutRules = [
   'core.v1.PodExtendedResourceClaimStatus',
   'core.v1.PodResourceClaimStatus',
   'core.v1.PodVolumeHealth',
+  'core.v1.Probe',
   'core.v1.ResourceStatus',
   'core.v1.VolumeMountStatus',
   'meta.v1.ManagedFieldsEntry',

@@ -129,6 +129,7 @@ test('a kind of our own is described by its schema and takes no strategic patch'
   assert.deepEqual(Object.keys(item?.patch?.requestBody?.content ?? {}), [
     'application/json-patch+json',
     'application/merge-patch+json',
+    'application/apply-patch+yaml',
   ]);
 });
 

@@ -48,6 +48,21 @@ describe('negotiateForm', () => {
       ));
   }
 
+  it('gives YAML to those who name it, where it can be written', () => {
+    const yaml = 'application/yaml';
+    const asked = (accept: string) => negotiateForm(accept, { yaml: true });
+    assert.deepEqual(asked(yaml), { type: 'object', encoding: 'yaml' });
+    assert.deepEqual(asked(`${yaml};as=Table;v=v1;g=meta.k8s.io`), {
+      type: 'table',
+      version: 'v1',
+      encoding: 'yaml',
+    });
+    assert.deepEqual(asked(`application/json,${yaml}`), { type: 'object' });
+    assert.deepEqual(negotiateForm(`${yaml},*/*`), { type: 'object' });
+    assert.throws(() => negotiateForm(yaml), /only the following media types are accepted/);
+    assert.throws(() => asked('text/html'), /, application\/yaml$/);
+  });
+
   it('gives protobuf to those who name it before JSON, but never a Table', () => {
     const protobuf = 'application/vnd.kubernetes.protobuf';
     const negotiate = (accept: string) => negotiateForm(accept, { protobuf: true });

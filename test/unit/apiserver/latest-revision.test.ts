@@ -4,7 +4,7 @@ import { LatestRevision } from '../../../src/apiserver/latest-revision.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 /** A store that is asked how far it is, and answers when the test does. */
-function asked() {
+function asked(known?: () => number | undefined) {
   const clock = new FakeClock();
   const questions: PromiseWithResolvers<number>[] = [];
   const store = {
@@ -13,6 +13,7 @@ function asked() {
       questions.push(question);
       return question.promise;
     },
+    ...(known && { knownRevision: known }),
   };
   return { latest: new LatestRevision(store, clock), clock, questions };
 }
@@ -31,6 +32,22 @@ test('a failure that nobody waits for any more is nobody’s', async () => {
   questions[0]?.reject(new Error('down'));
   // An unhandled rejection would end the process.
   await clock.settle();
+});
+
+test('a store that knows is not asked, and is when it knows no more', async () => {
+  let known: number | undefined = 5;
+  const { latest, clock, questions } = asked(() => known);
+  assert.equal(await latest.ask(signal), 5);
+  known = 6;
+  assert.equal(await latest.ask(signal), 6);
+  await clock.settle();
+  assert.equal(questions.length, 0);
+  await assert.rejects(latest.ask(AbortSignal.abort(new Error('left'))), /left/);
+  known = undefined;
+  const read = latest.ask(signal);
+  await clock.settle();
+  questions[0]?.resolve(7);
+  assert.equal(await read, 7);
 });
 
 test('all who come before the question is sent share its answer', async () => {

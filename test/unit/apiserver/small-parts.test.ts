@@ -91,7 +91,7 @@ describe('users', () => {
       name: 'x',
     } as const;
     assert.equal(
-      refusal({ ...resource, namespace: 'n' }),
+      refusal({ ...resource, namespace: 'n' }, { allowed: false, reason: '' }),
       'User "b\\"ob" cannot get resource "deployments/scale" in API group "apps" in the namespace "n"',
     );
   });

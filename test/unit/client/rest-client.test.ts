@@ -103,6 +103,11 @@ test('what the path needs and is missing is said before anything is sent', async
   const pods = client.resource(podResource);
   await assert.rejects(pods.get('web'), /pods "web": the namespace is missing/);
   await assert.rejects(pods.get('', 'default'), /pods: the name is empty/);
+  await assert.rejects(
+    pods.delete('..', 'default'),
+    /pods "\.\.": no object or namespace is called \. or \.\./,
+  );
+  await assert.rejects(pods.get('web', '.'), /no object or namespace is called/);
   await assert.rejects(pods.create({ ...pod('web'), metadata: { name: 'web' } }), /namespace is missing/);
   assert.equal(seen.length, 0);
 });

@@ -5,6 +5,7 @@ import { type ReplicaSet, replicaSetResource } from '../../../src/api/apps/v1/re
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import { selectorFromLabelSelector } from '../../../src/apimachinery/labels.ts';
 import type { KubeObject, OwnerReference } from '../../../src/apimachinery/meta.ts';
+import { applyMergePatch } from '../../../src/apimachinery/patch-merge.ts';
 import { newNotFound } from '../../../src/apimachinery/status-error.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { carryOutClaims, controllerReference, planClaims } from '../../../src/controller-runtime/claim.ts';
@@ -74,9 +75,15 @@ function serverWith(live: ReplicaSet | undefined, pods: readonly Pod[]) {
     resource: (kind: unknown) =>
       kind === podResource
         ? {
-            update: async (next: Pod) => {
-              if (!stored.has(next.metadata.name)) throw newNotFound(podResource, next.metadata.name);
-              stored.set(next.metadata.name, next);
+            patch: async (name: string, namespace: string, type: string, body: unknown) => {
+              assert.deepEqual([namespace, type], ['default', 'merge']);
+              const before = stored.get(name);
+              if (!before) throw newNotFound(podResource, name);
+              const next = applyMergePatch(before, body) as Pod;
+              // What it says of them is compared by the server.
+              assert.equal(next.metadata.resourceVersion, before.metadata.resourceVersion);
+              assert.equal(next.metadata.uid, before.metadata.uid);
+              stored.set(name, next);
               return next;
             },
           }

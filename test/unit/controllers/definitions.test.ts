@@ -16,7 +16,7 @@ const ofLeader = controllers({
   clusterDomain: 'cluster.local',
   nodeApproval: 'auto',
   certificates: { read: never, sign: never, authority: 'PEM' },
-});
+}).map(({ controller }) => controller);
 const ofMaster: readonly ControllerFactory[] = [
   mastersController({ address: '192.0.2.1', port: 6443, hostname: 'm1' }),
   systemObjectsController(
@@ -40,6 +40,7 @@ test('each has a name of its own, by which it is logged and measured', () => {
 test('those that must not do two things at once do one', () => {
   const alone = [...ofLeader, ...ofMaster].map(define).filter(({ workers }) => workers === 1);
   assert.deepEqual(alone.map(({ name }) => name).sort(), [
+    'clusterrole-aggregation',
     'csr-approving',
     'csr-cleaner',
     'fixed-objects',

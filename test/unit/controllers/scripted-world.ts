@@ -7,9 +7,10 @@ import { registry, storedKinds } from '../../../src/api/registry.ts';
 import { deepCopy } from '../../../src/apimachinery/equality.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import { type Draft, type KubeObject, type ObjectKey, objectKey } from '../../../src/apimachinery/meta.ts';
+import { applyMergePatch } from '../../../src/apimachinery/patch-merge.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { newAlreadyExists, newConflict, newNotFound } from '../../../src/apimachinery/status-error.ts';
-import type { Client, DeleteOptions } from '../../../src/client/client.ts';
+import type { Client, DeleteOptions, PatchType } from '../../../src/client/client.ts';
 import type { ControllerFactory } from '../../../src/controller-runtime/definition.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
@@ -157,6 +158,15 @@ export class ScriptedWorld {
         create,
         get: async (name: string, namespace?: string) => (await find('get', name, namespace)).object,
         update: write('update'),
+        patch: async (name: string, namespace: string, _type: PatchType, body: unknown) => {
+          const { id, object } = await find('patch', name, namespace);
+          const next = applyMergePatch(object, body) as KubeObject;
+          if (next.metadata.resourceVersion !== object.metadata.resourceVersion)
+            throw newConflict(ref, name, 'it has changed');
+          const metadata = { ...next.metadata, resourceVersion: String(++this.#version) };
+          keep(id, { ...next, metadata });
+          return { ...next, metadata };
+        },
         updateStatus: write('updateStatus'),
         updateSubresource: (next: KubeObject, subresource: string) => write(subresource)(next),
         list: async ({ namespace }: { namespace?: string } = {}) => {

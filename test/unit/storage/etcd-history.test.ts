@@ -14,12 +14,12 @@ type Event = WatchResponse['events'][number];
 const [before, fence] = [10, 20];
 
 const event = (key: string, revision: number, value: string | undefined, version = 2): Event => ({
-  type: value === undefined ? 'DELETE' : 'PUT',
+  type: value === undefined ? 'delete' : 'put',
   kv: {
     key: Buffer.from(key),
     value: Buffer.from(value ?? ''),
-    mod_revision: String(revision),
-    version: String(value === undefined ? 0 : version),
+    mod_revision: revision,
+    version: value === undefined ? 0 : version,
   },
 });
 const raised = event('/r.fence', fence, 'now');
@@ -35,11 +35,11 @@ const creation = write({ expected: 0 });
 const deletion = write({ value: undefined });
 
 const usual = {
-  header: { cluster_id: 'c', revision: '99' },
-  watch_id: '1',
+  header: { cluster_id: 1, revision: 99 },
+  watch_id: 1,
   created: false,
   canceled: false,
-  compact_revision: '0',
+  compact_revision: 0,
   cancel_reason: '',
   fragment: false,
   events: [],
@@ -141,9 +141,9 @@ describe('a write', () => {
     assert.equal(await find(write(), [{ events: late }]), undefined);
   });
 
-  it('is known whichever case etcd writes the type in', async () => {
-    const lower = { ...event('/r/a', 15, 'ours'), type: 'delete' };
-    assert.equal(await find(write(), [{ events: [lower, raised] }]), undefined);
+  it('is no deletion, whatever bytes that has', async () => {
+    const deletion = { ...event('/r/a', 15, 'ours'), type: 'delete' } as const;
+    assert.equal(await find(write(), [{ events: [deletion, raised] }]), undefined);
   });
 });
 
@@ -179,7 +179,7 @@ describe('the history', () => {
 
   it('is gone when etcd says so, and not read when etcd refuses', async () => {
     const canceled = { canceled: true, cancel_reason: 'no' };
-    await assert.rejects(find(write(), [{ ...canceled, compact_revision: '1' }]), failure('compacted'));
+    await assert.rejects(find(write(), [{ ...canceled, compact_revision: 1 }]), failure('compacted'));
     await assert.rejects(find(write(), [canceled]), failure('refused'));
   });
 

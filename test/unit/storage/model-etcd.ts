@@ -108,7 +108,7 @@ export class ModelEtcd {
   }
 
   header() {
-    return { cluster_id: String(this.#cluster), revision: String(this.revision) };
+    return { cluster_id: this.#cluster, revision: this.revision };
   }
 
   #check(name: 'range' | 'compact' | 'version' | 'watch', timeoutMs: number): void {
@@ -116,17 +116,17 @@ export class ModelEtcd {
     this.onCall(name, timeoutMs);
   }
 
-  #range({ key, range_end: end, limit, revision, count_only: countOnly }: RangeRequest): RangeResponse {
+  #range({ key, range_end: end, limit, revision }: RangeRequest): RangeResponse {
     if (key.length === 0) throw new RpcError('refused', 'etcdserver: key is not provided');
     const found = [...this.#valuesAt(revision)]
       .map(([, kv]) => kv)
       .filter((kv) => (end ? isWithin(kv.key, key, end) : kv.key.equals(key)))
       .sort((one, other) => Buffer.compare(one.key, other.key));
-    const kvs = countOnly ? [] : found.slice(0, limit || undefined);
+    const kvs = found.slice(0, limit || undefined);
     if (kvs.reduce((sum, { value }) => sum + value.length, 0) > this.answerBytes)
       throw new RpcError('too long', 'Received message larger than max');
-    const more = !countOnly && kvs.length < found.length;
-    return { header: this.header(), kvs, more, count: String(found.length) };
+    const more = kvs.length < found.length;
+    return { header: this.header(), kvs, more, count: found.length };
   }
 
   #valuesAt(revision: number | undefined): ReadonlyMap<string, KeyValue> {
@@ -138,7 +138,7 @@ export class ModelEtcd {
     const values = new Map<string, KeyValue>();
     for (const { type, kv } of this.#history) {
       if (Number(kv.mod_revision) > revision) break;
-      if (type === 'PUT') values.set(kv.key.toString(), kv);
+      if (type === 'put') values.set(kv.key.toString(), kv);
       else values.delete(kv.key.toString());
     }
     return values;
@@ -177,15 +177,15 @@ export class ModelEtcd {
 
   #store(key: Buffer, value: Buffer, revision: number): void {
     const version = Number(this.#values.get(key.toString())?.version ?? 0) + 1;
-    const kv = { key, value, mod_revision: String(revision), version: String(version) };
+    const kv = { key, value, mod_revision: revision, version: version };
     this.#values.set(key.toString(), kv);
-    this.#happened({ type: 'PUT', kv }, revision);
+    this.#happened({ type: 'put', kv }, revision);
   }
 
   #remove(key: Buffer, revision: number): void {
     if (!this.#values.delete(key.toString())) return;
-    const kv = { key, value: Buffer.alloc(0), mod_revision: String(revision), version: '0' };
-    this.#happened({ type: 'DELETE', kv }, revision);
+    const kv = { key, value: Buffer.alloc(0), mod_revision: revision, version: 0 };
+    this.#happened({ type: 'delete', kv }, revision);
   }
 
   #happened(event: Event, revision: number): void {

@@ -32,7 +32,7 @@ export class ModelWatch implements WatchStream {
 
   send({ create_request: wanted, progress_request: progress }: WatchRequest): void {
     if (wanted) this.#create(wanted);
-    if (progress && this.#wanted) this.say({ watch_id: '-1' });
+    if (progress && this.#wanted) this.say({ watch_id: -1 });
   }
 
   cancel(): void {
@@ -64,10 +64,10 @@ export class ModelWatch implements WatchStream {
   say(response: Partial<WatchResponse>): void {
     this.#queue.push({
       header: this.#source.header(),
-      watch_id: '1',
+      watch_id: 1,
       created: false,
       canceled: false,
-      compact_revision: '0',
+      compact_revision: 0,
       cancel_reason: '',
       fragment: false,
       events: [],
@@ -80,7 +80,7 @@ export class ModelWatch implements WatchStream {
     const compacted = this.#source.compacted();
     this.#wanted = wanted;
     this.say({ created: true });
-    if (wanted.start_revision < compacted) this.say({ canceled: true, compact_revision: String(compacted) });
+    if (wanted.start_revision < compacted) this.say({ canceled: true, compact_revision: compacted });
     else for (const event of this.#source.past()) this.happened([event]);
   }
 

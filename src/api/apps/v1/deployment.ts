@@ -58,6 +58,7 @@ export const deploymentResource: ResourceDefinition<Deployment> = {
       setPodTemplateDefaults(deployment.spec.template);
       setStrategyDefaults(deployment);
     },
+    resetFields: { status: ['spec', 'metadata.labels'] },
     // As upstream: no other kind keeps these annotations.
     prepareForStatusUpdate: ({ metadata }, old) => keepMeta(metadata, old.metadata, 'labels'),
     validate: (deployment) => [...validateWorkload(deployment), ...validateRollout(deployment)],

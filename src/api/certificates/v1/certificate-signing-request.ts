@@ -44,6 +44,11 @@ export const certificateSigningRequestResource: ResourceDefinition<CertificateSi
     prepareForUpdate(request, old) {
       request.spec = old.spec;
     },
+    resetFields: {
+      '': ['spec', 'status'],
+      status: ['spec', 'status.conditions'],
+      approval: ['spec', 'status.certificate'],
+    },
     validate: ({ spec }) => validateSpec(spec),
     validateStatus: validateStatusUpdate,
     checkName: checkPathSegment,

@@ -37,13 +37,13 @@ export function validateContainers(spec: PodSpec, path: string, rules: PodRules)
   });
 }
 
-function validateName(name: string, seen: ReadonlySet<string>, path: string): StatusCause[] {
+export function validateName(name: string, seen: ReadonlySet<string>, path: string): StatusCause[] {
   if (!name) return [requiredCause(path)];
   const causes = nameCauses(path, name, checkDns1123Label);
   return seen.has(name) ? [...causes, duplicateCause(path, name)] : causes;
 }
 
-function validateContainer(container: Container, spec: PodSpec, path: string): StatusCause[] {
+export function validateContainer(container: Container, spec: PodSpec, path: string): StatusCause[] {
   return [
     ...validateImage(container.image, `${path}.image`),
     ...validatePorts(container.ports ?? [], `${path}.ports`),

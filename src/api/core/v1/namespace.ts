@@ -69,6 +69,7 @@ export const namespaceResource: ResourceDefinition<Namespace> = {
     },
     validate: validateFinalizers,
     validateStatus: validatePhase,
+    resetFields: { finalize: ['status'] },
     parts: {
       finalize: {
         take: (kept, { spec }) => {

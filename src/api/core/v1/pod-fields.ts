@@ -11,9 +11,9 @@ import type { PodSpec } from './types.gen.ts';
 
 export const treatments = {
   honoured: 'works as in Kubernetes; the fields inside it have entries of their own',
-  refused: 'the API server refuses the pod and says why',
+  refused: 'the API server refuses it and says why',
   unscheduled: 'the pod stays Pending: the scheduler gives it no node and says why',
-  held: 'no container of the pod is started: all wait with the reason NotSupported',
+  held: 'no container of the pod is started: all wait with the reason NotSupported; an ephemeral container waits alone',
   warned: 'has no effect; the API server answers with a warning',
 } as const;
 
@@ -26,8 +26,7 @@ type Fields = { readonly [T in Treatment]?: string };
 export const podFields: Readonly<Record<string, Fields>> = {
   'core.v1.PodSpec': {
     honoured:
-      'activeDeadlineSeconds affinity containers dnsConfig dnsPolicy enableServiceLinks hostAliases hostIPC hostNetwork hostPID hostname nodeName nodeSelector os overhead preemptionPolicy priority priorityClassName readinessGates restartPolicy runtimeClassName schedulerName schedulingGates securityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain terminationGracePeriodSeconds tolerations topologySpreadConstraints volumes',
-    refused: 'ephemeralContainers',
+      'activeDeadlineSeconds affinity containers dnsConfig dnsPolicy enableServiceLinks ephemeralContainers hostAliases hostIPC hostNetwork hostPID hostname nodeName nodeSelector os overhead preemptionPolicy priority priorityClassName readinessGates restartPolicy runtimeClassName schedulerName schedulingGates securityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain terminationGracePeriodSeconds tolerations topologySpreadConstraints volumes',
     held: 'evictionResponders hostUsers hostnameOverride initContainers resourceClaims resources schedulingGroup',
     warned: 'automountServiceAccountToken imagePullSecrets',
   },
@@ -42,6 +41,13 @@ export const podFields: Readonly<Record<string, Fields>> = {
       'args command env envFrom image imagePullPolicy name ports resources securityContext stdin stdinOnce terminationMessagePath terminationMessagePolicy tty volumeMounts workingDir',
     held: 'lifecycle restartPolicy restartPolicyRules volumeDevices',
     warned: 'livenessProbe readinessProbe resizePolicy startupProbe',
+  },
+  'core.v1.EphemeralContainer': {
+    honoured:
+      'args command env envFrom image imagePullPolicy name securityContext stdin stdinOnce targetContainerName terminationMessagePath terminationMessagePolicy tty volumeMounts workingDir',
+    refused:
+      'lifecycle livenessProbe ports readinessProbe resizePolicy resources restartPolicy restartPolicyRules startupProbe',
+    held: 'volumeDevices',
   },
   'core.v1.SecurityContext': {
     honoured:

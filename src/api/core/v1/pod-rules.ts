@@ -25,6 +25,14 @@ const constants: Readonly<Record<string, TypeRules>> = {
       terminationMessagePolicy: 'File',
     },
   },
+  'core.v1.EphemeralContainer': {
+    defaults: {
+      image: '',
+      resources: {},
+      terminationMessagePath: '/dev/termination-log',
+      terminationMessagePolicy: 'File',
+    },
+  },
   'core.v1.ContainerPort': { defaults: { protocol: 'TCP' } },
   'core.v1.ConfigMapEnvSource': { requires: 'name' },
   'core.v1.ConfigMapKeySelector': { requires: 'name' },

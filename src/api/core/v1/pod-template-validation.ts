@@ -1,5 +1,4 @@
 /** Rules of pod specs, shared by pods and by every kind with a template (upstream: ValidatePodSpec). */
-import { deepEqual } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, invalidCause, notSupportedCause } from '../../../apimachinery/field-error.ts';
 import {
   checkDns1123Label,
@@ -11,6 +10,7 @@ import {
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateAnnotations, validateLabels } from '../../../apimachinery/validate-meta.ts';
 import { type PodRules, validateContainers } from './container-validation.ts';
+import { ephemeralContainersOf } from './ephemeral-containers.ts';
 import { validateNodeAffinity } from './node-affinity-validation.ts';
 import { validateHostAliases, validatePodDns } from './pod-dns-validation.ts';
 import { validatePodSecurity, validateSchedulingGates } from './pod-security-validation.ts';
@@ -34,7 +34,6 @@ export function validatePodSpec(spec: PodSpec, path: string, rules: PodRules): S
     ...validateNodeAffinity(spec, path),
     ...validatePodSecurity(spec, path),
     ...validateSchedulingGates(spec, path),
-    ...noEphemeralContainers(spec, `${path}.ephemeralContainers`, rules),
     ...(spec.readinessGates ?? []).flatMap(({ conditionType }, index) =>
       nameCauses(`${path}.readinessGates[${index}].conditionType`, conditionType, checkQualifiedName),
     ),
@@ -53,6 +52,7 @@ export function validatePodTemplate(template: PodTemplateSpec, path: string): St
     ...validateLabels(template.metadata.labels ?? {}, `${path}.metadata.labels`),
     ...validateAnnotations(template.metadata.annotations ?? {}, `${path}.metadata.annotations`),
     ...validatePodSpec(template.spec, `${path}.spec`, { template: true }),
+    ...noEphemeralContainers(template.spec, `${path}.spec.ephemeralContainers`),
   ];
 }
 
@@ -63,10 +63,9 @@ export function validateRestarts({ spec }: PodTemplateSpec, path: string): Statu
 }
 
 /** Ephemeral containers are added to a running pod, by the subresource of that name. */
-function noEphemeralContainers(spec: PodSpec, path: string, { template }: PodRules): StatusCause[] {
-  if (!('ephemeralContainers' in spec) || deepEqual(spec.ephemeralContainers, [])) return [];
-  const why = template ? 'ephemeral containers not allowed in pod template' : 'cannot be set on create';
-  return [forbiddenCause(path, why)];
+function noEphemeralContainers(spec: PodSpec, path: string): StatusCause[] {
+  if (ephemeralContainersOf(spec).length === 0) return [];
+  return [forbiddenCause(path, 'ephemeral containers not allowed in pod template')];
 }
 
 export function nonNegative(value: number | undefined, path: string): StatusCause[] {

@@ -1,5 +1,6 @@
 import { keepMeta } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
+import { ephemeralContainersPart, withoutEphemeralContainers } from './ephemeral-containers.ts';
 import { validatePodAddresses } from './pod-addresses.ts';
 import { podColumns } from './pod-columns.ts';
 import { isPodTerminal } from './pod-conditions.ts';
@@ -53,9 +54,11 @@ export const podResource: ResourceDefinition<Pod> = {
     },
     prepareForStatusUpdate: ({ metadata }, old) => keepMeta(metadata, old.metadata, 'ownerReferences'),
     validate: (pod) => validatePodSpec(pod.spec, 'spec', { template: false }),
+    validateCreate: withoutEphemeralContainers,
     validateUpdate: validatePodUpdate,
     validateStatus: ({ status }) => (status ? validatePodAddresses(status) : []),
-    parts: { binding: { take: bind } },
+    resetFields: { status: ['spec', 'metadata.deletionTimestamp', 'metadata.ownerReferences'] },
+    parts: { binding: { take: bind }, ephemeralcontainers: ephemeralContainersPart },
     countsGenerations: true,
     gracePeriodSeconds,
   },

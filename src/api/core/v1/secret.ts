@@ -3,6 +3,7 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { base64Bytes, maxDataBytes, toBase64, validateDataKeys, validateImmutableData } from './data.ts';
+import { accountNameAnnotation, serviceAccountTokenType } from './service-account-secret.ts';
 import type { Secret } from './types.gen.ts';
 
 export type { Secret } from './types.gen.ts';
@@ -14,7 +15,6 @@ const keysOfType: ReadonlyMap<string, readonly string[]> = new Map([
   ['kubernetes.io/ssh-auth', ['ssh-privatekey']],
   ['kubernetes.io/tls', ['tls.crt', 'tls.key']],
 ]);
-const serviceAccountName = 'kubernetes.io/service-account.name';
 
 function mergeStringData(secret: Secret): void {
   if (!secret.stringData) return;
@@ -32,8 +32,8 @@ function validateData({ data = {} }: Secret): StatusCause[] {
 }
 
 function validateType({ type, data = {}, metadata }: Secret): StatusCause[] {
-  if (type === 'kubernetes.io/service-account-token' && !metadata.annotations?.[serviceAccountName])
-    return [requiredCause(`metadata.annotations[${serviceAccountName}]`)];
+  if (type === serviceAccountTokenType && !metadata.annotations?.[accountNameAnnotation])
+    return [requiredCause(`metadata.annotations[${accountNameAnnotation}]`)];
   if (type === 'kubernetes.io/basic-auth' && !('username' in data) && !('password' in data))
     return [requiredCause('data[username]'), requiredCause('data[password]')];
   return (keysOfType.get(type) ?? [])

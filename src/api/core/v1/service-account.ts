@@ -1,5 +1,6 @@
-/** ServiceAccount: a name for programs in pods. Its tokens are not made yet. */
+/** ServiceAccount: a name for programs in pods, which prove it with tokens. */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
+import { tokenRequestKind } from '../../authentication/v1/token-request.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import type { ServiceAccount } from './types.gen.ts';
 
@@ -22,7 +23,7 @@ export const serviceAccountResource: ResourceDefinition<ServiceAccount> = {
   categories: [],
   namespaced: true,
   typeName: 'core.v1.ServiceAccount',
-  rules: { 'core.v1.ServiceAccount': { acts: '' } },
+  rules: { 'core.v1.ServiceAccount': { acts: '' }, ...tokenRequestKind.rules },
   strategy: { prepareForCreate: keepNames, prepareForUpdate: keepNames, countsGenerations: false },
   hasStatus: false,
   columns: [

@@ -374,14 +374,14 @@ export interface EnvVarSource {
 
 export interface EphemeralContainer {
   name: string;
-  image?: string | undefined;
+  image: string;
   command?: string[] | undefined;
   args?: string[] | undefined;
   workingDir?: string | undefined;
   ports?: ContainerPort[] | undefined;
   envFrom?: EnvFromSource[] | undefined;
   env?: EnvVar[] | undefined;
-  resources?: ResourceRequirements | undefined;
+  resources: ResourceRequirements;
   resizePolicy?: ContainerResizePolicy[] | undefined;
   restartPolicy?: string | undefined;
   restartPolicyRules?: ContainerRestartRule[] | undefined;
@@ -391,8 +391,8 @@ export interface EphemeralContainer {
   readinessProbe?: Probe | undefined;
   startupProbe?: Probe | undefined;
   lifecycle?: Lifecycle | undefined;
-  terminationMessagePath?: string | undefined;
-  terminationMessagePolicy?: 'FallbackToLogsOnError' | 'File' | undefined;
+  terminationMessagePath: string;
+  terminationMessagePolicy: 'FallbackToLogsOnError' | 'File';
   imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never' | undefined;
   securityContext?: SecurityContext | undefined;
   stdin?: boolean | undefined;

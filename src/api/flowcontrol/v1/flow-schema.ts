@@ -33,6 +33,7 @@ export const flowSchemaResource: ResourceDefinition<FlowSchema> = {
     'flowcontrol.v1.FlowSchemaCondition': { defaults: { type: '' } },
   },
   strategy: {
+    resetFields: { status: ['metadata', 'spec'] },
     setDefaults: ({ spec }) => {
       spec.matchingPrecedence ||= 1000;
     },

@@ -32,6 +32,7 @@ export const priorityLevelConfigurationResource: ResourceDefinition<PriorityLeve
     'flowcontrol.v1.PriorityLevelConfigurationCondition': { defaults: { type: '' } },
   },
   strategy: {
+    resetFields: { status: ['metadata', 'spec'] },
     // A zero is none.
     setDefaults: (level) => {
       const queuing = queuingOf(level);

@@ -30,7 +30,6 @@ export function bindingStrategy<T extends Binding>(roleKinds: readonly string[])
     ],
     validateUpdate: ({ roleRef }, old) =>
       deepEqual(roleRef, old.roleRef) ? [] : [invalidCause('roleRef', roleRef, 'cannot change roleRef')],
-    warnings: ({ kind }) => [`${kind} is stored and grants nothing yet`],
     countsGenerations: false,
     createsOnUpdate: true,
   };

@@ -37,10 +37,6 @@ export const clusterRoleResource: ResourceDefinition<ClusterRole> = {
   strategy: {
     checkName: checkPathSegment,
     validate: (role) => [...validateRules(role.rules, false), ...validateAggregation(role)],
-    warnings: ({ aggregationRule }) =>
-      aggregationRule
-        ? ['aggregationRule is stored and not acted on yet: the rules of other ClusterRoles are not added']
-        : [],
     countsGenerations: false,
     createsOnUpdate: true,
   },

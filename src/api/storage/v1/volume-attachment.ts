@@ -72,6 +72,7 @@ export const volumeAttachmentResource: ResourceDefinition<VolumeAttachment> = {
     'storage.v1.VolumeError': { acts: 'time message' },
   },
   strategy: {
+    resetFields: { status: ['metadata', 'spec'] },
     prepareForCreate: (attachment) => {
       attachment.status = { attached: false };
     },

@@ -129,17 +129,6 @@ test('groups that are left out', () => {
   }
 });
 
-test('a binding grants nothing yet, and says so', () => {
-  const made = created(roleBindingResource, binding);
-  assert.deepEqual(roleBindingResource.strategy.warnings?.(made, made), [
-    'RoleBinding is stored and grants nothing yet',
-  ]);
-  const wide = created(clusterRoleBindingResource, clusterBinding);
-  assert.deepEqual(clusterRoleBindingResource.strategy.warnings?.(wide, undefined), [
-    'ClusterRoleBinding is stored and grants nothing yet',
-  ]);
-});
-
 test('columns', () => {
   const shown = {
     Name: 'readers',

@@ -1,8 +1,6 @@
-import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import { clusterRoleResource } from '../../../../src/api/rbac/v1/cluster-role.ts';
 import { roleResource } from '../../../../src/api/rbac/v1/role.ts';
-import { created, testCreate, testUpdate } from '../../../fixtures/kinds.ts';
+import { testCreate, testUpdate } from '../../../fixtures/kinds.ts';
 
 const apiVersion = 'rbac.authorization.k8s.io/v1';
 const pods = { apiGroups: [''], resources: ['pods'], verbs: ['get'] };
@@ -89,20 +87,3 @@ testUpdate(clusterRoleResource, clusterRole, [
   ['other rules', rules(health)],
   ['rules of others', selector({ matchLabels: { a: 'b' } })],
 ]);
-
-describe('warnings of roles', () => {
-  test('a role says nothing: it grants nothing by itself in Kubernetes either', () => {
-    assert.equal(roleResource.strategy.warnings, undefined);
-    assert.deepEqual(
-      clusterRoleResource.strategy.warnings?.(created(clusterRoleResource, clusterRole), undefined),
-      [],
-    );
-  });
-
-  test('rules are not gathered from other roles', () => {
-    const made = created(clusterRoleResource, { ...clusterRole, ...selector({}) });
-    assert.deepEqual(clusterRoleResource.strategy.warnings?.(made, undefined), [
-      'aggregationRule is stored and not acted on yet: the rules of other ClusterRoles are not added',
-    ]);
-  });
-});

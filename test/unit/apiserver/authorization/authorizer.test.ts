@@ -1,20 +1,19 @@
-/** What every authenticated user may do, and how several rules are one. */
+/** Who may do everything, how several rules are one, and what machines that join may do. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   type AccessRequest,
   type Authorizer,
-  discoveryAuthorizer,
   mastersAuthorizer,
   refusal,
   unionAuthorizer,
 } from '../../../../src/apiserver/authorization/authorizer.ts';
 import { nodeNameOf, systemUser } from '../../../../src/apiserver/user.ts';
 import { bootstrapperAuthorizer } from '../../../../src/kube-apiserver/authorization/node-bootstrapper.ts';
-import { selfReviewAuthorizer } from '../../../../src/kube-apiserver/authorization/self-review.ts';
 
 const bob = { name: 'bob', groups: ['system:authenticated'] };
 const path = (text: string, verb = 'get'): AccessRequest => ({ type: 'path', user: bob, verb, path: text });
+const refused = { allowed: false, reason: '' };
 const resource = (over: Partial<Extract<AccessRequest, { type: 'resource' }>>): AccessRequest => ({
   type: 'resource',
   user: bob,
@@ -24,69 +23,6 @@ const resource = (over: Partial<Extract<AccessRequest, { type: 'resource' }>>): 
   namespace: '',
   name: '',
   ...over,
-});
-
-describe('discovery', () => {
-  for (const open of [
-    '/',
-    '/api',
-    '/api/',
-    '/api/v1',
-    '/apis',
-    '/apis/apps/v1',
-    '/openapi/v2',
-    '/openapi/v3/api/v1',
-    '/version',
-    '/version/',
-    '/healthz',
-    '/livez/ping',
-    '/readyz/etcd',
-  ])
-    test(`of ${open} is for everybody`, async () =>
-      assert.equal(await discoveryAuthorizer(path(open)), true));
-
-  for (const closed of ['', '/metrics', '/apix', '/versions', '/x/api', '/logs/', '//', '/livezz'])
-    test(`of ${closed || 'nothing'} is not`, async () =>
-      assert.equal(await discoveryAuthorizer(path(closed)), false));
-
-  test('is reading, and of no resource', async () => {
-    assert.equal(await discoveryAuthorizer(path('/api', 'post')), false);
-    assert.equal(await discoveryAuthorizer(resource({ resource: '/api' })), false);
-  });
-});
-
-describe('reviews of oneself', () => {
-  const group = 'authorization.k8s.io';
-  const own = [
-    { group, resource: 'selfsubjectaccessreviews' },
-    { group, resource: 'selfsubjectrulesreviews' },
-    { group: 'authentication.k8s.io', resource: 'selfsubjectreviews' },
-  ];
-  for (const review of own)
-    test(`${review.resource} are for everybody, to create`, async () => {
-      assert.equal(await selfReviewAuthorizer(resource({ ...review, verb: 'create' })), true);
-      assert.equal(await selfReviewAuthorizer(resource({ ...review, verb: 'get' })), false);
-      assert.equal(await selfReviewAuthorizer(resource({ ...review, verb: 'create', group: '' })), false);
-    });
-
-  for (const other of [
-    { group, resource: 'subjectaccessreviews' },
-    { group, resource: 'localsubjectaccessreviews' },
-    { group: 'authentication.k8s.io', resource: 'tokenreviews' },
-    { group, resource: 'selfsubjectreviews' },
-  ])
-    test(`${other.resource} of ${other.group} are not`, async () =>
-      assert.equal(await selfReviewAuthorizer(resource({ ...other, verb: 'create' })), false));
-
-  test('a path is no review', async () =>
-    assert.equal(await selfReviewAuthorizer(path('/apis/authorization.k8s.io', 'create')), false));
-});
-
-test('who is not authenticated may nothing of what everybody may', async () => {
-  const user = { name: 'bob', groups: ['staff'] };
-  const review = { group: 'authorization.k8s.io', resource: 'selfsubjectaccessreviews', verb: 'create' };
-  assert.equal(await selfReviewAuthorizer(resource({ ...review, user })), false);
-  assert.equal(await discoveryAuthorizer({ ...path('/api'), user }), false);
 });
 
 test('members of system:masters may do everything, others nothing by that', async () => {
@@ -107,15 +43,29 @@ test('of several rules one that allows is enough, and no rule allows nothing', a
     [[no, yes], true],
     [[yes, no], true],
   ] as const)
-    assert.equal(await unionAuthorizer(rules)(path('/metrics')), allowed);
+    assert.equal((await unionAuthorizer(rules)(path('/metrics'))).allowed, allowed);
+});
+
+test('who allows says why, and of a refusal every reason is told', async () => {
+  const yes: Authorizer = () => ({ allowed: true, reason: 'allowed by x' });
+  const no =
+    (reason: string): Authorizer =>
+    () => ({ allowed: false, reason });
+  assert.deepEqual(await unionAuthorizer([no('a'), yes])(path('/')), {
+    allowed: true,
+    reason: 'allowed by x',
+  });
+  const both = await unionAuthorizer([no('a'), () => false, no(''), no('b')])(path('/'));
+  assert.deepEqual(both, { allowed: false, reason: 'a\nb' });
+  assert.equal(refusal(path('/x'), both), 'User "bob" cannot get path "/x": a\nb');
 });
 
 test('a refusal of the whole cluster and of a path says so', () => {
   assert.equal(
-    refusal(resource({ verb: 'list' })),
+    refusal(resource({ verb: 'list' }), refused),
     'User "bob" cannot list resource "pods" in API group "" at the cluster scope',
   );
-  assert.equal(refusal(path('/a"b', 'post')), 'User "bob" cannot post path "/a\\"b"');
+  assert.equal(refusal(path('/a"b', 'post'), refused), 'User "bob" cannot post path "/a\\"b"');
 });
 
 test('a node agent has a name', () => {

@@ -58,11 +58,13 @@ const expected = [
   `v1 nodes/proxy NodeProxyOptions ${proxied}`,
   'v1 pods/attach PodAttachOptions create,get',
   'v1 pods/binding Binding create',
+  'v1 pods/ephemeralcontainers Pod get,patch,update',
   'policy/v1 pods/eviction Eviction create',
   'v1 pods/exec PodExecOptions create,get',
   'v1 pods/log Pod get',
   'v1 pods/portforward PodPortForwardOptions create,get',
   `v1 pods/proxy PodProxyOptions ${proxied}`,
+  'authentication.k8s.io/v1 serviceaccounts/token TokenRequest create',
   `v1 services/proxy ServiceProxyOptions ${proxied}`,
 ];
 const shown = ({ group, version, kind }: Kind, name: string, verbs: readonly string[]) =>

@@ -153,7 +153,7 @@ describe('who writes a status', () => {
   test('changes the status, and nothing else but metadata that the kind leaves to him', () => {
     const next = thing({
       ...{ spec: { size: 9 }, status: { seen: 5 } },
-      metadata: { labels: { a: 'c' }, annotations: { x: 'y' }, managedFields: [] },
+      metadata: { labels: { a: 'c' }, annotations: { x: 'y' }, managedFields: [{ manager: 'm' }] },
     });
     (next as { more?: string }).more = 'mine';
     prepareForUpdate(kind(), next, structuredClone(old), 'status', writer);

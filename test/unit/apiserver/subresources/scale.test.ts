@@ -127,6 +127,13 @@ describe('is not written', () => {
     ],
     ['to more by a patch', 'PATCH', { spec: { replicas: 1e10 } }, 400, /of 32 bits, not 10000000000$/],
     ['to a list', 'PUT', { spec: [] }, 400, /^spec must be an object$/],
+    [
+      'to a Scale of another version',
+      'PUT',
+      { kind: 'Scale', apiVersion: 'apps/v1', spec: { replicas: 5 } },
+      400,
+      /^the body must be a Scale of autoscaling\/v1, not of "apps\/v1"$/,
+    ],
     ['to another kind', 'PUT', { kind: 'Deployment' }, 400, /^the body must be a Scale, not "Deployment"$/],
     ['to another kind by a patch', 'PATCH', { kind: 'Pod' }, 400, /^the body must be a Scale, not "Pod"$/],
     ['of another uid', 'PUT', { metadata: { uid: 'x' }, spec: { replicas: 5 } }, 409, /UID/],

@@ -45,7 +45,7 @@ const serverThat = (allows: (access: Extract<AccessRequest, { type: 'resource' }
     readCertificateRequest: async (pem: string) => JSON.parse(pem),
     authorize(access: AccessRequest) {
       asked.push(access);
-      return access.type === 'resource' && allows(access);
+      return { allowed: access.type === 'resource' && allows(access), reason: '' };
     },
   }) as unknown as KubeContext;
 

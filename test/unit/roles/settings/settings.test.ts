@@ -17,6 +17,10 @@ const names = [
   'scheduler-policy',
   'node-ip',
   'data-dir',
+  'service-account-issuer',
+  'service-account-jwks-uri',
+  'service-account-key-age',
+  'service-account-extend-token-expiration',
 ] as const;
 
 function read(sources: { flags?: object; environment?: object; file?: string }) {
@@ -51,7 +55,37 @@ describe('settings', () => {
     assert.deepEqual(read({ flags: { 'etcd-endpoints': expected.join(',') } })['etcd-endpoints'], expected);
   });
 
+  test('an issuer may have had other names', () => {
+    const expected = ['https://new.example.com', 'https://old.example.com/a'];
+    const flags = { 'service-account-issuer': expected.join(',') };
+    assert.deepEqual(read({ flags })['service-account-issuer'], expected);
+    const year = 365 * 24 * 3_600_000;
+    assert.equal(read({})['service-account-key-age'], year);
+    assert.equal(read({})['service-account-extend-token-expiration'], 'true');
+  });
+
   const refused: readonly [string, Parameters<typeof read>[0], RegExp][] = [
+    ...['http://a.example', 'kubernetes', 'https://', 'https://a?b', 'https://a#b', 'https://a b'].flatMap(
+      (url): [string, Parameters<typeof read>[0], RegExp][] => [
+        [
+          `the issuer ${url}`,
+          { flags: { 'service-account-issuer': url } },
+          /^--service-account-issuer: .*: expected a URL/,
+        ],
+        [
+          `keys at ${url}`,
+          { flags: { 'service-account-jwks-uri': url } },
+          /^--service-account-jwks-uri: .*: expected/,
+        ],
+      ],
+    ),
+    ['no issuer', { flags: { 'service-account-issuer': ',' } }, /expected a URL/],
+    ['a key for an hour', { flags: { 'service-account-key-age': '1h' } }, /from 2h to 87600h/],
+    [
+      'an extension of some',
+      { flags: { 'service-account-extend-token-expiration': 'yes' } },
+      /expected one of true, false/,
+    ],
     ['a port that is a word', { flags: { port: 'http' } }, /^--port: "http": expected a whole number/],
     ['a port out of range', { environment: { MINIK8S_PORT: '70000' } }, /^MINIK8S_PORT: .* from 1 to 65535/],
     [

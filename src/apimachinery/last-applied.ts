@@ -1,0 +1,22 @@
+/** The annotation in which clients keep the configuration that they applied last, byte for byte as kubectl writes it. */
+import { isRecord, type JsonObject, sortKeys } from './equality.ts';
+
+export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** The annotation's text for a configuration, which may have an older one. */
+export function lastAppliedText(configuration: JsonObject): string {
+  const { metadata } = configuration;
+  const plain =
+    isRecord(metadata) && isRecord(metadata.annotations)
+      ? { ...configuration, metadata: { ...metadata, annotations: withoutIt(metadata.annotations) } }
+      : configuration;
+  return `${escapeHtml(JSON.stringify(sortKeys(plain)))}\n`;
+}
+
+function withoutIt({ [lastAppliedAnnotation]: _, ...annotations }: JsonObject): JsonObject {
+  return annotations;
+}
+
+/** Go's encoder always escapes these characters. */
+const escapeHtml = (json: string) =>
+  json.replaceAll(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -1,0 +1,131 @@
+/** What an applied configuration makes of an object and of its managers (k8s.io/apimachinery util/managedfields). Pure. */
+import { isRecord, type JsonObject } from '../equality.ts';
+import { parseJson } from '../json-decode.ts';
+import { lastAppliedAnnotation, lastAppliedText } from '../last-applied.ts';
+import { StatusError } from '../status-error.ts';
+import type { Steps } from '../steps.ts';
+import { areTooLong } from '../validate-meta.ts';
+import { TextError } from '../value-limit.ts';
+import { compare } from './compare.ts';
+import type { FieldSet } from './field-set.ts';
+import { fieldsOf } from './fields-of.ts';
+import { ApplyConflicts, idOf, type Managers, withFields } from './managers.ts';
+import { type Applied, applyConfiguration, type Versions } from './ownership.ts';
+import { KeyError } from './shape.ts';
+import { type FieldWrite, managersAfterUpdate, neverOwned } from './tracking.ts';
+
+export interface ApplyWrite extends FieldWrite {
+  /** Takes fields that others own with other values. */
+  readonly force: boolean;
+}
+
+export interface AppliedObject {
+  /** In the version of the writer, without managedFields; parts that have nothing left are null. */
+  readonly object: JsonObject;
+  readonly managers: Managers;
+}
+
+/** Whose fields those are that were there before anybody applied, of an object whose managers are not known. */
+const beforeFirstApply = 'before-first-apply';
+
+/** The manager that kubectl has been before it applied on the server. */
+const kubectl = 'kubectl';
+
+/**
+ * In steps. `live` and `configuration` are in the version of the writer; `live` of an object that is not there is its kind alone (`empty`).
+ * Throws ApplyConflicts, and a KeyError for a configuration whose lists have no keys.
+ */
+export function* applied(
+  live: JsonObject,
+  configuration: JsonObject,
+  managers: Managers,
+  write: ApplyWrite,
+  versions: Versions,
+  empty: JsonObject,
+): Steps<AppliedObject> {
+  const known =
+    managers.size > 0
+      ? managers
+      : managersAfterUpdate(
+          { live: empty, next: live },
+          managers,
+          { ...write, manager: beforeFirstApply },
+          versions,
+        );
+  yield;
+  const { object, managers: after } = yield* withLegacyOwner(live, configuration, known, write, versions);
+  const { manager, apiVersion, subresource, now } = write;
+  const writer = { manager, operation: 'Apply', apiVersion, subresource } as const;
+  const id = idOf(writer);
+  const own = after.get(id);
+  if (own) {
+    const fields = own.fields.difference(neverOwned);
+    if (fields.isEmpty) after.delete(id);
+    else after.set(id, withFields({ ...writer, time: object === undefined ? own.time : now }, fields));
+  }
+  const result = isRecord(object) ? object : live;
+  return { object: manager === kubectl ? withLastApplied(result, configuration) : result, managers: after };
+}
+
+/** What kubectl applied before it did so on the server, it may change: the annotation says what that was. */
+function* withLegacyOwner(
+  live: JsonObject,
+  configuration: JsonObject,
+  managers: Managers,
+  write: ApplyWrite,
+  versions: Versions,
+): Steps<Applied> {
+  const writer = { ...write, operation: 'Apply' } as const;
+  try {
+    return yield* applyConfiguration(live, configuration, managers, writer, versions, write.force);
+  } catch (error) {
+    if (!(error instanceof ApplyConflicts) || write.manager !== kubectl) throw error;
+    const allowed = lastAppliedFields(live, write.apiVersion, versions);
+    if (!allowed) throw error;
+    const others = error.conflicts.filter(({ path }) => !allowed.has(path));
+    if (others.length > 0) throw new ApplyConflicts(others);
+    return yield* applyConfiguration(live, configuration, managers, writer, versions, true);
+  }
+}
+
+/** The fields that were last applied by a client and still have those values. Undefined when that is not known. */
+function lastAppliedFields(live: JsonObject, apiVersion: string, versions: Versions): FieldSet | undefined {
+  const shape = versions(apiVersion)?.shape;
+  const last = parsed(annotationOf(live));
+  if (!shape || !last || last.apiVersion !== apiVersion) return undefined;
+  try {
+    const { added, modified, removed } = compare(last, live, shape);
+    return fieldsOf(last, shape, 'once').difference(modified).difference(added).difference(removed);
+  } catch (error) {
+    if (error instanceof KeyError) return undefined;
+    throw error;
+  }
+}
+
+function parsed(text: string): JsonObject | undefined {
+  try {
+    const { value } = parseJson(text, false);
+    return isRecord(value) ? value : undefined;
+  } catch (error) {
+    // No JSON, or more than an object may have.
+    if (error instanceof TextError || error instanceof StatusError) return undefined;
+    throw error;
+  }
+}
+
+function annotationOf({ metadata }: JsonObject): string {
+  const annotations = isRecord(metadata) && isRecord(metadata.annotations) ? metadata.annotations : {};
+  const text = Object.hasOwn(annotations, lastAppliedAnnotation) ? annotations[lastAppliedAnnotation] : '';
+  return typeof text === 'string' ? text : '';
+}
+
+/** Whoever applies by the annotation again goes on from what was applied now. */
+function withLastApplied(object: JsonObject, configuration: JsonObject): JsonObject {
+  if (annotationOf(object) === '' || !isRecord(object.metadata)) return object;
+  const { [lastAppliedAnnotation]: _, ...others } = object.metadata.annotations as Record<string, string>;
+  const annotations = { ...others, [lastAppliedAnnotation]: lastAppliedText(configuration) };
+  return {
+    ...object,
+    metadata: { ...object.metadata, annotations: areTooLong(annotations) ? others : annotations },
+  };
+}

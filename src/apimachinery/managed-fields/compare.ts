@@ -1,0 +1,136 @@
+/** Which fields differ between two values of one type, as structured-merge-diff tells it. Pure. */
+import { deepEqual, isRecord } from '../equality.ts';
+import { FieldSet } from './field-set.ts';
+import { fieldElement, type PathElement } from './path-element.ts';
+import { elementOf, keysUnder, type Shape, settled, shapeOfType, shapeUnder, valueUnder } from './shape.ts';
+
+/** A field is in one of them at most. */
+export interface Comparison {
+  readonly added: FieldSet;
+  readonly modified: FieldSet;
+  readonly removed: FieldSet;
+}
+
+/** What is in `without`, and below it, is not looked at. Throws a KeyError for a list whose items have no keys. */
+export function compare(before: unknown, after: unknown, shape: Shape, without?: FieldSet): Comparison {
+  const found = { added: new FieldSet(), modified: new FieldSet(), removed: new FieldSet() };
+  walkInto(before, after, settled(shape, after ?? before), new Level(found, without));
+  return found;
+}
+
+type Difference = keyof Comparison;
+
+/** A place in both values; the sets there are made when something differs. */
+class Level {
+  readonly #sets: { [D in Difference]?: FieldSet };
+  readonly #without: FieldSet | undefined;
+  readonly #above: Level | undefined;
+  readonly #element: PathElement;
+
+  constructor(
+    sets: { [D in Difference]?: FieldSet },
+    without: FieldSet | undefined,
+    above?: Level,
+    element: PathElement = '',
+  ) {
+    this.#sets = sets;
+    this.#without = without;
+    this.#above = above;
+    this.#element = element;
+  }
+
+  below(element: PathElement): Level {
+    return new Level({}, this.#without?.children.get(element), this, element);
+  }
+
+  passes(element: PathElement): boolean {
+    return this.#without?.members.has(element) ?? false;
+  }
+
+  add(difference: Difference, element: PathElement): void {
+    this.#set(difference).members.add(element);
+  }
+
+  #set(difference: Difference): FieldSet {
+    let set = this.#sets[difference];
+    if (!set) {
+      set = new FieldSet();
+      this.#sets[difference] = set;
+      if (this.#above) this.#above.#set(difference).children.set(this.#element, set);
+    }
+    return set;
+  }
+}
+
+type Parts = Readonly<Record<string, unknown>>;
+
+/** Undefined is what is not there. */
+function walk(before: unknown, after: unknown, of: Shape, level: Level, element: PathElement): void {
+  if ((before === undefined && after === undefined) || level.passes(element)) return;
+  const shape = settled(of, after ?? before);
+  const isLeaf = shape.kind === 'leaf' || (isEmpty(before, shape) && isEmpty(after, shape));
+  if (!isLeaf) walkInto(before, after, shape, level.below(element));
+  if (before === undefined) level.add('added', element);
+  else if (after === undefined) level.add('removed', element);
+  else if (isLeaf && !deepEqual(before, after)) level.add('modified', element);
+}
+
+function walkInto(before: unknown, after: unknown, shape: Shape, level: Level): void {
+  if (shape.kind === 'list') walkList(listOf(before), listOf(after), shape, level);
+  if (shape.kind !== 'fields' && shape.kind !== 'map') return;
+  const [one, other] = [partsOf(before), partsOf(after)];
+  const keys = new Set([...(one ? keysUnder(shape, one) : []), ...(other ? keysUnder(shape, other) : [])]);
+  for (const key of keys) {
+    const [left, right] = [one && valueUnder(shape, one, key), other && valueUnder(shape, other, key)];
+    walk(left, right, shapeUnder(shape, key), level, fieldElement(key));
+  }
+}
+
+function walkList(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  shape: Shape & { kind: 'list' },
+  level: Level,
+): void {
+  const items = shapeOfType(shape.items);
+  const [one, other] = [byElement(before, shape), byElement(after, shape)];
+  for (const element of new Set([...one.keys(), ...other.keys()])) {
+    const [left = [], right = []] = [one.get(element), other.get(element)];
+    // Items with one key that stand there several times are owned together.
+    if (left.length <= 1 && right.length <= 1) walk(left[0], right[0], items, level, element);
+    else if (left.length > 1 && right.length > 1) {
+      if (!deepEqual(left, right)) level.add('modified', element);
+    } else if (left.length > 1) {
+      if (right.length > 0) walk(undefined, right[0], items, level, element);
+      level.add('removed', element);
+    } else {
+      if (left.length > 0) walk(left[0], undefined, items, level, element);
+      level.add('added', element);
+    }
+  }
+}
+
+/** The items of a list by their steps, in order. */
+export function byElement(
+  list: readonly unknown[],
+  shape: Shape & { kind: 'list' },
+): Map<PathElement, unknown[]> {
+  const items = new Map<PathElement, unknown[]>();
+  for (const item of list) {
+    const element = elementOf(shape, item);
+    const same = items.get(element);
+    if (same) same.push(item);
+    else items.set(element, [item]);
+  }
+  return items;
+}
+
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const partsOf = (value: unknown): Parts | undefined => (isRecord(value) ? value : undefined);
+
+/** Not there, null, or without anything in it, also when Go writes it. */
+export function isEmpty(value: unknown, shape: Shape): boolean {
+  if (value === undefined || value === null) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isRecord(value) && keysUnder(shape, value).length === 0;
+}

@@ -1,0 +1,10 @@
+/** Work in steps, so that the caller can yield to other requests between them. */
+export type Steps<T> = Generator<void, T, void>;
+
+/** All of them at once. */
+export function inOneGo<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}

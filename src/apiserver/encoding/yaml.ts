@@ -1,0 +1,30 @@
+/** Answers in YAML: what was made in JSON is written again, away from this thread. Only people ask for it. */
+import { newStatusError } from '../../apimachinery/status-error.ts';
+import { yamlType } from '../negotiation/accept.ts';
+import { respond } from '../respond.ts';
+import type { WriteYaml } from '../yaml-thread.ts';
+
+/** Of JSON: to write that takes the thread about a second. */
+const mostBytes = 4 << 20;
+
+/** Throws 406 for an answer that is too long. */
+export async function inYaml(answer: Response, write: WriteYaml): Promise<Response> {
+  const { 'content-length': _, ...headers } = Object.fromEntries(answer.headers);
+  const json = await textOf(answer);
+  return respond(answer.status, await write(json), { ...headers, 'content-type': yamlType });
+}
+
+async function textOf(answer: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let size = 0;
+  let text = '';
+  for await (const chunk of answer.body ?? []) {
+    size += chunk.length;
+    if (size > mostBytes) {
+      const why = `the answer has more than ${mostBytes >> 20} MiB, which is not written in YAML: ask for JSON, or for pages (limit)`;
+      throw newStatusError('NotAcceptable', why);
+    }
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}

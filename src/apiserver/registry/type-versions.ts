@@ -1,0 +1,85 @@
+/** A kind in all its versions, as ownership of fields needs it. */
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import type { FieldTable, ObjectType } from '../../apimachinery/field-types.ts';
+import type { Kinds } from '../../apimachinery/kind-set.ts';
+import { FieldSet } from '../../apimachinery/managed-fields/field-set.ts';
+import type { TypeVersion, Versions } from '../../apimachinery/managed-fields/ownership.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { apiVersionOf, type ResourceDefinition, storedKind } from '../../apimachinery/resource-definition.ts';
+import { objectTypeOf } from '../../apimachinery/schema-types.ts';
+
+interface Types {
+  readonly kinds: Kinds;
+  readonly fields: FieldTable;
+}
+
+/** Kinds come and go with their list. */
+const known = new WeakMap<readonly ResourceDefinition[], Map<string, Versions>>();
+
+/** `definition` in any of its versions; writes by way of a subresource leave other fields alone. */
+export function versionsOf(types: Types, definition: ResourceDefinition, subresource: string): Versions {
+  const { all } = types.kinds;
+  let made = known.get(all);
+  if (!made) {
+    made = new Map();
+    known.set(all, made);
+  }
+  const stored = storedKind(definition);
+  const key = `${apiVersionOf(stored)}/${stored.plural}/${subresource}`;
+  let versions = made.get(key);
+  if (!versions) {
+    versions = makeVersions(types, stored, subresource);
+    made.set(key, versions);
+  }
+  return versions;
+}
+
+function makeVersions({ kinds, fields }: Types, stored: ResourceDefinition, subresource: string): Versions {
+  const byVersion = new Map<string, TypeVersion>();
+  for (const definition of kinds.all) {
+    if (storedKind(definition) !== stored) continue;
+    const apiVersion = apiVersionOf(definition);
+    const type = objectTypeOf(definition, fields);
+    byVersion.set(apiVersion, {
+      apiVersion,
+      shape: { kind: 'fields', type },
+      reset: resetFields(stored, type, subresource),
+      ...conversionOf(definition),
+    });
+  }
+  return (apiVersion) => byVersion.get(apiVersion);
+}
+
+/** What such a write does not change, whatever it says (upstream: GetResetFields). */
+function resetFields(
+  { hasStatus, strategy }: ResourceDefinition,
+  type: ObjectType,
+  subresource: string,
+): FieldSet | undefined {
+  const own = strategy.resetFields?.[subresource];
+  if (own) return FieldSet.of(...own.map((path) => path.split('.').map((name) => `f:${name}`)));
+  if (subresource === '') return hasStatus ? FieldSet.of(['f:status']) : undefined;
+  if (subresource !== 'status') return undefined;
+  // Of kinds that are not Kubernetes' own it is all but the status.
+  const others = type.members ? ['spec'] : [...type.fields.keys()].filter((name) => name !== 'status');
+  return FieldSet.of(...others.map((name) => [`f:${name}`]));
+}
+
+function conversionOf({ conversion }: ResourceDefinition): Pick<TypeVersion, 'convert' | 'revert'> {
+  if (!conversion) return { convert: (object) => object, revert: (object) => object };
+  return {
+    convert: (object) => conversion.fromStored(whole(object)),
+    revert: (object) => conversion.toStored(whole(object)),
+  };
+}
+
+/** An object of which parts were taken away has null in their places. */
+function whole(object: unknown): KubeObject {
+  const present: JsonObject = {};
+  for (const [key, value] of Object.entries(isRecord(object) ? object : {}))
+    if (value !== null) present[key] = value;
+  return {
+    ...present,
+    metadata: isRecord(present.metadata) ? present.metadata : {},
+  } as unknown as KubeObject;
+}

@@ -1,0 +1,119 @@
+/** The configuration that a client applies: YAML, which JSON is too. */
+import type { FieldValidation } from '../../apimachinery/decode.ts';
+import { decodeFields, noFindings } from '../../apimachinery/decode-fields.ts';
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import type { ObjectType } from '../../apimachinery/field-types.ts';
+import { type ParsedText, parseJson } from '../../apimachinery/json-decode.ts';
+import { fieldsOf } from '../../apimachinery/managed-fields/fields-of.ts';
+import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
+import { TypeMismatch } from '../../apimachinery/scalars.ts';
+import { newBadRequest } from '../../apimachinery/status-error.ts';
+import {
+  maxOwnerValues,
+  measureJson,
+  TextError,
+  tooManyValues,
+  valueLimits,
+} from '../../apimachinery/value-limit.ts';
+import { readBody } from '../body.ts';
+import type { RequestScope } from '../request-scope.ts';
+import { applyRefusal, notTyped } from './apply-refusal.ts';
+import { takesYaml } from './read-object.ts';
+
+export interface Configuration {
+  /** Of the kind and version that it is applied to; every field is one that the kind has. */
+  readonly value: JsonObject;
+  /** For messages: `default/web; apps/v1, Kind=Deployment`. */
+  readonly described: string;
+}
+
+/** The type of what is applied: the kind, or a subresource's. */
+type Typed = Pick<ResourceRef, 'group' | 'version' | 'kind'> & { readonly type: ObjectType };
+
+/** Throws 400 for what cannot be read, is of another kind, has fields that the kind lacks, or says who owns them. */
+export async function readConfiguration(
+  scope: RequestScope,
+  typed: Typed,
+  validation: FieldValidation,
+): Promise<Configuration> {
+  const text = (await readBody(scope)).toString();
+  const { value, duplicates } = await parse(scope, text);
+  await scope.work.pause();
+  if (!isRecord(value)) throw newBadRequest('error decoding YAML: an object was expected');
+  checkKind(value, typed);
+  const metadata = isRecord(value.metadata) ? value.metadata : {};
+  if (Array.isArray(metadata.managedFields)) throw newBadRequest('metadata.managedFields must be nil');
+  const { info } = scope;
+  const described = `${info.namespace}/${info.name}; ${textOf(typed)}`;
+  checkFields(value, typed.type, described);
+  await scope.work.pause();
+  checkOwned(value, typed.type, described);
+  await scope.work.pause();
+  report(scope, duplicates, validation);
+  return { value, described };
+}
+
+async function parse(scope: RequestScope, text: string): Promise<ParsedText> {
+  try {
+    return await parseText(scope, text);
+  } catch (error) {
+    if (error instanceof TextError) throw newBadRequest(`error decoding YAML: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Hardly any client sends anything but JSON, which takes no thread to read. */
+async function parseText(scope: RequestScope, text: string): Promise<ParsedText> {
+  const machine = !takesYaml(scope.user);
+  if (/^\s*\{/.test(text) || machine) {
+    const { body: most } = valueLimits(scope);
+    // What is too much for JSON is not tried as YAML.
+    measureJson(text, most);
+    try {
+      return parseJson(text, true, most);
+    } catch (error) {
+      if (machine || !(error instanceof TextError)) throw error;
+    }
+  }
+  return scope.server.readYaml(text);
+}
+
+/** As Go writes a group, version and kind. */
+const textOf = ({ group, version, kind }: { group: string; version: string; kind: string }) =>
+  `${group}/${version}, Kind=${kind}`;
+
+function checkKind({ apiVersion, kind }: JsonObject, typed: Typed): void {
+  const [version = '', group = ''] = (typeof apiVersion === 'string' ? apiVersion : '').split('/').reverse();
+  const said = { group, version, kind: typeof kind === 'string' ? kind : '' };
+  if (textOf(said) !== textOf(typed)) throw newBadRequest(`invalid object type: ${textOf(said)}`);
+}
+
+function checkFields(value: JsonObject, type: ObjectType, described: string): void {
+  const findings = noFindings();
+  try {
+    decodeFields(value, type, findings);
+  } catch (error) {
+    if (error instanceof TypeMismatch) throw notTyped({ described }, [error.message]);
+    throw error;
+  }
+  if (findings.unknown.length === 0) return;
+  const problems = findings.unknown.map((path) => `.${path}: field not declared in schema`);
+  throw notTyped({ described }, problems);
+}
+
+/** What cannot be owned is refused before it costs more. */
+function checkOwned(value: JsonObject, type: ObjectType, described: string): void {
+  try {
+    if (fieldsOf(value, { kind: 'fields', type }, 'once').size > maxOwnerValues)
+      throw tooManyValues(maxOwnerValues);
+  } catch (error) {
+    throw applyRefusal(error, { described });
+  }
+}
+
+function report(scope: RequestScope, duplicates: readonly string[], validation: FieldValidation): void {
+  if (duplicates.length === 0 || validation === 'Ignore') return;
+  const problems = duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`);
+  if (validation === 'Strict') throw newBadRequest(`error strict decoding YAML: ${problems.join(', ')}`);
+  scope.warnings.push(...problems);
+}

@@ -1,0 +1,28 @@
+/** Why a configuration cannot be applied, in upstream's words. */
+import { describePath } from '../../apimachinery/managed-fields/field-set.ts';
+import { ApplyConflicts, describeManager } from '../../apimachinery/managed-fields/managers.ts';
+import { KeyError } from '../../apimachinery/managed-fields/shape.ts';
+import { newBadRequest, newStatusError } from '../../apimachinery/status-error.ts';
+import type { Configuration } from './apply-body.ts';
+
+/** More conflicts are not listed. */
+const mostConflicts = 1_000;
+
+/** The answer to a conflict, and to a list whose items have no keys; anything else as it is. */
+export function applyRefusal(error: unknown, configuration: Pick<Configuration, 'described'>): unknown {
+  if (error instanceof KeyError) return notTyped(configuration, [error.message]);
+  if (!(error instanceof ApplyConflicts)) return error;
+  const causes = error.conflicts.slice(0, mostConflicts).map(({ manager, path }) => ({
+    reason: 'FieldManagerConflict',
+    message: `conflict with ${describeManager(manager)}`,
+    field: describePath(path),
+  }));
+  return newStatusError('Conflict', error.message, { causes });
+}
+
+/** Upstream answers 500; it is the client that is wrong. */
+export function notTyped({ described }: Pick<Configuration, 'described'>, problems: readonly string[]) {
+  const [only = '', ...more] = problems;
+  const why = more.length === 0 ? only : `errors:\n${problems.map((problem) => `  ${problem}`).join('\n')}`;
+  return newBadRequest(`failed to create typed patch object (${described}): ${why}`);
+}

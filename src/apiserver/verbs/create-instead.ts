@@ -1,0 +1,56 @@
+/** What makes an object that it was meant to change: PUT of some kinds, and apply. */
+import { isAlreadyExists, isNotFound, newForbidden } from '../../apimachinery/status-error.ts';
+import { valueLimits } from '../../apimachinery/value-limit.ts';
+import { refusal } from '../authorization/authorizer.ts';
+import { respondObject } from '../encoding/answer.ts';
+import { type CreateRequest, createObject } from '../registry/create.ts';
+import { checkAbsent, matchTarget } from '../registry/object-meta.ts';
+import type { RequestScope } from '../request-scope.ts';
+
+/** Changes the object, or makes it where it is not; again when somebody else was faster. */
+export async function changeOrCreate(
+  change: () => Promise<Response>,
+  create: () => Promise<Response>,
+): Promise<Response> {
+  for (;;) {
+    try {
+      return await change();
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+    try {
+      return await create();
+    } catch (error) {
+      // Somebody else has made it meanwhile.
+      if (!isAlreadyExists(error)) throw error;
+    }
+  }
+}
+
+/** Throws 403 for a user who may change objects and not make them. */
+export async function createInstead(
+  scope: RequestScope,
+  wanted: Pick<CreateRequest, 'object' | 'options' | 'isOwned'>,
+): Promise<Response> {
+  const { server, definition, served, info, user } = scope;
+  const { namespace, name } = info;
+  const { object } = wanted;
+  matchTarget(object, definition, info);
+  checkAbsent(definition, object);
+  const { group } = served;
+  const access = {
+    type: 'resource',
+    user,
+    verb: 'create',
+    group,
+    resource: info.plural,
+    namespace,
+    name,
+  } as const;
+  const decision = await server.authorize(access);
+  if (!decision.allowed) throw newForbidden(definition, name, refusal(access, decision));
+  const mostValues = valueLimits(scope).created;
+  const created = await createObject(server, { ...wanted, definition, namespace, mostValues });
+  scope.warnings.push(...(definition.strategy.warnings?.(created, undefined) ?? []));
+  return respondObject(scope, 201, { object: created });
+}

@@ -1,0 +1,60 @@
+/**
+ * Gives a cluster the roles and bindings of the system when a server starts, and those that a newer version adds (upstream: the hook
+ * rbac/bootstrap-roles). Masters that start at once do the same and meet in conflicts, after which each looks again.
+ */
+import { storageKey } from '../apimachinery/resource-definition.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../apimachinery/status-error.ts';
+import type { Client } from '../client/client.ts';
+import {
+  bootstrapPolicy,
+  type PolicyKind,
+  type PolicyObject,
+} from '../kube-apiserver/rbac/bootstrap/policy-objects.ts';
+import { planReconciliation } from '../kube-apiserver/rbac/bootstrap/reconcile-plan.ts';
+import type { Cache } from '../storage/cache.ts';
+
+/** Rejects with what makes an object impossible; `cache` has what is there already. */
+export async function reconcilePolicy(client: Client, cache: Cache): Promise<void> {
+  for (const objects of bootstrapPolicy) {
+    await Promise.all(
+      objects.map((object) => {
+        const { namespace = '', name } = object.draft.metadata;
+        const known = cache.get(storageKey(object.ref, namespace, name))?.object;
+        return reconcile(client, object, known as PolicyKind | undefined);
+      }),
+    );
+  }
+}
+
+/** Others may be faster so often. */
+const attempts = 5;
+
+async function reconcile(
+  client: Client,
+  { ref, draft }: PolicyObject,
+  known: PolicyKind | undefined,
+): Promise<void> {
+  const api = client.resource(ref);
+  const { namespace = '', name } = draft.metadata;
+  const read = async () => {
+    try {
+      return await api.get(name, namespace);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  };
+  for (let existing = known, attempt = 1; ; attempt++) {
+    try {
+      const plan = existing && planReconciliation(draft, existing);
+      if (plan?.type === 'none') return;
+      if (plan?.type === 'update') return void (await api.update(plan.object as PolicyKind));
+      if (plan) await api.delete(name, namespace, { preconditions: { uid: plan.uid } });
+      return void (await api.create(draft));
+    } catch (error) {
+      const beaten = isAlreadyExists(error) || isConflict(error) || isNotFound(error);
+      if (!beaten || attempt === attempts) throw error;
+      existing = await read();
+    }
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * What makes a role or binding of the system, as it is in the cluster, have at least what it has from the beginning: what is missing is
+ * added, what somebody added stays (upstream: component-helpers auth/rbac/reconciliation). Pure.
+ */
+import type { ClusterRole, RoleBinding } from '../../../api/rbac/v1/types.gen.ts';
+import { deepEqual } from '../../../apimachinery/equality.ts';
+import type { KubeObject } from '../../../apimachinery/meta.ts';
+import { coverageOf } from '../covers.ts';
+import { autoUpdate, type PolicyKind, type PolicyObject } from './policy-objects.ts';
+
+export type Plan =
+  | { readonly type: 'none' }
+  | { readonly type: 'update'; readonly object: KubeObject }
+  /** It names another role, which no update may change. */
+  | { readonly type: 'replace'; readonly uid: string };
+
+const none: Plan = { type: 'none' };
+
+type Wanted = PolicyObject['draft'];
+
+/** An object whose annotation says `false` is left as it is. */
+export function planReconciliation(wanted: Wanted, existing: PolicyKind): Plan {
+  const { annotations = {}, labels = {}, uid } = existing.metadata;
+  if (annotations[autoUpdate] === 'false') return none;
+  if ('roleRef' in wanted && 'roleRef' in existing && !deepEqual(wanted.roleRef, existing.roleRef))
+    return { type: 'replace', uid };
+  const metadata = {
+    ...existing.metadata,
+    annotations: { ...wanted.metadata.annotations, ...annotations },
+    labels: { ...wanted.metadata.labels, ...labels },
+  };
+  const object = { ...existing, metadata, ...completed(wanted, existing) };
+  return deepEqual(object, existing) ? none : { type: 'update', object };
+}
+
+function completed(wanted: Wanted, existing: PolicyKind): object {
+  if ('roleRef' in existing) return completedBinding(wanted as RoleBinding, existing as RoleBinding);
+  return completedRole(wanted as ClusterRole, existing as ClusterRole);
+}
+
+function completedBinding({ subjects: wanted = [] }: RoleBinding, { subjects = [] }: RoleBinding): object {
+  const missing = wanted.filter((subject) => !subjects.some((one) => deepEqual(one, subject)));
+  return missing.length > 0 ? { subjects: [...subjects, ...missing] } : {};
+}
+
+function completedRole(wanted: ClusterRole, existing: ClusterRole): object {
+  const { rules = [], aggregationRule } = existing;
+  const { missing } = coverageOf(rules, wanted.rules ?? []);
+  const selectors = aggregationRule?.clusterRoleSelectors ?? [];
+  const wantedSelectors = wanted.aggregationRule?.clusterRoleSelectors ?? [];
+  const unselected = wantedSelectors.filter((selector) => !selectors.some((one) => deepEqual(one, selector)));
+  return {
+    ...(missing.length > 0 && { rules: [...rules, ...missing] }),
+    ...(unselected.length > 0 && {
+      aggregationRule: { clusterRoleSelectors: [...selectors, ...unselected] },
+    }),
+    // A role that was aggregated and is not to be: nothing else may come into it.
+    ...(!wanted.aggregationRule && aggregationRule && { aggregationRule: undefined }),
+  };
+}

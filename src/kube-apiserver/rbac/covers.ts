@@ -1,0 +1,147 @@
+/**
+ * Whether the rules that somebody has allow everything that other rules would allow (upstream: component-helpers auth/rbac/validation
+ * Covers). Pure. Every rule stands for single permissions (a verb on a resource of a group, perhaps with one name; or a verb on a path);
+ * each must be allowed by one of the rules that are held.
+ */
+import type { PolicyRule } from '../../api/rbac/v1/types.gen.ts';
+import { withoutStars } from './rule-match.ts';
+
+/** More are not made: lists multiply, and a rule of a few thousand words may stand for billions of permissions. */
+export const mostComparisons = 1_000_000;
+
+export interface Coverage {
+  /** Single permissions that no held rule allows; empty when everything is allowed. */
+  readonly missing: readonly PolicyRule[];
+  /** There was more to compare than `mostComparisons`; `missing` does not say all. */
+  readonly tooMany: boolean;
+}
+
+export function coverageOf(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): Coverage {
+  const holders = held.map(holderOf);
+  const missing: PolicyRule[] = [];
+  let left = mostComparisons;
+  for (const rule of wanted) {
+    const related = holders.filter(relatedTo(rule));
+    // What one rule allows as a whole need not be taken apart.
+    if (related.some((holder) => coversWhole(holder, rule))) continue;
+    for (const permission of permissionsOf(rule)) {
+      left -= related.length + 1;
+      if (left < 0) return { missing, tooMany: true };
+      if (!related.some((holder) => coversWhole(holder, permission))) missing.push(permission);
+    }
+  }
+  return { missing, tooMany: false };
+}
+
+interface Holder {
+  readonly verbs: ReadonlySet<string>;
+  readonly groups: ReadonlySet<string>;
+  readonly resources: ReadonlySet<string>;
+  readonly names: ReadonlySet<string>;
+  readonly paths: readonly string[];
+}
+
+const holderOf = (rule: PolicyRule): Holder => ({
+  verbs: new Set(rule.verbs),
+  groups: new Set(rule.apiGroups),
+  resources: new Set(rule.resources),
+  names: new Set(rule.resourceNames),
+  paths: rule.nonResourceURLs ?? [],
+});
+
+/** Whether the rule that is held allows, by itself, everything that the other does. */
+function coversWhole(holder: Holder, rule: PolicyRule): boolean {
+  const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
+  const hasNames =
+    holder.names.size === 0 ||
+    (resourceNames.length > 0 && resourceNames.every((name) => holder.names.has(name)));
+  return (
+    hasNames &&
+    verbs.every((verb) => holds(holder.verbs, verb)) &&
+    apiGroups.every((group) => holds(holder.groups, group)) &&
+    resources.every((resource) => holdsResource(holder.resources, resource)) &&
+    nonResourceURLs.every((path) => holder.paths.some((own) => coversPath(own, path)))
+  );
+}
+
+/** Tells of a holder whether it may allow any of what the rule does. The smaller list of two is walked. */
+function relatedTo(rule: PolicyRule): (holder: Holder) => boolean {
+  const { verbs, apiGroups = [], resources = [], nonResourceURLs = [] } = rule;
+  const wantedVerbs = new Set(['*', ...verbs]);
+  if (nonResourceURLs.length > 0)
+    return (holder) => holder.paths.length > 0 && !wantedVerbs.isDisjointFrom(holder.verbs);
+  const wantedGroups = new Set(['*', ...apiGroups]);
+  const wantedResources = new Set(['*', ...resources, ...resources.flatMap(ofAny)]);
+  return (holder) =>
+    !wantedVerbs.isDisjointFrom(holder.verbs) &&
+    !wantedGroups.isDisjointFrom(holder.groups) &&
+    !wantedResources.isDisjointFrom(holder.resources);
+}
+
+/** The subresource of whatever resource, such as `*` and its `/scale`; empty without one. */
+function ofAny(resource: string): string[] {
+  const slash = resource.indexOf('/');
+  return slash < 0 ? [] : [`*${resource.slice(slash)}`];
+}
+
+const holds = (values: ReadonlySet<string>, value: string) => values.has('*') || values.has(value);
+
+const holdsResource = (resources: ReadonlySet<string>, resource: string) =>
+  holds(resources, resource) || ofAny(resource).some((any) => resources.has(any));
+
+const coversPath = (own: string, path: string) =>
+  own === path || (own.endsWith('*') && path.startsWith(withoutStars(own)));
+
+/** A word that a list says twice counts once. */
+function* permissionsOf(rule: PolicyRule): Generator<PolicyRule> {
+  const verbs = new Set(rule.verbs);
+  const names = new Set(rule.resourceNames);
+  for (const group of new Set(rule.apiGroups)) {
+    for (const resource of new Set(rule.resources)) {
+      for (const verb of verbs) {
+        const permission = { apiGroups: [group], resources: [resource], verbs: [verb] };
+        if (names.size === 0) yield permission;
+        for (const name of names) yield { ...permission, resourceNames: [name] };
+      }
+    }
+  }
+  for (const path of new Set(rule.nonResourceURLs))
+    for (const verb of verbs) yield { nonResourceURLs: [path], verbs: [verb] };
+}
+
+/** Permissions that differ by their verb alone, as one rule. Keeps their order. */
+export function compactRules(rules: readonly PolicyRule[]): PolicyRule[] {
+  const compact = new Map<string, PolicyRule>();
+  for (const { verbs, ...of } of rules) {
+    const key = JSON.stringify([of.apiGroups, of.resources, of.resourceNames, of.nonResourceURLs]);
+    const known = of.nonResourceURLs ? undefined : compact.get(key);
+    if (known) known.verbs.push(...verbs);
+    else compact.set(of.nonResourceURLs ? JSON.stringify([key, verbs]) : key, { ...of, verbs: [...verbs] });
+  }
+  return [...compact.values()];
+}
+
+/** As upstream prints it in a refusal: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`. */
+export function ruleInWords({
+  apiGroups,
+  resources,
+  nonResourceURLs,
+  resourceNames,
+  verbs,
+}: PolicyRule): string {
+  const parts = {
+    APIGroups: apiGroups,
+    Resources: resources,
+    NonResourceURLs: nonResourceURLs,
+    ResourceNames: resourceNames,
+    Verbs: verbs,
+  };
+  const told = Object.entries(parts).flatMap(([name, values = []]) =>
+    values.length > 0 ? [`${name}:${listInWords(values)}`] : [],
+  );
+  return `{${told.join(', ')}}`;
+}
+
+/** A list of texts as Go prints it. */
+export const listInWords = (values: readonly string[]) =>
+  `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;

@@ -1,0 +1,123 @@
+/**
+ * Nobody gives away, by a role or a binding, what he does not have himself (upstream: pkg/registry/rbac, the policy-based storages).
+ * Whoever may `escalate` a role or `bind` one may do that too. As admission, so that every way of writing comes past it with the object as
+ * it will be stored; and decided on the roles as they are in the store, not on what the cache knew a moment ago.
+ */
+import { clusterRoleResource } from '../../api/rbac/v1/cluster-role.ts';
+import { clusterRoleBindingResource } from '../../api/rbac/v1/cluster-role-binding.ts';
+import { roleResource } from '../../api/rbac/v1/role.ts';
+import { roleBindingResource } from '../../api/rbac/v1/role-binding.ts';
+import { rbacGroup } from '../../api/rbac/v1/roles.ts';
+import type { ClusterRole, PolicyRule, Role, RoleBinding } from '../../api/rbac/v1/types.gen.ts';
+import { deepEqual } from '../../apimachinery/equality.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { newForbidden, newNotFound } from '../../apimachinery/status-error.ts';
+import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
+import { waitForNow } from '../../apiserver/freshness.ts';
+import { mastersGroup, type UserInfo } from '../../apiserver/user.ts';
+import type { KubeContext } from '../context.ts';
+import { compactRules, coverageOf, listInWords, mostComparisons, ruleInWords } from './covers.ts';
+import { inWords } from './rbac-authorizer.ts';
+
+const everything: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+];
+
+type Parts = Pick<KubeContext, 'policy' | 'authorize' | 'cache' | 'clock' | 'latest'>;
+type Check = (server: Parts, admission: Admission, object: KubeObject) => Promise<void>;
+
+const checks: Readonly<Record<string, Check>> = {
+  [roleResource.plural]: checkRole,
+  [clusterRoleResource.plural]: checkRole,
+  [roleBindingResource.plural]: checkBinding,
+  [clusterRoleBindingResource.plural]: checkBinding,
+};
+
+export const escalation = (server: Parts): AdmissionPlugin => ({
+  name: 'RBACEscalation',
+  async validate(admission) {
+    const { definition, object, old, user } = admission;
+    const check = definition.group === rbacGroup ? checks[definition.plural] : undefined;
+    if (!check || !object || user.groups.includes(mastersGroup)) return;
+    if (old && changesOwnersAlone(object, old)) return;
+    await waitForNow(server, new AbortController());
+    await check(server, admission, object);
+  },
+});
+
+/** What the garbage collector changes of an object whose owners go; and what changes with every write. */
+function changesOwnersAlone(object: KubeObject, old: KubeObject): boolean {
+  const { ownerReferences, finalizers, managedFields } = old.metadata;
+  const metadata = { ...object.metadata, ownerReferences, finalizers, managedFields };
+  return deepEqual({ ...object, metadata }, old);
+}
+
+async function checkRole(server: Parts, admission: Admission, object: KubeObject): Promise<void> {
+  const { definition, namespace, name, user, old } = admission;
+  const { group, plural } = definition;
+  const escalate = {
+    ...({ type: 'resource', verb: 'escalate', user, group, resource: plural, namespace } as const),
+    // As of any other creation the name is not looked at.
+    name: old ? name : '',
+  };
+  if ((await server.authorize(escalate)).allowed) return;
+  const { rules = [] } = object as Role | ClusterRole;
+  const why = whyNotHis(server, user, namespace, rules);
+  if (why !== undefined) throw newForbidden(definition, name, why);
+  // It can gather anything.
+  const aggregates = sums(object) || (old !== undefined && sums(old));
+  if (aggregates && whyNotHis(server, user, namespace, everything) !== undefined)
+    throw newForbidden(definition, name, 'must have cluster-admin privileges to use the aggregationRule');
+}
+
+const sums = (object: KubeObject) =>
+  ((object as ClusterRole).aggregationRule?.clusterRoleSelectors?.length ?? 0) > 0;
+
+async function checkBinding(server: Parts, admission: Admission, object: KubeObject): Promise<void> {
+  const { definition, namespace, name, user } = admission;
+  const { roleRef } = object as RoleBinding;
+  const resource = (roleRef.kind === 'Role' ? roleResource : clusterRoleResource).plural;
+  const bind = {
+    type: 'resource',
+    verb: 'bind',
+    user,
+    group: roleRef.apiGroup,
+    resource,
+    namespace,
+  } as const;
+  if ((await server.authorize({ ...bind, name: roleRef.name })).allowed) return;
+  const rules = server.policy.rulesOf(roleRef, namespace);
+  // Nobody knows what a role will allow that is not there yet.
+  if (!rules) throw newNotFound({ group: rbacGroup, plural: resource }, roleRef.name);
+  const why = whyNotHis(
+    server,
+    user,
+    namespace,
+    rules.map(({ rule }) => rule),
+  );
+  if (why !== undefined) throw newForbidden(definition, name, why);
+}
+
+/** Why the user may not give these rules away in that namespace, in upstream's words; undefined when he has all that they allow. */
+function whyNotHis(
+  { policy }: Parts,
+  user: UserInfo,
+  namespace: string,
+  rules: readonly PolicyRule[],
+): string | undefined {
+  const held: PolicyRule[] = [];
+  const problems = new Set<string>();
+  for (const grant of policy.grantsOf(user, namespace)) {
+    if (grant.problem !== undefined) problems.add(grant.problem);
+    held.push(...grant.rules.map(({ rule }) => rule));
+  }
+  const { missing, tooMany } = coverageOf(held, rules);
+  const who = `user ${JSON.stringify(user.name)} (groups=${listInWords(user.groups)})`;
+  if (tooMany)
+    return `${who} cannot be shown to hold these permissions: the rules multiply to more than ${mostComparisons} comparisons; use several roles with fewer words, or the verb escalate`;
+  if (missing.length === 0) return undefined;
+  const told = compactRules(missing).map(ruleInWords).sort().join('\n');
+  const broken = problems.size > 0 ? `; resolution errors: ${inWords([...problems])}` : '';
+  return `${who} is attempting to grant RBAC permissions not currently held:\n${told}${broken}`;
+}

@@ -1,0 +1,28 @@
+/** Who may do what by roles and their bindings. Closed: what no rule allows is not allowed here. */
+import type { AccessRequest, Authorizer } from '../../apiserver/authorization/authorizer.ts';
+import type { Policy } from './policy.ts';
+import { type Question, resourceQuestion } from './rule-match.ts';
+
+export const rbacAuthorizer =
+  (policy: Policy): Authorizer =>
+  (request) => {
+    const question = questionOf(request);
+    const namespace = request.type === 'resource' ? request.namespace : '';
+    const problems = new Set<string>();
+    for (const { rules, problem, source } of policy.grantsOf(request.user, namespace)) {
+      if (problem !== undefined) problems.add(problem);
+      for (const rule of rules)
+        if (rule.allows(question)) return { allowed: true, reason: `RBAC: allowed by ${source()}` };
+    }
+    return { allowed: false, reason: problems.size > 0 ? `RBAC: ${inWords([...problems])}` : '' };
+  };
+
+function questionOf(request: AccessRequest): Question {
+  if (request.type === 'path') return { type: 'path', verb: request.verb, path: request.path };
+  const { verb, group, resource, name } = request;
+  return resourceQuestion(verb, group, resource, name);
+}
+
+/** Several errors as upstream joins them. */
+export const inWords = (problems: readonly string[]) =>
+  problems.length === 1 ? problems.join() : `[${problems.join(', ')}]`;

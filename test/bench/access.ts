@@ -1,0 +1,109 @@
+/**
+ * What it takes to decide a request by roles, of 10,000 bindings: half of the whole cluster, half of one namespace, each of other users. The
+ * one who asks has the usual few, and asks for what the last of them allows or for what none does. Beside it the same by looking at every
+ * binding, as it would be without the index.
+ */
+import type { ClusterRoleBinding, RoleBinding } from '../../src/api/rbac/v1/types.gen.ts';
+import type { AccessRequest, Authorizer } from '../../src/apiserver/authorization/authorizer.ts';
+import type { UserInfo } from '../../src/apiserver/user.ts';
+import { Policy } from '../../src/kube-apiserver/rbac/policy.ts';
+import { rbacAuthorizer } from '../../src/kube-apiserver/rbac/rbac-authorizer.ts';
+import { CompiledRule, resourceQuestion } from '../../src/kube-apiserver/rbac/rule-match.ts';
+import { startTestServer, type TestServer } from '../fixtures/api-server.ts';
+import { type Benchmark, median, type Row, timed } from './report.ts';
+
+const bindings = 10_000;
+const decisions = 10_000;
+const scans = 20;
+const group = 'rbac.authorization.k8s.io';
+const path = (resource: string, namespace = '') =>
+  `/apis/${group}/v1/${namespace && `namespaces/${namespace}/`}${resource}`;
+const user: UserInfo = {
+  name: 'ann',
+  groups: ['team-a', 'team-b', 'system:authenticated'],
+};
+
+async function fill({ call }: TestServer): Promise<void> {
+  await call('POST', '/api/v1/namespaces', { metadata: { name: 'team' } });
+  const subject = (kind: string, name: string) => ({ kind, name, apiGroup: group });
+  const bind = (place: string, name: string, role: string, who: object) =>
+    call('POST', place, {
+      metadata: { name },
+      roleRef: { apiGroup: group, kind: 'ClusterRole', name: role },
+      subjects: [who],
+    });
+  const [everywhere, here] = [path('clusterrolebindings'), path('rolebindings', 'team')];
+  for (let i = 0; i < bindings; i++)
+    await bind(i % 2 ? everywhere : here, `b${i}`, 'system:aggregate-to-view', subject('User', `user-${i}`));
+  await bind(everywhere, 'mine', 'system:aggregate-to-view', subject('Group', 'team-a'));
+  await bind(here, 'ours', 'system:aggregate-to-edit', subject('Group', 'team-b'));
+}
+
+const asks = (verb: string): AccessRequest => ({
+  type: 'resource',
+  user,
+  verb,
+  group: 'coordination.k8s.io',
+  resource: 'leases',
+  namespace: 'team',
+  name: 'x',
+});
+
+/** Every binding is looked at, as it is decoded, and the rules of those that match. */
+function scan({ cache }: TestServer): Authorizer {
+  const all = [path('clusterrolebindings'), path('rolebindings')].flatMap((resource) =>
+    cache.list(`/registry/${resource.split('/').at(-1)}.${group}/`).map(({ object }) => object),
+  ) as (RoleBinding | ClusterRoleBinding)[];
+  return (request) => {
+    if (request.type === 'path') return false;
+    const question = resourceQuestion(request.verb, request.group, request.resource, request.name);
+    return all
+      .filter(({ metadata: { namespace } }) => !namespace || namespace === request.namespace)
+      .filter(({ subjects = [] }) =>
+        subjects.some(({ kind, name }) =>
+          kind === 'Group' ? user.groups.includes(name) : name === user.name,
+        ),
+      )
+      .some(({ roleRef }) => {
+        const role = cache.get(`/registry/clusterroles.${group}/${roleRef.name}`)?.object as
+          | { rules?: ConstructorParameters<typeof CompiledRule>[0][] }
+          | undefined;
+        return role?.rules?.some((rule) => new CompiledRule(rule).allows(question));
+      });
+  };
+}
+
+/** Microseconds each. */
+async function cost(authorize: Authorizer, request: AccessRequest, count: number): Promise<number> {
+  const times = await timed(5, async () => {
+    for (let i = 0; i < count; i++) await authorize(request);
+  });
+  return (median(times) / count) * 1000;
+}
+
+export const access: Benchmark = {
+  name: 'access',
+  async run() {
+    const server = await startTestServer();
+    await fill(server);
+    const [indexed, scanned] = [rbacAuthorizer(new Policy(server.cache)), scan(server)];
+    const rows: Row[] = [];
+    for (const [what, verb] of [
+      ['a request that a role allows', 'update'],
+      ['a request that no role allows', 'sign'],
+    ] as const) {
+      const value = await cost(indexed, asks(verb), decisions);
+      const floor = { what: 'every binding looked at', value: await cost(scanned, asks(verb), scans) };
+      rows.push({
+        what: `${what}, of ${bindings} bindings`,
+        value,
+        unit: 'µs',
+        floor,
+        target: '< 50',
+        met: value < 50,
+      });
+    }
+    await server.stop();
+    return rows;
+  },
+};

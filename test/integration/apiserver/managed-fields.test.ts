@@ -1,0 +1,265 @@
+/** Who owns which fields after every way of writing that is no apply. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { KubeObject } from '../../../src/apimachinery/meta.ts';
+import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+
+const maps = '/api/v1/namespaces/default/configmaps';
+const pods = '/api/v1/namespaces/default/pods';
+const deployments = '/apis/apps/v1/namespaces/default/deployments';
+const autoscalers = (version: string) =>
+  `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
+
+interface Entry {
+  manager: string;
+  operation: string;
+  apiVersion: string;
+  subresource?: string;
+  time?: string;
+  fieldsType: string;
+  fieldsV1: object;
+}
+
+const entriesOf = ({ metadata }: KubeObject) => (metadata.managedFields ?? []) as Entry[];
+const managersOf = (object: KubeObject) =>
+  entriesOf(object).map(({ manager, subresource }) => (subresource ? `${manager}/${subresource}` : manager));
+const fieldsOf = (object: KubeObject, name: string) =>
+  entriesOf(object).find(({ manager, subresource }) =>
+    subresource ? `${manager}/${subresource}` === name : manager === name,
+  )?.fieldsV1;
+
+const deployment = (name: string) => ({
+  metadata: { name },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: { app: name } },
+    template: {
+      metadata: { labels: { app: name } },
+      spec: { containers: [{ name: 'c', image: 'one' }] },
+    },
+  },
+});
+
+describe('managedFields', () => {
+  let server: TestServer;
+  before(async () => {
+    server = await startTestServer();
+  });
+  after(() => server.stop());
+
+  const send = (method: string, path: string, body: unknown, agent: string, type = 'application/json') =>
+    server.call(method, path, body, { headers: { 'user-agent': `${agent}/v1`, 'content-type': type } });
+  const merge = (path: string, body: unknown, agent: string) =>
+    send('PATCH', path, body, agent, 'application/merge-patch+json');
+  const get = async <T extends KubeObject>(path: string) => (await server.call('GET', path)).json<T>();
+
+  it('begin with the creator, who owns the defaults too, and nothing that only the server sets', async () => {
+    const body = { metadata: { name: 'new', labels: { a: 'b' }, finalizers: ['x.io/f'] }, data: { k: 'v' } };
+    const made = (await send('POST', maps, body, 'maker')).json();
+    assert.deepEqual(entriesOf(made), [
+      {
+        manager: 'maker',
+        operation: 'Update',
+        apiVersion: 'v1',
+        time: '2026-01-01T00:00:00Z',
+        fieldsType: 'FieldsV1',
+        fieldsV1: {
+          'f:data': { '.': {}, 'f:k': {} },
+          'f:metadata': {
+            'f:finalizers': { '.': {}, 'v:"x.io/f"': {} },
+            'f:labels': { '.': {}, 'f:a': {} },
+          },
+        },
+      },
+    ]);
+    const web = (await send('POST', deployments, deployment('web'), 'maker')).json();
+    const { 'f:spec': spec } = fieldsOf(web, 'maker') as { 'f:spec': Record<string, object> };
+    assert.ok(spec['f:progressDeadlineSeconds'], 'a default');
+    const named = await send(
+      'POST',
+      `${maps}?fieldManager=named`,
+      { metadata: { generateName: 'g' }, data: { a: '' } },
+      'x',
+    );
+    assert.deepEqual(managersOf(named.json()), ['named']);
+  });
+
+  it('follow every way of writing', async () => {
+    await send('POST', deployments, deployment('ways'), 'maker');
+    const at = `${deployments}/ways`;
+    const object = await get<KubeObject & { spec: { replicas: number } }>(at);
+    object.spec.replicas = 2;
+    await send('PUT', at, object, 'putter');
+    assert.deepEqual(fieldsOf(await get(at), 'putter'), { 'f:spec': { 'f:replicas': {} } });
+    const json = [{ op: 'add', path: '/metadata/annotations', value: { a: 'b' } }];
+    await send('PATCH', at, json, 'patcher', 'application/json-patch+json');
+    const image = { spec: { template: { spec: { containers: [{ name: 'c', image: 'two' }] } } } };
+    await send('PATCH', at, image, 'strategist', 'application/strategic-merge-patch+json');
+    const scale = {
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      metadata: { name: 'ways' },
+      spec: { replicas: 3 },
+    };
+    await send('PUT', `${at}/scale`, scale, 'scaler');
+    await merge(`${at}/status`, { status: { replicas: 3 }, spec: { replicas: 9 } }, 'watcher');
+    const now = await get(at);
+    assert.deepEqual(managersOf(now).sort(), [
+      'maker',
+      'patcher',
+      'scaler/scale',
+      'strategist',
+      'watcher/status',
+    ]);
+    assert.deepEqual(fieldsOf(now, 'patcher'), { 'f:metadata': { 'f:annotations': { '.': {}, 'f:a': {} } } });
+    assert.deepEqual(fieldsOf(now, 'strategist'), {
+      'f:spec': { 'f:template': { 'f:spec': { 'f:containers': { 'k:{"name":"c"}': { 'f:image': {} } } } } },
+    });
+    assert.deepEqual(fieldsOf(now, 'scaler/scale'), { 'f:spec': { 'f:replicas': {} } });
+    assert.deepEqual(fieldsOf(now, 'watcher/status'), { 'f:status': { 'f:replicas': {} } });
+  });
+
+  it('are no reason to write what did not change otherwise, at any time', async () => {
+    await send('POST', maps, { metadata: { name: 'same' }, data: { k: 'v' } }, 'maker');
+    const before = await get(`${maps}/same`);
+    await server.clock.advance(60_000);
+    for (const answer of [
+      await send('PUT', `${maps}/same`, before, 'maker'),
+      await send('PUT', `${maps}/same`, { metadata: { name: 'same' }, data: { k: 'v' } }, 'other'),
+      await merge(`${maps}/same`, { data: { k: 'v' } }, 'maker'),
+    ])
+      assert.deepEqual(answer.json(), before);
+    // Only the server sets the status of a deployment by this way: nobody has set anything.
+    const web = await get(`${deployments}/web`);
+    assert.deepEqual((await merge(`${deployments}/web`, { status: { replicas: 5 } }, 'maker')).json(), web);
+  });
+
+  it('have the time of the last change, and one entry for who writes twice', async () => {
+    await send('POST', maps, { metadata: { name: 'twice' }, data: { k: 'v' } }, 'maker');
+    const [{ time: first } = assert.fail()] = entriesOf(await get(`${maps}/twice`));
+    await server.clock.advance(60_000);
+    await merge(`${maps}/twice`, { data: { l: 'w' } }, 'maker');
+    const [entry, ...others] = entriesOf(await get(`${maps}/twice`));
+    assert.deepEqual(others, []);
+    assert.deepEqual(entry?.fieldsV1, { 'f:data': { '.': {}, 'f:k': {}, 'f:l': {} } });
+    assert.ok(Date.parse(entry?.time ?? '') >= Date.parse(first ?? '') + 60_000);
+  });
+
+  it('lose fields that are removed, and managers that have none left', async () => {
+    await send('POST', maps, { metadata: { name: 'less' }, data: { k: 'v' } }, 'maker');
+    await merge(`${maps}/less`, { data: { l: 'w' } }, 'other');
+    assert.deepEqual(managersOf(await get(`${maps}/less`)), ['maker', 'other']);
+    await merge(`${maps}/less`, { data: { l: null } }, 'third');
+    assert.deepEqual(managersOf(await get(`${maps}/less`)), ['maker']);
+  });
+
+  it('are put back when a client sends none, or broken ones; it may change and forget them', async () => {
+    await send('POST', maps, { metadata: { name: 'said' }, data: { k: 'v' } }, 'maker');
+    const at = `${maps}/said`;
+    const replace = (value: unknown) =>
+      send(
+        'PATCH',
+        at,
+        [{ op: 'add', path: '/metadata/managedFields', value }],
+        'patcher',
+        'application/json-patch+json',
+      );
+    const before = await get(at);
+    const entry = { manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1' };
+    for (const broken of [
+      { ...entry, operation: 'Take' },
+      { ...entry, apiVersion: '' },
+      { ...entry, fieldsType: 'FieldsV9' },
+      { ...entry, fieldsV1: { wrong: {} } },
+      { ...entry, fieldsV1: { 'k:{': {} } },
+      { ...entry, fieldsV1: { 'k:[]': {} } },
+      { ...entry, fieldsV1: { 'i:x': {} } },
+      { ...entry, fieldsV1: { 'f:a': 1 } },
+      { manager: 'm' },
+    ]) {
+      const answer = await replace([broken]);
+      assert.deepEqual(answer.json(), before, JSON.stringify(broken));
+    }
+    const fieldsV1 = { 'f:data': { 'f:k': {} } };
+    const changed = await replace([{ ...entry, fieldsV1 }]);
+    assert.deepEqual(entriesOf(changed.json()), [{ ...entry, fieldsV1 }]);
+    for (const reset of [[], [{}]]) {
+      await send('PUT', at, before, 'maker');
+      const forgotten = await replace(reset);
+      assert.equal(forgotten.status, 200, forgotten.text);
+      assert.deepEqual(entriesOf(forgotten.json()), []);
+      const unknown = await merge(at, { data: { more: String(reset.length) } }, 'late');
+      assert.deepEqual(entriesOf(unknown.json()), [], 'who made it what it is, is not known any more');
+      await server.call('DELETE', at);
+      await send('POST', maps, { metadata: { name: 'said' }, data: { k: 'v' } }, 'maker');
+    }
+  });
+
+  it('cannot be changed by way of a subresource', async () => {
+    await send('POST', deployments, deployment('sub'), 'maker');
+    const before = await get(`${deployments}/sub`);
+    const forged = { metadata: { managedFields: [{}] }, status: { replicas: 1 } };
+    const after = await merge(`${deployments}/sub/status`, forged, 'watcher');
+    assert.deepEqual(entriesOf(after.json())[0], entriesOf(before)[0]);
+  });
+
+  it('keep ten managers that update, and the older ones together', async () => {
+    await send('POST', maps, { metadata: { name: 'many' }, data: { k: 'v' } }, 'm0');
+    for (let i = 1; i <= 12; i++) {
+      await server.clock.advance(1_000);
+      await merge(`${maps}/many`, { data: { [`k${i}`]: 'v' } }, `m${i}`);
+    }
+    const object = await get(`${maps}/many`);
+    assert.deepEqual(managersOf(object), [
+      'ancient-changes',
+      ...Array.from({ length: 9 }, (_, i) => `m${i + 4}`),
+    ]);
+    assert.deepEqual(fieldsOf(object, 'ancient-changes'), {
+      'f:data': { '.': {}, 'f:k': {}, 'f:k1': {}, 'f:k2': {}, 'f:k3': {} },
+    });
+  });
+
+  it('speak of fields in the version in which they were written', async () => {
+    const spec = {
+      ...{ scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } },
+      ...{ minReplicas: 1, maxReplicas: 3, targetCPUUtilizationPercentage: 50 },
+    };
+    const made = await send('POST', autoscalers('v1'), { metadata: { name: 'h' }, spec }, 'old');
+    assert.equal(made.status, 201, made.text);
+    const [entry] = entriesOf(made.json());
+    assert.equal(entry?.apiVersion, 'autoscaling/v1');
+    assert.match(JSON.stringify(entry?.fieldsV1), /f:targetCPUUtilizationPercentage/);
+    const at = `${autoscalers('v2')}/h`;
+    const resource = { name: 'cpu', target: { type: 'Utilization', averageUtilization: 60 } };
+    const metrics = [{ type: 'Resource', resource }];
+    const patched = await merge(at, { spec: { metrics } }, 'new');
+    assert.equal(patched.status, 200, patched.text);
+    assert.deepEqual(fieldsOf(patched.json(), 'new'), { 'f:spec': { 'f:metrics': {} } });
+    const before = fieldsOf(patched.json(), 'old') as { 'f:spec': Record<string, object> };
+    assert.equal(before['f:spec']['f:targetCPUUtilizationPercentage'], undefined, 'it is the other one now');
+    assert.ok(before['f:spec']['f:maxReplicas']);
+  });
+
+  it('do not tell of a binding', async () => {
+    const pod = { metadata: { name: 'bound' }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    await send('POST', pods, pod, 'maker');
+    const before = await get(`${pods}/bound`);
+    await send('POST', `${pods}/bound/binding`, { target: { name: 'n' } }, 'scheduler');
+    const after = await get<KubeObject & { spec: { nodeName?: string } }>(`${pods}/bound`);
+    assert.equal(after.spec.nodeName, 'n');
+    assert.deepEqual(entriesOf(after), entriesOf(before));
+  });
+
+  it('are forgotten where an object is so large that they would be too many', async () => {
+    const data = (from: number) =>
+      Object.fromEntries(Array.from({ length: 14_000 }, (_, i) => [`k${from + i}`, '']));
+    const made = await send('POST', maps, { metadata: { name: 'large' }, data: data(0) }, 'maker');
+    assert.equal(entriesOf(made.json()).length, 1);
+    const again = await send('PUT', `${maps}/large`, made.json(), 'maker');
+    assert.equal(again.status, 200, again.text.slice(0, 200));
+    const grown = await merge(`${maps}/large`, { data: data(20_000) }, 'other');
+    assert.equal(grown.status, 200, grown.text.slice(0, 200));
+    assert.deepEqual(entriesOf(grown.json()), []);
+    assert.deepEqual(entriesOf(await get(`${maps}/large`)), []);
+  });
+});

@@ -1,0 +1,154 @@
+/** Whether somebody has all that he would give away. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { PolicyRule } from '../../../../src/api/rbac/v1/types.gen.ts';
+import { compactRules, coverageOf, ruleInWords } from '../../../../src/kube-apiserver/rbac/covers.ts';
+
+const on = (verbs: string, resources: string, names?: string, groups = ['']): PolicyRule => ({
+  verbs: verbs.split(' '),
+  apiGroups: groups,
+  resources: resources.split(' '),
+  ...(names !== undefined && { resourceNames: names.split(' ') }),
+});
+const paths = (verbs: string, urls: string): PolicyRule => ({
+  verbs: verbs.split(' '),
+  nonResourceURLs: urls.split(' '),
+});
+const missing = (held: readonly PolicyRule[], wanted: readonly PolicyRule[]) =>
+  compactRules(coverageOf(held, wanted).missing).map(ruleInWords).sort();
+
+const all = [on('*', '*', undefined, ['*']), paths('*', '*')];
+
+const table: readonly [
+  title: string,
+  held: readonly PolicyRule[],
+  wanted: readonly PolicyRule[],
+  string[],
+][] = [
+  ['nothing is asked for', [], [], []],
+  [
+    'who has nothing gives nothing',
+    [],
+    [on('get', 'pods')],
+    ['{APIGroups:[""], Resources:["pods"], Verbs:["get"]}'],
+  ],
+  [
+    'what one has, and part of it',
+    [on('get list', 'pods secrets')],
+    [on('list', 'pods'), on('get list', 'secrets pods')],
+    [],
+  ],
+  [
+    'from several rules together',
+    [on('get', 'pods'), on('list', 'pods'), on('get list', 'secrets')],
+    [on('get list', 'pods secrets')],
+    [],
+  ],
+  [
+    'what is missing is told, by resource',
+    [on('get', 'pods')],
+    [on('get list watch', 'pods secrets')],
+    [
+      '{APIGroups:[""], Resources:["pods"], Verbs:["list" "watch"]}',
+      '{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list" "watch"]}',
+    ],
+  ],
+  ['all of everything', all, [on('escalate', 'x/y', 'n', ['g']), paths('get', '/x')], []],
+  [
+    '* is not the sum of all verbs',
+    [on('get list watch create update patch delete deletecollection', '*', undefined, ['*'])],
+    [on('*', 'pods')],
+    ['{APIGroups:[""], Resources:["pods"], Verbs:["*"]}'],
+  ],
+  [
+    '* of resources is more than any of them',
+    [on('get', 'pods */scale')],
+    [on('get', '*')],
+    ['{APIGroups:[""], Resources:["*"], Verbs:["get"]}'],
+  ],
+  ['*/scale gives every scale', [on('get', '*/scale')], [on('get', 'deployments/scale */scale')], []],
+  [
+    'and nothing else',
+    [on('get', '*/scale')],
+    [on('get', 'deployments')],
+    ['{APIGroups:[""], Resources:["deployments"], Verbs:["get"]}'],
+  ],
+  [
+    'scale of one is not that of all',
+    [on('get', 'deployments/scale')],
+    [on('get', '*/scale')],
+    ['{APIGroups:[""], Resources:["*/scale"], Verbs:["get"]}'],
+  ],
+  [
+    '* of groups is more than any',
+    [on('get', 'pods')],
+    [on('get', 'pods', undefined, ['*'])],
+    ['{APIGroups:["*"], Resources:["pods"], Verbs:["get"]}'],
+  ],
+  [
+    'a name is not all names',
+    [on('get', 'pods', 'a')],
+    [on('get', 'pods')],
+    ['{APIGroups:[""], Resources:["pods"], Verbs:["get"]}'],
+  ],
+  ['all names are each', [on('get', 'pods')], [on('get', 'pods', 'a b')], []],
+  [
+    'names from several rules',
+    [on('get', 'pods', 'a'), on('get', 'pods', 'b')],
+    [on('get', 'pods', 'a b')],
+    [],
+  ],
+  [
+    'another name is missing',
+    [on('get', 'pods', 'a')],
+    [on('get', 'pods', 'a b')],
+    ['{APIGroups:[""], Resources:["pods"], ResourceNames:["b"], Verbs:["get"]}'],
+  ],
+  ['paths below a star', [paths('get', '/x/*')], [paths('get', '/x/ /x/y /x/y*')], []],
+  [
+    'and not above',
+    [paths('get', '/x/*')],
+    [paths('get', '/x')],
+    ['{NonResourceURLs:["/x"], Verbs:["get"]}'],
+  ],
+  [
+    'a star of paths is more than a path',
+    [paths('get', '/x')],
+    [paths('get', '/x*')],
+    ['{NonResourceURLs:["/x*"], Verbs:["get"]}'],
+  ],
+  [
+    'resources give no path',
+    [on('*', '*', undefined, ['*'])],
+    [paths('get', '/x')],
+    ['{NonResourceURLs:["/x"], Verbs:["get"]}'],
+  ],
+  [
+    'paths give no resource',
+    [paths('*', '*')],
+    [on('get', 'pods')],
+    ['{APIGroups:[""], Resources:["pods"], Verbs:["get"]}'],
+  ],
+  ['a rule that means nothing needs nothing', [], [on('get', 'pods', undefined, [])], []],
+];
+
+describe('a role is covered', () => {
+  for (const [title, held, wanted, expected] of table)
+    test(title, () => assert.deepEqual(missing(held, wanted), expected));
+});
+
+test('lists that multiply are not taken apart beyond a bound, and count as not covered', () => {
+  const words = (letter: string) => Array.from({ length: 3000 }, (_, i) => `${letter}${i}`).join(' ');
+  const huge = on(words('v'), words('r'), words('n'));
+  const { missing: some, tooMany } = coverageOf([on('get', 'pods')], [huge]);
+  assert.equal(tooMany, true);
+  assert.ok(some.length > 0);
+  assert.equal(coverageOf(all, [huge]).tooMany, false, 'who has everything needs no count');
+});
+
+test('a word that is said twice counts once', () => {
+  const words = (word: string) => Array(5000).fill(word).join(' ');
+  const { missing: some, tooMany } = coverageOf([], [on(words('get'), words('pods'), words('a'))]);
+  assert.equal(tooMany, false);
+  assert.equal(some.length, 1);
+});

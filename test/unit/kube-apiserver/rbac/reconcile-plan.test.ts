@@ -1,0 +1,155 @@
+/** What a start does to a role or a binding of the system that is there already. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { RoleBinding } from '../../../../src/api/rbac/v1/types.gen.ts';
+import { registry } from '../../../../src/api/registry.ts';
+import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
+import { metaCauses } from '../../../../src/apimachinery/validate-meta.ts';
+import { controllers } from '../../../../src/controllers/index.ts';
+import {
+  autoUpdate,
+  bootstrapClusterRoleBindings,
+  bootstrapPolicy,
+  type PolicyKind,
+  type PolicyObject,
+} from '../../../../src/kube-apiserver/rbac/bootstrap/policy-objects.ts';
+import { planReconciliation } from '../../../../src/kube-apiserver/rbac/bootstrap/reconcile-plan.ts';
+
+const all = bootstrapPolicy.flat();
+const wanted = (kind: string, name: string): PolicyObject['draft'] => {
+  const found = all.find(({ draft }) => draft.kind === kind && draft.metadata.name === name);
+  assert.ok(found, name);
+  return found.draft;
+};
+const stored = (draft: PolicyObject['draft'], over: object = {}): PolicyKind => {
+  const server = { uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
+  return { ...draft, metadata: { ...draft.metadata, ...server }, ...over } as unknown as PolicyKind;
+};
+const updated = (draft: PolicyObject['draft'], existing: PolicyKind) => {
+  const plan = planReconciliation(draft, existing);
+  assert.equal(plan.type, 'update');
+  return (plan as { object: object }).object as Record<string, unknown> & {
+    metadata: KubeObject['metadata'];
+  };
+};
+const extra = { verbs: ['get'], apiGroups: ['example.com'], resources: ['things'] };
+
+test('nothing is done to what is as it was made', () => {
+  for (const { draft } of all) assert.deepEqual(planReconciliation(draft, stored(draft)), { type: 'none' });
+});
+
+test('every object is one that the server takes, and there once', () => {
+  const names = new Set<string>();
+  for (const { ref, draft } of all) {
+    const definition = registry.find(({ kind, group }) => kind === ref.kind && group === ref.group);
+    assert.ok(definition);
+    const object = structuredClone(stored(draft)) as KubeObject;
+    definition.strategy.setDefaults?.(object);
+    const causes = [...metaCauses(definition, object), ...(definition.strategy.validate?.(object) ?? [])];
+    assert.deepEqual(causes, [], draft.metadata.name);
+    assert.deepEqual(object, stored(draft), 'its defaults are written out');
+    names.add(`${draft.kind} ${draft.metadata.namespace}/${draft.metadata.name}`);
+  }
+  assert.equal(names.size, all.length);
+});
+
+test('every controller has an account that has roles', () => {
+  const never = () => Promise.reject(new Error('nothing is signed here'));
+  const accounts = new Set(
+    controllers({
+      clusterCidr: '10.244.0.0/16',
+      serviceCidr: '10.96.0.0/16',
+      clusterDomain: 'cluster.local',
+      nodeApproval: 'auto',
+      certificates: { read: never, sign: never, authority: 'PEM' },
+    }).map(({ account }) => account),
+  );
+  const bound = new Set(
+    bootstrapPolicy
+      .flat()
+      .flatMap(({ draft }) => ((draft as RoleBinding).subjects ?? []).map(({ name }) => name)),
+  );
+  assert.ok(accounts.size > 10);
+  assert.deepEqual([...accounts.difference(bound)], []);
+});
+
+test('nobody has all rights but administrators', () => {
+  const holders = bootstrapClusterRoleBindings.filter(({ draft }) => draft.roleRef.name === 'cluster-admin');
+  assert.deepEqual(
+    holders.map(({ draft }) => draft.subjects?.map(({ kind, name }) => `${kind} ${name}`)),
+    [['Group system:masters']],
+  );
+});
+
+describe('a role', () => {
+  const scheduler = wanted('ClusterRole', 'system:kube-scheduler');
+
+  test('gets what it lacks, and keeps what somebody added', () => {
+    const { rules = [] } = scheduler as { rules?: object[] };
+    const next = updated(scheduler, stored(scheduler, { rules: [extra, ...rules.slice(1)] }));
+    assert.deepEqual((next.rules as object[])[0], extra);
+    assert.deepEqual(planReconciliation(scheduler, next as unknown as PolicyKind), { type: 'none' });
+  });
+
+  test('that allows more in other words is left alone', () => {
+    const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
+    assert.deepEqual(planReconciliation(scheduler, stored(scheduler, { rules: [everything] })), {
+      type: 'none',
+    });
+  });
+
+  test('that an administrator keeps is left alone', () => {
+    const kept = stored(scheduler, { rules: [] });
+    kept.metadata.annotations = { [autoUpdate]: 'false' };
+    assert.deepEqual(planReconciliation(scheduler, kept), { type: 'none' });
+  });
+
+  test('gets its labels and annotations, beside those it has', () => {
+    const bare = stored(scheduler);
+    bare.metadata.labels = { team: 'x' };
+    bare.metadata.annotations = {};
+    const { metadata } = updated(scheduler, bare);
+    assert.deepEqual(metadata.labels, { 'kubernetes.io/bootstrapping': 'rbac-defaults', team: 'x' });
+    assert.deepEqual(metadata.annotations, { [autoUpdate]: 'true' });
+  });
+
+  test('that sums up others keeps its sum, and gets its selector back', () => {
+    const edit = wanted('ClusterRole', 'edit');
+    assert.deepEqual(planReconciliation(edit, stored(edit, { rules: [extra] })), { type: 'none' });
+    const other = { matchLabels: { mine: 'true' } };
+    const next = updated(edit, stored(edit, { aggregationRule: { clusterRoleSelectors: [other] } }));
+    assert.deepEqual(next.aggregationRule, {
+      clusterRoleSelectors: [
+        other,
+        { matchLabels: { 'rbac.authorization.k8s.io/aggregate-to-edit': 'true' } },
+      ],
+    });
+  });
+
+  test('that is no sum is made none', () => {
+    const summing = { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] };
+    const next = updated(scheduler, stored(scheduler, { aggregationRule: summing }));
+    assert.equal(next.aggregationRule, undefined);
+  });
+});
+
+describe('a binding', () => {
+  const draft = wanted('ClusterRoleBinding', 'system:public-info-viewer');
+  const other = { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'ann' };
+
+  test('gets the subjects it lacks, and keeps the others', () => {
+    const { subjects } = updated(draft, stored(draft, { subjects: [other] }));
+    assert.deepEqual(
+      (subjects as { name: string }[]).map(({ name }) => name),
+      ['ann', 'system:authenticated', 'system:unauthenticated'],
+    );
+  });
+
+  test('of another role is replaced, unless an administrator keeps it', () => {
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' };
+    const wrong = stored(draft, { roleRef });
+    assert.deepEqual(planReconciliation(draft, wrong), { type: 'replace', uid: 'u' });
+    wrong.metadata.annotations = { [autoUpdate]: 'false' };
+    assert.deepEqual(planReconciliation(draft, wrong), { type: 'none' });
+  });
+});

@@ -1,0 +1,113 @@
+/** Signed tokens: what verifies, and everything that is made to look like it. */
+import assert from 'node:assert/strict';
+import { createHmac, createPrivateKey, createPublicKey, subtle, type webcrypto } from 'node:crypto';
+import { test } from 'node:test';
+import {
+  newKeyPair,
+  publicJwk,
+  signToken,
+  tokenReader,
+} from '../../../../src/kube-apiserver/service-accounts/jws.ts';
+
+const own = newKeyPair();
+const older = newKeyPair();
+const foreign = newKeyPair();
+const privateOf = ({ privateKey }: { privateKey: string }) => createPrivateKey(privateKey);
+const publicOf = ({ publicKey }: { publicKey: string }) => createPublicKey(publicKey);
+const read = tokenReader([publicOf(older), publicOf(own)]);
+
+const claims = { sub: 'a', 'kubernetes.io': { namespace: 'ä' } };
+const token = signToken(privateOf(own), claims);
+const [header = '', body = '', signature = ''] = token.split('.');
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const decode = (text: string) => JSON.parse(Buffer.from(text, 'base64url').toString());
+
+test('what our keys have signed is read, whichever of them it was', () => {
+  assert.deepEqual(read(token), claims);
+  assert.deepEqual(read(signToken(privateOf(older), claims)), claims);
+  assert.equal(read(signToken(privateOf(foreign), claims)), undefined);
+  assert.equal(tokenReader([])(token), undefined);
+});
+
+test('it is a token as others verify it, by the published key', async () => {
+  const jwk = publicJwk(publicOf(own));
+  assert.equal(decode(header).kid, jwk.kid);
+  assert.equal(jwk.kid, (publicJwk(publicOf(own)) as { kid: string }).kid);
+  assert.notEqual(jwk.kid, publicJwk(publicOf(older)).kid);
+  assert.equal('d' in jwk, false);
+  const ecdsa = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+  const key = await subtle.importKey('jwk', jwk as webcrypto.JsonWebKey, ecdsa, false, ['verify']);
+  const bytes = Buffer.from(signature, 'base64url');
+  assert.ok(await subtle.verify(ecdsa, key, bytes, Buffer.from(`${header}.${body}`)));
+});
+
+const kid = decode(header).kid as string;
+const hmac = (head: string, secret: string | Buffer) =>
+  createHmac('sha256', secret).update(`${head}.${body}`).digest('base64url');
+const hs256 = encode({ alg: 'HS256', kid });
+const none = encode({ alg: 'none', kid });
+/** Signed by a stranger, whose header says where his key is to be found. */
+const strange = (head: object) => {
+  const [, content, mark] = signToken(privateOf(foreign), claims).split('.');
+  return `${encode({ alg: 'ES256', kid, ...head })}.${content}.${mark}`;
+};
+/** Verifies for whoever takes the header's word, but for its text. */
+const reSpelt = (text: string) => `${text}.${body}.${signature}`;
+
+const forgeries: readonly [string, string][] = [
+  ['nothing', ''],
+  ['dots', '..'],
+  ['more dots', '.'.repeat(60_000)],
+  ['one part less', `${header}.${body}`],
+  ['no signature', `${header}.${body}.`],
+  ['one part more', `${token}.${signature}`],
+  ['alg none', `${none}.${body}.`],
+  ['alg none, signed', `${none}.${body}.${signature}`],
+  ['HS256 with the public key in PEM', `${hs256}.${body}.${hmac(hs256, own.publicKey)}`],
+  [
+    'HS256 with the public key in DER',
+    `${hs256}.${body}.${hmac(hs256, publicOf(own).export({ type: 'spki', format: 'der' }))}`,
+  ],
+  ['our header over an HMAC', `${header}.${body}.${hmac(header, own.publicKey)}`],
+  ['another algorithm', `${encode({ alg: 'ES384', kid })}.${body}.${signature}`],
+  ['a kid that is a path', strange({ kid: '../../../../dev/null' })],
+  ['a kid that is an address', strange({ kid: 'https://example.com/key' })],
+  ['a kid that every object has', strange({ kid: '__proto__' })],
+  ['a kid that every object has as a function', strange({ kid: 'constructor' })],
+  ['no kid', strange({ kid: undefined })],
+  ['a key in the header', strange({ jwk: publicJwk(publicOf(foreign)) })],
+  ['the address of keys in the header', strange({ jku: 'https://example.com/jwks' })],
+  ['a certificate in the header', strange({ x5c: ['MIIB'], x5u: 'https://example.com/crt' })],
+  ['what must be understood', strange({ crit: ['b64'], b64: false })],
+  ['another claim', `${header}.${encode({ ...claims, sub: 'b' })}.${signature}`],
+  ['one with the order of the header changed', reSpelt(encode({ kid, alg: 'ES256' }))],
+  ['one with a padded header', reSpelt(`${header}=`)],
+  ['one with a blank behind', `${token} `],
+  ['one with a line break within', `${header}.${body}.${signature.slice(0, 9)}\n${signature.slice(9)}`],
+  ['one with a padded signature', `${token}==`],
+  [
+    'one with a signature in the other alphabet',
+    `${header}.${body}.${Buffer.from(signature, 'base64url').toString('base64')}`,
+  ],
+  ['one with idle bits in the signature', `${token.slice(0, -1)}${nextOf(token.at(-1) ?? '')}`],
+  ['one with a longer signature', `${token}AAAA`],
+  ['a signature in DER', `${header}.${body}.${encode('x')}`],
+];
+
+/** The letter that means the same to a lenient reader: the last of 64 bytes leaves four bits unused. */
+function nextOf(letter: string): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  return alphabet[alphabet.indexOf(letter) + 1] ?? '';
+}
+
+for (const [what, forged] of forgeries)
+  test(`refused: ${what}`, () => {
+    assert.notEqual(forged, token);
+    assert.equal(read(forged), undefined);
+  });
+
+test('a lenient reader would have taken the one with idle bits', () => {
+  const [, forged = ''] = forgeries.find(([what]) => what.includes('idle bits')) ?? [];
+  const bytes = (text: string) => Buffer.from(text.split('.')[2] ?? '', 'base64url');
+  assert.deepEqual(bytes(forged), bytes(token));
+});
