@@ -12,6 +12,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     about: 'create, list and delete the tokens with which machines join',
     load: async () => (await import('./roles/token.ts')).processCommand(),
   },
+  user: {
+    about: 'create, list and delete people who may use the cluster',
+    load: async () => (await import('./roles/user.ts')).processCommand(),
+  },
   node: {
     about: 'join a cluster and run its pods',
     load: async () => (await import('./roles/node.ts')).command,

@@ -1,13 +1,11 @@
 /** The API server that a command talks to: found by the kubeconfig, asked over HTTPS. */
-import { join } from 'node:path';
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
-import { UsageError } from '../base/usage-error.ts';
 import { version } from '../base/version.ts';
 import { createHttpsTransport, type Dialing, dialing } from '../client/https-transport.ts';
-import { type Kubeconfig, loadKubeconfig, resolveContext } from '../client/kubeconfig.ts';
 import { createRequester } from '../client/requester.ts';
 import type { ApiRequest, ApiResponse, Transport } from '../client/transport.ts';
 import { watchEvents } from '../client/watch-stream.ts';
+import { impersonation, requestTimeout, resolveConnection, withTimeout } from './connection.ts';
 import { type ApiResources, discover } from './discovery.ts';
 import type { Flags } from './flags.ts';
 import type { Io } from './io.ts';
@@ -48,39 +46,14 @@ export interface WatchedEvent {
 
 const json = 'application/json';
 
-/** The files that are read, first to last; those that do not exist are passed over. */
-export function kubeconfigFiles(
-  io: Pick<Io, 'env' | 'homeDirectory'>,
-  given: string | undefined,
-): string[][] {
-  if (given !== undefined) return [[given]];
-  const listed = (io.env.KUBECONFIG ?? '').split(':').filter((file) => file !== '');
-  const dataDirectory = io.env.MINIK8S_DATA_DIR || '/var/lib/minik8s';
-  return [
-    ...(listed.length > 0 ? [listed] : []),
-    [join(io.homeDirectory, '.kube/config')],
-    [join(dataDirectory, 'admin.conf')],
-  ];
-}
-
-/** The configuration of the first place that has one. Throws UsageError when none has. */
-export function findKubeconfig(io: Pick<Io, 'env' | 'homeDirectory'>, given: string | undefined): Kubeconfig {
-  const places = kubeconfigFiles(io, given);
-  for (const files of places) {
-    const config = loadKubeconfig(files);
-    if (config && (Object.keys(config.contexts).length > 0 || given !== undefined)) return config;
-  }
-  throw new UsageError(
-    given !== undefined
-      ? `kubeconfig ${given} does not exist`
-      : `no kubeconfig found (looked at ${places.flat().join(', ')}): name one with --kubeconfig or $KUBECONFIG`,
-  );
-}
-
 export function connect(io: Io, flags: Flags): Cluster {
-  const context = resolveContext(findKubeconfig(io, flags.text('kubeconfig')), flags.text('context'));
-  const options = { ...context, clock: io.clock, userAgent: `minik8s-ctl/${version()}` };
-  const transport = interruptible(warning(createHttpsTransport(options), io), io.signal);
+  const context = resolveConnection(io, flags);
+  const headers = impersonation(flags);
+  const options = { ...context, headers, clock: io.clock, userAgent: `minik8s-ctl/${version()}` };
+  const timeout = requestTimeout(flags);
+  const warned = warning(createHttpsTransport(options), io);
+  const bounded = timeout === undefined ? warned : withTimeout(warned, timeout, io.clock);
+  const transport = interruptible(bounded, io.signal);
   return clusterOver(transport, io, {
     namespace: flags.text('namespace') ?? context.namespace,
     namespaceGiven: flags.given('namespace'),

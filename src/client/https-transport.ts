@@ -9,12 +9,16 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Socket } from 'node:net';
+import { checkServerIdentity } from 'node:tls';
 import { onAbort } from '../base/abort.ts';
-import { hasPlainHost } from '../base/addresses.ts';
+import { hasPlainHost, isAddress } from '../base/addresses.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Current } from '../base/current.ts';
 import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
 import { TransportError, type TransportFailure } from './transport-error.ts';
+
+/** A list is one header several times. */
+export type Headers = Readonly<Record<string, string | string[]>>;
 
 export interface HttpsTransportOptions {
   /** Such as `https://10.0.0.1:6443`; a path is put before every request's own. */
@@ -33,6 +37,8 @@ export interface HttpsTransportOptions {
   /** The name to check the server's certificate for, when it is not the host of `server`. */
   readonly tlsServerName?: string;
   readonly userAgent?: string;
+  /** Sent with every request, before its own. */
+  readonly headers?: Headers;
   readonly clock: Clock;
   /** Default 15 s. */
   readonly keepAliveMs?: number;
@@ -44,7 +50,7 @@ export interface HttpsTransportOptions {
 export interface Dialing {
   /** `wss://…`, or `ws://…` where the server speaks plain HTTP. */
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
   /** Empty for plain HTTP. */
   readonly tls: https.AgentOptions;
   /** The error of such a connection, in one line that says what it means. */
@@ -138,20 +144,27 @@ export const tlsOptions = (options: HttpsTransportOptions): https.AgentOptions =
   ...(options.cert && { cert: options.cert }),
   ...(options.key && { key: options.key }),
   ...(options.identity && { cert: options.identity.value.certificate, key: options.identity.value.key }),
-  ...(options.tlsServerName && { servername: options.tlsServerName }),
+  ...(options.tlsServerName && checkedFor(options.tlsServerName)),
   rejectUnauthorized: !options.insecureSkipTlsVerify,
   ALPNProtocols: ['http/1.1'],
 });
 
-function identityHeaders(options: HttpsTransportOptions): Record<string, string> {
+/** TLS asks for names alone: an address is only looked for in the certificate. */
+const checkedFor = (name: string): https.AgentOptions =>
+  isAddress(name)
+    ? { servername: '', checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate) }
+    : { servername: name };
+
+function identityHeaders(options: HttpsTransportOptions): Headers {
   const token = typeof options.token === 'function' ? options.token() : options.token;
   return {
+    ...options.headers,
     ...(options.userAgent && { 'user-agent': options.userAgent }),
     ...(token && { authorization: `Bearer ${token}` }),
   };
 }
 
-export function headersOf(request: ApiRequest, options: HttpsTransportOptions): Record<string, string> {
+export function headersOf(request: ApiRequest, options: HttpsTransportOptions): Headers {
   return {
     ...identityHeaders(options),
     ...(request.body !== undefined && { 'content-length': String(Buffer.byteLength(request.body)) }),

@@ -54,7 +54,21 @@ export interface ResolvedContext {
   readonly tlsServerName?: string;
 }
 
-const empty: Kubeconfig = { clusters: {}, users: {}, contexts: {}, currentContext: '' };
+/** What a command line says instead of the kubeconfig; files are paths. */
+export interface ConnectionOverrides {
+  /** Names of entries of the kubeconfig. */
+  readonly cluster?: string;
+  readonly user?: string;
+  readonly server?: string;
+  readonly certificateAuthority?: string;
+  readonly insecureSkipTlsVerify?: boolean;
+  readonly tlsServerName?: string;
+  readonly token?: string;
+  readonly clientCertificate?: string;
+  readonly clientKey?: string;
+}
+
+export const empty: Kubeconfig = { clusters: {}, users: {}, contexts: {}, currentContext: '' };
 
 /** Paths inside the file are made absolute, relative to it. Throws UsageError naming the file. */
 export function parseKubeconfig(text: string, file: string): Kubeconfig {
@@ -108,23 +122,18 @@ export function loadKubeconfig(files: readonly string[]): Kubeconfig | undefined
   return configs.length ? mergeKubeconfigs(configs) : undefined;
 }
 
-/** The connection that a context stands for; `context` absent means the current one. Throws UsageError. */
-export function resolveContext(config: Kubeconfig, context = config.currentContext): ResolvedContext {
-  if (!context) throw new UsageError('kubeconfig: no context is current; choose one with --context');
-  const entry = own(config.contexts, context);
-  if (!entry) throw new UsageError(`kubeconfig: there is no context ${JSON.stringify(context)}`);
-  const cluster = own(config.clusters, entry.cluster);
-  if (!cluster?.server) {
-    throw new UsageError(
-      `kubeconfig: context ${JSON.stringify(context)} does not name a cluster with a server`,
-    );
-  }
-  const user = entry.user ? own(config.users, entry.user) : {};
-  if (!user) {
-    throw new UsageError(
-      `kubeconfig: context ${JSON.stringify(context)} names an unknown user ${entry.user}`,
-    );
-  }
+/**
+ * The connection that a context stands for; `context` absent means the current one. None is needed where the overrides say where
+ * to. Throws UsageError.
+ */
+export function resolveContext(
+  config: Kubeconfig,
+  context = config.currentContext,
+  overrides: ConnectionOverrides = {},
+): ResolvedContext {
+  const entry = contextEntry(config, context, overrides);
+  const cluster = overriddenCluster(clusterEntry(config, context, entry, overrides), overrides);
+  const user = overriddenUser(userEntry(config, context, entry, overrides), overrides);
   if (user.exec || user['auth-provider']) {
     throw new UsageError(
       `kubeconfig: user ${entry.user} needs a plugin; only tokens and certificates are supported`,
@@ -146,6 +155,103 @@ export function resolveContext(config: Kubeconfig, context = config.currentConte
     ...(cluster['tls-server-name'] && { tlsServerName: cluster['tls-server-name'] }),
   };
 }
+
+function contextEntry(
+  config: Kubeconfig,
+  context: string,
+  { cluster, server }: ConnectionOverrides,
+): ContextEntry {
+  if (!context) {
+    if (server || cluster) return {};
+    throw new UsageError('kubeconfig: no context is current; choose one with --context');
+  }
+  const entry = own(config.contexts, context);
+  if (!entry) throw new UsageError(`kubeconfig: there is no context ${JSON.stringify(context)}`);
+  return entry;
+}
+
+function clusterEntry(
+  config: Kubeconfig,
+  context: string,
+  entry: ContextEntry,
+  { cluster, server }: ConnectionOverrides,
+): ClusterEntry {
+  const found = own(config.clusters, cluster ?? entry.cluster);
+  if (!found && cluster !== undefined)
+    throw new UsageError(`kubeconfig: there is no cluster ${JSON.stringify(cluster)}`);
+  if (found?.server || server) return found ?? {};
+  throw new UsageError(
+    cluster === undefined
+      ? `kubeconfig: context ${JSON.stringify(context)} does not name a cluster with a server`
+      : `kubeconfig: cluster ${JSON.stringify(cluster)} has no server`,
+  );
+}
+
+function userEntry(
+  config: Kubeconfig,
+  context: string,
+  entry: ContextEntry,
+  { user }: ConnectionOverrides,
+): UserEntry {
+  const name = user ?? entry.user;
+  const found = name ? own(config.users, name) : {};
+  if (found) return found;
+  throw new UsageError(
+    user === undefined
+      ? `kubeconfig: context ${JSON.stringify(context)} names an unknown user ${name}`
+      : `kubeconfig: there is no user ${JSON.stringify(user)}`,
+  );
+}
+
+/** Another authority, or none, takes the place of both; another server is not of the name that was to be checked. */
+function overriddenCluster(
+  entry: ClusterEntry,
+  { certificateAuthority, insecureSkipTlsVerify, server, tlsServerName }: ConnectionOverrides,
+): ClusterEntry & { readonly server: string } {
+  if (certificateAuthority !== undefined && insecureSkipTlsVerify)
+    throw new UsageError('--insecure-skip-tls-verify verifies nothing: leave --certificate-authority out');
+  const {
+    'certificate-authority': _file,
+    'certificate-authority-data': _data,
+    'insecure-skip-tls-verify': _skip,
+    ...unverified
+  } = entry;
+  const { 'tls-server-name': name, ...rest } =
+    certificateAuthority !== undefined || insecureSkipTlsVerify ? unverified : entry;
+  const checked = tlsServerName ?? (server === undefined ? name : undefined);
+  return {
+    ...rest,
+    server: server ?? entry.server ?? '',
+    ...(certificateAuthority !== undefined && { 'certificate-authority': certificateAuthority }),
+    ...(insecureSkipTlsVerify && { 'insecure-skip-tls-verify': true }),
+    ...(checked !== undefined && { 'tls-server-name': checked }),
+  };
+}
+
+/** Who gives a token or a certificate wants to be known by that alone: servers look at certificates first. */
+function overriddenUser(
+  entry: UserEntry,
+  { clientCertificate, clientKey, token }: ConnectionOverrides,
+): UserEntry {
+  if (token === undefined && clientCertificate === undefined && clientKey === undefined) return entry;
+  const { 'client-key': keyFile, 'client-key-data': keyData } = entry;
+  const key =
+    clientKey === undefined
+      ? { 'client-key': keyFile, 'client-key-data': keyData }
+      : { 'client-key': clientKey };
+  const certificate =
+    clientCertificate === undefined
+      ? {
+          'client-certificate': entry['client-certificate'],
+          'client-certificate-data': entry['client-certificate-data'],
+        }
+      : { 'client-certificate': clientCertificate };
+  const known = clientCertificate === undefined && clientKey === undefined ? {} : { ...certificate, ...key };
+  return defined({ ...known, ...(token !== undefined && { token }) });
+}
+
+const defined = (entry: { readonly [K in keyof UserEntry]: UserEntry[K] | undefined }): UserEntry =>
+  Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
 
 /** The text of a kubeconfig file. */
 export function formatKubeconfig(config: Kubeconfig): string {

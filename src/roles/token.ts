@@ -9,14 +9,14 @@ import { isAlreadyExists, isNotFound } from '../apimachinery/status-error.ts';
 import { isIPv6 } from '../base/addresses.ts';
 import { rfc3339 } from '../base/time.ts';
 import { UsageError } from '../base/usage-error.ts';
-import { type Cluster, findKubeconfig } from '../cli/cluster.ts';
+import type { Cluster } from '../cli/cluster.ts';
+import { resolveConnection } from '../cli/connection.ts';
 import { processIo } from '../cli/ctl.ts';
 import type { FlagTable } from '../cli/flags.ts';
 import type { Io } from '../cli/io.ts';
 import { metadataOf, numberAt, recordsAt, textAt } from '../cli/objects.ts';
 import { TableWriter } from '../cli/printers/table-writer.ts';
 import { type AnyCommand, toCommand, type Verb, type VerbContext } from '../cli/verb.ts';
-import { resolveContext } from '../client/kubeconfig.ts';
 import { authorityHash } from '../pki/credentials.ts';
 
 const secrets = '/api/v1/namespaces/kube-system/secrets';
@@ -121,7 +121,7 @@ async function removeOne({ cluster, io, report }: VerbContext, id: string): Prom
 
 /** The key of the authority that this kubeconfig trusts, which is the one the servers' certificates are signed by. */
 function hashOf(io: Io, flags: VerbContext['flags']): string {
-  const { ca } = resolveContext(findKubeconfig(io, flags.text('kubeconfig')), flags.text('context'));
+  const { ca } = resolveConnection(io, flags);
   if (!ca)
     throw new UsageError('the kubeconfig has no certificate-authority, so nodes could not verify the server');
   return authorityHash(ca);

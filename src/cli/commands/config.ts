@@ -6,7 +6,7 @@ import { parseYaml } from '../../apimachinery/yaml.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { type Kubeconfig, loadKubeconfig, parseKubeconfig } from '../../client/kubeconfig.ts';
-import { findKubeconfig, kubeconfigFiles } from '../cluster.ts';
+import { findKubeconfig, kubeconfigFiles } from '../find-kubeconfig.ts';
 import type { Flags } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { recordsAt, textAt } from '../objects.ts';

@@ -26,6 +26,7 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
   drain: async () => (await import('./drain.ts')).drain,
   taint: async () => (await import('./taint.ts')).taint,
   add: async () => (await import('./add.ts')).add,
+  auth: async () => (await import('./auth.ts')).auth,
   certificate: async () => (await import('./certificate.ts')).certificate,
   'api-resources': async () => (await import('./api-resources.ts')).apiResources,
   'api-versions': async () => (await import('./api-resources.ts')).apiVersions,
@@ -36,7 +37,6 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
 /** Verbs of kubectl 1.32 that are not here. */
 export const kubectlOnly: ReadonlySet<string> = new Set([
   'alpha',
-  'auth',
   'autoscale',
   'cluster-info',
   'completion',

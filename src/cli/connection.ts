@@ -1,0 +1,115 @@
+/** What the flags of the connection say: where to, as whom, and for how long at most. */
+import type { Clock } from '../base/clock.ts';
+import { UsageError } from '../base/usage-error.ts';
+import type { Headers } from '../client/https-transport.ts';
+import {
+  type ConnectionOverrides,
+  empty,
+  type Kubeconfig,
+  type ResolvedContext,
+  resolveContext,
+} from '../client/kubeconfig.ts';
+import type { ApiRequest, ApiResponse, Transport } from '../client/transport.ts';
+import { findKubeconfig } from './find-kubeconfig.ts';
+import type { Flags } from './flags.ts';
+import type { Io } from './io.ts';
+
+/** Throws UsageError. */
+export function resolveConnection(io: Pick<Io, 'env' | 'homeDirectory'>, flags: Flags): ResolvedContext {
+  const overrides = overridesOf(flags);
+  return resolveContext(kubeconfigOf(io, flags, overrides), flags.text('context'), overrides);
+}
+
+/** None is needed where the flags say where the server is. */
+function kubeconfigOf(
+  io: Pick<Io, 'env' | 'homeDirectory'>,
+  flags: Flags,
+  { server }: ConnectionOverrides,
+): Kubeconfig {
+  const given = flags.text('kubeconfig');
+  try {
+    return findKubeconfig(io, given);
+  } catch (error) {
+    if (error instanceof UsageError && server !== undefined && given === undefined) return empty;
+    throw error;
+  }
+}
+
+const texts = {
+  cluster: 'cluster',
+  user: 'user',
+  server: 'server',
+  certificateAuthority: 'certificate-authority',
+  tlsServerName: 'tls-server-name',
+  token: 'token',
+  clientCertificate: 'client-certificate',
+  clientKey: 'client-key',
+} as const;
+
+function overridesOf(flags: Flags): ConnectionOverrides {
+  const given = Object.entries(texts).flatMap(([field, flag]) => {
+    const text = flags.text(flag);
+    return text ? [[field, text]] : [];
+  });
+  const skips = flags.on('insecure-skip-tls-verify') && { insecureSkipTlsVerify: true };
+  return { ...Object.fromEntries(given), ...skips };
+}
+
+/** The headers that ask to be somebody else; empty without --as. Throws UsageError. */
+export function impersonation(flags: Flags): Headers {
+  const [user, uid, groups] = [flags.text('as'), flags.text('as-uid'), flags.texts('as-group')];
+  if (!user) {
+    if (uid || groups.length > 0)
+      throw new UsageError('--as-group and --as-uid need --as: say as which user');
+    return {};
+  }
+  return {
+    'impersonate-user': headerText('as', user),
+    ...(uid && { 'impersonate-uid': headerText('as-uid', uid) }),
+    ...(groups.length > 0 && { 'impersonate-group': groups.map((group) => headerText('as-group', group)) }),
+  };
+}
+
+/** In the bytes of UTF-8, as kubectl writes it. */
+function headerText(flag: string, text: string): string {
+  if (/\p{Cc}/u.test(text)) throw new UsageError(`--${flag}: expected text without control characters`);
+  return Buffer.from(text).toString('latin1');
+}
+
+/** Undefined where a request may take as long as it likes. Throws UsageError. */
+export const requestTimeout = (flags: Flags): number | undefined =>
+  flags.duration('request-timeout') || undefined;
+
+/** Ends each request, the reading of its answer too, after so many milliseconds. */
+export function withTimeout(transport: Transport, ms: number, clock: Clock): Transport {
+  return {
+    async request(request) {
+      const late = new AbortController();
+      const why = `${request.method} ${request.path.split('?', 1)[0]}: no whole answer within ${ms / 1000} s (--request-timeout)`;
+      const timer = clock.after(ms, () => late.abort(new Error(why)));
+      try {
+        return whole(await transport.request(until(request, late.signal)), () => timer.cancel());
+      } catch (error) {
+        timer.cancel();
+        throw error;
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+const until = (request: ApiRequest, late: AbortSignal): ApiRequest => ({
+  ...request,
+  signal: request.signal ? AbortSignal.any([request.signal, late]) : late,
+});
+
+function whole(response: ApiResponse, done: () => void): ApiResponse {
+  async function* body() {
+    try {
+      yield* response.body;
+    } finally {
+      done();
+    }
+  }
+  return { status: response.status, header: (name) => response.header(name), body: body() };
+}

@@ -1,0 +1,179 @@
+/**
+ * `minik8s user`: people who may use the cluster. A user is a client certificate with his name and a binding that gives him a role;
+ * without the binding the certificate is good for nothing. Written through the API, as whoever the kubeconfig names.
+ */
+import { X509Certificate } from 'node:crypto';
+import { open, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { isNotFound } from '../apimachinery/status-error.ts';
+import { errorMessage } from '../base/log.ts';
+import { replaceFile } from '../base/replace-file.ts';
+import { rfc3339 } from '../base/time.ts';
+import { UsageError } from '../base/usage-error.ts';
+import { resolveConnection } from '../cli/connection.ts';
+import { processIo } from '../cli/ctl.ts';
+import type { Flags, FlagTable } from '../cli/flags.ts';
+import type { Io } from '../cli/io.ts';
+import { TableWriter } from '../cli/printers/table-writer.ts';
+import { type AnyCommand, toCommand, type Verb, type VerbContext } from '../cli/verb.ts';
+import { formatKubeconfig, singleKubeconfig } from '../client/kubeconfig.ts';
+import { bindings, grant } from './users/bindings.ts';
+import { orderCertificate, type UserSubject } from './users/certificate.ts';
+
+/** What a signer gives at least. */
+const leastTtl = 600 * 1000;
+
+const createFlags = {
+  group: { type: 'string', hint: 'GROUP', about: 'a group of the user; may be repeated' },
+  role: {
+    type: 'string',
+    hint: 'ROLE',
+    about: 'what he may do: view, edit, admin or another role; with --namespace there alone, else everywhere',
+    usual: 'nothing',
+  },
+  file: {
+    type: 'string',
+    hint: 'FILE',
+    about: 'where his kubeconfig is written, which must not be there yet',
+    usual: 'NAME.kubeconfig',
+  },
+  ttl: {
+    type: 'string',
+    hint: 'TIME',
+    about: 'how long the certificate is valid, such as 24h',
+    usual: 'a year',
+  },
+  'allow-system': {
+    type: 'boolean',
+    about: "allow names and groups that begin with `system:`, Kubernetes' own",
+  },
+} as const satisfies FlagTable;
+
+const create: Verb = {
+  about: 'make a key, a certificate and a kubeconfig for a user, and give him a role',
+  words: 'NAME',
+  flags: createFlags,
+  async run(context) {
+    const { cluster, flags, io } = context;
+    const subject = subjectOf(flags);
+    const { name } = subject;
+    const path = resolve(flags.text('file') ?? `${name}.kubeconfig`);
+    const connection = resolveConnection(io, flags);
+    await reserve(path);
+    try {
+      const pair = await orderCertificate(cluster(), io, subject);
+      const granted = await grantRole(context, name);
+      const { server, ca, insecureSkipTlsVerify, tlsServerName } = connection;
+      const config = singleKubeconfig(name, {
+        ...{ server, cert: pair.certificate, key: pair.key },
+        ...(ca && { ca }),
+        ...(insecureSkipTlsVerify && { insecureSkipTlsVerify }),
+        ...(tlsServerName && { tlsServerName }),
+      });
+      await replaceFile(path, formatKubeconfig(inNamespace(config, name, flags)), { mode: 0o600 });
+      if (granted !== undefined) io.out(`${granted}\n`);
+      const until = rfc3339(Date.parse(new X509Certificate(pair.certificate).validTo));
+      io.out(`user ${name} may come until ${until} with ${path}\n`);
+      if (granted === undefined) io.err('Warning: he may do nothing yet: give him a role with --role\n');
+    } catch (error) {
+      await rm(path, { force: true });
+      throw error;
+    }
+  },
+};
+
+/** Throws UsageError for who may not be made, or not by a slip. */
+function subjectOf(flags: Flags): UserSubject {
+  const [name, ...more] = flags.words;
+  if (name === undefined || more.length > 0) throw new UsageError('minik8s user create: give one name');
+  // It becomes part of the name of a binding, and of a file.
+  if (!/^[^\s/%\p{Cc}]{1,200}$/u.test(name) || name === '.' || name === '..')
+    throw new UsageError(
+      `minik8s user create: ${JSON.stringify(name)} is no name: use letters, digits, - . _ @ :`,
+    );
+  const groups = flags.texts('group');
+  if (groups.some((group) => group === '')) throw new UsageError('--group: expected the name of a group');
+  const own = [name, ...groups].find((word) => word.startsWith('system:'));
+  if (own !== undefined && !flags.on('allow-system'))
+    throw new UsageError(
+      `${own}: names that begin with system: are Kubernetes' own, and may have rights that no role shows; --allow-system allows it`,
+    );
+  const ttl = flags.duration('ttl');
+  if (ttl !== undefined && ttl < leastTtl) throw new UsageError('--ttl: expected at least 10m');
+  return { name, groups, seconds: ttl === undefined ? undefined : Math.floor(ttl / 1000) };
+}
+
+/** Made before anything else, so that nothing is done for a file that cannot be written. */
+async function reserve(path: string): Promise<void> {
+  try {
+    await using _ = await open(path, 'wx', 0o600);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    throw new UsageError(
+      code === 'EEXIST'
+        ? `${path} is there already, and is not overwritten; name another with --file`
+        : `cannot write ${path}: ${errorMessage(error)}`,
+    );
+  }
+}
+
+/** Undefined where no role is asked for. */
+async function grantRole({ cluster, flags }: VerbContext, user: string): Promise<string | undefined> {
+  const role = flags.text('role');
+  return role ? grant(cluster(), { user, role, namespace: flags.text('namespace') }) : undefined;
+}
+
+/** Where the user's commands work unless he says otherwise. */
+function inNamespace(config: ReturnType<typeof singleKubeconfig>, name: string, flags: Flags) {
+  const namespace = flags.text('namespace');
+  if (!namespace) return config;
+  return { ...config, contexts: { [name]: { ...config.contexts[name], namespace } } };
+}
+
+const list: Verb = {
+  about: 'list the users that have a role',
+  async run({ cluster, io, palette }) {
+    const found = await bindings(cluster());
+    if (found.length === 0) {
+      io.err('no users found\n');
+      return;
+    }
+    const rows = found
+      .map(({ user, role, namespace }) => [user, role, namespace || '<all>'])
+      .sort((a, b) => (a.join('\0') < b.join('\0') ? -1 : 1));
+    io.out(new TableWriter(palette).format(rows, ['USER', 'ROLE', 'NAMESPACE']));
+  },
+};
+
+const remove: Verb = {
+  about: 'take the roles of users away: their certificates are good for nothing then',
+  words: 'NAME',
+  async run({ cluster, flags, io, report }) {
+    if (flags.words.length === 0) throw new UsageError('minik8s user delete: give the name of a user');
+    const all = await bindings(cluster());
+    for (const name of flags.words) {
+      const own = all.filter(({ user }) => user === name);
+      if (own.length === 0) report(new Error(`user ${name} has no role that minik8s user has given him`));
+      for (const { path, title } of own) {
+        try {
+          await cluster().send('DELETE', path, undefined);
+          io.out(`${title} deleted\n`);
+        } catch (error) {
+          if (!isNotFound(error)) report(error);
+        }
+      }
+    }
+  },
+};
+
+export const userCommand = (io: Io): AnyCommand =>
+  toCommand(
+    {
+      about: 'create, list and delete people who may use the cluster',
+      verbs: { create, list, delete: remove },
+    },
+    io,
+  );
+
+/** The command of this process. Call it once. */
+export const processCommand = (): AnyCommand => userCommand(processIo());

@@ -1,0 +1,174 @@
+/** Who one is, and what one may do: `ctl auth` and the flags of the connection, beside kubectl 1.32. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { unionAuthenticator } from '../../../src/apiserver/authentication/authenticator.ts';
+import { bearerTokenAuthenticator } from '../../../src/apiserver/authentication/bearer-token.ts';
+import { clientCertificateAuthenticator } from '../../../src/apiserver/authentication/client-certificate.ts';
+import { type Ctl, ctlFor, kubectlFor } from '../../fixtures/ctl.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { unlessKubectl } from '../../fixtures/kubectls.ts';
+
+const authenticate = unionAuthenticator([
+  clientCertificateAuthenticator,
+  bearerTokenAuthenticator(
+    () => [{ token: 'robots-token', user: { name: 'robot', groups: [] } }],
+    () => 0,
+  ),
+]);
+
+describe('ctl auth beside kubectl 1.32', { timeout: 120_000, skip: unlessKubectl('1.32') }, () => {
+  let server: HttpsTestServer;
+  let tools: readonly [Ctl, Ctl];
+  let asAlice: readonly [Ctl, Ctl];
+
+  before(async () => {
+    server = await startHttpsTestServer({ clock: new FakeClock(), authenticate });
+    const admin = await server.kubeconfigFor('kubernetes-admin', ['system:masters', 'ops']);
+    const alice = await server.kubeconfigFor('alice', ['dev']);
+    tools = [ctlFor(admin), kubectlFor(admin)];
+    asAlice = [ctlFor(alice), kubectlFor(alice)];
+  });
+  after(() => server.stop());
+
+  const cases: string[][] = [
+    ['whoami'],
+    ['whoami', '-o', 'yaml'],
+    ['whoami', '-o', 'jsonpath={.status.userInfo.username}'],
+    ['can-i', 'get', 'pods'],
+    ['can-i', 'get', 'po/web', '-n', 'kube-system'],
+    ['can-i', 'create', 'deployments.apps', '-A'],
+    ['can-i', '*', '*'],
+    ['can-i', 'get', 'pods', '--subresource=log'],
+    ['can-i', 'get', '/logs/'],
+    ['can-i', 'list', '/logs/'],
+    ['can-i', 'get', 'pods', '-q'],
+    ['can-i', 'dance', 'pods'],
+    ['can-i', 'get', 'nodes'],
+    ['can-i', 'get', 'storageclasses'],
+    ['can-i', 'get', 'nodes', '-A'],
+    ['can-i', 'get', 'unicorns'],
+    ['can-i', 'get', 'unicorns.example.com'],
+    ['can-i', 'impersonate', 'users'],
+    ['can-i', '--list'],
+    ['can-i', '--list', '--no-headers'],
+  ];
+  for (const args of cases)
+    for (const who of ['an administrator', 'alice'])
+      it(`${args.join(' ')}, as ${who}`, async () => {
+        const [ctl, kubectl] = who === 'alice' ? asAlice : tools;
+        const [ours, theirs] = await Promise.all([ctl(['auth', ...args]), kubectl(['auth', ...args])]);
+        assert.deepEqual(ours, theirs);
+      });
+
+  it('refuses what kubectl refuses', async () => {
+    for (const args of [
+      ['can-i', 'get'],
+      ['can-i', 'get', 'pods', '--no-headers'],
+      ['can-i', '--list', 'get'],
+      ['can-i', '--list', '-q'],
+      ['can-i', 'get', '/logs', '--subresource=a'],
+    ]) {
+      const [ours, theirs] = await Promise.all(tools.map((tool) => tool(['auth', ...args])));
+      assert.deepEqual([ours?.status, ours?.out], [theirs?.status, theirs?.out], args.join(' '));
+      assert.notEqual(ours?.err, '', args.join(' '));
+    }
+  });
+
+  describe('the flags of the connection', () => {
+    let files: Record<'ca' | 'cert' | 'key', string>;
+    let url: string;
+
+    before(async () => {
+      const bob = await server.clientCertificate('bob', []);
+      const write = async (name: string, text: string) => {
+        const path = join(server.directory, name);
+        await writeFile(path, text);
+        return path;
+      };
+      files = {
+        ca: await write('ca.pem', server.authority.certificate),
+        cert: await write('bob.pem', bob.certificate),
+        key: await write('bob-key.pem', bob.key),
+      };
+      url = `https://127.0.0.1:${server.port}`;
+    });
+
+    const both = (args: string[], [ctl, kubectl] = tools) =>
+      Promise.all([ctl(['auth', 'whoami', ...args]), kubectl(['auth', 'whoami', ...args])]);
+    const isUser = (name: string, out: string) => assert.match(out, new RegExp(`^Username +${name}$`, 'm'));
+
+    it('name a server, an authority and a certificate, and need no kubeconfig', async () => {
+      const none = [ctlFor(undefined, { homeDirectory: '/nowhere' }), kubectlFor('/nowhere')] as const;
+      const { ca, cert, key } = files;
+      const args = [
+        '-s',
+        url,
+        '--certificate-authority',
+        ca,
+        '--client-certificate',
+        cert,
+        '--client-key',
+        key,
+      ];
+      const [ours, theirs] = await both(args, none);
+      assert.deepEqual(ours, theirs);
+      isUser('bob', ours.out);
+      const local = ['--server', url.replace('127.0.0.1', 'localhost'), '--tls-server-name', '127.0.0.1'];
+      assert.deepEqual((await both([...args, ...local], none))[0], ours);
+    });
+
+    it('do without an authority only where that is asked for', async () => {
+      const { cert, key } = files;
+      const args = ['-s', url, '--client-certificate', cert, '--client-key', key];
+      const ctl = ctlFor(undefined, { homeDirectory: '/nowhere' });
+      const untrusted = await ctl(['auth', 'whoami', ...args]);
+      assert.equal(untrusted.status, 1);
+      assert.match(untrusted.err, /not signed by the given authority/);
+      isUser('bob', (await ctl(['auth', 'whoami', ...args, '--insecure-skip-tls-verify'])).out);
+    });
+
+    it('say which cluster and user of the kubeconfig', async () => {
+      const [ours, theirs] = await both(['--cluster', 'test', '--user', 'kubernetes-admin']);
+      assert.deepEqual(ours, theirs);
+      isUser('kubernetes-admin', ours.out);
+      for (const wrong of [
+        ['--cluster', 'x'],
+        ['--user', 'x'],
+        ['--context', 'x'],
+      ])
+        assert.deepEqual(
+          (await both(wrong)).map(({ status, out }) => [status, out]),
+          [
+            [1, ''],
+            [1, ''],
+          ],
+        );
+    });
+
+    it('a token is who one is, whatever certificate the kubeconfig has', async () => {
+      const [ctl] = tools;
+      isUser('robot', (await ctl(['auth', 'whoami', '--token', 'robots-token'])).out);
+      const { status, err } = await ctl(['auth', 'whoami', '--token', 'nobodys-token']);
+      assert.equal(status, 1);
+      assert.match(err, /Unauthorized/i);
+      assert.doesNotMatch(err, /nobodys-token/);
+    });
+
+    it('ask as somebody else', async () => {
+      const args = ['--as', 'carol', '--as-group', 'a', '--as-group=b', '--as-uid', '7'];
+      const [ours, theirs] = await both(args);
+      assert.deepEqual([ours.status, ours.out], [theirs.status, theirs.out]);
+      const [alone] = await both(['--as-group', 'a']);
+      assert.equal(alone.status, 1);
+    });
+
+    it('end a request that takes too long', async () => {
+      const { status, err } = await tools[0](['get', 'namespaces', '-w', '--request-timeout', '1s']);
+      assert.equal(status, 1);
+      assert.match(err, /no whole answer within 1 s \(--request-timeout\)/);
+    });
+  });
+});

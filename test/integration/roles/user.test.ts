@@ -1,0 +1,201 @@
+/** A user is made, comes with his kubeconfig, has the role he was given, and loses it. */
+import assert from 'node:assert/strict';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { ClusterRoleBinding, RoleBinding } from '../../../src/api/rbac/v1/types.gen.ts';
+import type { KubeObject } from '../../../src/apimachinery/meta.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { systemRandom } from '../../../src/base/random.ts';
+import { dispatch } from '../../../src/dispatch.ts';
+import { userCommand } from '../../../src/roles/user.ts';
+import { ctlFor, noHome } from '../../fixtures/ctl.ts';
+import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { type Cluster, startCluster } from '../controllers/cluster.ts';
+
+const rbac = '/apis/rbac.authorization.k8s.io/v1';
+let server: HttpsTestServer;
+let cluster: Cluster;
+let kubeconfig: string;
+
+before(async () => {
+  server = await startHttpsTestServer({ clock: systemClock });
+  cluster = await startCluster({ server, authority: server.authority });
+  kubeconfig = await server.kubeconfigFor('admin', ['system:masters']);
+  for (const name of ['reader', 'view']) await role(`${rbac}/clusterroles`, 'ClusterRole', name);
+  await role(`${rbac}/namespaces/default/roles`, 'Role', 'reader');
+});
+after(() => cluster.stop());
+
+async function role(path: string, kind: string, name: string): Promise<void> {
+  const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }];
+  const body = { apiVersion: 'rbac.authorization.k8s.io/v1', kind, metadata: { name }, rules };
+  // A cluster may have it from the beginning.
+  assert.ok([201, 409].includes((await server.call('POST', path, body)).status));
+}
+
+async function user(...args: readonly string[]) {
+  let [out, err, status] = ['', '', 0];
+  const output = {
+    out: (text: string) => {
+      out += text;
+    },
+    err: (text: string) => {
+      err += text;
+    },
+  };
+  const io = {
+    ...output,
+    readStdin: async () => '',
+    stdio: () => process,
+    env: { KUBECONFIG: kubeconfig },
+    homeDirectory: noHome,
+    clock: systemClock,
+    random: systemRandom,
+    signal: new AbortController().signal,
+    exitWith: (code: number) => {
+      status = code;
+    },
+  };
+  const entry = { about: '', load: async () => userCommand(io) };
+  const dispatched = await dispatch({ user: entry }, ['user', ...args], output);
+  return { status: dispatched || status, out, err };
+}
+
+const at = (name: string) => join(server.directory, name);
+const isThere = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+const bindingOf = async (path: string) =>
+  (await server.call('GET', `${rbac}/${path}`)).json<KubeObject & (ClusterRoleBinding | RoleBinding)>();
+
+describe('minik8s user', () => {
+  it('makes a user who comes with his own certificate', async () => {
+    const file = at('alice.kubeconfig');
+    const made = await user(
+      'create',
+      'alice',
+      '--group=dev',
+      '--group',
+      'ops',
+      '--role',
+      'view',
+      '--file',
+      file,
+    );
+    assert.equal(made.status, 0, made.err);
+    assert.doesNotMatch(made.err, /may do nothing/);
+    const [granted, until] = made.out.trimEnd().split('\n');
+    assert.equal(granted, 'clusterrolebinding.rbac.authorization.k8s.io/user:alice:view created');
+    assert.match(
+      until ?? '',
+      /^user alice may come until \d{4}-\d\d-\d\dT[\d:]+Z with \/.*alice\.kubeconfig$/,
+    );
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    const { out } = await ctlFor(file)(['auth', 'whoami']);
+    assert.match(out, /^Username +alice$/m);
+    assert.match(out, /^Groups +\[dev ops system:authenticated\]$/m);
+    const { roleRef, subjects } = await bindingOf('clusterrolebindings/user:alice:view');
+    assert.deepEqual([roleRef.kind, roleRef.name], ['ClusterRole', 'view']);
+    assert.deepEqual(subjects, [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' }]);
+  });
+
+  it('gives a role in one namespace, and a Role of it before a ClusterRole', async () => {
+    const [own, other] = [at('bob.conf'), at('bob2.conf')];
+    const made = await user('create', 'bob', '-n', 'default', '--role', 'reader', '--file', own);
+    assert.match(made.out, /^rolebinding\.rbac\.authorization\.k8s\.io\/user:bob:reader created$/m);
+    const { roleRef } = await bindingOf('namespaces/default/rolebindings/user:bob:reader');
+    assert.equal(roleRef.kind, 'Role');
+    assert.match(await readFile(own, 'utf8'), /namespace: default/);
+    const again = await user('create', 'bob', '-n', 'kube-system', '--role', 'reader', '--file', other);
+    assert.equal(again.status, 0, again.err);
+    assert.equal(
+      (await bindingOf('namespaces/kube-system/rolebindings/user:bob:reader')).roleRef.kind,
+      'ClusterRole',
+    );
+  });
+
+  it('makes another certificate for a user who is there', async () => {
+    const made = await user('create', 'alice', '--role', 'view', '--ttl', '1h', '--file', at('alice2'));
+    assert.match(made.out, /user:alice:view unchanged/);
+    const until = Date.parse(/until (\S+)/.exec(made.out)?.[1] ?? '');
+    assert.ok(Math.abs(until - Date.now() - 3_600_000) < 120_000, made.out);
+  });
+
+  it('says that a user without a role may do nothing', async () => {
+    const { status, err } = await user('create', 'carol', '--file', at('carol'));
+    assert.deepEqual([status, err], [0, 'Warning: he may do nothing yet: give him a role with --role\n']);
+  });
+
+  it('lists users with their roles, and takes the roles away', async () => {
+    assert.equal(
+      (await user('list')).out.replaceAll(/ +$/gm, ''),
+      [
+        'USER    ROLE                 NAMESPACE',
+        'alice   ClusterRole/view     <all>',
+        'bob     ClusterRole/reader   kube-system',
+        'bob     Role/reader          default',
+        '',
+      ].join('\n'),
+    );
+    const gone = await user('delete', 'bob', 'nobody');
+    assert.equal(gone.status, 1);
+    assert.deepEqual(gone.out.split('\n').filter(Boolean), [
+      'rolebinding.rbac.authorization.k8s.io/user:bob:reader deleted',
+      'rolebinding.rbac.authorization.k8s.io/user:bob:reader deleted',
+    ]);
+    assert.match(gone.err, /user nobody has no role/);
+    assert.doesNotMatch((await user('list')).out, /bob/);
+    assert.equal((await user('delete', 'alice')).status, 0);
+    assert.equal((await user('list')).err, 'no users found\n');
+  });
+
+  it('overwrites nothing, and leaves nothing behind where it fails', async () => {
+    const file = at('there');
+    await writeFile(file, 'mine');
+    const there = await user('create', 'dave', '--file', file);
+    assert.deepEqual([there.status, await readFile(file, 'utf8')], [2, 'mine']);
+    assert.match(there.err, /is there already, and is not overwritten/);
+    const without = await user('create', 'dave', '--role', 'no-such', '--file', at('dave'));
+    assert.equal(without.status, 1);
+    assert.match(without.err, /there is no ClusterRole "no-such"/);
+    assert.equal(await isThere(at('dave')), false);
+    assert.equal((await user('create', 'dave', '--file', '/nowhere/dave')).status, 2);
+  });
+
+  const refused: [args: string[], message: RegExp][] = [
+    [['system:admin'], /--allow-system allows it/],
+    [['eve', '--group', 'system:masters'], /--allow-system allows it/],
+    [['eve', '--group', ''], /--group: expected/],
+    [['a/b'], /is no name/],
+    [['..'], /is no name/],
+    [['a', 'b'], /give one name/],
+    [[], /give one name/],
+    [['eve', '--ttl', '1m'], /--ttl: expected at least 10m/],
+  ];
+  for (const [args, message] of refused)
+    it(`refuses ${JSON.stringify(args)}`, async () => {
+      const { status, err } = await user('create', ...args, '--file', at('refused'));
+      assert.deepEqual([status, await isThere(at('refused'))], [2, false]);
+      assert.match(err, message);
+    });
+
+  it('asks for a name of the system where that is wanted, and the server has its say', async () => {
+    const own = await user('create', 'system:robot', '--allow-system', '--file', at('robot'));
+    assert.equal(own.status, 0, own.err);
+    const masters = await user(
+      'create',
+      'eve',
+      '--group',
+      'system:masters',
+      '--allow-system',
+      '--file',
+      at('eve'),
+    );
+    assert.equal(masters.status, 1);
+    assert.match(masters.err, /system:masters group is not allowed/);
+    assert.equal(await isThere(at('eve')), false);
+  });
+});
