@@ -258,23 +258,11 @@ export const storage: readonly Equivalent[] = [
     because: 'it is set when a process starts, and read only while there is one',
   },
   {
-    file: 'src/storage/etcd.ts',
-    line: '...(credentials && { credentials }),',
-    change: 'credentials && { credentials } → ({ credentials })',
-    because: 'none are as those that are not there; the compiler asks',
-  },
-  {
     file: 'src/storage/etcd-process.ts',
     line: "signal.addEventListener('abort', end, { once: true });",
     change: 'true → false',
     because: 'a signal aborts once',
   },
-  ...["grpc.on('close', events.onEnd); → ;", "'close' → ''"].map((change) => ({
-    file: 'src/storage/etcd.ts',
-    line: "grpc.on('close', events.onEnd);",
-    change,
-    because: 'a stream that is over can be canceled once more: it only frees memory',
-  })),
   ...['pid > 0 → pid >= 0', 'pid > 0 && pid !== process.pid → (pid !== process.pid)', '0 → 1'].map(
     (change) => ({
       file: 'src/storage/leftover-process.ts',
