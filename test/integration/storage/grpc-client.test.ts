@@ -269,6 +269,18 @@ describe('a connection of gRPC to a server that says nothing any more', () => {
       'is ended when that had taken leave',
       (_: GrpcClient, wire: EtcdWire) => [...wire.sessions][0]?.goaway(),
     ],
+    [
+      'is ended with the last call after that had taken leave',
+      async (client: GrpcClient, wire: EtcdWire) => {
+        const letGo = held(wire);
+        const calling = call(client);
+        await until(() => wire.calls.length === 2);
+        [...wire.sessions][0]?.goaway();
+        await settled();
+        letGo();
+        await calling;
+      },
+    ],
   ] as const) {
     it(what, async () => {
       await using world = new World();
@@ -283,10 +295,9 @@ describe('a connection of gRPC to a server that says nothing any more', () => {
       const { port } = server.address() as AddressInfo;
       const client = world.client({ endpoint: `http://127.0.0.1:${port}` });
       await call(client);
-      leave(client, wire);
-      await until(() => ended.length > 0);
-      await settled();
-      assert.equal(world.network.pending, 0);
+      await leave(client, wire);
+      // The client has let go of it, and of the timer that it had.
+      await until(() => ended.length > 0 && world.network.pending === 0);
     });
   }
 });
