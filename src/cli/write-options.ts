@@ -34,8 +34,8 @@ export const changeFlags = {
 } as const satisfies FlagTable;
 
 /** The query of a request that writes; with `fieldValidation` when it is given. */
-export const writeQuery = (dryRun: DryRun, fieldValidation?: string): string =>
-  query({ fieldManager: writer, fieldValidation, dryRun: dryRun === 'server' ? 'All' : undefined });
+export const writeQuery = (dryRun: DryRun, fieldValidation?: string, fieldManager = writer): string =>
+  query({ fieldManager, fieldValidation, dryRun: dryRun === 'server' ? 'All' : undefined });
 
 const validations = {
   strict: 'Strict',

@@ -7,6 +7,7 @@ import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { readLastApplied, withLastApplied } from '../apply/last-applied.ts';
 import { type MergeSchema, mergeSchemaOf, openApiPath, plainSchema } from '../apply/merge-schema.ts';
+import { applyOnServer, type ServerSideOptions, serverSideManager } from '../apply/server-side.ts';
 import { threeWayPatch } from '../apply/three-way.ts';
 import type { Cluster } from '../cluster.ts';
 import { kindName } from '../discovery.ts';
@@ -23,8 +24,14 @@ const maxConflicts = 5;
 
 export const apply: Verb = {
   about: 'make objects what manifests say: create what is missing, change what differs',
-  flags: { ...writeFlags, ...validateFlag },
-  kubectlOnly: ['--prune', '--server-side', 'edit-last-applied', 'set-last-applied', 'view-last-applied'],
+  flags: {
+    ...writeFlags,
+    ...validateFlag,
+    'server-side': { type: 'boolean', about: 'let the server merge, which knows who set which field' },
+    'force-conflicts': { type: 'boolean', about: 'with --server-side: take fields that others have set' },
+    'field-manager': { type: 'string', hint: 'NAME', about: 'as whom to set fields' },
+  },
+  kubectlOnly: ['--prune', 'edit-last-applied', 'set-last-applied', 'view-last-applied'],
   async run(context) {
     const { io, flags } = context;
     if (!flags.given('filename')) throw new UsageError('ctl apply: say what to apply: -f FILE');
@@ -50,6 +57,7 @@ class Applier {
   readonly #dryRun: DryRun;
   readonly #format: ObjectFormat | undefined;
   readonly #query: string;
+  readonly #serverSide: ServerSideOptions | undefined;
   readonly #documents = new Map<string, Promise<JsonObject | undefined>>();
 
   constructor(context: VerbContext, cluster: Cluster) {
@@ -57,7 +65,25 @@ class Applier {
     this.#cluster = cluster;
     this.#dryRun = dryRunOf(context.flags);
     this.#format = objectFormat(context.flags.text('output'));
-    this.#query = writeQuery(this.#dryRun, fieldValidationOf(context.flags));
+    const { flags, io } = context;
+    const validation = fieldValidationOf(flags);
+    const manager = flags.text('field-manager') || undefined;
+    this.#query = writeQuery(this.#dryRun, validation, manager);
+    const force = flags.on('force-conflicts');
+    if (!flags.on('server-side')) {
+      if (force) throw new UsageError('--force-conflicts only works with --server-side');
+      return;
+    }
+    if (this.#dryRun === 'client')
+      throw new UsageError(
+        "--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)",
+      );
+    this.#serverSide = {
+      manager: manager ?? serverSideManager,
+      force,
+      query: (name) => writeQuery(this.#dryRun, validation, name),
+      warn: (text) => io.err(text),
+    };
   }
 
   /** What to print. */
@@ -67,11 +93,17 @@ class Applier {
       throw new Error(
         `${manifest.file}:${manifest.line}: apply needs metadata.name; use ctl create for generateName`,
       );
+    const [outcome, object] = this.#serverSide
+      ? (['serverside-applied', await applyOnServer(this.#cluster, target, this.#serverSide)] as const)
+      : await this.#applyHere(target);
+    if (this.#format) return this.#format(withoutManagedFields(object));
+    return `${kindName(resource)}/${name} ${outcome}${dryRunSuffix[this.#dryRun]}\n`;
+  }
+
+  async #applyHere(target: ManifestTarget): Promise<[Outcome, JsonObject]> {
     for (let attempt = 0; ; attempt++) {
       try {
-        const [outcome, object] = await this.#applyOnce(target);
-        if (this.#format) return this.#format(withoutManagedFields(object));
-        return `${kindName(resource)}/${name} ${outcome}${dryRunSuffix[this.#dryRun]}\n`;
+        return await this.#applyOnce(target);
       } catch (error) {
         if (!isConflict(error) || attempt === maxConflicts) throw error;
       }

@@ -1,0 +1,54 @@
+/**
+ * Managers of an object that clients applied, for when it is applied on the server from now on: what the client's manager has becomes
+ * the applier's, so that it can be removed too (k8s.io/client-go util/csaupgrade). Pure.
+ */
+import { deepEqual, isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { lastAppliedAnnotation } from '../../apimachinery/last-applied.ts';
+import { FieldSet, hasAll, readFields, writeFields } from '../../apimachinery/managed-fields/field-set.ts';
+import type { ManagedFieldsEntry } from '../../apimachinery/managed-fields/managers.ts';
+import { recordAt, recordsAt } from '../objects.ts';
+
+const annotation = FieldSet.of(['f:metadata', 'f:annotations', `f:${lastAppliedAnnotation}`]);
+
+export const entriesOf = (object: JsonObject): readonly ManagedFieldsEntry[] =>
+  recordsAt(recordAt(object, 'metadata'), 'managedFields') as readonly ManagedFieldsEntry[];
+
+/** Names of the managers that have the annotation of the last applied configuration. */
+export const annotationOwners = (object: JsonObject, operation: 'Apply' | 'Update'): readonly string[] =>
+  entriesOf(object)
+    .filter(
+      (entry) =>
+        entry.operation === operation && isRecord(entry.fieldsV1) && hasAll(entry.fieldsV1, annotation),
+    )
+    .map(({ manager = '' }) => manager);
+
+/** The entries with those of `clients` in that of `applier`; undefined when nothing changes. */
+export function upgradedEntries(
+  entries: readonly ManagedFieldsEntry[],
+  clients: readonly string[],
+  applier: string,
+): readonly ManagedFieldsEntry[] | undefined {
+  let upgraded = entries;
+  for (const client of new Set(clients)) upgraded = withoutClient(upgraded, client, applier);
+  return deepEqual(upgraded, entries) ? undefined : upgraded;
+}
+
+function withoutClient(
+  entries: readonly ManagedFieldsEntry[],
+  client: string,
+  applier: string,
+): readonly ManagedFieldsEntry[] {
+  const isClients = (entry: ManagedFieldsEntry) => isOf(entry, client, 'Update');
+  // Where nobody has applied on the server yet, the client's entry becomes the applier's.
+  const target = entries.find((entry) => isOf(entry, applier, 'Apply')) ?? entries.find(isClients);
+  if (!target) return entries;
+  const same = entries.find((entry) => isClients(entry) && entry.apiVersion === target.apiVersion);
+  const fields = fieldsOf(target).union(same ? fieldsOf(same) : new FieldSet());
+  const merged = { ...target, manager: applier, operation: 'Apply', fieldsV1: writeFields(fields) };
+  return entries.map((entry) => (entry === target ? merged : entry)).filter((entry) => !isClients(entry));
+}
+
+const isOf = (entry: ManagedFieldsEntry, manager: string, operation: string) =>
+  entry.manager === manager && entry.operation === operation && !entry.subresource;
+
+const fieldsOf = ({ fieldsV1 }: ManagedFieldsEntry) => readFields(fieldsV1 ?? {});
