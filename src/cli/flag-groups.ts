@@ -45,6 +45,8 @@ export const flagSubjects = subjects('src/cli/flag-groups.ts', {
     'patch-file',
     'type',
     'overwrite',
+    'remove-extra-permissions',
+    'remove-extra-subjects',
     'cascade',
     'force',
     'grace-period',

@@ -8,6 +8,7 @@ import { recordAt, textAt, valueAt } from '../objects.ts';
 import { objectFormat } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
+import { reconcile } from './auth-reconcile.ts';
 
 const reviews = '/apis/authorization.k8s.io/v1';
 
@@ -161,6 +162,5 @@ function userRows(user: JsonObject): string[][] {
 
 export const auth: VerbGroup = {
   about: 'who one is, and what one may do',
-  kubectlOnly: ['reconcile'],
-  verbs: { 'can-i': canI, whoami },
+  verbs: { 'can-i': canI, whoami, reconcile },
 };

@@ -11,12 +11,18 @@ import { rbacGroup } from '../../api/rbac/v1/roles.ts';
 import type { ClusterRole, PolicyRule, Role, RoleBinding } from '../../api/rbac/v1/types.gen.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
+import {
+  compactRules,
+  coverageOf,
+  listInWords,
+  mostComparisons,
+  ruleInWords,
+} from '../../apimachinery/policy-rules.ts';
 import { newForbidden, newNotFound } from '../../apimachinery/status-error.ts';
 import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import { waitForNow } from '../../apiserver/freshness.ts';
 import { mastersGroup, type UserInfo } from '../../apiserver/user.ts';
 import type { KubeContext } from '../context.ts';
-import { compactRules, coverageOf, listInWords, mostComparisons, ruleInWords } from './covers.ts';
 import { inWords } from './rbac-authorizer.ts';
 
 const everything: readonly PolicyRule[] = [

@@ -77,6 +77,145 @@ describe('ctl auth beside kubectl 1.32', { timeout: 120_000, skip: unlessKubectl
     }
   });
 
+  describe('reconcile', () => {
+    const apiVersion = 'rbac.authorization.k8s.io/v1';
+    const rule = (verbs: string, resources: string) => ({
+      apiGroups: [''],
+      resources: resources.split(' '),
+      verbs: verbs.split(' '),
+    });
+    const role = (kind: string, rules: object[], over: object = {}) => ({
+      ...{ apiVersion, kind, metadata: { name: 'r' }, rules },
+      ...over,
+    });
+    const subject = (name: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name });
+    const binding = (of: string, ...names: string[]) => ({
+      ...{ apiVersion, kind: 'RoleBinding', metadata: { name: 'b', labels: { of } } },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: of },
+      subjects: names.map(subject),
+    });
+    const opted = {
+      metadata: { name: 'r', annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'false' } },
+    };
+    const paths = { nonResourceURLs: ['/a', '/b'], verbs: ['get'] };
+    const aggregated = (...labels: string[]) => ({
+      aggregationRule: { clusterRoleSelectors: labels.map((label) => ({ matchLabels: { label } })) },
+    });
+
+    /** One after another in a namespace, or as a role, of each tool alone. */
+    const sequences: [
+      what: string,
+      steps: [manifest: Record<string, unknown> & { metadata: object }, ...args: string[]][],
+    ][] = [
+      [
+        'rules come together, and go where that is asked for',
+        [
+          [role('Role', [rule('get list', 'pods secrets')]), '--dry-run=client'],
+          [role('Role', [rule('get list', 'pods secrets')])],
+          [role('Role', [rule('get', 'pods')])],
+          [role('Role', [rule('get watch', 'pods'), rule('create', 'services')])],
+          [role('Role', [rule('get', 'pods')]), '--remove-extra-permissions', '--dry-run=client'],
+          [role('Role', [rule('get', 'pods')]), '--remove-extra-permissions'],
+          [role('Role', [rule('get', 'pods')], { metadata: { name: 'r', labels: { a: 'b' } } })],
+        ],
+      ],
+      [
+        'subjects come together, and go where that is asked for',
+        [
+          [binding('r', 'alice', 'bob')],
+          [binding('r', 'carol')],
+          [binding('r', 'carol', 'alice')],
+          [binding('r', 'dave'), '--remove-extra-subjects'],
+          [binding('other', 'dave')],
+        ],
+      ],
+      [
+        'what opted out stays',
+        [[role('Role', [rule('get', 'pods')], opted)], [role('Role', [rule('list', 'pods')], opted)]],
+      ],
+      ['other objects are passed over', [[{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } }]]],
+    ];
+    for (const [index, [what, steps]] of sequences.entries())
+      it(what, async () => {
+        const spaces = [`ours-${index}`, `theirs-${index}`];
+        for (const [manifest, ...args] of steps) {
+          const [ours, theirs] = await Promise.all(
+            tools.map((tool, which) => {
+              // kubectl takes the namespace from the manifest alone.
+              const metadata = { ...manifest.metadata, namespace: spaces[which] };
+              const stdin = JSON.stringify({ ...manifest, metadata });
+              return tool(['auth', 'reconcile', '-f', '-', ...args], { stdin });
+            }),
+          );
+          assert.deepEqual(ours, theirs);
+          const [own, other] = await Promise.all(
+            spaces.map(async (space) => {
+              const { out } = await tools[0](['get', 'roles,rolebindings', '-n', space, '-o', 'json']);
+              const { items } = JSON.parse(out) as {
+                items: { metadata: object; subjects?: object; rules?: object }[];
+              };
+              return items.map(({ rules, subjects, metadata }) => {
+                const { name, labels } = metadata as { name: string; labels?: object };
+                return { name, labels, rules, subjects };
+              });
+            }),
+          );
+          assert.deepEqual(own, other);
+        }
+      });
+
+    it('a role of the cluster, with paths, and one that is the sum of others', async () => {
+      const stored: string[] = [];
+      for (const [which, tool] of tools.entries()) {
+        const name = `sum-${which}`;
+        const steps: [object, ...string[]][] = [
+          [role('ClusterRole', [paths], { metadata: { name } })],
+          [role('ClusterRole', [{ ...paths, nonResourceURLs: ['/a', '/c'] }], { metadata: { name } })],
+          [role('ClusterRole', [], { metadata: { name }, ...aggregated('a', 'b') })],
+          [role('ClusterRole', [], { metadata: { name }, ...aggregated('b', 'c') })],
+          [role('ClusterRole', [], { metadata: { name }, ...aggregated('c') }), '--remove-extra-permissions'],
+          [role('ClusterRole', [paths], { metadata: { name } })],
+        ];
+        const told: unknown[] = [];
+        for (const [manifest, ...args] of steps) {
+          const done = await tool(['auth', 'reconcile', '-f', '-', ...args], {
+            stdin: JSON.stringify(manifest),
+          });
+          const { out } = await tools[0](['get', 'clusterrole', name, '-o', 'json']);
+          const { aggregationRule, rules } = JSON.parse(out) as Record<string, unknown>;
+          told.push([done, aggregationRule, rules]);
+        }
+        stored.push(JSON.stringify(told).replaceAll(name, 'sum'));
+      }
+      assert.equal(stored[0], stored[1]);
+    });
+
+    it('takes the namespace of the command line for a manifest that has none, and makes it', async () => {
+      const stdin = JSON.stringify(role('Role', [rule('get', 'pods')]));
+      const done = await tools[0](['auth', 'reconcile', '-n', 'new', '-f', '-'], { stdin });
+      assert.deepEqual([done.status, done.out], [0, 'role.rbac.authorization.k8s.io/r reconciled\n']);
+      assert.equal(
+        (await server.call('GET', '/apis/rbac.authorization.k8s.io/v1/namespaces/new/roles/r')).status,
+        200,
+      );
+      const unnamed = { kind: 'User', name: 'alice' };
+      const once = { ...binding('r'), roleRef: { kind: 'Role', name: 'r' }, subjects: [unnamed] };
+      for (const told of ['create', undefined]) {
+        const { err } = await tools[0](['auth', 'reconcile', '-n', 'new', '-f', '-'], {
+          stdin: JSON.stringify(once),
+        });
+        assert.equal(/required (\w+)/.exec(err)?.[1], told, err);
+      }
+    });
+
+    it('needs files, and nothing else', async () => {
+      for (const args of [[], ['x', '-f', '-'], ['-f', '-', '--dry-run=server']]) {
+        const [ours, theirs] = await Promise.all(tools.map((tool) => tool(['auth', 'reconcile', ...args])));
+        assert.deepEqual([ours?.status, ours?.out], [theirs?.status, theirs?.out]);
+      }
+    });
+  });
+
   describe('the flags of the connection', () => {
     let files: Record<'ca' | 'cert' | 'key', string>;
     let url: string;

@@ -28,7 +28,7 @@ before(async () => {
 after(() => cluster.stop());
 
 async function role(path: string, kind: string, name: string): Promise<void> {
-  const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }];
+  const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] }];
   const body = { apiVersion: 'rbac.authorization.k8s.io/v1', kind, metadata: { name }, rules };
   // A cluster may have it from the beginning.
   assert.ok([201, 409].includes((await server.call('POST', path, body)).status));
@@ -115,6 +115,19 @@ describe('minik8s user', () => {
       (await bindingOf('namespaces/kube-system/rolebindings/user:bob:reader')).roleRef.kind,
       'ClusterRole',
     );
+  });
+
+  it('lets him do what his role allows, there and not elsewhere, until it is taken away', async () => {
+    const file = at('frank');
+    await user('create', 'frank', '-n', 'default', '--role', 'reader', '--file', file);
+    const frank = ctlFor(file);
+    const may = async (...args: string[]) => (await frank(args)).status === 0;
+    await cluster.eventually('frank may read', () => may('get', 'pods'));
+    assert.equal(await may('get', 'pods', '-n', 'kube-system'), false);
+    assert.equal(await may('get', 'configmaps'), false);
+    assert.equal((await user('delete', 'frank')).status, 0);
+    await cluster.eventually('frank may not any more', async () => !(await may('get', 'pods')));
+    assert.match((await frank(['get', 'pods'])).err, /User "frank" cannot list resource "pods"/);
   });
 
   it('makes another certificate for a user who is there', async () => {

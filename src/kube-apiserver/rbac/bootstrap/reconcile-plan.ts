@@ -5,7 +5,7 @@
 import type { ClusterRole, RoleBinding } from '../../../api/rbac/v1/types.gen.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import type { KubeObject } from '../../../apimachinery/meta.ts';
-import { coverageOf } from '../covers.ts';
+import { coverageOf } from '../../../apimachinery/policy-rules.ts';
 import { autoUpdate, type PolicyKind, type PolicyObject } from './policy-objects.ts';
 
 export type Plan =

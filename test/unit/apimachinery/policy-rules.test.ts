@@ -1,8 +1,8 @@
 /** Whether somebody has all that he would give away. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { PolicyRule } from '../../../../src/api/rbac/v1/types.gen.ts';
-import { compactRules, coverageOf, ruleInWords } from '../../../../src/kube-apiserver/rbac/covers.ts';
+import type { PolicyRule } from '../../../src/api/rbac/v1/types.gen.ts';
+import { compactRules, coverageOf, ruleInWords } from '../../../src/apimachinery/policy-rules.ts';
 
 const on = (verbs: string, resources: string, names?: string, groups = ['']): PolicyRule => ({
   verbs: verbs.split(' '),

@@ -1,10 +1,17 @@
 /**
- * Whether the rules that somebody has allow everything that other rules would allow (upstream: component-helpers auth/rbac/validation
+ * Rules of roles, wherever they are compared: on the server and in a client. Whether the rules that somebody has allow everything that other rules would allow (upstream: component-helpers auth/rbac/validation
  * Covers). Pure. Every rule stands for single permissions (a verb on a resource of a group, perhaps with one name; or a verb on a path);
  * each must be allowed by one of the rules that are held.
  */
-import type { PolicyRule } from '../../api/rbac/v1/types.gen.ts';
-import { withoutStars } from './rule-match.ts';
+
+/** As roles hold it. */
+export interface PolicyRule {
+  verbs: string[];
+  apiGroups?: string[];
+  resources?: string[];
+  resourceNames?: string[];
+  nonResourceURLs?: string[];
+}
 
 /** More are not made: lists multiply, and a rule of a few thousand words may stand for billions of permissions. */
 export const mostComparisons = 1_000_000;
@@ -92,8 +99,11 @@ const holdsResource = (resources: ReadonlySet<string>, resource: string) =>
 const coversPath = (own: string, path: string) =>
   own === path || (own.endsWith('*') && path.startsWith(withoutStars(own)));
 
+/** All that are at its end. */
+export const withoutStars = (path: string) => path.replace(/\*+$/, '');
+
 /** A word that a list says twice counts once. */
-function* permissionsOf(rule: PolicyRule): Generator<PolicyRule> {
+export function* permissionsOf(rule: PolicyRule): Generator<PolicyRule> {
   const verbs = new Set(rule.verbs);
   const names = new Set(rule.resourceNames);
   for (const group of new Set(rule.apiGroups)) {
@@ -115,7 +125,7 @@ export function compactRules(rules: readonly PolicyRule[]): PolicyRule[] {
   for (const { verbs, ...of } of rules) {
     const key = JSON.stringify([of.apiGroups, of.resources, of.resourceNames, of.nonResourceURLs]);
     const known = of.nonResourceURLs ? undefined : compact.get(key);
-    if (known) known.verbs.push(...verbs);
+    if (known) known.verbs.push(...verbs.filter((verb) => !known.verbs.includes(verb)));
     else compact.set(of.nonResourceURLs ? JSON.stringify([key, verbs]) : key, { ...of, verbs: [...verbs] });
   }
   return [...compact.values()];

@@ -1,0 +1,182 @@
+/** `ctl auth reconcile`: roles and bindings come to allow what manifests say. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../../apimachinery/status-error.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { collectionPath, objectPath } from '../../client/resource-path.ts';
+import { rbacGroup } from '../access/read-policy.ts';
+import {
+  planBinding,
+  planRole,
+  type ReconcileOptions,
+  type Reconciliation,
+} from '../access/reconcile-plan.ts';
+import { inBrackets } from '../access/rule-rows.ts';
+import type { Cluster } from '../cluster.ts';
+import { kindName } from '../discovery.ts';
+import { inContext } from '../errors.ts';
+import { dryRunOf, dryRunSuffix, type FlagTable } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { metadataOf } from '../objects.ts';
+import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { type ManifestTarget, manifestTargets } from '../targets.ts';
+import type { Verb } from '../verb.ts';
+import { writeFlags, writeQuery } from '../write-options.ts';
+
+const flagTable = {
+  ...writeFlags,
+  'remove-extra-permissions': { type: 'boolean', about: 'take away what a role allows beyond the manifest' },
+  'remove-extra-subjects': { type: 'boolean', about: 'take a role from whom the manifest does not give it' },
+} as const satisfies FlagTable;
+
+/** Others may make and delete the object meanwhile. */
+const mostTries = 4;
+
+const plans: Readonly<Record<string, typeof planRole | typeof planBinding>> = {
+  Role: planRole,
+  ClusterRole: planRole,
+  RoleBinding: planBinding,
+  ClusterRoleBinding: planBinding,
+};
+
+export const reconcile: Verb = {
+  about: 'make roles and bindings allow what manifests say; other objects are passed over',
+  flags: flagTable,
+  async run(context) {
+    const { flags, io } = context;
+    if (!flags.given('filename')) throw new UsageError('ctl auth reconcile: say what to reconcile: -f FILE');
+    if (flags.words.length > 0) throw new UsageError('no arguments are allowed');
+    const dryRun = dryRunOf(flags);
+    if (dryRun === 'server')
+      throw new UsageError('--dry-run=server for command reconcile is not supported yet');
+    const cluster = context.cluster();
+    const format = objectFormat(flags.text('output'));
+    const options: ReconcileOptions = {
+      removeExtraPermissions: flags.on('remove-extra-permissions'),
+      removeExtraSubjects: flags.on('remove-extra-subjects'),
+    };
+    for (const target of await manifestTargets(context, cluster)) {
+      const plan = target.resource.group === rbacGroup ? plans[target.resource.kind] : undefined;
+      if (!plan) continue;
+      try {
+        const done = await reconcileOne(
+          cluster,
+          target,
+          (existing) => plan(target.object, existing, options),
+          dryRun === 'none',
+        );
+        const { name } = metadataOf(done.object);
+        io.out(
+          format
+            ? format(withoutManagedFields(done.object))
+            : `${kindName(target.resource)}/${name} reconciled${dryRunSuffix[dryRun]}\n`,
+        );
+        tell(io, done, options);
+      } catch (error) {
+        if (io.signal.aborted) throw error;
+        context.report(
+          inContext(error, `error when reconciling "${target.manifest.file}:${target.manifest.line}"`),
+        );
+      }
+    }
+  },
+};
+
+type Plan = (existing: JsonObject | undefined) => Reconciliation;
+
+/** Resolves to what was planned, with the object as it is stored then. */
+async function reconcileOne(
+  cluster: Cluster,
+  target: ManifestTarget,
+  plan: Plan,
+  writes: boolean,
+): Promise<Reconciliation> {
+  for (let tries = 1; ; tries++) {
+    const existing = await read(cluster, target);
+    const planned = plan(existing);
+    if (!writes || planned.protected || planned.operation === 'none') return planned;
+    try {
+      return { ...planned, object: await write(cluster, target, planned, existing) };
+    } catch (error) {
+      const raced = isAlreadyExists(error) || isConflict(error) || (existing && isNotFound(error));
+      if (!raced || tries === mostTries) throw error;
+    }
+  }
+}
+
+async function read(
+  cluster: Cluster,
+  { name, namespace, resource }: ManifestTarget,
+): Promise<JsonObject | undefined> {
+  try {
+    return await cluster.get(objectPath(resource, name, namespace));
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+async function write(
+  cluster: Cluster,
+  { name, namespace, resource }: ManifestTarget,
+  { object, operation }: Reconciliation,
+  existing: JsonObject | undefined,
+): Promise<JsonObject> {
+  const [path, parameters] = [objectPath(resource, name, namespace), writeQuery('none')];
+  if (operation === 'update') return cluster.send('PUT', path + parameters, object);
+  if (existing) {
+    const { uid } = metadataOf(existing);
+    await cluster.send('DELETE', path, { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } });
+  } else if (namespace) await ensureNamespace(cluster, namespace);
+  return cluster.send('POST', collectionPath(resource, namespace) + parameters, object);
+}
+
+/** Who may not look, or make one, learns of the rest from the server. */
+async function ensureNamespace(cluster: Cluster, name: string): Promise<void> {
+  const namespaces = '/api/v1/namespaces';
+  try {
+    await cluster.get(`${namespaces}/${encodeURIComponent(name)}`);
+  } catch (error) {
+    if (!isNotFound(error)) return;
+    const made = cluster.send('POST', namespaces, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name },
+    });
+    await made.catch((failure) => {
+      if (!isAlreadyExists(failure)) throw failure;
+    });
+  }
+}
+
+/** In kubectl's words, which are Go's for subjects and rules. */
+function tell(
+  io: Io,
+  done: Reconciliation,
+  { removeExtraPermissions, removeExtraSubjects }: ReconcileOptions,
+) {
+  if (done.operation === 'none') return;
+  const caveat = done.protected
+    ? ', but object opted out (rbac.authorization.kubernetes.io/autoupdate: false)'
+    : '';
+  const subject = ({ kind, apiGroup, name, namespace }: Reconciliation['extraSubjects'][number]) =>
+    `{Kind:${kind} APIGroup:${apiGroup} Name:${name} Namespace:${namespace}}`;
+  const rule = ({
+    apiGroups,
+    nonResourceURLs,
+    resourceNames,
+    resources,
+    verbs,
+  }: Reconciliation['extraRules'][number]) =>
+    `{Verbs:${inBrackets(verbs)} APIGroups:${inBrackets(apiGroups)} Resources:${inBrackets(resources)} ` +
+    `ResourceNames:${inBrackets(resourceNames)} NonResourceURLs:${inBrackets(nonResourceURLs)}}`;
+  const list = (title: string, items: readonly string[]) =>
+    items.length > 0 ? [`\t${title}:`, ...items.map((item) => `\t\t${item}`)] : [];
+  const lines = [
+    `\treconciliation required ${done.operation}${caveat}`,
+    ...list('missing subjects added', done.missingSubjects.map(subject)),
+    ...list('extra subjects removed', removeExtraSubjects ? done.extraSubjects.map(subject) : []),
+    ...list('missing rules added', done.missingRules.map(rule)),
+    ...list('extra rules removed', removeExtraPermissions ? done.extraRules.map(rule) : []),
+  ];
+  io.err(lines.map((line) => `${line}\n`).join(''));
+}
