@@ -13,8 +13,8 @@ import type {
   StartFailureReason,
 } from './plan/actions.ts';
 import { unusedProbes } from './plan/held-pod.ts';
-import { nextFailure } from './plan/restart-backoff.ts';
-import { VolumeError } from './plan/volumes.ts';
+import { mountDelayMs, nextFailure, restartDelayMs } from './plan/restart-backoff.ts';
+import { VolumeError } from './plan/volume-error.ts';
 import type { RuntimeCache } from './runtime-cache.ts';
 import type { Sandboxes } from './sandboxes.ts';
 import { type StartContext, StartError, startContainer } from './start-container.ts';
@@ -189,5 +189,12 @@ async function prepareNames(context: ExecuteContext, pod: Pod, ip: string | unde
 function sandboxFailed(context: ExecuteContext, pod: Pod, memory: MutableMemory, error: Error): void {
   const reason = error instanceof VolumeError ? 'FailedMount' : 'FailedCreatePodSandBox';
   context.events.event(pod, 'Warning', reason, error.message);
-  memory.sandboxFailure = nextFailure(memory.sandboxFailure, reason, error.message, context.clock.now());
+  const delay = reason === 'FailedMount' ? mountDelayMs : restartDelayMs;
+  memory.sandboxFailure = nextFailure(
+    memory.sandboxFailure,
+    reason,
+    error.message,
+    context.clock.now(),
+    delay,
+  );
 }

@@ -14,6 +14,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Current } from '../base/current.ts';
 import type { Exec } from '../base/exec.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
 import type { Client } from '../client/client.ts';
 import type { Informer, InformerFactory } from '../client/informer.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
@@ -40,6 +41,7 @@ import { PodFiles } from './pod-files.ts';
 import type { PodNetwork } from './pod-network.ts';
 import { PodWorkers } from './pod-workers.ts';
 import { PressureMonitor } from './pressure-monitor.ts';
+import { ProjectedVolumes } from './projected-volumes.ts';
 import type { ContainerRuntime } from './runtime/runtime.ts';
 import { RuntimeCache } from './runtime-cache.ts';
 import { Sandboxes } from './sandboxes.ts';
@@ -59,6 +61,7 @@ export interface KubeletOptions {
   readonly network: PodNetwork;
   readonly exec: Exec;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
   readonly nodeName: string;
   readonly nodeIP: string;
@@ -160,14 +163,19 @@ class KubeletRun {
         readUsage,
         thresholds: options.evictionHard ?? parseThresholds(defaultEvictionHard),
         onShortages: (shortages) => eviction.consider(shortages),
-        onLook: () => void limits.enforce(),
+        onLook: () => {
+          void limits.enforce();
+          void projected.refresh(this.#workers.pods(), (uid, volume) => files.volume(uid, volume));
+        },
         clock,
         log,
       }),
     });
     this.#services = new KnownServices({ informer: options.services, dataDir, clock, log });
     const { allocatable } = this.#node;
+    const projected = new ProjectedVolumes({ client, clock, random: options.random, log, allocatable });
     const files = new PodFiles({
+      projected,
       dataDir,
       exec,
       clusterDNS: options.clusterDNS,

@@ -10,18 +10,20 @@ import type { Container } from '../api/core/v1/types.gen.ts';
 import type { Exec } from '../base/exec.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { removeTree } from '../base/remove-tree.ts';
+import { currentFiles } from './atomic-files.ts';
 import { isMountPoint, unmountUnder } from './mounts.ts';
 import { ContainerConfigError } from './plan/container-config-error.ts';
 import { renderResolvConf } from './plan/pod-dns.ts';
 import { kernelHostname, renderHosts } from './plan/pod-hosts.ts';
+import { VolumeError } from './plan/volume-error.ts';
 import {
   containerMounts,
   type HostPathType,
   memoryVolumeBytes,
-  VolumeError,
   type VolumePlan,
   volumePlan,
 } from './plan/volumes.ts';
+import type { ProjectedVolumes } from './projected-volumes.ts';
 import type { Mount } from './runtime/runtime.ts';
 import { mountSubPath, removeSubPaths } from './sub-paths.ts';
 
@@ -35,6 +37,8 @@ export interface PodFilesOptions {
   readonly hosts: string;
   /** What pods may have of this machine's memory, in bytes. */
   readonly allocatableMemory: number;
+  /** Writes the volumes whose files come from the API. */
+  readonly projected: Pick<ProjectedVolumes, 'forget' | 'write'>;
   readonly log: Logger;
 }
 
@@ -52,6 +56,11 @@ export class PodFiles {
     return join(this.#options.dataDir, 'pods', uid);
   }
 
+  /** Where a volume of the pod is that is not the machine's own. */
+  volume(uid: string, name: string): string {
+    return join(this.directory(uid), 'volumes', name);
+  }
+
   /** Not below the pod's directory, which is measured and removed as a whole. */
   #subPaths(uid: string): string {
     return join(this.#options.dataDir, 'volume-subpaths', uid);
@@ -66,7 +75,8 @@ export class PodFiles {
     for (const { volume, plan } of plans) {
       try {
         await this.#prepare(pod, plan);
-        if (fsGroup !== undefined && plan.type !== 'hostPath') await giveToGroup(plan.path, fsGroup);
+        const isMade = plan.type === 'directory' || plan.type === 'tmpfs';
+        if (fsGroup !== undefined && isMade) await giveToGroup(plan.path, fsGroup);
       } catch (error) {
         if (error instanceof VolumeError) throw new VolumeError(`volume "${volume.name}": ${error.message}`);
         throw new VolumeError(`volume "${volume.name}": ${(error as Error).message}`, { cause: error });
@@ -93,7 +103,8 @@ export class PodFiles {
       }
       const target = join(this.#subPaths(uid), part.volume, container.name, String(part.index));
       try {
-        const wanted = { volumePath: mount.source, subPath: part.subPath, target };
+        const volumePath = part.isProjected ? await currentFiles(mount.source) : mount.source;
+        const wanted = { volumePath, subPath: part.subPath, target };
         await mountSubPath(wanted, this.#options.exec);
       } catch (cause) {
         const message = `failed to prepare subPath for volumeMount "${part.volume}" of container "${container.name}"`;
@@ -163,7 +174,8 @@ export class PodFiles {
   /** Rejects when something could not be removed, or with the signal's reason when that aborts. */
   async remove(uid: string, signal?: AbortSignal): Promise<void> {
     const directory = this.directory(uid);
-    const { exec } = this.#options;
+    const { exec, projected } = this.#options;
+    projected.forget(uid);
     // Parts of volumes before the volumes.
     await removeSubPaths(this.#subPaths(uid), exec);
     await unmountUnder(directory, exec);
@@ -172,6 +184,7 @@ export class PodFiles {
 
   async #prepare(pod: Pod, plan: VolumePlan): Promise<void> {
     if (plan.type === 'hostPath') return prepareHostPath(plan.path, plan.check);
+    if (plan.type === 'projected') return this.#project(pod, plan);
     await mkdir(plan.path, { recursive: true });
     if (plan.type === 'tmpfs' && !(await isMountPoint(plan.path))) {
       const { exec, allocatableMemory } = this.#options;
@@ -179,6 +192,15 @@ export class PodFiles {
       await exec('mount', ['-t', 'tmpfs', '-o', `mode=0777,size=${size}`, 'tmpfs', plan.path]);
     }
     await chmod(plan.path, 0o777);
+  }
+
+  async #project(pod: Pod, { path, source, inMemory }: Extract<VolumePlan, { type: 'projected' }>) {
+    const { exec, projected } = this.#options;
+    await mkdir(path, { recursive: true });
+    if (inMemory && !(await isMountPoint(path)))
+      await exec('mount', ['-t', 'tmpfs', '-o', 'mode=0755', 'tmpfs', path]);
+    await chmod(path, 0o755);
+    await projected.write(pod, source, path);
   }
 }
 

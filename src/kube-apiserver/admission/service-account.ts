@@ -1,8 +1,9 @@
 /**
  * Every pod has a ServiceAccount, `default` unless it names one, and takes the image pull secrets of it when it has none of its
- * own (upstream: plugin/pkg/admission/serviceaccount). Tokens are not mounted yet.
+ * own; its containers get a token of the account (upstream: plugin/pkg/admission/serviceaccount).
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
+import { podReferences } from '../../api/core/v1/pod-references.ts';
 import { defaultAccount, serviceAccountResource } from '../../api/core/v1/service-account.ts';
 import type { ServiceAccount } from '../../api/core/v1/types.gen.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
@@ -11,6 +12,8 @@ import { newForbidden } from '../../apimachinery/status-error.ts';
 import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import type { ServerContext } from '../../apiserver/server-context.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
+import { mountToken } from './account-token-volume.ts';
+import { secretProblem } from './mountable-secrets.ts';
 import { requireNamespace } from './namespace-lifecycle.ts';
 
 /**
@@ -19,31 +22,55 @@ import { requireNamespace } from './namespace-lifecycle.ts';
  */
 export const defaultAccountPatience = 2_000;
 
-type Reader = Pick<ServerContext, 'cache' | 'clock' | 'store' | 'turns'>;
+type Reader = Pick<ServerContext, 'cache' | 'clock' | 'random' | 'store' | 'turns'>;
 
 export const serviceAccounts = (server: Reader): AdmissionPlugin => ({
   name: 'ServiceAccount',
   async mutate(admission) {
-    const { definition, operation, subresource, name, namespace, object } = admission;
+    const { definition, operation, subresource, name, object } = admission;
     if (definition.group !== '' || definition.plural !== 'pods' || subresource !== '') return;
     if (operation !== 'create') return;
-    const { spec } = object as Pod;
-    // Defaults have put the older field, serviceAccount, here.
-    const wanted = spec.serviceAccountName || defaultAccount;
-    const account =
-      (await findObject(server, serviceAccountResource, namespace, wanted)) ??
-      (wanted === defaultAccount ? await defaultAccountOf(server, admission) : undefined);
-    if (!account) {
-      const what = `error looking up service account ${namespace}/${wanted}`;
-      throw newForbidden(definition, name, `${what}: serviceaccount "${wanted}" not found`);
-    }
+    const pod = object as Pod;
+    const { spec } = pod;
+    if (pod.metadata.annotations?.[mirrorAnnotation] !== undefined) return checkMirror(pod, admission);
+    const account = await accountOf(server, admission, pod);
+    const { name: wanted } = account.metadata;
     spec.serviceAccountName = wanted;
     spec.serviceAccount = wanted;
-    const { imagePullSecrets = [] } = account;
+    const { automountServiceAccountToken: ofAccount = true, imagePullSecrets = [] } = account;
+    if (spec.automountServiceAccountToken ?? ofAccount) mountToken(spec, server.random);
     if (imagePullSecrets.length > 0 && !spec.imagePullSecrets?.length)
       spec.imagePullSecrets = deepCopy(imagePullSecrets);
+    const problem = secretProblem(pod, account);
+    if (problem) throw newForbidden(definition, name, problem);
   },
 });
+
+/** Throws when it is not there. */
+async function accountOf(server: Reader, admission: Admission, { spec }: Pod): Promise<ServiceAccount> {
+  const { definition, name, namespace } = admission;
+  // Defaults have put the older field, serviceAccount, here.
+  const wanted = spec.serviceAccountName || defaultAccount;
+  const account =
+    (await findObject(server, serviceAccountResource, namespace, wanted)) ??
+    (wanted === defaultAccount ? await defaultAccountOf(server, admission) : undefined);
+  if (account) return account;
+  const what = `error looking up service account ${namespace}/${wanted}`;
+  throw newForbidden(definition, name, `${what}: serviceaccount "${wanted}" not found`);
+}
+
+/** On the pods by which an agent shows what it was told to run by a file of its own machine. */
+const mirrorAnnotation = 'kubernetes.io/config.mirror';
+
+/** Such a pod stays as it is; so it may not need what only this server could give it. */
+function checkMirror(pod: Pod, { definition, name }: Admission): void {
+  const refuse = (what: string) => newForbidden(definition, name, `a mirror pod may not ${what}`);
+  if (pod.spec.serviceAccountName) throw refuse('reference service accounts');
+  if (podReferences(pod).secrets.size > 0) throw refuse('reference secrets');
+  const sources = (pod.spec.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? []);
+  if (sources.some((source) => source.serviceAccountToken))
+    throw refuse('use ServiceAccountToken volume projections');
+}
 
 /** The account as soon as the cache has it; undefined when that takes too long. Throws when the namespace went meanwhile. */
 async function defaultAccountOf(server: Reader, admission: Admission): Promise<ServiceAccount | undefined> {

@@ -115,14 +115,10 @@ function keyOf(
 }
 
 function fieldValue(pod: Pod, path: string, { podIP, hostIP }: PodFacts): string {
-  const { metadata, spec } = pod;
-  const [, map, key] = /^metadata\.(labels|annotations)\['(.+)'\]$/.exec(path) ?? [];
-  const values = map === 'labels' ? metadata.labels : metadata.annotations;
-  if (key !== undefined) return new Map(Object.entries(values ?? {})).get(key) ?? '';
+  const { spec } = pod;
+  const ofMetadata = metadataField(pod, path);
+  if (ofMetadata !== undefined) return ofMetadata;
   const fields = new Map([
-    ['metadata.name', metadata.name],
-    ['metadata.namespace', metadata.namespace],
-    ['metadata.uid', metadata.uid],
     ['spec.nodeName', spec.nodeName],
     ['spec.serviceAccountName', spec.serviceAccountName ?? 'default'],
     ['status.podIP', podIP],
@@ -133,6 +129,34 @@ function fieldValue(pod: Pod, path: string, { podIP, hostIP }: PodFacts): string
   const value = fields.get(path);
   if (value === undefined) throw new ContainerConfigError(`unsupported fieldPath: ${path}`);
   return value;
+}
+
+/** What a file of a volume may show of the pod: fields of its metadata, and its labels and annotations as lines. */
+export function podField(pod: Pod, path: string): string {
+  const { labels, annotations } = pod.metadata;
+  if (path === 'metadata.labels') return linesOf(labels);
+  if (path === 'metadata.annotations') return linesOf(annotations);
+  const value = metadataField(pod, path);
+  if (value === undefined) throw new ContainerConfigError(`unsupported fieldPath: ${path}`);
+  return value;
+}
+
+const linesOf = (values: Readonly<Record<string, string>> = {}) =>
+  Object.keys(values)
+    .sort()
+    .map((key) => `${key}=${JSON.stringify(values[key])}`)
+    .join('\n');
+
+function metadataField({ metadata }: Pod, path: string): string | undefined {
+  const [, map, key] = /^metadata\.(labels|annotations)\['(.+)'\]$/.exec(path) ?? [];
+  const values = map === 'labels' ? metadata.labels : metadata.annotations;
+  if (key !== undefined) return new Map(Object.entries(values ?? {})).get(key) ?? '';
+  const fields = new Map([
+    ['metadata.name', metadata.name],
+    ['metadata.namespace', metadata.namespace],
+    ['metadata.uid', metadata.uid],
+  ]);
+  return fields.get(path);
 }
 
 /** An environment is text: other bytes would arrive as something else. */

@@ -11,6 +11,10 @@ const resetMs = 600_000;
 /** The back-off of a container, or of starting it, after this many failures in a row. */
 export const restartDelayMs = (failures: number) => backoffMs(backoff, failures);
 
+/** The same of volumes (upstream: util/goroutinemap/exponentialbackoff): what they need is often there a moment later. */
+const mountBackoff = { initialMs: 500, maxMs: 122_000 };
+export const mountDelayMs = (failures: number) => backoffMs(mountBackoff, failures);
+
 /** Exits in a row that count against an exited container: what was counted before it started, unless it ran long. */
 export function crashesOf(container: ContainerState): number {
   // One of which it is not known when it started, or ended, did not run long.
@@ -29,7 +33,8 @@ export function nextFailure<R extends string>(
   reason: R,
   message: string,
   now: number,
+  delayMs: (failures: number) => number = restartDelayMs,
 ): Failure<R> {
   const count = previous?.reason === reason ? previous.count + 1 : 1;
-  return { reason, message, count, failedAt: now, retryAt: now + restartDelayMs(count) };
+  return { reason, message, count, failedAt: now, retryAt: now + delayMs(count) };
 }

@@ -1,22 +1,26 @@
 /** Where a pod's volumes are on this machine and what a container sees of them. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { amounts } from '../../api/core/v1/pod-requests.ts';
-import type { Container, Volume, VolumeMount } from '../../api/core/v1/types.gen.ts';
+import type { Container, ProjectedVolumeSource, Volume, VolumeMount } from '../../api/core/v1/types.gen.ts';
 import { parseQuantity, quantityValue } from '../../apimachinery/quantity.ts';
 import type { Mount } from '../runtime/runtime.ts';
 import type { PodEnd } from './actions.ts';
 import { ContainerConfigError } from './container-config-error.ts';
 import { expand } from './env.ts';
-
-/** A volume that the pod needs cannot be provided; the message names it. */
-export class VolumeError extends Error {
-  override readonly name = 'VolumeError';
-}
+import { isSecret, projectionOf } from './projection.ts';
+import { VolumeError } from './volume-error.ts';
 
 export type VolumePlan =
   | { readonly type: 'directory'; readonly path: string }
   /** `sizeLimit`: a quantity, undefined for what the pod may have of memory. */
   | { readonly type: 'tmpfs'; readonly path: string; readonly sizeLimit: string | undefined }
+  /** Files from the API; in memory where they are secrets. */
+  | {
+      readonly type: 'projected';
+      readonly path: string;
+      readonly source: ProjectedVolumeSource;
+      readonly inMemory: boolean;
+    }
   | { readonly type: 'hostPath'; readonly path: string; readonly check: HostPathType };
 
 export type HostPathType =
@@ -50,11 +54,13 @@ export function volumePlan(volume: Volume, podDirectory: string): VolumePlan {
       throw new VolumeError(`volume "${volume.name}": hostPath.type ${type} is unknown`);
     return { type: 'hostPath', path: volume.hostPath.path, check };
   }
+  const source = projectionOf(volume);
+  if (source) return { type: 'projected', path, source, inMemory: isSecret(source) };
   const { name, emptyDir, ...others } = volume;
   const unknown = Object.keys(others);
   if (unknown.length > 0) {
     throw new VolumeError(
-      `volume "${name}": ${unknown.join(', ')} is not supported; use emptyDir or hostPath`,
+      `volume "${name}": ${unknown.join(', ')} is not supported; use emptyDir, hostPath, projected, configMap, secret or downwardAPI`,
     );
   }
   const { medium, sizeLimit } = emptyDir ?? {};
@@ -114,6 +120,8 @@ export const sizeLimitExceeded = (volume: string, sizeLimit: string): PodEnd => 
 export interface PlannedMount extends Mount {
   readonly part?: {
     readonly volume: string;
+    /** The files lie behind a link (atomic-files.ts). */
+    readonly isProjected: boolean;
     readonly subPath: string;
     /** Which of the container's mounts it is. */
     readonly index: number;
@@ -137,10 +145,13 @@ export function containerMounts(
       throw new VolumeError(
         `container ${container.name} mounts volume "${name}", but the pod has no volume of that name`,
       );
-    const { path } = volumePlan(volume, podDirectory);
+    const { path, type } = volumePlan(volume, podDirectory);
     const subPath = subPathOf(mount, env);
-    const whole = { source: path, target: mountPath, readOnly };
-    return subPath === '' ? whole : { ...whole, part: { volume: name, subPath, index } };
+    // What comes from the API is not the container's to write.
+    const whole = { source: path, target: mountPath, readOnly: readOnly || type === 'projected' };
+    return subPath === ''
+      ? whole
+      : { ...whole, part: { volume: name, isProjected: type === 'projected', subPath, index } };
   });
 }
 

@@ -112,6 +112,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     network,
     exec,
     clock,
+    random,
     log: log.named('kubelet'),
     nodeName,
     nodeIP,

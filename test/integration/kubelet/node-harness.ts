@@ -117,6 +117,7 @@ export async function startNodeHarness({
         network: new RoutedPodNetwork({ exec: systemExec, log, nodeIP, clusterCIDR, names }),
         exec: systemExec,
         clock: systemClock,
+        random,
         log,
         nodeName: 'node-1',
         nodeIP,
@@ -161,6 +162,7 @@ export async function startNodeHarness({
     },
     async close() {
       const files = new PodFiles({
+        projected: { write: async () => undefined, forget: () => undefined },
         dataDir,
         exec: systemExec,
         clusterDNS: undefined,

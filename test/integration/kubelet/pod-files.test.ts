@@ -18,6 +18,7 @@ describe('the files of a pod', () => {
     new PodFiles({
       dataDir,
       exec,
+      projected: { write: async () => undefined, forget: () => undefined },
       clusterDNS: undefined,
       clusterDomain: 'cluster.local',
       resolvConf: '',

@@ -82,6 +82,7 @@ describe('node agent', () => {
       network: paperNetwork(),
       exec: async () => ({ stdout: '', stderr: '' }),
       clock: systemClock,
+      random,
       log: silentLogger,
       nodeName,
       nodeIP: '192.0.2.7',

@@ -61,6 +61,8 @@ export function paperNetwork(): PodNetwork {
 
 export interface SimulatedNode {
   readonly server: TestServer;
+  /** Of the agent. */
+  readonly dataDir: string;
   readonly runtime: SimulatedRuntime;
   /** `reason message` of everything the agent recorded, of this and earlier runs. */
   readonly events: readonly string[];
@@ -134,6 +136,7 @@ export async function startSimulatedNode(
   };
   const harness: SimulatedNode = {
     server,
+    dataDir,
     runtime,
     events,
     usage: plenty,
@@ -154,6 +157,7 @@ export async function startSimulatedNode(
         network: paperNetwork(),
         exec: async () => ({ stdout: '', stderr: '' }),
         clock: systemClock,
+        random: new SeededRandom(4),
         log: silentLogger,
         nodeName,
         nodeIP: '192.0.2.7',

@@ -100,9 +100,9 @@ describe('fieldsTreated', () => {
     ],
     [
       'a volume without settings',
-      { volumes: [{ name: 'v', downwardAPI: {} }] },
+      { volumes: [{ name: 'v', ephemeral: {} }] },
       'held',
-      ['spec.volumes[0].downwardAPI'],
+      ['spec.volumes[0].ephemeral'],
     ],
     ['a volume that is there', { volumes: [{ name: 'v', emptyDir: {} }] }, 'held', []],
     ['a field of tomorrow', { neverHeardOf: 1 }, 'held', ['spec.neverHeardOf']],

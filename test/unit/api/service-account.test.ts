@@ -35,10 +35,7 @@ test('of a Secret only its name is kept', () => {
 test('what has no effect yet is told', () => {
   const body = { ...account, automountServiceAccountToken: true, imagePullSecrets: [{ name: 'p' }] };
   const { warnings } = convertObject(kindFields, serviceAccountResource, body, 'Strict');
-  assert.deepEqual(warnings, [
-    'automountServiceAccountToken: known to Kubernetes, not acted on by minik8s',
-    'imagePullSecrets: known to Kubernetes, not acted on by minik8s',
-  ]);
+  assert.deepEqual(warnings, ['imagePullSecrets: known to Kubernetes, not acted on by minik8s']);
 });
 
 test('columns', () => {

@@ -47,7 +47,9 @@ describe('volumes', () => {
     const claim = { name: 'v', persistentVolumeClaim: { claimName: 'c' } };
     assert.throws(
       () => volumePlan(claim, '/p'),
-      refused(/^volume "v": persistentVolumeClaim is not supported; use emptyDir or hostPath$/),
+      refused(
+        /^volume "v": persistentVolumeClaim is not supported; use emptyDir, hostPath, projected, configMap, secret or downwardAPI$/,
+      ),
     );
     // Nor does one take the place of the other.
     assert.throws(
@@ -73,7 +75,7 @@ describe('volumes', () => {
     assert.ok(container);
     return containerMounts(pod, container, '/p', new Map(Object.entries(env)));
   };
-  const part = (subPath: string) => ({ part: { volume: 'v', subPath, index: 0 } });
+  const part = (subPath: string) => ({ part: { volume: 'v', isProjected: false, subPath, index: 0 } });
   const whole = { source: '/p/volumes/v', target: '/m', readOnly: false };
   it('are mounted whole or in part', () => {
     assert.deepEqual(mounts({ readOnly: true }), [{ ...whole, readOnly: true }]);
@@ -108,6 +110,27 @@ describe('volumes', () => {
       refused(/has no volume of that name/),
     );
   });
+  it('from the API cannot be written, and their parts lie behind a link', () => {
+    const mountsOf = (volume: object, mount: object = {}) => {
+      const pod = makePod({
+        volumes: [{ name: 'v', ...volume }],
+        containers: [{ name: 'main', image: 'a', volumeMounts: [{ name: 'v', mountPath: '/m', ...mount }] }],
+      });
+      const [container] = pod.spec.containers;
+      assert.ok(container);
+      return containerMounts(pod, container, '/p', new Map());
+    };
+    for (const volume of [
+      { projected: { sources: [] } },
+      { configMap: { name: 'c' } },
+      { secret: { secretName: 's' } },
+      { downwardAPI: { items: [] } },
+    ]) {
+      assert.deepEqual(mountsOf(volume, { readOnly: false }), [{ ...whole, readOnly: true }]);
+      const [{ part: found } = {}] = mountsOf(volume, { subPath: 'a' });
+      assert.deepEqual(found, { volume: 'v', isProjected: true, subPath: 'a', index: 0 });
+    }
+  });
   it('need not be mounted, and may be more than once', () => {
     const mountsOf = (volumeMounts?: readonly object[]) => {
       const pod = makePod({
@@ -132,7 +155,7 @@ describe('volumes', () => {
         source: '/p/volumes/v',
         target: '/b',
         readOnly: false,
-        part: { volume: 'v', subPath: 'x', index: 1 },
+        part: { volume: 'v', isProjected: false, subPath: 'x', index: 1 },
       },
     ]);
   });

@@ -26,9 +26,9 @@ type Fields = { readonly [T in Treatment]?: string };
 export const podFields: Readonly<Record<string, Fields>> = {
   'core.v1.PodSpec': {
     honoured:
-      'activeDeadlineSeconds affinity containers dnsConfig dnsPolicy enableServiceLinks ephemeralContainers hostAliases hostIPC hostNetwork hostPID hostname nodeName nodeSelector os overhead preemptionPolicy priority priorityClassName readinessGates restartPolicy runtimeClassName schedulerName schedulingGates securityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain terminationGracePeriodSeconds tolerations topologySpreadConstraints volumes',
+      'activeDeadlineSeconds affinity automountServiceAccountToken containers dnsConfig dnsPolicy enableServiceLinks ephemeralContainers hostAliases hostIPC hostNetwork hostPID hostname nodeName nodeSelector os overhead preemptionPolicy priority priorityClassName readinessGates restartPolicy runtimeClassName schedulerName schedulingGates securityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain terminationGracePeriodSeconds tolerations topologySpreadConstraints volumes',
     held: 'evictionResponders hostUsers hostnameOverride initContainers resourceClaims resources schedulingGroup',
-    warned: 'automountServiceAccountToken imagePullSecrets',
+    warned: 'imagePullSecrets',
   },
   'core.v1.PodSecurityContext': {
     honoured:
@@ -106,11 +106,25 @@ export const podFields: Readonly<Record<string, Fields>> = {
     held: 'bindMountOptions mountPropagation recursiveReadOnly',
   },
   'core.v1.Volume': {
-    honoured: 'emptyDir hostPath name',
-    held: 'awsElasticBlockStore azureDisk azureFile cephfs cinder configMap csi downwardAPI ephemeral fc flexVolume flocker gcePersistentDisk gitRepo glusterfs image iscsi nfs persistentVolumeClaim photonPersistentDisk portworxVolume projected quobyte rbd scaleIO secret storageos vsphereVolume',
+    honoured: 'configMap downwardAPI emptyDir hostPath name projected secret',
+    held: 'awsElasticBlockStore azureDisk azureFile cephfs cinder csi ephemeral fc flexVolume flocker gcePersistentDisk gitRepo glusterfs image iscsi nfs persistentVolumeClaim photonPersistentDisk portworxVolume quobyte rbd scaleIO storageos vsphereVolume',
   },
   'core.v1.EmptyDirVolumeSource': { honoured: 'sizeLimit', held: 'medium mode' },
   'core.v1.HostPathVolumeSource': { honoured: 'path type' },
+  'core.v1.ConfigMapVolumeSource': { honoured: 'defaultMode items name optional', held: 'defaultUser' },
+  'core.v1.SecretVolumeSource': { honoured: 'defaultMode items optional secretName', held: 'defaultUser' },
+  'core.v1.DownwardAPIVolumeSource': { honoured: 'defaultMode items', held: 'defaultUser' },
+  'core.v1.ProjectedVolumeSource': { honoured: 'defaultMode sources', held: 'defaultUser' },
+  'core.v1.VolumeProjection': {
+    honoured: 'configMap downwardAPI secret serviceAccountToken',
+    held: 'clusterTrustBundle podCertificate',
+  },
+  'core.v1.ConfigMapProjection': { honoured: 'items name optional' },
+  'core.v1.SecretProjection': { honoured: 'items name optional' },
+  'core.v1.DownwardAPIProjection': { honoured: 'items' },
+  'core.v1.ServiceAccountTokenProjection': { honoured: 'audience expirationSeconds path', held: 'user' },
+  'core.v1.KeyToPath': { honoured: 'key mode path', held: 'user' },
+  'core.v1.DownwardAPIVolumeFile': { honoured: 'fieldRef mode path resourceFieldRef', held: 'user' },
 };
 
 /** Values of a field that change nothing. */

@@ -12,9 +12,6 @@ const constants: Readonly<Record<string, TypeRules>> = {
       dnsPolicy: 'ClusterFirst',
       securityContext: {},
     },
-    quiet: {
-      automountServiceAccountToken: 'any',
-    },
     choices: { restartPolicy: ['Always', 'OnFailure', 'Never'] },
   },
   'core.v1.Container': {

@@ -23,7 +23,10 @@ export const serviceAccountResource: ResourceDefinition<ServiceAccount> = {
   categories: [],
   namespaced: true,
   typeName: 'core.v1.ServiceAccount',
-  rules: { 'core.v1.ServiceAccount': { acts: '' }, ...tokenRequestKind.rules },
+  rules: {
+    'core.v1.ServiceAccount': { acts: 'automountServiceAccountToken secrets' },
+    ...tokenRequestKind.rules,
+  },
   strategy: { prepareForCreate: keepNames, prepareForUpdate: keepNames, countsGenerations: false },
   hasStatus: false,
   columns: [

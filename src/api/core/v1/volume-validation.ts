@@ -10,6 +10,7 @@ import { checkDns1123Label, nameCauses } from '../../../apimachinery/names.ts';
 import { validateQuantity } from '../../../apimachinery/quantity.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { volumeSources } from './pod-spec-defaults.ts';
+import { validateProjections } from './projection-validation.ts';
 import type { Volume, VolumeMount } from './types.gen.ts';
 
 export function validateVolumes(volumes: readonly Volume[], path: string): StatusCause[] {
@@ -35,6 +36,7 @@ function validateSource(volume: Volume, path: string): StatusCause[] {
   return [
     ...more.map((source) => forbiddenCause(`${path}.${source}`, 'may not specify more than 1 volume type')),
     ...validateHostPath(volume, `${path}.hostPath`),
+    ...validateProjections(volume, path),
     ...(volume.emptyDir?.sizeLimit === undefined
       ? []
       : validateQuantity(`${path}.emptyDir.sizeLimit`, volume.emptyDir.sizeLimit)),

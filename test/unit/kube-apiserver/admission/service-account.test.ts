@@ -58,7 +58,7 @@ class World {
   };
 
   arrives(name: string, account: object = {}): void {
-    this.cached.set(`${prefix}${name}`, account);
+    this.cached.set(`${prefix}${name}`, accountOf(account, name));
     for (const { onEvents } of this.watches) onEvents([], 8);
   }
 
@@ -84,6 +84,13 @@ class World {
   }
 }
 
+/** Its pods need no token; what they get is in test/integration/apiserver/account-admission.test.ts. */
+const accountOf = (more: object, name = 'default') => ({
+  metadata: { name },
+  automountServiceAccountToken: false,
+  ...more,
+});
+
 const named = (name: string) => ({ serviceAccountName: name, serviceAccount: name });
 const secrets = [{ name: 'registry' }];
 
@@ -98,7 +105,7 @@ describe('a pod', () => {
   it('keeps the one that it names, be it in the cache or in the store alone', async () => {
     const world = new World();
     world.arrives('robot');
-    world.stored.set(`${prefix}late`, { metadata: {} });
+    world.stored.set(`${prefix}late`, accountOf({}, 'late'));
     assert.deepEqual(await world.admitted(named('robot')), named('robot'));
     assert.deepEqual(await world.admitted({ serviceAccountName: 'late' }), named('late'));
     assert.equal(world.clock.pending, 0);
@@ -160,7 +167,7 @@ describe('a pod', () => {
     assert.equal(world.waiting.length, 2);
     world.waiting[0]?.();
     assert.deepEqual(await answers[0], named('default'));
-    world.cached.set(`${prefix}default`, { imagePullSecrets: secrets });
+    world.cached.set(`${prefix}default`, accountOf({ imagePullSecrets: secrets }));
     world.waiting[1]?.();
     assert.deepEqual(await answers[1], { ...named('default'), imagePullSecrets: secrets });
   });
@@ -180,7 +187,7 @@ describe('a pod', () => {
     const world = new World();
     const { watch } = world.cache;
     world.cache.watch = (...given) => {
-      world.cached.set(`${prefix}default`, {});
+      world.cached.set(`${prefix}default`, accountOf({}));
       return watch(...given);
     };
     assert.deepEqual(await world.admitted(), named('default'));

@@ -1,0 +1,96 @@
+/** The files of a volume from the API on disk: replaced all at once, with modes and owners, and nothing else left. */
+import assert from 'node:assert/strict';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { currentFiles, digestOf, replaceFiles } from '../../../src/kubelet/atomic-files.ts';
+import type { VolumeFile } from '../../../src/kubelet/plan/projection.ts';
+
+describe('the files of a volume', () => {
+  let volume: string;
+  beforeEach(() => {
+    volume = mkdtempSync(join(tmpdir(), 'minik8s-volume-'));
+  });
+  afterEach(() => rmSync(volume, { recursive: true }));
+  const file = (path: string, content: string, more: Partial<VolumeFile> = {}): VolumeFile => ({
+    path,
+    content: Buffer.from(content),
+    mode: 0o644,
+    ...more,
+  });
+  const read = (path: string) => readFileSync(join(volume, path), 'utf8');
+  const visible = () => readdirSync(volume).filter((name) => !name.startsWith('..'));
+  const hidden = () => readdirSync(volume).filter((name) => name.startsWith('..'));
+  const modeOf = (path: string) => (statSync(join(volume, path)).mode & 0o7777).toString(8);
+
+  it('are there with their modes, behind links', async () => {
+    await replaceFiles(volume, [file('a', '1'), file('d/e/b', '2', { mode: 0o400, owner: 1000 })], undefined);
+    assert.deepEqual([read('a'), read('d/e/b')], ['1', '2']);
+    assert.deepEqual(
+      [modeOf('a'), modeOf('d/e/b'), modeOf('d/e'), modeOf('..data')],
+      ['644', '400', '755', '755'],
+    );
+    assert.equal(statSync(join(volume, 'd/e/b')).uid, 1000);
+    assert.equal(readlinkSync(join(volume, 'd')), '..data/d');
+    assert.equal(await currentFiles(volume), join(volume, readlinkSync(join(volume, '..data'))));
+  });
+
+  it('may be read by the group of the pod', async () => {
+    await replaceFiles(volume, [file('d/token', 't', { mode: 0o600, owner: 1000 })], 2000);
+    const { uid, gid } = statSync(join(volume, 'd/token'));
+    assert.deepEqual([modeOf('d/token'), uid, gid], ['640', 1000, 2000]);
+    assert.deepEqual(
+      [modeOf('d'), statSync(join(volume, 'd')).gid, modeOf('..data')],
+      ['2755', 2000, '2755'],
+    );
+  });
+
+  it('change together, and what is not named any more goes', async () => {
+    await replaceFiles(volume, [file('a', '1'), file('b', '1'), file('d/x', '1')], undefined);
+    const before = readlinkSync(join(volume, '..data'));
+    await replaceFiles(volume, [file('a', '2'), file('c', '2')], undefined);
+    assert.notEqual(readlinkSync(join(volume, '..data')), before);
+    assert.deepEqual(visible().sort(), ['a', 'c']);
+    assert.deepEqual([read('a'), read('c')], ['2', '2']);
+    assert.equal(hidden().length, 2, 'the link and where it leads');
+    await replaceFiles(volume, [], undefined);
+    assert.deepEqual(visible(), []);
+  });
+
+  it('are put right after a writer that was killed', async () => {
+    await replaceFiles(volume, [file('a', '1')], undefined);
+    mkdirSync(join(volume, '..files-half'));
+    writeFileSync(join(volume, '..files-half', 'a'), 'half');
+    symlinkSync('..files-half', join(volume, '..data_tmp'));
+    mkdirSync(join(volume, 'b'));
+    await replaceFiles(volume, [file('a', '2'), file('b', '2')], undefined);
+    assert.deepEqual([read('a'), read('b')], ['2', '2']);
+    assert.equal(hidden().length, 2);
+  });
+
+  it('differ by whatever can be seen of them', () => {
+    const base = digestOf([file('a', '1')], undefined);
+    assert.equal(digestOf([file('a', '1')], undefined), base);
+    for (const [files, group] of [
+      [[file('b', '1')], undefined],
+      [[file('a', '2')], undefined],
+      [[file('a', '1', { mode: 0o600 })], undefined],
+      [[file('a', '1', { owner: 1 })], undefined],
+      [[file('a', '1')], 5],
+      [[file('a', ''), file('1', '')], undefined],
+      [[], undefined],
+    ] as const)
+      assert.notEqual(digestOf(files, group), base);
+  });
+});
