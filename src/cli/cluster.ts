@@ -4,7 +4,12 @@ import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { version } from '../base/version.ts';
 import { createHttpsTransport, type Dialing, dialing } from '../client/https-transport.ts';
-import { type Kubeconfig, loadKubeconfig, resolveContext } from '../client/kubeconfig.ts';
+import {
+  type Kubeconfig,
+  loadKubeconfig,
+  type ResolvedContext,
+  resolveContext,
+} from '../client/kubeconfig.ts';
 import { createRequester } from '../client/requester.ts';
 import type { ApiRequest, ApiResponse, Transport } from '../client/transport.ts';
 import { watchEvents } from '../client/watch-stream.ts';
@@ -79,13 +84,24 @@ export function findKubeconfig(io: Pick<Io, 'env' | 'homeDirectory'>, given: str
 
 export function connect(io: Io, flags: Flags): Cluster {
   const context = resolveContext(findKubeconfig(io, flags.text('kubeconfig')), flags.text('context'));
-  const options = { ...context, clock: io.clock, userAgent: `minik8s-ctl/${version()}` };
+  const options = {
+    ...withToken(context, flags.text('token')),
+    clock: io.clock,
+    userAgent: `minik8s-ctl/${version()}`,
+  };
   const transport = interruptible(warning(createHttpsTransport(options), io), io.signal);
   return clusterOver(transport, io, {
     namespace: flags.text('namespace') ?? context.namespace,
     namespaceGiven: flags.given('namespace'),
     dial: (path) => dialing(options, path),
   });
+}
+
+/** A certificate that came along would be asked before the token, and answer for it. */
+function withToken(context: ResolvedContext, token: string | undefined): ResolvedContext {
+  if (!token) return context;
+  const { cert: _, key: __, ...rest } = context;
+  return { ...rest, token };
 }
 
 export function clusterOver(

@@ -75,6 +75,15 @@ export const flagSubjects = subjects('src/cli/flag-groups.ts', {
     'quiet',
     'color',
   ],
-  Token: ['ttl', 'description', 'print-join-command'],
-  Connection: ['kubeconfig', 'context', 'namespace'],
+  Token: [
+    'ttl',
+    'description',
+    'print-join-command',
+    'audience',
+    'duration',
+    'bound-object-kind',
+    'bound-object-name',
+    'bound-object-uid',
+  ],
+  Connection: ['kubeconfig', 'context', 'namespace', 'token'],
 });

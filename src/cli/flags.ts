@@ -40,6 +40,12 @@ export const connectionFlags = {
     about: 'the namespace to work in',
     usual: 'the namespace of the context',
   },
+  token: {
+    type: 'string',
+    hint: 'TOKEN',
+    about: 'ask the API server with this bearer token; everybody on this machine can see it meanwhile',
+    usual: 'the user of the context',
+  },
   color: {
     type: 'string',
     hint: 'auto|always|never',
