@@ -1,4 +1,5 @@
 /** Every controller of the control plane; a new one is one file and one line here. */
+import type { SignSecretToken } from '../base/account-token.ts';
 import type { ReadCertificateRequest, SignCertificateRequest } from '../base/certificate-request.ts';
 import type { ControllerFactory } from '../controller-runtime/definition.ts';
 import { csrApproving } from './certificates/csr-approving.ts';
@@ -11,6 +12,7 @@ import { garbageCollector } from './garbage/garbage-collector.ts';
 import { podGcController } from './garbage/pod-gc.ts';
 import { namespaceController } from './namespaces/namespace.ts';
 import { serviceAccountController } from './namespaces/service-account.ts';
+import { tokenSecrets } from './namespaces/token-secrets.ts';
 import { nodeIpam } from './nodes/node-ipam.ts';
 import { nodeLifecycle } from './nodes/node-lifecycle.ts';
 import { taintEvictionController } from './nodes/taint-eviction.ts';
@@ -38,6 +40,7 @@ export interface ControllersOptions {
     /** The certificate of the cluster's authority, in PEM. */
     readonly authority: string;
   };
+  readonly signSecretToken: SignSecretToken;
 }
 
 export const controllers = (options: ControllersOptions): readonly ControllerFactory[] => [
@@ -59,4 +62,5 @@ export const controllers = (options: ControllersOptions): readonly ControllerFac
   tokenCleaner,
   serviceAccountController,
   rootCaPublisher(options.certificates.authority),
+  tokenSecrets({ authority: options.certificates.authority, sign: options.signSecretToken }),
 ];

@@ -12,6 +12,7 @@ import type { KindBehavior } from '../apiserver/kind-behavior.ts';
 import type { ServerParts } from '../apiserver/options.ts';
 import type { ClaimPlanner } from '../apiserver/registry/claim-planner.ts';
 import { findObject } from '../apiserver/stored-object.ts';
+import type { SignSecretToken } from '../base/account-token.ts';
 import { defaultTolerations } from './admission/default-toleration-seconds.ts';
 import { admissionPlugins } from './admission/plugins.ts';
 import { serviceAccountAuthenticator } from './authentication/service-account-token.ts';
@@ -26,6 +27,7 @@ import { answerCustomResources } from './custom-resources.ts';
 import { limitEvents } from './event-rate.ts';
 import type { KubeApiServerOptions } from './options.ts';
 import { answerReview } from './reviews.ts';
+import { writeLegacyClaims } from './service-accounts/claims.ts';
 import { issuerDocuments } from './service-accounts/documents.ts';
 import { defaultKeyAgeMs, issuerOf } from './service-accounts/issuer.ts';
 import { AccountKeys } from './service-accounts/keys.ts';
@@ -35,6 +37,7 @@ export interface KubeApiServer extends ApiServer {
   readonly serviceCIDR: string;
   /** Whoever runs the server opens them before anybody is served, and keeps them running. */
   readonly accountKeys: AccountKeys;
+  readonly signSecretToken: SignSecretToken;
 }
 
 export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServer {
@@ -65,7 +68,8 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     remoteAddressKey,
     parts: (engine) => kubeParts({ ...engine, ...own }, options),
   });
-  return { ...server, serviceCIDR: own.serviceCIDR, accountKeys };
+  const signSecretToken: SignSecretToken = (...of) => accountKeys.sign(writeLegacyClaims(...of), null);
+  return { ...server, serviceCIDR: own.serviceCIDR, accountKeys, signSecretToken };
 }
 
 const kubeParts = (server: KubeContext, options: KubeApiServerOptions): ServerParts => ({
