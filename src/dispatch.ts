@@ -82,7 +82,7 @@ async function run(invocation: Invocation, output: Output): Promise<number> {
     const inner = await innerCommand({ ...invocation, argv: nameFirst(args, invocation.argv) }, subCommands);
     if (inner !== undefined) return inner === 'help' ? usage(path, command, output) : run(inner, output);
   }
-  const argv = subCommands ? nameFirst(args, invocation.argv) : plainFlags(args, invocation.argv);
+  const argv = plainFlags(args, subCommands ? nameFirst(args, invocation.argv) : invocation.argv);
   if (command.run === undefined)
     return unnamed(invocation, { args, names: Object.keys(subCommands ?? {}) }, output);
   const { elsewhere } = command as CommandHints;
@@ -108,7 +108,8 @@ async function innerCommand(
     return { ...rest, path: `${path} ${name}`, command: found, argv: more, depth: depth + 1 };
   if (name === 'help')
     return more.length === 0 ? 'help' : { ...rest, path, command, depth, argv: [...more, '--help'] };
-  if (takesPositionals((await resolve(command.args)) ?? {})) return undefined;
+  // A command that does something by itself says what it thinks of the word.
+  if (command.run !== undefined || takesPositionals((await resolve(command.args)) ?? {})) return undefined;
   const elsewhere = (command as CommandHints).elsewhere?.(name);
   throw new UsageError(unknownCommand(path, name, Object.keys(subCommands), elsewhere));
 }

@@ -82,7 +82,16 @@ export const flagSubjects = subjects('src/cli/flag-groups.ts', {
     'color',
   ],
   User: ['group', 'role', 'file', 'allow-system'],
-  Token: ['ttl', 'description', 'print-join-command'],
+  Token: [
+    'ttl',
+    'description',
+    'print-join-command',
+    'audience',
+    'duration',
+    'bound-object-kind',
+    'bound-object-name',
+    'bound-object-uid',
+  ],
   Connection: [
     'kubeconfig',
     'context',

@@ -46,7 +46,12 @@ export const connectionFlags = {
     usual: 'that of the context',
   },
   server: { type: 'string', short: 's', hint: 'URL', about: 'address and port of the API server' },
-  token: { type: 'string', hint: 'TOKEN', about: 'be whom this token is of, whatever certificate there is' },
+  token: {
+    type: 'string',
+    hint: 'TOKEN',
+    about:
+      'be whom this token is of, whatever certificate there is; everybody on this machine can see it meanwhile',
+  },
   'client-certificate': { type: 'string', hint: 'FILE', about: 'the certificate to be known by' },
   'client-key': { type: 'string', hint: 'FILE', about: 'the key of that certificate' },
   'certificate-authority': {

@@ -25,6 +25,8 @@ export interface Verb {
   readonly flags?: FlagTable;
   /** Words and flags that kubectl's command takes and this one does not; -k is added for commands that take files. */
   readonly kubectlOnly?: readonly string[];
+  /** Commands of its own, by the word behind its name. */
+  readonly inner?: Readonly<Record<string, Verb>>;
   /** Being interrupted is its usual end: status 0. */
   readonly untilInterrupted?: true;
   run(context: VerbContext): Promise<void>;
@@ -43,20 +45,23 @@ export type AnyCommand = CommandDef<any>;
 export function toCommand(verb: Verb | VerbGroup, io: Io): AnyCommand {
   const meta = { description: verb.about };
   if ('verbs' in verb) {
-    const subCommands = Object.entries(verb.verbs).map(([name, inner]) => [name, toCommand(inner, io)]);
     // Flags of the connection may stand before the name of the inner command, too.
     const args = toArgs(connectionFlags, undefined);
-    const command = defineCommand({ meta, args, subCommands: Object.fromEntries(subCommands) });
+    const command = defineCommand({ meta, args, subCommands: commandsOf(verb.verbs, io) });
     return withKubectlHints(command, verb.kubectlOnly);
   }
   const table: FlagTable = { ...verb.flags, ...connectionFlags };
   const command = defineCommand({
     meta,
     args: toArgs(table, verb.words),
+    ...(verb.inner && { subCommands: commandsOf(verb.inner, io) }),
     run: ({ rawArgs }) => runVerb(verb, new Flags(table, rawArgs), io),
   });
   return withKubectlHints(command, [...(table.filename ? kustomizeFlags : []), ...(verb.kubectlOnly ?? [])]);
 }
+
+const commandsOf = (verbs: Readonly<Record<string, Verb>>, io: Io): Record<string, AnyCommand> =>
+  Object.fromEntries(Object.entries(verbs).map(([name, inner]) => [name, toCommand(inner, io)]));
 
 /** Of every command of kubectl's that takes files. */
 const kustomizeFlags = ['-k', '--kustomize'];

@@ -25,7 +25,7 @@ export interface ControlPlaneOptions
       | 'advertiseAddress'
       | 'serviceCIDR'
     >,
-    ControllersOptions {
+    Omit<ControllersOptions, 'signSecretToken'> {
   /** Where nodes and pods reach this API server. */
   readonly master: NamedMaster;
   /** Default the tenth address of the Services. */
@@ -63,7 +63,11 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     podRangeProblem: podRangeClaims(clusterCidr),
     advertiseAddress: `${master.address}:${master.port}`,
   });
-  const managed = { controllers: controllers(options), scheduler: scheduler(options.scheduler) };
+  const { signSecretToken } = api.server;
+  const managed = {
+    controllers: controllers({ ...options, signSecretToken }),
+    scheduler: scheduler(options.scheduler),
+  };
   const ready = Promise.withResolvers<void>();
 
   const serve = async (listen: Listen | undefined, signal: AbortSignal) => {

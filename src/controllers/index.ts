@@ -1,6 +1,7 @@
 /**
  * Every controller of the control plane; a new one is one file and one line here, with the account whose roles say what it may do.
  */
+import type { SignSecretToken } from '../base/account-token.ts';
 import type { ReadCertificateRequest, SignCertificateRequest } from '../base/certificate-request.ts';
 import type { AccountedController } from '../controller-runtime/definition.ts';
 import { csrApproving } from './certificates/csr-approving.ts';
@@ -13,6 +14,7 @@ import { garbageCollector } from './garbage/garbage-collector.ts';
 import { podGcController } from './garbage/pod-gc.ts';
 import { namespaceController } from './namespaces/namespace.ts';
 import { serviceAccountController } from './namespaces/service-account.ts';
+import { tokenSecrets } from './namespaces/token-secrets.ts';
 import { nodeIpam } from './nodes/node-ipam.ts';
 import { nodeLifecycle } from './nodes/node-lifecycle.ts';
 import { taintEvictionController } from './nodes/taint-eviction.ts';
@@ -42,6 +44,7 @@ export interface ControllersOptions {
     /** The certificate of the cluster's authority, in PEM. */
     readonly authority: string;
   };
+  readonly signSecretToken: SignSecretToken;
 }
 
 export const controllers = (options: ControllersOptions): readonly AccountedController[] => [
@@ -68,4 +71,8 @@ export const controllers = (options: ControllersOptions): readonly AccountedCont
   { account: 'service-account-controller', controller: serviceAccountController },
   { account: 'root-ca-cert-publisher', controller: rootCaPublisher(options.certificates.authority) },
   { account: 'resourcequota-controller', controller: resourceQuotaController },
+  {
+    account: 'tokens-controller',
+    controller: tokenSecrets({ authority: options.certificates.authority, sign: options.signSecretToken }),
+  },
 ];

@@ -12,6 +12,7 @@ import type { KindBehavior } from '../apiserver/kind-behavior.ts';
 import type { ServerParts } from '../apiserver/options.ts';
 import type { ClaimPlanner } from '../apiserver/registry/claim-planner.ts';
 import { findObject } from '../apiserver/stored-object.ts';
+import type { SignSecretToken } from '../base/account-token.ts';
 import { defaultTolerations } from './admission/default-toleration-seconds.ts';
 import { admissionPlugins } from './admission/plugins.ts';
 import { serviceAccountAuthenticator } from './authentication/service-account-token.ts';
@@ -27,6 +28,7 @@ import type { KubeApiServerOptions } from './options.ts';
 import { Policy } from './rbac/policy.ts';
 import { rbacAuthorizer } from './rbac/rbac-authorizer.ts';
 import { answerReview } from './reviews.ts';
+import { writeLegacyClaims } from './service-accounts/claims.ts';
 import { issuerDocuments } from './service-accounts/documents.ts';
 import { defaultKeyAgeMs, issuerOf } from './service-accounts/issuer.ts';
 import { AccountKeys } from './service-accounts/keys.ts';
@@ -36,6 +38,7 @@ export interface KubeApiServer extends ApiServer {
   readonly serviceCIDR: string;
   /** Whoever runs the server opens them before anybody is served, and keeps them running. */
   readonly accountKeys: AccountKeys;
+  readonly signSecretToken: SignSecretToken;
 }
 
 export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServer {
@@ -67,7 +70,8 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     remoteAddressKey,
     parts: (engine) => kubeParts({ ...engine, ...own, policy: new Policy(engine.cache) }, options),
   });
-  return { ...server, serviceCIDR: own.serviceCIDR, accountKeys };
+  const signSecretToken: SignSecretToken = (...of) => accountKeys.sign(writeLegacyClaims(...of), null);
+  return { ...server, serviceCIDR: own.serviceCIDR, accountKeys, signSecretToken };
 }
 
 const kubeParts = (server: KubeContext, options: KubeApiServerOptions): ServerParts => ({

@@ -12,10 +12,6 @@ const named: readonly (readonly [tests: RegExp, cause: string])[] = [
   [/CustomResource|for CRDs|\bCRs?\b/, 'custom resources are not served'],
   [/^\[sig-node\] Probing container/, 'probes are passed over'],
   [/^\[sig-node\] Ephemeral Containers/, 'ephemeral containers are not served'],
-  [
-    /^\[sig-auth\] ServiceAccounts should (allow opting out|create a serviceAccountToken|mount an API token)/,
-    'tokens of ServiceAccounts are not served',
-  ],
   [/^\[sig-api-machinery\] Aggregator /, 'aggregated API servers are not served'],
   [
     /^\[sig-api-machinery\] Servers with support for API chunking /,

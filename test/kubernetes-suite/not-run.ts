@@ -7,25 +7,11 @@ interface Rule {
 
 const notActedOn = (kinds: string) => `nothing acts on ${kinds} yet: the pods that these wait for never come`;
 
-const volumes = 'volumes configMap, secret, downwardAPI and projected are not served: the pod does not start';
-
 /** What most of these wait for never comes, for five minutes each or more. */
 const notServed: readonly Rule[] = [
   {
-    tests: /^\[sig-storage\] (ConfigMap|Secrets|Projected [a-zA-Z]+|Downward API volume) /,
-    reason: volumes,
-  },
-  {
-    tests: /^\[sig-storage\] (Subpath Atomic writer volumes|EmptyDir wrapper volumes should not conflict)/,
-    reason: volumes,
-  },
-  {
-    tests: /^\[sig-auth\] ServiceAccounts (should mount projected|ServiceAccountIssuerDiscovery)/,
-    reason: volumes,
-  },
-  {
     tests: /^\[sig-api-machinery\] (AdmissionWebhook|CustomResourceConversionWebhook) /,
-    reason: 'the server of their webhooks has its certificate in a Secret volume: the pod does not start',
+    reason: 'webhooks are not served: what their server would refuse or convert is not',
   },
   {
     tests: /^\[sig-node\] Probing container should (be restarted|have monotonically)/,

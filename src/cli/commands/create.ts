@@ -1,4 +1,4 @@
-/** `ctl create -f`: creates what manifests describe; what exists already is an error. */
+/** `ctl create -f`: creates what manifests describe; what exists already is an error. `ctl create token`: create-token.ts. */
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { kindName } from '../discovery.ts';
@@ -9,13 +9,15 @@ import { objectFormat, withoutManagedFields } from '../printers/object-format.ts
 import { manifestTargets } from '../targets.ts';
 import type { Verb } from '../verb.ts';
 import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../write-options.ts';
+import { createToken } from './create-token.ts';
 
 export const create: Verb = {
   about: 'create the objects that manifests describe',
   flags: { ...writeFlags, ...validateFlag },
+  inner: { token: createToken },
   kubectlOnly: (
     'clusterrole clusterrolebinding cm configmap cronjob cj deploy deployment ing ingress job namespace ns pdb ' +
-    'poddisruptionbudget pc priorityclass quota resourcequota role rolebinding sa secret service serviceaccount svc token'
+    'poddisruptionbudget pc priorityclass quota resourcequota role rolebinding sa secret service serviceaccount svc'
   ).split(' '),
   async run(context) {
     const { io, flags } = context;

@@ -193,7 +193,10 @@ async function startBeside(
       log: options.log,
       hostname: 'master',
       sharesStore: false,
-      controllers: controllers(await controllersOptions(options, clock)),
+      controllers: controllers({
+        ...(await controllersOptions(options, clock)),
+        signSecretToken: server.signSecretToken,
+      }),
       scheduler: scheduler(options.scheduler),
     },
     { ...server, clientOf },

@@ -15,6 +15,7 @@ const ofLeader = controllers({
   serviceCidr: '10.96.0.0/16',
   clusterDomain: 'cluster.local',
   nodeApproval: 'auto',
+  signSecretToken: never,
   certificates: { read: never, sign: never, authority: 'PEM' },
 }).map(({ controller }) => controller);
 const ofMaster: readonly ControllerFactory[] = [

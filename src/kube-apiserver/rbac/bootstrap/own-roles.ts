@@ -19,6 +19,11 @@ export const ownControllerRoles: RoleRows = {
   // It asks whether the store answers before it calls a node lost.
   'node-controller': [['list', 'coordination.k8s.io', 'leases']],
   'pod-garbage-collector': [['update', 'core', 'pods/status']],
+  // Upstream's has no account of its own.
+  'tokens-controller': [
+    ['get', 'core', 'serviceaccounts'],
+    ['update delete', 'core', 'secrets'],
+  ],
   // An immutable ConfigMap of that name can only be replaced.
   'root-ca-cert-publisher': [['delete', 'core', 'configmaps']],
 };

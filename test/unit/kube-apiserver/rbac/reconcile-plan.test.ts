@@ -62,6 +62,7 @@ test('every controller has an account that has roles', () => {
       clusterDomain: 'cluster.local',
       nodeApproval: 'auto',
       certificates: { read: never, sign: never, authority: 'PEM' },
+      signSecretToken: never,
     }).map(({ account }) => account),
   );
   const bound = new Set(

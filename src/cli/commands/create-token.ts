@@ -1,0 +1,77 @@
+/** `ctl create token`: a token of a service account, on standard output and nowhere else. */
+import { UsageError } from '../../base/usage-error.ts';
+import type { Flags, FlagTable } from '../flags.ts';
+import { outputFlag } from '../flags.ts';
+import { textAt } from '../objects.ts';
+import { objectFormat } from '../printers/object-format.ts';
+import type { Verb } from '../verb.ts';
+
+const kinds = ['Node', 'Pod', 'Secret'] as const;
+
+const flags = {
+  ...outputFlag,
+  audience: {
+    type: 'string',
+    hint: 'NAME',
+    about: 'whom the token is for; may be repeated',
+    usual: 'the API server',
+  },
+  duration: { type: 'string', hint: 'TIME', about: 'how long the token is good, at least 10m', usual: '1h' },
+  'bound-object-kind': {
+    type: 'string',
+    hint: kinds.join('|'),
+    about: 'the token ends with an object of this kind',
+  },
+  'bound-object-name': { type: 'string', hint: 'NAME', about: 'the name of that object' },
+  'bound-object-uid': {
+    type: 'string',
+    hint: 'UID',
+    about: 'its uid',
+    usual: 'that of the object that there is',
+  },
+} as const satisfies FlagTable;
+
+export const createToken: Verb = {
+  about: 'print a token of a service account',
+  words: 'SERVICEACCOUNT',
+  flags,
+  async run({ io, flags: given, cluster }) {
+    const [name, ...more] = given.words;
+    if (!name || more.length > 0)
+      throw new UsageError(
+        `ctl create token: exactly one NAME is required, got ${given.words.length}: the name of a service account`,
+      );
+    const spec = specOf(given);
+    const format = objectFormat(given.text('output'));
+    const server = cluster();
+    const path = `/api/v1/namespaces/${encodeURIComponent(server.namespace)}/serviceaccounts/${encodeURIComponent(name)}/token`;
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec };
+    const answer = await server.send('POST', path, body);
+    const token = textAt(answer, 'status', 'token');
+    if (!token) throw new Error('failed to create token: no token in server response');
+    if (format) io.out(format(answer));
+    // A program that reads it gets nothing but the token.
+    else io.out(io.columns?.out === undefined ? token : `${token}\n`);
+  },
+};
+
+function specOf(flags: Flags): object {
+  const audiences = flags.texts('audience');
+  if (audiences.includes('')) throw new UsageError('--audience must not be an empty string');
+  const duration = flags.duration('duration') ?? 0;
+  if (duration % 1000 !== 0)
+    throw new UsageError('--duration cannot be expressed in units less than seconds');
+  const kind = flags.oneOf('bound-object-kind', kinds);
+  const [name, uid] = [flags.text('bound-object-name'), flags.text('bound-object-uid')];
+  if (!kind && (name || uid))
+    throw new UsageError(
+      `--bound-object-${name ? 'name' : 'uid'} can only be set if --bound-object-kind is provided`,
+    );
+  if (kind && !name)
+    throw new UsageError('--bound-object-name is required if --bound-object-kind is provided');
+  return {
+    ...(audiences.length > 0 && { audiences }),
+    ...(duration > 0 && { expirationSeconds: duration / 1000 }),
+    ...(kind && { boundObjectRef: { apiVersion: 'v1', kind, name, ...(uid && { uid }) } }),
+  };
+}

@@ -1,0 +1,86 @@
+/** Fills the Secrets that are to hold a token of a service account, and deletes them with the account. */
+import { type Secret, secretResource } from '../../api/core/v1/secret.ts';
+import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
+import { accountOf } from '../../api/core/v1/service-account-secret.ts';
+import type { ServiceAccount } from '../../api/core/v1/types.gen.ts';
+import { type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
+import { isConflict } from '../../apimachinery/status-error.ts';
+import type { SignSecretToken } from '../../base/account-token.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ControllerFactory,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
+import { tolerate } from '../../controller-runtime/tolerate.ts';
+import { filledSecret, planTokenSecret } from './token-secrets-plan.ts';
+
+export interface TokenSecretsOptions {
+  /** In PEM. */
+  readonly authority: string;
+  readonly sign: SignSecretToken;
+}
+
+export const tokenSecrets =
+  (options: TokenSecretsOptions): ControllerFactory =>
+  (context) =>
+    controller(context, options);
+
+const byAccount = 'tokens by service account';
+const accountsOf = (secret: Secret): readonly string[] => {
+  const account = accountOf(secret);
+  return account === undefined ? [] : [`${secret.metadata.namespace}/${account}`];
+};
+
+function controller(
+  { client, informers, log }: ControllerContext,
+  { authority, sign }: TokenSecretsOptions,
+): ControllerDefinition {
+  const informer = informers.informerFor(secretResource);
+  informer.addIndex(byAccount, accountsOf);
+  const secrets = informer.lister;
+  const accounts = informers.informerFor(serviceAccountResource).lister;
+
+  /** One that was made a moment ago may not be known here yet. */
+  const accountOfSecret = async (secret: Secret): Promise<ServiceAccount | undefined> => {
+    const name = accountOf(secret) ?? '';
+    const { namespace = '' } = secret.metadata;
+    return (
+      accounts.get(`${namespace}/${name}`) ??
+      (await ifPresent(client.resource(serviceAccountResource).get(name, namespace)))
+    );
+  };
+
+  return {
+    name: 'token-secrets',
+    watches: [
+      watched(secretResource, (secret) => (accountOf(secret) === undefined ? [] : [objectKey(secret)])),
+      watched(serviceAccountResource, (account) =>
+        secrets.byIndex(byAccount, objectKey(account)).map((secret) => objectKey(secret)),
+      ),
+    ],
+    async reconcile(key: ObjectKey) {
+      const secret = secrets.get(key);
+      if (!secret || accountOf(secret) === undefined) return undefined;
+      const account = await accountOfSecret(secret);
+      const plan = planTokenSecret(secret, account, authority);
+      const { name, namespace = '', uid, resourceVersion } = secret.metadata;
+      if (plan.type === 'delete') {
+        const preconditions = { uid, resourceVersion };
+        const deleted = client.resource(secretResource).delete(name, namespace, { preconditions });
+        // It has changed, or is another one: that arrives as an event.
+        await ifPresent(tolerate(deleted, isConflict));
+        log.info('deleted the token of a service account that has gone', { secret: key });
+      } else if (plan.type === 'fill' && account) {
+        const { metadata } = account;
+        const token = plan.needsToken
+          ? await sign(namespace, { name: metadata.name, uid: metadata.uid }, name)
+          : undefined;
+        const filled = filledSecret(secret, account, authority, token);
+        await ifPresent(tolerate(client.resource(secretResource).update(filled), isConflict));
+      }
+      return undefined;
+    },
+  };
+}
