@@ -60,6 +60,42 @@ describe('a role', () => {
     assert.equal(planRole(role(rule('get', 'pods')), role(), keep).protected, false);
   });
 
+  describe('that is the sum of others', () => {
+    const selector = (label: string) => ({ matchLabels: { label } });
+    const sum = (labels: string[], over: object = {}): JsonObject => ({
+      ...role(),
+      aggregationRule: { clusterRoleSelectors: labels.map(selector) },
+      ...over,
+    });
+    const filled = { rules: [rule('get', 'pods')] };
+    const labelsOf = ({ object }: { object: JsonObject }) => object.aggregationRule;
+
+    it('gets the selectors that are missing', () => {
+      const plan = planRole(sum(['a', 'b']), sum(['b', 'c'], filled), keep);
+      assert.deepEqual([plan.operation, plan.object], ['update', sum(['b', 'c', 'a'], filled)]);
+    });
+
+    it('has exactly those that are written where that is asked for, and what they bring is not too much', () => {
+      const plan = planRole(sum(['a']), sum(['a', 'c'], filled), remove);
+      assert.deepEqual([labelsOf(plan), plan.extraRules], [sum(['a']).aggregationRule, []]);
+      assert.deepEqual(plan.object.rules, filled.rules);
+      assert.equal(planRole(sum(['a', 'c']), sum(['c', 'a'], filled), remove).operation, 'none');
+    });
+
+    it('becomes one, and is none any more, as it is written', () => {
+      assert.deepEqual(labelsOf(planRole(sum(['a']), role(), keep)), sum(['a']).aggregationRule);
+      const plan = planRole(role(rule('get', 'pods')), sum(['a'], filled), keep);
+      assert.deepEqual([plan.operation, plan.object], ['update', role(rule('get', 'pods'))]);
+    });
+  });
+
+  it('keeps what a rule says of names and paths', () => {
+    const named = { ...rule('get', 'pods'), resourceNames: ['a'] };
+    const paths = { verbs: ['get'], nonResourceURLs: ['/a'] };
+    const plan = planRole(role(named, paths), role(), keep);
+    assert.deepEqual([plan.missingRules, plan.protected], [[named, paths], false]);
+  });
+
   it('with more permissions than can be compared is refused', () => {
     const words = (prefix: string) => Array.from({ length: 1_200 }, (_, index) => `${prefix}${index}`);
     const huge = role({ apiGroups: [''], resources: words('r'), verbs: words('v') });
@@ -81,6 +117,32 @@ describe('a binding', () => {
     };
     const stored = binding(user('a'), { kind: 'ServiceAccount', name: 's', namespace: 'n' });
     assert.equal(planBinding(unnamed, stored, remove).operation, 'none');
+  });
+
+  it('that is not there is created as it is written', () => {
+    const wanted = binding(user('a'));
+    const { operation, object, missingSubjects, protected: out } = planBinding(wanted, undefined, keep);
+    const missing = [{ ...user('a'), namespace: '' }];
+    assert.deepEqual([operation, object, missingSubjects, out], ['create', wanted, missing, false]);
+  });
+
+  it('tells subjects apart by kind, group and namespace', () => {
+    const account = (namespace: string) => ({ kind: 'ServiceAccount', name: 's', namespace });
+    const group = { kind: 'Group', name: 's' };
+    const existing = binding(account('a'), { ...user('s'), kind: 'Group' });
+    assert.equal(planBinding(binding(account('a'), group), existing, remove).operation, 'none');
+    const plan = planBinding(binding(account('b'), { ...group, apiGroup: 'other' }), existing, keep);
+    assert.deepEqual(plan.object.subjects, [
+      ...[account('a'), { ...user('s'), kind: 'Group' }],
+      ...[account('b'), { ...group, apiGroup: 'other' }],
+    ]);
+  });
+
+  it('of a role of another group is made again', () => {
+    const other = { ...binding(), roleRef: { kind: 'Role', name: 'r', apiGroup: 'other' } };
+    assert.equal(planBinding(other, binding(), keep).operation, 'recreate');
+    const renamed = { ...binding(), roleRef: { kind: 'Role', name: 'x' } };
+    assert.equal(planBinding(renamed, binding(), keep).operation, 'recreate');
   });
 
   it('of another role is made again', () => {

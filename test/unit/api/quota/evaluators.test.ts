@@ -55,6 +55,11 @@ describe('a pod uses', () => {
       { ...one, 'hugepages-2Mi': '4Mi', 'requests.hugepages-2Mi': '4Mi', 'requests.nvidia.com/gpu': '2' },
     ],
     [
+      'nothing of what is no device',
+      { containers: [container({ 'kubernetes.io/storage': '1', 'example.kubernetes.io/x': '1' })] },
+      one,
+    ],
+    [
       'the largest init container where that is more, and not where it is less',
       {
         containers: [container({ cpu: '1' }, { cpu: '5' })],
@@ -102,6 +107,8 @@ describe('a pod uses', () => {
     assert.equal(ends('2026-01-01T00:00:00Z'), 30_001);
     assert.deepEqual(usage('pods', at('2025-12-31T23:59:29Z')), { 'count/pods': '1' });
     assert.equal(ends('2025-12-31T23:59:29Z'), undefined);
+    const endless = { metadata: { deletionTimestamp: '2020-01-01T00:00:00Z' }, spec: asking };
+    assert.deepEqual(usage('pods', endless), { ...one, ...cpu('1') });
     assert.equal(evaluator('pods').endsIn({ metadata: {} } as unknown as KubeObject, now), undefined);
   });
 });
@@ -168,6 +175,8 @@ describe('a claim uses', () => {
 describe('every other kind', () => {
   it('is counted by its name and group, and some by a short name', () => {
     assert.deepEqual(usage('secrets', {}), { 'count/secrets': '1', secrets: '1' });
+    for (const name of ['configmaps', 'resourcequotas', 'replicationcontrollers'])
+      assert.deepEqual(usage(name, {}), { [`count/${name}`]: '1', [name]: '1' });
     assert.deepEqual(usage('leases', {}), { 'count/leases': '1' });
     const deployments = evaluator('deployments', 'apps');
     assert.deepEqual([...deployments.usage({} as KubeObject, now).keys()], ['count/deployments.apps']);
@@ -346,6 +355,7 @@ describe('the scopes of pods', () => {
     });
 
   it('have nothing of other kinds', () => {
-    assert.equal(evaluator('services').isInScope(scope('NotTerminating'), {} as KubeObject), false);
+    for (const plural of ['services', 'persistentvolumeclaims', 'configmaps'])
+      assert.equal(evaluator(plural).isInScope(scope('NotTerminating'), {} as KubeObject), false);
   });
 });

@@ -177,6 +177,27 @@ describe('where the server wants a quota', () => {
     assert.deepEqual(outcome([], pod({ cpu: '1' }, { limited: elsewhere })), []);
   });
 
+  it('what is not used, or not more than before, needs none', () => {
+    const limited = ['services', 'persistentvolumeclaims'].map((resource) =>
+      rule({ resource, matchContains: ['nodeports', 'storage'] }),
+    );
+    assert.deepEqual(outcome([], write('services', { spec: { type: 'ClusterIP' } }, { limited })), []);
+    const old = { metadata: {}, ...claim('2Gi') } as unknown as KubeObject;
+    assert.deepEqual(outcome([], write('persistentvolumeclaims', claim('1Gi'), { limited, old })), []);
+    assert.match(
+      String(outcome([], write('persistentvolumeclaims', claim('3Gi'), { limited, old }))),
+      /insufficient quota to consume: requests\.storage$/,
+    );
+  });
+
+  it('all scopes are told of which there is none', () => {
+    const scopes = ['BestEffort', 'NotTerminating'].map((scopeName) => ({ scopeName, operator: 'Exists' }));
+    assert.equal(
+      outcome([], pod({}, { limited: [rule({ matchScopes: scopes })] })),
+      'insufficient quota to match these scopes: [{BestEffort Exists []} {NotTerminating Exists []}]',
+    );
+  });
+
   it('a pod of a scope needs one with that scope', () => {
     const scope = { scopeName: 'PriorityClass', operator: 'In', values: ['high', 'higher'] };
     const limited = [rule({ matchScopes: [scope] })];
