@@ -1,8 +1,14 @@
 /** Who owns which fields after every way of writing that is no apply. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
-import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
+import { createClient } from '../../../src/client/rest-client.ts';
+import { createInformerFactory } from '../../../src/client/shared-informer.ts';
+import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 const pods = '/api/v1/namespaces/default/pods';
@@ -248,6 +254,23 @@ describe('managedFields', () => {
     const after = await get<KubeObject & { spec: { nodeName?: string } }>(`${pods}/bound`);
     assert.equal(after.spec.nodeName, 'n');
     assert.deepEqual(entriesOf(after), entriesOf(before));
+  });
+
+  it('are not kept by controllers, and stay when one of them sends back what it has read', async () => {
+    await send('POST', maps, { metadata: { name: 'read' }, data: { k: 'v' } }, 'maker');
+    const stopping = new AbortController();
+    const client = createClient(inProcessTransport(server.handlerFor(admin), 'a-controller'));
+    const informers = createInformerFactory({
+      ...{ client, clock: server.ownClock, random: new SeededRandom(1), log: silentLogger },
+    });
+    const { lister } = informers.informerFor(configMapResource);
+    await informers.start(stopping.signal);
+    const seen = lister.get('default/read') ?? assert.fail('the informer has it');
+    assert.equal(seen.metadata.managedFields, undefined);
+    await client.resource(configMapResource).update({ ...structuredClone(seen), data: { k: 'v', l: 'w' } });
+    assert.deepEqual(managersOf(await get(`${maps}/read`)), ['a-controller', 'maker']);
+    stopping.abort();
+    await informers.stopped();
   });
 
   it('are forgotten where an object is so large that they would be too many', async () => {
