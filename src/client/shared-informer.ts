@@ -187,6 +187,8 @@ class SharedInformer<T extends KubeObject> implements Informer<T>, ReflectorSink
     const { uid, resourceVersion } = object.metadata;
     const same = stored?.metadata.uid === uid;
     if (same && stored.metadata.resourceVersion === resourceVersion) return () => undefined;
+    // Half of what many objects hold, and of no use here; an update without them leaves them as they are.
+    if (object.metadata.managedFields) delete object.metadata.managedFields;
     this.#store.set(object);
     if (!stored) return this.#teller((handler) => handler.onAdd?.(object));
     if (same) return this.#teller((handler) => handler.onUpdate?.(object, stored));

@@ -19,6 +19,7 @@ import type { ServerContext } from '../server-context.ts';
 import type { WriteOptions } from '../write-options.ts';
 import { planClaims, requireUnclaimed } from './claims.ts';
 import { ownersAfter, setOwners } from './field-ownership.ts';
+import { withRoom } from './guaranteed-update.ts';
 import { initializeMeta, matchTarget } from './object-meta.ts';
 import { prepareForCreate, validateForCreate } from './preparation.ts';
 
@@ -131,7 +132,8 @@ async function store(
         await requireUnclaimed(server, claims);
         return object;
       }
-      const revision = await server.store.create(key, encodeObject(object), claims);
+      const write = () => server.store.create(key, encodeObject(object), claims);
+      const revision = await withRoom(object, !request.isOwned, write);
       object.metadata.resourceVersion = String(revision);
       return object;
     } catch (error) {

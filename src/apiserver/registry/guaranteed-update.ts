@@ -7,12 +7,23 @@ import type { KubeObject } from '../../apimachinery/meta.ts';
 import { type ResourceDefinition, storageKey } from '../../apimachinery/resource-definition.ts';
 import { newConflict, newNotFound } from '../../apimachinery/status-error.ts';
 import { decodeObject, encodeObject } from '../../storage/codec.ts';
-import { type Claims, ClaimTakenError, RevisionMismatchError } from '../../storage/store.ts';
+import {
+  type Claims,
+  ClaimTakenError,
+  RevisionMismatchError,
+  ValueTooLargeError,
+} from '../../storage/store.ts';
 import type { ServerContext } from '../server-context.ts';
 import { requireUnclaimed } from './claims.ts';
 
 export type Decision =
-  | { readonly type: 'write'; readonly object: KubeObject; readonly claims?: Claims | undefined }
+  | {
+      readonly type: 'write';
+      readonly object: KubeObject;
+      readonly claims?: Claims | undefined;
+      /** Without managedFields, where the store has no room for them. */
+      readonly mayForgetOwners?: boolean;
+    }
   | { readonly type: 'remove'; readonly object: KubeObject; readonly claims?: Claims | undefined }
   /** The object is already as it should be. */
   | { readonly type: 'keep'; readonly object: KubeObject };
@@ -115,10 +126,27 @@ async function apply(
   revision: number,
 ): Promise<KubeObject> {
   const { object, claims } = decision;
+  const { store } = server;
+  const update = () => store.update(key, encodeObject(object), revision, claims);
   const written =
     decision.type === 'remove'
-      ? await server.store.delete(key, revision, claims)
-      : await server.store.update(key, encodeObject(object), revision, claims);
+      ? await store.delete(key, revision, claims)
+      : await withRoom(object, decision.mayForgetOwners ?? false, update);
   object.metadata.resourceVersion = String(written);
   return object;
+}
+
+/** Writes an object; one that is too large again without its managedFields, as upstream does it, where they `mayGo`. Changes `object`. */
+export async function withRoom(
+  object: KubeObject,
+  mayGo: boolean,
+  write: () => Promise<number>,
+): Promise<number> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!mayGo || !(error instanceof ValueTooLargeError) || !object.metadata.managedFields) throw error;
+    delete object.metadata.managedFields;
+    return write();
+  }
 }

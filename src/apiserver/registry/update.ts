@@ -90,7 +90,8 @@ async function decide(
   await work.pause();
   if (isFullyFinalized(definition, object))
     return { type: 'remove', object, claims: releaseClaims(server, definition, old) };
-  return isUnchanged(object, old) ? { type: 'keep', object: old } : { type: 'write', object, claims };
+  if (isUnchanged(object, old)) return { type: 'keep', object: old };
+  return { type: 'write', object, claims, mayForgetOwners: request.owners === undefined };
 }
 
 function ownersOf(

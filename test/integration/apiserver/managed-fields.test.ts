@@ -1,8 +1,15 @@
 /** Who owns which fields after every way of writing that is no apply. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
-import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
+import { createClient } from '../../../src/client/rest-client.ts';
+import { createInformerFactory } from '../../../src/client/shared-informer.ts';
+import { ValueTooLargeError } from '../../../src/storage/store.ts';
+import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 const pods = '/api/v1/namespaces/default/pods';
@@ -250,6 +257,23 @@ describe('managedFields', () => {
     assert.deepEqual(entriesOf(after), entriesOf(before));
   });
 
+  it('are not kept by controllers, and stay when one of them sends back what it has read', async () => {
+    await send('POST', maps, { metadata: { name: 'read' }, data: { k: 'v' } }, 'maker');
+    const stopping = new AbortController();
+    const client = createClient(inProcessTransport(server.handlerFor(admin), 'a-controller'));
+    const informers = createInformerFactory({
+      ...{ client, clock: server.ownClock, random: new SeededRandom(1), log: silentLogger },
+    });
+    const { lister } = informers.informerFor(configMapResource);
+    await informers.start(stopping.signal);
+    const seen = lister.get('default/read') ?? assert.fail('the informer has it');
+    assert.equal(seen.metadata.managedFields, undefined);
+    await client.resource(configMapResource).update({ ...structuredClone(seen), data: { k: 'v', l: 'w' } });
+    assert.deepEqual(managersOf(await get(`${maps}/read`)), ['a-controller', 'maker']);
+    stopping.abort();
+    await informers.stopped();
+  });
+
   it('are forgotten where an object is so large that they would be too many', async () => {
     const data = (from: number) =>
       Object.fromEntries(Array.from({ length: 14_000 }, (_, i) => [`k${from + i}`, '']));
@@ -261,5 +285,44 @@ describe('managedFields', () => {
     assert.equal(grown.status, 200, grown.text.slice(0, 200));
     assert.deepEqual(entriesOf(grown.json()), []);
     assert.deepEqual(entriesOf(await get(`${maps}/large`)), []);
+  });
+});
+
+describe('managedFields in a store without room for them', () => {
+  it('are left out, but not those of who applies', async () => {
+    const most = 600;
+    const check = (value: Uint8Array) => {
+      if (value.length > most) throw new ValueTooLargeError('etcdserver: request is too large');
+    };
+    const server = await startTestServer({
+      wrapStore: (store) => ({
+        ...store,
+        async create(key, value, claims) {
+          if (key.startsWith('/registry/configmaps/')) check(value);
+          return store.create(key, value, claims);
+        },
+        async update(key, value, revision, claims) {
+          if (key.startsWith('/registry/configmaps/')) check(value);
+          return store.update(key, value, revision, claims);
+        },
+      }),
+    });
+    try {
+      const data = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`k${i}`, '']));
+      const made = await server.call('POST', maps, { metadata: { name: 'full' }, data });
+      assert.equal(made.status, 201, made.text);
+      assert.deepEqual(entriesOf(made.json()), []);
+      const small = await server.call('POST', maps, { metadata: { name: 'small' }, data: { k: '' } });
+      assert.equal(entriesOf(small.json()).length, 1);
+      const grown = await server.call('PUT', `${maps}/small`, { metadata: { name: 'small' }, data });
+      assert.equal(grown.status, 200, grown.text);
+      assert.deepEqual(entriesOf(grown.json()), []);
+      const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'applied' }, data };
+      const headers = { 'content-type': 'application/apply-patch+yaml' };
+      const applied = await server.call('PATCH', `${maps}/applied?fieldManager=m`, map, { headers });
+      assert.equal(applied.status, 413, applied.text);
+    } finally {
+      await server.stop();
+    }
   });
 });
