@@ -113,10 +113,11 @@ function* permissionsOf(rule: PolicyRule): Generator<PolicyRule> {
 export function compactRules(rules: readonly PolicyRule[]): PolicyRule[] {
   const compact = new Map<string, PolicyRule>();
   for (const { verbs, ...of } of rules) {
-    const key = JSON.stringify([of.apiGroups, of.resources, of.resourceNames, of.nonResourceURLs]);
-    const known = of.nonResourceURLs ? undefined : compact.get(key);
+    // Paths are told one by one, as upstream does.
+    const key = JSON.stringify(of.nonResourceURLs ? [of, verbs] : of);
+    const known = compact.get(key);
     if (known) known.verbs.push(...verbs);
-    else compact.set(of.nonResourceURLs ? JSON.stringify([key, verbs]) : key, { ...of, verbs: [...verbs] });
+    else compact.set(key, { ...of, verbs: [...verbs] });
   }
   return [...compact.values()];
 }

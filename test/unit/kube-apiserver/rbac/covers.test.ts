@@ -86,6 +86,42 @@ const table: readonly [
     ['{APIGroups:["*"], Resources:["pods"], Verbs:["get"]}'],
   ],
   [
+    'a verb more on the same is missing',
+    [on('get', 'pods')],
+    [on('get delete', 'pods')],
+    ['{APIGroups:[""], Resources:["pods"], Verbs:["delete"]}'],
+  ],
+  [
+    'another group of the same is missing',
+    [on('get', 'pods')],
+    [on('get', 'pods', undefined, ['', 'x'])],
+    ['{APIGroups:["x"], Resources:["pods"], Verbs:["get"]}'],
+  ],
+  ['*/scale gives one scale', [on('get', '*/scale')], [on('get', 'deployments/scale')], []],
+  [
+    'a wildcard of subresources is no end of a word',
+    [on('get', '*s')],
+    [on('get', 'pods')],
+    ['{APIGroups:[""], Resources:["pods"], Verbs:["get"]}'],
+  ],
+  [
+    'what is missing of groups, names and paths is told apart',
+    [],
+    [
+      on('get', 'pods', 'a b'),
+      on('list', 'pods', 'a'),
+      on('get', 'pods', undefined, ['x']),
+      paths('get put', '/x'),
+    ],
+    [
+      '{APIGroups:[""], Resources:["pods"], ResourceNames:["a"], Verbs:["get" "list"]}',
+      '{APIGroups:[""], Resources:["pods"], ResourceNames:["b"], Verbs:["get"]}',
+      '{APIGroups:["x"], Resources:["pods"], Verbs:["get"]}',
+      '{NonResourceURLs:["/x"], Verbs:["get"]}',
+      '{NonResourceURLs:["/x"], Verbs:["put"]}',
+    ],
+  ],
+  [
     'a name is not all names',
     [on('get', 'pods', 'a')],
     [on('get', 'pods')],

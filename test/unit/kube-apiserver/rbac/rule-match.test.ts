@@ -28,6 +28,7 @@ const table: readonly [title: string, Partial<PolicyRule>, yes: readonly Asked[]
   ],
   ['pods/* is no wildcard', { resources: ['pods/*'] }, [['pods/*']], [['pods'], ['pods/log']]],
   ['pod* is no wildcard', { resources: ['pod*'] }, [['pod*']], [['pods'], ['podtemplates']]],
+  ['*s is no wildcard', { resources: ['*s'] }, [['*s']], [['pods'], ['s']]],
   ['*/* is no wildcard', { resources: ['*/*'] }, [], [['pods'], ['pods/log']]],
   [
     '* is every verb',
