@@ -74,5 +74,9 @@ export class CompiledRule {
 
 const matches = (values: ReadonlySet<string>, value: string) => values.has('*') || values.has(value);
 
-/** All that are at its end. */
-export const withoutStars = (path: string) => path.replace(/\*+$/, '');
+/** All that are at its end. By hand: a pattern for it takes quadratic time where many stand before something else. */
+export function withoutStars(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '*') end--;
+  return path.slice(0, end);
+}

@@ -182,6 +182,12 @@ test('lists that multiply are not taken apart beyond a bound, and count as not c
   assert.equal(coverageOf(all, [huge]).tooMany, false, 'who has everything needs no count');
 });
 
+test('so are beginnings of paths that are compared with as many', () => {
+  const urls = (letter: string) => Array.from({ length: 3000 }, (_, i) => `/${letter}${i}*`).join(' ');
+  assert.equal(coverageOf([paths('get', urls('a'))], [paths('get', urls('b'))]).tooMany, true);
+  assert.deepEqual(coverageOf(all, [paths('get', urls('b'))]), { missing: [], tooMany: false });
+});
+
 test('a word that is said twice counts once', () => {
   const words = (word: string) => Array(5000).fill(word).join(' ');
   const { missing: some, tooMany } = coverageOf([], [on(words('get'), words('pods'), words('a'))]);
