@@ -31,13 +31,12 @@ export class SecondaryIndex implements CacheIndex {
   set(object: CachedObject): void {
     if (!object.key.startsWith(this.#declaration.prefix)) return;
     const next = this.#keysOf(object);
-    for (const key of this.#keys.get(object.key) ?? none)
-      if (!next.includes(key)) this.#remove(key, object.key);
+    for (const key of this.#keys.get(object.key) ?? none) if (!next.has(key)) this.#remove(key, object.key);
     for (const key of next) {
       const objects = this.#found.get(key) ?? new Map<string, CachedObject>();
       this.#found.set(key, objects.set(object.key, object));
     }
-    if (next.length > 0) this.#keys.set(object.key, next);
+    if (next.size > 0) this.#keys.set(object.key, [...next]);
     else this.#keys.delete(object.key);
   }
 
@@ -53,12 +52,12 @@ export class SecondaryIndex implements CacheIndex {
     if (objects?.size === 0) this.#found.delete(key);
   }
 
-  #keysOf(object: CachedObject): readonly string[] {
+  #keysOf(object: CachedObject): ReadonlySet<string> {
     try {
-      return [...new Set(this.#declaration.keysOf(object.object))];
+      return new Set(this.#declaration.keysOf(object.object));
     } catch (error) {
       this.#unreadable(object.key, error);
-      return none;
+      return new Set();
     }
   }
 }

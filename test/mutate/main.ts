@@ -35,6 +35,7 @@ const usual = [
 const further: Readonly<Record<string, readonly string[]>> = {
   'src/apiserver/': ['test/integration/apiserver/*.test.ts'],
   'src/kube-apiserver/': ['test/integration/apiserver/*.test.ts'],
+  'src/kube-apiserver/rbac/': ['test/integration/rbac/*.test.ts'],
   'src/kube-apiserver/proxy/': ['test/integration/streaming/api-proxy*.test.ts'],
   'src/kube-apiserver/subresources/': ['test/integration/streaming/{api-proxy,logs,streams}.test.ts'],
   'src/apiserver/upgrade/': ['test/integration/streaming/streams.test.ts'],

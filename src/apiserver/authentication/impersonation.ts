@@ -28,8 +28,8 @@ export function impersonationFields(from: readonly string[] | Headers): readonly
   if (from instanceof Headers) {
     for (const [name, value] of from) if (prefix.test(name)) found.push([name, value]);
   } else {
-    for (let i = 0; i + 1 < from.length; i += 2)
-      if (prefix.test(from[i] ?? '')) found.push([from[i] ?? '', from[i + 1] ?? '']);
+    for (const [i, name] of from.entries())
+      if (i % 2 === 0 && prefix.test(name)) found.push([name, from[i + 1] ?? '']);
   }
   return found;
 }

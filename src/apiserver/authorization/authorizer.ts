@@ -57,9 +57,9 @@ export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorize {
     const reasons: string[] = [];
     for (const decide of authorizers) {
       const answer = await decide(request);
-      const { allowed, reason } = typeof answer === 'boolean' ? { allowed: answer, reason: '' } : answer;
-      if (allowed) return { allowed, reason };
-      if (reason) reasons.push(reason);
+      const decision = typeof answer === 'boolean' ? { allowed: answer, reason: '' } : answer;
+      if (decision.allowed) return decision;
+      if (decision.reason) reasons.push(decision.reason);
     }
     return { allowed: false, reason: reasons.join('\n') };
   };

@@ -86,6 +86,42 @@ const table: readonly [
     ['{APIGroups:["*"], Resources:["pods"], Verbs:["get"]}'],
   ],
   [
+    'a verb more on the same is missing',
+    [on('get', 'pods')],
+    [on('get delete', 'pods')],
+    ['{APIGroups:[""], Resources:["pods"], Verbs:["delete"]}'],
+  ],
+  [
+    'another group of the same is missing',
+    [on('get', 'pods')],
+    [on('get', 'pods', undefined, ['', 'x'])],
+    ['{APIGroups:["x"], Resources:["pods"], Verbs:["get"]}'],
+  ],
+  ['*/scale gives one scale', [on('get', '*/scale')], [on('get', 'deployments/scale')], []],
+  [
+    'a wildcard of subresources is no end of a word',
+    [on('get', '*s')],
+    [on('get', 'pods')],
+    ['{APIGroups:[""], Resources:["pods"], Verbs:["get"]}'],
+  ],
+  [
+    'what is missing of groups, names and paths is told apart',
+    [],
+    [
+      on('get', 'pods', 'a b'),
+      on('list', 'pods', 'a'),
+      on('get', 'pods', undefined, ['x']),
+      paths('get put', '/x'),
+    ],
+    [
+      '{APIGroups:[""], Resources:["pods"], ResourceNames:["a"], Verbs:["get" "list"]}',
+      '{APIGroups:[""], Resources:["pods"], ResourceNames:["b"], Verbs:["get"]}',
+      '{APIGroups:["x"], Resources:["pods"], Verbs:["get"]}',
+      '{NonResourceURLs:["/x"], Verbs:["get"]}',
+      '{NonResourceURLs:["/x"], Verbs:["put"]}',
+    ],
+  ],
+  [
     'a name is not all names',
     [on('get', 'pods', 'a')],
     [on('get', 'pods')],
@@ -144,6 +180,12 @@ test('lists that multiply are not taken apart beyond a bound, and count as not c
   assert.equal(tooMany, true);
   assert.ok(some.length > 0);
   assert.equal(coverageOf(all, [huge]).tooMany, false, 'who has everything needs no count');
+});
+
+test('so are beginnings of paths that are compared with as many', () => {
+  const urls = (letter: string) => Array.from({ length: 3000 }, (_, i) => `/${letter}${i}*`).join(' ');
+  assert.equal(coverageOf([paths('get', urls('a'))], [paths('get', urls('b'))]).tooMany, true);
+  assert.deepEqual(coverageOf(all, [paths('get', urls('b'))]), { missing: [], tooMany: false });
 });
 
 test('a word that is said twice counts once', () => {

@@ -18,12 +18,14 @@ const none: Plan = { type: 'none' };
 
 type Wanted = PolicyObject['draft'];
 
+/** Of a binding; undefined of a role. */
+const roleOf = (object: object) => (object as Partial<RoleBinding>).roleRef;
+
 /** An object whose annotation says `false` is left as it is. */
 export function planReconciliation(wanted: Wanted, existing: PolicyKind): Plan {
   const { annotations = {}, labels = {}, uid } = existing.metadata;
   if (annotations[autoUpdate] === 'false') return none;
-  if ('roleRef' in wanted && 'roleRef' in existing && !deepEqual(wanted.roleRef, existing.roleRef))
-    return { type: 'replace', uid };
+  if (!deepEqual(roleOf(wanted), roleOf(existing))) return { type: 'replace', uid };
   const metadata = {
     ...existing.metadata,
     annotations: { ...wanted.metadata.annotations, ...annotations },
@@ -34,7 +36,7 @@ export function planReconciliation(wanted: Wanted, existing: PolicyKind): Plan {
 }
 
 function completed(wanted: Wanted, existing: PolicyKind): object {
-  if ('roleRef' in existing) return completedBinding(wanted as RoleBinding, existing as RoleBinding);
+  if (roleOf(existing)) return completedBinding(wanted as RoleBinding, existing as RoleBinding);
   return completedRole(wanted as ClusterRole, existing as ClusterRole);
 }
 

@@ -57,6 +57,18 @@ describe('a user', () => {
       { name: 'system:anonymous', groups: [unknown] },
     ],
     [
+      'may be nobody in so many words',
+      as('User=system:anonymous', `Group=${unknown}`),
+      ['users /system:anonymous', `groups /${unknown}`],
+      { name: 'system:anonymous', groups: [unknown] },
+    ],
+    [
+      'has all bytes of his name, a mark of their order too',
+      as(`User=${utf8('\uFEFFbob')}`),
+      ['users /\uFEFFbob'],
+      { name: '\uFEFFbob', groups: [known] },
+    ],
+    [
       'may be an account, with its groups',
       as('User=system:serviceaccount:ns:bot'),
       ['serviceaccounts ns/bot'],
@@ -183,6 +195,11 @@ describe('it is refused', () => {
     ['two uids', as('User=bob', 'Uid=1', 'Uid=2'), /must be there once/],
     ['an extra field without a key', as('User=bob', 'Extra-=1'), /Impersonate-Extra- is not known/],
     ['a header that nobody knows', as('User=bob', 'Groups=a'), /Impersonate-Groups is not known/],
+    [
+      'a long header that nobody knows',
+      as('User=bob', 'Extras-of-everybody=a'),
+      /Impersonate-Extras-of-everybody is not known/,
+    ],
     ['a header that nobody knows, alone', as('Users=bob'), /Impersonate-Users is not known/],
     ['bytes that are no text', as('User=b\xff'), /not UTF-8/],
     ['a group of bytes that are no text', as('User=bob', 'Group=\xc3'), /not UTF-8/],
@@ -228,5 +245,6 @@ test('headers are found in whatever case, in their order, and no others', () => 
     ),
     [['impersonate-user', 'bob']],
   );
+  assert.deepEqual(impersonationFields(['X', 'Impersonate-User']), [], 'a value is no name');
   assert.deepEqual(impersonationFields([]), []);
 });

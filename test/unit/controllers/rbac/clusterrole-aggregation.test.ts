@@ -68,6 +68,19 @@ describe('the sum', () => {
     assert.deepEqual(planAggregation(none, [a]), []);
   });
 
+  test('has rules that differ in one word, whichever', () => {
+    const near: PolicyRule[] = [
+      on('pods'),
+      { ...on('pods'), verbs: ['list'] },
+      { ...on('pods'), apiGroups: ['x'] },
+      { ...on('pods'), resourceNames: ['a'] },
+      { verbs: ['get'], nonResourceURLs: ['/a'] },
+      { verbs: ['get'], nonResourceURLs: ['/b'] },
+    ];
+    const { rules: _, ...empty } = role('z', x);
+    assert.deepEqual(planAggregation(sum('total', [x]), [role('a', x, ...near), empty]), near);
+  });
+
   test('takes an empty list for one that is left out', () => {
     const same = { ...on('pods'), resourceNames: [], nonResourceURLs: [] };
     assert.deepEqual(planAggregation(sum('total', [x]), [role('a', x, on('pods')), role('b', x, same)]), [

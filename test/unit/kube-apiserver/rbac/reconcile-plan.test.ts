@@ -1,7 +1,7 @@
 /** What a start does to a role or a binding of the system that is there already. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RoleBinding } from '../../../../src/api/rbac/v1/types.gen.ts';
+import type { ClusterRole, RoleBinding } from '../../../../src/api/rbac/v1/types.gen.ts';
 import { registry } from '../../../../src/api/registry.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import { metaCauses } from '../../../../src/apimachinery/validate-meta.ts';
@@ -108,10 +108,10 @@ describe('a role', () => {
   test('gets its labels and annotations, beside those it has', () => {
     const bare = stored(scheduler);
     bare.metadata.labels = { team: 'x' };
-    bare.metadata.annotations = {};
+    bare.metadata.annotations = { note: 'y' };
     const { metadata } = updated(scheduler, bare);
     assert.deepEqual(metadata.labels, { 'kubernetes.io/bootstrapping': 'rbac-defaults', team: 'x' });
-    assert.deepEqual(metadata.annotations, { [autoUpdate]: 'true' });
+    assert.deepEqual(metadata.annotations, { [autoUpdate]: 'true', note: 'y' });
   });
 
   test('that sums up others keeps its sum, and gets its selector back', () => {
@@ -125,6 +125,22 @@ describe('a role', () => {
         { matchLabels: { 'rbac.authorization.k8s.io/aggregate-to-edit': 'true' } },
       ],
     });
+  });
+
+  test('that sums up more than it was made for keeps that', () => {
+    const edit = wanted('ClusterRole', 'edit');
+    const { aggregationRule } = edit as ClusterRole;
+    const clusterRoleSelectors = [
+      { matchLabels: { mine: 'true' } },
+      ...(aggregationRule?.clusterRoleSelectors ?? []),
+    ];
+    assert.deepEqual(planReconciliation(edit, stored(edit, { aggregationRule: { clusterRoleSelectors } })), {
+      type: 'none',
+    });
+    assert.deepEqual(
+      updated(edit, stored(edit, { aggregationRule: undefined })).aggregationRule,
+      aggregationRule,
+    );
   });
 
   test('that is no sum is made none', () => {
@@ -144,6 +160,11 @@ describe('a binding', () => {
       (subjects as { name: string }[]).map(({ name }) => name),
       ['ann', 'system:authenticated', 'system:unauthenticated'],
     );
+  });
+
+  test('of nobody stays one of nobody', () => {
+    const nodes = wanted('ClusterRoleBinding', 'system:node');
+    assert.deepEqual(planReconciliation(nodes, stored(nodes, { subjects: undefined })), { type: 'none' });
   });
 
   test('of another role is replaced, unless an administrator keeps it', () => {
