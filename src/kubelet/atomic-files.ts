@@ -36,6 +36,13 @@ export function digestOf(files: readonly VolumeFile[], group: number | undefined
 /** The directory that holds the files now. Rejects before anything was written. */
 export const currentFiles = async (volume: string) => join(volume, await readlink(join(volume, current)));
 
+/** Whether it holds the files of an earlier time, all of them. */
+export const isFilled = (volume: string): Promise<boolean> =>
+  currentFiles(volume).then(
+    () => true,
+    () => false,
+  );
+
 /** With `group` the files are readable by it. Safe to repeat after it was cut off at any point. */
 export async function replaceFiles(
   volume: string,

@@ -9,10 +9,11 @@ import { type Secret, secretResource } from '../api/core/v1/secret.ts';
 import type { ProjectedVolumeSource, ServiceAccountTokenProjection } from '../api/core/v1/types.gen.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
 import type { ResourceRef } from '../apimachinery/resource-definition.ts';
-import { isNotFound } from '../apimachinery/status-error.ts';
+import { isNotFound, StatusError } from '../apimachinery/status-error.ts';
 import { errorMessage } from '../base/log.ts';
+import { isTransportError } from '../client/transport-error.ts';
 import { AccountTokens, type AccountTokensOptions } from './account-tokens.ts';
-import { digestOf, replaceFiles } from './atomic-files.ts';
+import { digestOf, isFilled, replaceFiles } from './atomic-files.ts';
 import {
   namesIn,
   type ProjectionSources,
@@ -71,7 +72,9 @@ export class ProjectedVolumes {
 
   async #write(pod: Pod, source: ProjectedVolumeSource, path: string, isRefresh: boolean): Promise<void> {
     const since = this.#options.clock.now() - (isRefresh ? periodMs : 0);
-    const files = projectedFiles(pod, source, await this.#sources(pod, source, since));
+    const sources = await this.#sourcesOr(pod, path, () => this.#sources(pod, source, since));
+    if (!sources) return;
+    const files = projectedFiles(pod, source, sources);
     const { fsGroup } = pod.spec.securityContext;
     const digest = digestOf(files, fsGroup);
     const written = this.#writtenOf(pod.metadata.uid);
@@ -144,6 +147,22 @@ export class ProjectedVolumes {
     return { configMaps, secrets, tokens, allocatable: this.#options.allocatable };
   }
 
+  /** Undefined where no master answers and the volume was filled before, perhaps by an earlier run of this agent: it stays. */
+  async #sourcesOr(
+    { metadata: { namespace, name } }: Pod,
+    path: string,
+    read: () => Promise<ProjectionSources>,
+  ): Promise<ProjectionSources | undefined> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isAway(error) || !(await isFilled(path))) throw error;
+      const fields = { pod: `${namespace}/${name}`, error: errorMessage(error) };
+      this.#options.log.warn('a volume of a pod stays as it is while no master answers', fields);
+      return undefined;
+    }
+  }
+
   async #allTokens(pod: Pod, projections: readonly ServiceAccountTokenProjection[]) {
     const tokens = new Map<ServiceAccountTokenProjection, string>();
     for (const projection of projections) tokens.set(projection, await this.#tokens.get(pod, projection));
@@ -182,6 +201,11 @@ export class ProjectedVolumes {
     return object;
   }
 }
+
+/** The server said nothing, or that it cannot say anything now. */
+const isAway = (error: unknown) =>
+  isTransportError(error) ||
+  (error instanceof StatusError && (error.status.code >= 500 || error.status.code === 429));
 
 const hasStarted = ({ status }: Pod) =>
   (status?.containerStatuses ?? []).some(({ containerID }) => containerID);

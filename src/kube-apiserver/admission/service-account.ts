@@ -13,7 +13,7 @@ import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugi
 import type { ServerContext } from '../../apiserver/server-context.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
 import { mountToken } from './account-token-volume.ts';
-import { secretProblem } from './mountable-secrets.ts';
+import { ephemeralProblem, secretProblem } from './mountable-secrets.ts';
 import { requireNamespace } from './namespace-lifecycle.ts';
 
 /**
@@ -28,8 +28,10 @@ export const serviceAccounts = (server: Reader): AdmissionPlugin => ({
   name: 'ServiceAccount',
   async mutate(admission) {
     const { definition, operation, subresource, name, object } = admission;
-    if (definition.group !== '' || definition.plural !== 'pods' || subresource !== '') return;
-    if (operation !== 'create') return;
+    if (definition.group !== '' || definition.plural !== 'pods') return;
+    if (subresource === 'ephemeralcontainers' && operation === 'update')
+      return checkEphemeral(server, admission);
+    if (subresource !== '' || operation !== 'create') return;
     const pod = object as Pod;
     const { spec } = pod;
     if (pod.metadata.annotations?.[mirrorAnnotation] !== undefined) return checkMirror(pod, admission);
@@ -45,6 +47,13 @@ export const serviceAccounts = (server: Reader): AdmissionPlugin => ({
     if (problem) throw newForbidden(definition, name, problem);
   },
 });
+
+/** A container that looks into a pod may need no Secret that the pod itself may not. */
+async function checkEphemeral(server: Reader, admission: Admission): Promise<void> {
+  const pod = admission.object as Pod;
+  const problem = ephemeralProblem(pod, await accountOf(server, admission, pod));
+  if (problem) throw newForbidden(admission.definition, admission.name, problem);
+}
 
 /** Throws when it is not there. */
 async function accountOf(server: Reader, admission: Admission, { spec }: Pod): Promise<ServiceAccount> {

@@ -122,6 +122,21 @@ describe('what a pod gets from the API', () => {
     await eventually(async () => assert.notEqual(token(), first));
   });
 
+  it('is enough to bring back what ends, by an agent that starts while no master answers', async () => {
+    const [id = ''] = await node.running('lives');
+    const token = readFileSync(join(accessOf(await node.pod('lives')), 'token'), 'utf8');
+    await node.stop();
+    node.cutOff();
+    node.runtime.exit(id, 1);
+    node.start({ clock, exec: systemExec });
+    await eventually(async () => {
+      const [next] = await node.running('lives');
+      assert.ok(next !== undefined && next !== id);
+    });
+    assert.equal(readFileSync(join(accessOf(await node.pod('lives')), 'token'), 'utf8'), token);
+    node.reconnect();
+  });
+
   it('is gone with the pod', async () => {
     const pod = await node.pod('early');
     const access = accessOf(pod);
