@@ -48,23 +48,19 @@ export function applyPatch(target: JsonObject, patch: Patch, type: ObjectType): 
   return result;
 }
 
-/** Whether a patch may change an object's managedFields, or look at them. */
-export function concernsOwners(patch: Patch): boolean {
-  if (patch.kind === 'json')
-    return patch.operations.some(
-      (operation) => concerns(operation.path) || ('from' in operation && concerns(operation.from)),
-    );
-  const { metadata = {} } = patch.value;
-  return (
-    !isRecord(metadata) || 'managedFields' in metadata || hasDirective(patch.value) || hasDirective(metadata)
+/**
+ * Whether the managedFields that an object has make a difference to a patch. Only JSON patches find their way through them; others
+ * replace them, or leave them as they are.
+ */
+export const concernsOwners = (patch: Patch): boolean =>
+  patch.kind === 'json' &&
+  patch.operations.some(
+    (operation) => concerns(operation.path) || ('from' in operation && concerns(operation.from)),
   );
-}
 
 const ownersPath = '/metadata/managedFields';
 /** So does what is above it. */
-const concerns = (path: string | undefined) =>
-  path !== undefined && (path === '' || path === '/metadata' || path.startsWith(ownersPath));
-const hasDirective = (value: JsonObject) => Object.keys(value).some((key) => key.startsWith('$'));
+const concerns = (path: string) => path === '' || path === '/metadata' || path.startsWith(ownersPath);
 
 /** Throws a 413 for an object that grew too large; one that is too large already may still be made smaller. */
 export function checkGrowth(before: unknown, after: unknown): void {

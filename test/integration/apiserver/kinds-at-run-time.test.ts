@@ -7,6 +7,7 @@ import { customKind } from '../../../src/api/custom-kind.ts';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
 import { registry } from '../../../src/api/registry.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
+import type { ManagedFieldsEntry } from '../../../src/apimachinery/managed-fields/managers.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
@@ -57,6 +58,15 @@ const paths = async () => {
     list: (await server.call('GET', collection)).status,
   };
 };
+
+/** By manager and subresource. */
+const fieldsOf = ({ metadata }: KubeObject) =>
+  Object.fromEntries(
+    (metadata.managedFields as ManagedFieldsEntry[]).map(({ manager, subresource = '', fieldsV1 }) => [
+      `${manager} ${subresource}`,
+      fieldsV1,
+    ]),
+  );
 
 describe('a kind that comes while the server runs', () => {
   it('is not there before', async () => {
@@ -111,6 +121,31 @@ describe('a kind that comes while the server runs', () => {
       },
     );
     assert.equal(strategic.status, 415);
+  });
+
+  it('is applied on the server: what is applied, removed and refused is as in any kind', async () => {
+    const apply = (path: string, body: object, manager = 'mine') =>
+      server.call('PATCH', `${collection}/${path}?fieldManager=${manager}`, body, {
+        headers: { 'content-type': 'application/apply-patch+yaml' },
+      });
+    const wanted = (spec: object, status?: object) => ({
+      ...{ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'applied' }, spec },
+      ...(status && { status }),
+    });
+    const made = await apply('applied', wanted({ size: 7 }, { ready: true }));
+    assert.equal(made.status, 201, made.text);
+    assert.deepEqual(fieldsOf(made.json()), { 'mine ': { 'f:spec': { 'f:size': {} } } });
+    const other = await apply('applied', wanted({ size: 8 }), 'other');
+    assert.match(other.text, /1 conflict: conflict with \\"mine\\": \.spec\.size/);
+    const seen = await apply('applied/status', wanted({ size: 9 }, { ready: true }), 'watcher');
+    assert.equal(seen.status, 200, seen.text);
+    assert.deepEqual(fieldsOf(seen.json())['watcher status'], { 'f:status': { 'f:ready': {} } });
+    const removed = await apply('applied', wanted({}));
+    assert.equal(removed.json<{ spec?: object }>().spec, undefined, 'nothing was left in it');
+    const unknown = await apply('applied', wanted({ sise: 1 }));
+    assert.equal(unknown.status, 400);
+    assert.match(unknown.text, /\.spec\.sise: field not declared in schema/);
+    assert.equal((await server.call('DELETE', `${collection}/applied`)).status, 200);
   });
 
   it('has owners and owns, as every kind', async () => {

@@ -141,6 +141,16 @@ describe('managedFields', () => {
     assert.deepEqual((await merge(`${deployments}/web`, { status: { replicas: 5 } }, 'maker')).json(), web);
   });
 
+  it('are no reason either to write again what the server puts back', async () => {
+    await send('POST', maps, { metadata: { name: 'back' }, data: { k: 'v' } }, 'maker');
+    // Only the server sets it; who tries is its owner all the same, as upstream.
+    const tried = { metadata: { name: 'back', deletionGracePeriodSeconds: 5 }, data: { k: 'v' } };
+    const first = await send('PUT', `${maps}/back`, tried, 'maker');
+    await server.clock.advance(60_000);
+    const second = await send('PUT', `${maps}/back`, tried, 'maker');
+    assert.deepEqual(second.json(), first.json());
+  });
+
   it('have the time of the last change, and one entry for who writes twice', async () => {
     await send('POST', maps, { metadata: { name: 'twice' }, data: { k: 'v' } }, 'maker');
     const [{ time: first } = assert.fail()] = entriesOf(await get(`${maps}/twice`));
@@ -200,6 +210,24 @@ describe('managedFields', () => {
       await server.call('DELETE', at);
       await send('POST', maps, { metadata: { name: 'said' }, data: { k: 'v' } }, 'maker');
     }
+  });
+
+  it('are there for JSON patches that look for them', async () => {
+    await send('POST', maps, { metadata: { name: 'json' }, data: { k: 'v' } }, 'maker');
+    const patch = (...operations: object[]) =>
+      send('PATCH', `${maps}/json`, operations, 'patcher', 'application/json-patch+json');
+    const at = '/metadata/managedFields/0/manager';
+    const renamed = await patch(
+      { op: 'test', path: at, value: 'maker' },
+      { op: 'replace', path: at, value: 'm' },
+    );
+    assert.equal(renamed.status, 200, renamed.text);
+    assert.deepEqual(managersOf(renamed.json()), ['m']);
+    const copied = await patch({ op: 'copy', from: at, path: '/data/manager' });
+    assert.deepEqual(copied.json<KubeObject & { data: object }>().data, { k: 'v', manager: 'm' });
+    const { metadata } = await get(`${maps}/json`);
+    const whole = await patch({ op: 'test', path: '/metadata', value: metadata });
+    assert.equal(whole.status, 200, whole.text);
   });
 
   it('cannot be changed by way of a subresource', async () => {
