@@ -5,15 +5,13 @@ import type { Secret } from '../../../src/api/core/v1/secret.ts';
 import { unionAuthenticator } from '../../../src/apiserver/authentication/authenticator.ts';
 import { clientCertificateAuthenticator } from '../../../src/apiserver/authentication/client-certificate.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { systemRandom } from '../../../src/base/random.ts';
-import { dispatch } from '../../../src/dispatch.ts';
 import { bootstrapTokenAuthenticator } from '../../../src/kube-apiserver/authentication/bootstrap-token.ts';
 import { authorityHash } from '../../../src/pki/credentials.ts';
 import { makeKey, makeRequest } from '../../../src/pki/new-request.ts';
 import { tokenCommand } from '../../../src/roles/token.ts';
 import type { Cache } from '../../../src/storage/cache.ts';
-import { noHome } from '../../fixtures/ctl.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { runRoleCommand } from '../../fixtures/role-command.ts';
 
 const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const secrets = '/api/v1/namespaces/kube-system/secrets';
@@ -37,33 +35,7 @@ before(async () => {
 });
 after(() => server.stop());
 
-async function token(...args: readonly string[]) {
-  let [out, err, status] = ['', '', 0];
-  const output = {
-    out: (text: string) => {
-      out += text;
-    },
-    err: (text: string) => {
-      err += text;
-    },
-  };
-  const io = {
-    ...output,
-    readStdin: async () => '',
-    stdio: () => process,
-    env: { KUBECONFIG: kubeconfig },
-    homeDirectory: noHome,
-    clock: systemClock,
-    random: systemRandom,
-    signal: new AbortController().signal,
-    exitWith: (code: number) => {
-      status = code;
-    },
-  };
-  const entry = { about: '', load: async () => tokenCommand(io) };
-  const dispatched = await dispatch({ token: entry }, ['token', ...args], output);
-  return { status: dispatched || status, out, err };
-}
+const token = (...args: readonly string[]) => runRoleCommand('token', tokenCommand, kubeconfig, args);
 
 async function created(...args: readonly string[]): Promise<string> {
   const { status, out, err } = await token('create', ...args);

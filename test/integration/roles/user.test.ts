@@ -6,11 +6,10 @@ import { after, before, describe, it } from 'node:test';
 import type { ClusterRoleBinding, RoleBinding } from '../../../src/api/rbac/v1/types.gen.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { systemRandom } from '../../../src/base/random.ts';
-import { dispatch } from '../../../src/dispatch.ts';
 import { userCommand } from '../../../src/roles/user.ts';
-import { ctlFor, noHome } from '../../fixtures/ctl.ts';
+import { ctlFor } from '../../fixtures/ctl.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { runRoleCommand } from '../../fixtures/role-command.ts';
 import { type Cluster, startCluster } from '../controllers/cluster.ts';
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
@@ -34,33 +33,7 @@ async function role(path: string, kind: string, name: string): Promise<void> {
   assert.ok([201, 409].includes((await server.call('POST', path, body)).status));
 }
 
-async function user(...args: readonly string[]) {
-  let [out, err, status] = ['', '', 0];
-  const output = {
-    out: (text: string) => {
-      out += text;
-    },
-    err: (text: string) => {
-      err += text;
-    },
-  };
-  const io = {
-    ...output,
-    readStdin: async () => '',
-    stdio: () => process,
-    env: { KUBECONFIG: kubeconfig },
-    homeDirectory: noHome,
-    clock: systemClock,
-    random: systemRandom,
-    signal: new AbortController().signal,
-    exitWith: (code: number) => {
-      status = code;
-    },
-  };
-  const entry = { about: '', load: async () => userCommand(io) };
-  const dispatched = await dispatch({ user: entry }, ['user', ...args], output);
-  return { status: dispatched || status, out, err };
-}
+const user = (...args: readonly string[]) => runRoleCommand('user', userCommand, kubeconfig, args);
 
 const at = (name: string) => join(server.directory, name);
 const isThere = (path: string) =>
