@@ -3,6 +3,7 @@
  * long lists are looked up and not walked. Pure.
  */
 import type { PolicyRule } from '../../api/rbac/v1/types.gen.ts';
+import { withoutTrailing } from '../../base/trailing.ts';
 
 export interface ResourceQuestion {
   readonly type: 'resource';
@@ -75,4 +76,4 @@ export class CompiledRule {
 const matches = (values: ReadonlySet<string>, value: string) => values.has('*') || values.has(value);
 
 /** All that are at its end. */
-export const withoutStars = (path: string) => path.replace(/\*+$/, '');
+export const withoutStars = (path: string) => withoutTrailing(path, '*');
