@@ -4,10 +4,20 @@
  * each must be allowed by one of the rules that are held.
  */
 import type { PolicyRule } from '../../api/rbac/v1/types.gen.ts';
+import type { Steps } from '../../apimachinery/steps.ts';
 import { withoutStars } from './rule-match.ts';
 
-/** More are not made: lists multiply, and a rule of a few thousand words may stand for billions of permissions. */
+/**
+ * More are not made: lists multiply, a rule of a few thousand words may stand for billions of permissions, and as many rules may be
+ * compared with as many others.
+ */
 export const mostComparisons = 1_000_000;
+
+/** Comparisons between two steps: a few milliseconds. */
+const inOneStep = 10_000;
+
+/** Of a list, so many words are looked up while one comparison is made. */
+const wordsInOne = 8;
 
 export interface Coverage {
   /** Single permissions that no held rule allows; empty when everything is allowed. */
@@ -16,37 +26,119 @@ export interface Coverage {
   readonly tooMany: boolean;
 }
 
-export function coverageOf(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): Coverage {
-  const holders = held.map(holderOf);
+export function* coverageOf(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): Steps<Coverage> {
+  const budget = new Budget();
+  const holders = yield* holdersOf(held, budget);
   const missing: PolicyRule[] = [];
-  let left = mostComparisons;
   for (const rule of wanted) {
-    const related = holders.filter(relatedTo(rule));
+    if (budget.isSpent) break;
+    const related = yield* relatedTo(holders, rule, budget);
     // What one rule allows as a whole need not be taken apart.
-    if (related.some((holder) => coversWhole(holder, rule))) continue;
-    for (const permission of permissionsOf(rule)) {
-      left -= related.length + 1;
-      if (left < 0) return { missing, tooMany: true };
-      if (!related.some((holder) => coversWhole(holder, permission))) missing.push(permission);
-    }
+    if (related !== 'covered') yield* missingOf(rule, related, budget, missing);
   }
-  return { missing, tooMany: false };
+  return { missing, tooMany: budget.isSpent };
 }
+
+function* holdersOf(rules: readonly PolicyRule[], budget: Budget): Steps<Holder[]> {
+  const holders: Holder[] = [];
+  for (const rule of rules) {
+    if (budget.take(costOf(rule))) yield;
+    if (budget.isSpent) break;
+    holders.push(holderOf(rule));
+  }
+  return holders;
+}
+
+/** Those that may allow any of what the rule does, unless one of them allows all of it. */
+function* relatedTo(
+  holders: readonly Holder[],
+  rule: PolicyRule,
+  budget: Budget,
+): Steps<readonly Holder[] | 'covered'> {
+  const cost = costOf(rule);
+  const isRelated = isSingle(rule) ? () => true : relationTo(rule);
+  const related: Holder[] = [];
+  for (const holder of holders) {
+    const paths = prefixCost(holder, rule);
+    const isOneStep = paths <= inOneStep;
+    if (budget.take(cost + (isOneStep ? paths : 0))) yield;
+    if (budget.isSpent) break;
+    if (!isRelated(holder)) continue;
+    if (isOneStep && coversWhole(holder, rule)) return 'covered';
+    related.push(holder);
+  }
+  return related;
+}
+
+/** Adds to `missing` what none of the holders allows. */
+function* missingOf(
+  rule: PolicyRule,
+  holders: readonly Holder[],
+  budget: Budget,
+  missing: PolicyRule[],
+): Steps<void> {
+  for (const permission of permissionsOf(rule)) {
+    const cost = holders.reduce((sum, holder) => sum + 1 + prefixCost(holder, permission), 1);
+    if (budget.take(cost)) yield;
+    if (budget.isSpent) return;
+    if (!holders.some((holder) => coversWhole(holder, permission))) missing.push(permission);
+  }
+}
+
+/** How many comparisons are left. */
+class Budget {
+  #left = mostComparisons;
+
+  /** True when it is time for others. */
+  take(comparisons: number): boolean {
+    const before = Math.floor(this.#left / inOneStep);
+    this.#left -= comparisons;
+    return Math.floor(this.#left / inOneStep) < before;
+  }
+
+  get isSpent(): boolean {
+    return this.#left < 0;
+  }
+}
+
+/** Comparisons that it takes to look at the rule as a whole. */
+const costOf = ({ verbs, apiGroups = [], resources = [], resourceNames = [] }: PolicyRule) =>
+  1 + (verbs.length + apiGroups.length + resources.length + resourceNames.length) / wordsInOne;
+
+/** What comes to that of paths: each is compared with all that end in a star. */
+const prefixCost = ({ prefixes }: Holder, { nonResourceURLs = [] }: PolicyRule) =>
+  (nonResourceURLs.length * (prefixes.length + 1)) / wordsInOne;
+
+/** Whether it is one permission that cannot be taken apart. */
+const isSingle = ({ verbs, apiGroups, resources, resourceNames = [], nonResourceURLs = [] }: PolicyRule) =>
+  verbs.length === 1 &&
+  (nonResourceURLs.length > 0
+    ? nonResourceURLs.length === 1
+    : apiGroups?.length === 1 && resources?.length === 1 && resourceNames.length <= 1);
 
 interface Holder {
   readonly verbs: ReadonlySet<string>;
   readonly groups: ReadonlySet<string>;
   readonly resources: ReadonlySet<string>;
   readonly names: ReadonlySet<string>;
-  readonly paths: readonly string[];
+  readonly paths: ReadonlySet<string>;
+  /** What paths begin with that end in a star. */
+  readonly prefixes: readonly string[];
 }
 
-const holderOf = (rule: PolicyRule): Holder => ({
-  verbs: new Set(rule.verbs),
-  groups: new Set(rule.apiGroups),
-  resources: new Set(rule.resources),
-  names: new Set(rule.resourceNames),
-  paths: rule.nonResourceURLs ?? [],
+const holderOf = ({
+  verbs,
+  apiGroups,
+  resources,
+  resourceNames,
+  nonResourceURLs = [],
+}: PolicyRule): Holder => ({
+  verbs: new Set(verbs),
+  groups: new Set(apiGroups),
+  resources: new Set(resources),
+  names: new Set(resourceNames),
+  paths: new Set(nonResourceURLs),
+  prefixes: nonResourceURLs.filter((path) => path.endsWith('*')).map(withoutStars),
 });
 
 /** Whether the rule that is held allows, by itself, everything that the other does. */
@@ -60,16 +152,16 @@ function coversWhole(holder: Holder, rule: PolicyRule): boolean {
     verbs.every((verb) => holds(holder.verbs, verb)) &&
     apiGroups.every((group) => holds(holder.groups, group)) &&
     resources.every((resource) => holdsResource(holder.resources, resource)) &&
-    nonResourceURLs.every((path) => holder.paths.some((own) => coversPath(own, path)))
+    nonResourceURLs.every((path) => holdsPath(holder, path))
   );
 }
 
 /** Tells of a holder whether it may allow any of what the rule does. The smaller list of two is walked. */
-function relatedTo(rule: PolicyRule): (holder: Holder) => boolean {
+function relationTo(rule: PolicyRule): (holder: Holder) => boolean {
   const { verbs, apiGroups = [], resources = [], nonResourceURLs = [] } = rule;
   const wantedVerbs = new Set(['*', ...verbs]);
   if (nonResourceURLs.length > 0)
-    return (holder) => holder.paths.length > 0 && !wantedVerbs.isDisjointFrom(holder.verbs);
+    return (holder) => holder.paths.size > 0 && !wantedVerbs.isDisjointFrom(holder.verbs);
   const wantedGroups = new Set(['*', ...apiGroups]);
   const wantedResources = new Set(['*', ...resources, ...resources.flatMap(ofAny)]);
   return (holder) =>
@@ -89,8 +181,8 @@ const holds = (values: ReadonlySet<string>, value: string) => values.has('*') ||
 const holdsResource = (resources: ReadonlySet<string>, resource: string) =>
   holds(resources, resource) || ofAny(resource).some((any) => resources.has(any));
 
-const coversPath = (own: string, path: string) =>
-  own === path || (own.endsWith('*') && path.startsWith(withoutStars(own)));
+const holdsPath = ({ paths, prefixes }: Holder, path: string) =>
+  paths.has(path) || prefixes.some((prefix) => path.startsWith(prefix));
 
 /** A word that a list says twice counts once. */
 function* permissionsOf(rule: PolicyRule): Generator<PolicyRule> {
