@@ -3,6 +3,8 @@
  * Covers). Pure. Every rule stands for single permissions (a verb on a resource of a group, perhaps with one name; or a verb on a path);
  * each must be allowed by one of the rules that are held.
  */
+import { withoutTrailing } from '../base/trailing.ts';
+import type { Steps } from './steps.ts';
 
 /** As roles hold it. */
 export interface PolicyRule {
@@ -13,8 +15,17 @@ export interface PolicyRule {
   nonResourceURLs?: string[];
 }
 
-/** More are not made: lists multiply, and a rule of a few thousand words may stand for billions of permissions. */
+/**
+ * More are not made: lists multiply, a rule of a few thousand words may stand for billions of permissions, and as many rules may be
+ * compared with as many others.
+ */
 export const mostComparisons = 1_000_000;
+
+/** Comparisons between two steps: a few milliseconds. */
+const inOneStep = 10_000;
+
+/** Of a list, so many words are looked up while one comparison is made. */
+const wordsInOne = 8;
 
 export interface Coverage {
   /** Single permissions that no held rule allows; empty when everything is allowed. */
@@ -23,27 +34,95 @@ export interface Coverage {
   readonly tooMany: boolean;
 }
 
-export function coverageOf(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): Coverage {
-  const holders = held.map(holderOf);
+export function* coverageOf(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): Steps<Coverage> {
+  const budget = new Budget();
+  const holders = yield* holdersOf(held, budget);
   const missing: PolicyRule[] = [];
-  let left = mostComparisons;
   for (const rule of wanted) {
-    const related = holders.filter(relatedTo(rule));
-    const isOfPaths = (rule.nonResourceURLs?.length ?? 0) > 0;
+    if (budget.isSpent) break;
+    const related = yield* relatedTo(holders, rule, budget);
     // What one rule allows as a whole need not be taken apart.
-    if (!isOfPaths && related.some((holder) => coversWhole(holder, rule))) continue;
-    const cost = related.reduce(
-      (sum, { pathPrefixes }) => sum + 1 + (isOfPaths ? pathPrefixes.length : 0),
-      1,
-    );
-    for (const permission of permissionsOf(rule)) {
-      left -= cost;
-      if (left < 0) return { missing, tooMany: true };
-      if (!related.some((holder) => coversWhole(holder, permission))) missing.push(permission);
-    }
+    if (related !== 'covered') yield* missingOf(rule, related, budget, missing);
   }
-  return { missing, tooMany: false };
+  return { missing, tooMany: budget.isSpent };
 }
+
+function* holdersOf(rules: readonly PolicyRule[], budget: Budget): Steps<Holder[]> {
+  const holders: Holder[] = [];
+  for (const rule of rules) {
+    if (budget.take(costOf(rule))) yield;
+    if (budget.isSpent) break;
+    holders.push(holderOf(rule));
+  }
+  return holders;
+}
+
+/** Those that may allow any of what the rule does, unless one of them allows all of it. */
+function* relatedTo(
+  holders: readonly Holder[],
+  rule: PolicyRule,
+  budget: Budget,
+): Steps<readonly Holder[] | 'covered'> {
+  const cost = costOf(rule);
+  const isRelated = isSingle(rule) ? () => true : relationTo(rule);
+  const related: Holder[] = [];
+  for (const holder of holders) {
+    const paths = prefixCost(holder, rule);
+    const isOneStep = paths <= inOneStep;
+    if (budget.take(cost + (isOneStep ? paths : 0))) yield;
+    if (budget.isSpent) break;
+    if (!isRelated(holder)) continue;
+    if (isOneStep && coversWhole(holder, rule)) return 'covered';
+    related.push(holder);
+  }
+  return related;
+}
+
+/** Adds to `missing` what none of the holders allows. */
+function* missingOf(
+  rule: PolicyRule,
+  holders: readonly Holder[],
+  budget: Budget,
+  missing: PolicyRule[],
+): Steps<void> {
+  for (const permission of permissionsOf(rule)) {
+    const cost = holders.reduce((sum, holder) => sum + 1 + prefixCost(holder, permission), 1);
+    if (budget.take(cost)) yield;
+    if (budget.isSpent) return;
+    if (!holders.some((holder) => coversWhole(holder, permission))) missing.push(permission);
+  }
+}
+
+/** How many comparisons are left. */
+class Budget {
+  #left = mostComparisons;
+
+  /** True when it is time for others. */
+  take(comparisons: number): boolean {
+    const before = Math.floor(this.#left / inOneStep);
+    this.#left -= comparisons;
+    return Math.floor(this.#left / inOneStep) < before;
+  }
+
+  get isSpent(): boolean {
+    return this.#left < 0;
+  }
+}
+
+/** Comparisons that it takes to look at the rule as a whole. */
+const costOf = ({ verbs, apiGroups = [], resources = [], resourceNames = [] }: PolicyRule) =>
+  1 + (verbs.length + apiGroups.length + resources.length + resourceNames.length) / wordsInOne;
+
+/** What comes to that of paths: each is compared with all that end in a star. */
+const prefixCost = ({ prefixes }: Holder, { nonResourceURLs = [] }: PolicyRule) =>
+  (nonResourceURLs.length * (prefixes.length + 1)) / wordsInOne;
+
+/** Whether it is one permission that cannot be taken apart. */
+const isSingle = ({ verbs, apiGroups, resources, resourceNames = [], nonResourceURLs = [] }: PolicyRule) =>
+  verbs.length === 1 &&
+  (nonResourceURLs.length > 0
+    ? nonResourceURLs.length === 1
+    : apiGroups?.length === 1 && resources?.length === 1 && resourceNames.length <= 1);
 
 interface Holder {
   readonly verbs: ReadonlySet<string>;
@@ -51,17 +130,23 @@ interface Holder {
   readonly resources: ReadonlySet<string>;
   readonly names: ReadonlySet<string>;
   readonly paths: ReadonlySet<string>;
-  /** What paths begin with that end in `*`. */
-  readonly pathPrefixes: readonly string[];
+  /** What paths begin with that end in a star. */
+  readonly prefixes: readonly string[];
 }
 
-const holderOf = (rule: PolicyRule): Holder => ({
-  verbs: new Set(rule.verbs),
-  groups: new Set(rule.apiGroups),
-  resources: new Set(rule.resources),
-  names: new Set(rule.resourceNames),
-  paths: new Set(rule.nonResourceURLs),
-  pathPrefixes: (rule.nonResourceURLs ?? []).filter((path) => path.endsWith('*')).map(withoutStars),
+const holderOf = ({
+  verbs,
+  apiGroups,
+  resources,
+  resourceNames,
+  nonResourceURLs = [],
+}: PolicyRule): Holder => ({
+  verbs: new Set(verbs),
+  groups: new Set(apiGroups),
+  resources: new Set(resources),
+  names: new Set(resourceNames),
+  paths: new Set(nonResourceURLs),
+  prefixes: nonResourceURLs.filter((path) => path.endsWith('*')).map(withoutStars),
 });
 
 /** Whether the rule that is held allows, by itself, everything that the other does. */
@@ -80,7 +165,7 @@ function coversWhole(holder: Holder, rule: PolicyRule): boolean {
 }
 
 /** Tells of a holder whether it may allow any of what the rule does. The smaller list of two is walked. */
-function relatedTo(rule: PolicyRule): (holder: Holder) => boolean {
+function relationTo(rule: PolicyRule): (holder: Holder) => boolean {
   const { verbs, apiGroups = [], resources = [], nonResourceURLs = [] } = rule;
   const wantedVerbs = new Set(['*', ...verbs]);
   if (nonResourceURLs.length > 0)
@@ -104,15 +189,11 @@ const holds = (values: ReadonlySet<string>, value: string) => values.has('*') ||
 const holdsResource = (resources: ReadonlySet<string>, resource: string) =>
   holds(resources, resource) || ofAny(resource).some((any) => resources.has(any));
 
-const holdsPath = ({ paths, pathPrefixes }: Holder, path: string) =>
-  paths.has(path) || pathPrefixes.some((prefix) => path.startsWith(prefix));
+/** All that are at its end. */
+export const withoutStars = (path: string) => withoutTrailing(path, '*');
 
-/** All that are at its end. By hand: a pattern for it takes quadratic time where many stand before something else. */
-export function withoutStars(path: string): string {
-  let end = path.length;
-  while (path[end - 1] === '*') end--;
-  return path.slice(0, end);
-}
+const holdsPath = ({ paths, prefixes }: Holder, path: string) =>
+  paths.has(path) || prefixes.some((prefix) => path.startsWith(prefix));
 
 /** A word that a list says twice counts once. */
 export function* permissionsOf(rule: PolicyRule): Generator<PolicyRule> {

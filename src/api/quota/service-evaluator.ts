@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { zeroQuantity } from '../../apimachinery/quantity.ts';
 import type { Service } from '../core/v1/service.ts';
+import { getsNodePorts, hasNodePorts } from '../core/v1/service-defaults.ts';
 import type { Evaluator } from './evaluator.ts';
 import { one, plainEvaluator, wholeNumber } from './plain-evaluator.ts';
 
@@ -28,9 +29,8 @@ export const serviceEvaluator: Evaluator = {
 };
 
 /** Those it asks for: they are allocated only after this was counted. */
-function nodePortsOf({ type, ports = [], allocateLoadBalancerNodePorts }: Service['spec']): number {
-  if (type !== 'NodePort' && type !== 'LoadBalancer') return 0;
-  if (type === 'LoadBalancer' && allocateLoadBalancerNodePorts === false)
-    return ports.filter(({ nodePort }) => nodePort).length;
-  return ports.length;
+function nodePortsOf(spec: Service['spec']): number {
+  const { ports = [] } = spec;
+  if (!hasNodePorts(spec)) return 0;
+  return getsNodePorts(spec) ? ports.length : ports.filter(({ nodePort }) => nodePort).length;
 }

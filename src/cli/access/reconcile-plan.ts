@@ -1,6 +1,7 @@
 /** What makes a role or a binding allow what a manifest says (upstream: component-helpers auth/rbac/reconciliation). Pure. */
 import { deepEqual, isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { coverageOf, type PolicyRule } from '../../apimachinery/policy-rules.ts';
+import { inOneGo } from '../../apimachinery/steps.ts';
 import { metadataOf, recordAt, recordsAt } from '../objects.ts';
 import { roleRefOf, rulesOf, type Subject, subjectsOf } from './read-policy.ts';
 
@@ -25,7 +26,7 @@ const nothing = { missingRules: [], extraRules: [], missingSubjects: [], extraSu
 
 /** Of rules that together are millions of permissions; throws for more than can be compared. */
 function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
-  const { missing, tooMany } = coverageOf(held, wanted);
+  const { missing, tooMany } = inOneGo(coverageOf(held, wanted));
   if (tooMany) throw new Error('its rules stand for too many permissions to compare: write them with *');
   return missing;
 }

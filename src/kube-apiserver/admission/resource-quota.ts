@@ -4,7 +4,7 @@
  */
 import { evaluatorOf } from '../../api/quota/evaluator.ts';
 import { storageKey } from '../../apimachinery/resource-definition.ts';
-import { newForbidden } from '../../apimachinery/status-error.ts';
+import { newAlreadyExists, newForbidden } from '../../apimachinery/status-error.ts';
 import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import type { KubeContext } from '../context.ts';
 import { QuotaCharges } from './quota-charges.ts';
@@ -27,7 +27,7 @@ async function charge(server: Server, charges: QuotaCharges, admission: Admissio
   const { definition, dryRun, name, namespace, object, old, operation, subresource } = admission;
   const evaluator = evaluatorOf(definition);
   if (!evaluator || !object || operation === 'delete' || !evaluator.handles(operation, subresource)) return;
-  if (operation === 'create' && (await isThere(server, admission))) return;
+  if (operation === 'create' && (await isThere(server, admission))) throw newAlreadyExists(definition, name);
   const refusal = await charges.take(namespace, {
     evaluator,
     group: definition.group,
@@ -41,7 +41,7 @@ async function charge(server: Server, charges: QuotaCharges, admission: Admissio
   if (refusal !== undefined) throw newForbidden(definition, name, refusal);
 }
 
-/** Then the create will be refused, and must not take anything: some try it again and again. */
+/** Then the create must not take anything: some try it again and again. Refused here, for a moment later it may be gone and then be stored. */
 async function isThere(
   { cache, store }: Server,
   { definition, namespace, name }: Admission,

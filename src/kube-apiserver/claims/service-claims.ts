@@ -3,7 +3,7 @@
  * servers can never give out the same one. Candidates come from a random start and then in order.
  */
 import { type Service, serviceResource } from '../../api/core/v1/service.ts';
-import { hasNodePorts } from '../../api/core/v1/service-defaults.ts';
+import { getsNodePorts } from '../../api/core/v1/service-defaults.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newInternalError, newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
@@ -59,7 +59,7 @@ const claimPlanner = (server: Parts): ClaimPlanner => ({
       spec.clusterIP = allocateIP(server, service, taken);
       spec.clusterIPs = [spec.clusterIP];
     }
-    if (hasNodePorts(spec)) allocateNodePorts(server, service, taken);
+    if (getsNodePorts(spec)) allocateNodePorts(server, service, taken);
     checkRanges(server, service, previous);
     return difference(claimsOf(spec), claimsOf(previous), service.metadata.uid);
   },

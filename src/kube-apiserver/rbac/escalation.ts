@@ -21,6 +21,7 @@ import {
 import { newForbidden, newNotFound } from '../../apimachinery/status-error.ts';
 import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import { waitForNow } from '../../apiserver/freshness.ts';
+import { RequestWork } from '../../apiserver/request-work.ts';
 import { mastersGroup, type UserInfo } from '../../apiserver/user.ts';
 import type { KubeContext } from '../context.ts';
 import { inWords } from './rbac-authorizer.ts';
@@ -30,7 +31,7 @@ const everything: readonly PolicyRule[] = [
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ];
 
-type Parts = Pick<KubeContext, 'policy' | 'authorize' | 'cache' | 'clock' | 'latest'>;
+type Parts = Pick<KubeContext, 'policy' | 'authorize' | 'cache' | 'clock' | 'latest' | 'turns'>;
 type Check = (server: Parts, admission: Admission, object: KubeObject) => Promise<void>;
 
 const checks: Readonly<Record<string, Check>> = {
@@ -69,11 +70,11 @@ async function checkRole(server: Parts, admission: Admission, object: KubeObject
   };
   if ((await server.authorize(escalate)).allowed) return;
   const { rules = [] } = object as Role | ClusterRole;
-  const why = whyNotHis(server, user, namespace, rules);
+  const why = await whyNotHis(server, user, namespace, rules);
   if (why !== undefined) throw newForbidden(definition, name, why);
   // It can gather anything.
   const aggregates = sums(object) || (old !== undefined && sums(old));
-  if (aggregates && whyNotHis(server, user, namespace, everything) !== undefined)
+  if (aggregates && (await whyNotHis(server, user, namespace, everything)) !== undefined)
     throw newForbidden(definition, name, 'must have cluster-admin privileges to use the aggregationRule');
 }
 
@@ -96,7 +97,7 @@ async function checkBinding(server: Parts, admission: Admission, object: KubeObj
   const rules = server.policy.rulesOf(roleRef, namespace);
   // Nobody knows what a role will allow that is not there yet.
   if (!rules) throw newNotFound({ group: rbacGroup, plural: resource }, roleRef.name);
-  const why = whyNotHis(
+  const why = await whyNotHis(
     server,
     user,
     namespace,
@@ -106,22 +107,22 @@ async function checkBinding(server: Parts, admission: Admission, object: KubeObj
 }
 
 /** Why the user may not give these rules away in that namespace, in upstream's words; undefined when he has all that they allow. */
-function whyNotHis(
-  { policy }: Parts,
+async function whyNotHis(
+  server: Parts,
   user: UserInfo,
   namespace: string,
   rules: readonly PolicyRule[],
-): string | undefined {
+): Promise<string | undefined> {
   const held: PolicyRule[] = [];
   const problems = new Set<string>();
-  for (const grant of policy.grantsOf(user, namespace)) {
+  for (const grant of server.policy.grantsOf(user, namespace)) {
     if (grant.problem !== undefined) problems.add(grant.problem);
     held.push(...grant.rules.map(({ rule }) => rule));
   }
-  const { missing, tooMany } = coverageOf(held, rules);
+  const { missing, tooMany } = await new RequestWork(server).through(coverageOf(held, rules));
   const who = `user ${JSON.stringify(user.name)} (groups=${listInWords(user.groups)})`;
   if (tooMany)
-    return `${who} cannot be shown to hold these permissions: the rules multiply to more than ${mostComparisons} comparisons; use several roles with fewer words, or the verb escalate`;
+    return `${who} cannot be shown to hold these permissions: the rules multiply to more than ${mostComparisons} comparisons; use several roles with fewer rules and words, or the verb escalate`;
   if (missing.length === 0) return undefined;
   const told = compactRules(missing).map(ruleInWords).sort().join('\n');
   const broken = problems.size > 0 ? `; resolution errors: ${inWords([...problems])}` : '';

@@ -4,6 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
 import type { ResourceQuota } from '../../../src/api/core/v1/resource-quota.ts';
 import { resourceQuotaResource } from '../../../src/api/core/v1/resource-quota.ts';
+import type { Service } from '../../../src/api/core/v1/service.ts';
 import { storageKey, storagePrefix } from '../../../src/apimachinery/resource-definition.ts';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
 import type { Store } from '../../../src/storage/store.ts';
@@ -109,6 +110,41 @@ describe('a quota', () => {
     await seen(server);
     assert.equal((await pod(server, 'a')).status, 409);
     assert.deepEqual(await usedOf(server, 'q'), { pods: '1' });
+  });
+
+  it('is not passed by who makes again what is being deleted', async (t) => {
+    const key = storageKey(podResource, 'default', 'a');
+    let deletes = false;
+    const wrapStore = (store: Store): Store => ({
+      ...store,
+      async get(asked) {
+        const found = await store.get(asked);
+        if (deletes && found && asked === key) await store.delete(key, found.revision);
+        return found;
+      },
+    });
+    const server = await start(t, { wrapStore });
+    await quota(server, 'q', { pods: '1' }, { pods: '0' });
+    assert.equal((await pod(server, 'a')).status, 201);
+    await seen(server);
+    deletes = true;
+    const again = await pod(server, 'a');
+    assert.deepEqual(message(again), [409, 'pods "a" already exists']);
+    assert.equal(await podsIn(server), 0, 'what was taken for the first stands for none that is there');
+  });
+
+  it('is taken from by every node port that a load balancer gets', async (t) => {
+    const server = await start(t);
+    await quota(server, 'q', { 'services.nodeports': '1' }, { 'services.nodeports': '0' });
+    const ports = ['a', 'b', 'c'].map((name, index) => ({ name, port: 1 + index }));
+    const spec = { type: 'LoadBalancer', allocateLoadBalancerNodePorts: false, ports };
+    const made = await server.call('POST', `${inDefault}/services`, { metadata: { name: 's' }, spec });
+    assert.deepEqual([made.status, made.headers.get('warning')], [201, null], made.text);
+    const got = made.json<Service>().spec.ports ?? [];
+    assert.deepEqual(
+      [got.filter(({ nodePort }) => nodePort).length, await usedOf(server, 'q')],
+      [0, { 'services.nodeports': '0' }],
+    );
   });
 
   it('is taken from by a Service that gets ports, and by a claim that grows', async (t) => {

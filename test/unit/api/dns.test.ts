@@ -36,6 +36,11 @@ testCreate(dnsResource, dns, [
   ['localhost', host('localhost'), 'spec.host: Invalid value: "localhost": must not be'],
   ['a wildcard', host('*.example'), 'spec.host: Invalid value: "*.example": a lowercase RFC 1123'],
   ['a long label', host(`${'a'.repeat(64)}.example`), 'spec.host: Invalid value: '],
+  [
+    'very many slashes, in no quadratic time',
+    path({ path: `${'/'.repeat(400_000)}x` }),
+    `${p0}.path: Invalid value: `,
+  ],
   ['no paths', { spec: { paths: [] } }, 'spec.paths: Required value: must have at least one path'],
   [
     'too many paths',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PolicyRule } from '../../../src/api/rbac/v1/types.gen.ts';
 import { compactRules, coverageOf, ruleInWords } from '../../../src/apimachinery/policy-rules.ts';
+import { inOneGo } from '../../../src/apimachinery/steps.ts';
 
 const on = (verbs: string, resources: string, names?: string, groups = ['']): PolicyRule => ({
   verbs: verbs.split(' '),
@@ -14,8 +15,9 @@ const paths = (verbs: string, urls: string): PolicyRule => ({
   verbs: verbs.split(' '),
   nonResourceURLs: urls.split(' '),
 });
+const coverage = (...rules: Parameters<typeof coverageOf>) => inOneGo(coverageOf(...rules));
 const missing = (held: readonly PolicyRule[], wanted: readonly PolicyRule[]) =>
-  compactRules(coverageOf(held, wanted).missing).map(ruleInWords).sort();
+  compactRules(coverage(held, wanted).missing).map(ruleInWords).sort();
 
 const all = [on('*', '*', undefined, ['*']), paths('*', '*')];
 
@@ -176,21 +178,75 @@ describe('a role is covered', () => {
 test('lists that multiply are not taken apart beyond a bound, and count as not covered', () => {
   const words = (letter: string) => Array.from({ length: 3000 }, (_, i) => `${letter}${i}`).join(' ');
   const huge = on(words('v'), words('r'), words('n'));
-  const { missing: some, tooMany } = coverageOf([on('get', 'pods')], [huge]);
+  const { missing: some, tooMany } = coverage([on('get', 'pods')], [huge]);
   assert.equal(tooMany, true);
   assert.ok(some.length > 0);
-  assert.equal(coverageOf(all, [huge]).tooMany, false, 'who has everything needs no count');
+  assert.equal(coverage(all, [huge]).tooMany, false, 'who has everything needs no count');
 });
 
 test('so are beginnings of paths that are compared with as many', () => {
   const urls = (letter: string) => Array.from({ length: 3000 }, (_, i) => `/${letter}${i}*`).join(' ');
-  assert.equal(coverageOf([paths('get', urls('a'))], [paths('get', urls('b'))]).tooMany, true);
-  assert.deepEqual(coverageOf(all, [paths('get', urls('b'))]), { missing: [], tooMany: false });
+  assert.equal(coverage([paths('get', urls('a'))], [paths('get', urls('b'))]).tooMany, true);
+  assert.deepEqual(coverage(all, [paths('get', urls('b'))]), { missing: [], tooMany: false });
 });
 
 test('a word that is said twice counts once', () => {
   const words = (word: string) => Array(5000).fill(word).join(' ');
-  const { missing: some, tooMany } = coverageOf([], [on(words('get'), words('pods'), words('a'))]);
+  const { missing: some, tooMany } = coverage([], [on(words('get'), words('pods'), words('a'))]);
   assert.equal(tooMany, false);
   assert.equal(some.length, 1);
+});
+
+const each = (letter: string, count: number, of: (word: string) => PolicyRule) =>
+  Array.from({ length: count }, (_, i) => of(`${letter}${i}`));
+
+const multiplying: readonly [title: string, held: readonly PolicyRule[], wanted: readonly PolicyRule[]][] = [
+  [
+    'rules of one word',
+    [...each('h', 4000, (name) => on('get', 'pods', name)), on('get', 'pods')],
+    each('w', 4000, (name) => on('get', 'pods', name)),
+  ],
+  [
+    'rules of a few words',
+    [...each('h', 4000, (name) => on('get', 'pods', name)), on('get list', 'pods')],
+    each('w', 4000, (name) => on('get list', 'pods', name)),
+  ],
+  [
+    'paths that end in a star',
+    [
+      paths(
+        'get',
+        each('/x/h', 4000, (url) => paths('get', `${url}*`))
+          .flatMap((one) => one.nonResourceURLs ?? [])
+          .join(' '),
+      ),
+      paths('get', '/x/*'),
+    ],
+    [
+      paths(
+        'get',
+        `${each('/x/w', 4000, (url) => paths('get', url))
+          .flatMap((one) => one.nonResourceURLs ?? [])
+          .join(' ')} /y`,
+      ),
+    ],
+  ],
+];
+
+for (const [title, held, wanted] of multiplying)
+  test(`${title} are not compared with as many others in one step, nor beyond a bound`, () => {
+    const steps = coverageOf(held, wanted);
+    let taken = 0;
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) taken++;
+    assert.ok(taken > 50, `${taken} steps`);
+    assert.equal(step.value.tooMany, true);
+  });
+
+test('a few hundred rules are compared with as many others', () => {
+  const names = each('w', 500, (name) => on('get', 'pods', name));
+  assert.deepEqual(coverage([...each('h', 500, (name) => on('list', 'pods', name)), ...names], names), {
+    missing: [],
+    tooMany: false,
+  });
 });

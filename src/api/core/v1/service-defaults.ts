@@ -15,6 +15,10 @@ const isExternalName = (spec: Spec) => spec.type === 'ExternalName';
 export const isHeadless = (spec: Spec) => spec.clusterIP === 'None';
 export const hasNodePorts = (spec: Spec) => spec.type === 'NodePort' || spec.type === 'LoadBalancer';
 
+/** Whether its ports get one where they name none; some load balancers reach the pods without. */
+export const getsNodePorts = (spec: Spec) =>
+  spec.type === 'NodePort' || (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false);
+
 /** Reached from outside the cluster, so that it matters which node takes the traffic. */
 export const isExternallyAccessible = (spec: Spec) =>
   hasNodePorts(spec) || (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0);

@@ -21,10 +21,9 @@ export const serviceResource: ResourceDefinition<Service> = {
   rules: {
     'core.v1.Service': { defaults: { spec: {} } },
     'core.v1.ServiceSpec': {
-      acts: 'type selector clusterIP clusterIPs ports externalName externalIPs sessionAffinity sessionAffinityConfig internalTrafficPolicy externalTrafficPolicy publishNotReadyAddresses ipFamilies ipFamilyPolicy',
+      acts: 'type allocateLoadBalancerNodePorts selector clusterIP clusterIPs ports externalName externalIPs sessionAffinity sessionAffinityConfig internalTrafficPolicy externalTrafficPolicy publishNotReadyAddresses ipFamilies ipFamilyPolicy',
       defaults: { type: 'ClusterIP', sessionAffinity: 'None' },
       choices: { ipFamilyPolicy: ['SingleStack', 'PreferDualStack', 'RequireDualStack'] },
-      quiet: { allocateLoadBalancerNodePorts: [true] },
     },
     'core.v1.ServicePort': { defaults: { protocol: 'TCP' } },
     'core.v1.SessionAffinityConfig': {},

@@ -8,6 +8,7 @@ import {
 import { checkDns1035Label, checkDns1123Subdomain, nameCauses } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { isAddress } from '../../../base/addresses.ts';
+import { withoutTrailing } from '../../../base/trailing.ts';
 import type { Dns, DnsPath } from './dns.ts';
 
 const mostPaths = 100;
@@ -15,7 +16,7 @@ const longestPath = 1024;
 
 /** `/api/` means what `/api` means, and is stored so. */
 export function normalizePaths({ spec }: Dns): void {
-  for (const entry of spec.paths) if (entry.path !== '/') entry.path = entry.path.replace(/\/+$/, '') || '/';
+  for (const entry of spec.paths) entry.path = withoutTrailing(entry.path, '/') || '/';
 }
 
 export function validateDns({ spec }: Dns): StatusCause[] {

@@ -6,6 +6,7 @@ import type { ClusterRole, RoleBinding } from '../../../api/rbac/v1/types.gen.ts
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import type { KubeObject } from '../../../apimachinery/meta.ts';
 import { coverageOf } from '../../../apimachinery/policy-rules.ts';
+import { inOneGo } from '../../../apimachinery/steps.ts';
 import { autoUpdate, type PolicyKind, type PolicyObject } from './policy-objects.ts';
 
 export type Plan =
@@ -47,7 +48,7 @@ function completedBinding({ subjects: wanted = [] }: RoleBinding, { subjects = [
 
 function completedRole(wanted: ClusterRole, existing: ClusterRole): object {
   const { rules = [], aggregationRule } = existing;
-  const { missing } = coverageOf(rules, wanted.rules ?? []);
+  const { missing } = inOneGo(coverageOf(rules, wanted.rules ?? []));
   const selectors = aggregationRule?.clusterRoleSelectors ?? [];
   const wantedSelectors = wanted.aggregationRule?.clusterRoleSelectors ?? [];
   const unselected = wantedSelectors.filter((selector) => !selectors.some((one) => deepEqual(one, selector)));

@@ -104,6 +104,13 @@ describe('a Service without an address', () => {
 });
 
 describe('node ports', () => {
+  test('of a load balancer that wants none are those that it names', () => {
+    const ports = [{ port: 80 }, { port: 81, nodePort: 30003 }];
+    const object = service({ type: 'LoadBalancer', allocateLoadBalancerNodePorts: false, ports });
+    assert.deepEqual(planned(object).acquire.slice(1), [port(30003)]);
+    assert.deepEqual(object.spec.ports, ports);
+  });
+
   for (const type of ['NodePort', 'LoadBalancer'] as const)
     test(`of a ${type} are given, each another`, () => {
       const object = service({

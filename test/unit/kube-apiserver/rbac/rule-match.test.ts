@@ -114,4 +114,10 @@ describe('of paths', () => {
       }),
       false,
     ));
+
+  test('many stars within a path are not read in quadratic time', () => {
+    const nonResourceURLs = [`/${'*'.repeat(400_000)}x*`];
+    const one = new CompiledRule({ verbs: ['get'], nonResourceURLs });
+    assert.equal(one.allows({ type: 'path', verb: 'get', path: '/x' }), false);
+  });
 });
