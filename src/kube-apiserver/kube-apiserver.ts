@@ -81,7 +81,7 @@ const kubeParts = (server: KubeContext, options: KubeApiServerOptions): ServerPa
   authorizers: [
     nodeAuthorizer(server),
     bootstrapperAuthorizer(requesters(server)),
-    rbacAuthorizer(server.policy),
+    rbacAuthorizer(server),
     ...(options.authorize ? [options.authorize] : []),
   ],
 });

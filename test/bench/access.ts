@@ -5,6 +5,7 @@
  */
 import type { ClusterRoleBinding, RoleBinding } from '../../src/api/rbac/v1/types.gen.ts';
 import type { AccessRequest, Authorizer } from '../../src/apiserver/authorization/authorizer.ts';
+import { Turns } from '../../src/apiserver/turns.ts';
 import type { UserInfo } from '../../src/apiserver/user.ts';
 import { Policy } from '../../src/kube-apiserver/rbac/policy.ts';
 import { rbacAuthorizer } from '../../src/kube-apiserver/rbac/rbac-authorizer.ts';
@@ -86,7 +87,9 @@ export const access: Benchmark = {
   async run() {
     const server = await startTestServer();
     await fill(server);
-    const [indexed, scanned] = [rbacAuthorizer(new Policy(server.cache)), scan(server)];
+    const { clock } = server;
+    const parts = { clock, turns: new Turns(clock), policy: new Policy(server.cache) };
+    const [indexed, scanned] = [rbacAuthorizer(parts), scan(server)];
     const rows: Row[] = [];
     for (const [what, verb] of [
       ['a request that a role allows', 'update'],

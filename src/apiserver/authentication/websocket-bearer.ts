@@ -19,6 +19,8 @@ export function bearerAmongProtocols(header: string): OfferedProtocols {
     name.startsWith(prefix) ? name.slice(prefix.length) : [],
   );
   const readable = encoded !== undefined && more.length === 0 && /^[A-Za-z0-9_-]+$/.test(encoded);
-  if (!readable || protocols.length === 0) return { authorization: undefined, protocols };
-  return { authorization: `Bearer ${Buffer.from(encoded, 'base64url')}`, protocols };
+  const token = readable ? Buffer.from(encoded, 'base64url').toString() : '';
+  // What no header can hold is nobody's token; an error of whoever writes the header would repeat it in the log.
+  const isToken = /^[\x21-\x7e]+$/.test(token);
+  return { authorization: isToken && protocols.length > 0 ? `Bearer ${token}` : undefined, protocols };
 }

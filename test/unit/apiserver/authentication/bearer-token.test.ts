@@ -77,6 +77,8 @@ describe('the subprotocols of a WebSocket', () => {
     ['a token alone', bearer('x'), undefined, []],
     ['two tokens', `${bearer('x')}, ${bearer('y')}, a`, undefined, ['a']],
     ['the same token twice', `${bearer('x')}, ${bearer('x')}, a`, undefined, ['a']],
+    ['a token and the end of its line', `${bearer('x\n')}, a`, undefined, ['a']],
+    ['a token that no header can hold', `${bearer('x\u0100')}, a`, undefined, ['a']],
     ['an empty token', 'base64url.bearer.authorization.k8s.io., a', undefined, ['a']],
     ['one that is not base64url', 'base64url.bearer.authorization.k8s.io.eA==, a', undefined, ['a']],
     ['one with other characters', 'base64url.bearer.authorization.k8s.io.e/A, a', undefined, ['a']],
