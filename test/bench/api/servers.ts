@@ -1,4 +1,4 @@
-/** Both servers at once, each with its etcd, and an administrator's certificate for each. */
+/** Both servers at once, each with its etcd, and for each the certificate of a user who may do everything by a role. */
 import { systemClock } from '../../../src/base/clock.ts';
 import { issueCertificate, type KeyAndCertificate } from '../../../src/pki/x509.ts';
 import { processesNaming, programOf } from '../../e2e/harness/processes.ts';
@@ -25,19 +25,30 @@ export function withServers<T>(program: string, measure: (servers: readonly Serv
       const ours = { name: 'minik8s', pid: master.process.pid ?? 0, etcdPid } as const;
       const theirs = { name: 'kube-apiserver', pid: kube.pid, etcdPid: kube.etcdPid } as const;
       const servers: Server[] = [
-        { ...ours, target: await administrator(port, authority) },
-        { ...theirs, target: await administrator(kube.port, kube.authority) },
+        { ...ours, target: await clientOf(port, authority, benchers) },
+        { ...theirs, target: await clientOf(kube.port, kube.authority, benchers) },
       ];
-      for (const { target } of servers) await prepare(target, kube);
+      await prepare(await clientOf(port, authority, administrators), kube);
+      await prepare(await clientOf(kube.port, kube.authority, administrators), kube);
       return measure(servers);
     }),
   );
 }
 
-async function administrator(port: number, authority: KeyAndCertificate): Promise<Target> {
+const administrators = 'system:masters';
+/** No rule is asked about administrators; what others may do is decided for each request. */
+const benchers = 'benchers';
+
+const binding = JSON.stringify({
+  metadata: { name: benchers },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+  subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: benchers }],
+});
+
+async function clientOf(port: number, authority: KeyAndCertificate, group: string): Promise<Target> {
   const { key, certificate: cert } = await issueCertificate(authority, {
     commonName: 'bench',
-    organizations: ['system:masters'],
+    organizations: [group],
     usages: ['client'],
     notBefore: systemClock.now() - 60_000,
     notAfter: systemClock.now() + 24 * 3_600_000,
@@ -45,7 +56,7 @@ async function administrator(port: number, authority: KeyAndCertificate): Promis
   return { port, ca: authority.certificate, key, cert };
 }
 
-/** Waits until it serves; then what a controller would make for pods, where there is none. */
+/** Waits until it serves; then makes the role's binding, and what a controller would make for pods, where there is none. */
 async function prepare(target: Target, kube: KubeApiserver): Promise<void> {
   const ask = async (request: Buffer) => {
     const lane = new Lane(target);
@@ -64,6 +75,7 @@ async function prepare(target: Target, kube: KubeApiserver): Promise<void> {
     );
   };
   await waitFor('the API server', ready, { timeoutMs: 120_000 });
+  await ask(requestBytes('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', binding));
   for (const name of namespaces) {
     await ask(requestBytes('POST', '/api/v1/namespaces', JSON.stringify({ metadata: { name } })));
     const path = `/api/v1/namespaces/${name}/serviceaccounts`;
