@@ -14,6 +14,10 @@ const notServed: readonly Rule[] = [
     reason: 'webhooks are not served: what their server would refuse or convert is not',
   },
   {
+    tests: /^\[sig-api-machinery\] Aggregator /,
+    reason: 'other API servers are not asked (APIService): this waits five minutes for one',
+  },
+  {
     tests: /^\[sig-node\] Probing container should (be restarted|have monotonically)/,
     reason: 'probes are passed over: what these wait for does not happen',
   },
