@@ -1,0 +1,39 @@
+/** The rules of a user as a list, however many he has. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { rulesOf } from '../../../../src/kube-apiserver/authorization/rules.ts';
+import type { Grant, Policy } from '../../../../src/kube-apiserver/rbac/policy.ts';
+import { CompiledRule } from '../../../../src/kube-apiserver/rbac/rule-match.ts';
+
+const grant: Grant = {
+  rules: Array(1_000).fill(new CompiledRule({ verbs: ['get'], apiGroups: [''], resources: ['pods'] })),
+  problem: undefined,
+  source: () => 'a binding',
+};
+function listed(grants: number) {
+  let given = 0;
+  const policy = {
+    *grantsOf() {
+      for (; given < grants; given++) yield grant;
+    },
+  } as unknown as Policy;
+  const user = { name: 'bob', groups: [] };
+  const { resourceRules, incomplete, evaluationError } = rulesOf({ policy, hasOtherRules: false }, user, 'a');
+  return { rules: resourceRules.length, incomplete, evaluationError, given };
+}
+
+test('all that fit are listed', () =>
+  assert.deepEqual(listed(10), {
+    rules: 10_000,
+    incomplete: false,
+    evaluationError: undefined,
+    given: 10,
+  }));
+
+test('of more the first are, the answer says so, and the rest is not looked at', () =>
+  assert.deepEqual(listed(500), {
+    rules: 10_000,
+    incomplete: true,
+    evaluationError: 'only the first 10000 rules are listed',
+    given: 10,
+  }));
