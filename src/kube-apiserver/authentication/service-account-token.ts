@@ -40,6 +40,8 @@ export interface AccountAuthenticatorOptions {
 const leeway = 60;
 /** A pod has a token or two, and a cluster some ten thousand pods. */
 const mostVerified = 16_384;
+/** Characters. Longer ones, by audiences of megabytes, are verified each time: many of them would fill the memory. */
+const longestKept = 8192;
 
 export function serviceAccountAuthenticator(options: AccountAuthenticatorOptions): Authenticator {
   const { keys, issuer, now } = options;
@@ -58,7 +60,7 @@ export function serviceAccountAuthenticator(options: AccountAuthenticatorOptions
     if (known) return known;
     const claims = read(token);
     const found = claims && readClaims(claims, issuer.issuers);
-    if (found) verified.set(digest, found);
+    if (found && token.length <= longestKept) verified.set(digest, found);
     return found;
   };
 
