@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext, test } from 'node:test';
+import { helmVersions } from '../fixtures/helms.ts';
 import { neededKubectls } from '../fixtures/kubectls.ts';
 import { allowedSkips, judgeSkips, type Skip } from '../fixtures/skips.ts';
 
@@ -93,4 +94,9 @@ test('bin/get-kubectl gets every kubectl that the tests need', async () => {
   const script = await readFile(join(root, 'bin/get-kubectl'), 'utf8');
   for (const version of neededKubectls)
     assert.match(script, new RegExp(`[( .]${RegExp.escape(version)}[.\\n]`), version);
+});
+
+test('bin/get-helm gets every Helm that the tests need', async () => {
+  const script = await readFile(join(root, 'bin/get-helm'), 'utf8');
+  assert.match(script, new RegExp(`^versions=\\(${RegExp.escape(helmVersions.join(' '))}\\)$`, 'm'));
 });

@@ -55,7 +55,7 @@ async function appliedTo(
   const { object, managers } = await merged(scope, live, configuration, options, current, empty);
   await work.pause();
   checkGrowth(live, object);
-  const changed = await changedObject(scope, live, object, options.validation);
+  const changed = await changedObject(scope, current && live, object, options.validation);
   setApplied(changed, managers);
   await work.pause();
   return changed;

@@ -54,8 +54,8 @@ export async function patchObject(
 }
 
 /**
- * What an object has become, as if it had been sent, in the stored version; `before` and `after` are in the served one. The client
- * is warned of what is new, not of what was there before.
+ * What an object has become, as if it had been sent, in the stored version; `before` and `after` are in the served one, and
+ * `before` is undefined for an object that is new. The client is warned of what is new, not of what was there before.
  */
 export async function changedObject(
   { server, served, warnings, work }: RequestScope,
@@ -68,7 +68,7 @@ export async function changedObject(
   const decoded = await convert(after, validation);
   await work.pause();
   if (decoded.warnings.length > 0) {
-    const known = new Set((await convert(before, 'Warn')).warnings);
+    const known = new Set(before === undefined ? [] : (await convert(before, 'Warn')).warnings);
     await work.pause();
     for (const warning of warnings) known.add(warning);
     warnings.push(...new Set(decoded.warnings).difference(known));

@@ -73,9 +73,12 @@ function subresourceOf(
 ): Subresource {
   if (info.namespace && !definition.namespaced) throw newUnknownAddress(definition);
   if (!info.subresource) {
-    if (definition.isReview) return { methods: info.name || !inNamespace(definition, info) ? {} : onReviews };
-    if (info.name) return { methods: inNamespace(definition, info) ? onObject : {} };
-    return { methods: inNamespace(definition, info) ? onCollection : { GET: list } };
+    const placed = inNamespace(definition, info);
+    if (definition.isReview ? info.name || !placed : info.name && !placed)
+      throw newUnknownAddress(definition);
+    if (definition.isReview) return { methods: onReviews };
+    if (info.name) return { methods: onObject };
+    return { methods: placed ? onCollection : { GET: list } };
   }
   const found = inNamespace(definition, info)
     ? findSubresource(definition, info.subresource, behavior)

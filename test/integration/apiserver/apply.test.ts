@@ -67,6 +67,18 @@ describe('apply', () => {
       headers: { 'content-type': 'application/merge-patch+json', 'user-agent': agent },
     });
 
+  it('makes an object with a field that is not acted on, and warns of that once', async () => {
+    const probed = (image: string) =>
+      deployment('probed', {}, { image, livenessProbe: { httpGet: { path: '/', port: 'http' } } });
+    const path = `${deployments}/probed`;
+    const made = await apply(path, probed('one'));
+    assert.equal(made.status, 201, made.text);
+    assert.match(made.headers.get('warning') ?? '', /containers\[0\]\.livenessProbe: known to Kubernetes/);
+    const again = await apply(path, probed('two'));
+    assert.equal(again.status, 200, again.text);
+    assert.equal(again.headers.get('warning'), null);
+  });
+
   it('makes an object that is not there, and owns what it says and no default', async () => {
     const answer = await apply(`${deployments}/made`, deployment('made'));
     assert.equal(answer.status, 201, answer.text);

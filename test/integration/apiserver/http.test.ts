@@ -23,7 +23,7 @@ describe('paths and methods', () => {
     ['GET', '/apis/nope/v1/things', 404],
     ['GET', '/apis/apps/v1/namespaces/default/deployments/x/nothing', 404],
     ['GET', '/api/v1/namespaces/default/nodes', 404],
-    ['GET', '/api/v1/pods/x', 405],
+    ['GET', '/api/v1/pods/x', 404],
     ['POST', '/api/v1/pods', 405],
     ['PUT', configMaps, 405],
     ['PATCH', configMaps, 405],

@@ -100,7 +100,7 @@ describe('reviews of others', () => {
     ]);
     assert.match(causes(await ask(spec, { name: 'a' }))?.join() ?? '', /must be empty except for namespace$/);
     const nowhere = await server.call('POST', `${group}/localsubjectaccessreviews`, { spec });
-    assert.equal(nowhere.status, 405, nowhere.text);
+    assert.equal(nowhere.status, 404, nowhere.text);
   });
 
   it('is about somebody', async () => {

@@ -69,7 +69,7 @@ describe('what serves', () => {
     ['/api/v1/pods', ['GET', 'HEAD'], 405],
     [`${pods}/x`, ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'], 405],
     // An object of a namespaced kind has no address without its namespace.
-    ['/api/v1/pods/x', [], 405],
+    ['/api/v1/pods/x', [], 404],
     ['/api/v1/nodes', ['GET', 'HEAD', 'POST', 'DELETE'], 405],
     ['/api/v1/nodes/x', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'], 405],
     ['/api/v1/namespaces/a/nodes', [], 404],
@@ -86,7 +86,7 @@ describe('what serves', () => {
     ['/api/v1/pods/x/log', [], 404],
     ['/api/v1/namespaces/a/configmaps/x/status', [], 404],
     [reviews, ['POST'], 405],
-    [`${reviews}/x`, [], 405],
+    [`${reviews}/x`, [], 404],
   ] as const)
     test(`${path}: ${methods.join(', ') || 'nothing'}`, () => {
       for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
