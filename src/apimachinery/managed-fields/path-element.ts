@@ -44,12 +44,28 @@ const kinds = 'fkvi';
 export function inElementOrder(elements: Iterable<PathElement>): PathElement[] {
   const all = [...elements];
   if (all.length < 2) return all;
-  if (all.every((element) => element.startsWith('f:'))) return all.sort(compareTexts);
+  if (all.every((element) => element.startsWith('f:')))
+    return all.some((element) => aboveSurrogates.test(element)) ? all.sort(compareTexts) : all.sort();
+  if (isNamedAlike(all)) return all.sort();
   return all
     .map((element) => ({ element, kind: kinds.indexOf(element[0] ?? ''), value: orderValue(element) }))
     .sort((a, b) => a.kind - b.kind || compareValues(a.value, b.value))
     .map(({ element }) => element);
 }
+
+/** Only with these do UTF-16 and code points have different orders. */
+const aboveSurrogates = /[\ud800-\uffff]/;
+
+/** Keys by one name, of characters behind the quote that ends them: their order is that of their texts. */
+function isNamedAlike(elements: readonly PathElement[]): boolean {
+  const [, start] = /^(k:\{"[A-Za-z]+":")[\w./-]*"\}$/.exec(elements[0] ?? '') ?? [];
+  return (
+    start !== undefined &&
+    elements.every((element) => element.startsWith(start) && plainEnd.test(element.slice(start.length)))
+  );
+}
+
+const plainEnd = /^[\w./-]*"\}$/;
 
 function orderValue(element: PathElement): unknown {
   const rest = element.slice(2);

@@ -13,9 +13,10 @@ const day = 24 * 3600 * 1000;
 const directory = mkdtempSync(join(tmpdir(), 'minik8s-certificates-'));
 after(() => rmSync(directory, { recursive: true }));
 
-/** Files and keys take more than a few turns. */
+/** Files and keys take more than a few turns, and on a busy machine many: the time that it takes is the machine's. */
 async function rest(clock: FakeClock, ready: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 10_000 && !ready(); turn++) await clock.settle();
+  const latest = performance.now() + 30_000;
+  while (!ready() && performance.now() < latest) await clock.settle();
   assert.ok(ready());
 }
 

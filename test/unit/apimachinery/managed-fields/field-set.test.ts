@@ -10,7 +10,11 @@ import {
   touches,
   writeFields,
 } from '../../../../src/apimachinery/managed-fields/field-set.ts';
-import { compareTexts, inElementOrder } from '../../../../src/apimachinery/managed-fields/path-element.ts';
+import {
+  compareTexts,
+  inElementOrder,
+  keyElement,
+} from '../../../../src/apimachinery/managed-fields/path-element.ts';
 import { SeededRandom } from '../../../fixtures/seeded-random.ts';
 
 describe('fields in the form of FieldsV1', () => {
@@ -92,6 +96,25 @@ test('steps stand in the order of structured-merge-diff: fields, keys, values, p
     .sort((a, b) => a.at - b.at)
     .map(({ element }) => element);
   assert.deepEqual(inElementOrder(shuffled), order);
+});
+
+describe('items with keys by one name stand in the order of their keys', () => {
+  const orderOf = (names: readonly string[]) =>
+    names.toSorted(compareTexts).map((name) => keyElement({ name }));
+  const ofAll = (names: readonly string[]) => inElementOrder(names.map((name) => keyElement({ name })));
+  for (const [what, names] of [
+    ['plain ones', ['b', 'a-b', 'a', 'a.b', 'a/b', 'A', 'a_b', 'aa', '', '0', '10', '9']],
+    ['one with a blank', ['a', 'a b', 'a!', 'a-']],
+    ['one with a quote', ['a"', 'a', 'a#', 'a\\b']],
+    ['ones beyond ASCII', ['é', 'a', '\u{ffff}', '\u{1f600}']],
+  ] as const) {
+    test(what, () => assert.deepEqual(ofAll(names), orderOf(names)));
+  }
+
+  test('beside those of other names', () => {
+    const elements = [keyElement({ port: 2 }), keyElement({ name: 'b' }), keyElement({ name: 'a', port: 1 })];
+    assert.deepEqual(inElementOrder(elements), [elements[2], elements[1], elements[0]]);
+  });
 });
 
 test('texts have the order of their bytes in UTF-8', () => {
