@@ -6,6 +6,7 @@ import type { ClaimPlanner } from './registry/claim-planner.ts';
 import type { ResourceRequest } from './request-info.ts';
 import type { RequestScope } from './request-scope.ts';
 import type { Headers } from './respond.ts';
+import type { StoredObject } from './stored-object.ts';
 import type { Subresources } from './subresources/subresources.ts';
 import type { UserInfo } from './user.ts';
 
@@ -21,8 +22,8 @@ export interface KindBehavior {
     namespace: string,
     review: KubeObject,
   ): Promise<KubeObject>;
-  /** Throws 403 when the user may not see this object, though such a request is allowed. */
-  checkRead(scope: RequestScope, object: KubeObject): void;
+  /** Throws 403 when the user may not see this object, though such a request is allowed. Hardly ever looks at it: to read it costs more than all the rest of a get. */
+  checkRead(scope: RequestScope, found: Pick<StoredObject, 'object'>): void;
   /** Throws 429 when the user asks for an allowed request too often. */
   limit(access: Extract<AccessRequest, { type: 'resource' }>): void;
   /** A request for a kind that is not served; undefined for 404. */

@@ -17,7 +17,7 @@ export async function get(scope: RequestScope): Promise<Response> {
       return watchCollection(scope, { ...query, fieldSelector: [...query.fieldSelector, byName] });
   }
   const found = await readObject(scope);
-  scope.server.behavior.checkRead(scope, found.object);
+  scope.server.behavior.checkRead(scope, found);
   return respondObject(scope, 200, found);
 }
 

@@ -173,7 +173,10 @@ describe('a node whose Docker engine, with live-restore, is killed', () => {
     await on.node.runtime.kill(idOf(pod));
     const again = await on.restarted(1);
     assert.equal(again.status?.podIP, before.status?.podIP, 'the sandbox stayed');
-    const answer = await eventually(() => fetch(`http://${again.status?.podIP}:8080/`));
-    assert.equal((await answer.text()).trim(), 'served');
+    // The page is there a moment after its file.
+    await eventually(async () => {
+      const answer = await fetch(`http://${again.status?.podIP}:8080/`);
+      assert.equal((await answer.text()).trim(), 'served');
+    });
   });
 });

@@ -13,7 +13,7 @@ const pod = (nodeName?: string) =>
 
 test('a pod that was made for another node since the request was allowed is not shown to a node', () => {
   const read = (name: string, object: KubeObject, definition: unknown = podResource) =>
-    checkNodeMayRead(scopeOf(name, definition), object);
+    checkNodeMayRead(scopeOf(name, definition), { object });
   read('system:node:a', pod('a'));
   read('admin', pod('b'));
   read('system:node:a', pod('b'), configMapResource);

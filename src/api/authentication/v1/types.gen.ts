@@ -26,13 +26,13 @@ export interface TokenRequest {
   kind: string;
   apiVersion: string;
   metadata: KubeMeta;
-  spec?: TokenRequestSpec | undefined;
+  spec: TokenRequestSpec;
   status?: TokenRequestStatus | undefined;
 }
 
 export interface TokenRequestSpec {
   audiences?: string[] | undefined;
-  expirationSeconds?: number | undefined;
+  expirationSeconds: number;
   boundObjectRef?: BoundObjectReference | undefined;
   attestations?: Record<string, string[]> | undefined;
 }
