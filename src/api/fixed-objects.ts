@@ -3,6 +3,7 @@ import type { Draft, KubeObject } from '../apimachinery/meta.ts';
 import type { ResourceRef } from '../apimachinery/resource-definition.ts';
 import { mandatoryFlowSchemas, mandatoryPriorityLevels } from './flowcontrol/v1/mandatory-objects.ts';
 import { systemPriorityClasses } from './scheduling/v1/system-classes.ts';
+import { localStorageClass } from './storage/v1/local-class.ts';
 
 export interface FixedObject<T extends KubeObject = KubeObject> {
   readonly ref: ResourceRef<T>;
@@ -16,4 +17,5 @@ export const fixedObjects = [
   ...systemPriorityClasses,
   ...mandatoryPriorityLevels,
   ...mandatoryFlowSchemas,
+  localStorageClass,
 ] as unknown as readonly FixedObject[];

@@ -38,6 +38,8 @@ export { endpointSliceResource } from './discovery/v1/endpoint-slice.ts';
 export { eventsV1Resource } from './events/v1/event.ts';
 export { flowSchemaResource } from './flowcontrol/v1/flow-schema.ts';
 export { priorityLevelConfigurationResource } from './flowcontrol/v1/priority-level-configuration.ts';
+export { nodeMetricsResource } from './metrics/v1beta1/node-metrics.ts';
+export { podMetricsResource } from './metrics/v1beta1/pod-metrics.ts';
 export { dnsResource } from './minik8s/v1/dns.ts';
 export { ingressResource } from './networking/v1/ingress.ts';
 export { ingressClassResource } from './networking/v1/ingress-class.ts';

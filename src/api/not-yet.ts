@@ -10,12 +10,6 @@ export function notEnforced<T extends KubeObject>(so: string, asked: (object: T)
       : [`${object.kind} is stored and not enforced yet: ${so}`];
 }
 
-/** The same of objects of which a part has no effect; tells who creates one that `asks` for that part. */
-export function partlyEnforced<T extends KubeObject>(so: string, asks: (object: T) => boolean) {
-  return (object: T, old: T | undefined): string[] =>
-    asks(object) && !(old && asks(old)) ? [`${object.kind} is enforced in part: ${so}`] : [];
-}
-
 /** The same of objects that shall have something made; `others` are what the kind warns of besides. */
 export function notActedOn<T extends KubeObject>(
   so: string,

@@ -24,9 +24,20 @@ export interface Findings {
   readonly causes: StatusCause[];
   /** Counts the causes beyond those listed, too. */
   found: number;
+  /** Whether what is wrong with a field is a cause; default: of every field. */
+  readonly judges?: Judges;
 }
 
-export const noFindings = (): Findings => ({ unknown: [], ignored: [], causes: [], found: 0 });
+/** By the path of a field, such as `spec.replicas`. */
+export type Judges = (path: string) => boolean;
+
+export const noFindings = (judges?: Judges): Findings => ({
+  unknown: [],
+  ignored: [],
+  causes: [],
+  found: 0,
+  ...(judges && { judges }),
+});
 
 /** A copy of `value` with the fields of `type`. A mandatory field that is missing has its zero value, and a cause. */
 export function decodeFields(value: unknown, type: ObjectType, findings: Findings): JsonObject {
@@ -156,6 +167,7 @@ function report(list: string[], path: string): void {
 }
 
 function addCause(findings: Findings, cause: StatusCause): void {
+  if (findings.judges?.(cause.field ?? '') === false) return;
   findings.found++;
   if (findings.causes.length < maxCauses) findings.causes.push(cause);
 }

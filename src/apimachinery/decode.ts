@@ -4,7 +4,7 @@
  * Nothing is dropped in silence: what the kind does not know, and what Kubernetes knows and minik8s does not act on,
  * becomes a warning or, when the client asked for strictness, an error.
  */
-import { decodeFields, noFindings } from './decode-fields.ts';
+import { decodeFields, type Judges, noFindings } from './decode-fields.ts';
 import { isRecord, type JsonObject } from './equality.ts';
 import { notSupportedCause } from './field-error.ts';
 import type { FieldTable } from './field-types.ts';
@@ -54,19 +54,20 @@ export function convertObject<T extends KubeObject>(...value: Parameters<typeof 
   return inOneGo(conversion(...value));
 }
 
-/** The same in steps. */
+/** The same in steps. `judges`: the fields that are refused for what they say; default all. */
 export function* conversion<T extends KubeObject>(
   fields: FieldTable,
   definition: ResourceDefinition<T>,
   value: unknown,
   fieldValidation: FieldValidation,
   duplicates: readonly string[] = [],
+  judges?: Judges,
 ): Steps<Decoded<T>> {
   const refuse = (why: string) => newBadRequest(`${cannotBeHandled(definition)}: ${why}`);
   if (!isRecord(value)) throw refuse('the body must be an object');
   checkIdentity(definition, value);
   const type = objectTypeOf(definition as unknown as ResourceDefinition, fields);
-  const findings = noFindings();
+  const findings = noFindings(judges);
   let decoded: JsonObject;
   try {
     decoded = decodeFields(value, type, findings);
@@ -103,10 +104,17 @@ export function* conversion<T extends KubeObject>(
   };
 }
 
+/** What an object does not have, such as the last finalizer that went, its metadata does not name. */
+const leftOutEmpty = ['annotations', 'finalizers', 'labels', 'ownerReferences'];
+
+const isEmpty = (value: unknown) =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+
 /** The version and kind that the object was checked against; and of its metadata what is always a text. */
 function identified(definition: Omit<ResourceRef, 'type'>, decoded: JsonObject): KubeObject {
   const metadata = isRecord(decoded.metadata) ? decoded.metadata : {};
   for (const field of ['name', 'uid', 'resourceVersion', 'creationTimestamp']) metadata[field] ??= '';
+  for (const field of leftOutEmpty) if (isEmpty(metadata[field])) delete metadata[field];
   return Object.assign(decoded, {
     apiVersion: apiVersionOf(definition),
     kind: definition.kind,

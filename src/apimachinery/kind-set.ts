@@ -22,7 +22,7 @@ const pathOf = (definition: ResourceDefinition) => `${apiVersionOf(definition)}/
 
 /** The kinds whose objects are stored under their own definition. */
 export const storedOf = (definitions: readonly ResourceDefinition[]): readonly ResourceDefinition[] =>
-  definitions.filter(({ conversion, isReview }) => !conversion && !isReview);
+  definitions.filter(({ conversion, isReview, isMeasured }) => !conversion && !isReview && !isMeasured);
 
 export class KindSet implements Kinds {
   #all: readonly ResourceDefinition[] = [];

@@ -44,16 +44,27 @@ export function parseLabelSelector(text: string): Selector {
   return { requirements };
 }
 
-/** The object form; an absent selector matches nothing, an empty one everything. */
+const read = new WeakMap<LabelSelector, Selector>();
+
+/**
+ * The object form; an absent selector matches nothing, an empty one everything. Read once of one that is frozen, as all of a cache are:
+ * an object of a cache is compared with thousands of others.
+ */
 export function selectorFromLabelSelector(selector: LabelSelector | undefined): Selector {
   if (selector === undefined) return nothing;
+  const known = read.get(selector) ?? readSelector(selector);
+  if (Object.isFrozen(selector)) read.set(selector, known);
+  return known;
+}
+
+function readSelector(selector: LabelSelector): Selector {
   const requirements: LabelRequirement[] = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({
     key,
     operator: '=',
     values: [value],
   }));
   for (const { key, operator, values = [] } of selector.matchExpressions ?? [])
-    requirements.push({ key, operator: expressionOperators[operator], values });
+    requirements.push({ key, operator: expressionOperators[operator], values: [...values] });
   return { requirements };
 }
 
@@ -83,10 +94,10 @@ function satisfies({ key, operator, values }: LabelRequirement, labels: Labels):
   switch (operator) {
     case '=':
     case 'in':
-      return value !== undefined && values.includes(value);
+      return value !== undefined && isAmong(values, value);
     case '!=':
     case 'notin':
-      return value === undefined || !values.includes(value);
+      return value === undefined || !isAmong(values, value);
     case 'exists':
       return value !== undefined;
     case '!':
@@ -99,6 +110,18 @@ function satisfies({ key, operator, values }: LabelRequirement, labels: Labels):
       return operator === 'gt' ? left > right : left < right;
     }
   }
+}
+
+/** So many are looked through faster than a set is asked. */
+const few = 8;
+const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+/** A selector may have thousands of values. */
+function isAmong(values: readonly string[], value: string): boolean {
+  if (values.length <= few) return values.includes(value);
+  const known = sets.get(values) ?? new Set(values);
+  sets.set(values, known);
+  return known.has(value);
 }
 
 function formatRequirement({ key, operator, values }: LabelRequirement): string {

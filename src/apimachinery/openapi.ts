@@ -142,6 +142,12 @@ function pathsOf(definition: ResourceDefinition, context: OperationContext): Rec
   });
   if (definition.isReview) return { [collection]: { post: make('post', collection) } };
   const item = `${collection}/{name}`;
+  if (definition.isMeasured)
+    return {
+      ...(namespaced && { [`${root}/${plural}`]: { get: make('list', `${root}/${plural}`) } }),
+      [collection]: { get: make('list', collection) },
+      [item]: { get: make('get', item) },
+    };
   return {
     ...(namespaced && { [`${root}/${plural}`]: { get: make('list', `${root}/${plural}`) } }),
     [collection]: {

@@ -59,6 +59,8 @@ export interface WriteContext {
 export interface PartRules<T extends KubeObject> {
   /** `kept` is a copy of the stored object, and becomes the new one; `wanted` is what was asked for. */
   take(kept: T, wanted: T): void;
+  /** A change counts in `metadata.generation`. */
+  readonly countsGeneration?: boolean;
   validate?(object: T, old: T): StatusCause[];
 }
 
@@ -139,6 +141,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> extends R
   readonly conversion?: Conversion<T>;
   /** Created to be answered and never stored: POST is all that is served. */
   readonly isReview?: true;
+  /** Made when somebody asks, of what is measured then, and never stored: GET is all that is served. */
+  readonly isMeasured?: true;
   readonly columns: readonly Column<T>[];
   /** meta.k8s.io/v1 TableRowCondition; undefined for none. */
   rowConditions?(object: T): readonly RowCondition[] | undefined;

@@ -10,6 +10,7 @@ import type { Clock } from '../base/clock.ts';
 import { Http2Liveness } from '../base/http2-liveness.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { serveAgentStream } from './agent-stream.ts';
+import { nodeWatches } from './load/in-flight.ts';
 import type { RequestEnv } from './options.ts';
 
 export interface AgentConnections {
@@ -28,8 +29,8 @@ export type Answer = (
 
 /** TCP probes a connection on which nothing was heard for this long: also one that ends with its last stream. */
 const keepAliveMs = 15_000;
-/** At once on one connection; a node may have 50 watches and 24 requests (decision 21). */
-const maxStreams = 250;
+/** At once on one connection: the watches of a node and its requests (decision 21). */
+const maxStreams = nodeWatches + 200;
 /** A connection that carries no request is closed after this. */
 const idleMs = 180_000;
 /** How long its other side may take to close it too. */

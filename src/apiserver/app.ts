@@ -228,8 +228,19 @@ async function serveResource(
   const resource = info.subresource ? `${info.plural}/${info.subresource}` : info.plural;
   const user = c.get('user');
   const fieldSelector = verb === 'list' || verb === 'watch' ? selectorOf(query) : [];
+  const labelSelector = query.get('labelSelector') ?? '';
   const name = info.name || (requiredFieldValue(fieldSelector, 'metadata.name') ?? '');
-  const access = { type: 'resource', user, verb, group, resource, namespace, name, fieldSelector } as const;
+  const access = {
+    type: 'resource',
+    user,
+    verb,
+    group,
+    resource,
+    namespace,
+    name,
+    fieldSelector,
+    labelSelector,
+  } as const;
   await permit(access);
   const served = server.kinds.find(group, info.version, info.plural);
   if (!served) {

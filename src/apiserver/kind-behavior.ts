@@ -6,9 +6,16 @@ import type { ClaimPlanner } from './registry/claim-planner.ts';
 import type { ResourceRequest } from './request-info.ts';
 import type { RequestScope } from './request-scope.ts';
 import type { Headers } from './respond.ts';
+import type { Selectors } from './selection.ts';
 import type { StoredObject } from './stored-object.ts';
 import type { Subresources } from './subresources/subresources.ts';
 import type { UserInfo } from './user.ts';
+
+/** Those of a namespace, or of all where it is ''. */
+export interface MeasureQuery extends Selectors {
+  readonly namespace: string;
+  readonly name: string | undefined;
+}
 
 export interface KindBehavior {
   /** Beside `/status` and `/scale`, which the definition says. */
@@ -22,6 +29,8 @@ export interface KindBehavior {
     namespace: string,
     review: KubeObject,
   ): Promise<KubeObject>;
+  /** The objects of a kind that is measured: that of a name, or those that are selected. */
+  measure(definition: ResourceDefinition, query: MeasureQuery): Promise<readonly KubeObject[]>;
   /** Throws 403 when the user may not see this object, though such a request is allowed. Hardly ever looks at it: to read it costs more than all the rest of a get. */
   checkRead(scope: RequestScope, found: Pick<StoredObject, 'object'>): void;
   /** Throws 429 when the user asks for an allowed request too often. */

@@ -1,11 +1,12 @@
 /** `/version`: the level of the API that is served, which is what clients choose their behaviour by. */
-const major = '1';
-const minor = '32';
+import { kubernetesLevel } from '../base/kubernetes-level.ts';
+
+const { major, minor } = kubernetesLevel;
 
 export function versionDocument(product: string): Readonly<Record<string, string>> {
   return {
     major,
-    minor,
+    minor: minor,
     // A version has one '+' (semver 10), and the product's own may be used up by its commit.
     gitVersion: `v${major}.${minor}.0+minik8s-${product.replaceAll('+', '.')}`,
     gitCommit: '',

@@ -15,6 +15,8 @@ export interface WriteOptions {
   readonly validation: FieldValidation;
   /** The version in which the object was written. */
   readonly served: ResourceDefinition;
+  /** Adds a Warning header to the answer; the same text again adds none. */
+  readonly warn: (text: string) => void;
 }
 
 /** Characters; upstream's FieldManagerMaxLength. */
@@ -22,9 +24,10 @@ const mostManagerCharacters = 128;
 
 /** Reads the parameters of the request. Throws Invalid (422) for values that are none. */
 export function writeOptions(
-  { query, request, served, user }: Pick<RequestScope, 'query' | 'request' | 'served' | 'user'>,
+  scope: Pick<RequestScope, 'query' | 'request' | 'served' | 'user' | 'warnings'>,
   kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
 ): WriteOptions {
+  const { query, request, served, user, warnings } = scope;
   const options = { group: 'meta.k8s.io', kind };
   const dryRun = parseDryRun(query.getAll('dryRun'), options);
   const manager = query.get('fieldManager') ?? '';
@@ -36,6 +39,9 @@ export function writeOptions(
     fieldManager: manager || agentName(request.headers.get('user-agent') ?? ''),
     validation: parseFieldValidation(query.get('fieldValidation') ?? '', kind),
     served,
+    warn(text) {
+      if (!warnings.includes(text)) warnings.push(text);
+    },
   };
 }
 

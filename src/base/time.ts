@@ -41,3 +41,13 @@ export function goDuration(ms: number): string {
   if (hours > 0) return `${hours}h${minutes}m${text}`;
   return minutes > 0 ? `${minutes}m${text}` : text;
 }
+
+/** The same to the millisecond, as in `345ms`, `1.5s` or `1m2.005s`. */
+export function goExactDuration(ms: number): string {
+  const whole = Math.max(0, Math.floor(ms));
+  if (whole > 0 && whole < 1000) return `${whole}ms`;
+  const fraction = String(whole % 1000)
+    .padStart(3, '0')
+    .replace(/0+$/, '');
+  return fraction === '' ? goDuration(whole) : goDuration(whole).replace(/s$/, `.${fraction}s`);
+}

@@ -59,7 +59,8 @@ export function usagePage({ path, about, words, commands, flags }: UsagePage): s
 function section(title: string, entries: readonly (readonly [term: string, about: string])[]): string[] {
   if (entries.length === 0) return [];
   const terms = entries.map(([term]) => term.length).filter((length) => length <= longestTerm);
-  const column = Math.max(...terms, 0) + 4;
+  // Where all are too long: still further in than any name.
+  const column = Math.max(...terms, 4) + 4;
   const lines = entries.flatMap(([term, about]) => {
     const [first = '', ...more] = wrap(about, pageWidth - column);
     const head = `  ${term}`;

@@ -11,7 +11,7 @@ import {
 } from '../client/kubeconfig.ts';
 import type { ApiRequest, ApiResponse, Transport } from '../client/transport.ts';
 import { findKubeconfig } from './find-kubeconfig.ts';
-import type { Flags } from './flags.ts';
+import { connectionFlags, type Flags } from './flags.ts';
 import type { Io } from './io.ts';
 
 /** Throws UsageError. */
@@ -48,7 +48,7 @@ const texts = {
 
 function overridesOf(flags: Flags): ConnectionOverrides {
   const given = Object.entries(texts).flatMap(([field, flag]) => {
-    const text = flags.text(flag);
+    const text = flags.isOf(connectionFlags, flag) ? flags.text(flag) : undefined;
     return text ? [[field, text]] : [];
   });
   const skips = flags.on('insecure-skip-tls-verify') && { insecureSkipTlsVerify: true };

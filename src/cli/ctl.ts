@@ -5,7 +5,7 @@ import { defineCommand } from 'citty';
 import { stopSignal } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
-import { kubectlCannotEither, kubectlOnly, verbs } from './commands/index.ts';
+import { kubectlOnly, verbs } from './commands/index.ts';
 import { connectionFlags, toArgs } from './flags.ts';
 import type { Io, Stdio } from './io.ts';
 import { type AnyCommand, toCommand, withKubectlHints } from './verb.ts';
@@ -20,7 +20,7 @@ export function ctlCommand(io: Io): AnyCommand {
     args: toArgs(connectionFlags, undefined),
     subCommands: Object.fromEntries(subCommands),
   });
-  return withKubectlHints(command, kubectlOnly, kubectlCannotEither);
+  return withKubectlHints(command, kubectlOnly);
 }
 
 /** The client of this process. Call it once. */

@@ -194,6 +194,11 @@ export class Flags {
     return typeof last === 'boolean' ? last : this.#table[name]?.on === true;
   }
 
+  /** Whether the flag is what the table says, and not a verb's own of the same name. */
+  isOf(table: FlagTable, name: string): boolean {
+    return this.#table[name] === table[name];
+  }
+
   given(name: string): boolean {
     return this.#values.has(name);
   }

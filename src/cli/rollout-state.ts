@@ -1,6 +1,8 @@
 /** How far a workload's rollout is, from its spec and status alone (kubectl's polymorphichelpers rollout_status). */
 import type { JsonObject } from '../apimachinery/equality.ts';
+import { parseInt64 } from '../apimachinery/int64.ts';
 import { metadataOf, numberAt, recordsAt, textAt, valueAt } from './objects.ts';
+import { revisionAnnotation } from './rollout-revisions.ts';
 
 export interface RolloutState {
   /** What kubectl prints. */
@@ -8,33 +10,37 @@ export interface RolloutState {
   readonly outcome: 'waiting' | 'done' | 'failed';
 }
 
-const rules: Readonly<Record<string, (object: JsonObject) => RolloutState>> = {
+const rules: Readonly<Record<string, (object: JsonObject, revision: bigint) => RolloutState>> = {
   Deployment: deploymentState,
   StatefulSet: statefulSetState,
   DaemonSet: daemonSetState,
 };
 
-/** Throws for a kind that has no rollouts. */
-export function rolloutState(object: JsonObject): RolloutState {
+/** `revision`: which one a Deployment has to be at; 0 for any. Throws for a kind that has no rollouts. */
+export function rolloutState(object: JsonObject, revision = 0n): RolloutState {
   const rule =
     typeof object.kind === 'string' && Object.hasOwn(rules, object.kind) ? rules[object.kind] : undefined;
   if (!rule) throw new Error(`no status viewer has been implemented for ${String(object.kind)}`);
-  return rule(object);
+  return rule(object, revision);
 }
 
+const failed = (message: string): RolloutState => ({ message, outcome: 'failed' });
 const waiting = (message: string): RolloutState => ({ message, outcome: 'waiting' });
 const done = (message: string): RolloutState => ({ message, outcome: 'done' });
 
 const isObserved = (object: JsonObject) =>
   metadataOf(object).generation <= numberAt(object, 'status', 'observedGeneration');
 
-function deploymentState(object: JsonObject): RolloutState {
-  const { name } = metadataOf(object);
+function deploymentState(object: JsonObject, revision: bigint): RolloutState {
+  const { name, annotations } = metadataOf(object);
   const of = (field: string) => numberAt(object, 'status', field);
+  const running = parseInt64(annotations[revisionAnnotation]) ?? 0n;
+  if (revision > 0n && revision !== running)
+    return failed(`desired revision (${revision}) is different from the running revision (${running})`);
   if (!isObserved(object)) return waiting('Waiting for deployment spec update to be observed...');
   const progressing = recordsAt(object, 'status', 'conditions').find(({ type }) => type === 'Progressing');
   if (textAt(progressing, 'reason') === 'ProgressDeadlineExceeded')
-    return { message: `deployment "${name}" exceeded its progress deadline`, outcome: 'failed' };
+    return failed(`deployment "${name}" exceeded its progress deadline`);
   const wanted = wantedReplicas(object);
   const [updated, replicas, available] = [of('updatedReplicas'), of('replicas'), of('availableReplicas')];
   const finishing = `Waiting for deployment "${name}" rollout to finish:`;
@@ -95,7 +101,5 @@ function daemonSetState(object: JsonObject): RolloutState {
   return done(`daemon set "${name}" successfully rolled out`);
 }
 
-const notRolling = (strategy: string): RolloutState => ({
-  message: `rollout status is only available for RollingUpdate strategy type, not ${strategy || 'none'}`,
-  outcome: 'failed',
-});
+const notRolling = (strategy: string): RolloutState =>
+  failed(`rollout status is only available for RollingUpdate strategy type, not ${strategy || 'none'}`);

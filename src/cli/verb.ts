@@ -34,8 +34,6 @@ export interface Verb {
 
 export interface VerbGroup {
   readonly about: string;
-  /** Commands of kubectl's group that are not here. */
-  readonly kubectlOnly?: readonly string[];
   readonly verbs: Readonly<Record<string, Verb>>;
 }
 
@@ -47,10 +45,10 @@ export function toCommand(verb: Verb | VerbGroup, io: Io): AnyCommand {
   if ('verbs' in verb) {
     // Flags of the connection may stand before the name of the inner command, too.
     const args = toArgs(connectionFlags, undefined);
-    const command = defineCommand({ meta, args, subCommands: commandsOf(verb.verbs, io) });
-    return withKubectlHints(command, verb.kubectlOnly);
+    return defineCommand({ meta, args, subCommands: commandsOf(verb.verbs, io) });
   }
-  const table: FlagTable = { ...verb.flags, ...connectionFlags };
+  // A flag of the verb's own may have the name of one of the connection: `create rolebinding --user`.
+  const table: FlagTable = { ...connectionFlags, ...verb.flags };
   const command = defineCommand({
     meta,
     args: toArgs(table, verb.words),
@@ -66,23 +64,11 @@ const commandsOf = (verbs: Readonly<Record<string, Verb>>, io: Io): Record<strin
 /** Of every command of kubectl's that takes files. */
 const kustomizeFlags = ['-k', '--kustomize'];
 
-/**
- * The command, which says of these words and flags that kubectl has them (src/dispatch.ts asks it). `notServed`: by word, what
- * it needs of a cluster and minik8s does not serve.
- */
-export function withKubectlHints(
-  command: AnyCommand,
-  kubectlOnly: Iterable<string> = [],
-  notServed: Readonly<Record<string, string>> = {},
-): AnyCommand {
+/** The command, which says of these words and flags that kubectl has them (src/dispatch.ts asks it). */
+export function withKubectlHints(command: AnyCommand, kubectlOnly: Iterable<string> = []): AnyCommand {
   const known = new Set(kubectlOnly);
-  const elsewhere = (name: string) => {
-    if (Object.hasOwn(notServed, name))
-      return `it needs ${notServed[name]}, which minik8s does not serve yet, so kubectl cannot do it either`;
-    return known.has(name)
-      ? 'kubectl has it and ctl does not; kubectl works with the same kubeconfig'
-      : undefined;
-  };
+  const elsewhere = (name: string) =>
+    known.has(name) ? 'kubectl has it and ctl does not; kubectl works with the same kubeconfig' : undefined;
   return { ...command, elsewhere } as AnyCommand;
 }
 

@@ -267,9 +267,13 @@ const explained: Readonly<Record<string, readonly [TransportFailure, string]>> =
 /** The error of a connection, or of a request on it, in one line that says what it means. */
 export function translate(server: URL, error: unknown, unsent: boolean): TransportError {
   if (error instanceof TransportError) return error;
+  const [failure, why] = explain(error);
+  return unreachable(server, why, failure, failure === 'other' ? { unsent, cause: error } : { unsent });
+}
+
+/** What the error of a connection to any server means. */
+export function explain(error: unknown): readonly [TransportFailure, string] {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const known = explained[code];
-  if (known) return unreachable(server, known[1], known[0], { unsent });
   const text = error instanceof Error ? error.message : String(error);
-  return unreachable(server, (code || text).replaceAll('\n', ' '), 'other', { unsent, cause: error });
+  return explained[code] ?? ['other', (code || text).replaceAll('\n', ' ')];
 }

@@ -30,7 +30,7 @@ export interface ReflectorSink<T extends KubeObject> {
 }
 
 export interface ReflectorOptions<T extends KubeObject> {
-  readonly resource: ResourceClient<T>;
+  readonly resource: Pick<ResourceClient<T>, 'list' | 'watch'>;
   readonly scope?: InformerScope;
   readonly sink: ReflectorSink<T>;
   readonly clock: Clock;

@@ -26,6 +26,14 @@ const accept = { accept: 'application/json' };
 /** PartialObjectMetadata, which every kind is served as. */
 const acceptMetadata = { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' };
 const acceptOf = ({ part }: ResourceRef) => (part === 'metadata' ? acceptMetadata : accept);
+/**
+ * Lists and watches are for caches, which nobody asks who owns a field; and managedFields are half of many an object. Servers that
+ * do not know the wish send them.
+ */
+const acceptUnowned = (ref: ResourceRef) => {
+  const { accept: type } = acceptOf(ref);
+  return { accept: `${type};managedFields=none,${type}` };
+};
 
 const write = (method: ApiRequest['method'], path: string, body: unknown, type = 'application/json') => ({
   method,
@@ -50,7 +58,7 @@ function resourceClient<T extends KubeObject>(requester: Requester, ref: Resourc
       const list = await requester.json({
         method: 'GET',
         path,
-        headers: acceptOf(ref),
+        headers: acceptUnowned(ref),
         ...(signal && { signal }),
       });
       return withTypes(ref, list as KubeList<T>);
@@ -121,7 +129,7 @@ async function* watch<T extends KubeObject>(
     const response = await requester.open({
       method: 'GET',
       path,
-      headers: acceptOf(ref),
+      headers: acceptUnowned(ref),
       signal: abort.signal,
     });
     yield* watchEvents<T>(response.body, `GET ${path}`);

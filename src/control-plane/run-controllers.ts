@@ -6,7 +6,7 @@ import type { Random } from '../base/random.ts';
 import type { Client } from '../client/client.ts';
 import { createInformerFactory } from '../client/shared-informer.ts';
 import type { AccountedController, ControllerFactory } from '../controller-runtime/definition.ts';
-import { createEventRecorder } from '../controller-runtime/event-recorder.ts';
+import { createEventRecorder, type StoppableEventRecorder } from '../controller-runtime/event-recorder.ts';
 import { runLeaderElection } from '../controller-runtime/leader-election.ts';
 import { createManager } from '../controller-runtime/manager.ts';
 import { beginTerm, duringTerm } from '../storage/term.ts';
@@ -75,20 +75,24 @@ async function runTerm(
 ): Promise<void> {
   const client = clientOf(controllerManager, manager);
   const schedulerClient = clientOf(schedulerUser, 'kube-scheduler');
+  const recorders = new Map<string, StoppableEventRecorder>();
   const recorderOf = (component: string, as: Client) =>
-    createEventRecorder({ client: as, clock, random, log, component });
+    recorders.getOrInsertComputed(component, () =>
+      createEventRecorder({ client: as, clock, random, log, component }),
+    );
   const events = recorderOf('controller-manager', client);
-  const schedulerEvents = recorderOf('default-scheduler', schedulerClient);
   const informers = createInformerFactory({ client, clock, random, log, newest: true });
   const running = createManager({ client, informers, kinds, events, clock, random, log });
-  for (const { account, controller } of controllers) {
+  for (const { account, eventSource, controller } of controllers) {
     const own = clientOf(serviceAccountUser('kube-system', account), manager);
-    running.add((context) => controller({ ...context, client: own }));
+    const ownEvents = recorderOf(eventSource ?? account, own);
+    running.add((context) => controller({ ...context, client: own, events: ownEvents }));
   }
+  const schedulerEvents = recorderOf('default-scheduler', schedulerClient);
   running.add((context) => scheduler({ ...context, client: schedulerClient, events: schedulerEvents }));
   try {
     await running.run(signal);
   } finally {
-    await Promise.all([events.stop(), schedulerEvents.stop()]);
+    await Promise.all([...recorders.values()].map((recorder) => recorder.stop()));
   }
 }

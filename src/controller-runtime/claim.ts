@@ -18,19 +18,23 @@ export interface Claims<T extends KubeObject> {
   readonly release: readonly T[];
 }
 
-/** `candidates` are all objects of the owner's namespace; `adoptable` leaves out those not worth taking. */
+/**
+ * `candidates` are all objects of the owner's namespace; `adoptable` leaves out those not worth taking. What is no `member` is let
+ * go like what no longer matches.
+ */
 export function planClaims<T extends KubeObject>(
   owner: KubeObject,
   selector: Selector,
   candidates: readonly T[],
   adoptable: (object: T) => boolean = () => true,
+  member: (object: T) => boolean = () => true,
 ): Claims<T> {
   const owned: T[] = [];
   const adopt: T[] = [];
   const release: T[] = [];
   for (const object of candidates) {
     const controller = controllerOf(object);
-    const matching = matches(selector, object.metadata.labels);
+    const matching = matches(selector, object.metadata.labels) && member(object);
     if (controller?.uid === owner.metadata.uid) {
       if (matching) owned.push(object);
       else if (!isTerminating(owner) && !isTerminating(object)) release.push(object);
@@ -59,7 +63,8 @@ export function controllerReference(ref: ResourceRef, owner: KubeObject): OwnerR
 
 /**
  * Adopts and releases, and resolves to everything that is owned afterwards. Before the first adoption the owner
- * is read from the server: a cache may still show one that is being deleted or has been replaced.
+ * is read from the server: a cache may still show one that is being deleted or has been replaced. A `finalizer` is put on with the
+ * adoption, and taken off with the release.
  */
 export async function carryOutClaims<T extends KubeObject, O extends KubeObject>(
   client: Client,
@@ -67,22 +72,39 @@ export async function carryOutClaims<T extends KubeObject, O extends KubeObject>
   ownerKind: ResourceRef<O>,
   owner: O,
   claims: Claims<T>,
+  finalizer?: string,
 ): Promise<readonly T[]> {
   const adopted = claims.adopt.length > 0 && (await mayAdopt(client, ownerKind, owner)) ? claims.adopt : [];
   // By a patch, which is what the roles of controllers allow for what they own.
-  const write = async (object: T, change: (owners: OwnerReference[]) => OwnerReference[]) => {
+  const write = async (
+    object: T,
+    change: (owners: OwnerReference[]) => OwnerReference[],
+    finalizersOf: (others: string[]) => string[],
+  ) => {
     const { name, namespace = '', uid, resourceVersion } = object.metadata;
     const ownerReferences = change(object.metadata.ownerReferences ?? []);
-    const body = { metadata: { uid, resourceVersion, ownerReferences } };
+    const others = (object.metadata.finalizers ?? []).filter((one) => one !== finalizer);
+    const finalizers = finalizer === undefined ? {} : { finalizers: finalizersOf(others) };
+    const body = { metadata: { uid, resourceVersion, ownerReferences, ...finalizers } };
     return ifPresent(client.resource(kind).patch(name, namespace, 'merge', body));
   };
   const [taken] = await Promise.all([
     Promise.all(
-      adopted.map((object) => write(object, (owners) => [...owners, controllerReference(ownerKind, owner)])),
+      adopted.map((object) =>
+        write(
+          object,
+          (owners) => [...owners, controllerReference(ownerKind, owner)],
+          (others) => [...others, finalizer ?? ''],
+        ),
+      ),
     ),
     Promise.all(
       claims.release.map((object) =>
-        write(object, (owners) => owners.filter((reference) => reference.uid !== owner.metadata.uid)),
+        write(
+          object,
+          (owners) => owners.filter((reference) => reference.uid !== owner.metadata.uid),
+          (others) => others,
+        ),
       ),
     ),
   ]);

@@ -16,12 +16,17 @@ import {
   TerminalError,
   type Watched,
 } from './definition.ts';
+import { inTurns, type NextPiece } from './turns.ts';
 import { WorkQueue } from './workqueue.ts';
 
 /** Keys a worker reconciles before it lets the event loop turn: cached work alone would never yield. */
 const keysPerTurn = 16;
+/** At a start, when one object may concern a thousand keys. */
+const objectsPerPiece = 16;
 
 export interface ControllerOptions {
+  /** By which all controllers of a process take turns; default: one of its own. */
+  readonly nextPiece?: NextPiece;
   readonly retry?: Partial<BackoffOptions>;
 }
 
@@ -30,6 +35,7 @@ export class Controller {
   readonly #definition: ControllerDefinition;
   readonly #context: ControllerContext;
   readonly #options: ControllerOptions;
+  readonly #nextPiece: NextPiece;
   readonly #log: Logger;
   #watches: readonly { readonly watched: Watched; readonly lister: Lister<KubeObject> }[] = [];
   /** What is watched of the kinds there are. */
@@ -41,12 +47,14 @@ export class Controller {
     this.#definition = definition;
     this.#context = context;
     this.#options = options;
+    this.#nextPiece = options.nextPiece ?? inTurns(context.clock);
     this.#log = context.log.named(definition.name);
   }
 
   /** Listens to the informers; once, before they start. Keys are dropped while the controller does not run. */
   attach(): void {
     for (const watched of this.#definition.watches) this.#watch(watched);
+    this.#definition.onAttach?.((keys) => this.#queue?.addAll(keys));
     this.followKinds();
   }
 
@@ -95,7 +103,10 @@ export class Controller {
     this.#queue = queue;
     const unlink = onAbort(signal, () => queue.shutDown());
     for (const { watched, lister } of this.#watches) {
-      for (const object of lister.list()) this.#enqueue(watched, object);
+      for (const [index, object] of lister.list().entries()) {
+        if (index % objectsPerPiece === 0) await this.#nextPiece();
+        this.#enqueue(watched, object);
+      }
     }
     const workers = Array.from({ length: this.#definition.workers ?? 4 }, () => this.#work(queue, signal));
     try {
@@ -125,8 +136,9 @@ export class Controller {
   async #work(queue: WorkQueue<ObjectKey>, signal: AbortSignal): Promise<void> {
     let count = 0;
     for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+      await this.#nextPiece();
       try {
-        await this.#reconcile(queue, key, signal);
+        if (!signal.aborted) await this.#reconcile(queue, key, signal);
       } finally {
         queue.done(key);
       }

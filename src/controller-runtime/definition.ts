@@ -38,6 +38,8 @@ export interface ControllerDefinition {
   readonly workers?: number;
   /** Of the keys that wait, those of the highest number are worked on first; default: all are alike. */
   readonly urgencyOf?: (key: ObjectKey) => number;
+  /** Called once, with what enqueues keys from outside of `watches`; keys are dropped while the controller does not run. */
+  readonly onAttach?: (enqueue: (keys: Iterable<ObjectKey>) => void) => void;
   readonly reconcile: (key: ObjectKey, signal: AbortSignal) => Promise<ReconcileResult | undefined>;
 }
 
@@ -57,6 +59,8 @@ export type ControllerFactory = (context: ControllerContext) => ControllerDefini
 /** A controller and the ServiceAccount of kube-system as which it asks and writes: it may do what the roles of that allow. */
 export interface AccountedController {
   readonly account: string;
+  /** Which component its events are of; default: as the account is called. */
+  readonly eventSource?: string;
   readonly controller: ControllerFactory;
 }
 

@@ -76,6 +76,8 @@ class Elector {
   #version = '';
   /** Ends waiting for the lease. */
   #freed: (() => void) | undefined;
+  /** The last one that was begun. */
+  #renewal: Promise<unknown> = Promise.resolve();
 
   constructor(options: LeaderElectionOptions, signal: AbortSignal) {
     this.#options = options;
@@ -152,7 +154,19 @@ class Elector {
     const lost = await this.#renew(leading, acquiredAt);
     unlink();
     await work;
-    if (!lost) await this.#release();
+    if (lost) return;
+    await this.#untilRenewed();
+    await this.#release();
+  }
+
+  /** A renewal under way would make the release a conflict, or take the lease again after it. One that hangs is not waited for. */
+  async #untilRenewed(): Promise<void> {
+    const over = new AbortController();
+    const patience = sleep(this.#options.clock, this.#config.retryPeriodMs, over.signal).catch(
+      () => undefined,
+    );
+    await Promise.race([this.#renewal, patience]);
+    over.abort();
   }
 
   /** Leading has ended when `lead` ends, also when it ends on its own. */
@@ -192,7 +206,9 @@ class Elector {
       await sleep(clock, retryPeriodMs, leading.signal).catch(() => undefined);
       if (leading.signal.aborted) break;
       const begun = clock.now();
-      const attempt = await orAborted(this.#attempt(), leading.signal);
+      const renewal = this.#attempt();
+      this.#renewal = renewal;
+      const attempt = await orAborted(renewal, leading.signal);
       if (attempt?.held) {
         timer.cancel();
         timer = deadline(begun);
@@ -209,6 +225,7 @@ class Elector {
     } catch (error) {
       // Another process wrote first: whether it holds the lease decides.
       if (!isConflict(error) && !isAlreadyExists(error)) return this.#notHeld(error);
+      if (this.#signal.aborted) return this.#notHeld(error);
     }
     try {
       return await this.#acquireOrRenew();

@@ -10,6 +10,7 @@ import { sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { Controller, type ControllerOptions } from './controller.ts';
 import type { ControllerContext, ControllerFactory } from './definition.ts';
+import { inTurns } from './turns.ts';
 
 export interface ManagerOptions extends ControllerContext {
   readonly controller?: ControllerOptions;
@@ -34,7 +35,10 @@ export function createManager(options: ManagerOptions): Manager {
     async run(signal) {
       // One may come while the caches are read.
       const known = options.kinds.stored;
-      const controllers = factories.flatMap((factory) => build(factory, options, log));
+      const nextPiece = inTurns(options.clock);
+      const controllers = factories.flatMap((factory) =>
+        build(factory, { ...options, controller: { nextPiece, ...options.controller } }, log),
+      );
       try {
         await options.informers.start(signal);
       } catch (error) {

@@ -84,7 +84,9 @@ export class ObservedWrites<T extends KubeObject> {
   async #verify(write: Write, now: number): Promise<void> {
     const { name, namespace, uid } = write.object.metadata;
     const live = await ifPresent(this.#client.resource(this.#kind).get(name, namespace));
-    if (live?.metadata.uid === uid) write.since = now;
+    // What the cache has of one that is gone is old: the news of its end is still to come.
+    const isCached = this.#lister.get(objectKey(write.object))?.metadata.uid === uid;
+    if (live?.metadata.uid === uid || isCached) write.since = now;
     else this.#forget(uid);
   }
 }

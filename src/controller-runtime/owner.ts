@@ -19,10 +19,18 @@ export function ownedBy(kind: string, options: { readonly clusterScoped?: boolea
   };
 }
 
-/** For `informer.addIndex(controllerUidIndex, byControllerUid)`: the objects that one owner controls. */
-export const controllerUidIndex = 'controllerUid';
+/**
+ * For `informer.addIndex(controllerIndex, byController)`: the objects that one owner controls, at `byIndex(controllerIndex,
+ * controlledBy(owner))`. Those of its own namespace: whoever writes another namespace may write any uid into a reference.
+ */
+export const controllerIndex = 'controller';
 
-export function byControllerUid(object: KubeObject): readonly string[] {
+export function byController(object: KubeObject): readonly string[] {
   const owner = controllerOf(object);
-  return owner ? [owner.uid] : [];
+  return owner ? [controllerKey(object.metadata.namespace, owner.uid)] : [];
 }
+
+export const controlledBy = ({ metadata }: KubeObject): string =>
+  controllerKey(metadata.namespace, metadata.uid);
+
+const controllerKey = (namespace: string | undefined, uid: string) => `${namespace ?? ''}/${uid}`;

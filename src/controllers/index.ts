@@ -1,15 +1,19 @@
 /**
- * Every controller of the control plane; a new one is one file and one line here, with the account whose roles say what it may do.
+ * Every controller of the control plane; a new one is one file and one line here, with the account whose roles say what it may do,
+ * and the name that its events bear in Kubernetes, where that is another.
  */
 import type { SignSecretToken } from '../base/account-token.ts';
 import type { ReadCertificateRequest, SignCertificateRequest } from '../base/certificate-request.ts';
 import type { AccountedController } from '../controller-runtime/definition.ts';
+import { type AutoscalingOptions, horizontalController } from './autoscaling/horizontal.ts';
 import { csrApproving } from './certificates/csr-approving.ts';
 import type { NodeApproval } from './certificates/csr-approving-plan.ts';
 import { csrCleaner } from './certificates/csr-cleaner.ts';
 import { csrSigning } from './certificates/csr-signing.ts';
 import { rootCaPublisher } from './certificates/root-ca-publisher.ts';
 import { tokenCleaner } from './certificates/token-cleaner.ts';
+import { disruptionController } from './disruption/disruption.ts';
+import { staleDisruptionController } from './disruption/stale-disruption.ts';
 import { garbageCollector } from './garbage/garbage-collector.ts';
 import { podGcController } from './garbage/pod-gc.ts';
 import { namespaceController } from './namespaces/namespace.ts';
@@ -24,8 +28,22 @@ import { dnsController } from './services/dns.ts';
 import { endpointsController } from './services/endpoints.ts';
 import { endpointSliceController } from './services/endpointslice.ts';
 import { endpointSliceMirroringController } from './services/endpointslicemirroring.ts';
-import { deploymentController } from './workloads/deployment.ts';
-import { replicaSetController } from './workloads/replicaset.ts';
+import { ephemeralVolumeController } from './volumes/ephemeral-volume.ts';
+import { expandController } from './volumes/expand.ts';
+import { persistentVolumeBinder } from './volumes/persistent-volume-binder.ts';
+import { pvProtectionController } from './volumes/pv-protection.ts';
+import { pvcProtectionController } from './volumes/pvc-protection.ts';
+import { volumeProvisioner } from './volumes/volume-provisioner.ts';
+import { volumeRecycler } from './volumes/volume-recycler.ts';
+import { cronJobController } from './workloads/cronjobs/cron-job.ts';
+import { daemonSetController } from './workloads/daemons/daemon-set.ts';
+import { deploymentController } from './workloads/deployments/deployment.ts';
+import { jobController } from './workloads/jobs/job.ts';
+import { jobOrphans } from './workloads/jobs/job-orphans.ts';
+import { ttlAfterFinished } from './workloads/jobs/ttl-after-finished.ts';
+import { replicaSetController } from './workloads/replicas/replica-set.ts';
+import { replicationController } from './workloads/replicas/replication-controller.ts';
+import { statefulSetController } from './workloads/stateful/stateful-set.ts';
 
 export interface ControllersOptions {
   /** The range of all pods, such as 10.244.0.0/16. */
@@ -45,20 +63,54 @@ export interface ControllersOptions {
     readonly authority: string;
   };
   readonly signSecretToken: SignSecretToken;
+  readonly autoscaling?: AutoscalingOptions;
 }
 
 export const controllers = (options: ControllersOptions): readonly AccountedController[] => [
   { account: 'deployment-controller', controller: deploymentController },
   { account: 'replicaset-controller', controller: replicaSetController },
-  { account: 'endpointslice-controller', controller: endpointSliceController },
+  { account: 'replication-controller', controller: replicationController },
+  { account: 'job-controller', controller: jobController },
+  { account: 'job-controller', controller: jobOrphans },
+  { account: 'cronjob-controller', controller: cronJobController },
+  { account: 'ttl-after-finished-controller', controller: ttlAfterFinished },
+  { account: 'daemon-set-controller', eventSource: 'daemonset-controller', controller: daemonSetController },
+  { account: 'statefulset-controller', controller: statefulSetController },
+  {
+    account: 'endpointslice-controller',
+    eventSource: 'endpoint-slice-controller',
+    controller: endpointSliceController,
+  },
   { account: 'endpoint-controller', controller: endpointsController },
-  { account: 'endpointslicemirroring-controller', controller: endpointSliceMirroringController },
+  {
+    account: 'endpointslicemirroring-controller',
+    eventSource: 'endpoint-slice-mirroring-controller',
+    controller: endpointSliceMirroringController,
+  },
   { account: 'dns-controller', controller: dnsController(options) },
+  {
+    account: 'horizontal-pod-autoscaler',
+    controller: horizontalController(options.autoscaling ?? {}),
+  },
+  { account: 'disruption-controller', eventSource: 'controllermanager', controller: disruptionController },
+  {
+    account: 'disruption-controller',
+    eventSource: 'controllermanager',
+    controller: staleDisruptionController,
+  },
   { account: 'namespace-controller', controller: namespaceController },
-  { account: 'generic-garbage-collector', controller: garbageCollector },
-  { account: 'node-controller', controller: nodeIpam(options) },
+  {
+    account: 'generic-garbage-collector',
+    eventSource: 'garbage-collector-controller',
+    controller: garbageCollector,
+  },
+  { account: 'node-controller', eventSource: 'cidrAllocator', controller: nodeIpam(options) },
   { account: 'node-controller', controller: nodeLifecycle({ gracePeriodMs: options.nodeGracePeriodMs }) },
-  { account: 'node-controller', controller: taintEvictionController },
+  {
+    account: 'node-controller',
+    eventSource: 'taint-eviction-controller',
+    controller: taintEvictionController,
+  },
   { account: 'pod-garbage-collector', controller: podGcController },
   {
     account: 'certificate-controller',
@@ -70,6 +122,25 @@ export const controllers = (options: ControllersOptions): readonly AccountedCont
   { account: 'clusterrole-aggregation-controller', controller: clusterRoleAggregation },
   { account: 'service-account-controller', controller: serviceAccountController },
   { account: 'root-ca-cert-publisher', controller: rootCaPublisher(options.certificates.authority) },
+  {
+    account: 'persistent-volume-binder',
+    eventSource: 'persistentvolume-controller',
+    controller: persistentVolumeBinder,
+  },
+  {
+    account: 'persistent-volume-binder',
+    eventSource: 'persistentvolume-controller',
+    controller: volumeRecycler,
+  },
+  { account: 'volume-provisioner', controller: volumeProvisioner },
+  { account: 'expand-controller', eventSource: 'volume_expand', controller: expandController },
+  { account: 'pvc-protection-controller', controller: pvcProtectionController },
+  { account: 'pv-protection-controller', controller: pvProtectionController },
+  {
+    account: 'ephemeral-volume-controller',
+    eventSource: 'ephemeral_volume',
+    controller: ephemeralVolumeController,
+  },
   { account: 'resourcequota-controller', controller: resourceQuotaController },
   {
     account: 'tokens-controller',

@@ -6,8 +6,8 @@ export interface EngineVersions {
   readonly MinAPIVersion?: string | undefined;
 }
 
-/** Docker 26.1, the newest engine that minik8s was tested with (docs/decisions/0031-newer-docker-engines.md). */
-const newestTested = '1.45';
+/** Docker 28.5, the newest engine that minik8s was tested with (docs/decisions/0031-newer-docker-engines.md). */
+const newestTested = '1.51';
 
 /** Whether `version` is `oldest` or a newer one. */
 export function isAtLeast(version: string, oldest: string): boolean {

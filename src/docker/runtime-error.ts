@@ -8,6 +8,8 @@ export type RuntimeErrorReason =
   | 'CannotRun'
   /** A container was not started because the sandbox that it is in has ended. */
   | 'SandboxEnded'
+  /** A container was not started because an image that it mounts has no such part. */
+  | 'NoSuchPart'
   | 'Failed';
 
 interface RuntimeErrorOptions extends ErrorOptions {

@@ -5,6 +5,7 @@ import type { ReadCertificateRequest } from '../base/certificate-request.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { LimitedResource } from './admission/quota-checks.ts';
 import type { NodeConnection } from './node-connection.ts';
+import type { PodSecurityConfiguration } from './pod-security/configuration.ts';
 import type { Policy } from './rbac/policy.ts';
 import type { Issuer } from './service-accounts/issuer.ts';
 import type { AccountKeys } from './service-accounts/keys.ts';
@@ -19,6 +20,8 @@ export interface KubeContext extends EngineContext {
   readonly defaultTolerations: DefaultTolerations;
   /** Of which nothing may be used without a quota. */
   readonly limitedResources: readonly LimitedResource[];
+  /** What pods may where their namespace does not say it. */
+  readonly podSecurity: PodSecurityConfiguration;
   readonly nodeConnection: NodeConnection | undefined;
   /** The roles that users have. */
   readonly policy: Policy;

@@ -24,7 +24,10 @@ import { serviceClaims } from './claims/service-claims.ts';
 import type { KubeContext } from './context.ts';
 import { answerCustomResources } from './custom-resources.ts';
 import { limitEvents } from './event-rate.ts';
+import { measure } from './metrics/measure.ts';
+import { NodeSamples } from './metrics/node-samples.ts';
 import type { KubeApiServerOptions } from './options.ts';
+import { usualConfiguration } from './pod-security/configuration.ts';
 import { Policy } from './rbac/policy.ts';
 import { rbacAuthorizer } from './rbac/rbac-authorizer.ts';
 import { answerReview } from './reviews.ts';
@@ -52,6 +55,7 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     nodePorts: options.nodePorts ?? ([30000, 32767] as const),
     defaultTolerations: options.defaultTolerations ?? defaultTolerations,
     limitedResources: options.limitedResources ?? [],
+    podSecurity: options.podSecurity ?? usualConfiguration,
     nodeConnection: options.nodeConnection,
     hasOtherRules: options.authorize !== undefined,
     readCertificateRequest: options.readCertificateRequest,
@@ -91,10 +95,13 @@ function kindBehavior(server: KubeContext): KindBehavior {
     '/services': serviceClaims(server),
     'minik8s.io/dnses': dnsClaims,
   };
+  const { clock, log, nodeConnection: connection } = server;
+  const samples = new NodeSamples({ connection, clock, log });
   return {
     subresourcesOf: kubeSubresources(server),
     claimsOf: ({ group, plural }) => claims[`${group}/${plural}`],
     answerReview: (...question) => answerReview(server, ...question),
+    measure: (definition, query) => measure(server, samples, definition, query),
     checkRead: checkNodeMayRead,
     limit: limitEvents(server.clock),
     answerUnknown: (...request) => answerCustomResources(server, ...request),

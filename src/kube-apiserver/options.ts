@@ -7,6 +7,7 @@ import type { DefaultTolerations } from './admission/default-toleration-seconds.
 import type { LimitedResource } from './admission/quota-checks.ts';
 import type { PodRangeProblem } from './context.ts';
 import type { NodeConnection } from './node-connection.ts';
+import type { PodSecurityConfiguration } from './pod-security/configuration.ts';
 import type { IssuerOptions } from './service-accounts/issuer.ts';
 
 export interface KubeApiServerOptions
@@ -26,6 +27,8 @@ export interface KubeApiServerOptions
   readonly defaultTolerations?: DefaultTolerations;
   /** Of which nothing may be used where no quota limits it; default none. */
   readonly limitedResources?: readonly LimitedResource[];
+  /** What pods may where their namespace does not say it; default everything. */
+  readonly podSecurity?: PodSecurityConfiguration;
   /** Reaches the node agents for logs and streams; without it those requests answer 503. */
   readonly nodeConnection?: NodeConnection;
   /** Of the tokens of service accounts. */

@@ -5,18 +5,20 @@ import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { isAtLeast } from '../docker/api-version.ts';
 import { RuntimeError } from '../docker/runtime-error.ts';
-import type { AssignedPods } from './assigned-pods.ts';
-import type { NodeAgent } from './node-agent.ts';
-import type { PodNetwork } from './pod-network.ts';
-import type { PodWorkers } from './pod-workers.ts';
+import type { AssignedPods } from './node/assigned-pods.ts';
+import type { NodeAgent } from './node/node-agent.ts';
+import type { StaticPods } from './node/static-pods.ts';
+import type { PodWorkers } from './pods/pod-workers.ts';
+import type { PodNetwork } from './runtime/pod-network.ts';
 import type { ContainerRuntime } from './runtime/runtime.ts';
-import type { RuntimeCache } from './runtime-cache.ts';
-import type { Sandboxes } from './sandboxes.ts';
+import type { RuntimeCache } from './runtime/runtime-cache.ts';
+import type { Sandboxes } from './runtime/sandboxes.ts';
 
 export interface EngineConnectionOptions {
   readonly runtime: ContainerRuntime;
   readonly network: PodNetwork;
   readonly assigned: AssignedPods;
+  readonly staticPods: StaticPods;
   readonly workers: PodWorkers;
   readonly node: NodeAgent;
   readonly cache: RuntimeCache;
@@ -35,6 +37,7 @@ const oldestApi = '1.41';
 export class EngineConnection {
   readonly #options: EngineConnectionOptions;
   #directory: string | undefined;
+  #canMountImages = false;
 
   constructor(options: EngineConnectionOptions) {
     this.#options = options;
@@ -43,6 +46,10 @@ export class EngineConnection {
   /** Where the engine keeps images and containers; undefined until it has said so. */
   get directory(): string | undefined {
     return this.#directory;
+  }
+
+  get canMountImages(): boolean {
+    return this.#canMountImages;
   }
 
   /**
@@ -76,10 +83,11 @@ export class EngineConnection {
   /** From connecting to the engine until it goes away, which throws. */
   async #whileConnected(signal: AbortSignal, onConnected: () => void): Promise<void> {
     const { runtime, network, node, assigned, log } = this.#options;
-    const { version, apiVersion, directory } = await runtime.version();
+    const { version, apiVersion, directory, canMountImages, handlers } = await runtime.version();
     this.#directory = directory;
+    this.#canMountImages = canMountImages;
     requireApi(version, apiVersion);
-    node.setRuntimeVersion(`docker://${version}`);
+    node.setRuntime(`docker://${version}`, handlers ?? []);
     if (assigned.podCIDR === undefined) node.setProblem('no podCIDR has been assigned to this node yet');
     const podCIDR = await Promise.race([assigned.podCIDRKnown, aborted(signal)]);
     if (podCIDR === undefined) return;
@@ -104,13 +112,20 @@ export class EngineConnection {
   }
 
   async #readEvents(signal: AbortSignal, onReady: () => void): Promise<void> {
-    const { runtime, log } = this.#options;
-    for await (const { id } of runtime.events(signal, onReady)) {
-      this.#objectChanged(id).catch((error) =>
-        log.warn('cannot inspect a container; trying again at the next relist', {
-          error: errorMessage(error),
-        }),
-      );
+    for await (const { id } of this.#options.runtime.events(signal, onReady)) void this.#follow(id, signal);
+  }
+
+  /** Never rejects: a change that was not looked at would keep a pod where it is until the next relist. */
+  async #follow(id: string, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    const backoff = new Backoff(reconnect);
+    while (!signal.aborted) {
+      try {
+        return await this.#objectChanged(id);
+      } catch (error) {
+        log.warn('cannot inspect a container; trying again', { error: errorMessage(error) });
+        await sleep(clock, backoff.next(), signal).catch(() => undefined);
+      }
     }
   }
 
@@ -129,10 +144,11 @@ export class EngineConnection {
 
   /** Nothing is decided about any pod before it is known what is here. */
   async #takeOver(): Promise<void> {
-    const { cache, sandboxes, workers, assigned } = this.#options;
+    const { cache, sandboxes, workers, assigned, staticPods } = this.#options;
     await cache.relist();
     await sandboxes.adopt(cache.sandboxes());
     await cache.relist();
+    staticPods.connected();
     workers.resume();
     assigned.endUnknown();
     sandboxes.refill();

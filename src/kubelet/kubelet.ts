@@ -4,106 +4,60 @@
  * restart), while Docker is away it reports the node as not ready and goes on as soon as Docker is back. When it
  * stops itself the pods stay.
  */
+import { join } from 'node:path';
 import PQueue from 'p-queue';
-import type { Node } from '../api/core/v1/node.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
+import { isTerminalPhase } from '../api/core/v1/pod-conditions.ts';
 import { amounts } from '../api/core/v1/pod-requests.ts';
-import type { Service } from '../api/core/v1/service.ts';
 import { aborted } from '../base/abort.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Current } from '../base/current.ts';
-import type { Exec } from '../base/exec.ts';
-import { errorMessage, type Logger } from '../base/log.ts';
-import type { Random } from '../base/random.ts';
-import type { Client } from '../client/client.ts';
-import type { Informer, InformerFactory } from '../client/informer.ts';
-import type { EventRecorder } from '../controller-runtime/events.ts';
-import { AssignedPods } from './assigned-pods.ts';
+import { errorMessage } from '../base/log.ts';
+import type { SysctlPattern } from './containers/plan/sysctls.ts';
 import { EngineConnection } from './engine-connection.ts';
-import { Eviction } from './eviction.ts';
-import { KnownServices } from './known-services.ts';
-import { NodeAgent, type NodeFacts } from './node-agent.ts';
-import { readNodeUsage } from './node-usage.ts';
-import type { PodEnd } from './plan/actions.ts';
-import { refusal, refusalOf } from './plan/admit-pod.ts';
-import {
-  defaultEvictionHard,
-  type NodeUsage,
-  parseThresholds,
-  type Threshold,
-} from './plan/eviction-thresholds.ts';
-import { hostPortsOf, type WantedPort, wantedPortsOf } from './plan/host-ports.ts';
-import type { ReportedConditions } from './plan/node-conditions.ts';
-import type { ReservedResources } from './plan/node-status.ts';
-import type { ShutdownPeriods } from './plan/shutdown-phases.ts';
-import { forbiddenSysctl } from './plan/sysctls.ts';
-import { PodFiles } from './pod-files.ts';
-import type { PodNetwork } from './pod-network.ts';
-import { PodWorkers } from './pod-workers.ts';
-import { PressureMonitor } from './pressure-monitor.ts';
-import { ProjectedVolumes } from './projected-volumes.ts';
-import type { ContainerRuntime } from './runtime/runtime.ts';
-import { RuntimeCache } from './runtime-cache.ts';
-import { Sandboxes } from './sandboxes.ts';
-import { type KubeletTls, serveKubelet } from './server.ts';
-import { endAllPods } from './shutdown.ts';
-import { StatusWriter } from './status-writer.ts';
-import { VolumeLimits } from './volume-limits.ts';
+import { KnownServices } from './environment/known-services.ts';
+import { PodSources } from './environment/pod-sources.ts';
+import { ImageGc } from './images/image-gc.ts';
+import { ImagePuller } from './images/image-puller.ts';
+import { ImageRecord } from './images/image-record.ts';
+import { defaultImageThresholds } from './images/plan/images-to-free.ts';
+import type { KubeletOptions } from './kubelet-options.ts';
+import { NameFiles } from './names/name-files.ts';
+import { AssignedPods } from './node/assigned-pods.ts';
+import { Eviction } from './node/eviction.ts';
+import { MirrorPods, mirroredEvents } from './node/mirror-pods.ts';
+import { NodeAgent } from './node/node-agent.ts';
+import { readNodeUsage } from './node/node-usage.ts';
+import { defaultEvictionHard, parseThresholds } from './node/plan/eviction-thresholds.ts';
+import type { ShutdownPeriods } from './node/plan/shutdown-phases.ts';
+import { podStorage } from './node/pod-storage.ts';
+import { PressureMonitor } from './node/pressure-monitor.ts';
+import { endAllPods } from './node/shutdown.ts';
+import { StaticPods } from './node/static-pods.ts';
+import { StorageLimits } from './node/storage-limits.ts';
+import { NodeServer } from './node-server.ts';
+import type { PodEnd } from './pods/plan/actions.ts';
+import { placeRefusal } from './pods/plan/admit-place.ts';
+import { refusal, refusalOf } from './pods/plan/admit-pod.ts';
+import { securityRefusal } from './pods/plan/admit-security.ts';
+import { resizeProblem } from './pods/plan/allocation.ts';
+import { hostPortsOf, wantedPortsOf } from './pods/plan/host-ports.ts';
+import { PodCounts } from './pods/pod-counts.ts';
+import { PodWorkers } from './pods/pod-workers.ts';
+import { StatusWriter } from './pods/status-writer.ts';
+import { ProbeCounts } from './probes/probe-counts.ts';
+import { RuntimeOperations } from './runtime/measured-runtime.ts';
+import { RuntimeCache } from './runtime/runtime-cache.ts';
+import { Sandboxes } from './runtime/sandboxes.ts';
+import { UsageReader } from './usage/usage-reader.ts';
+import { AccountTokens } from './volumes/account-tokens.ts';
+import { choreSteps } from './volumes/chore-steps.ts';
+import { ClaimedVolumes } from './volumes/claimed-volumes.ts';
+import { LocalVolumes, localVolumesDirectory } from './volumes/local-volumes.ts';
+import { PodFiles } from './volumes/pod-files.ts';
+import { PodVolumes } from './volumes/pod-volumes.ts';
+import { Shares } from './volumes/shares.ts';
+import { VolumeChores } from './volumes/volume-chores.ts';
 
-export interface KubeletOptions {
-  readonly client: Client;
-  /** This node's own: it is started and stopped with the agent. */
-  readonly informers: InformerFactory;
-  /** Of all namespaces, started by the caller: the agent may read them once its Node is there. */
-  readonly services: Informer<Service>;
-  readonly events: EventRecorder;
-  readonly runtime: ContainerRuntime;
-  readonly network: PodNetwork;
-  readonly exec: Exec;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly nodeName: string;
-  readonly nodeIP: string;
-  readonly dataDir: string;
-  /** What this machine is and has. */
-  readonly facts: NodeFacts;
-  /** The archive the pause image is loaded from. */
-  readonly readPauseArchive: () => Promise<Uint8Array>;
-  /** What a Node that has no range yet is registered with; undefined: a controller gives it one. */
-  readonly podCIDR?: string;
-  readonly clusterDNS?: string;
-  /** Default `cluster.local`. */
-  readonly clusterDomain?: string;
-  /** The file that says how this machine resolves names; default /etc/resolv.conf. */
-  readonly resolvConf?: string;
-  /** Default 110. */
-  readonly maxPods?: number;
-  /** Kept for the machine itself: the rest is allocatable. */
-  readonly systemReserved?: ReservedResources;
-  /** How often the node is looked at and its lease renewed; default 10 seconds. */
-  readonly heartbeatMs?: number;
-  /** When the node is short of something and pods are evicted; default `defaultEvictionHard`. */
-  readonly evictionHard?: readonly Threshold[];
-  /** Default: what the kernel says. */
-  readonly readUsage?: () => Promise<NodeUsage>;
-  /** Ready sandboxes; default 4, 0 for none. */
-  readonly sandboxPool?: number;
-  /** Absent: no server for logs. */
-  readonly server?: { readonly host: string; readonly port: number; readonly tls: KubeletTls };
-  /** Rejects, in one line, when something on this machine listens on the port. Absent: not looked for. */
-  readonly requireFreePort?: (port: WantedPort) => Promise<void>;
-  /** What other parts of this node say of it: conditions of its Node. */
-  readonly conditions?: Current<ReportedConditions>;
-  /** Called when this node's Node is there: until then it may read little else. */
-  readonly onRegistered?: () => void;
-  /** Called when the Node's status says that pods can run here; perhaps more than once. */
-  readonly onReady?: () => void;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly taints?: NonNullable<NonNullable<Node['spec']>['taints']>;
-  /** Called when this node's Node was deleted; absent: it registers again. */
-  readonly onRemoved?: () => void;
-}
+export type { KubeletOptions } from './kubelet-options.ts';
 
 export interface Kubelet {
   /** Works until the signal aborts, then resolves once everything has stopped; rejects when it cannot work here. */
@@ -117,7 +71,6 @@ export interface Kubelet {
 
 /** Enough to overlap the waits of each; more make each slower and all of them no faster (measured on two cores). */
 const startsAtOnce = 10;
-const pullsAtOnce = 3;
 
 const heartbeatMs = 10_000;
 
@@ -142,77 +95,179 @@ class KubeletRun {
   readonly #node: NodeAgent;
   readonly #assigned: AssignedPods;
   readonly #services: KnownServices;
+  readonly #sources: PodSources;
+  readonly #chores: VolumeChores;
+  readonly #imageGc: ImageGc;
   readonly #engine: EngineConnection;
+  readonly #usage: UsageReader;
+  readonly #server: NodeServer;
+  readonly #mirrors: MirrorPods;
+  readonly #staticPods: StaticPods;
   readonly #starts = new PQueue({ concurrency: startsAtOnce });
-  readonly #pulls = new PQueue({ concurrency: pullsAtOnce });
+  readonly #unsafeSysctls: readonly SysctlPattern[];
   #hostPorts = '';
 
-  constructor(options: KubeletOptions, signal: AbortSignal) {
-    const { runtime, network, client, clock, log, events, exec, nodeIP, dataDir, facts } = options;
+  constructor(given: KubeletOptions, signal: AbortSignal) {
+    const operations = new RuntimeOperations(given.clock);
+    const options = { ...given, runtime: operations.measure(given.runtime) };
+    const { runtime, network, client, clock, log, exec, nodeIP, dataDir, facts } = options;
     const { readUsage = () => readNodeUsage({ dataDir, engineDir: this.#engine.directory }) } = options;
     this.#options = options;
+    this.#unsafeSysctls = options.allowedUnsafeSysctls ?? [];
     this.#signal = signal;
     this.#cache = new RuntimeCache(runtime);
     this.#sandboxes = new Sandboxes({ runtime, network, log, poolSize: options.sandboxPool ?? 4 });
     this.#statuses = new StatusWriter(client, clock, log);
-    this.#node = new NodeAgent({
-      ...options,
+    this.#mirrors = new MirrorPods({ client, clock, log, statuses: this.#statuses });
+    const events = mirroredEvents(given.events, this.#mirrors);
+    const settings = {
       maxPods: options.maxPods ?? 110,
       heartbeatMs: options.heartbeatMs ?? heartbeatMs,
+      evictionHard: options.evictionHard ?? parseThresholds(defaultEvictionHard),
+    };
+    this.#node = new NodeAgent({
+      ...options,
+      ...settings,
+      localVolumes: localVolumesDirectory(dataDir),
       pressure: new PressureMonitor({
         readUsage,
-        thresholds: options.evictionHard ?? parseThresholds(defaultEvictionHard),
+        thresholds: settings.evictionHard,
         onShortages: (shortages) => eviction.consider(shortages),
-        onLook: () => {
-          void limits.enforce();
-          void projected.refresh(this.#workers.pods(), (uid, volume) => files.volume(uid, volume));
-        },
+        onLook: () => void limits.enforce(),
         clock,
         log,
       }),
     });
     this.#services = new KnownServices({ informer: options.services, dataDir, clock, log });
     const { allocatable } = this.#node;
-    const projected = new ProjectedVolumes({ client, clock, random: options.random, log, allocatable });
-    const files = new PodFiles({
-      projected,
-      dataDir,
+    const { random } = options;
+    const sources = new PodSources({ client, clock, random, log });
+    const files = new PodFiles({ dataDir, exec });
+    const claims = new ClaimedVolumes({ client, sources });
+    const [localVolumes, shares] = [new LocalVolumes(options), new Shares(options)];
+    const engineDirectory = () => this.#engine.directory;
+    const run = choreSteps({ dataDir, exec, localVolumes, shares, claims, engineDirectory });
+    this.#chores = new VolumeChores({ ...options, run });
+    const volumes = new PodVolumes({
+      claims,
+      ...{ localVolumes, shares },
+      node: () => this.#node.node,
       exec,
+      clock,
+      sources,
+      tokens: new AccountTokens({ client, clock, random, log }),
+      allocatable,
+      allocatableMemory: amounts(allocatable).get('memory') ?? facts.memoryBytes,
+      files,
+      events,
+      log,
+    });
+    const record = new ImageRecord({ dataDir, clock, log });
+    const { maxParallelImagePulls: atOnce = 3 } = options;
+    const images = new ImagePuller({ client, runtime, events, clock, record, atOnce });
+    this.#imageGc = new ImageGc({
+      runtime,
+      record,
+      thresholds: options.imageGc ?? defaultImageThresholds,
+      readUsage: async () => {
+        const { imagefs, nodefs } = await readUsage();
+        return imagefs ?? nodefs;
+      },
+      node: () => this.#node.node,
+      ...{ events, clock, log },
+    });
+    const names = new NameFiles({
       clusterDNS: options.clusterDNS,
       clusterDomain: options.clusterDomain ?? 'cluster.local',
       resolvConf: options.resolvConf ?? '/etc/resolv.conf',
       hosts: '/etc/hosts',
-      allocatableMemory: amounts(allocatable).get('memory') ?? facts.memoryBytes,
-      log,
     });
+    this.#usage = new UsageReader({
+      pods: () => this.#workers.pods(),
+      observe: (uid) => this.#cache.observe(uid),
+      volume: (pod, volume) => volumes.measured(pod, volume),
+      engineDirectory: () => this.#engine.directory,
+      ...{ exec, clock, log },
+    });
+    const counted = { counts: new PodCounts(), probeCounts: new ProbeCounts() };
     this.#workers = new PodWorkers({
       runtime,
       client,
       events,
       clock,
+      random: options.random,
+      probesSince: clock.now(),
+      ...counted,
       log,
       nodeIP,
       allocatable,
       services: this.#services,
       nodeMemoryBytes: facts.memoryBytes,
+      seccompProfiles: join(dataDir, 'seccomp'),
+      unsafeSysctls: this.#unsafeSysctls,
       files,
+      names,
+      volumes,
+      sources,
+      images,
       cache: this.#cache,
       sandboxes: this.#sandboxes,
-      statuses: this.#statuses,
+      statuses: this.#mirrors,
       startInTurn: (work) => this.#startInTurn(work),
-      pullInTurn: (work) => this.#pulls.add(work),
-      onStatus: () => this.#syncHostPorts(),
+      onStatus: (pod, status) => {
+        this.#server.observeStatus(pod, status);
+        if (isTerminalPhase(status.phase)) this.#workers.wakeDeferred();
+        this.#syncHostPorts();
+      },
       requireHostPorts: (pod) => this.#requireHostPorts(pod),
       refuse: (pod, others) => this.#refuse(pod, others),
+      groups: this.#usage.groups,
+      canMountImages: () => this.#engine.canMountImages,
+      canMountRecursiveReadOnly: () => this.#node.canMountRecursiveReadOnly,
+      onAllocated: () => this.#workers.wakeDeferred(),
+      resizeProblem: (pod) => resizeProblem(pod, this.#workers.allocated(), amounts(this.#node.allocatable)),
     });
-    const eviction = new Eviction({ workers: this.#workers, cache: this.#cache, files, exec, events, log });
-    const limits = new VolumeLimits({ workers: this.#workers, files, exec, log });
+    sources.onChange = (uid) => this.#workers.wake(uid);
+    this.#sources = sources;
+    this.#server = new NodeServer({
+      ...options,
+      ...settings,
+      operations,
+      ...counted,
+      usage: this.#usage,
+      nodeUsage: readUsage,
+      pods: () => this.#workers.pods(),
+      observe: (uid) => this.#cache.observe(uid),
+      podsHere: () => this.#cache.podUids(),
+      knownPodCIDR: () => this.#assigned.podCIDR,
+    });
+    const { groups } = this.#usage;
+    const eviction = new Eviction({
+      workers: this.#workers,
+      cache: this.#cache,
+      images: this.#imageGc,
+      ...{ files, groups, exec, events, log },
+    });
+    const measured = { cache: this.#cache, engineDirectory: () => this.#engine.directory, files, exec, log };
+    const limits = new StorageLimits({
+      ...{ workers: this.#workers, files, exec, log },
+      usage: (uid) => podStorage(measured, uid),
+    });
     const parts = { workers: this.#workers, node: this.#node, cache: this.#cache };
-    this.#assigned = new AssignedPods({ ...options, ...parts });
+    this.#staticPods = new StaticPods({
+      ...options,
+      ...parts,
+      directory: options.podManifestPath,
+      mirrors: this.#mirrors,
+      onRead: () => this.#assigned.endUnknown(),
+    });
+    const pods = { mirrors: this.#mirrors, staticPods: this.#staticPods };
+    this.#assigned = new AssignedPods({ ...options, ...parts, ...pods });
     this.#engine = new EngineConnection({
       ...options,
       ...parts,
       assigned: this.#assigned,
+      staticPods: this.#staticPods,
       sandboxes: this.#sandboxes,
     });
   }
@@ -221,11 +276,15 @@ class KubeletRun {
     const stop = new AbortController();
     const signal = AbortSignal.any([this.#signal, stop.signal]);
     await Promise.all([this.#assigned.load(), this.#services.load()]);
+    await this.#staticPods.load();
     const loops = [
       this.#assigned.run(signal),
+      this.#tendVolumes(signal),
       this.#node.run(signal),
       this.#engine.run(signal),
-      this.#serve(signal),
+      this.#untilAborted(this.#staticPods.run(signal), signal),
+      this.#imageGc.run(signal),
+      this.#server.run(signal),
     ];
     try {
       // A loop ends by itself only when it cannot go on; then all end.
@@ -237,6 +296,18 @@ class KubeletRun {
     }
   }
 
+  /** Not before this node is one of the cluster: until then it may read no volume. */
+  async #tendVolumes(signal: AbortSignal): Promise<void> {
+    await Promise.race([this.#assigned.podCIDRKnown, aborted(signal)]);
+    if (!signal.aborted) await this.#chores.run(signal);
+  }
+
+  /** A part that has nothing to do must not end the others. */
+  async #untilAborted(part: Promise<void>, signal: AbortSignal): Promise<void> {
+    await part;
+    await aborted(signal);
+  }
+
   async endPods(periods: ShutdownPeriods): Promise<void> {
     const { clock, log } = this.#options;
     this.#node.announceShutdown('node is shutting down');
@@ -245,9 +316,12 @@ class KubeletRun {
 
   #refuse(pod: Pod, others: readonly Pod[]): PodEnd | undefined {
     if (this.#node.shutdownReason !== undefined) return refusal('NodeShutdown', 'the node is shutting down');
-    const sysctl = forbiddenSysctl(pod);
-    if (sysctl !== undefined) return refusal('SysctlForbidden', sysctl);
-    return refusalOf(pod, others, amounts(this.#node.allocatable));
+    const node = { hasAppArmor: this.#options.facts.hasAppArmor, unsafeSysctls: this.#unsafeSysctls };
+    return (
+      placeRefusal(pod, this.#node.node) ??
+      securityRefusal(pod, node) ??
+      refusalOf(pod, others, amounts(this.#node.allocatable))
+    );
   }
 
   async #startInTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -262,25 +336,20 @@ class KubeletRun {
   async #shutDown(): Promise<void> {
     const { log, informers } = this.#options;
     await this.#workers.stop();
+    this.#sources.close();
+    await this.#mirrors.close();
     await this.#statuses.close();
     const results = await Promise.allSettled([
       this.#assigned.close(),
       this.#services.close(),
       this.#sandboxes.close(),
+      this.#usage.close(),
       informers.stopped(),
     ]);
     for (const result of results) {
       if (result.status === 'rejected')
         log.warn('a part of the node agent did not stop cleanly', { error: errorMessage(result.reason) });
     }
-  }
-
-  async #serve(signal: AbortSignal): Promise<void> {
-    const { server, runtime, clock, log, nodeIP } = this.#options;
-    if (!server) return aborted(signal);
-    const pods = () => this.#workers.pods();
-    const observe = (uid: string) => this.#cache.observe(uid);
-    await serveKubelet({ ...server, runtime, clock, log, pods, observe, nodeIP }, signal);
   }
 
   /** A rule for a port would silently take it away from a program of this machine that listens there. */

@@ -9,8 +9,8 @@ import { type Exec, ExecError } from '../base/exec.ts';
 import { errorMessage } from '../base/log.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { requireApi } from '../kubelet/engine-connection.ts';
-import { readNodeFacts } from '../kubelet/node-facts.ts';
-import { allocatableOf, capacityOf, type ReservedResources } from '../kubelet/plan/node-status.ts';
+import { readNodeFacts } from '../kubelet/node/node-facts.ts';
+import { allocatableOf, capacityOf, type ReservedResources } from '../kubelet/node/plan/node-status.ts';
 import { type ClusterRange, type MachineAddresses, overlap } from './address-overlap.ts';
 import type { Settings } from './settings/settings.ts';
 

@@ -45,7 +45,7 @@ export function dockerEngine(docker: Docker): Engine {
   async function requireImage(image: string): Promise<void> {
     // This call of dockerode takes no signal.
     if (await unlessAborted(AbortSignal.timeout(callMs), inspectImage(docker, image))) return;
-    await pullImage(docker, image, AbortSignal.timeout(pullMs));
+    await pullImage(docker, image, { signal: AbortSignal.timeout(pullMs) });
   }
 
   return {

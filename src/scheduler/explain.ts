@@ -1,7 +1,29 @@
 /** Why a pod waits, in words like upstream's and as data for programs. Pure. */
 import { formatQuantity } from '../apimachinery/quantity.ts';
-import type { Rejection } from './framework.ts';
-import type { NodeRejections } from './schedule-one.ts';
+import type { NodeRejections, Rejection, Remedy } from './framework.ts';
+import type { Unschedulable } from './schedule-one.ts';
+
+/** What a pod that waits is told: a text for people, and the report for programs. */
+export interface Said {
+  readonly message: string;
+  readonly report: string;
+}
+
+export function explainDecision(decision: Unschedulable, nodes: number): Said {
+  const { refused, remedy } = decision;
+  if (refused) {
+    const message = `0/${nodes} nodes are available: ${refused.text}.`;
+    return { message, report: report([], nodes, refused) };
+  }
+  return { message: `${explain(decision.nodes)}${remedyText(remedy)}`, report: report(decision.nodes) };
+}
+
+function remedyText(remedy: Remedy | undefined): string {
+  if (!remedy) return '';
+  if (remedy.kind !== 'preempt') return ` Preemption: ${remedy.why}.`;
+  const { victims, node } = remedy;
+  return ` Preemption: ${victims.length} pod(s) of a lower priority leave ${node}.`;
+}
 
 /**
  * `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint {k: v}. Nearest fit: …`. As
@@ -12,8 +34,8 @@ export function explain(nodes: readonly NodeRejections[]): string {
   if (!nearest) return 'no nodes available to schedule pods';
   const counts = new Map<string, number>();
   for (const { rejections } of nodes)
-    for (const { text } of rejections.filter(({ plugin }) => plugin === rejections[0]?.plugin))
-      counts.set(text, (counts.get(text) ?? 0) + 1);
+    for (const { plugin, text } of rejections)
+      if (plugin === rejections[0]?.plugin) counts.set(text, (counts.get(text) ?? 0) + 1);
   const reasons = [...counts].map(([text, count]) => `${count} ${text}`).sort();
   return `0/${nodes.length} nodes are available: ${reasons.join(', ')}.${nearestText(nearest)}`;
 }
@@ -29,12 +51,20 @@ function nearestText({ node, rejections }: NodeRejections): string {
  * of what runs short. The first by name among equals, so that the text does not change without cause.
  */
 export function nearestFit(nodes: readonly NodeRejections[]): NodeRejections | undefined {
-  const others = ({ rejections }: NodeRejections) => rejections.length - shortagesOf(rejections).length;
-  const lack = ({ rejections }: NodeRejections) =>
-    shortagesOf(rejections).reduce((sum, shortage) => sum + missing(shortage), 0);
-  return [...nodes].sort(
-    (a, b) => others(a) - others(b) || lack(a) - lack(b) || (a.node < b.node ? -1 : 1),
-  )[0];
+  let nearest: { readonly node: NodeRejections; readonly others: number; readonly lack: number } | undefined;
+  for (const node of nodes) {
+    let others = 0;
+    let lack = 0;
+    for (const { shortage } of node.rejections)
+      if (shortage) lack += missing(shortage);
+      else others++;
+    if (nearest && others > nearest.others) continue;
+    const order = nearest
+      ? others - nearest.others || lack - nearest.lack || (node.node < nearest.node.node ? -1 : 1)
+      : -1;
+    if (order < 0) nearest = { node, others, lack };
+  }
+  return nearest?.node;
 }
 
 type Shortage = NonNullable<Rejection['shortage']>;
@@ -63,10 +93,15 @@ export const reportAnnotation = 'scheduler.minik8s.io/rejections';
 /** Nodes in one report: enough to see a pattern, and small enough for an annotation. */
 const reportedNodes = 20;
 
-/** All reasons of each node as JSON, the nearest fit first; amounts are quantities. */
-export function report(nodes: readonly NodeRejections[]): string {
+/** All reasons of each node as JSON, the nearest fit first; amounts are quantities. `refused`: why it is none of all. */
+export function report(
+  nodes: readonly NodeRejections[],
+  total: number = nodes.length,
+  refused?: Rejection,
+): string {
   const nearest = nearestFit(nodes);
-  const ordered = nearest ? [nearest, ...nodes.filter((node) => node !== nearest)] : [];
+  const others = nodes.slice(0, reportedNodes).filter((node) => node !== nearest);
+  const ordered = nearest ? [nearest, ...others] : [];
   const entries = ordered.slice(0, reportedNodes).map(({ node, rejections }) => ({
     node,
     reasons: rejections.map(({ plugin, text, shortage }) => ({
@@ -79,5 +114,6 @@ export function report(nodes: readonly NodeRejections[]): string {
       }),
     })),
   }));
-  return JSON.stringify({ total: nodes.length, nodes: entries });
+  const reason = refused && { plugin: refused.plugin, reason: refused.text };
+  return JSON.stringify({ total, ...(reason && { reason }), nodes: entries });
 }

@@ -1,33 +1,54 @@
-/** What a pod asks for and what nodes have, as numbers. Pure. */
+/** What a pod asks for and what nodes have, as numbers and terms. Pure. */
+
+import { hostPorts } from '../api/core/v1/host-ports.ts';
 import type { Node } from '../api/core/v1/node.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
+import { claimNamesOf } from '../api/core/v1/pod-claims.ts';
 import { amounts, podRequests } from '../api/core/v1/pod-requests.ts';
-import { addressKind, canonicalAddress } from '../base/addresses.ts';
-import type { HostPort, PodInfo, Resources } from './framework.ts';
+import { priorityOf } from '../api/core/v1/priority.ts';
+import { affinityTerm, type WeightedTerm } from './affinity-term.ts';
+import type { PodInfo, Resources } from './framework.ts';
 
 /** What a container that names no request counts with in scores (upstream's DefaultMilliCPURequest and so on). */
 const typicalRequest = { cpu: 100, memory: 200 * 1024 * 1024 } as const;
 
-function hostPorts(pod: Pod): HostPort[] {
-  const { hostNetwork } = pod.spec;
-  return pod.spec.containers.flatMap((container) =>
-    (container.ports ?? []).flatMap(({ hostPort, containerPort, hostIP, protocol }) => {
-      const port = hostPort || (hostNetwork && containerPort);
-      return port ? [{ ip: addressOf(hostIP), protocol, port }] : [];
-    }),
-  );
+const known = new WeakMap<Pod, PodInfo>();
+
+/** Made once for each state of a pod. */
+export function podInfo(pod: Pod): PodInfo {
+  const found = known.get(pod);
+  if (found) return found;
+  const info = readPod(pod);
+  known.set(pod, info);
+  return info;
 }
 
-/** One text for one address, and none for all of them, however that is spelled. */
-const addressOf = (hostIP: string | undefined) =>
-  hostIP && addressKind(hostIP) !== 'unspecified' ? canonicalAddress(hostIP) : undefined;
-
-export function podInfo(pod: Pod): PodInfo {
+function readPod(pod: Pod): PodInfo {
+  const { metadata, spec } = pod;
+  const { namespace = '' } = metadata;
   const requests = podRequests(pod);
   const weighed = new Map(requests);
   for (const [name, typical] of Object.entries(typicalRequest))
-    if (!weighed.get(name)) weighed.set(name, typical * pod.spec.containers.length);
-  return { pod, requests, weighed, hostPorts: hostPorts(pod) };
+    if (!weighed.get(name)) weighed.set(name, typical * spec.containers.length);
+  const { podAffinity, podAntiAffinity } = spec.affinity ?? {};
+  const required = (of: typeof podAffinity | typeof podAntiAffinity) =>
+    (of?.requiredDuringSchedulingIgnoredDuringExecution ?? []).map((term) => affinityTerm(term, namespace));
+  const preferred = (of: typeof podAffinity | typeof podAntiAffinity, sign: 1 | -1): WeightedTerm[] =>
+    (of?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ weight, podAffinityTerm }) => ({
+      term: affinityTerm(podAffinityTerm, namespace),
+      weight: sign * weight,
+    }));
+  return {
+    pod,
+    priority: priorityOf(pod),
+    requests,
+    weighed,
+    hostPorts: hostPorts(pod),
+    affinity: required(podAffinity),
+    antiAffinity: required(podAntiAffinity),
+    preferred: [...preferred(podAffinity, 1), ...preferred(podAntiAffinity, -1)],
+    claims: claimNamesOf(pod),
+  };
 }
 
 export const allocatable = (node: Node): Resources =>

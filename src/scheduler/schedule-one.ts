@@ -1,95 +1,129 @@
 /** Where one pod goes, or why it can go nowhere. Pure: state, policy and randomness are arguments. */
 import type { Pod } from '../api/core/v1/pod.ts';
 import type { Random } from '../base/random.ts';
-import type { NodeInfo, PodInfo, Rejection } from './framework.ts';
-import { plugins } from './plugins/index.ts';
+import { Cycle } from './cycle.ts';
+import type {
+  Budget,
+  Cluster,
+  NodeInfo,
+  NodeRejections,
+  Plugin,
+  PodInfo,
+  Rejection,
+  Remedy,
+} from './framework.ts';
 import { podInfo } from './pod-info.ts';
-
-/**
- * How a node is chosen among those that can take the pod. Default weighs all plugins' scores; RoundRobin goes
- * through the nodes by name; LeastCpu and LeastMem count what pods request, in proportion to the node.
- */
-export const policies = ['Default', 'RoundRobin', 'Random', 'LeastPod', 'LeastCpu', 'LeastMem'] as const;
-export type Policy = (typeof policies)[number];
-
-/** Why a node cannot take the pod: every reason of every plugin. */
-export interface NodeRejections {
-  readonly node: string;
-  readonly rejections: readonly Rejection[];
-}
+import { choose, type Policy, policyOf } from './policies.ts';
 
 export type Decision =
-  | { readonly kind: 'node'; readonly node: string }
-  | { readonly kind: 'unschedulable'; readonly nodes: readonly NodeRejections[] };
+  | { readonly kind: 'node'; readonly node: string; readonly lookedAt: number }
+  | Unschedulable;
+
+export interface Unschedulable {
+  readonly kind: 'unschedulable';
+  /** Why each node cannot take the pod. */
+  readonly nodes: readonly NodeRejections[];
+  /** Why none will do, whatever it is like. */
+  readonly refused?: Rejection;
+  /** Names of the plugins that keep the pod waiting. */
+  readonly plugins: ReadonlySet<string>;
+  readonly remedy?: Remedy;
+}
 
 export interface ScheduleOptions {
   readonly policy: Policy;
   readonly random: Random;
+  readonly plugins: readonly Plugin[];
   /** The node chosen last, for RoundRobin. */
   readonly lastNode?: string | undefined;
+  /** At which node to begin to look; default the first. */
+  readonly begin?: number;
+  /** The node on which the pod waits for others to go. */
+  readonly nominated?: string | undefined;
+  /** Asked for when pods may have to go. */
+  readonly budgets?: () => readonly Budget[];
 }
 
-export function scheduleOne(pod: Pod, nodes: readonly NodeInfo[], options: ScheduleOptions): Decision {
+export function scheduleOne(pod: Pod, cluster: Cluster, options: ScheduleOptions): Decision {
   const info = podInfo(pod);
+  const cycle = Cycle.begin(info, cluster, options.plugins);
+  if (!(cycle instanceof Cycle)) return refusedBy(cycle);
+  const policy = policyOf(pod) ?? options.policy;
+  const { feasible, lookedAt } = find(cycle, cluster, policy, options);
+  const chosen = choose(info, feasible, cluster, { ...options, policy });
+  if (!chosen) return unschedulable(cycle, cluster, options);
+  const [kept] = options.plugins.flatMap((plugin) => plugin.reserve?.(info, chosen, cluster) ?? []);
+  return kept ? refusedBy(kept) : { kind: 'node', node: chosen.name, lookedAt };
+}
+
+export const refusedBy = (refused: Rejection): Unschedulable => ({
+  kind: 'unschedulable',
+  nodes: [],
+  refused,
+  plugins: new Set([refused.plugin]),
+});
+
+/** So many are scored at least (upstream's minFeasibleNodesToFind). */
+const fewestScored = 100;
+
+/**
+ * How many nodes that can take a pod are enough to choose from: all in a small cluster, down to a twentieth in a large one
+ * (upstream's adaptive percentageOfNodesToScore).
+ */
+export function enoughOf(nodes: number): number {
+  if (nodes <= fewestScored) return nodes;
+  const percent = Math.max(5, 50 - Math.floor(nodes / 125));
+  return Math.max(fewestScored, Math.floor((nodes * percent) / 100));
+}
+
+function find(
+  cycle: Cycle,
+  cluster: Cluster,
+  policy: Policy,
+  { begin = 0, nominated }: ScheduleOptions,
+): { readonly feasible: readonly NodeInfo[]; readonly lookedAt: number } {
+  const held = nominated === undefined ? undefined : cluster.node(nominated);
+  if (held && cycle.fits(held)) return { feasible: [held], lookedAt: 0 };
+  const candidates = cycle.nodes?.flatMap((name) => cluster.node(name) ?? []) ?? cluster.nodes;
+  // The other policies compare all nodes: that is what they are asked for.
+  const enough = policy === 'Default' ? enoughOf(cluster.nodes.length) : candidates.length;
   const feasible: NodeInfo[] = [];
-  const rejected: NodeRejections[] = [];
-  for (const node of nodes) {
-    const rejections = plugins.flatMap((plugin) => plugin.filter(info, node));
-    if (rejections.length === 0) feasible.push(node);
-    else rejected.push({ node: node.node.metadata.name, rejections });
+  let lookedAt = 0;
+  for (; lookedAt < candidates.length && feasible.length < enough; lookedAt++) {
+    const node = candidates[(begin + lookedAt) % candidates.length];
+    if (node && cycle.fits(node)) feasible.push(node);
   }
-  const chosen = choose(info, feasible, options);
-  return chosen
-    ? { kind: 'node', node: chosen.node.metadata.name }
-    : { kind: 'unschedulable', nodes: rejected };
+  return { feasible, lookedAt };
 }
 
-function choose(
+function unschedulable(cycle: Cycle, cluster: Cluster, options: ScheduleOptions): Unschedulable {
+  const nodes = cluster.nodes.map((node) => ({ node: node.name, rejections: cycle.rejections(node) }));
+  const plugins = new Set<string>();
+  for (const { rejections } of nodes) for (const { plugin } of rejections) plugins.add(plugin);
+  const remedy = remedyOf(cycle.pod, cycle, nodes, cluster, options);
+  return { kind: 'unschedulable', nodes, plugins, ...(remedy && { remedy }) };
+}
+
+function remedyOf(
   pod: PodInfo,
-  feasible: readonly NodeInfo[],
-  { policy, random, lastNode = '' }: ScheduleOptions,
-): NodeInfo | undefined {
-  switch (policy) {
-    case 'RoundRobin': {
-      const sorted = [...feasible].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
-      return sorted.find((node) => nameOf(node) > lastNode) ?? sorted[0];
-    }
-    case 'Random':
-      return pick(feasible, random);
-    case 'LeastPod':
-      return best(feasible, (node) => -node.podCount, random);
-    case 'LeastCpu':
-      return best(feasible, (node) => -share(node, 'cpu'), random);
-    case 'LeastMem':
-      return best(feasible, (node) => -share(node, 'memory'), random);
-    case 'Default':
-      return best(
-        feasible,
-        (node) => plugins.reduce((sum, plugin) => sum + (plugin.score?.(pod, node) ?? 0), 0),
-        random,
-      );
+  cycle: Cycle,
+  nodes: readonly NodeRejections[],
+  cluster: Cluster,
+  { plugins, nominated, budgets, random }: ScheduleOptions,
+): Remedy | undefined {
+  if (nodes.length === 0) return undefined;
+  const attempt = {
+    pod,
+    cluster,
+    nodes,
+    nominated,
+    trial: (node: NodeInfo) => cycle.trial(node),
+    budgets: budgets ?? (() => []),
+    offset: Math.floor(random.next() * nodes.length),
+  };
+  for (const plugin of plugins) {
+    const remedy = plugin.postFilter?.(attempt);
+    if (remedy) return remedy;
   }
-}
-
-const nameOf = (node: NodeInfo) => node.node.metadata.name;
-
-const share = (node: NodeInfo, resource: string) =>
-  (node.weighed.get(resource) ?? 0) / (node.allocatable.get(resource) || 1);
-
-const pick = (nodes: readonly NodeInfo[], random: Random): NodeInfo | undefined =>
-  nodes[Math.floor(random.next() * nodes.length)];
-
-/** One of the best, drawn at random, so that equal nodes are filled alike. */
-function best(nodes: readonly NodeInfo[], score: (node: NodeInfo) => number, random: Random) {
-  let top: NodeInfo[] = [];
-  let topScore = Number.NEGATIVE_INFINITY;
-  for (const node of nodes) {
-    const value = score(node);
-    if (value > topScore) {
-      top = [];
-      topScore = value;
-    }
-    if (value === topScore) top.push(node);
-  }
-  return pick(top, random);
+  return undefined;
 }

@@ -1,63 +1,98 @@
 /**
  * Binds pending pods to nodes. Invariants: decisions are made one after another on a snapshot that counts every
  * pod bound or about to be, so no node is overcommitted; bindings are sent in parallel. A pod that fits nowhere
- * waits until a node changes or room comes free: nothing is tried again by the clock. Of the pods that wait, those of
- * the highest priority are decided first; none takes the place of another yet.
+ * waits until something happens that can help it: nothing is tried again by the clock alone. Of the pods that wait, those of
+ * the highest priority are decided first, and may take the place of others.
  */
 
-import { type Node, nodeResource } from '../api/core/v1/node.ts';
+import { nodeResource } from '../api/core/v1/node.ts';
 import { type Pod, podResource } from '../api/core/v1/pod.ts';
 import { isPodTerminal } from '../api/core/v1/pod-conditions.ts';
 import { priorityOf } from '../api/core/v1/priority.ts';
-import { deepCopy } from '../apimachinery/equality.ts';
 import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
-import { isNotFound } from '../apimachinery/status-error.ts';
-import { rfc3339 } from '../base/time.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
   type ControllerFactory,
+  type ReconcileResult,
   watched,
 } from '../controller-runtime/definition.ts';
-import { explain, report, reportAnnotation } from './explain.ts';
-import { type NodeRejections, type Policy, policies, scheduleOne } from './schedule-one.ts';
+import { inTurns } from '../controller-runtime/turns.ts';
+import type { ClusterEvent } from './cluster-events.ts';
+import { clusterSources } from './cluster-sources.ts';
+import { explainDecision } from './explain.ts';
+import type { Plugin, Remedy } from './framework.ts';
+import { type Failure, KnownFailures } from './known-failures.ts';
+import { Permits } from './permits.ts';
+import { plugins as defaultPlugins } from './plugins/index.ts';
+import { podInfo } from './pod-info.ts';
+import { podWrites } from './pod-writes.ts';
+import { type Policy, policies } from './policies.ts';
+import { PreBinds, type PreBound } from './pre-binds.ts';
+import { type Decision, refusedBy, scheduleOne, type Unschedulable } from './schedule-one.ts';
+import type { ScoringStrategy } from './scoring-strategy.ts';
 import { Snapshot } from './snapshot.ts';
+import { asksTheSame, WaitingPods } from './waiting-pods.ts';
 
 export interface SchedulerOptions {
   readonly policy?: Policy;
+  /** How the resources of nodes are filled; default upstream's, LeastAllocated. */
+  readonly scoring?: ScoringStrategy;
+  /** Instead of those there are. */
+  readonly plugins?: readonly Plugin[];
   /** Only pods that ask for this scheduler are looked at. */
   readonly schedulerName?: string;
 }
 
 /** Throws when the policy is none. */
 export function scheduler(options: SchedulerOptions = {}): ControllerFactory {
-  const { policy = 'Default', schedulerName = 'default-scheduler' } = options;
+  const { policy = 'Default' } = options;
   if (!policies.includes(policy))
     throw new Error(
       `scheduler policy ${JSON.stringify(policy)} does not exist; use one of ${policies.join(', ')}`,
     );
-  return (context) => schedulerController(context, policy, schedulerName);
+  return (context) => schedulerController(context, { ...options, policy });
 }
 
 function schedulerController(
   context: ControllerContext,
-  policy: Policy,
-  schedulerName: string,
+  options: SchedulerOptions & { readonly policy: Policy },
 ): ControllerDefinition {
-  const { client, clock, events, informers, random } = context;
+  const { clock, events, informers, random } = context;
+  const { policy, scoring, schedulerName = 'default-scheduler' } = options;
+  const plugins = options.plugins ?? defaultPlugins(scoring);
+  const writes = podWrites(context);
   const podInformer = informers.informerFor(podResource);
   const pods = podInformer.lister;
   const nodeInformer = informers.informerFor(nodeResource);
-  const snapshot = new Snapshot();
-  /** The pods that fit nowhere, with the reason they were told. */
-  const waiting = new Map<ObjectKey, string>();
-  /** What of each node matters to the filters, to tell a change from a heartbeat. */
-  const fingerprints = new Map<ObjectKey, string>();
+  const sources = clusterSources(informers);
+  const snapshot = new Snapshot(sources, heard);
+  const waiting = new WaitingPods();
+  const failures = new KnownFailures();
+  const permits = new Permits(plugins);
+  const preBinds = new PreBinds(context.client, plugins);
+  const myTurn = inTurns(clock);
+  let enqueue: (keys: Iterable<ObjectKey>) => void = () => {};
   let lastNode: string | undefined;
+  let begin = 0;
+
+  function heard(event: ClusterEvent): void {
+    enqueue([...waiting.heard(event, snapshot), ...permits.keys]);
+  }
+
+  function podSeen(pod: Pod, old?: Pod): void {
+    snapshot.setPod(pod);
+    const { uid } = pod.metadata;
+    const says = pod.status?.nominatedNodeName;
+    const known = snapshot.nominations.nodeOf(uid);
+    // Somebody took it back.
+    if (!says && known !== undefined && known === old?.status?.nominatedNodeName) snapshot.endNomination(uid);
+    else if ((known ?? says) && needsNode(pod)) snapshot.nominate(podInfo(pod), known ?? says ?? '');
+  }
 
   podInformer.addEventHandler({
-    onAdd: (pod) => snapshot.setPod(pod),
-    onUpdate: (pod) => snapshot.setPod(pod),
+    onAdd: (pod) => podSeen(pod),
+    onUpdate: podSeen,
     onDelete: (pod) => snapshot.removePod(pod.metadata.uid),
   });
   nodeInformer.addEventHandler({
@@ -65,127 +100,178 @@ function schedulerController(
     onUpdate: (node) => snapshot.setNode(node),
     onDelete: (node) => snapshot.removeNode(node.metadata.name),
   });
+  sources.follow(snapshot);
 
-  const needsNode = (pod: Pod) =>
-    !snapshot.isPlaced(pod.metadata.uid) &&
-    pod.spec.schedulerName === schedulerName &&
-    !pod.metadata.deletionTimestamp &&
-    !pod.spec.schedulingGates?.length &&
-    !isPodTerminal(pod);
-
-  /** The pod; and when one has left room, all that wait for it. */
-  const podKeys = (pod: Pod): readonly ObjectKey[] => [
-    objectKey(pod),
-    ...(snapshot.takeFreed() ? waiting.keys() : []),
-  ];
-
-  function nodeKeys(node: Node): readonly ObjectKey[] {
-    const key = objectKey(node);
-    const current = nodeInformer.lister.get(key);
-    const fingerprint = current && fingerprintOf(current);
-    if (fingerprints.get(key) === fingerprint) return [];
-    if (fingerprint === undefined) fingerprints.delete(key);
-    else fingerprints.set(key, fingerprint);
-    return [...waiting.keys()];
+  function needsNode(pod: Pod): boolean {
+    return (
+      !snapshot.isPlaced(pod.metadata.uid) &&
+      pod.spec.schedulerName === schedulerName &&
+      !pod.metadata.deletionTimestamp &&
+      !pod.spec.schedulingGates?.length &&
+      !isPodTerminal(pod)
+    );
   }
 
-  async function reconcile(key: ObjectKey): Promise<undefined> {
+  /** Undefined for one that is gone or has a node. */
+  function pending(key: ObjectKey): Pod | undefined {
     const pod = pods.get(key);
-    if (!pod || !needsNode(pod)) {
-      waiting.delete(key);
-      return;
-    }
-    const decision = scheduleOne(pod, snapshot.nodes, { policy, random, lastNode });
-    if (decision.kind === 'unschedulable') {
-      await wait(key, pod, decision.nodes);
-      return;
-    }
-    lastNode = decision.node;
-    snapshot.assume(pod, decision.node);
-    await bind(pod, decision.node);
+    if (pod && needsNode(pod)) return pod;
+    waiting.delete(key);
+    return undefined;
   }
 
-  async function bind(pod: Pod, node: string): Promise<void> {
-    const { name, namespace = '', uid } = pod.metadata;
+  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    if (permits.has(key)) return permitted(key);
+    const asked = pending(key);
+    if (!asked) return undefined;
+    const rests = await rest(key, asked);
+    if (rests) return rests;
+    await myTurn();
+    const pod = pending(key);
+    if (!pod) return undefined;
+    const nominated = snapshot.nominations.nodeOf(pod.metadata.uid);
+    const known = nominated === undefined ? failures.get(pod, snapshot.generation) : undefined;
+    const decision = known?.decision ?? decide(pod, nominated);
+    if (decision.kind === 'unschedulable') {
+      await wait(key, pod, known ?? failed(pod, decision));
+      return undefined;
+    }
+    permits.ask(key, pod, decision.node, clock.monotonic());
+    return permitted(key);
+  }
+
+  /**
+   * For a pod of which nothing is new, or not for long enough: it keeps saying why it waits. Undefined where it is to be looked at.
+   */
+  async function rest(key: ObjectKey, pod: Pod): Promise<ReconcileResult | undefined> {
+    const entry = waiting.get(key);
+    if (!entry || !asksTheSame(entry.info.pod, pod)) return undefined;
+    const left = entry.notBefore - clock.monotonic();
+    if (entry.awake && left <= 0) return undefined;
+    await writes.say(pod, entry.said, snapshot.nominations.nodeOf(pod.metadata.uid));
+    return entry.awake ? { requeueAfter: left } : {};
+  }
+
+  /** With a node the pod is assumed there when this returns; nothing is awaited meanwhile. */
+  function decide(pod: Pod, nominated: string | undefined): Decision {
+    const { budgets } = sources;
+    const decision = scheduleOne(pod, snapshot, {
+      ...{ policy, random, plugins, lastNode, begin, nominated, budgets },
+    });
+    if (decision.kind === 'node') {
+      lastNode = decision.node;
+      begin = (begin + decision.lookedAt) % Math.max(1, snapshot.nodes.length);
+      snapshot.assume(pod, decision.node);
+    }
+    return decision;
+  }
+
+  /** Binds a pod that has a node in mind once every Permit allows it. */
+  async function permitted(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const { pod, answer } = permits.answer(key, snapshot, clock.monotonic());
+    const { uid } = pod.metadata;
+    if (answer.kind === 'wait' && pods.get(key)?.metadata.uid === uid) return { requeueAfter: answer.ms };
+    const before = answer.kind === 'allowed' ? await preBound(key, pod, answer.node) : answer;
+    if (before.kind === 'wait' && pods.get(key)?.metadata.uid === uid) return { requeueAfter: before.ms };
+    permits.delete(key);
+    preBinds.delete(key);
+    if (answer.kind === 'allowed' && before.kind === 'done') {
+      await bind(key, pod, answer.node);
+      return undefined;
+    }
+    snapshot.forget(uid);
+    if (before.kind === 'refused' && pending(key))
+      await wait(key, pod, refusedOne(refusedBy(before.refused)));
+    return undefined;
+  }
+
+  /** For a pod that is gone nothing is written any more. */
+  async function preBound(key: ObjectKey, pod: Pod, nodeName: string): Promise<PreBound> {
+    const node = snapshot.node(nodeName);
+    const isThere = pods.get(key)?.metadata.uid === pod.metadata.uid;
+    if (!node || !isThere) return { kind: 'done' };
+    return preBinds.step(key, podInfo(pod), node, snapshot, clock.monotonic());
+  }
+
+  async function bind(key: ObjectKey, pod: Pod, nodeName: string): Promise<void> {
+    const { uid } = pod.metadata;
+    const node = snapshot.node(nodeName);
     try {
-      await client.resource(podResource).createSubresource(name, namespace, 'binding', {
-        apiVersion: 'v1',
-        kind: 'Binding',
-        metadata: { name, namespace, uid },
-        target: { kind: 'Node', name: node },
-      });
+      for (const plugin of node ? plugins : []) {
+        const request = node && plugin.bind?.(podInfo(pod), node);
+        if (!request) continue;
+        await writes.bind(pod, request, node.node);
+        waiting.delete(key);
+        return;
+      }
+      throw new Error(`node ${nodeName} is gone, or no plugin binds the pod`);
     } catch (error) {
       snapshot.forget(uid);
       // A pod that went meanwhile needs no node; whatever else it was is worth another try.
-      if (pods.get(objectKey(pod))?.metadata.uid !== uid) return;
+      if (pods.get(key)?.metadata.uid === uid) throw error;
+    }
+  }
+
+  /** What a Permit says is of this pod alone. */
+  const refusedOne = (decision: Unschedulable): Failure => ({
+    decision,
+    said: explainDecision(decision, snapshot.nodes.length),
+  });
+
+  const failed = (pod: Pod, decision: Unschedulable) =>
+    failures.add(pod, decision, snapshot.generation, snapshot.nodes.length);
+
+  async function wait(key: ObjectKey, pod: Pod, { decision, said }: Failure): Promise<void> {
+    const before = waiting.get(key)?.said.message;
+    const keeping = plugins.filter(({ name }) => decision.plugins.has(name));
+    waiting.add(key, podInfo(pod), keeping, said, clock.monotonic());
+    if (before !== said.message) events.event(pod, 'Warning', 'FailedScheduling', said.message);
+    const { uid } = pod.metadata;
+    const { remedy } = decision;
+    const displaced = nominate(pod, remedy);
+    await writes.say(pod, said, snapshot.nominations.nodeOf(uid));
+    if (remedy?.kind !== 'preempt') return;
+    try {
+      await Promise.all(displaced.map((other) => writes.unnominate(other)));
+      const victims = remedy.victims.flatMap(({ pod: { metadata } }) => {
+        const victim = pods.get(objectKey({ metadata }));
+        return victim?.metadata.uid === metadata.uid ? [victim] : [];
+      });
+      await Promise.all(victims.map((victim) => writes.evict(victim, pod, remedy.node)));
+    } catch (error) {
+      // Nothing happens that would wake it: nobody has gone.
+      waiting.wake(key);
       throw error;
     }
-    events.event(pod, 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${node}`);
-    if (pod.metadata.annotations?.[reportAnnotation]) await annotate(pod, null);
   }
 
-  /** Says once why the pod waits, and again whenever the reason changes. */
-  async function wait(key: ObjectKey, pod: Pod, nodes: readonly NodeRejections[]): Promise<void> {
-    const message = explain(nodes);
-    const lastMessage = waiting.get(key);
-    waiting.set(key, message);
-    const condition = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
-    if (lastMessage !== message) events.event(pod, 'Warning', 'FailedScheduling', message);
-    const details = report(nodes);
-    const reported = pod.metadata.annotations?.[reportAnnotation] === details;
-    const current = reported ? pod : await annotate(pod, details);
-    if (!current || (condition?.status === 'False' && condition.message === message)) return;
-    await reportCondition(current, message);
-  }
-
-  async function annotate(pod: Pod, value: string | null): Promise<Pod | undefined> {
-    const { name, namespace = '' } = pod.metadata;
-    try {
-      const body = { metadata: { annotations: { [reportAnnotation]: value } } };
-      return await client.resource(podResource).patch(name, namespace, 'merge', body);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
+  /** Keeps the node's room for the pod; returns those of a lower priority that waited for it. */
+  function nominate(pod: Pod, remedy: Remedy | undefined): readonly Pod[] {
+    const info = podInfo(pod);
+    if (remedy?.kind !== 'preempt') {
+      if (remedy?.kind !== 'wait') snapshot.endNomination(pod.metadata.uid);
+      return [];
     }
-  }
-
-  async function reportCondition(pod: Pod, message: string): Promise<void> {
-    const conditions = pod.status?.conditions ?? [];
-    const old = conditions.find(({ type }) => type === 'PodScheduled');
-    const condition = {
-      type: 'PodScheduled',
-      status: 'False' as const,
-      reason: 'Unschedulable',
-      message,
-      lastTransitionTime: old?.status === 'False' ? old.lastTransitionTime : rfc3339(clock.now()),
-    };
-    const next = deepCopy(pod);
-    next.status = { ...next.status, conditions: [...conditions.filter((other) => other !== old), condition] };
-    try {
-      await client.resource(podResource).updateStatus(next);
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    const displaced = [...snapshot.nominatedOn(remedy.node)].filter(
+      ({ priority }) => priority < info.priority,
+    );
+    snapshot.nominate(info, remedy.node);
+    for (const other of displaced) snapshot.endNomination(other.pod.metadata.uid);
+    return displaced.map((other) => other.pod);
   }
 
   return {
     name: 'scheduler',
     // Decisions never overlap, for nothing is awaited between reading the snapshot and assuming; bindings do.
-    workers: 32,
+    workers: 64,
     urgencyOf(key) {
       const pod = pods.get(key);
       return pod ? priorityOf(pod) : 0;
     },
-    watches: [watched(podResource, podKeys), watched(nodeResource, nodeKeys)],
+    watches: [watched(podResource, (pod) => [objectKey(pod)])],
+    onAttach(add) {
+      enqueue = add;
+    },
     reconcile,
   };
 }
-
-const fingerprintOf = ({ metadata, spec, status }: Node) =>
-  JSON.stringify([
-    metadata.labels,
-    spec.taints,
-    spec.unschedulable,
-    status?.allocatable ?? status?.capacity,
-    status?.conditions?.find((condition) => condition.type === 'Ready')?.status,
-  ]);

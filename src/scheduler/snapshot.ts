@@ -1,50 +1,151 @@
 /**
- * What is known of all nodes, kept up to date pod by pod, so that one decision costs no more than a look at each
- * node. An assumed pod counts on its node from the decision on, before the server has confirmed the binding.
+ * What is known of the cluster, changed in place as nodes and pods change, so that a decision never walks over all pods. An
+ * assumed pod counts on its node from the decision on, before the server has confirmed the binding.
  */
 
 import type { Node } from '../api/core/v1/node.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
 import { isPodTerminal } from '../api/core/v1/pod-conditions.ts';
-import type { HostPort, NodeInfo, PodInfo, Resources } from './framework.ts';
-import { allocatable, podInfo } from './pod-info.ts';
+import { podRequests } from '../api/core/v1/pod-requests.ts';
+import { deepEqual } from '../apimachinery/equality.ts';
+import type { Labels, Selector } from '../apimachinery/labels.ts';
+import { type ClusterEvent, nodeChanges } from './cluster-events.ts';
+import type { Cluster, NodeInfo, PodInfo, Resources } from './framework.ts';
+import { inTurns, zoneOf } from './node-order.ts';
+import { NodeState } from './node-state.ts';
+import { Nominations } from './nominations.ts';
+import { PlacedPods } from './placed-pods.ts';
+import { podInfo } from './pod-info.ts';
+import type { CountQuery, DomainCounts } from './topology/domain-counts.ts';
+import { type HeldTerm, HeldTerms } from './topology/held-terms.ts';
+import { LiveCounts } from './topology/live-counts.ts';
+import type { VolumeSources } from './volume-sources.ts';
 
-/** What the pods of one node take, whether the node itself is known or not. */
-interface Taken {
-  node: Node | undefined;
-  allocatable: Resources;
-  readonly requested: Map<string, number>;
-  readonly weighed: Map<string, number>;
-  podCount: number;
-  hostPorts: readonly HostPort[];
+/** What it does not keep itself. */
+export interface Sources {
+  namespaceLabels(namespace: string): Labels | undefined;
+  siblingsOf(pod: Pod): Selector | undefined;
+  readonly volumes: VolumeSources;
 }
 
-interface Placed {
-  readonly info: PodInfo;
-  readonly nodeName: string;
-  readonly assumed: boolean;
-}
+const noSources: Sources = {
+  namespaceLabels: () => undefined,
+  siblingsOf: () => undefined,
+  volumes: {
+    claim: () => undefined,
+    volumesFor: () => [],
+    volume: () => undefined,
+    storageClass: () => undefined,
+  },
+};
 
-export class Snapshot {
-  /** By name. */
-  readonly #taken = new Map<string, Taken>();
-  /** By uid: every pod that takes something of a node, whether the node is known or not. */
-  readonly #pods = new Map<string, Placed>();
-  #freed = false;
+export class Snapshot implements Cluster {
+  readonly nominations = new Nominations();
+  readonly volumes: VolumeSources;
+  readonly #sources: Sources;
+  readonly #onEvent: (event: ClusterEvent) => void;
+  readonly #nodes = new Map<string, NodeState>();
+  #order: readonly NodeState[] | undefined;
+  readonly #placed = new PlacedPods();
+  readonly #held: HeldTerms;
+  readonly #counts: LiveCounts;
+  readonly #imageNodes = new Map<string, number>();
+  #generation = 0;
+
+  constructor(sources: Sources = noSources, onEvent: (event: ClusterEvent) => void = () => {}) {
+    this.#sources = sources;
+    this.#onEvent = onEvent;
+    this.volumes = sources.volumes;
+    const ofNamespace = (name: string) => this.namespaceLabels(name);
+    this.#held = new HeldTerms(ofNamespace);
+    this.#counts = new LiveCounts(this.#placements(), ofNamespace);
+  }
+
+  /** Another number whenever a decision may come out otherwise than before. */
+  get generation(): number {
+    return this.#generation;
+  }
 
   get nodes(): readonly NodeInfo[] {
-    return [...this.#taken.values()].filter((taken): taken is Taken & NodeInfo => taken.node !== undefined);
+    this.#order ??= inTurns(this.#nodes.values());
+    return this.#order;
+  }
+
+  node(name: string): NodeState | undefined {
+    return this.#nodes.get(name);
+  }
+
+  get lowestPriority(): number {
+    return this.#placed.lowestPriority;
+  }
+
+  counts(query: CountQuery): DomainCounts {
+    return this.#counts.of(query);
+  }
+
+  termsAbout(pod: Pod): readonly HeldTerm[] {
+    return this.#held.about(pod);
+  }
+
+  namespaceLabels(namespace: string): Labels | undefined {
+    return this.#sources.namespaceLabels(namespace);
+  }
+
+  siblingsOf(pod: Pod): Selector | undefined {
+    return this.#sources.siblingsOf(pod);
+  }
+
+  nominatedOn(node: string): Iterable<PodInfo> {
+    return this.nominations.on(node);
+  }
+
+  nodesWithImage(name: string): number {
+    return this.#imageNodes.get(name) ?? 0;
+  }
+
+  claimUsers(namespace: string, claim: string, exceptUid: string): number {
+    return this.#placed.claimUsers(namespace, claim, exceptUid);
   }
 
   setNode(node: Node): void {
-    const taken = this.#takenOf(node.metadata.name);
-    taken.node = node;
-    taken.allocatable = allocatable(node);
+    const { name } = node.metadata;
+    const known = this.#nodes.get(name);
+    if (!known) {
+      this.#addNode(node);
+      return;
+    }
+    const before = known.node;
+    const changed = nodeChanges(before, node);
+    const moved = changed.has('labels');
+    if (moved) this.#countTerms(known, -1);
+    this.#countImages(known, -1);
+    known.setNode(node);
+    this.#countImages(known, 1);
+    if (moved) this.#countTerms(known, 1);
+    if (moved || changed.has('taints')) this.#counts.setNode(node);
+    if (moved && zoneOf({ node: before }) !== zoneOf(known)) this.#order = undefined;
+    if (changed.size > 0) this.#tell({ kind: 'nodeChanged', node: known, changed });
   }
 
   removeNode(name: string): void {
-    this.#takenOf(name).node = undefined;
-    this.#tidy(name);
+    const known = this.#nodes.get(name);
+    if (!known) return;
+    this.#countTerms(known, -1);
+    this.#countImages(known, -1);
+    this.#counts.removeNode(name);
+    this.#nodes.delete(name);
+    this.#order = undefined;
+    this.#tell({ kind: 'nodeRemoved', before: known.node });
+  }
+
+  /** Labels of a namespace have changed. */
+  namespaceChanged(namespace: string): void {
+    this.#counts.forgetNamespaceSelections();
+    this.#tell({ kind: 'namespaceChanged', namespace });
+  }
+
+  storageChanged(): void {
+    this.#tell({ kind: 'storageChanged' });
   }
 
   /** A pod as the server shows it: on its node, or on none when it is not bound or has run to its end. */
@@ -53,11 +154,22 @@ export class Snapshot {
     const over = isPodTerminal(pod);
     if (pod.spec.nodeName && !over) this.#place(pod, pod.spec.nodeName, false);
     // The server does not know of an assumption yet, so that it shows the pod unbound means nothing.
-    else if (over || !this.#pods.get(uid)?.assumed) this.removePod(uid);
+    else if (over) this.removePod(uid);
+    else if (!this.#placed.get(uid)?.assumed) this.#release(uid);
   }
 
   removePod(uid: string): void {
-    if (this.#unplace(uid)) this.#freed = true;
+    this.endNomination(uid);
+    this.#release(uid);
+  }
+
+  /** What the pod takes of its node is free. */
+  #release(uid: string): void {
+    const placed = this.#placed.get(uid);
+    if (!placed) return;
+    const { info, nodeName } = placed;
+    this.#unplace(info, nodeName);
+    this.#tell({ kind: 'podRemoved', pod: info, nodeName, node: this.#nodes.get(nodeName) });
   }
 
   assume(pod: Pod, nodeName: string): void {
@@ -66,73 +178,126 @@ export class Snapshot {
 
   /** Takes an assumption back; a pod that the server has shown on a node stays. */
   forget(uid: string): void {
-    if (this.#pods.get(uid)?.assumed) this.removePod(uid);
+    if (this.#placed.get(uid)?.assumed) this.#release(uid);
   }
 
   /** Whether the pod has a node, assumed or confirmed. */
   isPlaced(uid: string): boolean {
-    return this.#pods.has(uid);
+    return this.#placed.get(uid) !== undefined;
   }
 
-  /** Whether a pod has left its node since this was asked last. */
-  takeFreed(): boolean {
-    const freed = this.#freed;
-    this.#freed = false;
-    return freed;
+  nominate(pod: PodInfo, node: string): void {
+    const before = this.nominations.nodeOf(pod.pod.metadata.uid);
+    this.nominations.set(pod, node);
+    this.#generation++;
+    if (before !== undefined && before !== node) this.#nominationEnded(before);
+  }
+
+  endNomination(uid: string): void {
+    const nodeName = this.nominations.delete(uid);
+    if (nodeName !== undefined) this.#nominationEnded(nodeName);
+  }
+
+  #tell(event: ClusterEvent): void {
+    this.#generation++;
+    this.#onEvent(event);
+  }
+
+  #nominationEnded(nodeName: string): void {
+    this.#tell({ kind: 'nominationEnded', nodeName, node: this.#nodes.get(nodeName) });
+  }
+
+  #addNode(node: Node): void {
+    const state = new NodeState(node);
+    for (const info of this.#placed.on(state.name)) state.add(info);
+    this.#nodes.set(state.name, state);
+    this.#order = undefined;
+    this.#countTerms(state, 1);
+    this.#countImages(state, 1);
+    this.#counts.setNode(node);
+    for (const info of state.pods.values()) this.#counts.countPod(info.pod, node, 1);
+    this.#tell({ kind: 'nodeAdded', node: state });
   }
 
   #place(pod: Pod, nodeName: string, assumed: boolean): void {
     const { uid } = pod.metadata;
-    const before = this.#unplace(uid);
-    if (before && before.nodeName !== nodeName) this.#freed = true;
+    this.nominations.delete(uid);
+    const before = this.#placed.get(uid);
+    const stays = before?.nodeName === nodeName;
+    const node = this.#nodes.get(nodeName);
+    if (stays && !countsOtherwise(before.info, pod)) {
+      const info = { ...before.info, pod };
+      this.#placed.set({ info, nodeName, assumed });
+      node?.pods.set(uid, info);
+      return;
+    }
     const info = podInfo(pod);
-    this.#pods.set(uid, { info, nodeName, assumed });
-    const taken = this.#takenOf(nodeName);
-    count(taken, info, 1);
-    taken.hostPorts = [...taken.hostPorts, ...info.hostPorts];
+    if (before) this.#unplace(before.info, before.nodeName);
+    this.#placed.set({ info, nodeName, assumed });
+    if (node) {
+      node.add(info);
+      this.#held.count(info, node.node, 1);
+      this.#counts.countPod(pod, node.node, 1);
+    }
+    if (stays) {
+      this.#tell({ kind: 'podChanged', pod: info, before: before.info, nodeName, node });
+      return;
+    }
+    if (before) {
+      const left = { nodeName: before.nodeName, node: this.#nodes.get(before.nodeName) };
+      this.#tell({ kind: 'podRemoved', pod: before.info, ...left });
+    }
+    this.#tell({ kind: 'podPlaced', pod: info, nodeName });
   }
 
-  #unplace(uid: string): Placed | undefined {
-    const placed = this.#pods.get(uid);
-    if (!placed) return undefined;
-    const { info, nodeName } = placed;
-    this.#pods.delete(uid);
-    const taken = this.#takenOf(nodeName);
-    count(taken, info, -1);
-    // The very ones that were put in, not others like them.
-    taken.hostPorts = taken.hostPorts.filter((port) => !info.hostPorts.includes(port));
-    this.#tidy(nodeName);
-    return placed;
+  #unplace(info: PodInfo, nodeName: string): void {
+    this.#placed.delete(info.pod.metadata.uid);
+    const node = this.#nodes.get(nodeName);
+    if (!node) return;
+    node.remove(info);
+    this.#held.count(info, node.node, -1);
+    this.#counts.countPod(info.pod, node.node, -1);
   }
 
-  #takenOf(nodeName: string): Taken {
-    const known = this.#taken.get(nodeName);
-    if (known) return known;
-    const taken: Taken = {
-      node: undefined,
-      allocatable: new Map(),
-      requested: new Map(),
-      weighed: new Map(),
-      podCount: 0,
-      hostPorts: [],
+  #countTerms(state: NodeState, sign: 1 | -1): void {
+    for (const info of state.pods.values()) this.#held.count(info, state.node, sign);
+  }
+
+  #countImages({ images }: NodeState, sign: 1 | -1): void {
+    for (const name of images.keys()) {
+      const count = (this.#imageNodes.get(name) ?? 0) + sign;
+      if (count === 0) this.#imageNodes.delete(name);
+      else this.#imageNodes.set(name, count);
+    }
+  }
+
+  #placements() {
+    const [nodes, placed] = [this.#nodes, this.#placed];
+    return {
+      get knownNodes() {
+        return [...nodes.values()].map(({ node }) => node);
+      },
+      get namespaces() {
+        return placed.namespaces;
+      },
+      *podsIn(namespace: string) {
+        for (const { pod, node: name } of placed.in(namespace)) {
+          const node = nodes.get(name)?.node;
+          if (node) yield { pod, node };
+        }
+      },
     };
-    this.#taken.set(nodeName, taken);
-    return taken;
-  }
-
-  /** Nothing is kept of a node that is gone, once its pods are. */
-  #tidy(nodeName: string): void {
-    const { node, podCount } = this.#takenOf(nodeName);
-    if (!node && podCount === 0) this.#taken.delete(nodeName);
   }
 }
 
-function count(taken: Taken, info: PodInfo, sign: 1 | -1): void {
-  taken.podCount += sign;
-  add(taken.requested, info.requests, sign);
-  add(taken.weighed, info.weighed, sign);
-}
+/**
+ * Whether others find something else of a pod than before: affinity and ports do not change once it has a node. What it asks for
+ * is also told by its status, while it gets other resources in place.
+ */
+const countsOtherwise = (before: PodInfo, now: Pod) =>
+  (before.pod.metadata.deletionTimestamp === undefined) !== (now.metadata.deletionTimestamp === undefined) ||
+  !deepEqual(before.pod.metadata.labels, now.metadata.labels) ||
+  !sameAmounts(before.requests, podRequests(now));
 
-function add(total: Map<string, number>, amounts: Resources, sign: 1 | -1): void {
-  for (const [name, amount] of amounts) total.set(name, (total.get(name) ?? 0) + sign * amount);
-}
+const sameAmounts = (one: Resources, other: Resources) =>
+  one.size === other.size && one.entries().every(([name, amount]) => other.get(name) === amount);

@@ -12,6 +12,8 @@ export interface CachedObject {
   readonly bytes: Buffer;
   /** Decoded on first use and deeply frozen. */
   readonly object: KubeObject;
+  /** To be looked at once: it is not kept, and may lack its managedFields, which are half of many an object. */
+  readonly unowned: KubeObject;
 }
 
 export interface CacheEvent {

@@ -6,7 +6,7 @@
 import type { KubeObject } from '../apimachinery/meta.ts';
 import { deepFreeze } from '../base/freeze.ts';
 import type { CachedObject, CacheEvent } from './cache.ts';
-import { decodeObject, type EventType, frameObject, withRevision } from './codec.ts';
+import { decodeObject, decodeUnowned, type EventType, frameObject, withRevision } from './codec.ts';
 import { Fifo } from './fifo.ts';
 
 /** Which objects stay decoded: the last ones decoded whose bytes add up to at most `limit`, and the last of all. */
@@ -50,6 +50,10 @@ export class StoredObject implements CachedObject {
       this.#budget.hold(this);
     }
     return this.#decoded;
+  }
+
+  get unowned(): KubeObject {
+    return this.#decoded ?? decodeUnowned(this.bytes, this.revision);
   }
 
   forget(): void {

@@ -6,7 +6,10 @@
 import { isRecord } from '../apimachinery/equality.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
 
-const metadataMark = Buffer.from('"metadata":{');
+const metadataText = '"metadata":{';
+const metadataMark = Buffer.from(metadataText);
+const ownersMark = Buffer.from('"managedFields":[{');
+const ownersEnd = Buffer.from('}],"');
 const revisionMark = Buffer.from('"resourceVersion":"');
 const quote = 0x22;
 const comma = 0x2c;
@@ -16,23 +19,63 @@ const backslash = 0x5c;
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** The bytes to store: canonical field order, `metadata.resourceVersion` left out. */
-export function encodeObject(object: KubeObject): Buffer {
+/**
+ * The bytes to store: canonical field order, `metadata.resourceVersion` left out. managedFields are the first of the metadata: who
+ * reads without them knows where they lie. `owners` is their JSON for an object that does not have them.
+ */
+export function encodeObject(object: KubeObject, owners?: string): Buffer {
   const { apiVersion, kind, metadata, ...rest } = object;
-  const { resourceVersion: _, ...meta } = metadata;
-  return Buffer.from(JSON.stringify({ apiVersion, kind, metadata: meta, ...rest }));
+  const { resourceVersion: _, managedFields, ...others } = metadata;
+  const meta = managedFields === undefined ? others : { managedFields, ...others };
+  const text = JSON.stringify({ apiVersion, kind, metadata: meta, ...rest });
+  if (owners === undefined) return Buffer.from(text);
+  const at = text.indexOf(metadataText) + metadataText.length;
+  const separator = text[at] === '}' ? '' : ',';
+  return Buffer.from(`${text.slice(0, at)}"managedFields":${owners}${separator}${text.slice(at)}`);
 }
 
 /**
- * A fresh, mutable object with `metadata.resourceVersion` filled in. Throws SyntaxError on bytes that hold no object.
+ * A fresh, mutable object with `metadata.resourceVersion` filled in, if there is a revision. Throws SyntaxError on bytes that hold no
+ * object.
  */
-export function decodeObject(bytes: Uint8Array, revision: number): KubeObject {
-  const object: unknown = JSON.parse(
-    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(),
-  );
+export function decodeObject(bytes: Uint8Array, revision?: number): KubeObject {
+  return parseObject(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(), revision);
+}
+
+/** The same without its managedFields, where that is cheaper. */
+export function decodeUnowned(bytes: Buffer, revision: number): KubeObject {
+  const span = ownersSpan(bytes);
+  if (!span) return decodeObject(bytes, revision);
+  const text = bytes.toString('utf8', 0, span.start) + bytes.toString('utf8', span.end);
+  return parseObject(text, revision);
+}
+
+/** The same object without its managedFields, unless they are not where this file writes them. */
+export function unownedBytes(bytes: Buffer): Buffer {
+  const span = ownersSpan(bytes);
+  return span ? join([bytes.subarray(0, span.start), bytes.subarray(span.end)]) : bytes;
+}
+
+/** Where the object's managedFields lie, the comma behind them included; undefined where they are not what comes first. */
+function ownersSpan(bytes: Buffer): { readonly start: number; readonly end: number } | undefined {
+  const { head, tail } = findSeam(bytes) ?? {};
+  if (!head || !tail?.subarray(0, ownersMark.length).equals(ownersMark)) return undefined;
+  const start = bytes.length - tail.length;
+  for (let at = start; ; at++) {
+    at = bytes.indexOf(ownersEnd, at);
+    if (at < 0) return undefined;
+    // There is no list in FieldsV1, but texts may end like one: then no name of a field follows.
+    if (isLetter(bytes[at + ownersEnd.length])) return { start, end: at + ownersEnd.length - 1 };
+  }
+}
+
+const isLetter = (byte: number | undefined) => byte !== undefined && byte >= 0x61 && byte <= 0x7a;
+
+function parseObject(text: string, revision: number | undefined): KubeObject {
+  const object: unknown = JSON.parse(text);
   if (!isRecord(object) || !isRecord(object.metadata))
     throw new SyntaxError('the stored value is not a Kubernetes object: metadata is missing');
-  object.metadata.resourceVersion = String(revision);
+  if (revision !== undefined) object.metadata.resourceVersion = String(revision);
   return object as unknown as KubeObject;
 }
 

@@ -6,6 +6,10 @@ import { isAddress } from '../base/addresses.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
+import type { TlsOptions } from '../grpc/channel.ts';
+import { GrpcClient, type GrpcStream } from '../grpc/client.ts';
+import { framed } from '../grpc/frames.ts';
+import { GrpcError, type StatusName } from '../grpc/status.ts';
 import { EndpointChoice } from './endpoint-choice.ts';
 import {
   readRange,
@@ -19,10 +23,6 @@ import {
 } from './etcd-messages.ts';
 import { type EtcdRpc, RpcError, type WatchResponse, type WatchStream } from './etcd-rpc.ts';
 import { createEtcdStore, type EtcdStoreOptions } from './etcd-store.ts';
-import type { TlsOptions } from './grpc/channel.ts';
-import { GrpcClient, type GrpcStream } from './grpc/client.ts';
-import { framed } from './grpc/frames.ts';
-import { GrpcError, type StatusName } from './grpc/status.ts';
 import type { Store } from './store.ts';
 
 export interface EtcdOptions {

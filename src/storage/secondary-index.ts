@@ -54,7 +54,7 @@ export class SecondaryIndex implements CacheIndex {
 
   #keysOf(object: CachedObject): ReadonlySet<string> {
     try {
-      return new Set(this.#declaration.keysOf(object.object));
+      return new Set(this.#declaration.keysOf(object.unowned));
     } catch (error) {
       this.#unreadable(object.key, error);
       return new Set();

@@ -31,7 +31,7 @@ export function dockerApi<T = unknown>(method: string, path: string, body?: unkn
   });
 }
 
-interface Created {
+export interface Created {
   readonly Id: string;
 }
 

@@ -3,15 +3,33 @@ import { access } from './access.ts';
 import { bodies } from './bodies.ts';
 import { bodiesMaster } from './bodies-master.ts';
 import { forms } from './forms.ts';
+import { initPod } from './init-pod.ts';
 import { load } from './load.ts';
 import { nodeReads } from './node-reads.ts';
+import { podUsage } from './pod-usage.ts';
 import { pods } from './pods.ts';
+import { probes } from './probes.ts';
 import { readsOfMaster } from './reads.ts';
 import { runBenchmarks } from './run-benchmarks.ts';
 import { serviceRules } from './service-rules.ts';
 import { idle, start } from './start.ts';
 
 await runBenchmarks(
-  [start, pods, serviceRules, access, bodies, bodiesMaster, forms, nodeReads, readsOfMaster, load, idle],
+  [
+    start,
+    pods,
+    initPod,
+    probes,
+    podUsage,
+    serviceRules,
+    access,
+    bodies,
+    bodiesMaster,
+    forms,
+    nodeReads,
+    readsOfMaster,
+    load,
+    idle,
+  ],
   process.argv.slice(2),
 );

@@ -9,6 +9,7 @@ import { helloImage as image, makeImages } from '../e2e/harness/images.ts';
 import { waitFor } from '../e2e/harness/wait-for.ts';
 import { adminTransport } from './admin-transport.ts';
 import { dockerApi, removeContainers, runPair } from './docker-api.ts';
+import { untilNoContainers, untilPods } from './pods-wait.ts';
 import { type Benchmark, median, type Row, timed } from './report.ts';
 
 const single = 15;
@@ -16,39 +17,6 @@ const replicas = 30;
 const rounds = 3;
 
 const container = { name: 'hello', image, imagePullPolicy: 'IfNotPresent' } as const;
-
-const isReady = (pod: Pod) =>
-  pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
-
-/** Resolves when `count` pods of that label are ready, or, with 0, when none is left; told by a watch. */
-async function untilPods(client: Client, app: string, count: number): Promise<void> {
-  const stop = new AbortController();
-  const pods = client.resource(podResource);
-  const scope = { namespace: 'default', labelSelector: `app=${app}` };
-  const { items, metadata } = await pods.list(scope);
-  const present = new Map(items.map((pod) => [pod.metadata.name, isReady(pod)]));
-  const reached = () =>
-    count === 0 ? present.size === 0 : [...present.values()].filter((ready) => ready).length >= count;
-  if (reached()) return;
-  try {
-    const { resourceVersion } = metadata;
-    for await (const { type, object } of pods.watch({ ...scope, resourceVersion, signal: stop.signal })) {
-      if (type === 'DELETED') present.delete(object.metadata.name);
-      else if (type !== 'BOOKMARK') present.set(object.metadata.name, isReady(object));
-      if (reached()) return;
-    }
-  } finally {
-    stop.abort();
-  }
-}
-
-/** Pods that are given no time to end are gone from the API before their containers are. */
-async function untilNoContainers(app: string): Promise<void> {
-  const filters = encodeURIComponent(JSON.stringify({ name: [`^/k8s_[^_]+_${app}[-_]`] }));
-  const gone = async () =>
-    (await dockerApi<unknown[]>('GET', `/containers/json?all=1&filters=${filters}`)).length === 0;
-  await waitFor(`the containers of ${app} gone`, gone, { timeoutMs: 120_000, intervalMs: 200 });
-}
 
 async function onePod(client: Client): Promise<number[]> {
   const pods = client.resource(podResource);

@@ -190,9 +190,10 @@ test(
     try {
       const key = `${freshTree()}a`;
       let revision = await store.create(key, Buffer.from('0'));
-      const since = Date.now();
+      const tried = sockets.length;
+      assert.ok(tried > 0);
       for (let i = 1; i <= 30; i++) revision = await store.update(key, Buffer.from(String(i)), revision);
-      assert.ok(Date.now() - since < 1000, `30 writes took ${Date.now() - since} ms`);
+      assert.equal(sockets.length, tried, 'it was not asked again');
     } finally {
       await store.close();
       for (const socket of sockets) socket.destroy();

@@ -112,6 +112,24 @@ test('pods, services and nodes through the API server', async (context) => {
     assert.match(await raw(`/api/v1/nodes/node-1:8080/proxy/`), /^machine from /, 'another port of the node');
   });
 
+  await context.test("tells what pods use, by a node's agent", async () => {
+    const agent = '/api/v1/nodes/node-1/proxy';
+    const summary = JSON.parse(await raw(agent, '/stats/summary')) as {
+      node: { nodeName: string };
+      pods: { podRef: { name: string }; memory: { workingSetBytes: number } }[];
+    };
+    assert.equal(summary.node.nodeName, 'node-1');
+    const used = summary.pods.find(({ podRef }) => podRef.name === first);
+    assert.ok((used?.memory.workingSetBytes ?? 0) > 0);
+    const metrics = await raw(agent, '/metrics/resource');
+    assert.match(
+      metrics,
+      new RegExp(`^pod_memory_working_set_bytes\\{pod="${first}",namespace="default"\\} \\d`, 'm'),
+    );
+    assert.match(await raw(agent, '/metrics'), /^kubelet_running_pods \d/m);
+    assert.match(await raw(agent, '/configz'), /"kubeletconfig":\{/);
+  });
+
   await context.test('serves a client library', async () => {
     const api = cluster.kubeConfig().makeApiClient(CoreV1Api);
     const path = { namespace: 'default', path: 'index.html' };

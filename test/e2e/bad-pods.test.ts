@@ -53,13 +53,15 @@ test('a pod that cannot run says why, in its status and in an event', {
       },
       slowly,
     );
+  /** The messages of all warnings of that reason, a line each. */
   const event = (name: string, reason: string) =>
     waitFor(
       `event ${reason} of ${name}`,
       async () => {
         const fields = `involvedObject.name=${name},reason=${reason}`;
         const { items } = await kubectl.json<CoreV1EventList>('get', 'events', '--field-selector', fields);
-        return items[0]?.type === 'Warning' ? (items[0].message ?? '') : undefined;
+        const warnings = items.filter(({ type }) => type === 'Warning').map(({ message }) => message);
+        return warnings.length > 0 ? warnings.join('\n') : undefined;
       },
       slowly,
     );
@@ -71,7 +73,7 @@ test('a pod that cannot run says why, in its status and in an event', {
         waiting('no-image', 'ErrImagePull'),
         waiting('no-image', 'ImagePullBackOff'),
       ]);
-      assert.match(stateOf(failed).waiting?.message ?? '', /127\.0\.0\.1:1\/nothing/);
+      assert.match(stateOf(failed).waiting?.message ?? '', /127\.0\.0\.1:1/);
       const backedOff = await waiting('no-image', 'ImagePullBackOff');
       assert.match(
         stateOf(backedOff).waiting?.message ?? '',
@@ -93,22 +95,57 @@ test('a pod that cannot run says why, in its status and in an event', {
       const input = JSON.stringify({
         apiVersion: 'v1',
         kind: 'Pod',
-        metadata: { name: 'steps' },
+        metadata: { name: 'unserved' },
         spec: {
-          initContainers: [{ name: 'first', image }],
+          hostnameOverride: 'other',
           containers: [{ name: 'main', image }],
         },
       });
       const { code, stderr } = await kubectl.attempt(['create', '-f', '-'], { input });
       assert.equal(code, 0);
-      assert.match(stderr, /^Warning: spec\.initContainers: /);
-      await waiting('steps', 'PodInitializing');
-      assert.match(await kubectl('get', 'pod', 'steps'), /0\/1 +Init:NotSupported /);
-      const message = await event('steps', 'NotSupported');
-      assert.match(message, /spec\.initContainers$/);
-      assert.ok((await kubectl('describe', 'pod', 'steps')).includes(message));
-      const logs = await kubectl.attempt(['logs', 'steps', '-c', 'first']);
-      assert.match(logs.stderr, /container "first" in pod "steps" is waiting to start: PodInitializing/);
+      assert.match(stderr, /^Warning: spec\.hostnameOverride: /);
+      await waiting('unserved', 'NotSupported');
+      assert.match(await kubectl('get', 'pod', 'unserved'), /0\/1 +NotSupported /);
+      const message = await event('unserved', 'NotSupported');
+      assert.match(message, /spec\.hostnameOverride$/);
+      assert.ok((await kubectl('describe', 'pod', 'unserved')).includes(message));
+      const logs = await kubectl.attempt(['logs', 'unserved']);
+      assert.match(logs.stderr, /container "main" in pod "unserved" is waiting to start: NotSupported/);
+    }),
+
+    context.test('a container before the others that fails', async () => {
+      const image = 'minik8s/hello:1';
+      const command = ['sh', '-c', 'echo not yet; exit 4'];
+      const input = JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'steps' },
+        spec: {
+          initContainers: [
+            { name: 'first', image, command: ['true'] },
+            { name: 'second', image, command },
+          ],
+          containers: [{ name: 'main', image }],
+        },
+      });
+      assert.equal((await kubectl.attempt(['create', '-f', '-'], { input })).code, 0);
+      const pod = await waiting('steps', 'PodInitializing');
+      assert.equal(pod.status?.phase, 'Pending');
+      await waitFor(
+        'its column',
+        async () => /0\/1 +Init:CrashLoopBackOff +[1-9]/.test(await kubectl('get', 'pod', 'steps')),
+        slowly,
+      );
+      assert.match(await kubectl('describe', 'pod', 'steps'), /Back-off restarting failed container second/);
+      assert.equal(await kubectl('logs', 'steps', '-c', 'second'), 'not yet\n');
+      const logs = await kubectl.attempt(['logs', 'steps']);
+      assert.match(logs.stderr, /container "main" in pod "steps" is waiting to start: PodInitializing/);
+      await kubectl('set', 'image', 'pod/steps', `second=${nowhere}`);
+      await waitFor(
+        'its column',
+        async () => /0\/1 +Init:(ErrImagePull|ImagePullBackOff) /.test(await kubectl('get', 'pod', 'steps')),
+        slowly,
+      );
     }),
 
     context.test('a command that ends', async () => {

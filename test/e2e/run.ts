@@ -15,6 +15,7 @@ const timeoutMs = 480_000;
 const long = [
   'masters-killed',
   'conformance-network',
+  'kills',
   'overlay',
   'join',
   'streaming',

@@ -25,6 +25,7 @@ export class Objects {
   /** Throws when an object of a kind cannot be made at all. */
   async renew(strict = false): Promise<void> {
     await this.#account();
+    await this.#policy();
     for (const resource of this.#resources) {
       const collection = collectionOf(resource, 'default');
       const found = await this.#call('GET', `${collection}/${seedName}`);
@@ -56,6 +57,15 @@ export class Objects {
   async #account(): Promise<void> {
     const path = '/api/v1/namespaces/default/serviceaccounts';
     await this.#call('POST', path, { metadata: { name: 'default' } });
+  }
+
+  /** So that pods, and what makes them, are looked at by every rule there is. */
+  async #policy(): Promise<void> {
+    const labels = Object.fromEntries(
+      ['audit', 'warn'].map((mode) => [`pod-security.kubernetes.io/${mode}`, 'restricted']),
+    );
+    const path = '/api/v1/namespaces/default';
+    await this.#call('PATCH', path, { metadata: { labels } }, 'application/merge-patch+json');
   }
 
   async #remove(resource: Resource, name: string): Promise<void> {

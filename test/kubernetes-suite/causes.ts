@@ -10,9 +10,16 @@ const named: readonly (readonly [tests: RegExp, cause: string])[] = [
   ],
   [/ValidatingAdmissionPolicy/, 'admission policies are not served'],
   [/CustomResource|for CRDs|\bCRs?\b/, 'custom resources are not served'],
-  [/^\[sig-node\] Probing container/, 'probes are passed over'],
   [/^\[sig-node\] Ephemeral Containers/, 'ephemeral containers are not served'],
   [/^\[sig-api-machinery\] Aggregator /, 'aggregated API servers are not served'],
+  [
+    /^\[sig-apps\] Job should allow to use (a|the) pod failure policy/,
+    'its pods are privileged, which fails where Docker itself has not all rights of the machine',
+  ],
+  [
+    /^\[sig-autoscaling\] .* with scale limited by percentage /,
+    'five and seven pods that request half a CPU each need more than one node of two CPUs',
+  ],
   [
     /^\[sig-api-machinery\] Servers with support for API chunking /,
     'the history that the test waits for was not yet compacted after ten minutes',

@@ -11,10 +11,19 @@ export interface Measured {
   readonly results: Results;
   /** Of the same tests on a cluster of two nodes, where they ran there too. */
   readonly onTwoNodes?: Results | undefined;
+  /** Of tests that are not conformance tests, where some ran. */
+  readonly others?: Results | undefined;
 }
 
 /** A line of results that are none would say that nothing fails: throws when there is no result. */
-export function conformanceDoc({ suiteVersion, nodes, names, results, onTwoNodes }: Measured): string {
+export function conformanceDoc({
+  suiteVersion,
+  nodes,
+  names,
+  results,
+  onTwoNodes,
+  others,
+}: Measured): string {
   const total = counts(names, results).at(-1);
   if (total === undefined || total.passed + total.failed === 0)
     throw new Error('there is no result to write: run bin/conformance first');
@@ -29,15 +38,16 @@ They ran on a cluster of ${cluster} of \`dist/minik8s\`, ${buildsOf(names, resul
     bin/conformance                   all that can run, once each
     bin/conformance 'sig-network'     those of an area
     bin/conformance --nodes 2         all that can run on two nodes
+    bin/conformance --others '\\[NodeConformance\\]'   those that are not conformance tests
     bin/conformance --help`,
     `The programs are Kubernetes' own. Their images are stand-ins, since no registry is asked: agnhost is upstream's
 program beside busybox, bash and a few programs of Debian; the web servers are busybox's. It is no
 certificate.`,
-    `Some of what passed says little: probes are passed over, so of course nothing that should *not* be restarted is.
-What our own tests walk of the suite is [a page of its own](conformance-network.md).`,
+    `What our own tests walk of the suite is [a page of its own](conformance-network.md).`,
     '## By area',
     table(names, results),
     ...(onTwoNodes ? twoNodes(names, results, onTwoNodes) : []),
+    ...(others ? notConformance(others) : []),
     '## Failed',
     ...failed(failuresOf(names, results)),
     '## Not run',
@@ -65,6 +75,24 @@ function twoNodes(names: readonly string[], results: Results, onTwoNodes: Result
     `Of \`dist/minik8s\`, ${buildsOf(names, onTwoNodes)}, on two hosts of one link (\`bin/conformance --nodes 2\`):
 **${total.passed} passed**, ${total.failed} failed, and ${total.notRun} did not run.`,
     lines.length === 0 ? 'Each test came out as here.' : `What came out otherwise:\n\n${lines.join('\n')}`,
+  ];
+}
+
+/** Those that passed by area; each that did not, with what it said. */
+function notConformance(results: Results): string[] {
+  const names = [...results.keys()].sort();
+  const total = counts(names, results).at(-1);
+  if (total === undefined || names.length === 0) return [];
+  const lines = names.flatMap((name) => {
+    const { state, message } = results.get(name) ?? { state: 'passed', message: '' };
+    return state === 'passed' ? [] : [`- ${escaped(name)}: ${state}: ${escaped(message)}`];
+  });
+  return [
+    '## Tests that are not conformance tests',
+    `The suite has thousands of others. Of those that ran (\`bin/conformance --others REGEX\`; \`dist/minik8s\`,
+${buildsOf(names, results)}) **${total.passed} passed**, ${total.failed} failed, and ${total.notRun} were skipped by the suite itself.`,
+    table(names, results),
+    ...(lines.length === 0 ? [] : [`Those that did not pass, with what they said:\n\n${lines.join('\n')}`]),
   ];
 }
 

@@ -12,37 +12,42 @@ import { allTests, runTests } from './run-suite.ts';
 import { type Selection, select } from './selection.ts';
 import { givenCluster, type SuiteCluster, startCluster } from './suite-cluster.ts';
 import { makeSuiteImages } from './suite-images.ts';
+import type { TestSet } from './suite-log.ts';
 import { tableOf } from './table.ts';
 
 const root = join(import.meta.dirname, '../..');
 const say = (line: string) => process.stdout.write(`conformance: ${line}\n`);
 
 async function main(options: Options): Promise<number> {
-  const place = options.kubeconfig === undefined ? `nodes-${options.nodes}` : 'given';
+  const set: TestSet = options.others ? 'others' : 'conformance';
+  const cluster = options.kubeconfig === undefined ? `nodes-${options.nodes}` : 'given';
+  const place = options.others ? `${cluster}-others` : cluster;
   const directory = join(root, 'dist/conformance', place);
   const file = join(directory, 'results.tsv');
   mkdirSync(directory, { recursive: true });
   const programs = await suitePrograms(say);
-  const names = await allTests(programs);
+  const names = await allTests(programs, set);
   const asked = options.pattern !== undefined || options.again || options.failed || options.all;
   if (!options.writeDoc || asked) {
     const selection = select(names, resultsOf(file), options);
     report(selection, resultsOf(file));
     // Forgotten now, so that a run that is stopped goes on with them.
     write(file, new Map([...resultsOf(file)].filter(([name]) => !selection.run.includes(name))));
-    if (selection.run.length > 0) await runOnCluster(programs, selection.run, directory, file, options);
+    if (selection.run.length > 0) await runOnCluster(programs, set, selection.run, directory, file, options);
   }
   const results = resultsOf(file);
   // Lines were added as tests ended.
   write(file, results);
   if (options.writeDoc) {
     const page = join(root, 'docs/conformance.md');
-    const twoNodes = resultsOf(join(root, 'dist/conformance/nodes-2/results.tsv'));
-    const onTwoNodes = options.nodes === 1 && twoNodes.size > 0 ? twoNodes : undefined;
-    writeFileSync(page, conformanceDoc({ suiteVersion, nodes: options.nodes, names, results, onTwoNodes }));
+    const resultsIn = (folder: string) => resultsOf(join(root, 'dist/conformance', folder, 'results.tsv'));
+    const onTwoNodes = options.nodes === 1 ? resultsIn('nodes-2') : undefined;
+    const others = resultsIn(`nodes-${options.nodes}-others`);
+    const { nodes } = options;
+    writeFileSync(page, conformanceDoc({ suiteVersion, nodes, names, results, onTwoNodes, others }));
     say(`${relative(process.cwd(), page)} written`);
   }
-  const meant = names.filter((name) => options.pattern?.test(name) ?? true);
+  const meant = names.filter((name) => options.pattern?.test(name) ?? set === 'conformance');
   process.stdout.write(`\n${tableOf(meant, results)}`);
   say(`results: ${relative(process.cwd(), file)}`);
   return meant.some((name) => results.get(name)?.state === 'failed') ? 1 : 0;
@@ -58,6 +63,7 @@ function report({ run, done, left }: Selection, results: Results): void {
 
 async function runOnCluster(
   programs: Programs,
+  set: TestSet,
   names: readonly string[],
   directory: string,
   file: string,
@@ -78,7 +84,7 @@ async function runOnCluster(
     say(`running ${names.length} tests, ${procs} at a time; what they say is in ${place}`);
     let count = 0;
     await runTests({
-      ...{ cluster, programs, names, procs, logFile },
+      ...{ cluster, programs, set, names, procs, logFile },
       ended(result) {
         appendFileSync(file, lineOf({ ...result, build }));
         const number = String(++count).padStart(3);

@@ -5,8 +5,6 @@ interface Rule {
   readonly reason: string;
 }
 
-const notActedOn = (kinds: string) => `nothing acts on ${kinds} yet: the pods that these wait for never come`;
-
 /** What most of these wait for never comes, for five minutes each or more. */
 const notServed: readonly Rule[] = [
   {
@@ -18,38 +16,8 @@ const notServed: readonly Rule[] = [
     reason: 'other API servers are not asked (APIService): this waits five minutes for one',
   },
   {
-    tests: /^\[sig-node\] Probing container should (be restarted|have monotonically)/,
-    reason: 'probes are passed over: what these wait for does not happen',
-  },
-  { tests: /^\[sig-node\] InitContainer /, reason: 'init containers are not served: the pod does not start' },
-  {
-    tests: /^\[sig-node\] (Container Lifecycle Hook|PreStop) /,
-    reason: 'lifecycle hooks are not served: the pod does not start',
-  },
-  {
-    tests:
-      /ReplicationController\b|\b(by|the|for|in) rc\b|Update Demo|both valid owner|Kubectl label|v1 should proxy through a service and a pod/,
-    reason: notActedOn('ReplicationControllers'),
-  },
-  {
-    tests:
-      /Service endpoints latency|used for configmaps|Services should (be able to (change the type|switch session)|have session affinity|be able to create a functioning NodePort)/,
-    reason: notActedOn('ReplicationControllers'),
-  },
-  { tests: /^\[sig-apps\] Job /, reason: notActedOn('Jobs') },
-  {
-    tests: /^\[sig-apps\] CronJob should (schedule|replace|not schedule new)/,
-    reason: notActedOn('CronJobs'),
-  },
-  { tests: /^\[sig-apps\] StatefulSet /, reason: notActedOn('StatefulSets') },
-  { tests: /^\[sig-apps\] (Daemon set|ControllerRevision) /, reason: notActedOn('DaemonSets') },
-  {
-    tests: /^\[sig-scheduling\] SchedulerPreemption .*(verify preemption|validates)/,
-    reason: 'the scheduler does not preempt',
-  },
-  {
-    tests: /^\[sig-apps\] DisruptionController /,
-    reason: 'no controller writes the status of PodDisruptionBudgets, for which these wait ten minutes',
+    tests: /^\[sig-autoscaling\] .* CustomResourceDefinition /,
+    reason: 'custom resources are not served',
   },
 ];
 

@@ -8,6 +8,7 @@ export interface Options {
   readonly again: boolean;
   readonly failed: boolean;
   readonly all: boolean;
+  readonly others: boolean;
   readonly writeDoc: boolean;
   readonly help: boolean;
   readonly kubeconfig?: string | undefined;
@@ -23,11 +24,12 @@ result is not run again: after Ctrl-C, or when it was killed, the same command g
       --again            run them whether they have a result or not
       --failed           run those that failed
       --all              run those too that are left out because what they use is not served (five minutes each or more)
+      --others           not the conformance tests: those among all others that REGEX picks, such as '\\[NodeConformance\\]'
       --nodes COUNT      nodes of the cluster it makes, 1 or 2 (default 1); each count has its own results
       --procs COUNT      tests at a time (default 6)
       --kubeconfig FILE  use the cluster of that file, and this machine's network; --nodes says how many it has. Its
                          nodes need the images under the suite's names
-      --write-doc        write the results to docs/conformance.md, with those of two nodes where there are some; runs
+      --write-doc        write the results to docs/conformance.md, with those of two nodes and of others where there are some; runs
                          nothing unless told what
   -h, --help             this page
 
@@ -44,6 +46,7 @@ export function optionsOf(args: readonly string[]): Options {
       again: { type: 'boolean' },
       failed: { type: 'boolean' },
       all: { type: 'boolean' },
+      others: { type: 'boolean' },
       nodes: { type: 'string' },
       procs: { type: 'string' },
       kubeconfig: { type: 'string' },
@@ -52,8 +55,12 @@ export function optionsOf(args: readonly string[]): Options {
     },
   });
   if (positionals.length > 1) throw new Error(`one REGEX, not ${positionals.length}: put it in quotes`);
-  const { again = false, failed = false, all = false, help: asked = false } = values;
+  const { again = false, failed = false, all = false, others = false, help: asked = false } = values;
   if (again && failed) throw new Error('--again and --failed exclude each other');
+  if (others && values['write-doc'])
+    throw new Error('--others and --write-doc exclude each other: the page has the results of both');
+  if (others && positionals[0] === undefined && !asked)
+    throw new Error('--others takes a REGEX: the others are thousands');
   return {
     pattern: positionals[0] === undefined ? undefined : expression(positionals[0]),
     nodes: count('--nodes', values.nodes, 1, 2),
@@ -61,6 +68,7 @@ export function optionsOf(args: readonly string[]): Options {
     again,
     failed,
     all,
+    others,
     writeDoc: values['write-doc'] ?? false,
     help: asked,
     kubeconfig: values.kubeconfig,

@@ -11,6 +11,9 @@ export interface Programs {
   readonly kubectl: string;
   /** Of the image nonewprivs. */
   readonly nnp: string;
+  /** Of the image resource-consumer: the one that listens, and the one that it starts. */
+  readonly consumer: string;
+  readonly consumeCpu: string;
   /** The folder with the key pair that agnhost serves HTTPS with. */
   readonly porter: string;
 }
@@ -20,6 +23,14 @@ const recipes: readonly Recipe[] = [
   { name: 'ginkgo', args: ['build', '-o', 'ginkgo', 'github.com/onsi/ginkgo/v2/ginkgo'] },
   { name: 'agnhost', args: ['build', '-o', 'agnhost', 'k8s.io/kubernetes/test/images/agnhost'] },
   { name: 'nnp', args: ['build', '-o', 'nnp', 'k8s.io/kubernetes/test/images/nonewprivs'] },
+  {
+    name: 'consumer',
+    args: ['build', '-o', 'consumer', 'k8s.io/kubernetes/test/images/resource-consumer'],
+  },
+  {
+    name: 'consume-cpu',
+    args: ['build', '-o', 'consume-cpu', 'k8s.io/kubernetes/test/images/resource-consumer/consume-cpu'],
+  },
   {
     name: 'kubectl',
     args: ['build', '-ldflags', linkerFlags, '-o', 'kubectl', 'k8s.io/kubernetes/cmd/kubectl'],
@@ -59,6 +70,8 @@ export async function suitePrograms(say: (line: string) => void): Promise<Progra
     agnhost: at('agnhost'),
     kubectl: at('kubectl'),
     nnp: at('nnp'),
+    consumer: at('consumer'),
+    consumeCpu: at('consume-cpu'),
     porter: directory,
   };
 }

@@ -6,11 +6,12 @@ import { systemExec } from '../../src/base/exec.ts';
 import type { Programs } from './programs.ts';
 import { focusOf, testsIn } from './selection.ts';
 import type { SuiteCluster } from './suite-cluster.ts';
-import { SuiteLog, type TestResult } from './suite-log.ts';
+import { SuiteLog, type TestResult, type TestSet } from './suite-log.ts';
 
 export interface Run {
   readonly cluster: SuiteCluster;
   readonly programs: Programs;
+  readonly set: TestSet;
   readonly names: readonly string[];
   readonly procs: number;
   /** Where everything that the suite writes goes. */
@@ -21,12 +22,12 @@ export interface Run {
 /** A run as a whole has hours: it is the tests that have limits. */
 const limit = '12h';
 
-/** All conformance tests of the suite. */
-export async function allTests({ suite }: Programs): Promise<string[]> {
+/** All tests of the set. */
+export async function allTests({ suite }: Programs, set: TestSet): Promise<string[]> {
   const { stdout } = await systemExec(suite, ['--list-tests'], { lengthy: true });
-  const names = testsIn(stdout);
+  const names = testsIn(stdout, set);
   if (names.length < 300)
-    throw new Error(`${suite} lists ${names.length} conformance tests, which cannot be all`);
+    throw new Error(`${suite} lists ${names.length} tests of the set ${set}, which cannot be all`);
   return names;
 }
 
@@ -54,6 +55,7 @@ export async function runTests(run: Run): Promise<void> {
 async function runSuite({
   cluster,
   programs,
+  set,
   names,
   procs,
   logFile,
@@ -67,7 +69,7 @@ async function runSuite({
       '-v',
       `--timeout=${limit}`,
       '--output-interceptor-mode=none',
-      `--focus=${focusOf(names)}`,
+      `--focus=${focusOf(names, set)}`,
     ],
     ...[programs.suite, '--', '--provider=skeleton', '--dump-logs-on-failure=false', '--minStartupPods=0'],
     '--allowed-not-ready-nodes=-1',
@@ -75,7 +77,7 @@ async function runSuite({
   ]);
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const file = createWriteStream(logFile, { flags: 'a' });
-  const log = new SuiteLog();
+  const log = new SuiteLog(set);
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {
       file.write(text);

@@ -1,7 +1,7 @@
 /** Which tests a run is to run. Pure. */
 import { reasonNotToRun } from './not-run.ts';
 import type { Results } from './results.ts';
-import { testName } from './suite-log.ts';
+import { type TestSet, testName } from './suite-log.ts';
 
 export interface Wanted {
   /** Matched against names; all when there is none. */
@@ -37,14 +37,16 @@ export function select(names: readonly string[], results: Results, wanted: Wante
   return { run, done, left };
 }
 
-/** The conformance tests in what `e2e.test --list-tests` prints, each once. */
-export function testsIn(listing: string): string[] {
-  const names = listing.split('\n').map((line) => testName(line.slice(Math.max(0, line.indexOf('[sig-')))));
+/** The tests of the set in what `e2e.test --list-tests` prints, each once. */
+export function testsIn(listing: string, set: TestSet): string[] {
+  const names = listing
+    .split('\n')
+    .map((line) => testName(line.slice(Math.max(0, line.indexOf('[sig-'))), set));
   return [...new Set(names.filter((name) => name !== undefined))].sort();
 }
 
 /** For Ginkgo's --focus: those tests and no others, in Go's syntax. A name begins after the suite's own and a blank. */
-export function focusOf(names: readonly string[]): string {
+export function focusOf(names: readonly string[], set: TestSet): string {
   const quoted = names.map((name) => name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return `^[^[]* (?:${quoted.join('|')}) \\[Conformance\\]`;
+  return `^[^[]* (?:${quoted.join('|')})${set === 'conformance' ? ' \\[Conformance\\]' : '$'}`;
 }

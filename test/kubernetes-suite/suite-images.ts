@@ -83,8 +83,8 @@ async function write(root: string, path: string, content: string): Promise<void>
   await writeFile(join(root, path), content);
 }
 
-/** What busybox has not, or not as the tests call it. */
-const debian = ['dig', 'nslookup', 'host', 'getent', 'curl'].map((name) => `/usr/bin/${name}`);
+/** What busybox has not, or not as the tests call it: its nsenter runs its own programs, not those of where it enters. */
+const debian = ['dig', 'nslookup', 'host', 'getent', 'curl', 'nsenter'].map((name) => `/usr/bin/${name}`);
 
 async function agnhostRoot(root: string, programs: Programs): Promise<void> {
   await busyboxRoot(root);
@@ -122,6 +122,17 @@ const imagesOf = (programs: Programs): readonly Image[] => [
       await chmod(join(root, 'usr/bin/nnp'), 0o4755);
     },
   },
+  {
+    name: `${registry}/resource-consumer:1.13`,
+    changes: ['EXPOSE 8080', 'ENTRYPOINT ["/consumer"]'],
+    async from(root) {
+      await busyboxRoot(root);
+      await cp(programs.consumer, join(root, 'consumer'));
+      await mkdir(join(root, 'consume-cpu'));
+      await cp(programs.consumeCpu, join(root, 'consume-cpu/consume-cpu'));
+      await copyProgram(root, '/usr/bin/stress');
+    },
+  },
   { name: `${registry}/jessie-dnsutils:1.7`, changes: [], from: agnhost },
   { name: `${registry}/nautilus:1.7`, changes: webServer('/www/nautilus'), from: busybox },
   { name: `${registry}/kitten:1.7`, changes: webServer('/www/kitten'), from: busybox },
@@ -146,7 +157,13 @@ const imagesOf = (programs: Programs): readonly Image[] => [
 /** Makes those that are not there as this file makes them; returns the names of all. */
 export async function makeSuiteImages(programs: Programs, say: (line: string) => void): Promise<string[]> {
   const content = createHash('sha256');
-  for (const file of [import.meta.filename, programs.agnhost, programs.nnp])
+  for (const file of [
+    import.meta.filename,
+    programs.agnhost,
+    programs.nnp,
+    programs.consumer,
+    programs.consumeCpu,
+  ])
     content.update(await readFile(file));
   const version = content.digest('hex').slice(0, 16);
   const images = imagesOf(programs);

@@ -1,9 +1,12 @@
 /** What Ginkgo writes while it runs the suite, read as it comes. Pure. */
 import { stripVTControlCharacters } from 'node:util';
 
+/** The conformance tests, or all others that the suite has. */
+export type TestSet = 'conformance' | 'others';
+
 /** How one test ended. */
 export interface TestResult {
-  /** As Kubernetes lists it, without its closing `[Conformance]`. */
+  /** As Kubernetes lists it; a conformance test without its closing `[Conformance]`. */
   readonly name: string;
   /** Skipped: the test itself said that this cluster is not one for it, and its message is the reason. */
   readonly state: 'passed' | 'failed' | 'skipped';
@@ -19,10 +22,14 @@ const divider = /^-{20,}$/;
 /** A report's first line: a sign, what is not as it should be, and the time it took. */
 const verdict = /^(?:•|S) .*?(?:\[([A-Z][A-Z ()]+)\] )?.*\[([\d.]+) seconds\]/;
 
-/** A test's name out of a line that begins with it; undefined for a line that does not, or of no conformance test. */
-export function testName(line: string): string | undefined {
-  const end = line.indexOf(mark);
-  if (!line.startsWith('[sig-') || end < 0) return undefined;
+/** What a report writes after a name: that of the area, and others. */
+const labels = / \[sig-[^\]]*\]$/;
+
+/** A test's name out of a line that begins with it; undefined for a line that does not, or of no test of the set. */
+export function testName(line: string, set: TestSet): string | undefined {
+  const closing = line.indexOf(mark);
+  if (!line.startsWith('[sig-') || closing < 0 !== (set === 'others')) return undefined;
+  const end = set === 'conformance' ? closing : line.trimEnd().replace(labels, '').length;
   // A failure names the step that failed in the middle of it.
   const steps = /\[(?:It|(?:Before|After|JustBefore|JustAfter)(?:Each|All)|DeferCleanup[^\]]*)\] ?/g;
   return line.slice(0, end).replaceAll(steps, '').trim();
@@ -30,9 +37,14 @@ export function testName(line: string): string | undefined {
 
 /** Takes a log in pieces and gives the results that are complete so far. */
 export class SuiteLog {
+  readonly #set: TestSet;
   #rest = '';
   #block: string[] = [];
   #crash: string | undefined;
+
+  constructor(set: TestSet) {
+    this.#set = set;
+  }
 
   /** The last words of a process of the suite that ended in the middle of a test, which then has no report. */
   get crash(): string | undefined {
@@ -50,7 +62,7 @@ export class SuiteLog {
         this.#block.push(line);
         continue;
       }
-      const result = resultOf(this.#block);
+      const result = resultOf(this.#block, this.#set);
       if (result !== undefined) results.push(result);
       this.#block = [];
     }
@@ -58,25 +70,25 @@ export class SuiteLog {
   }
 }
 
-/** Undefined for what is no report of a conformance test that ended: the suite's own words, a test still under way. */
-function resultOf(lines: readonly string[]): TestResult | undefined {
+/** Undefined for what is no report of a test of the set that ended: the suite's own words, a test still under way. */
+function resultOf(lines: readonly string[], set: TestSet): TestResult | undefined {
   const at = lines.findIndex((line) => verdict.test(line));
   if (at < 0) return undefined;
   const [, bad, seconds] = verdict.exec(lines[at] ?? '') ?? [];
   // One process alone writes the name before it runs the test, several write it after.
   const names = [...lines.slice(at + 1), ...lines.slice(0, at)];
-  const name = names.map(testName).find((found) => found !== undefined);
+  const name = names.map((line) => testName(line, set)).find((found) => found !== undefined);
   if (name === undefined) return undefined;
   const state = bad === undefined ? 'passed' : bad.startsWith('SKIPPED') ? 'skipped' : 'failed';
   if (bad?.startsWith('INTERRUPTED')) return undefined;
-  const message = state === 'passed' ? '' : messageOf(lines);
+  const message = state === 'passed' ? '' : messageOf(lines, set);
   return { name, state, seconds: Math.round(Number(seconds)), message };
 }
 
 /** What follows the first `[FAILED]` or its like, up to where in the source it was. */
-function messageOf(lines: readonly string[]): string {
+function messageOf(lines: readonly string[], set: TestSet): string {
   const start = /^\s*\[(?:FAILED|SKIPPED|PANICKED|TIMEDOUT|ABORTED)\] (?!in )(.*)/i;
-  const at = lines.findIndex((line) => start.test(line) && testName(line.trim()) === undefined);
+  const at = lines.findIndex((line) => start.test(line) && testName(line.trim(), set) === undefined);
   if (at < 0) return 'no message';
   const said = [start.exec(lines[at] ?? '')?.[1] ?? ''];
   for (const line of lines.slice(at + 1)) {

@@ -23,11 +23,12 @@ import { TestGraph } from './test-graph.ts';
 
 /** What a run without names is about. */
 const usual = [
+  'src/grpc',
   'src/storage',
   'src/apiserver',
   'src/controllers',
   'src/scheduler',
-  'src/kubelet/plan',
+  ...globSync('src/kubelet/*/plan', { cwd: root }).sort(),
   'src/proxy',
 ];
 

@@ -40,7 +40,17 @@ const wrong: [path: string, source: string, expected: RegExp][] = [
     `import { join } from 'node:path';`,
     /src\/api\/x\.ts imports node:path: this place is pure/,
   ],
-  ['src/kubelet/plan/x.ts', `import { systemClock } from '../../base/clock.ts';`, /this place is pure/],
+  [
+    'src/kubelet/pods/plan/x.ts',
+    `import { systemClock } from '../../../base/clock.ts';`,
+    /this place is pure/,
+  ],
+  [
+    'src/kubelet/volumes/x.ts',
+    `import type { A } from '../pods/x.ts';`,
+    /volumes may import runtime, environment, names/,
+  ],
+  ['src/kubelet/server/x.ts', `import { a } from '../kubelet.ts';`, /server may import runtime/],
   ['src/proxy/render-nft.ts', `import { Exec, systemExec } from '../base/exec.ts';`, /this place is pure/],
   ['src/controllers/hpa-plan.ts', `import {\n  sleep,\n} from '../base/clock.ts';`, /this place is pure/],
   ['src/kubelet/x.ts', `import { Hono } from 'hono';`, /only .*apiserver.* may/],

@@ -27,7 +27,8 @@ export const podEvaluator: Evaluator = {
     name.startsWith('hugepages-') ||
     name.startsWith('requests.hugepages-') ||
     (name.startsWith('requests.') && isExtended(name)),
-  handles: (operation, subresource) => operation === 'create' && subresource === '',
+  handles: (operation, subresource) =>
+    operation === 'create' ? subresource === '' : subresource === 'resize',
   missing: (required, object) => {
     const { spec } = object as KubeObject & Pod;
     const wanted = required.filter((name) => mustBeTold.test(name)).sort();

@@ -95,7 +95,8 @@ export function* applyConfiguration(
   return { object: deepEqual(live, object) ? undefined : object, managers: after };
 }
 
-function known(versions: Versions, apiVersion: string): TypeVersion {
+/** Throws an Error for a version that is not served. */
+export function known(versions: Versions, apiVersion: string): TypeVersion {
   const version = versions(apiVersion);
   if (!version) throw new Error(`${apiVersion} is not served`);
   return version;

@@ -5,6 +5,7 @@
 
 import { deepEqual } from '../equality.ts';
 import { FieldSet } from './field-set.ts';
+import { fieldsOfNew } from './fields-of-new.ts';
 import {
   idOf,
   isReset,
@@ -17,7 +18,7 @@ import {
   withFields,
   writeManagers,
 } from './managers.ts';
-import { afterUpdate, type Versions } from './ownership.ts';
+import { afterUpdate, known, type Versions } from './ownership.ts';
 import { compareTexts } from './path-element.ts';
 
 /** Who writes, by which way, when. */
@@ -58,6 +59,32 @@ export function entriesAfterUpdate(
   const before = write.subresource === '' ? managersSent(stored, sent) : managersOf(stored);
   if (before.size === 0 && !change.isNew) return undefined;
   return entriesOf(managersAfterUpdate(change, before, write, versions));
+}
+
+/** Entries as they stand in the JSON of an object. */
+export interface EntriesText {
+  readonly text: string;
+  /** How many it has, itself included. */
+  readonly values: number;
+}
+
+/**
+ * The same as `entriesAfterUpdate` says of a new object of which the client does not say who owns it, as text. Undefined for none.
+ * Throws a KeyError as there.
+ */
+export function entriesOfNew(
+  { live, next }: Pick<Change, 'live' | 'next'>,
+  { manager, apiVersion, subresource, now }: FieldWrite,
+  versions: Versions,
+): EntriesText | undefined {
+  const { shape, reset } = known(versions, apiVersion);
+  const { text, values } = fieldsOfNew(live, next, shape, reset, neverOwned);
+  if (text === undefined) return undefined;
+  const head = { manager: manager || unknownManager, operation: 'Update', apiVersion, time: now };
+  const opening = `[${JSON.stringify(head).slice(0, -1)},"fieldsType":"FieldsV1","fieldsV1":${text}`;
+  const closing = `${subresource && `,"subresource":${JSON.stringify(subresource)}`}}]`;
+  // The list, its entry, and what stands in that.
+  return { text: opening + closing, values: values + (subresource ? 9 : 8) };
 }
 
 /** Those that the client sends, unless they are none or malformed: clients that do not know them leave them out. */

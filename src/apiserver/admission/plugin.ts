@@ -10,6 +10,8 @@ export interface Admission {
   readonly name: string;
   readonly subresource: string;
   readonly user: UserInfo;
+  /** Tells the writer something in a Warning header. Absent where nobody could read it. */
+  readonly warn?: (text: string) => void;
   /** Nothing will be written. */
   readonly dryRun?: boolean;
   /** The object as it would be stored; plugins may change it. Absent for a delete. */

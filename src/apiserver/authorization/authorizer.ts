@@ -34,6 +34,8 @@ export type AccessRequest =
       readonly name: string;
       /** Of a list or watch; absent means everything. */
       readonly fieldSelector?: FieldSelector;
+      /** Of a list or watch, as it was asked for. */
+      readonly labelSelector?: string;
     }
   | { readonly type: 'path'; readonly user: UserInfo; readonly verb: string; readonly path: string };
 

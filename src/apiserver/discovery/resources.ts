@@ -23,8 +23,10 @@ const storedVerbs = [
   'watch',
 ] as const;
 
-export const resourceVerbs = ({ isReview }: ResourceDefinition): readonly string[] =>
-  isReview ? ['create'] : storedVerbs;
+export const resourceVerbs = ({ isReview, isMeasured }: ResourceDefinition): readonly string[] => {
+  if (isMeasured) return ['get', 'list'];
+  return isReview ? ['create'] : storedVerbs;
+};
 
 /** OPTIONS has none. */
 const verbOfMethod = {

@@ -3,11 +3,18 @@ import type { MessageTable } from '../../apimachinery/protobuf/message-types.ts'
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { CacheEvent } from '../../storage/cache.ts';
 import type { ResponseForm } from '../negotiation/accept.ts';
-import type { Encoder, Kept } from './encoder.ts';
-import { convertedJson, storedJson, storedMetadata, storedObjects } from './json.ts';
+import type { Encoder, Frames, Kept } from './encoder.ts';
+import {
+  type Cut,
+  convertedJson,
+  storedJson,
+  storedMetadata,
+  storedObjects,
+  unownedObjects,
+} from './json.ts';
 import { Budget, MadeOnce } from './made.ts';
 import { protobufEncoder, typeInForm } from './protobuf.ts';
-import { metadataShape, wholeShape } from './shape.ts';
+import { metadataShape, type Shape, wholeShape } from './shape.ts';
 import { type IncludeObject, tableEncoder } from './table.ts';
 
 export interface Encoders {
@@ -39,7 +46,7 @@ export function createEncoders(table: MessageTable, now: () => number): Encoders
       const own = known.get(served) ?? new Map<string, Encoder>();
       known.set(served, own);
       const version = form.type === 'metadata' ? form.version : '';
-      const name = `${form.encoding ?? 'json'} ${form.type} ${version}`;
+      const name = `${form.encoding ?? 'json'} ${form.type} ${version} ${form.unowned ? 'unowned' : ''}`;
       const made = own.get(name) ?? create(served, form, parts);
       own.set(name, made);
       return made;
@@ -57,5 +64,10 @@ function create(served: ResourceDefinition, form: Objects, { table, ...budgets }
     return protobufEncoder({ shape, type: typeInForm(served, form, table), table, messages, frames });
   }
   if (served.conversion) return convertedJson(shape, frames);
-  return storedJson(shape, form.type === 'object' ? storedObjects : storedMetadata(shape, frames));
+  return storedJson(shape, cutOf(form, shape, frames));
+}
+
+function cutOf({ type, unowned }: Objects, shape: Shape, frames: Frames): Cut {
+  if (type === 'metadata') return storedMetadata(shape, frames, unowned ?? false);
+  return unowned ? unownedObjects(frames) : storedObjects;
 }

@@ -1,7 +1,7 @@
 /** Answers in JSON. What is stored is JSON already, and goes out as it lies where the form and the version allow it. */
 import type { Status } from '../../apimachinery/status-error.ts';
 import type { CacheEvent } from '../../storage/cache.ts';
-import { join, metadataBytes, withRevision } from '../../storage/codec.ts';
+import { join, metadataBytes, unownedBytes, withRevision } from '../../storage/codec.ts';
 import { jsonType } from '../respond.ts';
 import { respondCollection } from './collection-body.ts';
 import type { Encoder, Frames, Kept } from './encoder.ts';
@@ -24,7 +24,7 @@ const bookmarksOf = ({ head }: Shape): Pick<Framing, 'bookmark'> => ({
 });
 
 /** How the bytes of a stored object become those of the answer, and an event's the frame. */
-interface Cut {
+export interface Cut {
   readonly object: (bytes: Buffer) => Buffer;
   /** Whether more is read than is written. */
   readonly readsMore: boolean;
@@ -38,12 +38,20 @@ export const storedObjects: Cut = {
   unchanged: (event) => event.frame,
 };
 
+/** The same without its managedFields. */
+export const unownedObjects = (frames: Frames): Cut => ({
+  object: unownedBytes,
+  readsMore: false,
+  unchanged: (event, frame) => frameOnce(event, frames, frame),
+});
+
 /** Its metadata, which need not be decoded to be found. */
-export function storedMetadata({ head }: Shape, frames: Frames): Cut {
+export function storedMetadata({ head }: Shape, frames: Frames, unowned: boolean): Cut {
   const opening = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"metadata":`);
   const closing = Buffer.from('}');
   return {
-    object: (bytes) => Buffer.concat([opening, metadataBytes(bytes), closing]),
+    object: (bytes) =>
+      Buffer.concat([opening, metadataBytes(unowned ? unownedBytes(bytes) : bytes), closing]),
     readsMore: true,
     unchanged: (event, frame) => frameOnce(event, frames, frame),
   };

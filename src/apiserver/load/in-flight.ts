@@ -29,15 +29,18 @@ export interface MainLimits {
   readonly watches: number;
 }
 
-/** For one machine with 1,000 nodes, of which each has seven watches (docs/scale.md). */
+/** For one machine with 1,000 nodes, of which each has seven watches and those of what its pods need (docs/scale.md). */
 export const defaultLimits: MainLimits = { requests: 400, watches: 1000 };
+
+/** A node watches each ConfigMap and each Secret of its pods by itself: some for each of 110 pods. */
+export const nodeWatches = 2000;
 
 /** A node makes a handful of requests at a time; a user's programs may take half of what there is. */
 export const inFlightLimits = ({ requests, watches }: MainLimits): InFlightLimits => ({
   heartbeat: { all: Number.POSITIVE_INFINITY, user: 4 },
   'node request': { all: requests, user: 20 },
   request: { all: requests, user: Math.ceil(requests / 2) },
-  'node watch': { all: Number.POSITIVE_INFINITY, user: 50 },
+  'node watch': { all: Number.POSITIVE_INFINITY, user: nodeWatches },
   watch: { all: watches * 4, user: watches },
   stream: { all: 1000, user: 500 },
 });

@@ -16,6 +16,8 @@ export type ResponseForm = (
 ) & {
   /** Default JSON. */
   readonly encoding?: 'protobuf' | 'yaml';
+  /** The client does not look at managedFields: they may be left out. Said by `;managedFields=none`, which is minik8s' own. */
+  readonly unowned?: true;
 };
 
 interface MediaRange {
@@ -59,6 +61,11 @@ const isMetaVersion = (version: string | undefined): version is MetaVersion =>
   version === 'v1' || version === 'v1beta1';
 
 function formOf(range: MediaRange): ResponseForm | undefined {
+  const form = shapeOf(range);
+  return form && range.parameters.get('managedFields') === 'none' ? { ...form, unowned: true } : form;
+}
+
+function shapeOf(range: MediaRange): ResponseForm | undefined {
   const as = range.parameters.get('as');
   if (!as) return { type: 'object' };
   const version = range.parameters.get('v');

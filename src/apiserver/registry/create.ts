@@ -11,14 +11,16 @@ import {
 import { countOwnValues, tooManyValues } from '../../apimachinery/value-limit.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import { randomName } from '../../base/random.ts';
-import { encodeObject } from '../../storage/codec.ts';
+import { decodeObject, encodeObject } from '../../storage/codec.ts';
 import { ClaimTakenError, KeyExistsError } from '../../storage/store.ts';
 import type { Admission } from '../admission/plugin.ts';
+import type { Kept } from '../encoding/encoder.ts';
 import { RequestWork } from '../request-work.ts';
 import type { ServerContext } from '../server-context.ts';
+import { storedObject } from '../stored-object.ts';
 import type { WriteOptions } from '../write-options.ts';
 import { planClaims, requireUnclaimed } from './claims.ts';
-import { ownersAfter, setOwners } from './field-ownership.ts';
+import { type OwnedWrite, ownersAfter, ownersOfNew, setOwners } from './field-ownership.ts';
 import { withRoom } from './guaranteed-update.ts';
 import { initializeMeta, matchTarget } from './object-meta.ts';
 import { prepareForCreate, validateForCreate } from './preparation.ts';
@@ -39,8 +41,14 @@ export interface CreateRequest {
 const maxGeneratedNames = 8;
 const maxPrefix = 58;
 
-/** Resolves to the stored object; in a dry run to what would be stored, without a resourceVersion. */
-export async function createObject(server: ServerContext, request: CreateRequest): Promise<KubeObject> {
+export interface Created {
+  /** As it was made. */
+  readonly object: KubeObject;
+  /** As it is stored; in a dry run as it would be, without a resourceVersion. */
+  readonly kept: Kept;
+}
+
+export async function createObject(server: ServerContext, request: CreateRequest): Promise<Created> {
   const { object, definition } = request;
   if (object.metadata.resourceVersion) {
     throw newBadRequest('resourceVersion should not be set on objects to be created');
@@ -74,10 +82,10 @@ async function createNamed(
   server: ServerContext,
   request: CreateRequest,
   object: KubeObject,
-): Promise<KubeObject> {
+): Promise<Created> {
   const { definition } = request;
   const work = new RequestWork(server);
-  const { dryRun, user, served } = request.options;
+  const { dryRun, user, served, warn } = request.options;
   const context = { user, now: rfc3339(server.clock.now()), subresource: '' };
   initializeMeta(object.metadata, {
     uid: server.random.uuid(),
@@ -91,16 +99,14 @@ async function createNamed(
     name: object.metadata.name,
     subresource: '',
     user,
+    warn,
     dryRun,
     object,
   };
   definition.strategy.setDefaults?.(object);
   await work.pause();
-  if (!request.isOwned) {
-    const { options } = request;
-    setOwners(object, ownersAfter(server, object, undefined, { ...context, definition, options }));
-    await work.pause();
-  }
+  const owners = request.isOwned ? undefined : ownersOf(server, object, { ...context, ...request });
+  await work.pause();
   await server.admission.mutate(admission);
   prepareForCreate(definition, object, context);
   if (countOwnValues(object) > request.mostValues) throw tooManyValues(request.mostValues);
@@ -108,15 +114,23 @@ async function createNamed(
   validateForCreate(definition, object, served);
   await server.admission.validate(admission);
   await work.pause();
-  return store(server, request, object, work);
+  return store(server, request, object, owners, work);
+}
+
+/** The text of the object's managedFields, unless the client has said something of them: then they are in the object. */
+function ownersOf(server: ServerContext, object: KubeObject, write: OwnedWrite): string | undefined {
+  if (object.metadata.managedFields === undefined) return ownersOfNew(server, object, write);
+  setOwners(object, ownersAfter(server, object, undefined, write));
+  return undefined;
 }
 
 async function store(
   server: ServerContext,
   request: CreateRequest,
   draft: KubeObject,
+  owners: string | undefined,
   work: RequestWork,
-): Promise<KubeObject> {
+): Promise<Created> {
   const { definition } = request;
   const { name, namespace = '' } = draft.metadata;
   const key = storageKey(definition, namespace, name);
@@ -130,12 +144,12 @@ async function store(
       if (request.options.dryRun) {
         if (await server.store.get(key)) throw newAlreadyExists(definition, name);
         await requireUnclaimed(server, claims);
-        return object;
+        return { object, kept: { object: owners ? decodeObject(encodeObject(object, owners)) : object } };
       }
-      const write = () => server.store.create(key, encodeObject(object), claims);
-      const revision = await withRoom(object, !request.isOwned, write);
+      const write = (value: Buffer) => server.store.create(key, value, claims);
+      const { value, revision } = await withRoom(object, owners, !request.isOwned, write);
       object.metadata.resourceVersion = String(revision);
-      return object;
+      return { object, kept: storedObject({ key, value, revision }) };
     } catch (error) {
       if (error instanceof KeyExistsError) throw newAlreadyExists(definition, name);
       if (!(error instanceof ClaimTakenError)) throw error;

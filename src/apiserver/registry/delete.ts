@@ -16,6 +16,8 @@ export interface DeleteRequest {
   readonly dryRun: boolean;
   readonly options: DeletionOptions;
   readonly preconditions: Preconditions;
+  /** What the object shall say of its deletion, in the same write; not called for one that is being deleted already. */
+  readonly lastWords?: (object: KubeObject) => void;
 }
 
 export interface Deleted {
@@ -40,8 +42,10 @@ export async function deleteObject(server: ServerContext, request: DeleteRequest
     const held = releaseClaims(server, definition, current);
     switch (markDeleted(definition, current, request.options, server.clock.now()).type) {
       case 'remove':
+        request.lastWords?.(current);
         return { type: 'remove', object: current, claims: held };
       case 'mark':
+        request.lastWords?.(current);
         return { type: 'write', object: current };
       case 'keep':
         return { type: 'keep', object: current };

@@ -6,6 +6,8 @@ import {
   type Entries,
   entriesAfterUpdate,
   entriesOf,
+  entriesOfNew,
+  type FieldWrite,
   sameButTimes,
 } from '../../apimachinery/managed-fields/tracking.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
@@ -31,28 +33,63 @@ export function ownersAfter(
   server: Server,
   object: KubeObject,
   old: KubeObject | undefined,
-  { definition, subresource, options, now }: OwnedWrite,
+  write: OwnedWrite,
 ): ManagedFieldsEntry[] | undefined {
-  const { served, fieldManager: manager } = options;
-  const apiVersion = apiVersionOf(served);
-  const live = old ? unowned(asServed(served, old)) : { apiVersion, kind: served.kind, metadata: {} };
-  const next = unowned(asServed(served, object));
-  try {
+  const { definition, subresource } = write;
+  const live = old ? unowned(asServed(write.options.served, old)) : nothingOf(write);
+  return orForgotten(server, definition, object, () => {
     const entries = entriesAfterUpdate(
-      { live, next, isNew: !old },
+      { live, next: unowned(asServed(write.options.served, object)), isNew: !old },
       entriesIn(old),
       entriesIn(object),
-      { manager, apiVersion, subresource, now },
+      writeOf(write),
       versionsOf(server, definition, subresource),
     );
-    if (!isTooMany(entries)) return entries;
+    return { kept: entries, values: countValues(entries) };
+  });
+}
+
+/** The same of a new object whose client does not say who owns it, as JSON. */
+export function ownersOfNew(server: Server, object: KubeObject, write: OwnedWrite): string | undefined {
+  const { definition, subresource } = write;
+  const next = asServed(write.options.served, object);
+  return orForgotten(server, definition, object, () => {
+    const versions = versionsOf(server, definition, subresource);
+    const entries = entriesOfNew({ live: nothingOf(write), next }, writeOf(write), versions);
+    return { kept: entries?.text, values: entries?.values ?? 0 };
+  });
+}
+
+/** What an object that is not there has. */
+const nothingOf = ({ options: { served } }: OwnedWrite) => ({
+  apiVersion: apiVersionOf(served),
+  kind: served.kind,
+  metadata: {},
+});
+
+const writeOf = ({ options, subresource, now }: OwnedWrite): FieldWrite => ({
+  manager: options.fieldManager,
+  apiVersion: apiVersionOf(options.served),
+  subresource,
+  now,
+});
+
+/** Of the largest objects, and of those whose lists have no keys, nobody's fields are kept. */
+function orForgotten<T>(
+  server: Server,
+  definition: ResourceDefinition,
+  object: KubeObject,
+  find: () => { readonly kept: T; readonly values: number },
+): T | undefined {
+  try {
+    const { kept, values } = find();
+    if (values <= maxOwnerValues) return kept;
     forgotten(server, definition, object, `more than ${maxOwnerValues} values`);
-    return undefined;
   } catch (error) {
     if (!(error instanceof KeyError)) throw error;
     forgotten(server, definition, object, error.message);
-    return undefined;
   }
+  return undefined;
 }
 
 /** Changes `object`, which was applied. Throws a 413 where an apply later could not know what this one has set. */

@@ -11,9 +11,12 @@ import {
   type Claims,
   ClaimTakenError,
   RevisionMismatchError,
+  type StoredValue,
   ValueTooLargeError,
 } from '../../storage/store.ts';
+import type { Kept } from '../encoding/encoder.ts';
 import type { ServerContext } from '../server-context.ts';
+import { storedObject } from '../stored-object.ts';
 import { requireUnclaimed } from './claims.ts';
 
 export type Decision =
@@ -32,6 +35,8 @@ export interface Outcome {
   readonly type: Decision['type'];
   /** With the resourceVersion of the write; of a removal, the last state. */
   readonly object: KubeObject;
+  /** The same for an answer. */
+  readonly kept: Kept;
 }
 
 export interface Attempt {
@@ -74,12 +79,13 @@ export async function guaranteedUpdate(
       snapshot = await readStore(server, key);
       continue;
     }
-    if (decision.type === 'keep') return decision;
+    const { type, object } = decision;
+    if (decision.type === 'keep') return { type, object, kept: { object } };
     try {
-      const object = target.dryRun
+      const kept = target.dryRun
         ? await tryClaims(server, decision)
         : await apply(server, key, decision, snapshot.revision);
-      return { type: decision.type, object };
+      return { type, object, kept };
     } catch (error) {
       if (error instanceof ClaimTakenError) taken.add(error.claim);
       else if (error instanceof RevisionMismatchError) snapshot = afterMismatch(error);
@@ -114,9 +120,12 @@ async function tryDecision(
 }
 
 /** What would be written; throws ClaimTakenError as the store would. */
-async function tryClaims(server: ServerContext, { object, claims }: Exclude<Decision, { type: 'keep' }>) {
+async function tryClaims(
+  server: ServerContext,
+  { object, claims }: Exclude<Decision, { type: 'keep' }>,
+): Promise<Kept> {
   await requireUnclaimed(server, claims);
-  return object;
+  return { object };
 }
 
 async function apply(
@@ -124,29 +133,37 @@ async function apply(
   key: string,
   decision: Exclude<Decision, { type: 'keep' }>,
   revision: number,
-): Promise<KubeObject> {
+): Promise<Kept> {
   const { object, claims } = decision;
   const { store } = server;
-  const update = () => store.update(key, encodeObject(object), revision, claims);
-  const written =
-    decision.type === 'remove'
-      ? await store.delete(key, revision, claims)
-      : await withRoom(object, decision.mayForgetOwners ?? false, update);
-  object.metadata.resourceVersion = String(written);
-  return object;
+  if (decision.type === 'remove') {
+    object.metadata.resourceVersion = String(await store.delete(key, revision, claims));
+    return { object };
+  }
+  const update = (value: Buffer) => store.update(key, value, revision, claims);
+  const written = await withRoom(object, undefined, decision.mayForgetOwners ?? false, update);
+  object.metadata.resourceVersion = String(written.revision);
+  return storedObject({ key, ...written });
 }
 
-/** Writes an object; one that is too large again without its managedFields, as upstream does it, where they `mayGo`. Changes `object`. */
+/**
+ * Writes an object; one that is too large again without its managedFields, as upstream does it, where they `mayGo`. Changes `object`.
+ * `owners` are their JSON, where the object does not have them. Resolves to what was written.
+ */
 export async function withRoom(
   object: KubeObject,
+  owners: string | undefined,
   mayGo: boolean,
-  write: () => Promise<number>,
-): Promise<number> {
+  write: (value: Buffer) => Promise<number>,
+): Promise<Pick<StoredValue, 'value' | 'revision'>> {
+  const value = encodeObject(object, owners);
   try {
-    return await write();
+    return { value, revision: await write(value) };
   } catch (error) {
-    if (!mayGo || !(error instanceof ValueTooLargeError) || !object.metadata.managedFields) throw error;
+    const hasOwners = owners !== undefined || object.metadata.managedFields !== undefined;
+    if (!mayGo || !(error instanceof ValueTooLargeError) || !hasOwners) throw error;
     delete object.metadata.managedFields;
-    return write();
+    const smaller = encodeObject(object);
+    return { value: smaller, revision: await write(smaller) };
   }
 }

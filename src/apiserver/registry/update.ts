@@ -11,7 +11,7 @@ import type { WriteOptions } from '../write-options.ts';
 import { planClaims, releaseClaims } from './claims.ts';
 import { isFullyFinalized } from './deletion.ts';
 import { entriesIn, isUnchanged, ownersAfter, setOwners, unowned } from './field-ownership.ts';
-import { type Attempt, type Decision, guaranteedUpdate } from './guaranteed-update.ts';
+import { type Attempt, type Decision, guaranteedUpdate, type Outcome } from './guaranteed-update.ts';
 import { checkPreconditions, conditionsOf, matchTarget, requireVersion } from './object-meta.ts';
 import { countGeneration, type Part, prepareForUpdate, validateForUpdate } from './preparation.ts';
 
@@ -36,10 +36,9 @@ export interface UpdateRequest {
 }
 
 /** Resolves to the object as stored; when the last finalizer went with this update, to its last state. */
-export async function updateObject(server: ServerContext, request: UpdateRequest): Promise<KubeObject> {
+export function updateObject(server: ServerContext, request: UpdateRequest): Promise<Outcome> {
   const target = { ...request, dryRun: request.options.dryRun };
-  const { object } = await guaranteedUpdate(server, target, (attempt) => decide(server, request, attempt));
-  return object;
+  return guaranteedUpdate(server, target, (attempt) => decide(server, request, attempt));
 }
 
 async function decide(
@@ -48,7 +47,7 @@ async function decide(
   { current, taken }: Attempt,
 ): Promise<Decision> {
   const { definition, subresource } = request;
-  const { dryRun, user, served } = request.options;
+  const { dryRun, user, served, warn } = request.options;
   const context = { user, now: rfc3339(server.clock.now()), subresource };
   const work = new RequestWork(server);
   const old = deepCopy(unowned(current));
@@ -66,6 +65,7 @@ async function decide(
     name: request.name,
     subresource,
     user,
+    warn,
     dryRun,
     object,
     old,
@@ -85,7 +85,8 @@ async function decide(
   const claims = request.part === 'main' ? planClaims(server, definition, object, old, taken) : undefined;
   validateForUpdate(definition, object, old, request.part, subresource, served);
   await work.pause();
-  if (request.part === 'main') countGeneration(definition, object, old);
+  const counts = request.part === 'main' || definition.strategy.parts?.[request.part]?.countsGeneration;
+  if (counts) countGeneration(definition, object, old);
   await server.admission.validate(admission);
   await work.pause();
   if (isFullyFinalized(definition, object))

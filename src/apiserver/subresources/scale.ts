@@ -108,7 +108,7 @@ async function writeScale(
 ): Promise<Response> {
   const { server, definition, info } = scope;
   const mapping = mappingOf(scope);
-  const object = await updateObject(server, {
+  const { object } = await updateObject(server, {
     definition,
     namespace: info.namespace,
     name: info.name,

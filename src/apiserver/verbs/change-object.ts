@@ -20,7 +20,7 @@ export async function changeObject(scope: RequestScope, wanted: Change): Promise
     return wanted.change(current);
   };
   const request = { definition, namespace, name, subresource, ...wanted, change };
-  const object = await updateObject(server, request);
+  const { object, kept } = await updateObject(server, request);
   scope.warnings.push(...(warn?.(object, old) ?? []));
-  return respondObject(scope, 200, { object });
+  return respondObject(scope, 200, kept);
 }

@@ -50,7 +50,12 @@ export async function createInstead(
   const decision = await server.authorize(access);
   if (!decision.allowed) throw newForbidden(definition, name, refusal(access, decision));
   const mostValues = valueLimits(scope).created;
-  const created = await createObject(server, { ...wanted, definition, namespace, mostValues });
+  const { object: created, kept } = await createObject(server, {
+    ...wanted,
+    definition,
+    namespace,
+    mostValues,
+  });
   scope.warnings.push(...(definition.strategy.warnings?.(created, undefined) ?? []));
-  return respondObject(scope, 201, { object: created });
+  return respondObject(scope, 201, kept);
 }

@@ -16,7 +16,13 @@ export async function create(scope: RequestScope): Promise<Response> {
   }
   const { namespace } = info;
   const mostValues = valueLimits(scope).created;
-  const created = await createObject(server, { definition, namespace, object, options, mostValues });
+  const { object: created, kept } = await createObject(server, {
+    definition,
+    namespace,
+    object,
+    options,
+    mostValues,
+  });
   scope.warnings.push(...(definition.strategy.warnings?.(created, undefined) ?? []));
-  return respondObject(scope, 201, { object: created });
+  return respondObject(scope, 201, kept);
 }

@@ -9,6 +9,7 @@ import { objectTypeOf } from '../../apimachinery/schema-types.ts';
 import { asServed } from '../../apimachinery/served-version.ts';
 import { readBody } from '../body.ts';
 import { unowned } from '../registry/field-ownership.ts';
+import type { Part } from '../registry/preparation.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { mediaType } from './read-object.ts';
 
@@ -44,13 +45,21 @@ export async function patchObject(
   patch: Patch,
   current: KubeObject,
   validation: FieldValidation,
+  part: Part,
 ): Promise<KubeObject> {
   const whole = asServed(scope.served, current);
   // Left out they stay as they are; for most objects they are half of what there is to read.
   const shown = concernsOwners(patch) ? whole : unowned(whole);
   const patched = patchValue(patch, shown, typeOf(scope));
+  if (part === 'status') keepDesire(patched, shown);
   await scope.work.pause();
   return changedObject(scope, shown, patched, validation);
+}
+
+/** Clients write objects with nothing but a status, in which they empty what has to be there; that is not what they change. */
+function keepDesire(patched: JsonObject, shown: object): void {
+  for (const [key, value] of Object.entries(shown))
+    if (!['apiVersion', 'kind', 'metadata', 'status'].includes(key)) patched[key] = value;
 }
 
 /**

@@ -20,6 +20,6 @@ export async function patchPart(scope: RequestScope, part: Part): Promise<Respon
   return changeObject(scope, {
     part,
     options,
-    change: (current) => patchObject(scope, body, current, options.validation),
+    change: (current) => patchObject(scope, body, current, options.validation, part),
   });
 }

@@ -1,12 +1,13 @@
 /** Request bodies as values and as objects of a kind. */
 
 import { conversion } from '../../apimachinery/decode.ts';
+import type { Judges } from '../../apimachinery/decode-fields.ts';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { type ParsedText, parseJson } from '../../apimachinery/json-decode.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { decodeProtobuf, type Expected, protobufType } from '../../apimachinery/protobuf/envelope.ts';
 import { ProtobufError } from '../../apimachinery/protobuf/reader.ts';
-import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
+import { apiVersionOf, type ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { newBadRequest, newStatusError } from '../../apimachinery/status-error.ts';
 import {
   countOwnValues,
@@ -45,12 +46,13 @@ function bodyType({ request, user }: RequestScope, hasProtobuf: boolean): string
 
 /**
  * Reads, checks the fields and fills in defaults; what Kubernetes does not know ends as warnings or as a 400. The object is in
- * the version that is stored. `served`: the kind of the body, where it is not the one that is addressed.
+ * the version that is stored. `served`: the kind of the body, where it is not the one that is addressed. `judges`: the fields
+ * that are refused for what they say, where the others do not matter.
  */
 export async function readObjectBody(
   scope: RequestScope,
   { validation }: Pick<WriteOptions, 'validation'>,
-  served = scope.served,
+  { served = scope.served, judges }: { served?: ResourceDefinition; judges?: Judges | undefined } = {},
 ): Promise<KubeObject> {
   const message = scope.server.messages.typeOf(served.typeName);
   const type = bodyType(scope, message !== undefined);
@@ -58,7 +60,7 @@ export async function readObjectBody(
   const expected = { apiVersion: apiVersionOf(served), kind: served.kind };
   const { value, duplicates } = await parse(scope, body, type, message && { ...expected, type: message });
   await scope.work.pause();
-  const steps = conversion(scope.server.fields, served, value, validation, duplicates);
+  const steps = conversion(scope.server.fields, served, value, validation, duplicates, judges);
   const decoded = await scope.work.through(steps);
   scope.warnings.push(...decoded.warnings);
   await scope.work.pause();

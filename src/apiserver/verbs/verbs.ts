@@ -14,6 +14,7 @@ import { remove } from './delete.ts';
 import { removeCollection } from './delete-collection.ts';
 import { get } from './get.ts';
 import { list } from './list.ts';
+import { getMeasured, listMeasured } from './measured.ts';
 import { patch } from './patch.ts';
 import { update } from './update.ts';
 
@@ -73,12 +74,7 @@ function subresourceOf(
 ): Subresource {
   if (info.namespace && !definition.namespaced) throw newUnknownAddress(definition);
   if (!info.subresource) {
-    const placed = inNamespace(definition, info);
-    if (definition.isReview ? info.name || !placed : info.name && !placed)
-      throw newUnknownAddress(definition);
-    if (definition.isReview) return { methods: onReviews };
-    if (info.name) return { methods: onObject };
-    return { methods: placed ? onCollection : { GET: list } };
+    return { methods: methodsOf(definition, info) };
   }
   const found = inNamespace(definition, info)
     ? findSubresource(definition, info.subresource, behavior)
@@ -87,6 +83,17 @@ function subresourceOf(
     throw newUnknownAddress({ ...definition, plural: `${definition.plural}/${info.subresource}` });
   }
   return found;
+}
+
+/** Of the kind itself, as it is addressed. */
+function methodsOf(definition: ResourceDefinition, info: ResourceRequest): MethodTable {
+  const placed = inNamespace(definition, info);
+  const { isReview, isMeasured } = definition;
+  if (isReview ? info.name || !placed : info.name && !placed) throw newUnknownAddress(definition);
+  if (isReview) return onReviews;
+  if (isMeasured) return { GET: info.name ? getMeasured : listMeasured };
+  if (info.name) return onObject;
+  return placed ? onCollection : { GET: list };
 }
 
 /** Objects of namespaced kinds are addressed in their namespace; only lists go across namespaces. */

@@ -1,4 +1,4 @@
-/** `ctl create -f`: creates what manifests describe; what exists already is an error. `ctl create token`: create-token.ts. */
+/** `ctl create -f`: creates what manifests describe; what exists already is an error. `ctl create job`, `token`: files of their own. */
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { kindName } from '../discovery.ts';
@@ -9,16 +9,18 @@ import { objectFormat, withoutManagedFields } from '../printers/object-format.ts
 import { manifestTargets } from '../targets.ts';
 import type { Verb } from '../verb.ts';
 import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../write-options.ts';
+import { createJob } from './create-job.ts';
+import { createObject } from './create-object.ts';
 import { createToken } from './create-token.ts';
 
 export const create: Verb = {
   about: 'create the objects that manifests describe',
   flags: { ...writeFlags, ...validateFlag },
-  inner: { token: createToken },
-  kubectlOnly: (
-    'clusterrole clusterrolebinding cm configmap cronjob cj deploy deployment ing ingress job namespace ns pdb ' +
-    'poddisruptionbudget pc priorityclass quota resourcequota role rolebinding sa secret service serviceaccount svc'
-  ).split(' '),
+  inner: { job: createJob, token: createToken, ...createObject },
+  kubectlOnly:
+    'cm configmap cronjob cj deploy deployment ing ingress namespace ns sa secret service serviceaccount svc'.split(
+      ' ',
+    ),
   async run(context) {
     const { io, flags } = context;
     if (!flags.given('filename')) throw new UsageError('ctl create: say what to create: -f FILE');

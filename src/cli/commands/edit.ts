@@ -1,8 +1,6 @@
 /** `ctl edit`: objects in the user's editor; it opens again, with the errors, until the server accepts them. */
 import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
-import { patchTypes } from '../../apimachinery/patch.ts';
-import { mergeSchemaOf, openApiPath, plainSchema } from '../apply/merge-schema.ts';
-import { threeWayPatch } from '../apply/three-way.ts';
+import { sendPatch } from '../apply/send-patch.ts';
 import { kindName } from '../discovery.ts';
 import { type EditReason, editFailure, headerText, isAnother, withoutComments } from '../edit-plan.ts';
 import { discard, type EditedFile, editText } from '../editor.ts';
@@ -121,14 +119,9 @@ class EditSession {
   /** The server's answer; undefined when nothing was changed. */
   async #patch({ target, object }: Original, edited: JsonObject): Promise<JsonObject | undefined> {
     if (deepEqual(object, edited)) return undefined;
-    const cluster = this.#context.cluster();
-    const strategic = mergeSchemaOf(await cluster.get(openApiPath(target.resource)), target.resource);
     const states = { original: object, current: object, modified: edited };
-    const patch = threeWayPatch(states, strategic ?? plainSchema);
-    if (!patch) return undefined;
     const query = writeQuery('none', fieldValidationOf(this.#context.flags));
-    const type = strategic ? patchTypes.strategic : patchTypes.merge;
-    return cluster.send('PATCH', targetPath(target) + query, patch, type);
+    return sendPatch(this.#context.cluster(), target, states, query);
   }
 
   #give({ path }: EditedFile, why: string): never {

@@ -7,6 +7,8 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
   explain: async () => (await import('./explain.ts')).explain,
   apply: async () => (await import('./apply.ts')).apply,
   create: async () => (await import('./create.ts')).create,
+  replace: async () => (await import('./replace.ts')).replace,
+  diff: async () => (await import('./diff.ts')).diff,
   edit: async () => (await import('./edit.ts')).edit,
   delete: async () => (await import('./delete.ts')).remove,
   logs: async () => (await import('./logs.ts')).logs,
@@ -16,15 +18,19 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
   'port-forward': async () => (await import('./port-forward.ts')).portForward,
   cp: async () => (await import('./cp.ts')).cp,
   scale: async () => (await import('./scale.ts')).scale,
+  autoscale: async () => (await import('./autoscale.ts')).autoscale,
   wait: async () => (await import('./wait.ts')).wait,
   rollout: async () => (await import('./rollout.ts')).rollout,
   label: async () => (await import('./label.ts')).label,
   annotate: async () => (await import('./label.ts')).annotate,
+  convert: async () => (await import('./convert.ts')).convert,
+  set: async () => (await import('./set.ts')).set,
   patch: async () => (await import('./patch.ts')).patch,
   cordon: async () => (await import('./cordon.ts')).cordon,
   uncordon: async () => (await import('./uncordon.ts')).uncordon,
   drain: async () => (await import('./drain.ts')).drain,
   taint: async () => (await import('./taint.ts')).taint,
+  top: async () => (await import('./top.ts')).top,
   add: async () => (await import('./add.ts')).add,
   auth: async () => (await import('./auth.ts')).auth,
   certificate: async () => (await import('./certificate.ts')).certificate,
@@ -37,23 +43,13 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
 /** Verbs of kubectl 1.32 that are not here. */
 export const kubectlOnly: ReadonlySet<string> = new Set([
   'alpha',
-  'autoscale',
   'cluster-info',
   'completion',
   'debug',
-  'diff',
   'events',
   'expose',
   'kustomize',
   'options',
   'plugin',
   'proxy',
-  'replace',
-  'set',
-  'top',
 ]);
-
-/** Those of them that cannot work with minik8s: what each needs that is not served. */
-export const kubectlCannotEither: Readonly<Record<string, string>> = {
-  top: 'metrics',
-};

@@ -4,15 +4,34 @@ import { parseInt64 } from '../../apimachinery/int64.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import type { Cluster } from '../cluster.ts';
-import { findResource, kindName } from '../discovery.ts';
+import { kindName } from '../discovery.ts';
 import { inContext } from '../errors.ts';
-import { type FlagTable, fileFlags, selectorFlag } from '../flags.ts';
+import {
+  dryRunFlag,
+  dryRunOf,
+  dryRunSuffix,
+  type Flags,
+  type FlagTable,
+  fileFlags,
+  outputFlag,
+  selectorFlag,
+} from '../flags.ts';
 import { follow } from '../follow.ts';
-import { metadataOf, podSelectorOf, recordAt, recordsAt, valueAt } from '../objects.ts';
+import { valueAt } from '../objects.ts';
+import { sections } from '../printers/description.ts';
+import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
+import {
+  chooseRevision,
+  findRevision,
+  isTemplateOf,
+  patchTo,
+  type Revision,
+  revisionAsObject,
+  revisionsOf,
+} from '../rollout-revisions.ts';
 import { rolloutState } from '../rollout-state.ts';
-import { listPath, type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
+import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
 import { writeQuery } from '../write-options.ts';
 
@@ -30,13 +49,20 @@ const status: Verb = {
     ...common,
     watch: { type: 'boolean', short: 'w', on: true, about: 'wait until it is done' },
     timeout: { type: 'string', hint: 'DURATION', about: 'how long to wait', usual: 'no limit' },
+    revision: {
+      type: 'string',
+      hint: 'NUMBER',
+      about: 'fail where a Deployment is at another revision',
+      usual: 'any',
+    },
   },
   async run(context) {
-    for (const target of await targetsOf(context)) await waitForRollout(context, target);
+    const revision = revisionOf(context.flags, 'revision');
+    for (const target of await targetsOf(context)) await waitForRollout(context, target, revision);
   },
 };
 
-async function waitForRollout(context: VerbContext, target: ObjectTarget): Promise<void> {
+async function waitForRollout(context: VerbContext, target: ObjectTarget, revision: bigint): Promise<void> {
   const { flags, io } = context;
   const cluster = context.cluster();
   const timeoutMs = flags.duration('timeout');
@@ -45,7 +71,7 @@ async function waitForRollout(context: VerbContext, target: ObjectTarget): Promi
   let said = '';
   for await (const object of follow(cluster, target, { clock: io.clock, timeoutMs })) {
     if (!object) throw new Error('object has been deleted');
-    const state = rolloutState({ ...object, kind: target.resource.kind });
+    const state = rolloutState({ ...object, kind: target.resource.kind }, revision);
     if (state.outcome === 'failed') throw new Error(state.message);
     if (state.message !== said) io.out(`${state.message}\n`);
     said = state.message;
@@ -54,77 +80,130 @@ async function waitForRollout(context: VerbContext, target: ObjectTarget): Promi
   throw new Error('timed out waiting for the condition');
 }
 
+interface Change {
+  /** The patch that changes the workload; a text says why it cannot be. */
+  patchOf(object: JsonObject, kind: string): object | string;
+  /** What is printed of it then. */
+  readonly done: string;
+}
+
+/** Tells of each workload by itself what became of it. */
+async function changeEach(context: VerbContext, { patchOf, done }: Change): Promise<void> {
+  const { io } = context;
+  for (const target of await targetsOf(context)) {
+    const { resource, name } = target;
+    const cluster = context.cluster();
+    try {
+      const patch = patchOf(await cluster.get(targetPath(target)), resource.kind);
+      const group = resource.group && `.${resource.group}`;
+      if (typeof patch === 'string') throw new Error(`${resource.plural}${group} "${name}" ${patch}`);
+      await cluster.send('PATCH', targetPath(target) + writeQuery('none'), patch, patchTypes.merge);
+      io.out(`${kindName(resource)}/${name} ${done}\n`);
+    } catch (error) {
+      if (io.signal.aborted) throw error;
+      context.report(error);
+    }
+  }
+}
+
+const isPaused = (object: JsonObject) => valueAt(object, 'spec', 'paused') === true;
+
+const restartable: readonly string[] = ['Deployment', 'DaemonSet', 'StatefulSet'];
+
 const restart: Verb = {
   about: 'replace all pods of a workload by new ones',
   words: 'TYPE NAME',
   flags: common,
-  async run(context) {
-    const { io } = context;
-    const annotations = { 'kubectl.kubernetes.io/restartedAt': rfc3339(io.clock.now()) };
-    const body = { spec: { template: { metadata: { annotations } } } };
-    for (const target of await targetsOf(context)) {
-      const cluster = context.cluster();
-      if (valueAt(await cluster.get(targetPath(target)), 'spec', 'template') === undefined)
-        throw new Error(`${target.resource.plural} "${target.name}" restarting is not supported`);
-      const path = targetPath(target) + writeQuery('none');
-      await cluster.send('PATCH', path, body, patchTypes.merge);
-      io.out(`${kindName(target.resource)}/${target.name} restarted\n`);
-    }
-  },
+  run: (context) =>
+    changeEach(context, {
+      patchOf(object, kind) {
+        if (!restartable.includes(kind)) return 'restarting is not supported';
+        if (isPaused(object)) return "can't restart paused deployment (run rollout resume first)";
+        const annotations = { 'kubectl.kubernetes.io/restartedAt': rfc3339(context.io.clock.now()) };
+        return { spec: { template: { metadata: { annotations } } } };
+      },
+      done: 'restarted',
+    }),
 };
 
-const revisionAnnotation = 'deployment.kubernetes.io/revision';
-const causeAnnotation = 'kubernetes.io/change-cause';
+const pause: Verb = {
+  about: 'let a Deployment keep its pods, whatever its template says',
+  words: 'TYPE NAME',
+  flags: common,
+  run: (context) =>
+    changeEach(context, {
+      patchOf(object, kind) {
+        if (kind !== 'Deployment') return 'pausing is not supported';
+        return isPaused(object) ? 'is already paused' : { spec: { paused: true } };
+      },
+      done: 'paused',
+    }),
+};
 
-interface Revision {
-  readonly number: bigint;
-  readonly cause: string;
-  readonly object: JsonObject;
-}
+const resume: Verb = {
+  about: 'let a paused Deployment go on',
+  words: 'TYPE NAME',
+  flags: common,
+  run: (context) =>
+    changeEach(context, {
+      patchOf(object, kind) {
+        if (kind !== 'Deployment') return 'resuming is not supported';
+        return isPaused(object) ? { spec: { paused: null } } : 'is not paused';
+      },
+      done: 'resumed',
+    }),
+};
 
-/** The replica sets that a deployment made, oldest first. */
-async function revisionsOf(cluster: Cluster, target: ObjectTarget, object: JsonObject): Promise<Revision[]> {
-  if (target.resource.kind !== 'Deployment')
-    throw new Error(`no history viewer has been implemented for ${kindName(target.resource)}`);
-  const resource = findResource(await cluster.resources(), 'replicasets.apps');
-  const { namespace } = target;
-  const labelSelector = podSelectorOf(object);
-  const list = await cluster.get(listPath({ resource, namespace, labelSelector, fieldSelector: undefined }));
-  const { uid } = metadataOf(object);
-  return recordsAt(list, 'items')
-    .filter((item) => recordsAt(item, 'metadata', 'ownerReferences').some((owner) => owner.uid === uid))
-    .map((item) => {
-      const { annotations } = metadataOf(item);
-      return {
-        number: parseInt64(annotations[revisionAnnotation]) ?? 0n,
-        cause: annotations[causeAnnotation] ?? '<none>',
-        object: item,
-      };
-    })
-    .filter(({ number }) => number > 0n)
-    .sort((a, b) => (a.number < b.number ? -1 : 1));
+/** 0 where none is named. */
+function revisionOf(flags: Flags, name: string): bigint {
+  const text = flags.text(name) ?? '0';
+  const wanted = parseInt64(text);
+  if (wanted !== undefined && wanted >= 0n) return wanted;
+  throw new UsageError(`--${name}: expected a whole number, 0 or more, got ${JSON.stringify(text)}`);
 }
 
 const history: Verb = {
-  about: 'list the revisions of a deployment',
+  about: 'list the revisions of a workload',
   words: 'TYPE NAME',
-  flags: common,
+  flags: {
+    ...common,
+    ...outputFlag,
+    revision: { type: 'string', hint: 'NUMBER', about: 'show the pod template of this revision' },
+  },
   async run(context) {
+    const { flags, io } = context;
+    const wanted = revisionOf(flags, 'revision');
+    const format = objectFormat(flags.text('output'));
     for (const target of await targetsOf(context)) {
       const cluster = context.cluster();
-      const revisions = await revisionsOf(cluster, target, await cluster.get(targetPath(target)));
-      const rows = revisions.map(({ number, cause }) => [String(number), cause]);
-      const table = new TableWriter(context.palette).format(rows, ['REVISION', 'CHANGE-CAUSE']);
-      context.io.out(`${kindName(target.resource)}/${target.name} \n${table}\n`);
+      const object = await cluster.get(targetPath(target));
+      const all = await revisionsOf(cluster, target, object);
+      const one = wanted > 0n ? findRevision(all, wanted) : undefined;
+      if (wanted > 0n && !one) throw new Error('unable to find the specified revision');
+      const whose = { ...object, kind: target.resource.kind };
+      if (format)
+        for (const revision of one ? [one] : all)
+          io.out(format(withoutManagedFields(revisionAsObject(whose, revision))));
+      else io.out(`${kindName(target.resource)}/${target.name} ${historyText(context, all, one)}\n`);
     }
   },
 };
 
+function historyText({ palette }: VerbContext, all: readonly Revision[], one: Revision | undefined): string {
+  if (one) return `with revision #${one.number}\n${templateText(one)}`;
+  if (all.length === 0) return '\nNo rollout history found.';
+  const rows = all.map(({ number, cause }) => [String(number), cause]);
+  return `\n${new TableWriter(palette, 2).format(rows, ['REVISION', 'CHANGE-CAUSE'])}`;
+}
+
+const templateText = ({ template }: Revision) => `Pod Template:\n${sections(template, '  ')}`;
+
 const undo: Verb = {
-  about: 'go back to an earlier revision of a deployment',
+  about: 'go back to an earlier revision of a workload',
   words: 'TYPE NAME',
   flags: {
     ...common,
+    ...dryRunFlag,
     'to-revision': {
       type: 'string',
       hint: 'NUMBER',
@@ -133,46 +212,38 @@ const undo: Verb = {
     },
   },
   async run(context) {
-    const text = context.flags.text('to-revision') ?? '0';
-    const wanted = parseInt64(text);
-    if (wanted === undefined || wanted < 0n)
-      throw new UsageError(`--to-revision: expected a whole number, 0 or more, got ${JSON.stringify(text)}`);
+    const wanted = revisionOf(context.flags, 'to-revision');
+    const dryRun = dryRunOf(context.flags);
     for (const target of await targetsOf(context)) {
       const cluster = context.cluster();
-      const object = await cluster.get(targetPath(target));
+      const object = { ...(await cluster.get(targetPath(target))), kind: target.resource.kind };
       const revision = chooseRevision(await revisionsOf(cluster, target, object), wanted);
-      const body = [{ op: 'replace', path: '/spec/template', value: templateOf(revision.object) }];
+      const said = (what: string) =>
+        context.io.out(`${kindName(target.resource)}/${target.name} ${what}${dryRunSuffix[dryRun]}\n`);
+      if (dryRun === 'client') {
+        said(`will roll back to ${templateText(revision).trimEnd()}`);
+        continue;
+      }
+      if (isPaused(object))
+        throw new Error(
+          'you cannot rollback a paused deployment; resume it first with "ctl rollout resume" and try again',
+        );
+      if (isTemplateOf(object, revision)) {
+        said(`skipped rollback (current template already matches revision ${revision.number})`);
+        continue;
+      }
       try {
-        const path = targetPath(target) + writeQuery('none');
-        await cluster.send('PATCH', path, body, patchTypes.json);
+        const path = targetPath(target) + writeQuery(dryRun);
+        await cluster.send('PATCH', path, patchTo(object, revision), patchTypes.json);
       } catch (error) {
         throw inContext(error, `failed restoring revision ${revision.number}`);
       }
-      context.io.out(`${kindName(target.resource)}/${target.name} rolled back\n`);
+      said('rolled back');
     }
   },
 };
 
-function chooseRevision(revisions: readonly Revision[], wanted: bigint): Revision {
-  const found = wanted > 0n ? revisions.find(({ number }) => number === wanted) : revisions.at(-2);
-  if (found) return found;
-  throw new Error(
-    wanted > 0n
-      ? `unable to find specified revision ${wanted} in history`
-      : 'no rollout history found: there is no earlier revision',
-  );
-}
-
-/** The pod template without the label by which its replica set tells its pods apart. */
-function templateOf(replicaSet: JsonObject): JsonObject {
-  const template = recordAt(replicaSet, 'spec', 'template');
-  const metadata = recordAt(template, 'metadata');
-  const { 'pod-template-hash': _, ...labels } = recordAt(metadata, 'labels');
-  return { ...template, metadata: { ...metadata, labels } };
-}
-
 export const rollout: VerbGroup = {
-  about: 'follow, restart and undo the rollout of a workload',
-  kubectlOnly: ['pause', 'resume'],
-  verbs: { status, restart, history, undo },
+  about: 'follow, pause, restart and undo the rollout of a workload',
+  verbs: { status, history, undo, pause, resume, restart },
 };

@@ -61,7 +61,7 @@ function withSizes(secret: JsonObject): JsonObject {
 }
 
 /** The fields of an object: plain ones aligned, then the others below their names. */
-function sections(object: JsonObject, indent: string): string {
+export function sections(object: JsonObject, indent: string): string {
   const entries = Object.entries(object).filter(([, value]) => value !== null && value !== undefined);
   const plain = entries.filter(([, value]) => !isNested(value));
   const nested = entries.filter(([, value]) => isNested(value));

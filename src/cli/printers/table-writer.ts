@@ -1,15 +1,18 @@
 import { type Palette, plain } from '../../base/color.ts';
 
 /**
- * Columns as kubectl aligns them: three blanks between them, at least six wide, the last one as it is. The widths
+ * Columns as kubectl aligns them: three blanks between them, or as many as `gap` says, at least six wide, the last one as it is. The widths
  * remember what was written before, so that the rows of a watch stay below their headers.
  */
 export class TableWriter {
   readonly #widths: number[] = [];
   readonly #palette: Palette;
 
-  constructor(palette: Palette = plain) {
+  readonly #gap: number;
+
+  constructor(palette: Palette = plain, gap = 3) {
     this.#palette = palette;
+    this.#gap = gap;
   }
 
   /** The text of the rows, each ended by a newline; with headers before them when there are any. */
@@ -18,7 +21,7 @@ export class TableWriter {
     const all = headers.length > 0 ? [headers, ...rows] : rows;
     for (const row of all)
       for (const [column, text] of row.slice(0, -1).entries())
-        this.#widths[column] = Math.max(this.#widths[column] ?? 6, width(text) + 3);
+        this.#widths[column] = Math.max(this.#widths[column] ?? 6, width(text) + this.#gap);
     return all.map((row) => `${this.#line(row, row === headers ? header : cell)}\n`).join('');
   }
 

@@ -48,17 +48,17 @@ const blocks = (dependent: KubeObject, owner: string) =>
  */
 export function ownersInCycle(
   object: KubeObject,
-  dependentsOf: (uid: string) => readonly KubeObject[],
+  dependentsOf: (object: KubeObject) => readonly KubeObject[],
 ): readonly string[] {
   if (!waitsForDependents(object)) return [];
   const reached = new Set<string>();
-  const next = [object.metadata.uid];
-  for (let uid = next.pop(); uid !== undefined; uid = next.pop()) {
-    for (const dependent of dependentsOf(uid)) {
+  const next = [object];
+  for (let owner = next.pop(); owner !== undefined; owner = next.pop()) {
+    for (const dependent of dependentsOf(owner)) {
       if (reached.has(dependent.metadata.uid)) continue;
-      if (!waitsForDependents(dependent) || !blocks(dependent, uid)) continue;
+      if (!waitsForDependents(dependent) || !blocks(dependent, owner.metadata.uid)) continue;
       reached.add(dependent.metadata.uid);
-      next.push(dependent.metadata.uid);
+      next.push(dependent);
     }
   }
   const owners = object.metadata.ownerReferences ?? [];

@@ -54,10 +54,15 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
   const { client, log } = context;
   const graph = followKinds(context);
 
-  const dependentsOf = (uid: string): Item[] =>
+  /** Whatever says so: also what says it wrongly. */
+  const referringTo = (uid: string): Item[] =>
     [...graph.kinds().values()].flatMap((kind) =>
       kind.lister.byIndex(byOwner, uid).map((object) => ({ kind, object })),
     );
+
+  /** An object in a namespace owns nothing outside of it: who may write elsewhere holds up nobody here. */
+  const dependentsOf = ({ metadata: { uid, namespace } }: KubeObject): Item[] =>
+    referringTo(uid).filter(({ object }) => !namespace || object.metadata.namespace === namespace);
 
   async function reconcile(key: ObjectKey): Promise<undefined> {
     const [name, uid, at] = unpackKey(key as GraphKey);
@@ -65,7 +70,7 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
     if (!kind) return;
     const object = kind.lister.get(at);
     if (object?.metadata.uid === uid) await collect({ kind, object }, new Map());
-    else await collectAll(dependentsOf(uid));
+    else await collectAll(referringTo(uid));
   }
 
   /** Each on its own: one that fails does not keep the others; the first failure is the result. */
@@ -81,12 +86,12 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
     const references = object.metadata.ownerReferences ?? [];
     if (references.length === 0 && !isTerminating(object)) return;
     const owners = await Promise.all(references.map((reference) => lookUp(object, reference, lookups)));
-    const dependents = dependentsOf(object.metadata.uid);
+    const dependents = dependentsOf(object);
     const action = planCollection(
       object,
       owners,
       dependents.map((dependent) => dependent.object),
-      ownersInCycle(object, (uid) => dependentsOf(uid).map((dependent) => dependent.object)),
+      ownersInCycle(object, (one) => dependentsOf(one).map((dependent) => dependent.object)),
     );
     switch (action.type) {
       case 'none':

@@ -99,8 +99,21 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
       if (!nodes.get(name)) heardAt.delete(name);
     },
   });
+  const began = clock.now();
+  /** Of nodes that are new in the cluster, not of all that a new leader finds. */
+  function welcome(node: Node): void {
+    const { name, creationTimestamp = '' } = node.metadata;
+    // Times of objects are whole seconds.
+    if (Date.parse(creationTimestamp) + 1000 <= began) return;
+    const what = `Node ${name} event: Registered Node ${name} in Controller`;
+    events.event(node, 'Normal', 'RegisteredNode', what);
+  }
+
   nodeInformer.addEventHandler({
-    onAdd: (node) => seen(node),
+    onAdd: (node) => {
+      seen(node);
+      welcome(node);
+    },
     onUpdate: seen,
     onDelete: ({ metadata: { name, uid } }) => {
       for (const known of [heardAt, speaking, unready]) known.delete(name);

@@ -3,6 +3,7 @@
  * pkg/controller/endpointslice and k8s.io/endpointslice: endpoints stay in the slice they are in, slices that
  * change anyway are filled first, so that a change touches as few slices as it can.
  */
+import { servingContainers } from '../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { isPodTerminal, podReady } from '../../api/core/v1/pod-conditions.ts';
 import type { Service } from '../../api/core/v1/service.ts';
@@ -165,7 +166,7 @@ export function portsOf(service: Service, pod: Pod): EndpointPort[] {
 
 function targetPort(target: number | string, protocol: string, pod: Pod): number | undefined {
   if (typeof target === 'number') return target;
-  for (const container of pod.spec.containers)
+  for (const container of servingContainers(pod.spec))
     for (const port of container.ports ?? [])
       if (port.name === target && port.protocol === protocol) return port.containerPort;
   return undefined;

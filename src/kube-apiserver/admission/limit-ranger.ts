@@ -32,10 +32,12 @@ export const limitRanger = (server: Reader): AdmissionPlugin => ({
   },
 });
 
-/** The containers of a pod do not change, so only a new one is looked at; a claim may grow. */
+/** What the containers of a pod may take changes by a resize alone; a claim may grow. */
 function isLimited({ definition, operation, subresource, object, old }: Admission): boolean {
-  if (definition.group !== '' || subresource !== '' || !object) return false;
-  if (definition.plural === 'pods') return operation === 'create';
+  if (definition.group !== '' || !object) return false;
+  if (definition.plural === 'pods')
+    return operation === 'create' ? subresource === '' : subresource === 'resize';
+  if (subresource !== '') return false;
   return definition.plural === 'persistentvolumeclaims' && !old?.metadata.deletionTimestamp;
 }
 

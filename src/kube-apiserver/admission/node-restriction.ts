@@ -11,8 +11,11 @@ import { type Node, nodeResource, type Taint } from '../../api/core/v1/node.ts';
 import { nodeHostnames } from '../../api/core/v1/node-addresses.ts';
 import { podCIDRAnnotation } from '../../api/core/v1/node-annotations.ts';
 import { mayLabelItself } from '../../api/core/v1/node-labels.ts';
+import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
+import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
+import { choreOf, emptiedReason, removedReason, stuckReason } from '../../api/core/v1/volume-chores.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { type ResourceRef, storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
@@ -21,6 +24,7 @@ import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugi
 import { findObject } from '../../apiserver/stored-object.ts';
 import { nodeNameOf } from '../../apiserver/user.ts';
 import type { KubeContext } from '../context.ts';
+import { restrictMirror } from './mirror-restriction.ts';
 import { restrictEvent } from './node-events.ts';
 
 /** Why the request is refused; undefined when it is allowed. */
@@ -38,6 +42,7 @@ const restrictions = new Map<string, Restriction>([
   [kindOf(podResource), restrictPod],
   [kindOf(eventResource), restrictEvent],
   [kindOf(serviceAccountResource), restrictToken],
+  [kindOf(persistentVolumeResource), restrictVolume],
 ]);
 
 /** What is read to decide. */
@@ -92,7 +97,8 @@ function changedMetadata(node: string, { definition, object, old }: Admission): 
   const [next, before] = [object.metadata, old?.metadata];
   if (!same(next.finalizers, before?.finalizers)) return refused(node, 'finalizers');
   const isLease = kindOf(definition) === kindOf(leaseResource);
-  if (isLease || same(next.ownerReferences, before?.ownerReferences)) return undefined;
+  const isMirror = kindOf(definition) === kindOf(podResource) && !old;
+  if (isLease || isMirror || same(next.ownerReferences, before?.ownerReferences)) return undefined;
   return refused(node, 'ownerReferences');
 }
 
@@ -205,12 +211,13 @@ function unclaimed({ spec: { podCIDR: _, podCIDRs: __, taints: ___, ...rest } }:
  * The pod that is written to or deleted must itself be the node's: the one that was looked at to authorize the request
  * may have gone, and another may have its name.
  */
-function restrictPod(
-  _server: NodeRestrictionParts,
+async function restrictPod(
+  server: NodeRestrictionParts,
   node: string,
   { subresource, object, old }: Admission,
-): string | undefined {
-  if (!old) return undefined;
+): Promise<string | undefined> {
+  // Neither an eviction nor a token is a pod.
+  if (!old) return subresource === '' && object ? restrictMirror(server, node, object as Pod) : undefined;
   if ((old as Pod).spec.nodeName !== node)
     return `node ${JSON.stringify(node)} may only change pods that are bound to it`;
   if (subresource !== 'status' || !object) return undefined;
@@ -218,6 +225,30 @@ function restrictPod(
     (field) => !deepEqual(object.metadata[field] ?? {}, old.metadata[field] ?? {}),
   );
   return changed && `node ${JSON.stringify(node)} cannot update ${changed} through pod status`;
+}
+
+/** Of a volume that is its own to remove or to empty it says whether that has worked, and nothing else. */
+function restrictVolume(
+  _server: NodeRestrictionParts,
+  node: string,
+  { object, old }: Admission,
+): string | undefined {
+  const [next, before] = [object as PersistentVolume | undefined, old as PersistentVolume | undefined];
+  const chore = before && choreOf(before, node);
+  if (!next || !before || !chore) return refused(node, 'a volume that it has neither to remove nor to empty');
+  const isSame =
+    same(next.spec, before.spec) &&
+    same(next.metadata.labels, before.metadata.labels) &&
+    same(next.metadata.annotations, before.metadata.annotations);
+  if (!isSame) return refused(node, 'anything but the status of a volume');
+  const phase = next.status?.phase ?? '';
+  if (!['Released', 'Failed', before.status?.phase].includes(phase))
+    return refused(node, `the phase of a volume to ${phase}`);
+  const reason = next.status?.reason ?? '';
+  const done = chore === 'remove' ? removedReason : emptiedReason;
+  return ['', stuckReason, done, before.status?.reason].includes(reason)
+    ? undefined
+    : refused(node, `the reason of a volume to ${reason}`);
 }
 
 /** A token is for a pod that the node runs, and is worth nothing once that pod has gone. */

@@ -8,21 +8,25 @@ import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction.ts';
+import { podSecurity } from './pod-security.ts';
 import { priority } from './priority.ts';
 import { resourceQuotas } from './resource-quota.ts';
 import { runtimeClasses } from './runtime-class.ts';
 import { serviceAccounts } from './service-account.ts';
 import { storageClasses } from './storage-class.ts';
+import { storageProtection } from './storage-protection.ts';
 
 export const admissionPlugins = (server: KubeContext): readonly AdmissionPlugin[] => [
   namespaceLifecycle(server),
   limitRanger(server),
   nodeRestriction(server),
+  podSecurity(server),
   priority(server),
   defaultTolerationSeconds(server.defaultTolerations),
   serviceAccounts(server),
   runtimeClasses(server),
   storageClasses(server),
+  storageProtection,
   certificateSigningRequests(server),
   escalation(server),
   resourceQuotas(server),

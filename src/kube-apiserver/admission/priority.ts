@@ -1,8 +1,9 @@
 /**
  * A pod gets the priority of the class it names, or of the default class (upstream: plugin/pkg/admission/priority). Only one
- * class can be the default.
+ * class can be the default, and those of the system stay.
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
+import { systemClasses } from '../../api/core/v1/priority.ts';
 import { type PriorityClass, priorityClassResource } from '../../api/scheduling/v1/priority-class.ts';
 import { type ResourceRef, storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newForbidden } from '../../apimachinery/status-error.ts';
@@ -22,6 +23,8 @@ export const priority = (server: Reader): AdmissionPlugin => ({
   },
   validate({ definition, operation, subresource, name, object }) {
     if (!isKind(definition, priorityClassResource.group, priorityClassResource.plural)) return;
+    if (operation === 'delete' && systemClasses.has(name))
+      throw newForbidden(definition, name, 'this is a system priority class and cannot be deleted');
     if (subresource !== '' || !(object as PriorityClass | undefined)?.globalDefault) return;
     const other = defaultClass(server);
     if (!other || (operation === 'update' && other.metadata.name === name)) return;

@@ -2,7 +2,9 @@
  * Every pod has a ServiceAccount, `default` unless it names one, and takes the image pull secrets of it when it has none of its
  * own; its containers get a token of the account (upstream: plugin/pkg/admission/serviceaccount).
  */
+
 import type { Pod } from '../../api/core/v1/pod.ts';
+import { mirrorAnnotation } from '../../api/core/v1/pod-annotations.ts';
 import { podReferences } from '../../api/core/v1/pod-references.ts';
 import { defaultAccount, serviceAccountResource } from '../../api/core/v1/service-account.ts';
 import type { ServiceAccount } from '../../api/core/v1/types.gen.ts';
@@ -67,9 +69,6 @@ async function accountOf(server: Reader, admission: Admission, { spec }: Pod): P
   const what = `error looking up service account ${namespace}/${wanted}`;
   throw newForbidden(definition, name, `${what}: serviceaccount "${wanted}" not found`);
 }
-
-/** On the pods by which an agent shows what it was told to run by a file of its own machine. */
-const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
 /** Such a pod stays as it is; so it may not need what only this server could give it. */
 function checkMirror(pod: Pod, { definition, name }: Admission): void {

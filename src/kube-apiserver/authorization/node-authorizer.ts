@@ -8,10 +8,13 @@
  * while its Node is there and not Pending; without one it can register, wait to be let in, and end the pods it has.
  * Two Services it always sees: by them a machine tells, before it registers, that it was set up for another cluster.
  */
+
 import { nodeResource } from '../../api/core/v1/node.ts';
+import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { podReferences } from '../../api/core/v1/pod-references.ts';
 import { apiService, dnsService } from '../../api/core/v1/system-objects.ts';
+import { isLookedAfterBy, volumesOfNode } from '../../api/core/v1/volume-chores.ts';
 import { requiredFieldValue } from '../../apimachinery/field-selector.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { AccessRequest, Authorizer, Verb } from '../../apiserver/authorization/authorizer.ts';
@@ -32,7 +35,10 @@ type Condition =
   | 'own lease'
   | 'own pods'
   | 'bound pod'
-  | 'needed here';
+  | 'needed here'
+  | 'volume needed here'
+  | 'own volumes'
+  | 'own volume';
 
 interface NodeRule {
   readonly group: string;
@@ -64,7 +70,28 @@ const memberRules: readonly NodeRule[] = [
   { group: 'discovery.k8s.io', resources: ['endpointslices'], verbs: read, when: 'always' },
   { group: 'minik8s.io', resources: ['dnses'], verbs: read, when: 'always' },
   { group: 'node.k8s.io', resources: ['runtimeclasses'], verbs: read, when: 'always' },
-  { group: '', resources: ['secrets', 'configmaps'], verbs: ['get'], when: 'needed here' },
+  // Which ones is admission's business: those that show what the node runs by itself.
+  { group: '', resources: ['pods'], verbs: ['create'], when: 'always' },
+  // Its own server asks who its clients are, and what they may.
+  { group: 'authentication.k8s.io', resources: ['tokenreviews'], verbs: ['create'], when: 'always' },
+  {
+    group: 'authorization.k8s.io',
+    resources: ['subjectaccessreviews', 'localsubjectaccessreviews'],
+    verbs: ['create'],
+    when: 'always',
+  },
+  // One by one: a list or a watch has the name that its field selector asks for, or none.
+  {
+    group: '',
+    resources: ['secrets', 'configmaps', 'persistentvolumeclaims'],
+    verbs: read,
+    when: 'needed here',
+  },
+  { group: '', resources: ['persistentvolumes'], verbs: ['get'], when: 'volume needed here' },
+  // Some are this node's to remove or to empty, and it says on them how that goes.
+  { group: '', resources: ['persistentvolumes'], verbs: ['list', 'watch'], when: 'own volumes' },
+  { group: '', resources: ['persistentvolumes'], verbs: ['get'], when: 'own volume' },
+  { group: '', resources: ['persistentvolumes/status'], verbs: ['update'], when: 'own volume' },
   { group: '', resources: [tokens], verbs: ['create'], when: 'needed here' },
   {
     group: 'coordination.k8s.io',
@@ -86,7 +113,7 @@ const podsByNeed: IndexDeclaration = {
     const pod = object as Pod;
     const { nodeName } = pod.spec;
     if (!nodeName) return [];
-    const { secrets, configMaps } = podReferences(pod);
+    const { claims, secrets, configMaps } = podReferences(pod);
     const { namespace = '' } = pod.metadata;
     const { serviceAccountName } = pod.spec;
     const keys = (resource: string, names: Iterable<string>) =>
@@ -94,6 +121,7 @@ const podsByNeed: IndexDeclaration = {
     return [
       ...keys('secrets', secrets),
       ...keys('configmaps', configMaps),
+      ...keys('persistentvolumeclaims', claims),
       ...(serviceAccountName ? keys(tokens, [serviceAccountName]) : []),
     ];
   },
@@ -152,6 +180,12 @@ function holds(
       return isBound(server, request, node);
     case 'needed here':
       return isNeeded(server, request, node);
+    case 'own volumes':
+      return request.labelSelector === volumesOfNode(node);
+    case 'own volume':
+      return isOwnVolume(server, request, node);
+    case 'volume needed here':
+      return isVolumeNeeded(server, request, node);
   }
 }
 
@@ -173,4 +207,17 @@ async function isNeeded(
   if (server.needs.has(need)) return true;
   await waitForNow(server, new AbortController());
   return server.needs.has(need);
+}
+
+async function isOwnVolume(server: Reader, { name }: ResourceAccess, node: string): Promise<boolean> {
+  const volume = name === '' ? undefined : await findObject(server, persistentVolumeResource, '', name);
+  return volume !== undefined && isLookedAfterBy(volume, node);
+}
+
+/** Of the claim that the volume is for. */
+async function isVolumeNeeded(server: Reader, request: ResourceAccess, node: string): Promise<boolean> {
+  if (request.name === '') return false;
+  const volume = await findObject(server, persistentVolumeResource, '', request.name);
+  const { namespace = '', name = '' } = volume?.spec.claimRef ?? {};
+  return isNeeded(server, { ...request, resource: 'persistentvolumeclaims', namespace, name }, node);
 }

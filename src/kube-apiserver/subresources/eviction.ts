@@ -1,30 +1,196 @@
-/** POST pods/NAME/eviction: a delete that `kubectl drain` asks for. */
-import { podResource } from '../../api/core/v1/pod.ts';
-import { newBadRequest } from '../../apimachinery/status-error.ts';
+/**
+ * POST pods/NAME/eviction: a deletion that disruption budgets may hold up (upstream: registry/core/pod/storage/eviction.go). A pod that
+ * may go is taken off its budget before it is deleted, in one write that another eviction at the same moment sees.
+ */
+import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { podCondition, podReady } from '../../api/core/v1/pod-conditions.ts';
+import { conditionsOf } from '../../api/policy/v1/disruption-status.ts';
+import {
+  type PodDisruptionBudget,
+  podDisruptionBudgetResource,
+} from '../../api/policy/v1/pod-disruption-budget.ts';
+import { matches, selectorFromLabelSelector } from '../../apimachinery/labels.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
+import {
+  isConflict,
+  newBadRequest,
+  newForbidden,
+  newNotFound,
+  newStatusError,
+} from '../../apimachinery/status-error.ts';
 import { respondOther } from '../../apiserver/encoding/answer.ts';
-import { deleteObject } from '../../apiserver/registry/delete.ts';
+import { waitForNow } from '../../apiserver/freshness.ts';
+import { type DeleteRequest, deleteObject } from '../../apiserver/registry/delete.ts';
+import { updateObject } from '../../apiserver/registry/update.ts';
 import { isDryRun, type RequestScope } from '../../apiserver/request-scope.ts';
 import { parseDeleteFields } from '../../apiserver/verbs/delete-options.ts';
 import { objectField, readKind, stringField } from '../../apiserver/verbs/read-object.ts';
+import { type WriteOptions, writeOptions } from '../../apiserver/write-options.ts';
+import { rfc3339 } from '../../base/clock.ts';
+
+/** Pods that were announced and are not gone; more of them say that nobody counts (upstream: MaxDisruptedPodSize). */
+const mostDisrupted = 2000;
+/** Of a pod that changes while it is looked at. */
+const mostTries = 5;
+const refusal = "Cannot evict pod as it would violate the pod's disruption budget.";
 
 export async function evictPod(scope: RequestScope): Promise<Response> {
   const queryDryRun = isDryRun(scope, 'CreateOptions');
+  const write = writeOptions(scope, 'CreateOptions');
   const eviction = await readKind(scope, 'policy.v1.Eviction');
-  const { server, info, user } = scope;
+  const { info, user } = scope;
   const named = stringField(objectField(eviction, 'metadata'), 'name');
   if (named && named !== info.name) {
     throw newBadRequest('name in URL does not match name in Eviction object');
   }
   const options = parseDeleteFields(objectField(eviction, 'deleteOptions'), []);
-  await deleteObject(server, {
-    definition: podResource,
-    namespace: info.namespace,
-    name: info.name,
-    user,
-    dryRun: queryDryRun || options.dryRun,
-    options,
-    preconditions: options.preconditions,
-  });
+  const dryRun = queryDryRun || options.dryRun;
+  await evict(
+    scope,
+    { ...write, dryRun },
+    {
+      definition: podResource,
+      namespace: info.namespace,
+      name: info.name,
+      user,
+      dryRun,
+      options,
+      preconditions: options.preconditions,
+      lastWords: (object) => sayWhy(object as Pod, rfc3339(scope.server.clock.now())),
+    },
+  );
   const done = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
   return respondOther(scope, 201, done);
+}
+
+/** Throws 429 where the budget holds it up, 500 where several budgets would have to be asked. */
+async function evict(scope: RequestScope, write: WriteOptions, deletion: DeleteRequest): Promise<void> {
+  const { server } = scope;
+  for (let attempt = 1; ; attempt++) {
+    await waitForNow(server, scope);
+    const pod = readPod(scope);
+    const ruling = await rule(scope, write, pod);
+    const { resourceVersion } = deletion.preconditions;
+    if (ruling.as === 'any' || resourceVersion !== undefined) {
+      await deleteObject(server, deletion);
+      return;
+    }
+    try {
+      const seen = { ...deletion.preconditions, resourceVersion: pod.metadata.resourceVersion };
+      await deleteObject(server, { ...deletion, preconditions: seen });
+      return;
+    } catch (error) {
+      // It may have become ready meanwhile, and count.
+      if (!isConflict(error) || seenOtherwise(deletion, readPod(scope))) throw error;
+      if (attempt < mostTries) continue;
+      throw ruling.budget === undefined ? error : notYetCounted(ruling.budget);
+    }
+  }
+}
+
+/** `as`: whether the pod is deleted as it was seen, or whatever has changed of it. */
+interface Ruling {
+  readonly as: 'any' | 'seen';
+  /** The budget by which it may go as it was seen. */
+  readonly budget?: string;
+}
+
+async function rule(scope: RequestScope, write: WriteOptions, pod: Pod): Promise<Ruling> {
+  const phase = pod.status?.phase ?? 'Pending';
+  if (phase === 'Succeeded' || phase === 'Failed' || pod.metadata.deletionTimestamp) return { as: 'any' };
+  if (phase === 'Pending') return { as: 'seen' };
+  const [budget, ...others] = budgetsOf(scope, pod);
+  if (!budget) return { as: 'any' };
+  if (others.length > 0) {
+    const why =
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
+    throw newStatusError('InternalError', why);
+  }
+  if (!podReady(pod) && mayGoUnready(budget)) return { as: 'seen', budget: budget.metadata.name };
+  await takeOff(scope, write, budget, pod);
+  return { as: 'any' };
+}
+
+function readPod({ server, info }: RequestScope): Pod {
+  const found = server.cache.get(storageKey(podResource, info.namespace, info.name));
+  if (!found) throw newNotFound(podResource, info.name);
+  return found.object as Pod;
+}
+
+/** Whether what the client demands of the pod is what fails. */
+const seenOtherwise = ({ preconditions }: DeleteRequest, pod: Pod) =>
+  preconditions.uid !== undefined && preconditions.uid !== pod.metadata.uid;
+
+const budgetsOf = ({ server, info }: RequestScope, pod: Pod) =>
+  server.cache
+    .list(storagePrefix(podDisruptionBudgetResource, info.namespace))
+    .map(({ object }) => object as PodDisruptionBudget)
+    .filter(({ spec }) => matches(selectorFromLabelSelector(spec.selector), pod.metadata.labels));
+
+/** A pod that is not ready serves nobody: it counts only where the others are too few. */
+function mayGoUnready({ spec, status }: PodDisruptionBudget): boolean {
+  if (spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
+  const { currentHealthy = 0, desiredHealthy = 0 } = status ?? {};
+  return desiredHealthy > 0 && currentHealthy >= desiredHealthy;
+}
+
+async function takeOff(scope: RequestScope, options: WriteOptions, budget: PodDisruptionBudget, pod: Pod) {
+  const { server, info } = scope;
+  await updateObject(server, {
+    definition: podDisruptionBudgetResource,
+    namespace: info.namespace,
+    name: budget.metadata.name,
+    part: 'status',
+    subresource: 'status',
+    options: { ...options, served: podDisruptionBudgetResource },
+    owners: 'kept',
+    change: (current) => without(current as PodDisruptionBudget, pod, rfc3339(server.clock.now())),
+  });
+}
+
+function without(budget: PodDisruptionBudget, pod: Pod, now: string): PodDisruptionBudget {
+  const { metadata, status } = budget;
+  const { name } = metadata;
+  const allowed = status?.disruptionsAllowed ?? 0;
+  const disrupted = status?.disruptedPods ?? {};
+  if (!status || (status.observedGeneration ?? 0) < (metadata.generation ?? 0)) throw notYetCounted(name);
+  if (Object.keys(disrupted).length > mostDisrupted) {
+    const why = 'DisruptedPods map too big - too many evictions not confirmed by PDB controller';
+    throw newForbidden(podDisruptionBudgetResource, name, why);
+  }
+  if (allowed <= 0) {
+    const { desiredHealthy, currentHealthy } = status;
+    throw tooMany(
+      `The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`,
+    );
+  }
+  const next = {
+    ...status,
+    disruptionsAllowed: allowed - 1,
+    disruptedPods: { ...disrupted, [pod.metadata.name]: now },
+  };
+  return { ...budget, status: { ...next, conditions: conditionsOf(next, now) } };
+}
+
+const notYetCounted = (budget: string) =>
+  tooMany(`The disruption budget ${budget} is still being processed by the server.`, 10);
+
+const tooMany = (message: string, retryAfterSeconds?: number) =>
+  newStatusError('TooManyRequests', refusal, {
+    causes: [{ reason: 'DisruptionBudget', message }],
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
+
+function sayWhy(pod: Pod, now: string): void {
+  const old = podCondition(pod, 'DisruptionTarget');
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'EvictionByEvictionAPI',
+    message: 'Eviction API: evicting',
+    lastTransitionTime: old?.status === 'True' ? old.lastTransitionTime : now,
+  } as const;
+  const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'DisruptionTarget');
+  (pod as KubeObject & Pod).status = { ...pod.status, conditions: [...others, condition] };
 }

@@ -13,6 +13,7 @@ import { finalizeNamespace } from './finalize.ts';
 import { podLog } from './log.ts';
 import { podPortForward } from './port-forward.ts';
 import { nodeProxy, podProxy, serviceProxy } from './proxy.ts';
+import { resizePod } from './resize.ts';
 import { requestToken } from './token.ts';
 
 /** GET begins a WebSocket, POST is SPDY's. */
@@ -43,6 +44,7 @@ const specialOf = ({ nodeConnection, ...server }: Parts): Readonly<Record<string
     binding: { methods: { POST: bindPod }, kind: { group: '', version: 'v1', kind: 'Binding' } },
     eviction: { methods: { POST: evictPod }, kind: { group: 'policy', version: 'v1', kind: 'Eviction' } },
     ephemeralcontainers: ephemeralContainers,
+    resize: resizePod,
     log: { methods: { GET: podLog(nodeConnection) }, answersBytes: true },
     exec: stream(podExec(nodeConnection), 'PodExecOptions'),
     attach: stream(podAttach(nodeConnection), 'PodAttachOptions'),

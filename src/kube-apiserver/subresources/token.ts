@@ -32,7 +32,7 @@ export const requestToken =
   (server: Parts): Handler =>
   async (scope) => {
     const options = writeOptions(scope, 'CreateOptions');
-    const request = (await readObjectBody(scope, options, tokenRequestKind)) as TokenRequest;
+    const request = (await readObjectBody(scope, options, { served: tokenRequestKind })) as TokenRequest;
     const { name, namespace } = scope.info;
     checkTarget(request, scope.info);
     const account = await required(server, serviceAccountResource, namespace, name);

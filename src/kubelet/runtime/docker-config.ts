@@ -1,11 +1,18 @@
 /** Converts between our types and the Docker API's. Pure: no call is made here. */
+import { isAtLeast } from '../../docker/api-version.ts';
 import type { Docker } from '../../docker/client.ts';
+import { imageMounts } from './image-mounts.ts';
 import type {
+  ConfinementProfile,
   ContainerConfig,
+  ContainerResources,
   ContainerState,
   Mount,
+  OwnProfile,
   PodReference,
+  PreStop,
   RunState,
+  RuntimeHandler,
   RuntimeObject,
   SandboxConfig,
   SandboxState,
@@ -26,8 +33,11 @@ export const labels = {
   attempt: 'minik8s.io/attempt',
   crashes: 'minik8s.io/crashes',
   gracePeriod: 'minik8s.io/grace-period',
+  stopTurn: 'minik8s.io/stop-turn',
+  preStop: 'minik8s.io/pre-stop',
   terminationMessage: 'minik8s.io/termination-message',
   hostname: 'minik8s.io/hostname',
+  allocation: 'minik8s.io/allocation',
 } as const;
 
 /** Where a container finds the program that waits for its name: in the tmpfs every container has. */
@@ -110,6 +120,7 @@ export function containerOptions(
     OpenStdin: config.stdin,
     StdinOnce: config.stdinOnce,
     Tty: config.tty,
+    ...(config.stopSignal !== undefined && { StopSignal: config.stopSignal }),
     // Kubernetes runs no health check of an image.
     Healthcheck: { Test: ['NONE'] },
     Labels: {
@@ -123,8 +134,12 @@ export function containerOptions(
       [labels.attempt]: String(config.attempt),
       [labels.crashes]: String(config.crashes),
       [labels.gracePeriod]: String(config.gracePeriodSeconds),
+      // Empty where there is none: the engine would take the image's.
+      [labels.stopTurn]: String(config.stopTurn ?? ''),
+      [labels.preStop]: config.preStop ? JSON.stringify(config.preStop) : '',
       [labels.terminationMessage]: config.terminationMessageFile,
-      ...(waits && { [labels.hostname]: config.hostname }),
+      [labels.hostname]: config.hostname ?? '',
+      [labels.allocation]: config.allocation ?? '',
     },
     HostConfig: {
       ...(config.runtime === undefined ? {} : { Runtime: config.runtime }),
@@ -132,12 +147,13 @@ export function containerOptions(
       NetworkMode: `container:${config.sandboxId}`,
       IpcMode: config.hostIPC ? 'host' : `container:${config.sandboxId}`,
       ...pidMode(config),
-      Mounts: mounts.map(bindMount),
-      NanoCpus: resources.nanoCpus,
-      CpuShares: resources.cpuShares,
-      Memory: resources.memory,
-      // Without this Docker allows as much swap again as memory; Kubernetes' limit is a limit.
-      ...(resources.memory > 0 && { MemorySwap: resources.memory }),
+      Mounts: [...mounts.map(bindMount), ...imageMounts(config.imageMounts ?? [])],
+      Devices: (config.devices ?? []).map(({ source, target, readOnly }) => ({
+        PathOnHost: source,
+        PathInContainer: target,
+        CgroupPermissions: readOnly ? 'r' : 'mrw',
+      })),
+      ...heldTo(resources),
       OomScoreAdj: Math.max(resources.oomScoreAdj, lowestOomScore),
       Privileged: config.privileged,
       ReadonlyRootfs: config.readOnlyRootFilesystem,
@@ -152,27 +168,87 @@ export function containerOptions(
   };
 }
 
+/** Of CPUs by a quota: in Docker's own unit (NanoCpus) nobody may have more of them than there are. */
+const cpuPeriodUs = 100_000;
+const nanoPerUs = 1e9 / cpuPeriodUs;
+
+/** For creating a container and for updating it, where 0 is no change. */
+export const heldTo = ({ nanoCpus, cpuShares, memory }: ContainerResources) => ({
+  ...(nanoCpus > 0 && { CpuPeriod: cpuPeriodUs, CpuQuota: Math.round(nanoCpus / nanoPerUs) }),
+  CpuShares: cpuShares,
+  Memory: memory,
+  // Without this Docker allows as much swap again as memory; Kubernetes' limit is a limit.
+  ...(memory > 0 && { MemorySwap: memory }),
+});
+
+function resourcesFrom({ HostConfig }: Docker.ContainerInspectInfo): ContainerResources {
+  const { NanoCpus = 0, CpuPeriod, CpuQuota = 0, CpuShares = 0, Memory = 0, OomScoreAdj = 0 } = HostConfig;
+  const nanoCpus = CpuQuota > 0 ? Math.round((CpuQuota * 1e9) / (CpuPeriod || cpuPeriodUs)) : NanoCpus;
+  return { nanoCpus, cpuShares: CpuShares, memory: Memory, oomScoreAdj: OomScoreAdj };
+}
+
 /**
  * One shim of containerd for the whole pod, not one for each container. A container without the annotation, as the
  * sandbox is, has the group of its own id. Docker takes it from 24 on and ignores it before; dockerode's types lack it.
  */
 const inShimOf = (id: string): object => ({ Annotations: { 'io.containerd.runc.v2.group': id } });
 
-/**
- * No propagation, although dockerode's type wants one: a volume that has Docker's own directory in it needs another.
- */
-const notBelow = { ReadOnlyNonRecursive: true } as unknown as Docker.MountSettings['BindOptions'];
+/** Docker's words for them. */
+const propagations = { HostToContainer: 'rslave', Bidirectional: 'rshared' } as const;
 
-/** What is mounted below a read-only volume stays writable, as in Kubernetes: from Docker 25 on that has to be said. */
-function bindMount({ source, target, readOnly }: Mount): Docker.MountSettings {
+/**
+ * Without any propagation, although dockerode's type wants one, where none is asked for: a volume that has Docker's own directory
+ * in it needs another than the usual. What is mounted below a read-only volume stays writable, as in Kubernetes: from
+ * Docker 25 on that has to be said.
+ */
+function bindMount({
+  source,
+  target,
+  readOnly,
+  recursiveReadOnly,
+  propagation,
+}: Mount): Docker.MountSettings {
+  const options = {
+    ...(propagation && { Propagation: propagations[propagation] }),
+    ...(readOnly && recursiveReadOnly === undefined && { ReadOnlyNonRecursive: true }),
+    ...(readOnly && recursiveReadOnly === 'Enabled' && { ReadOnlyForceRecursive: true }),
+  };
   return {
     Type: 'bind',
     Source: source,
     Target: target,
     ReadOnly: readOnly,
-    ...(readOnly && { BindOptions: notBelow }),
+    ...(Object.keys(options).length > 0 && {
+      BindOptions: options as unknown as Docker.MountSettings['BindOptions'],
+    }),
   };
 }
+
+/** Docker 25: older ones would not say that they cannot. */
+export const recursiveReadOnlyApi = '1.44';
+
+/** Of `docker info`. */
+export interface EngineRuntimes {
+  readonly Runtimes?: Readonly<Record<string, { readonly path?: string }>>;
+  readonly DefaultRuntime?: string;
+  readonly KernelVersion?: string;
+}
+
+/** Of runtimes other than runc it is not known what they can do. */
+export function runtimeHandlers(
+  { Runtimes = {}, DefaultRuntime = '', KernelVersion = '' }: EngineRuntimes,
+  apiVersion: string,
+): readonly RuntimeHandler[] {
+  const [kernel = '0.0'] = /^\d+\.\d+/.exec(KernelVersion) ?? [];
+  const can = isAtLeast(apiVersion, recursiveReadOnlyApi) && isAtLeast(kernel, recursiveReadOnlyKernel);
+  const isRunc = (name: string) => name === 'runc' || Runtimes[name]?.path === 'runc';
+  const named = Object.keys(Runtimes)
+    .toSorted()
+    .map((name) => ({ name, recursiveReadOnlyMounts: can && isRunc(name) }));
+  return [{ name: '', recursiveReadOnlyMounts: can && isRunc(DefaultRuntime) }, ...named];
+}
+
+const recursiveReadOnlyKernel = '5.12';
 
 function pidMode({ processes, sandboxId }: ContainerConfig): { PidMode?: string } {
   if (processes === 'own') return {};
@@ -180,14 +256,22 @@ function pidMode({ processes, sandboxId }: ContainerConfig): { PidMode?: string 
   return { PidMode: processes === 'host' ? 'host' : `container:${sandboxId}` };
 }
 
+function confinement(option: string, wanted: ConfinementProfile | OwnProfile | undefined): string[] {
+  if (typeof wanted === 'object') return [`${option}=${wanted.profile}`];
+  return wanted === 'Unconfined' ? [`${option}=unconfined`] : [];
+}
+
 /** The engine's own profiles are what it uses where nothing is said. */
 const securityOptions = ({ noNewPrivileges, seccomp, appArmor, seLinux }: ContainerConfig) => [
   ...(noNewPrivileges ? ['no-new-privileges'] : []),
-  ...(seccomp === 'Unconfined' ? ['seccomp=unconfined'] : []),
-  ...(appArmor === 'Unconfined' ? ['apparmor=unconfined'] : []),
+  ...confinement('seccomp', seccomp),
+  ...confinement('apparmor', appArmor),
   // Without SELinux on the machine they mean nothing, here as upstream.
   ...Object.entries(seLinux).map(([part, label]) => `label=${part}:${label}`),
 ];
+
+export const asksForConfinement = ({ seccomp, appArmor }: Pick<ContainerConfig, 'seccomp' | 'appArmor'>) =>
+  [seccomp, appArmor].some((wanted) => wanted !== undefined && wanted !== 'Unconfined');
 
 /**
  * Which confinement that a container asks for the engine does not give: it would not say so. `offered` is what
@@ -197,13 +281,15 @@ export function missingConfinement(
   { seccomp, appArmor }: Pick<ContainerConfig, 'seccomp' | 'appArmor'>,
   offered: readonly string[],
 ): string | undefined {
-  const has = (name: string) =>
+  const asks = (wanted: ConfinementProfile | OwnProfile | undefined) =>
+    wanted !== undefined && wanted !== 'Unconfined';
+  const has = (name: string, isDefault: boolean) =>
     offered.some((option) => {
       const parts = option.split(',');
-      return parts.includes(`name=${name}`) && !parts.includes('profile=unconfined');
+      return parts.includes(`name=${name}`) && !(isDefault && parts.includes('profile=unconfined'));
     });
-  if (seccomp === 'RuntimeDefault' && !has('seccomp')) return 'seccomp';
-  return appArmor === 'RuntimeDefault' && !has('apparmor') ? 'AppArmor' : undefined;
+  if (asks(seccomp) && !has('seccomp', seccomp === 'RuntimeDefault')) return 'seccomp';
+  return asks(appArmor) && !has('apparmor', appArmor === 'RuntimeDefault') ? 'AppArmor' : undefined;
 }
 
 /** Undefined for a container that is not ours. */
@@ -254,7 +340,20 @@ function containerFrom(info: Docker.ContainerInspectInfo): ContainerState {
     error: info.State.Error,
     terminationMessageFile: label(labels.terminationMessage),
     gracePeriodSeconds: Number(label(labels.gracePeriod)),
+    resources: resourcesFrom(info),
+    ...(label(labels.allocation) && { allocation: label(labels.allocation) }),
+    preStop: preStopIn(label(labels.preStop)),
+    stopTurn: label(labels.stopTurn) === '' ? undefined : Number(label(labels.stopTurn)),
   };
+}
+
+/** None for a text that this did not write: an older agent let an image say it. */
+function preStopIn(text: string): PreStop | undefined {
+  try {
+    return text === '' ? undefined : (JSON.parse(text) as PreStop);
+  } catch {
+    return undefined;
+  }
 }
 
 function runState(info: Docker.ContainerInspectInfo): RunState {

@@ -6,6 +6,7 @@ import { call, unlessGone, untilAborted } from '../../docker/call.ts';
 import type { Docker } from '../../docker/client.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
 import { type OutputPiece, outputPieces } from '../../docker/streams.ts';
+import { killSession } from './kill-session.ts';
 import type { ExecConfig, ProcessStreams, TerminalSize } from './runtime.ts';
 
 /** Docker closes the streams after it has noted the exit status; this is for an engine that does not. */
@@ -18,7 +19,7 @@ const closeTimeout = 1_000;
 export async function execIn(
   docker: Docker,
   id: string,
-  { command, tty }: ExecConfig,
+  { command, tty, killOnAbort = false }: ExecConfig,
   streams: ProcessStreams,
   clock: Clock,
   signal: AbortSignal,
@@ -34,9 +35,37 @@ export async function execIn(
       Tty: tty,
     }),
   );
+  signal.throwIfAborted();
   const connection = await call('run a command', () => exec.start({ hijack: true, stdin, Tty: tty }));
-  await join(connection, streams, tty, (size) => exec.resize(size), signal);
+  try {
+    await join(connection, streams, tty, (size) => exec.resize(size), signal);
+  } catch (error) {
+    // Docker lets a program run on whose streams have ended.
+    if (killOnAbort && signal.aborted) await endProgram(docker, id, exec, clock);
+    throw error;
+  }
   return exitStatus(exec, clock);
+}
+
+/** Docker notes the end of a killed program at once; this is for one that the kernel does not let end. */
+const killTimeout = 10_000;
+
+/** Kills the program and what it started. Docker has no call for that. */
+async function endProgram(docker: Docker, id: string, exec: Docker.Exec, clock: Clock): Promise<void> {
+  const deadline = clock.monotonic() + killTimeout;
+  for (;;) {
+    const program = await unlessGone(call('read the state of a command', () => exec.inspect()));
+    // It runs only a moment after it was started: until then it has no number and no exit status.
+    if (!program || (!program.Running && program.ExitCode !== null)) return;
+    const container =
+      program.Pid > 0
+        ? await unlessGone(call('inspect', () => docker.getContainer(id).inspect()))
+        : undefined;
+    if (container?.State.Running) await killSession(program.Pid, container.State.Pid);
+    if (clock.monotonic() > deadline)
+      throw new RuntimeError('Failed', `cannot end a command in container ${id.slice(0, 12)}`);
+    await sleep(clock, 20);
+  }
 }
 
 async function exitStatus(exec: Docker.Exec, clock: Clock): Promise<number> {

@@ -5,34 +5,49 @@
  * network set-up costs more than all the rest of a pod. So a sandbox is ready only once its namespace is not
  * this one's any more: `runSandbox` waits for that before anything is moved into it or joins it.
  */
-import { mkdir, readFile, readlink } from 'node:fs/promises';
+import { mkdir, readlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Duplex, Readable } from 'node:stream';
+import { BoundedMap } from '../../base/bounded-map.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { Exec } from '../../base/exec.ts';
 import { replaceFile } from '../../base/replace-file.ts';
+import { isAtLeast } from '../../docker/api-version.ts';
 import { call, unlessGone, untilAborted } from '../../docker/call.ts';
 import { type Docker, dockerClient } from '../../docker/client.ts';
-import { drain, inspectImage, pullImage } from '../../docker/images.ts';
+import { drain, inspectImage, pullImage, removeImage, usedImages } from '../../docker/images.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
 import { demultiplex, firstFileOfTar, jsonLines } from '../../docker/streams.ts';
 import {
+  asksForConfinement,
   containerOptions,
+  type EngineRuntimes,
   fromInspect,
+  heldTo,
   labels,
   missingConfinement,
+  recursiveReadOnlyApi,
+  runtimeHandlers,
   sandboxName,
   sandboxOptions,
 } from './docker-config.ts';
 import { attachTo, execIn } from './docker-streams.ts';
+import { readFirstUser } from './first-user.ts';
+import { HostNames } from './host-names.ts';
+import { imageMountApi, missingPart } from './image-mounts.ts';
+import { lowestOomScore } from './oom-score.ts';
 import { connectPort } from './pod-port.ts';
 import type {
   ContainerConfig,
+  ContainerResources,
   ContainerRuntime,
+  ContainerState,
   ExecConfig,
+  LinuxUser,
   LogOptions,
   PodReference,
   ProcessStreams,
+  RegistryCredentials,
   RuntimeEvent,
   RuntimeImage,
   RuntimeObject,
@@ -58,30 +73,40 @@ interface EngineInfo {
   readonly SecurityOptions: readonly string[];
 }
 
+/** Of containers; each is read again where it was forgotten. */
+const mostUsers = 4096;
 /** Longest wait for a sandbox to leave the host's network; it takes a millisecond. */
 const namespaceTimeout = 10_000;
-/** Number of CAP_SYS_RESOURCE. */
-const sysResource = 24n;
 const events = ['start', 'die', 'destroy', 'oom'];
 
 export class DockerRuntime implements ContainerRuntime {
   readonly #docker: Docker;
   readonly #options: DockerRuntimeOptions;
+  readonly #hostNames: HostNames;
   /** Containers made here that nobody has to name once they run. */
   readonly #named = new Set<string>();
+  readonly #users = new BoundedMap<LinuxUser>(mostUsers);
   #lowestOomScore = 0;
+  /** The newest that the engine speaks, as it was last asked. */
+  #apiVersion: string | undefined;
   #securityOptions: readonly string[] | undefined;
 
   constructor(options: DockerRuntimeOptions) {
     this.#options = options;
     this.#docker = dockerClient(options.socketPath);
+    this.#hostNames = new HostNames(this.#docker, options);
   }
 
   async version(): Promise<RuntimeVersion> {
-    const [found, { DockerRootDir: directory }] = await call('report its version', () =>
+    const [found, info] = await call('report its version', () =>
       Promise.all([this.#docker.version(), this.#docker.info()]),
     );
-    return { name: 'docker', version: found.Version, apiVersion: found.ApiVersion, directory };
+    const { DockerRootDir: directory } = info;
+    const { Version: version, ApiVersion: apiVersion } = found;
+    this.#apiVersion = apiVersion;
+    const handlers = runtimeHandlers(info as EngineRuntimes, apiVersion);
+    const canMountImages = isAtLeast(apiVersion, imageMountApi);
+    return { name: 'docker', version, apiVersion, directory, canMountImages, handlers };
   }
 
   async prepare(readArchive: () => Promise<Uint8Array>): Promise<void> {
@@ -108,6 +133,7 @@ export class DockerRuntime implements ContainerRuntime {
     } finally {
       await this.remove(container.id);
     }
+    await this.#hostNames.setAll();
   }
 
   async list(): Promise<readonly RuntimeSummary[]> {
@@ -122,7 +148,10 @@ export class DockerRuntime implements ContainerRuntime {
 
   async inspect(id: string): Promise<RuntimeObject | undefined> {
     const info = await unlessGone(call('inspect', () => this.#docker.getContainer(id).inspect()));
-    return info && fromInspect(info, this.#options.owner);
+    const found = info && fromInspect(info, this.#options.owner);
+    if (found?.kind !== 'container') return found;
+    const user = await this.#userOf(found);
+    return user ? { ...found, user } : found;
   }
 
   async runSandbox(config: SandboxConfig): Promise<SandboxState> {
@@ -147,6 +176,9 @@ export class DockerRuntime implements ContainerRuntime {
 
   async createContainer(config: ContainerConfig): Promise<string> {
     await this.#requireConfinement(config);
+    if (config.mounts.some(({ recursiveReadOnly }) => recursiveReadOnly === 'Enabled'))
+      await this.#requireApi(recursiveReadOnlyApi, 'mounts that are read-only with all below them');
+    if (config.imageMounts?.length) await this.#requireApi(imageMountApi, 'mounts of images');
     const options = containerOptions(config, this.#options, this.#lowestOomScore);
     const container = await call(`create container ${config.name}`, () =>
       this.#docker.createContainer(options),
@@ -155,30 +187,28 @@ export class DockerRuntime implements ContainerRuntime {
     return container.id;
   }
 
+  async updateResources(id: string, resources: ContainerResources): Promise<void> {
+    await call('update the resources of a container', () =>
+      this.#docker.getContainer(id).update(heldTo(resources)),
+    );
+  }
+
   async startContainer(id: string): Promise<void> {
     const container = this.#docker.getContainer(id);
     const named = this.#named.delete(id);
     try {
       await call('start', () => container.start(), 'CannotRun');
     } catch (error) {
-      if (error instanceof RuntimeError && error.reason === 'CannotRun' && (await this.#lostSandbox(id))) {
+      if (!(error instanceof RuntimeError) || error.reason !== 'CannotRun') throw error;
+      if (await this.#lostSandbox(id))
         throw new RuntimeError('SandboxEnded', error.message, { cause: error });
-      }
+      const info = await unlessGone(call('inspect', () => container.inspect()));
+      const part = info && missingPart(info, error.message);
+      // What Docker says tells of the machine's directories.
+      if (part !== undefined) throw new RuntimeError('NoSuchPart', `there is no ${part}`, { cause: error });
       throw error;
     }
-    if (named) return;
-    const info = await unlessGone(call('inspect', () => container.inspect()));
-    const hostname = info?.Config.Labels[labels.hostname];
-    if (!info?.State.Running || hostname === undefined) return;
-    try {
-      await this.#options.exec(this.#options.initPath, ['sethostname', String(info.State.Pid), hostname]);
-    } catch (error) {
-      // A container that still exists has not been named.
-      const state = await this.inspect(id);
-      if (state?.state === 'running') {
-        throw new RuntimeError('Failed', `cannot name container ${id.slice(0, 12)}`, { cause: error });
-      }
-    }
+    if (!named) await this.#hostNames.set(id);
   }
 
   async terminate(id: string): Promise<void> {
@@ -208,11 +238,20 @@ export class DockerRuntime implements ContainerRuntime {
       entrypoint: asList(info.Config?.Entrypoint),
       command: asList(info.Config?.Cmd),
       user: info.Config?.User ?? '',
+      stopSignal: (info.Config as { StopSignal?: string } | undefined)?.StopSignal ?? '',
     };
   }
 
-  pullImage(name: string, signal: AbortSignal): Promise<void> {
-    return pullImage(this.#docker, name, signal);
+  pullImage(name: string, signal: AbortSignal, credentials?: RegistryCredentials): Promise<void> {
+    return pullImage(this.#docker, name, { signal, clock: this.#options.clock, ...credentials });
+  }
+
+  usedImages(): Promise<ReadonlySet<string>> {
+    return usedImages(this.#docker);
+  }
+
+  removeImage(name: string): Promise<void> {
+    return removeImage(this.#docker, name);
   }
 
   async listImages(): Promise<readonly Pick<RuntimeImage, 'id' | 'names' | 'sizeBytes'>[]> {
@@ -258,6 +297,15 @@ export class DockerRuntime implements ContainerRuntime {
     }
   }
 
+  /** Told once while it runs, and remembered for its end. */
+  async #userOf({ id, pid, state }: ContainerState): Promise<LinuxUser | undefined> {
+    const known = this.#users.get(id);
+    if (known || state !== 'running') return known;
+    const user = await readFirstUser(id, pid);
+    if (user) this.#users.set(id, user);
+    return user;
+  }
+
   /** The modem's own call: dockerode's `logs` reads everything into memory unless it follows. */
   #logStream(id: string, options: LogOptions, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     const { follow, timestamps, tailLines, since } = options;
@@ -285,7 +333,7 @@ export class DockerRuntime implements ContainerRuntime {
   }
 
   async #requireConfinement(config: ContainerConfig): Promise<void> {
-    if (config.seccomp !== 'RuntimeDefault' && config.appArmor !== 'RuntimeDefault') return;
+    if (!asksForConfinement(config)) return;
     this.#securityOptions ??= (
       (await call('report its security options', () => this.#docker.info())) as EngineInfo
     ).SecurityOptions;
@@ -294,6 +342,12 @@ export class DockerRuntime implements ContainerRuntime {
     // Asked again next time: somebody may have set it up meanwhile.
     this.#securityOptions = undefined;
     throw new RuntimeError('Failed', `Docker on this machine does not support ${missing}`);
+  }
+
+  async #requireApi(least: string, what: string): Promise<void> {
+    this.#apiVersion ??= (await this.version()).apiVersion;
+    if (!isAtLeast(this.#apiVersion, least))
+      throw new RuntimeError('Failed', `Docker on this machine does not support ${what}`);
   }
 
   async #sandbox(id: string): Promise<SandboxState> {
@@ -327,17 +381,6 @@ export class DockerRuntime implements ContainerRuntime {
     }
     throw new RuntimeError('Failed', `sandbox ${id.slice(0, 12)} has no network namespace`);
   }
-}
-
-/**
- * A machine that is a container itself may not be allowed to protect processes more than it is protected: the
- * container would fail to start. Docker runs with this process's rights, or more.
- */
-async function lowestOomScore(): Promise<number> {
-  const status = await readFile('/proc/self/status', 'utf8');
-  const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);
-  if ((effective >> sysResource) & 1n) return -1000;
-  return Number(await readFile('/proc/self/oom_score_adj', 'utf8'));
 }
 
 function asList(value: string | readonly string[] | null | undefined): readonly string[] {

@@ -22,13 +22,18 @@ export async function connectPort(
   if (stream.destroyed) return;
   const child = spawn(program, ['connect', String(pid), String(port)], { stdio: 'pipe' });
   const ended = endOf(child);
+  // A stream whose two sides have ended closes too; the program may still have its last bytes to pass on.
+  const wasLeft = () => stream.destroyed && !(stream.readableEnded && stream.writableFinished);
   const kill = () => {
     child.kill('SIGKILL');
     // Unread output would keep its pipe open.
     child.stdout.destroy();
   };
+  const closed = () => {
+    if (wasLeft()) kill();
+  };
   signal.addEventListener('abort', kill, { once: true });
-  stream.once('close', kill);
+  stream.once('close', closed);
   // A broken pipe is the other side's end, which the program's exit status judges.
   for (const pipe of [child.stdin, child.stdout]) pipe.on('error', () => undefined);
   stream.pipe(child.stdin);
@@ -36,12 +41,11 @@ export async function connectPort(
   try {
     const { code, said } = await ended;
     signal.throwIfAborted();
-    if (code !== 0 && !stream.destroyed)
-      throw new RuntimeError('Failed', said || `the connection failed: ${code}`);
+    if (code !== 0 && !wasLeft()) throw new RuntimeError('Failed', said || `the connection failed: ${code}`);
     stream.end();
   } finally {
     signal.removeEventListener('abort', kill);
-    stream.off('close', kill);
+    stream.off('close', closed);
     stream.unpipe(child.stdin);
     stream.resume();
   }

@@ -5,6 +5,7 @@
  * Every call that names an object that is gone resolves (the state wanted is the state that is), except `start*`.
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
+import type { ContainerPort, LifecycleHandler } from '../../api/core/v1/types.gen.ts';
 
 export interface PodReference {
   readonly uid: string;
@@ -30,6 +31,19 @@ export interface SandboxState {
   readonly attempt: number;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
+}
+
+/** What is done before a container is asked to stop. */
+export interface PreStop {
+  readonly handler: LifecycleHandler;
+  /** The container's that the handler may name. */
+  readonly ports: readonly ContainerPort[];
+}
+
+export interface LinuxUser {
+  readonly uid: number;
+  readonly gid: number;
+  readonly supplementalGroups: readonly number[];
 }
 
 export interface ContainerState {
@@ -59,6 +73,15 @@ export interface ContainerState {
   readonly terminationMessageFile: string;
   /** Seconds between the request to stop and the kill, for a container whose pod is no longer known. */
   readonly gracePeriodSeconds: number;
+  /** What the engine holds it to now; undefined when that is not known. */
+  readonly resources?: ContainerResources;
+  /** As its config said; undefined for one of an earlier version. */
+  readonly allocation?: string;
+  /** As which its first program was started; undefined when that is not known. */
+  readonly user?: LinuxUser;
+  /** It is asked to stop once those of its pod with a lower turn have ended; undefined: at once, and unawaited. */
+  readonly stopTurn?: number | undefined;
+  readonly preStop?: PreStop | undefined;
 }
 
 export type RuntimeObject = SandboxState | ContainerState;
@@ -80,6 +103,28 @@ export interface Mount {
   readonly source: string;
   readonly target: string;
   readonly readOnly: boolean;
+  /**
+   * Of a read-only one, whether that is so of what is mounted below it too; absent for no. `Enabled` where the engine cannot: the
+   * container is not created.
+   */
+  readonly recursiveReadOnly?: 'Enabled' | 'IfPossible';
+  /** What is mounted later is seen from one side by the other; absent for by neither. */
+  readonly propagation?: 'HostToContainer' | 'Bidirectional';
+}
+
+/** An image of this machine that a container has among its files, for reading alone. */
+export interface ImageMount {
+  readonly imageId: string;
+  readonly target: string;
+  /** Relative, without `..`; '' for all of it. */
+  readonly subPath: string;
+}
+
+/** A block device of the machine that a container has. */
+export interface Device {
+  readonly source: string;
+  readonly target: string;
+  readonly readOnly: boolean;
 }
 
 export interface ContainerResources {
@@ -93,6 +138,11 @@ export interface ContainerResources {
 
 /** The profile by which the engine confines containers by default, if any. */
 export type ConfinementProfile = 'RuntimeDefault' | 'Unconfined';
+
+/** One of the machine's own: for seccomp its rules as JSON, for AppArmor its name in the kernel. */
+export interface OwnProfile {
+  readonly profile: string;
+}
 
 export interface ContainerConfig {
   readonly pod: PodReference;
@@ -112,7 +162,13 @@ export interface ContainerConfig {
   /** `NAME=value`. */
   readonly env: readonly string[];
   readonly mounts: readonly Mount[];
+  /** Absent for none. An engine that cannot: the container is not created. */
+  readonly imageMounts?: readonly ImageMount[];
+  /** Absent for none. */
+  readonly devices?: readonly Device[];
   readonly resources: ContainerResources;
+  /** What the pod was given for it, as its owner writes it. */
+  readonly allocation?: string;
   /** `uid`, `uid:gid`, or undefined for the image's own. */
   readonly user: string | undefined;
   readonly privileged: boolean;
@@ -124,9 +180,9 @@ export interface ContainerConfig {
   readonly groups: readonly number[];
   /** Of the sandbox's namespaces, by names with dots. */
   readonly sysctls: Readonly<Record<string, string>>;
-  /** Undefined: the engine's default. `RuntimeDefault` where the engine has none: the container is not created. */
-  readonly seccomp: ConfinementProfile | undefined;
-  readonly appArmor: ConfinementProfile | undefined;
+  /** Undefined: the engine's default. What the engine does not have: the container is not created. */
+  readonly seccomp: ConfinementProfile | OwnProfile | undefined;
+  readonly appArmor: ConfinementProfile | OwnProfile | undefined;
   /** The labels of its processes by their parts (user, role, type, level), for a machine that has SELinux. */
   readonly seLinux: Readonly<Record<string, string>>;
   /** Which processes it sees: its own, all of the pod, all of the machine, or those of another container, by its id. */
@@ -141,6 +197,10 @@ export interface ContainerConfig {
   /** Where the container sees that file. */
   readonly terminationMessagePath: string;
   readonly gracePeriodSeconds: number;
+  readonly stopTurn?: number | undefined;
+  readonly preStop?: PreStop | undefined;
+  /** The signal that asks it to stop; undefined: what the image says. */
+  readonly stopSignal?: string | undefined;
   /** Set when the sandbox does not already carry the name: the container waits until it is named. */
   readonly hostname: string | undefined;
 }
@@ -153,6 +213,13 @@ export interface RuntimeImage {
   readonly command: readonly string[];
   /** Of the configured user; '' is root. */
   readonly user: string;
+  /** As its author wrote it; '' for none. */
+  readonly stopSignal: string;
+}
+
+export interface RegistryCredentials {
+  readonly username: string;
+  readonly password: string;
 }
 
 export interface LogOptions {
@@ -191,6 +258,8 @@ export interface ProcessStreams {
 export interface ExecConfig {
   readonly command: readonly string[];
   readonly tty: boolean;
+  /** An abort kills the program and what it started; default: it goes on. */
+  readonly killOnAbort?: boolean;
 }
 
 export interface RuntimeVersion {
@@ -199,6 +268,16 @@ export interface RuntimeVersion {
   readonly apiVersion: string;
   /** Where on this machine images and containers are kept; undefined when they are not. */
   readonly directory?: string | undefined;
+  /** What a container can be run by, by the names that a container's config has; '' is what runs it by default. */
+  readonly handlers?: readonly RuntimeHandler[];
+  /** Containers can have images among their files. */
+  readonly canMountImages: boolean;
+}
+
+export interface RuntimeHandler {
+  readonly name: string;
+  /** What is mounted below a read-only mount can be read-only with it. */
+  readonly recursiveReadOnlyMounts: boolean;
 }
 
 export interface ContainerRuntime {
@@ -216,7 +295,9 @@ export interface ContainerRuntime {
   assignSandbox(id: string, pod: PodReference, attempt: number): Promise<void>;
 
   createContainer(config: ContainerConfig): Promise<string>;
-  /** Rejects with `SandboxEnded` when that is why the container cannot run, else with `CannotRun`. */
+  /** Changes what a running container is held to; all but its oomScoreAdj. Rejects when the kernel or the engine does not. */
+  updateResources(id: string, resources: ContainerResources): Promise<void>;
+  /** Rejects with `SandboxEnded` or `NoSuchPart` when that is why the container cannot run, else with `CannotRun`. */
   startContainer(id: string): Promise<void>;
   /** Asks to stop: the image's stop signal. */
   terminate(id: string): Promise<void>;
@@ -226,7 +307,12 @@ export interface ContainerRuntime {
 
   /** Undefined when this machine does not have it. */
   findImage(name: string): Promise<RuntimeImage | undefined>;
-  pullImage(name: string, signal: AbortSignal): Promise<void>;
+  /** Rejects with `PullFailed`, also when for a minute nothing of it comes. */
+  pullImage(name: string, signal: AbortSignal, credentials?: RegistryCredentials): Promise<void>;
+  /** Made into containers or mounted, of all that the engine has, also those that do not run and are not ours, by id. */
+  usedImages(): Promise<ReadonlySet<string>>;
+  /** Takes a name off an image, which goes with its last one. Rejects with `Conflict` while a container uses it. */
+  removeImage(name: string): Promise<void>;
   /** Without the parts that only `findImage` tells. */
   listImages(): Promise<readonly Pick<RuntimeImage, 'id' | 'names' | 'sizeBytes'>[]>;
 
@@ -234,7 +320,7 @@ export interface ContainerRuntime {
   logs(id: string, options: LogOptions, signal: AbortSignal): AsyncIterable<Uint8Array>;
   /**
    * Runs a program in a running container; resolves with its exit status once it has ended and its output has been
-   * written. An abort ends the streams, not the program, and rejects.
+   * written. An abort ends the streams, and the program where `config` says so, and rejects once that is done.
    */
   exec(id: string, config: ExecConfig, streams: ProcessStreams, signal: AbortSignal): Promise<number>;
   /** Joins the streams to a container's first process, from now on; resolves when it has ended. */

@@ -8,9 +8,11 @@ import type { Random } from '../../base/random.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
 import type {
   ContainerConfig,
+  ContainerResources,
   ContainerRuntime,
   ContainerState,
   ExecConfig,
+  LinuxUser,
   LogOptions,
   PodReference,
   ProcessStreams,
@@ -29,8 +31,12 @@ export interface SimulatedOptions {
   readonly random: Random;
   /** Images that can be pulled; a tuple of name and whether this machine has it already. */
   readonly images: ReadonlyMap<string, { readonly present: boolean }>;
+  /** Default: it can. */
+  readonly canMountImages?: boolean;
   /** What a container does with a request to stop; default: exits with 143 at once. */
-  readonly onTerminate?: (container: ContainerState) => 'exit' | 'ignore';
+  readonly onTerminate?: (container: ContainerState) => 'exit' | 'ignore' | 'refuse';
+  /** Why the engine does not hold a container to other resources; default: it does. */
+  readonly onUpdate?: (container: ContainerState, resources: ContainerResources) => string | undefined;
   /** What a program that is run in a container does, until its exit status; default: copies its input. */
   readonly onExec?: Program;
   /** What listens on a port of a pod's; default: nothing. */
@@ -45,6 +51,12 @@ interface LogLine {
   readonly text: string;
 }
 
+/** Its images name no user. */
+function userOf({ user = '0', groups = [] }: ContainerConfig): LinuxUser {
+  const [uid = 0, gid = 0] = user.split(':').map(Number);
+  return { uid, gid, supplementalGroups: [...new Set([gid, ...groups])] };
+}
+
 type Listener = (event: RuntimeEvent) => void;
 
 export class SimulatedRuntime implements ContainerRuntime {
@@ -52,6 +64,8 @@ export class SimulatedRuntime implements ContainerRuntime {
   readonly #objects = new Map<string, RuntimeObject>();
   readonly #present = new Set<string>();
   readonly #logs = new Map<string, LogLine[]>();
+  /** Ids of the images that containers mount. */
+  readonly #mounted = new Map<string, readonly string[]>();
   /** Of the containers that take input. */
   readonly #inputs = new Map<string, { readonly once: boolean }>();
   readonly #listeners = new Set<Listener>();
@@ -63,7 +77,9 @@ export class SimulatedRuntime implements ContainerRuntime {
   }
 
   async version(): Promise<RuntimeVersion> {
-    return { name: 'simulated', version: '1.0.0', apiVersion: '1.41' };
+    const { canMountImages = true } = this.#options;
+    const handlers = ['', simulatedHandler].map((name) => ({ name, recursiveReadOnlyMounts: true }));
+    return { name: 'simulated', version: '1.0.0', apiVersion: '1.41', canMountImages, handlers };
   }
 
   async prepare(): Promise<void> {}
@@ -103,6 +119,11 @@ export class SimulatedRuntime implements ContainerRuntime {
     if (sandbox?.kind !== 'sandbox') throw new RuntimeError('NotFound', `no sandbox ${config.sandboxId}`);
     if (config.runtime !== undefined && config.runtime !== simulatedHandler)
       throw new RuntimeError('Failed', `unknown runtime ${config.runtime}`);
+    const mounted = (config.imageMounts ?? []).map(({ imageId }) => imageId);
+    if (mounted.length > 0 && this.#options.canMountImages === false)
+      throw new RuntimeError('Failed', 'the simulated engine does not support mounts of images');
+    const missing = mounted.find((id) => !this.#present.has(id.replace(/^sha256:/, '')));
+    if (missing !== undefined) throw new RuntimeError('NotFound', `no image ${missing}`);
     for (const object of this.#objects.values()) {
       const same = object.kind === 'container' && object.pod.uid === config.pod.uid;
       if (same && object.name === config.name && object.attempt === config.attempt) {
@@ -131,9 +152,15 @@ export class SimulatedRuntime implements ContainerRuntime {
       error: '',
       terminationMessageFile: config.terminationMessageFile,
       gracePeriodSeconds: config.gracePeriodSeconds,
+      resources: config.resources,
+      ...(config.allocation !== undefined && { allocation: config.allocation }),
+      stopTurn: config.stopTurn,
+      preStop: config.preStop,
+      user: userOf(config),
     };
     this.#objects.set(container.id, container);
     this.#logs.set(container.id, []);
+    this.#mounted.set(container.id, mounted);
     if (config.stdin) this.#inputs.set(container.id, { once: config.stdinOnce });
     return container.id;
   }
@@ -147,10 +174,20 @@ export class SimulatedRuntime implements ContainerRuntime {
     this.#put({ ...container, state: 'running', pid: this.#pid++, startedAt: this.#options.clock.now() });
   }
 
+  async updateResources(id: string, resources: ContainerResources): Promise<void> {
+    const container = this.#container(id);
+    if (container?.state !== 'running') throw new RuntimeError('Failed', `container ${id} does not run`);
+    const refusal = this.#options.onUpdate?.(container, resources);
+    if (refusal !== undefined) throw new RuntimeError('Failed', refusal);
+    this.#put({ ...container, resources });
+  }
+
   async terminate(id: string): Promise<void> {
     const container = this.#container(id);
     if (container?.state !== 'running') return;
-    if ((this.#options.onTerminate?.(container) ?? 'exit') === 'exit') this.exit(id, 143);
+    const answer = this.#options.onTerminate?.(container) ?? 'exit';
+    if (answer === 'refuse') throw new RuntimeError('Failed', `cannot stop ${id}`);
+    if (answer === 'exit') this.exit(id, 143);
   }
 
   async kill(id: string): Promise<void> {
@@ -163,6 +200,7 @@ export class SimulatedRuntime implements ContainerRuntime {
     this.exit(id, 137);
     this.#objects.delete(id);
     this.#logs.delete(id);
+    this.#mounted.delete(id);
     this.#inputs.delete(id);
     this.#tell(object);
   }
@@ -176,6 +214,7 @@ export class SimulatedRuntime implements ContainerRuntime {
       entrypoint: [],
       command: ['run'],
       user: '',
+      stopSignal: '',
     };
   }
 
@@ -183,6 +222,17 @@ export class SimulatedRuntime implements ContainerRuntime {
     signal.throwIfAborted();
     if (!this.#options.images.has(name)) throw new RuntimeError('PullFailed', `${name} does not exist`);
     this.#present.add(name);
+  }
+
+  async usedImages(): Promise<ReadonlySet<string>> {
+    const containers = [...this.#objects.values()].filter((object) => object.kind === 'container');
+    return new Set([...containers.map(({ imageId }) => imageId), ...[...this.#mounted.values()].flat()]);
+  }
+
+  async removeImage(name: string): Promise<void> {
+    if ((await this.usedImages()).has(`sha256:${name}`))
+      throw new RuntimeError('Conflict', `a container uses ${name}`);
+    this.#present.delete(name);
   }
 
   async listImages(): Promise<readonly Pick<RuntimeImage, 'id' | 'names' | 'sizeBytes'>[]> {

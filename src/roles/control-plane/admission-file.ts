@@ -1,6 +1,6 @@
 /**
- * What plugins of admission are told, in the form of kube-apiserver's --admission-control-config-file. The one that is told
- * anything here is ResourceQuota: of what nothing may be used where no quota limits it.
+ * What plugins of admission are told, in the form of kube-apiserver's --admission-control-config-file: ResourceQuota, of what
+ * nothing may be used where no quota limits it; and PodSecurity, what pods may where their namespace does not say it.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -9,7 +9,8 @@ import { TextError } from '../../apimachinery/value-limit.ts';
 import { parseYaml } from '../../apimachinery/yaml.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import type { LimitedResource } from '../../kube-apiserver/admission/quota-checks.ts';
+import type { KubeApiServerOptions } from '../../kube-apiserver/options.ts';
+import { podSecurityShape } from './pod-security-shape.ts';
 
 const flag = '--admission-control-config-file';
 const apiVersion = v.literal('apiserver.config.k8s.io/v1');
@@ -41,32 +42,54 @@ const quotaShape = v.strictObject({
   ),
 });
 
+const pluginShape = <const Name extends string>(name: Name) =>
+  v.strictObject({
+    name: v.literal(name),
+    path: v.optional(v.string(), ''),
+    configuration: v.optional(v.unknown()),
+  });
+
 const fileShape = v.strictObject({
   apiVersion,
   kind: v.literal('AdmissionConfiguration'),
   plugins: v.optional(
-    v.array(
-      v.strictObject({
-        name: v.literal('ResourceQuota'),
-        path: v.optional(v.string(), ''),
-        configuration: v.optional(v.unknown()),
-      }),
-    ),
+    v.array(v.variant('name', [pluginShape('ResourceQuota'), pluginShape('PodSecurity')])),
     [],
   ),
 });
 
+type AdmissionSettings = Pick<KubeApiServerOptions, 'limitedResources' | 'podSecurity'>;
+
 /** Throws UsageError naming the file and the field that cannot be used. */
-export async function readAdmissionFile(path: string): Promise<readonly LimitedResource[]> {
+export async function readAdmissionFile(path: string): Promise<AdmissionSettings> {
   const { plugins } = check(fileShape, parse(await text(path), path), path);
-  const [plugin, another] = plugins;
-  if (another) throw new UsageError(`${flag}: ${path}: plugins: ResourceQuota is there twice`);
-  if (!plugin) return [];
-  if (plugin.configuration !== undefined && plugin.configuration !== null)
-    return check(quotaShape, plugin.configuration, `${path}: plugins[0].configuration`).limitedResources;
-  if (!plugin.path) return [];
-  const own = resolve(dirname(path), plugin.path);
-  return check(quotaShape, parse(await text(own), own), own).limitedResources;
+  const told = new Set<string>();
+  const settings: { -readonly [Key in keyof AdmissionSettings]: AdmissionSettings[Key] } = {};
+  for (const [index, plugin] of plugins.entries()) {
+    const { name } = plugin;
+    if (told.has(name)) throw new UsageError(`${flag}: ${path}: plugins: ${name} is there twice`);
+    told.add(name);
+    const found = await configurationOf(plugin, path, index);
+    if (!found) continue;
+    if (name === 'PodSecurity') settings.podSecurity = check(podSecurityShape, found.value, found.where);
+    else settings.limitedResources = check(quotaShape, found.value, found.where).limitedResources;
+  }
+  return settings;
+}
+
+type Plugin = v.InferOutput<typeof fileShape>['plugins'][number];
+
+/** What stands in the file itself, or in the one that it names beside it; undefined for a plugin that is told nothing. */
+async function configurationOf(
+  { configuration, path: named }: Plugin,
+  path: string,
+  index: number,
+): Promise<{ readonly value: unknown; readonly where: string } | undefined> {
+  if (configuration !== undefined && configuration !== null)
+    return { value: configuration, where: `${path}: plugins[${index}].configuration` };
+  if (!named) return undefined;
+  const where = resolve(dirname(path), named);
+  return { value: parse(await text(where), where), where };
 }
 
 async function text(path: string): Promise<string> {

@@ -16,7 +16,6 @@ import type { Clock } from '../../base/clock.ts';
 import { inBackground } from '../../base/in-background.ts';
 import { version } from '../../base/version.ts';
 import { createControlPlane } from '../../control-plane/control-plane.ts';
-import type { LimitedResource } from '../../kube-apiserver/admission/quota-checks.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
 import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
 import { type Credentials, openCredentials } from '../../pki/credentials.ts';
@@ -29,6 +28,7 @@ import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 import { readAdmissionFile } from './admission-file.ts';
 import { certificateRequests } from './certificate-requests.ts';
 import { createNodeConnection } from './node-connection.ts';
+import { openPrometheus, prometheusSettings } from './prometheus.ts';
 import { servingCertificates } from './serving-certificates.ts';
 import { authorityIn } from './shared-authority.ts';
 import { agreeOnSettings } from './shared-settings.ts';
@@ -61,7 +61,11 @@ export const controlPlaneSettings = [
   'node-monitor-grace-period',
   'default-not-ready-toleration-seconds',
   'default-unreachable-toleration-seconds',
-  'scheduler-policy',
+  'scheduling-policy',
+  'scoring-strategy',
+  'hpa-sync-period',
+  'hpa-tolerance',
+  ...prometheusSettings,
   'log-level',
 ] as const;
 
@@ -97,7 +101,8 @@ export async function startControlPlane(
   await using started = new AsyncDisposableStack();
   const tokenFile = settings['token-auth-file'];
   const tokens = tokenFile === undefined ? [] : await readTokenFile(tokenFile);
-  const limitedResources = await limitedBy(settings['admission-control-config-file']);
+  const admission = await admissionSettings(settings['admission-control-config-file']);
+  const metricSource = await openPrometheus(settings, clock, started);
   const store = await openStorage(options, started, signal);
   if (settings['etcd-endpoints']) await agreeOnSettings(store, settings);
   const credentials = await openClusterCredentials(settings, store, () => clock.now());
@@ -117,7 +122,12 @@ export async function startControlPlane(
     master: { address: options.advertiseAddress, port: settings.port, hostname: hostname() },
     sharesStore: Boolean(settings['etcd-endpoints']),
     ...planeSettings(settings),
-    limitedResources,
+    autoscaling: {
+      syncPeriodMs: settings['hpa-sync-period'],
+      tolerance: settings['hpa-tolerance'],
+      metricSource,
+    },
+    ...admission,
     ...(options.ownNode && { ownNode: options.ownNode.node }),
     version: version(),
     fieldDocs: async () => JSON.parse(readAsset('field-docs.json').toString('utf8')),
@@ -153,8 +163,8 @@ export async function startControlPlane(
   return { authority, certificateManager, kubeconfig, stopped };
 }
 
-const limitedBy = (file: string | undefined): Promise<readonly LimitedResource[]> =>
-  file === undefined ? Promise.resolve([]) : readAdmissionFile(file);
+const admissionSettings = (file: string | undefined): ReturnType<typeof readAdmissionFile> =>
+  file === undefined ? Promise.resolve({}) : readAdmissionFile(file);
 
 /** What the flags say of the cluster, as the control plane knows it. */
 const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
@@ -165,7 +175,7 @@ const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
   nodePorts: settings['node-ports'],
   nodeApproval: settings['node-approval'],
   nodeGracePeriodMs: settings['node-monitor-grace-period'],
-  scheduler: { policy: settings['scheduler-policy'] },
+  scheduler: { policy: settings['scheduling-policy'], scoring: settings['scoring-strategy'] },
   defaultTolerations: {
     notReadySeconds: settings['default-not-ready-toleration-seconds'],
     unreachableSeconds: settings['default-unreachable-toleration-seconds'],

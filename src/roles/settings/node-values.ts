@@ -3,7 +3,7 @@ import { mayLabelItself } from '../../api/core/v1/node-labels.ts';
 import { checkLabelValue, checkQualifiedName } from '../../apimachinery/names.ts';
 import { parseQuantity } from '../../apimachinery/quantity.ts';
 import { hasPlainHost, parseRange } from '../../base/addresses.ts';
-import { type ReservedResources, reservable } from '../../kubelet/plan/node-status.ts';
+import { type ReservedResources, reservable } from '../../kubelet/node/plan/node-status.ts';
 
 const listed = (value: string): string[] =>
   value

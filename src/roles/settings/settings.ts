@@ -6,7 +6,8 @@ import { errorMessage } from '../../base/log.ts';
 import { nearest } from '../../base/nearest.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { settingSubjects } from './setting-groups.ts';
-import { type SettingDefinition, settingTable } from './setting-table.ts';
+import { settingTable } from './setting-table.ts';
+import type { SettingDefinition } from './setting-values.ts';
 
 type Table = typeof settingTable;
 export type SettingName = keyof Table;

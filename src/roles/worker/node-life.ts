@@ -1,27 +1,44 @@
-/** Settings of a node's life: the heartbeat interval, eviction thresholds and shutdown. */
+/** Settings of a node's life: the heartbeat interval, what ends its pods or keeps them away, its images and shutdown. */
 import { existsSync } from 'node:fs';
 import { onAbort } from '../../base/abort.ts';
 import { type Exec, ExecError } from '../../base/exec.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
+import type { ImageThresholds } from '../../kubelet/images/plan/images-to-free.ts';
 import type { Kubelet } from '../../kubelet/kubelet.ts';
-import type { ShutdownPeriods } from '../../kubelet/plan/shutdown-phases.ts';
+import type { ShutdownPeriods } from '../../kubelet/node/plan/shutdown-phases.ts';
 import type { Settings } from '../settings/settings.ts';
 
 export const nodeLifeSettings = [
   'heartbeat-interval',
   'eviction-hard',
+  'allowed-unsafe-sysctls',
+  'max-parallel-image-pulls',
+  'image-gc-high-threshold',
+  'image-gc-low-threshold',
+  'image-minimum-gc-age',
   'shutdown-grace-period',
   'shutdown-grace-period-critical-pods',
 ] as const;
 
 type NodeLifeSettings = Settings<(typeof nodeLifeSettings)[number]>;
 
-/** The settings for the node agent. */
+/** The settings for the node agent. Throws UsageError. */
 export const agentLife = (settings: NodeLifeSettings) => ({
   heartbeatMs: settings['heartbeat-interval'],
   evictionHard: settings['eviction-hard'],
+  ...(settings['allowed-unsafe-sysctls'] && { allowedUnsafeSysctls: settings['allowed-unsafe-sysctls'] }),
+  maxParallelImagePulls: settings['max-parallel-image-pulls'],
+  imageGc: imageThresholds(settings),
 });
+
+function imageThresholds(settings: NodeLifeSettings): ImageThresholds {
+  const highPercent = settings['image-gc-high-threshold'];
+  const lowPercent = settings['image-gc-low-threshold'];
+  if (lowPercent > highPercent)
+    throw new UsageError('--image-gc-low-threshold must not be more than --image-gc-high-threshold');
+  return { highPercent, lowPercent, minAgeMs: settings['image-minimum-gc-age'] };
+}
 
 /** Undefined: pods stay when the machine goes down. Throws UsageError. */
 export function shutdownPeriods(settings: NodeLifeSettings): ShutdownPeriods | undefined {

@@ -12,8 +12,8 @@ import { createInformerFactory } from '../../client/shared-informer.ts';
 import type { Transport } from '../../client/transport.ts';
 import { createEventRecorder } from '../../controller-runtime/event-recorder.ts';
 import { createKubelet } from '../../kubelet/kubelet.ts';
-import { readNodeFacts } from '../../kubelet/node-facts.ts';
-import type { ReportedConditions } from '../../kubelet/plan/node-conditions.ts';
+import { readNodeFacts } from '../../kubelet/node/node-facts.ts';
+import type { ReportedConditions } from '../../kubelet/node/plan/node-conditions.ts';
 import { DockerRuntime } from '../../kubelet/runtime/docker.ts';
 import { runOverlay } from '../../network/overlay/overlay.ts';
 import { RoutedPodNetwork } from '../../network/pod-network.ts';
@@ -38,6 +38,7 @@ export const workerSettings = [
   'kubelet-port',
   'docker-socket',
   'max-pods',
+  'pod-manifest-path',
   'system-reserved',
   ...nodeLifeSettings,
   'nginx-image',
@@ -69,6 +70,8 @@ export interface WorkerOptions extends NodeContext {
 /** Written on every container made here, so that two clusters on one Docker engine keep out of each other's way. */
 export const ownerOf = (dataDir: string) => `minik8s:${dataDir}`;
 
+const pauseImage = () => readAsset('pause.reference').toString('utf8').trim();
+
 export function workerRuntime(
   settings: Settings<'data-dir' | 'docker-socket'>,
   { clock, exec }: Pick<NodeContext, 'clock' | 'exec'>,
@@ -76,7 +79,7 @@ export function workerRuntime(
   return new DockerRuntime({
     socketPath: settings['docker-socket'],
     owner: ownerOf(settings['data-dir']),
-    pauseImage: readAsset('pause.reference').toString('utf8').trim(),
+    pauseImage: pauseImage(),
     initPath: join(settings['data-dir'], 'kubelet/pause'),
     clock,
     exec,
@@ -118,9 +121,11 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     nodeIP,
     dataDir,
     facts: await readNodeFacts(dataDir, `v1.32.0-minik8s.${version()}`),
+    pauseImage: pauseImage(),
     readPauseArchive: async () => readAsset('pause.tar'),
     ...podDns(settings),
     maxPods: settings['max-pods'],
+    ...(settings['pod-manifest-path'] !== undefined && { podManifestPath: settings['pod-manifest-path'] }),
     ...agentLife(settings),
     ...(settings['system-reserved'] && { systemReserved: settings['system-reserved'] }),
     sandboxPool: settings['sandbox-pool'],
@@ -135,11 +140,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     server: {
       host: options.listenAddress,
       port: settings['kubelet-port'],
-      tls: {
-        identity: serving,
-        clientCA: authority,
-        authorize: ({ groups }) => groups.includes('system:masters'),
-      },
+      tls: { identity: serving, clientCA: authority },
     },
   });
   const proxier = createProxier({

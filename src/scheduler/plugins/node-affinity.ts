@@ -1,61 +1,35 @@
 import type { Node } from '../../api/core/v1/node.ts';
-import type { NodeSelectorTerm } from '../../api/core/v1/types.gen.ts';
-import { type LabelOperator, type Labels, matches, selectorFromMap } from '../../apimachinery/labels.ts';
-import { maxScore, type Plugin } from '../framework.ts';
+import { requiredNodes, suitsTerm } from '../../api/core/v1/node-selection.ts';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { changedNode } from '../cluster-events.ts';
+import { normalizeByMaximum, type Plugin } from '../framework.ts';
+
+const name = 'NodeAffinity';
+const rejected = [
+  { plugin: name, text: "node(s) didn't match Pod's node affinity/selector", unresolvable: true },
+] as const;
+
+const preferredOf = ({ spec }: Pod) =>
+  spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
 
 /** By the labels a pod selects, and by its affinity to nodes (k8s.io/component-helpers scheduling/corev1/nodeaffinity). */
-export const nodeAffinity: Plugin = {
-  name: 'NodeAffinity',
-  filter: ({ pod: { spec } }, { node }) => {
-    const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-    const suits =
-      matches(selectorFromMap(spec.nodeSelector), node.metadata.labels) &&
-      (!required || required.nodeSelectorTerms.some((term) => suitsTerm(term, node)));
-    return suits
-      ? []
-      : [{ plugin: 'NodeAffinity', text: "node(s) didn't match Pod's node affinity/selector" }];
+export const nodeAffinity: Plugin<(node: Node) => boolean> = {
+  name,
+  preFilter: ({ pod: { spec } }) => {
+    const required = requiredNodes(spec);
+    return required ? { state: required.suits, ...(required.names && { nodes: required.names }) } : 'skip';
   },
-  score: ({ pod: { spec } }, { node }) => {
-    const preferred = spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
-    const sum = (list: typeof preferred) => list.reduce((total, { weight }) => total + weight, 0);
-    if (preferred.length === 0) return 0;
-    return (
-      (maxScore * sum(preferred.filter(({ preference }) => suitsTerm(preference, node)))) / sum(preferred)
-    );
+  filter: (_pod, { node }, suits) => (suits(node) ? [] : rejected),
+  helps: (event, { pod }) => {
+    const node = changedNode(event, 'labels');
+    return node !== undefined && (requiredNodes(pod.spec)?.suits(node.node) ?? true);
   },
-};
-
-/** One that asks for nothing matches no node. */
-function suitsTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, node: Node): boolean {
-  if (matchExpressions.length + matchFields.length === 0) return false;
-  return (
-    suitsAll(matchExpressions, node.metadata.labels) &&
-    suitsAll(matchFields, { 'metadata.name': node.metadata.name })
-  );
-}
-
-const suitsAll = (
-  expressions: NonNullable<NodeSelectorTerm['matchExpressions']>,
-  labels: Labels | undefined,
-) =>
-  matches(
-    {
-      requirements: expressions.map(({ key, operator, values = [] }) => ({
-        key,
-        operator: operators[operator],
-        values,
-      })),
-    },
-    labels,
-  );
-
-type Operator = NonNullable<NodeSelectorTerm['matchExpressions']>[number]['operator'];
-
-const operators: Readonly<Record<Operator, LabelOperator>> = {
-  In: 'in',
-  NotIn: 'notin',
-  Exists: 'exists',
-  DoesNotExist: '!',
-  Gt: 'gt',
-  Lt: 'lt',
+  preScore: ({ pod }) => (preferredOf(pod).length > 0 ? { state: undefined } : 'skip'),
+  score: ({ pod }, { node }) =>
+    preferredOf(pod).reduce(
+      (sum, { weight, preference }) => (suitsTerm(preference, node) ? sum + weight : sum),
+      0,
+    ),
+  normalize: (scores) => normalizeByMaximum(scores),
+  weight: 2,
 };

@@ -1,10 +1,14 @@
 import type { Plugin } from '../framework.ts';
 
+const name = 'NodeName';
+const rejected = [
+  { plugin: name, text: "node(s) didn't match the requested node name", unresolvable: true },
+] as const;
+
 /** A pod that names a node goes there or nowhere. */
-export const nodeName: Plugin = {
-  name: 'NodeName',
-  filter: ({ pod }, { node }) =>
-    pod.spec.nodeName && pod.spec.nodeName !== node.metadata.name
-      ? [{ plugin: 'NodeName', text: "node(s) didn't match the requested node name" }]
-      : [],
+export const nodeName: Plugin<undefined> = {
+  name,
+  preFilter: ({ pod: { spec } }) => (spec.nodeName ? { state: undefined, nodes: [spec.nodeName] } : 'skip'),
+  filter: ({ pod }, node) => (pod.spec.nodeName === node.name ? [] : rejected),
+  helps: (event, { pod }) => event.kind === 'nodeAdded' && event.node.name === pod.spec.nodeName,
 };

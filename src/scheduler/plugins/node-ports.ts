@@ -1,15 +1,21 @@
-import type { HostPort, Plugin } from '../framework.ts';
+import { portsConflict } from '../../api/core/v1/host-ports.ts';
+import type { NodeInfo, Plugin, PodInfo } from '../framework.ts';
+
+const name = 'NodePorts';
+const rejected = [
+  { plugin: name, text: "node(s) didn't have free ports for the requested pod ports" },
+] as const;
+
+const taken = ({ hostPorts }: PodInfo, node: Pick<NodeInfo, 'hostPorts'>) =>
+  hostPorts.some((wanted) => node.hostPorts.some((other) => portsConflict(wanted, other)));
 
 /** Two pods cannot have one port of one address of a node. */
-export const nodePorts: Plugin = {
-  name: 'NodePorts',
-  filter: ({ hostPorts }, node) =>
-    hostPorts.some((wanted) => node.hostPorts.some((taken) => conflict(wanted, taken)))
-      ? [{ plugin: 'NodePorts', text: "node(s) didn't have free ports for the requested pod ports" }]
-      : [],
+export const nodePorts: Plugin<undefined> = {
+  name,
+  preFilter: ({ hostPorts }) => (hostPorts.length > 0 ? { state: undefined } : 'skip'),
+  filter: (pod, node) => (taken(pod, node) ? rejected : []),
+  helps: (event, pod) => {
+    if (event.kind === 'podRemoved') return taken(pod, event.pod);
+    return event.kind === 'nodeAdded' || event.kind === 'nominationEnded';
+  },
 };
-
-function conflict(a: HostPort, b: HostPort): boolean {
-  if (a.port !== b.port || a.protocol !== b.protocol) return false;
-  return a.ip === b.ip || a.ip === undefined || b.ip === undefined;
-}

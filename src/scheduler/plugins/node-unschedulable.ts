@@ -1,14 +1,23 @@
-import type { Taint } from '../../api/core/v1/node.ts';
+import type { Node, Taint } from '../../api/core/v1/node.ts';
+import type { Pod } from '../../api/core/v1/pod.ts';
 import { taintKeys, tolerates } from '../../api/core/v1/taints.ts';
+import { changedNode } from '../cluster-events.ts';
 import type { Plugin } from '../framework.ts';
 
 const cordoned: Taint = { key: taintKeys.unschedulable, effect: 'NoSchedule' };
 
+const name = 'NodeUnschedulable';
+const rejected = [{ plugin: name, text: 'node(s) were unschedulable', unresolvable: true }] as const;
+
+const refuses = ({ spec }: Node, pod: Pod) =>
+  spec.unschedulable && !tolerates(pod.spec.tolerations, cordoned);
+
 /** A cordoned node takes only pods that tolerate being there. */
 export const nodeUnschedulable: Plugin = {
-  name: 'NodeUnschedulable',
-  filter: ({ pod }, { node }) =>
-    node.spec.unschedulable && !tolerates(pod.spec.tolerations, cordoned)
-      ? [{ plugin: 'NodeUnschedulable', text: 'node(s) were unschedulable' }]
-      : [],
+  name,
+  filter: ({ pod }, { node }) => (refuses(node, pod) ? rejected : []),
+  helps: (event, { pod }) => {
+    const node = changedNode(event, 'cordon');
+    return node !== undefined && !refuses(node.node, pod);
+  },
 };

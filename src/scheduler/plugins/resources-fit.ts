@@ -1,38 +1,65 @@
-import { maxScore, type NodeInfo, type Plugin, type Rejection, type Resources } from '../framework.ts';
+import { changedNode } from '../cluster-events.ts';
+import type { NodeInfo, Plugin, PodInfo, Rejection, Resources } from '../framework.ts';
+import { type ScoringStrategy, scoreOf } from '../scoring-strategy.ts';
 
-/** Requests must fit into what is allocatable and not requested yet; the score prefers the emptiest node. */
-export const resourcesFit: Plugin = {
-  name: 'NodeResourcesFit',
-  filter: ({ requests }, node) => {
-    const rejections: Rejection[] = [];
-    const pods = node.allocatable.get('pods');
-    if (pods !== undefined && node.podCount + 1 > pods)
-      rejections.push(short('Too many pods', 'pods', 1, pods - node.podCount));
-    for (const [resource, requested] of requests) {
-      const free = freeOf(node, resource);
-      if (requested > 0 && requested > free)
-        rejections.push(short(`Insufficient ${resource}`, resource, requested, free));
+const name = 'NodeResourcesFit';
+
+/** What the score looks at: upstream's default. */
+const scored = ['cpu', 'memory'];
+
+/** Requests must fit into what is allocatable and not requested yet; how well they do is a matter of strategy. */
+export const resourcesFit = (strategy: ScoringStrategy): Plugin<Wanted> => ({
+  name,
+  preFilter: (pod) => ({ state: wantedBy(pod) }),
+  filter: (_pod, node, wanted) => shortages(wanted, node),
+  helps(event, pod) {
+    const node =
+      event.kind === 'podRemoved' || event.kind === 'podChanged' || event.kind === 'nominationEnded'
+        ? event.node
+        : changedNode(event, 'allocatable');
+    return node !== undefined && shortages(wantedBy(pod), node).length === 0;
+  },
+  score(pod, node) {
+    let sum = 0;
+    for (const resource of scored) {
+      const taken = amountOf(node.weighed, resource) + amountOf(pod.weighed, resource);
+      sum += scoreOf(strategy, taken, amountOf(node.allocatable, resource));
     }
-    return rejections;
+    return sum / scored.length;
   },
-  score: (pod, node) => {
-    const scores = ['cpu', 'memory'].map((resource) => {
-      const capacity = amountOf(node.allocatable, resource);
-      const used = amountOf(node.weighed, resource) + amountOf(pod.weighed, resource);
-      // What is not there at all is more than full: a pod weighs something always.
-      return Math.max(0, (capacity - used) / capacity) * maxScore;
-    });
-    return scores.reduce((sum, score) => sum + score, 0) / scores.length;
-  },
-};
-
-const freeOf = (node: NodeInfo, resource: string) =>
-  amountOf(node.allocatable, resource) - amountOf(node.requested, resource);
-
-const amountOf = (resources: Resources, name: string) => resources.get(name) ?? 0;
-
-const short = (text: string, resource: string, requested: number, free: number): Rejection => ({
-  plugin: 'NodeResourcesFit',
-  text,
-  shortage: { resource, requested, free },
 });
+
+/** Amounts above nothing, by resource. */
+type Wanted = readonly { readonly resource: string; readonly requested: number }[];
+
+const wantedBy = ({ requests }: PodInfo): Wanted =>
+  [...requests]
+    .filter(([, requested]) => requested > 0)
+    .map(([resource, requested]) => ({ resource, requested }));
+
+function shortages(wanted: Wanted, node: NodeInfo): readonly Rejection[] {
+  let rejections: Rejection[] | undefined;
+  const pods = node.allocatable.get('pods');
+  if (pods !== undefined && node.podCount + 1 > pods)
+    rejections = [short('Too many pods', 'pods', 1, pods - node.podCount, pods)];
+  for (const { resource, requested } of wanted) {
+    const capacity = amountOf(node.allocatable, resource);
+    const free = capacity - amountOf(node.requested, resource);
+    if (requested <= free) continue;
+    rejections ??= [];
+    rejections.push(short(`Insufficient ${resource}`, resource, requested, free, capacity));
+  }
+  return rejections ?? none;
+}
+
+const none: readonly Rejection[] = [];
+
+const amountOf = (resources: Resources, resource: string) => resources.get(resource) ?? 0;
+
+function short(text: string, resource: string, requested: number, free: number, capacity: number): Rejection {
+  const shortage = { resource, requested, free };
+  // What is more than all there is would not fit either if every pod went.
+  return requested > capacity
+    ? { plugin: name, text, unresolvable: true, shortage }
+    : { plugin: name, text, shortage };
+}

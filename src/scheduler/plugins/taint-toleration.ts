@@ -1,12 +1,24 @@
 import type { Node, Taint } from '../../api/core/v1/node.ts';
+import type { Pod } from '../../api/core/v1/pod.ts';
 import { taintKeys, tolerates } from '../../api/core/v1/taints.ts';
-import { maxScore, type Plugin } from '../framework.ts';
+import { changedNode } from '../cluster-events.ts';
+import { normalizeByMaximum, type Plugin } from '../framework.ts';
 
 /**
  * A node that does not say Ready counts as tainted so: the condition is known before any taint is written, and a
  * node that has said nothing yet, or waits for its approval, may never run anything.
  */
 function taintsOf(node: Node): readonly Taint[] {
+  const found = known.get(node);
+  if (found) return found;
+  const taints = readTaints(node);
+  known.set(node, taints);
+  return taints;
+}
+
+const known = new WeakMap<Node, readonly Taint[]>();
+
+function readTaints(node: Node): readonly Taint[] {
   const taints = node.spec.taints ?? [];
   const ready = node.status?.conditions?.find((condition) => condition.type === 'Ready');
   if (ready?.status === 'True') return taints;
@@ -14,24 +26,31 @@ function taintsOf(node: Node): readonly Taint[] {
   return [...taints, { key, effect: 'NoSchedule' }];
 }
 
+/** The first taint that keeps the pod away. */
+export const untolerated = (node: Node, pod: Pod): Taint | undefined =>
+  taintsOf(node).find((one) => one.effect !== 'PreferNoSchedule' && !tolerates(pod.spec.tolerations, one));
+
 export const taintToleration: Plugin = {
   name: 'TaintToleration',
   filter: ({ pod }, { node }) => {
-    const taint = taintsOf(node).find(
-      (one) => one.effect !== 'PreferNoSchedule' && !tolerates(pod.spec.tolerations, one),
-    );
+    const taint = untolerated(node, pod);
     if (!taint) return [];
-    return [
-      {
-        plugin: 'TaintToleration',
-        text: `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`,
-      },
-    ];
+    const text = `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`;
+    return [{ plugin: 'TaintToleration', text, unresolvable: true }];
   },
-  score: ({ pod }, { node }) => {
-    const unwelcome = taintsOf(node).filter(
+  helps: (event, { pod }) => {
+    const node = changedNode(event, 'taints', 'readiness');
+    return node !== undefined && !untolerated(node.node, pod);
+  },
+  preScore: (_pod, nodes) =>
+    nodes.some(({ node }) => node.spec.taints?.some(({ effect }) => effect === 'PreferNoSchedule'))
+      ? { state: undefined }
+      : 'skip',
+  /** How many taints would rather not have the pod. */
+  score: ({ pod }, { node }) =>
+    taintsOf(node).filter(
       (taint) => taint.effect === 'PreferNoSchedule' && !tolerates(pod.spec.tolerations, taint),
-    );
-    return maxScore / (1 + unwelcome.length);
-  },
+    ).length,
+  normalize: (scores) => normalizeByMaximum(scores, { reverse: true }),
+  weight: 3,
 };

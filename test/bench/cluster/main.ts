@@ -4,6 +4,7 @@ import { deadNode } from './dead-node.ts';
 import { dns } from './dns.ts';
 import { endpoints } from './endpoints.ts';
 import { heartbeats } from './heartbeats.ts';
+import { load } from './load.ts';
 import { overlay } from './overlay.ts';
 
-await runBenchmarks([heartbeats, deadNode, dns, overlay, endpoints], process.argv.slice(2));
+await runBenchmarks([heartbeats, deadNode, dns, overlay, endpoints, load], process.argv.slice(2));

@@ -1,10 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/base/clock.ts';
 import { systemExec } from '../../../src/base/exec.ts';
 import { DockerRuntime } from '../../../src/kubelet/runtime/docker.ts';
 import { makeTestImages, removeContainers } from '../../fixtures/docker-images.ts';
+import { dockerSocket } from '../../fixtures/docker-socket.ts';
+import { importImage } from '../../fixtures/image-root.ts';
 import { runtimeStreamsConformance } from './runtime-streams-suite.ts';
 import { type RuntimeFixture, runtimeConformance } from './runtime-suite.ts';
 
@@ -12,6 +14,10 @@ const start = async (): Promise<RuntimeFixture> => {
   const owner = `conformance-${process.pid}-${Date.now().toString(36)}`;
   const images = await makeTestImages(owner);
   const directory = await mkdtemp(join(tmpdir(), 'minik8s-runtime-'));
+  const data = `minik8s-test/data:${owner}`;
+  await mkdir(join(directory, 'data'));
+  await writeFile(join(directory, 'data', 'greeting'), 'hello\n');
+  await importImage(join(directory, 'data'), data, []);
   return {
     runtime: new DockerRuntime({
       owner,
@@ -21,6 +27,7 @@ const start = async (): Promise<RuntimeFixture> => {
       exec: systemExec,
     }),
     image: images.busybox,
+    data,
     talker: ['sh', '-c', 'trap exit TERM; echo one; echo two; while true; do sleep 0.05; done'],
     failing: ['sh', '-c', 'exit 3'],
     copier: ['cat'],
@@ -34,6 +41,7 @@ const start = async (): Promise<RuntimeFixture> => {
     async close() {
       await removeContainers(`minik8s.io/node=${owner}`);
       await images.remove();
+      await systemExec('docker', ['-H', `unix://${dockerSocket}`, 'image', 'rm', data]);
       await rm(directory, { recursive: true, force: true });
     },
   };

@@ -11,7 +11,7 @@ import type {
   ProcessStreams,
   SandboxState,
 } from '../../../src/kubelet/runtime/runtime.ts';
-import { TerminalSizes } from '../../../src/kubelet/streaming/terminal-sizes.ts';
+import { TerminalSizes } from '../../../src/kubelet/server/streaming/terminal-sizes.ts';
 import type { RuntimeFixture } from './runtime-suite.ts';
 
 function noSizes(): TerminalSizes {
@@ -229,6 +229,16 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
 
     it('says in one line that nobody listens', async () => {
       const [, theirs] = duplexPair();
+      await assert.rejects(runtime.portForward(sandbox.id, 8099, theirs, never()), {
+        name: 'RuntimeError',
+        message: 'connect to port 8099: Connection refused',
+      });
+    });
+
+    it('says it also to one whose own side has ended', async () => {
+      const [ours, theirs] = duplexPair();
+      ours.end('hello');
+      ours.resume();
       await assert.rejects(runtime.portForward(sandbox.id, 8099, theirs, never()), {
         name: 'RuntimeError',
         message: 'connect to port 8099: Connection refused',

@@ -13,6 +13,8 @@ export interface RuntimeFixture {
   readonly runtime: ContainerRuntime;
   /** An image that is there. */
   readonly image: string;
+  /** Another, of which no container is made. */
+  readonly data: string;
   /** Prints `one`, `two` and then waits; ignores nothing. */
   readonly talker: readonly string[];
   /** Exits with 3 soon; `runtime` does it by itself or `end` makes it. */
@@ -115,7 +117,12 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
     }
 
     it('tells its version', async () => {
-      assert.match((await runtime.version()).apiVersion, /^\d+\.\d+$/);
+      const { apiVersion, handlers = [] } = await runtime.version();
+      assert.match(apiVersion, /^\d+\.\d+$/);
+      assert.deepEqual(
+        ['', 'runc'].map((name) => handlers.filter((one) => one.name === name).length),
+        [1, 1],
+      );
     });
 
     it('makes a sandbox for nobody, then gives it to a pod', async () => {
@@ -165,6 +172,20 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         const dead = await until(id, 'exited');
         assert.equal(dead.exitCode, 137);
         assert.ok(dead.finishedAt !== undefined && dead.finishedAt >= (dead.startedAt ?? 0));
+      }));
+
+    it('tells as whom a container runs, with its groups, also when it has ended', () =>
+      withSandbox(async (sandbox) => {
+        const of = async (more: Partial<ContainerConfig>) => {
+          const id = await runtime.createContainer(await config(sandbox, more));
+          await runtime.startContainer(id);
+          const { user } = await container(id);
+          await runtime.kill(id);
+          assert.deepEqual((await until(id, 'exited')).user, user);
+          return user ? [user.uid, user.gid, user.supplementalGroups.filter((gid) => gid !== user.gid)] : [];
+        };
+        assert.deepEqual(await of({ attempt: 0, user: '1234:2345', groups: [77] }), [1234, 2345, [77]]);
+        assert.deepEqual((await of({ attempt: 1 })).slice(0, 2), [0, 0]);
       }));
 
     it('tells how a container ended by itself', () =>
@@ -290,6 +311,36 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         await assert.rejects(runtime.pullImage('127.0.0.1:1/absent:1', AbortSignal.timeout(30_000)), {
           reason: 'PullFailed',
         });
+      }));
+
+    it('says which images are in use, and takes no name off those', () =>
+      withSandbox(async (sandbox) => {
+        const made = await config(sandbox);
+        const id = await runtime.createContainer(made);
+        assert.ok((await runtime.usedImages()).has(made.imageId));
+        await runtime.removeImage('minik8s-test/absent:1');
+        await runtime.remove(id);
+        assert.equal((await runtime.usedImages()).has(made.imageId), false);
+      }));
+
+    it('gives a container an image to read, as often as it likes, or says that it cannot', () =>
+      withSandbox(async (sandbox) => {
+        const data = (await runtime.findImage(fixture.data)) ?? assert.fail('the image is not there');
+        const imageMounts = ['/a', '/b'].map((target) => ({ imageId: data.id, target, subPath: '' }));
+        const made = await config(sandbox, { imageMounts });
+        if (!(await runtime.version()).canMountImages) {
+          await assert.rejects(runtime.createContainer(made), /does not support mounts of images/);
+          return;
+        }
+        const id = await runtime.createContainer(made);
+        await runtime.startContainer(id);
+        await until(id, 'running');
+        assert.ok((await runtime.usedImages()).has(data.id));
+        await runtime.remove(id);
+        assert.equal((await runtime.usedImages()).has(data.id), false);
+        const imageId = `sha256:${'0'.repeat(64)}`;
+        const absent = await config(sandbox, { imageMounts: [{ imageId, target: '/a', subPath: '' }] });
+        await assert.rejects(runtime.createContainer(absent), { reason: 'NotFound' });
       }));
   });
 }

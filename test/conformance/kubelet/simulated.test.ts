@@ -17,7 +17,10 @@ const start = async (): Promise<RuntimeFixture> => {
   const runtime = new SimulatedRuntime({
     clock: systemClock,
     random: new SeededRandom(3),
-    images: new Map([['test:1', { present: true }]]),
+    images: new Map([
+      ['test:1', { present: true }],
+      ['data:1', { present: true }],
+    ]),
     onExec: program,
     onConnect: (port) =>
       port === 8080
@@ -30,6 +33,7 @@ const start = async (): Promise<RuntimeFixture> => {
   return {
     runtime,
     image: 'test:1',
+    data: 'data:1',
     talker: ['talk'],
     failing: ['fail'],
     copier: ['copy'],

@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { systemExec } from '../../../src/base/exec.ts';
 import { letGo, makeDirectory } from './belongings.ts';
@@ -23,6 +23,8 @@ export interface HostOptions {
   readonly images?: readonly string[];
   /** False for a host without an engine. */
   readonly docker?: boolean;
+  /** Of a file system of its own on which the engine keeps all it has, such as `300m`; by itself it is this machine's. */
+  readonly dockerDisk?: string;
   /** By itself a host has a link to this machine that is nobody else's. */
   readonly port?: HostPort;
 }
@@ -73,6 +75,7 @@ export class Host implements Cleanup {
     cleanup.after(() => host.#destroy());
     await host.#join();
     if (!docker) return host;
+    if (options.dockerDisk !== undefined) await host.#mountDisk(options.dockerDisk);
     await host.startDocker();
     const archive = join(host.directory, 'images.tar');
     if (images.length === 0) return host;
@@ -117,6 +120,11 @@ export class Host implements Cleanup {
     return () => end(child, 'SIGTERM');
   }
 
+  /** Where its engine keeps images and containers. */
+  get dockerData(): string {
+    return join(this.directory, 'data');
+  }
+
   /** The processes that name the host's directory: its engine, and what runs on data below it. */
   processes(): number[] {
     return processesNaming(this.directory);
@@ -130,7 +138,7 @@ export class Host implements Cleanup {
       ...['--root', at('containerd'), '--state', at('containerd-state'), '--address', containerd],
     ]);
     const child = this.spawn('dockerd', [
-      ...['--data-root', at('data'), '--exec-root', at('exec'), '--pidfile', at('docker.pid')],
+      ...['--data-root', this.dockerData, '--exec-root', at('exec'), '--pidfile', at('docker.pid')],
       ...['--containerd', containerd, '-H', `unix://${this.dockerSocket}`, ...this.#flags],
     ]);
     this.#dockerd = child;
@@ -153,6 +161,11 @@ export class Host implements Cleanup {
     } finally {
       closeSync(log);
     }
+  }
+
+  async #mountDisk(size: string): Promise<void> {
+    mkdirSync(this.dockerData, { mode: 0o710 });
+    await systemExec('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', this.dockerData]);
   }
 
   async #join(): Promise<void> {

@@ -22,6 +22,8 @@ export interface MultiClusterOptions {
   /** More lines in the file of every node. */
   readonly nodeConfig?: Config;
   readonly images?: readonly string[];
+  /** More flags for each host's dockerd. */
+  readonly dockerFlags?: readonly string[];
 }
 
 export class ClusterNode {
@@ -61,8 +63,11 @@ export class MultiCluster {
   /** Resolves when all its nodes are Ready; everything is taken away when the test is over. */
   static async start(cleanup: Cleanup, options: MultiClusterOptions = {}): Promise<MultiCluster> {
     if (!existsSync(executable)) throw new Error(`${executable} is missing; run npm run build`);
-    const { hosts: count = 3, images } = options;
-    const hosts = await Hosts.start(cleanup, count, images && { images });
+    const { hosts: count = 3, images, dockerFlags } = options;
+    const hosts = await Hosts.start(cleanup, count, {
+      ...(images && { images }),
+      ...(dockerFlags && { dockerFlags }),
+    });
     const cluster = new MultiCluster(hosts, options);
     await cluster.master.start(/^minik8s is ready: https:/m);
     const numbers = options.nodes ?? hosts.all.map((_, index) => index);

@@ -68,13 +68,16 @@ describe('apply', () => {
     });
 
   it('makes an object with a field that is not acted on, and warns of that once', async () => {
-    const probed = (image: string) =>
-      deployment('probed', {}, { image, livenessProbe: { httpGet: { path: '/', port: 'http' } } });
+    const worn = (image: string) =>
+      deployment('probed', {}, { image, securityContext: { windowsOptions: { runAsUserName: 'a' } } });
     const path = `${deployments}/probed`;
-    const made = await apply(path, probed('one'));
+    const made = await apply(path, worn('one'));
     assert.equal(made.status, 201, made.text);
-    assert.match(made.headers.get('warning') ?? '', /containers\[0\]\.livenessProbe: known to Kubernetes/);
-    const again = await apply(path, probed('two'));
+    assert.match(
+      made.headers.get('warning') ?? '',
+      /containers\[0\]\.securityContext\.windowsOptions: known to Kubernetes/,
+    );
+    const again = await apply(path, worn('two'));
     assert.equal(again.status, 200, again.text);
     assert.equal(again.headers.get('warning'), null);
   });

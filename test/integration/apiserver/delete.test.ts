@@ -198,6 +198,25 @@ describe('delete', () => {
     assert.equal((await evict('nobody', {})).status, 404);
   });
 
+  it('an evicted pod says that it was disrupted, and keeps to what was asked of its version', async () => {
+    const evict = (name: string, deleteOptions: object) =>
+      server.call('POST', `${pods}/${name}/eviction`, { metadata: { name }, deleteOptions });
+    const disruption = async (name: string) =>
+      (await storedPod(name))?.status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+    await createPod('moved', 'node-1');
+    const before = (await storedPod('moved'))?.metadata;
+    assert.equal((await evict('moved', { dryRun: ['All'] })).status, 201);
+    assert.equal((await evict('moved', { preconditions: { resourceVersion: '1' } })).status, 409);
+    assert.equal((await evict('moved', { preconditions: { uid: 'another' } })).status, 409);
+    assert.deepEqual((await storedPod('moved'))?.metadata, before);
+    assert.equal(await disruption('moved'), undefined);
+    const { uid, resourceVersion } = before ?? {};
+    assert.equal((await evict('moved', { preconditions: { uid, resourceVersion } })).status, 201);
+    const { status, reason, message } = (await disruption('moved')) ?? {};
+    assert.deepEqual([status, reason, message], ['True', 'EvictionByEvictionAPI', 'Eviction API: evicting']);
+    assert.ok((await storedPod('moved'))?.metadata.deletionTimestamp);
+  });
+
   it('lets a namespace go through finalize alone', async () => {
     await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'old' } });
     const marked = (await server.call('DELETE', '/api/v1/namespaces/old')).json();

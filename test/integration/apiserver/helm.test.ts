@@ -12,6 +12,7 @@ import { serviceResource } from '../../../src/api/core/v1/service.ts';
 import { serviceAccountResource } from '../../../src/api/core/v1/service-account.ts';
 import type { ManagedFieldsEntry } from '../../../src/apimachinery/managed-fields/managers.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
+import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { type Helm, type HelmVersion, helmFor, helmVersions, unlessHelm } from '../../fixtures/helms.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
@@ -53,12 +54,19 @@ const releaseKinds = [deploymentResource, serviceResource, serviceAccountResourc
 
 /** What a chart's release has, and no more, since each test has a namespace of its own. */
 async function objectsIn(namespace: string): Promise<readonly KubeObject[]> {
-  const lists = await Promise.all(releaseKinds.map((kind) => cluster.list<KubeObject>(kind, namespace)));
+  const lists = await Promise.all(releaseKinds.map((kind) => wholeIn<KubeObject>(kind, namespace)));
   return lists.flat().filter(({ metadata }) => metadata.name !== 'default');
 }
 
+/** A list is without managedFields. */
+async function wholeIn<T extends KubeObject>(kind: ResourceRef<T>, namespace: string): Promise<readonly T[]> {
+  const found = await cluster.list(kind, namespace);
+  const whole = await Promise.all(found.map(({ metadata }) => cluster.get(kind, metadata.name, namespace)));
+  return whole.filter((object) => object !== undefined);
+}
+
 async function deploymentIn(namespace: string): Promise<Deployment> {
-  const [deployment] = await cluster.list(deploymentResource, namespace);
+  const [deployment] = await wholeIn(deploymentResource, namespace);
   assert.ok(deployment);
   return deployment;
 }

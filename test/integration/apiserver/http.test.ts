@@ -78,7 +78,7 @@ describe('paths and methods', () => {
     const gone = (await server.call('GET', `${pod}/status`)).json<Status>();
     assert.deepEqual([gone.message, gone.details?.name], ['pods "none" not found', 'none']);
     for (const [method, path, kind] of [
-      ['PATCH', `${pod}/resize`, 'pods/resize'],
+      ['PATCH', `${pod}/checkpoint`, 'pods/checkpoint'],
       ['GET', `${pod}/status/more`, 'pods/status'],
       ['GET', '/api/v1/namespaces/default/nodes/none', 'nodes'],
     ] as const) {

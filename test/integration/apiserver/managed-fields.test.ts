@@ -10,6 +10,7 @@ import { createInformerFactory } from '../../../src/client/shared-informer.ts';
 import { ValueTooLargeError } from '../../../src/storage/store.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { openTestWatch } from '../../fixtures/watch-reader.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 const pods = '/api/v1/namespaces/default/pods';
@@ -300,6 +301,34 @@ describe('managedFields', () => {
     assert.deepEqual(managersOf(await get(`${maps}/read`)), ['a-controller', 'maker']);
     stopping.abort();
     await informers.stopped();
+  });
+
+  it('are left out of lists and watches for who says so, of metadata alone too', async () => {
+    await send(
+      'POST',
+      maps,
+      { metadata: { name: 'bare', labels: { bare: 'yes' } }, data: { k: 'v' } },
+      'maker',
+    );
+    const partial = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+    for (const type of ['application/json', partial]) {
+      for (const isOwned of [true, false]) {
+        const headers = { accept: isOwned ? type : `${type};managedFields=none,${type}` };
+        const path = `${maps}?labelSelector=bare`;
+        const list = (await server.call('GET', path, undefined, { headers })).json<{ items: KubeObject[] }>();
+        const one = (await server.call('GET', `${maps}/bare`, undefined, { headers })).json<KubeObject>();
+        const watch = await openTestWatch(server, `${path}&watch=1`, headers);
+        const first = await watch.next();
+        await merge(`${maps}/bare`, { data: { k: `${type} ${isOwned}` } }, 'maker');
+        const second = await watch.next();
+        watch.abort();
+        assert.ok(first && second);
+        for (const object of [...list.items, one, first.object, second.object]) {
+          assert.equal(object.metadata.name, 'bare');
+          assert.equal(object.metadata.managedFields !== undefined, isOwned, `${type} ${isOwned}`);
+        }
+      }
+    }
   });
 
   it('are forgotten where an object is so large that they would be too many', async () => {

@@ -42,6 +42,15 @@ const leastOf: Readonly<Record<string, object>> = {
     spec: { nonResourceAttributes: { path: '/', verb: 'get' } },
   },
   selfsubjectrulesreviews: { spec: { namespace: 'default' } },
+  subjectaccessreviews: {
+    metadata: {},
+    spec: { user: 'u', nonResourceAttributes: { path: '/', verb: 'get' } },
+  },
+  localsubjectaccessreviews: {
+    metadata: {},
+    spec: { user: 'u', resourceAttributes: { namespace: 'default', verb: 'get', resource: 'pods' } },
+  },
+  tokenreviews: { metadata: {}, spec: { token: 't' } },
 };
 
 /** What the server would store back unchanged, or as little as it takes. */
@@ -119,8 +128,8 @@ const allowed: Passed = {
   runtimeclasses: readAll,
   nodes: [...readAll, 'create own', 'update own', 'patch own', 'PUT status of own', 'PATCH status of own'],
   pods: ['get own', 'delete own', 'PUT status of own', 'PATCH status of own', 'POST eviction of own'],
-  secrets: ['get own'],
-  configmaps: ['get own'],
+  secrets: ['get own', 'list own by name', 'watch own by name'],
+  configmaps: ['get own', 'list own by name', 'watch own by name'],
   events: ['create own', 'update own', 'patch own'],
   leases: ['get own', 'create own', 'update own', 'patch own', 'delete own'],
   certificatesigningrequests: [
@@ -134,6 +143,10 @@ const allowed: Passed = {
   selfsubjectaccessreviews: ['create own', 'create other'],
   selfsubjectrulesreviews: ['create own', 'create other'],
   selfsubjectreviews: ['create own', 'create other'],
+  // Its own server asks who its clients are, and what they may.
+  subjectaccessreviews: ['create own', 'create other'],
+  localsubjectaccessreviews: ['create own', 'create other'],
+  tokenreviews: ['create own', 'create other'],
 };
 
 /** The same without its Node. */
@@ -152,8 +165,8 @@ const allowedWithoutNode: Passed = {
 };
 
 /** Node agents use the older group of Events, and nothing of the newer one. */
-const nameOf = ({ conversion, group, plural }: ResourceDefinition) =>
-  conversion ? `${plural}.${group}` : plural;
+const nameOf = ({ conversion, group, isMeasured, plural }: ResourceDefinition) =>
+  conversion || isMeasured ? `${plural}.${group}` : plural;
 
 async function passedOn(kind: ResourceDefinition): Promise<string[]> {
   const passed: string[] = [];
@@ -186,7 +199,10 @@ describe('a node', () => {
     [`${core}/pods?fieldSelector=${other}&fieldSelector=${own}`, 403],
     [`${core}/pods?fieldSelector==`, 403],
     [`${core}/secrets?fieldSelector=metadata.name%3Down`, 403],
-    [`${inDefault}/secrets?fieldSelector=metadata.name%3Down&watch=true`, 403],
+    [`${inDefault}/secrets?fieldSelector=metadata.name%3Dother&watch=true`, 403],
+    [`${inDefault}/secrets?fieldSelector=metadata.name%21%3Dother`, 403],
+    [`${inDefault}/secrets?labelSelector=a&watch=true`, 403],
+    ['/api/v1/namespaces/kube-system/secrets?fieldSelector=metadata.name%3Down&watch=true', 403],
     ['/api/v1/namespaces/kube-system/secrets/own', 403],
     ['/metrics', 403],
     ['/apis', 200],
@@ -231,6 +247,41 @@ describe('a node', () => {
     ] as const)
       assert.equal((await ask('GET', `${inDefault}/${path}`)).status, status, path);
     await world.server.call('DELETE', `${inDefault}/pods/both?gracePeriodSeconds=0`);
+  });
+
+  it('reads of claims and volumes those of its pods', async () => {
+    for (const name of ['mine', 'theirs']) {
+      const resources = { requests: { storage: '1Mi' } };
+      const spec = { accessModes: ['ReadWriteOnce'], resources };
+      await make(`${inDefault}/persistentvolumeclaims`, { metadata: { name }, spec });
+    }
+    for (const name of ['mine', 'theirs', 'free']) {
+      const claimRef = name === 'free' ? {} : { claimRef: { namespace: 'default', name } };
+      const [capacity, accessModes] = [{ storage: '1Mi' }, ['ReadWriteOnce']];
+      const spec = { capacity, accessModes, hostPath: { path: '/v' }, ...claimRef };
+      await make(`${core}/persistentvolumes`, { metadata: { name: `volume-${name}` }, spec });
+    }
+    const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'mine' } }];
+    const spec = { containers: [{ name: 'c', image: 'i' }], volumes };
+    await make(`${inDefault}/pods`, { metadata: { name: 'claims' }, spec });
+    await make(`${inDefault}/pods/claims/binding`, { target: { name: 'n1' } });
+    const of = `${inDefault}/persistentvolumeclaims`;
+    for (const [path, status] of [
+      [`${of}/mine`, 200],
+      [`${of}?fieldSelector=metadata.name%3Dmine`, 200],
+      [`${core}/persistentvolumes/volume-mine`, 200],
+      [`${of}/theirs`, 403],
+      [of, 403],
+      [`${core}/persistentvolumes/volume-theirs`, 403],
+      [`${core}/persistentvolumes/volume-free`, 403],
+      [`${core}/persistentvolumes/none`, 403],
+      [`${core}/persistentvolumes`, 403],
+    ] as const)
+      assert.equal((await ask('GET', path)).status, status, path);
+    for (const path of [`${of}/mine`, `${core}/persistentvolumes/volume-mine`])
+      assert.equal((await ask('DELETE', path)).status, 403, path);
+    await world.server.call('DELETE', `${inDefault}/pods/claims?gracePeriodSeconds=0`);
+    assert.equal((await ask('GET', `${core}/persistentvolumes/volume-mine`)).status, 403);
   });
 
   for (const [title, spec] of [

@@ -135,4 +135,16 @@ describe('classes of pods', () => {
       );
     }
   });
+
+  it('classes of the system cannot be deleted, by themselves or with all others', async () => {
+    const why = /"system-node-critical" is forbidden: this is a system priority class and cannot be deleted$/;
+    await refused(`${priorities}/system-node-critical`, 'DELETE', {}, 403, why);
+    await refused(`${priorities}/system-node-critical`, 'DELETE', { dryRun: ['All'] }, 403, why);
+    await refused(priorities, 'DELETE', {}, 403, /this is a system priority class and cannot be deleted$/);
+    await make(priorities, { metadata: { name: 'passing' }, value: 1 });
+    assert.equal((await server.call('DELETE', `${priorities}/passing`)).status, 200);
+    const left = (await server.call('GET', priorities)).json<{ items: PriorityClass[] }>().items;
+    const names = left.map(({ metadata }) => metadata.name).filter((name) => name.startsWith('system-'));
+    assert.deepEqual(names, ['system-cluster-critical', 'system-node-critical']);
+  });
 });

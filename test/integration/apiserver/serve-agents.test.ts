@@ -56,7 +56,7 @@ describe('the HTTPS listener for agents', () => {
     });
     const session = connectHttp2(`https://127.0.0.1:${server.port}`, { createConnection: () => socket });
     const [settings] = (await once(session, 'remoteSettings')) as [{ maxConcurrentStreams: number }];
-    assert.equal(settings.maxConcurrentStreams, 250);
+    assert.equal(settings.maxConcurrentStreams, 2200);
     const stream = session.request({ ':path': maps });
     const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
     assert.equal(headers[':status'], 401);

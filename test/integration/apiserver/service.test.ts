@@ -216,6 +216,7 @@ describe('bootstrap', () => {
         '/registry/prioritylevelconfigurations.flowcontrol.apiserver.k8s.io/exempt',
         '/registry/services/default/kubernetes',
         '/registry/services/kube-system/kube-dns',
+        '/registry/storageclasses.storage.k8s.io/local',
       ],
     );
     await bootstrapObjects(server, objectsAt(7443));

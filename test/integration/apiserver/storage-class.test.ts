@@ -46,6 +46,11 @@ describe('a claim', () => {
     server.call('PATCH', `${claims}/${name}`, { spec: { resources: { requests: { storage } } } }, merge);
 
   it('that names no class is of the default one, as soon as there is one', async () => {
+    // Every cluster has one from the start; this one shall do without.
+    assert.equal(await classOf(), 'local');
+    const notDefault = { metadata: { annotations: { [annotation]: 'false' } } };
+    const path = '/apis/storage.k8s.io/v1/storageclasses/local';
+    assert.equal((await server.call('PATCH', path, notDefault, merge)).status, 200);
     assert.equal(await classOf(), undefined);
     await makeClass('plain', false);
     assert.equal(await classOf(), undefined);

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, it } from 'node:test';
 import { systemExec } from '../../../src/base/exec.ts';
 import { replaceFile } from '../../../src/base/replace-file.ts';
-import { unmountUnder } from '../../../src/kubelet/mounts.ts';
+import { unmountUnder } from '../../../src/kubelet/volumes/mounts.ts';
 
 let directory: string;
 const at = (name: string) => join(directory, name);

@@ -54,6 +54,10 @@ const commandLines = [
   'run',
   'run x',
   'scale deploy x',
+  'autoscale',
+  'autoscale deploy x',
+  'autoscale deploy x --max=2 --min=3',
+  'autoscale deploy x --max=y',
   'scale deploy x --replicas=x',
   'label',
   'label cm x',
@@ -222,7 +226,7 @@ describe('beside kubectl', { timeout: 120_000, skip: unlessKubectl('1.32') }, ()
   });
 
   it('every verb that is said to be of kubectl alone is one', async () => {
-    const { kubectlCannotEither, kubectlOnly, verbs } = await import('../../../src/cli/commands/index.ts');
+    const { kubectlOnly, verbs } = await import('../../../src/cli/commands/index.ts');
     const { out } = await kubectl(['--help']);
     const theirs = [...out.matchAll(/^ {2}([a-z-]+) {2,}/gm)].map(([, name = '']) => name);
     const missing = theirs.filter((name) => !Object.hasOwn(verbs, name));
@@ -230,7 +234,6 @@ describe('beside kubectl', { timeout: 120_000, skip: unlessKubectl('1.32') }, ()
       [...kubectlOnly].filter((name) => !['alpha', 'options', 'kustomize'].includes(name)).sort(),
       missing.filter((name) => !['alpha', 'options', 'kustomize'].includes(name)).sort(),
     );
-    for (const name of Object.keys(kubectlCannotEither)) assert.ok(kubectlOnly.has(name), name);
     assert.ok(kubectlOf('1.32'));
   });
 });

@@ -284,6 +284,26 @@ describe('ctl', { timeout: 120_000 }, () => {
     assert.match((await ctl(['scale', 'cm/twice', '--replicas=1'])).err, /^error: cannot scale configmaps/);
   });
 
+  it('autoscale makes an autoscaler of what has replicas, and of nothing else', async () => {
+    const made = await ok('autoscale', 'deployment', 'web', '--min=2', '--max=5', '--cpu-percent=60');
+    assert.equal(made, 'horizontalpodautoscaler.autoscaling/web autoscaled\n');
+    assert.equal(
+      await ok('autoscale', 'deploy/web', '--max', '3', '--name=b', '-o', 'name'),
+      'horizontalpodautoscaler.autoscaling/b\n',
+    );
+    const spec = async (name: string) => JSON.parse(await ok('get', 'hpa', name, '-o', 'jsonpath={.spec}'));
+    const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+    const cpu = (averageUtilization: number) => [
+      { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } },
+    ];
+    assert.deepEqual(await spec('web'), { scaleTargetRef, minReplicas: 2, maxReplicas: 5, metrics: cpu(60) });
+    assert.deepEqual(await spec('b'), { scaleTargetRef, minReplicas: 1, maxReplicas: 3, metrics: cpu(80) });
+    assert.match((await ctl(['autoscale', 'deploy/web', '--max=3'])).err, /AlreadyExists|already exists/);
+    const { status, err } = await ctl(['autoscale', 'cm/twice', '--max=3']);
+    assert.deepEqual([status, err], [1, 'error: cannot autoscale a ConfigMap: it has no replicas\n']);
+    await ok('delete', 'hpa', 'web', 'b');
+  });
+
   it('logs of a pod, of one of its containers, and of what a deployment stands for', async () => {
     assert.equal(await ok('logs', 'one'), 'log of /containerLogs/default/one/c\nlast line');
     assert.match(

@@ -28,8 +28,9 @@ import { runLeaderElection } from '../../../src/controller-runtime/leader-electi
 import { createManager } from '../../../src/controller-runtime/manager.ts';
 import { ObservedWrites, verifyAfter } from '../../../src/controller-runtime/observed-writes.ts';
 import {
-  byControllerUid,
-  controllerUidIndex,
+  byController,
+  controlledBy,
+  controllerIndex,
   ownedBy,
   ownKey,
 } from '../../../src/controller-runtime/owner.ts';
@@ -71,7 +72,7 @@ const copier: ControllerFactory = ({ client: api, informers, clock }) => {
   const configMaps = informers.informerFor(configMapResource);
   const secrets = informers.informerFor(secretResource);
   const writes = new ObservedWrites(api, secretResource, secrets);
-  secrets.addIndex(controllerUidIndex, byControllerUid);
+  secrets.addIndex(controllerIndex, byController);
 
   const create = async (owner: ConfigMap) => {
     const { namespace = '', name, uid } = owner.metadata;
@@ -90,7 +91,7 @@ const copier: ControllerFactory = ({ client: api, informers, clock }) => {
       const owner = configMaps.lister.get(key);
       if (owner?.data?.copies === undefined) return undefined;
       if (!(await writes.settled(key, clock.now()))) return { requeueAfter: verifyAfter };
-      const mine = secrets.lister.byIndex(controllerUidIndex, owner.metadata.uid);
+      const mine = secrets.lister.byIndex(controllerIndex, controlledBy(owner));
       const missing = Number(owner.data.copies) - mine.length;
       if (missing > 0) {
         await Promise.all(Array.from({ length: missing }, () => create(owner)));

@@ -6,9 +6,10 @@
 import assert from 'node:assert/strict';
 import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { isPodTerminal } from '../../../src/api/core/v1/pod-conditions.ts';
 import { deepCopy } from '../../../src/apimachinery/equality.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
-import { type Draft, type KubeObject, objectKey } from '../../../src/apimachinery/meta.ts';
+import { type Draft, isTerminating, type KubeObject, objectKey } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { isConflict, isNotFound } from '../../../src/apimachinery/status-error.ts';
 import { type Authorizer, refusal } from '../../../src/apiserver/authorization/authorizer.ts';
@@ -21,9 +22,13 @@ import { inProcessTransport } from '../../../src/client/in-process-transport.ts'
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
 import { runControllers } from '../../../src/control-plane/run-controllers.ts';
-import { type ControllerFactory, watched } from '../../../src/controller-runtime/definition.ts';
+import {
+  type ControllerFactory,
+  type ReconcileResult,
+  watched,
+} from '../../../src/controller-runtime/definition.ts';
 import { createManager } from '../../../src/controller-runtime/manager.ts';
-import { controllers } from '../../../src/controllers/index.ts';
+import { type ControllersOptions, controllers } from '../../../src/controllers/index.ts';
 import { type SchedulerOptions, scheduler } from '../../../src/scheduler/scheduler.ts';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
 import { admin, type TestServer, type TestServerOptions } from '../../fixtures/api-server.ts';
@@ -53,12 +58,20 @@ export interface Cluster {
   edit<T extends KubeObject>(kind: ResourceRef<T>, name: string, change: (object: T) => void): Promise<T>;
   addNode(name: string, allocatable?: Record<string, string>, spec?: Node['spec']): Promise<Node>;
   /** What the agent may do; tests hold pods back by answering false. */
-  agent: { mayBeReady(pod: Pod): boolean; mayEnd(pod: Pod): boolean };
+  agent: {
+    mayBeReady(pod: Pod): boolean;
+    mayEnd(pod: Pod): boolean;
+    /** How a pod that runs ends by itself; undefined while it runs on. */
+    outcome(pod: Pod): 'Succeeded' | 'Failed' | undefined;
+  };
   stop(): Promise<void>;
 }
 
 export interface ClusterOptions extends ClusterSettings {
   readonly scheduler?: SchedulerOptions;
+  readonly autoscaling?: ControllersOptions['autoscaling'];
+  /** Instead of one of its own. */
+  readonly clock?: FakeClock;
   readonly wrapStore?: TestServerOptions['wrapStore'];
   /** Instead of one of its own; stopped with the cluster. */
   readonly server?: TestServer;
@@ -82,13 +95,17 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const log = new RecordingLogger();
   const refused = new Set<string>();
   const stopping = new AbortController();
-  const clock = options.server?.ownClock ?? new FakeClock();
+  const clock = options.server?.ownClock ?? options.clock ?? new FakeClock();
   const settle = <T>(work: Promise<T>) => (clock instanceof FakeClock ? clock.until(work) : work);
   const [clientOf, running] = await (options.server
     ? startBeside(options.server, { ...options, log }, stopping.signal)
     : startPlane({ ...options, clock, log, refused }, settle, stopping.signal));
   const client = clientOf(admin);
-  const agent: Cluster['agent'] = { mayBeReady: () => true, mayEnd: () => true };
+  const agent: Cluster['agent'] = {
+    mayBeReady: () => true,
+    mayEnd: () => true,
+    outcome: () => undefined,
+  };
   const agents = runAgents({ client, clock, log }, agent, stopping.signal);
 
   const get: Cluster['get'] = async (kind, name, namespace = 'default') => {
@@ -148,7 +165,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   };
 }
 
-interface Parts extends ClusterOptions {
+interface Parts extends Omit<ClusterOptions, 'clock'> {
   readonly clock: Clock;
   readonly log: RecordingLogger;
 }
@@ -241,6 +258,48 @@ function agentOf(
       }
     }
 
+    async function setPhase(pod: Pod, phase: 'Succeeded' | 'Failed'): Promise<void> {
+      const conditions = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'Ready');
+      const notReady = { type: 'Ready', status: 'False' as const, lastTransitionTime: rfc3339(clock.now()) };
+      const status = { ...pod.status, phase, conditions: [...conditions, notReady] };
+      await client.resource(podResource).updateStatus({ ...deepCopy(pod), status });
+    }
+
+    async function start(pod: Pod): Promise<void> {
+      const next = deepCopy(pod);
+      const ip = addressOf(pod.metadata.uid);
+      const ready = { type: 'Ready', status: 'True' as const, lastTransitionTime: rfc3339(clock.now()) };
+      const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'Ready');
+      next.status = {
+        ...next.status,
+        phase: 'Running',
+        podIP: ip,
+        podIPs: [{ ip }],
+        conditions: [...others, ready],
+      };
+      await client.resource(podResource).updateStatus(next);
+    }
+
+    /** Whoever waits for the pod's end learns of it, before it may go. */
+    async function stop(pod: Pod): Promise<ReconcileResult | undefined> {
+      if (!may.mayEnd(pod)) return { requeueAfter: 5 };
+      if (pod.metadata.finalizers?.length && !isPodTerminal(pod)) await setPhase(pod, 'Failed');
+      else await end(pod);
+      return undefined;
+    }
+
+    async function run(pod: Pod): Promise<ReconcileResult | undefined> {
+      if (isPodTerminal(pod)) return undefined;
+      if (pod.status?.phase === 'Running') {
+        const outcome = may.outcome(pod);
+        if (outcome) await setPhase(pod, outcome);
+        return undefined;
+      }
+      if (!may.mayBeReady(pod)) return { requeueAfter: 5 };
+      await start(pod);
+      return undefined;
+    }
+
     return {
       name: 'agent',
       workers: 8,
@@ -248,26 +307,7 @@ function agentOf(
       async reconcile(key) {
         const pod = pods.get(key);
         if (!pod?.spec.nodeName) return undefined;
-        if (pod.metadata.deletionTimestamp) {
-          if (!may.mayEnd(pod)) return { requeueAfter: 5 };
-          await end(pod);
-          return undefined;
-        }
-        if (pod.status?.phase === 'Running') return undefined;
-        if (!may.mayBeReady(pod)) return { requeueAfter: 5 };
-        const next = deepCopy(pod);
-        const ip = addressOf(pod.metadata.uid);
-        const ready = { type: 'Ready', status: 'True' as const, lastTransitionTime: rfc3339(clock.now()) };
-        const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'Ready');
-        next.status = {
-          ...next.status,
-          phase: 'Running',
-          podIP: ip,
-          podIPs: [{ ip }],
-          conditions: [...others, ready],
-        };
-        await client.resource(podResource).updateStatus(next);
-        return undefined;
+        return isTerminating(pod) ? stop(pod) : run(pod);
       },
     };
   };

@@ -26,7 +26,7 @@ import { podGcController } from '../../../src/controllers/garbage/pod-gc.ts';
 import { nodeLifecycle } from '../../../src/controllers/nodes/node-lifecycle.ts';
 import { taintEvictionController } from '../../../src/controllers/nodes/taint-eviction.ts';
 import { endpointSliceController } from '../../../src/controllers/services/endpointslice.ts';
-import { replicaSetController } from '../../../src/controllers/workloads/replicaset.ts';
+import { replicaSetController } from '../../../src/controllers/workloads/replicas/replica-set.ts';
 import { scheduler } from '../../../src/scheduler/scheduler.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';

@@ -7,7 +7,6 @@ import { serviceResource } from '../../../src/api/core/v1/service.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import { flowSchemaResource } from '../../../src/api/flowcontrol/v1/flow-schema.ts';
 import { priorityLevelConfigurationResource } from '../../../src/api/flowcontrol/v1/priority-level-configuration.ts';
-import { priorityClassResource } from '../../../src/api/scheduling/v1/priority-class.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import {
   arrive,
@@ -71,9 +70,8 @@ describe('what every cluster has', () => {
     await listsBoth();
   });
 
-  it('restores a class of priority, and what sorts requests', async () => {
+  it('restores what sorts requests', async () => {
     for (const [ref, name] of [
-      [priorityClassResource, 'system-node-critical'],
       [flowSchemaResource, 'exempt'],
       [priorityLevelConfigurationResource, 'catch-all'],
     ] as const) {

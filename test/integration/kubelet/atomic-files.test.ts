@@ -14,8 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { currentFiles, digestOf, replaceFiles } from '../../../src/kubelet/atomic-files.ts';
-import type { VolumeFile } from '../../../src/kubelet/plan/projection.ts';
+import { currentFiles, replaceFiles } from '../../../src/kubelet/volumes/atomic-files.ts';
+import type { VolumeFile } from '../../../src/kubelet/volumes/plan/projection.ts';
 
 describe('the files of a volume', () => {
   let volume: string;
@@ -79,18 +79,47 @@ describe('the files of a volume', () => {
     assert.equal(hidden().length, 2);
   });
 
-  it('differ by whatever can be seen of them', () => {
-    const base = digestOf([file('a', '1')], undefined);
-    assert.equal(digestOf([file('a', '1')], undefined), base);
+  it('are not written again when they are as they should be', async () => {
+    const files = [file('a', '1'), file('d/b', '2', { mode: 0o600, owner: 7 })];
+    const linked = () => readlinkSync(join(volume, '..data'));
+    for (const group of [undefined, 5]) {
+      await replaceFiles(volume, files, group);
+      const before = linked();
+      await replaceFiles(volume, files, group);
+      assert.equal(linked(), before);
+    }
+    // What a writer left that was killed between the link and the names is put right.
+    rmSync(join(volume, 'a'));
+    mkdirSync(join(volume, 'old'));
+    await replaceFiles(volume, files, 5);
+    assert.deepEqual(visible().sort(), ['a', 'd']);
+  });
+
+  it('differ by whatever can be seen of them', async () => {
     for (const [files, group] of [
       [[file('b', '1')], undefined],
       [[file('a', '2')], undefined],
       [[file('a', '1', { mode: 0o600 })], undefined],
       [[file('a', '1', { owner: 1 })], undefined],
       [[file('a', '1')], 5],
-      [[file('a', ''), file('1', '')], undefined],
+      [[file('a', '1'), file('b', '')], undefined],
+      [[file('a/b', '1')], undefined],
       [[], undefined],
-    ] as const)
-      assert.notEqual(digestOf(files, group), base);
+    ] as const) {
+      await replaceFiles(volume, [file('a', '1')], undefined);
+      const before = readlinkSync(join(volume, '..data'));
+      await replaceFiles(volume, files, group);
+      assert.notEqual(readlinkSync(join(volume, '..data')), before, JSON.stringify(files));
+    }
+  });
+
+  it('leave nothing behind when they cannot be written', async () => {
+    await replaceFiles(volume, [file('a', '1')], undefined);
+    // No file has another one below it.
+    const impossible = [file('x', '1'), file('x/y', '1')];
+    for (let attempt = 0; attempt < 3; attempt++)
+      await assert.rejects(replaceFiles(volume, impossible, undefined));
+    assert.equal(hidden().length, 2, 'the link and where it leads');
+    assert.equal(read('a'), '1');
   });
 });

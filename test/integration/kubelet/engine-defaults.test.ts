@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { systemExec } from '../../../src/base/exec.ts';
-import { importImage } from '../../fixtures/image-root.ts';
+import { importImage, loadImage } from '../../fixtures/image-root.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';
 
@@ -49,6 +49,15 @@ describe('what Docker does by itself', () => {
     return path;
   }
 
+  /** The files of an image for a test with one pod, which goes with it. */
+  async function rootFor(pod: string, image: string, context: TestContext): Promise<string> {
+    const root = join(await directoryFor(pod, context, () => docker('image', 'rm', '-f', image)), 'root');
+    await mkdir(join(root, 'bin'), { recursive: true });
+    await cp('/bin/busybox', join(root, 'bin/busybox'), { dereference: true });
+    for (const applet of ['sh', 'sleep']) await symlink('busybox', join(root, 'bin', applet));
+    return root;
+  }
+
   it('a volume is mounted read-only without what is mounted below it, as recursiveReadOnly: Disabled says', async (context) => {
     const host = await directoryFor('mounts', context, () => systemExec('umount', ['--lazy', inner]));
     const inner = join(host, 'inner');
@@ -77,17 +86,37 @@ describe('what Docker does by itself', () => {
 
   it('the health check of an image is not run', async (context) => {
     const image = `minik8s-test/checked:${node.owner}`;
-    const root = join(
-      await directoryFor('checked', context, () => docker('image', 'rm', '-f', image)),
-      'root',
-    );
-    await mkdir(join(root, 'bin'), { recursive: true });
-    await cp('/bin/busybox', join(root, 'bin/busybox'), { dereference: true });
-    for (const applet of ['sh', 'sleep']) await symlink('busybox', join(root, 'bin', applet));
+    const root = await rootFor('checked', image, context);
     await importImage(root, image, ['CMD ["sleep", "1000"]', 'HEALTHCHECK CMD sh -c "exit 1"']);
     assert.match(await docker('image', 'inspect', '-f', '{{json .Config.Healthcheck}}', image), /exit 1/);
     await node.createPod('checked', { terminationGracePeriodSeconds: 0, containers: [sleeper({ image })] });
     const id = idOf(await node.waitFor('checked', isReady));
     assert.equal(await docker('inspect', '-f', '{{json .State.Health}}', id), 'null');
+  });
+
+  it('an image whose stop signal is none is asked to end like any other', async (context) => {
+    const image = `minik8s-test/unstoppable:${node.owner}`;
+    const root = await rootFor('unstoppable', image, context);
+    await loadImage(root, image, { Env: ['PATH=/bin'], StopSignal: 'FOO' });
+    const command = ['sh', '-c', 'trap "exit 3" TERM; while :; do sleep 0.1; done'];
+    await node.createPod('unstoppable', {
+      terminationGracePeriodSeconds: 20,
+      containers: [sleeper({ image, command })],
+    });
+    const id = idOf(await node.waitFor('unstoppable', isReady));
+    const end = docker('wait', id);
+    await node.server.call('DELETE', '/api/v1/namespaces/default/pods/unstoppable');
+    assert.equal(await end, '3', 'it was asked, not killed');
+  });
+
+  it('the labels of an image are no word of the agent’s, and the node goes on', async (context) => {
+    const image = `minik8s-test/talker:${node.owner}`;
+    const root = await rootFor('talker', image, context);
+    await importImage(root, image, ['LABEL minik8s.io/pre-stop="{" minik8s.io/stop-turn=7', 'ENV PATH=/bin']);
+    await node.createPod('talker', { terminationGracePeriodSeconds: 0, containers: [sleeper({ image })] });
+    await node.waitFor('talker', isReady);
+    await node.stopAgent();
+    await node.startAgent();
+    await node.waitFor('talker', isReady);
   });
 });

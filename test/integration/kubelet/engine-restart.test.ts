@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -108,25 +108,56 @@ function nodeOnOwnDocker(...options: readonly string[]) {
     get node() {
       return node;
     },
+    /** It has an image among its files where the engine can do that. */
     async runPod() {
+      const { canMountImages } = await node.runtime.version();
+      const tools = { reference: node.images.busybox, pullPolicy: 'Never' };
+      const page = canMountImages ? 'test -e /tools/bin/busybox && echo served' : 'echo served';
       await node.createPod('web', {
         terminationGracePeriodSeconds: 1,
+        ...(canMountImages && { volumes: [{ name: 'tools', image: tools }] }),
         containers: [
           {
             name: 'main',
             image: node.images.busybox,
             imagePullPolicy: 'Never',
-            command: ['sh', '-c', 'mkdir /www; echo served >/www/index.html; exec httpd -f -p 8080 -h /www'],
+            command: ['sh', '-c', `mkdir /www; ${page} >/www/index.html; exec httpd -f -p 8080 -h /www`],
+            ...(canMountImages && { volumeMounts: [{ name: 'tools', mountPath: '/tools' }] }),
           },
         ],
       });
       return node.waitFor('web', isReady);
     },
-    async restart() {
+    async restart(meanwhile = async () => {}) {
       await docker.kill();
       await eventually(async () => assert.equal(await readiness(), 'False'));
+      await meanwhile();
       await docker.start();
       await eventually(async () => assert.equal(await readiness(), 'True'));
+    },
+    /** A pod whose first init container waits for a file; what its containers say, in the order in which they did. */
+    async runSteps() {
+      const log = join(docker.directory, 'steps');
+      await mkdir(log);
+      const container = (name: string, script: string) => ({
+        name,
+        image: node.images.busybox,
+        imagePullPolicy: 'Never',
+        command: ['sh', '-c', `echo ${name} >> /log/story; ${script}`],
+        volumeMounts: [{ name: 'log', mountPath: '/log' }],
+      });
+      await node.createPod('steps', {
+        terminationGracePeriodSeconds: 1,
+        volumes: [{ name: 'log', hostPath: { path: log } }],
+        initContainers: [
+          container('one', 'while ! test -e /log/go; do sleep 0.1; done'),
+          container('two', 'true'),
+        ],
+        containers: [container('main', 'sleep 1000')],
+      });
+      const story = async () => (await readFile(join(log, 'story'), 'utf8')).trim().split('\n');
+      await eventually(async () => assert.deepEqual(await story(), ['one']));
+      return { story, go: () => writeFile(join(log, 'go'), '') };
     },
     /** The pod, Ready, when its container was started this often after the first time. */
     restarted: (times: number) =>
@@ -148,10 +179,29 @@ describe('a node whose Docker engine is killed', () => {
     const answer = await eventually(() => fetch(`http://${pod.status?.podIP}:8080/`));
     assert.equal((await answer.text()).trim(), 'served');
   });
+
+  it('has init containers run from the first, for their sandbox was lost', async () => {
+    const { story, go } = await on.runSteps();
+    await on.restart();
+    await go();
+    await on.node.waitFor('steps', isReady, 40_000);
+    await eventually(async () => assert.deepEqual(await story(), ['one', 'one', 'two', 'main']));
+  });
 });
 
 describe('a node whose Docker engine, with live-restore, is killed', () => {
   const on = nodeOnOwnDocker('--live-restore');
+
+  it('has init containers go on, one that ended meanwhile too', async () => {
+    const { story, go } = await on.runSteps();
+    await on.restart(go);
+    const pod = await on.node.waitFor('steps', isReady, 40_000);
+    await eventually(async () => assert.deepEqual(await story(), ['one', 'two', 'main']));
+    assert.deepEqual(
+      pod.status?.initContainerStatuses?.map(({ restartCount }) => restartCount),
+      [0, 0],
+    );
+  });
 
   it('keeps its pods, and everything can be done with them as before', async () => {
     const idOf = (pod: Pod) =>

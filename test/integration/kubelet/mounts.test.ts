@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, it } from 'node:test';
 import { systemExec } from '../../../src/base/exec.ts';
-import { isMountPoint, mountsUnder, unmountUnder } from '../../../src/kubelet/mounts.ts';
+import { isMountPoint, mountsUnder, unmountUnder } from '../../../src/kubelet/volumes/mounts.ts';
 
 let root: string;
 

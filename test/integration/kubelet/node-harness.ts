@@ -11,11 +11,11 @@ import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
-import { cleanupKubelet } from '../../../src/kubelet/cleanup.ts';
 import { createKubelet, type KubeletOptions } from '../../../src/kubelet/kubelet.ts';
-import { readNodeFacts } from '../../../src/kubelet/node-facts.ts';
-import { PodFiles } from '../../../src/kubelet/pod-files.ts';
+import { cleanupKubelet } from '../../../src/kubelet/node/cleanup.ts';
+import { readNodeFacts } from '../../../src/kubelet/node/node-facts.ts';
 import { DockerRuntime } from '../../../src/kubelet/runtime/docker.ts';
+import { PodFiles } from '../../../src/kubelet/volumes/pod-files.ts';
 import { cleanupNetwork, RoutedPodNetwork } from '../../../src/network/pod-network.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { makeTestImages, type TestImages } from '../../fixtures/docker-images.ts';
@@ -161,17 +161,7 @@ export async function startNodeHarness({
       }, ms);
     },
     async close() {
-      const files = new PodFiles({
-        projected: { write: async () => undefined, forget: () => undefined },
-        dataDir,
-        exec: systemExec,
-        clusterDNS: undefined,
-        clusterDomain: '',
-        resolvConf: '',
-        hosts: '',
-        allocatableMemory: 0,
-        log,
-      });
+      const files = new PodFiles({ dataDir, exec: systemExec });
       const steps = [
         stopAgent,
         () => cleanupKubelet(runtime, files, dataDir),

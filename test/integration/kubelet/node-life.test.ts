@@ -5,7 +5,7 @@ import type { Lease } from '../../../src/api/coordination/v1/lease.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { type DnsServedReason, dnsServedCondition } from '../../../src/api/minik8s/v1/dns-served.ts';
 import { replaceable } from '../../../src/base/current.ts';
-import type { ReportedConditions } from '../../../src/kubelet/plan/node-conditions.ts';
+import type { ReportedConditions } from '../../../src/kubelet/node/plan/node-conditions.ts';
 import { eventually, isReady } from './node-harness.ts';
 import { nodeName, plenty, type SimulatedNode, startSimulatedNode } from './simulated-node.ts';
 
@@ -19,10 +19,14 @@ const short = { ...plenty, memory: { size: 2 ** 33, available: 2 ** 20 } };
 describe('the life of a node', () => {
   let node: SimulatedNode;
   const stubborn = new Set<string>();
+  const unaskable = new Set<string>();
 
   beforeEach(async () => {
     stubborn.clear();
-    node = await startSimulatedNode((pod) => (stubborn.has(pod) ? 'ignore' : 'exit'));
+    unaskable.clear();
+    node = await startSimulatedNode((pod) =>
+      unaskable.has(pod) ? 'refuse' : stubborn.has(pod) ? 'ignore' : 'exit',
+    );
   });
   afterEach(() => node.close());
 
@@ -48,6 +52,25 @@ describe('the life of a node', () => {
       const { spec } = (await node.server.call('GET', path)).json<Lease>();
       assert.equal(spec?.leaseDurationSeconds, 6);
     });
+  });
+
+  it('kills a container that the engine cannot ask to end, when its time is over', async () => {
+    unaskable.add('deaf');
+    node.start();
+    await ready();
+    await node.createPod('deaf', {
+      terminationGracePeriodSeconds: 1,
+      containers: [{ name: 'main', image: 'app:1' }],
+    });
+    await node.waitFor('deaf', isReady);
+    await node.server.call('DELETE', '/api/v1/namespaces/default/pods/deaf');
+    await eventually(async () =>
+      assert.equal((await node.server.call('GET', '/api/v1/namespaces/default/pods/deaf')).status, 404),
+    );
+    assert.match(
+      node.events.join('\n'),
+      /FailedKillPod error killing pod: failed to "KillContainer" for "main"/,
+    );
   });
 
   it('reports conditions of its other parts at once', async () => {

@@ -4,12 +4,9 @@ import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { freemem, tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import {
-  readContainerMemory,
-  readMemoryLimit,
-  readNodeUsage,
-  readWritableLayer,
-} from '../../../src/kubelet/node-usage.ts';
+import { readMemoryLimit, readNodeUsage } from '../../../src/kubelet/node/node-usage.ts';
+import { GroupReader } from '../../../src/kubelet/usage/group-reader.ts';
+import { readWritableLayer } from '../../../src/kubelet/usage/layers.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { eventually, isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';
 
@@ -85,16 +82,19 @@ describe('what the kernel says', () => {
 
   it('of a container in a cgroup of the host', async () => {
     const directory = await machine('containers', {
-      'proc/7/cgroup': '9:memory:/docker/abc\n1:name=systemd:/\n0::/docker/abc\n',
+      'proc/7/cgroup': '9:memory:/docker/abc\n8:cpuacct,cpu:/docker/abc\n1:name=systemd:/\n0::/docker/abc\n',
       'sys/fs/cgroup/memory/docker/abc/memory.usage_in_bytes': '3000\n',
       'sys/fs/cgroup/memory/docker/abc/memory.stat': 'total_inactive_file 1000\n',
       'proc/8/cgroup': '0::/system.slice/docker-def.scope\n',
       'sys/fs/cgroup/system.slice/docker-def.scope/memory.current': '5000\n',
       'sys/fs/cgroup/system.slice/docker-def.scope/memory.stat': 'file 2000\ninactive_file 1500\n',
     });
-    assert.equal(await readContainerMemory(7, directory), 2000);
-    assert.equal(await readContainerMemory(8, directory), 3500);
-    assert.equal(await readContainerMemory(9, directory), undefined);
+    const groups = new GroupReader(directory);
+    const memoryOf = async (id: string, pid: number) => (await groups.memory({ id, pid }))?.workingSet;
+    assert.equal(await memoryOf('abc', 7), 2000);
+    assert.equal(await memoryOf('def', 8), 3500);
+    assert.equal(await memoryOf('ghi', 9), undefined);
+    assert.equal(await memoryOf('other', 8), undefined, 'the number is that of a process of another');
   });
 
   it('of a machine that is no Linux is an error', async () => {
@@ -137,14 +137,18 @@ describe('what pods on Docker use', { timeout: 120_000 }, () => {
     if (!cause || !(await runningPid(cause.pod))) return usage;
     return { ...usage, [cause.lacks]: { ...usage[cause.lacks], available: 1 } };
   };
-  const runningPid = async (name: string) => {
+  const runningContainer = async (name: string) => {
     const { metadata } = await node.pod(name);
     const objects = await Promise.all((await node.runtime.list()).map(({ id }) => node.runtime.inspect(id)));
-    const container = objects.find(
+    return objects.find(
       (object) =>
         object?.kind === 'container' && object.pod.uid === metadata.uid && object.state === 'running',
     );
-    return container?.pid;
+  };
+  const runningPid = async (name: string) => (await runningContainer(name))?.pid;
+  const memoryOf = async (name: string) => {
+    const container = (await runningContainer(name)) ?? assert.fail(`${name} is not running`);
+    return (await new GroupReader().memory(container))?.workingSet;
   };
   const pidOf = async (name: string) => (await runningPid(name)) ?? assert.fail(`${name} is not running`);
 
@@ -158,10 +162,10 @@ describe('what pods on Docker use', { timeout: 120_000 }, () => {
     await node.createPod('writer', shell(writer));
     for (const name of ['modest', 'hog', 'writer']) await node.waitFor(name, isReady);
     await eventually(async () => {
-      const used = (await readContainerMemory(await pidOf('hog'))) ?? 0;
+      const used = (await memoryOf('hog')) ?? 0;
       assert.ok(used > 55_000_000, `hog uses ${used}`);
     });
-    const modest = await readContainerMemory(await pidOf('modest'));
+    const modest = await memoryOf('modest');
     assert.ok(modest !== undefined && modest < 20_000_000, `modest uses ${modest}`);
     const layer = (await readWritableLayer(await pidOf('writer'))) ?? assert.fail('no layer');
     await eventually(async () => assert.equal((await stat(join(layer, 'hog'))).size, 60_000_000));

@@ -1,35 +1,40 @@
 /** What is on disk for a pod, with the real kernel, after its containers have done their worst. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { type Exec, systemExec } from '../../../src/base/exec.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { removeTree } from '../../../src/base/remove-tree.ts';
-import { unmountUnder } from '../../../src/kubelet/mounts.ts';
-import { PodFiles } from '../../../src/kubelet/pod-files.ts';
+import { unmountUnder } from '../../../src/kubelet/volumes/mounts.ts';
+import { PodFiles } from '../../../src/kubelet/volumes/pod-files.ts';
+import { PodVolumes } from '../../../src/kubelet/volumes/pod-volumes.ts';
 import { makeDeepTree } from '../../fixtures/deep-tree.ts';
 import { makePod } from '../../unit/kubelet/builders.ts';
 
 describe('the files of a pod', () => {
   let dataDir: string;
-  const filesWith = (exec: Exec) =>
-    new PodFiles({
-      dataDir,
-      exec,
-      projected: { write: async () => undefined, forget: () => undefined },
-      clusterDNS: undefined,
-      clusterDomain: 'cluster.local',
-      resolvConf: '',
-      hosts: '',
-      allocatableMemory: 1 << 30,
-      log: silentLogger,
-    });
+  const filesWith = (exec: Exec) => new PodFiles({ dataDir, exec });
   const pod = makePod({
     volumes: [
       { name: 'v', emptyDir: {} },
       { name: 'm', emptyDir: { medium: 'Memory' } },
+    ],
+    containers: [
+      { name: 'c', image: 'i', volumeMounts: ['v', 'm'].map((name) => ({ name, mountPath: `/${name}` })) },
     ],
   });
   const { uid } = pod.metadata;
@@ -40,18 +45,72 @@ describe('the files of a pod', () => {
     mkdirSync(join(dataDir, 'others'));
     writeFileSync(join(dataDir, 'others', 'file'), '');
   });
-  beforeEach(() => filesWith(systemExec).prepareVolumes(pod));
+  /** As an agent that has just started. */
+  const mount = async (of: Pod) => {
+    const files = filesWith(systemExec);
+    const none = async () => undefined;
+    const sources = { observe: none, forget: none, configMap: none, secret: none, version: () => 'none' };
+    const claims = {
+      find: () => assert.fail(),
+      of: () => assert.fail(),
+      isShared: () => false,
+      forget: none,
+      known: () => undefined,
+    };
+    const tokens = { get: () => assert.fail('no token is wanted'), forget: none };
+    const allocatableMemory = 1 << 30;
+    await new PodVolumes({
+      ...{ exec: systemExec, clock: systemClock, log: silentLogger, files, sources, tokens, claims },
+      node: () => undefined,
+      localVolumes: { isOwn: () => false, make: none },
+      shares: { mount: none, mountVolume: none },
+      ...{ allocatable: {}, allocatableMemory, events: { event: (...said) => assert.fail(String(said)) } },
+    }).mount(of);
+  };
+  beforeEach(() => mount(pod));
   after(async () => {
     await unmountUnder(dataDir, systemExec);
     rmSync(dataDir, { recursive: true });
   });
 
+  const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8);
   const volume = () => inPod('volumes', 'v');
   const bindOthers = async () => {
     mkdirSync(join(volume(), 'bound'));
     await systemExec('mount', ['--bind', join(dataDir, 'others'), join(volume(), 'bound')]);
   };
   const assertOthersKept = () => assert.deepEqual(readdirSync(join(dataDir, 'others')), ['file']);
+
+  it('are what containers have made of them, also for an agent that starts later', async () => {
+    for (const [name, mode] of [
+      ['v', '777'],
+      ['m', '1777'],
+    ] as const) {
+      const path = inPod('volumes', name);
+      assert.equal(modeOf(path), mode);
+      chmodSync(path, 0o700);
+      chownSync(path, 7, 7);
+    }
+    await mount(pod);
+    for (const name of ['v', 'm']) {
+      const path = inPod('volumes', name);
+      assert.deepEqual([modeOf(path), statSync(path).uid, statSync(path).gid], ['700', 7, 7]);
+    }
+    await filesWith(systemExec).remove(uid);
+  });
+
+  it('belong to the group of the pod, and what is made in them', async () => {
+    const other = makePod({ ...pod.spec, securityContext: { fsGroup: 99 } }, { uid: 'uid-2' });
+    await mount(other);
+    for (const [name, mode] of [
+      ['v', '2777'],
+      ['m', '3777'],
+    ] as const) {
+      const path = join(filesWith(systemExec).directory('uid-2'), 'volumes', name);
+      assert.deepEqual([modeOf(path), statSync(path).gid], [mode, 99]);
+    }
+    await filesWith(systemExec).remove('uid-2');
+  });
 
   it('go, however deep a container has dug', async () => {
     makeDeepTree(volume());

@@ -1,10 +1,13 @@
 /** What a pod's security context asks of the real Docker engine and kernel, as a program inside sees it. */
 import assert from 'node:assert/strict';
-import { readlink, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { systemExec } from '../../../src/base/exec.ts';
+import { parseUnsafeSysctls } from '../../../src/kubelet/containers/plan/sysctls.ts';
+import { readNodeFacts } from '../../../src/kubelet/node/node-facts.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';
 
@@ -64,6 +67,33 @@ describe('the security of a pod on Docker', () => {
     assert.match(await fileOf(pod, 'main', '/proc/1/status'), /^Seccomp:\s+2$/m);
   });
 
+  it('gives volumes to the group of the pod, and what is made in them', async () => {
+    const volumes = [
+      { name: 'disk', emptyDir: {} },
+      { name: 'memory', emptyDir: { medium: 'Memory' } },
+    ];
+    const mounts = volumes.flatMap(({ name }) => [
+      { name, mountPath: `/${name}` },
+      { name, mountPath: `/part-of-${name}`, subPath: 'part' },
+    ]);
+    const make = 'for v in disk memory; do echo x >/$v/file; echo x >/part-of-$v/file; done; exec sleep 1000';
+    await node.createPod('owned', {
+      securityContext: { runAsUser: 1000, fsGroup: 5000 },
+      volumes,
+      containers: [sleeper('main', { command: ['sh', '-c', make], volumeMounts: mounts })],
+    });
+    const pod = await node.waitFor('owned', isReady);
+    const places = volumes.flatMap(({ name }) => [`/${name}`, `/part-of-${name}`]);
+    const modes = (await inside(pod, 'main', `stat -c '%a %g' ${places.join(' ')}`)).split('\n');
+    // In memory nobody takes away what is another's, as in Kubernetes.
+    assert.deepEqual(modes, ['2777 5000', '2777 5000', '3777 5000', '3777 5000']);
+    const files = places.map((place) => `${place}/file`).join(' ');
+    assert.deepEqual(
+      new Set((await inside(pod, 'main', `stat -c '%u %g' ${files}`)).split('\n')),
+      new Set(['1000 5000']),
+    );
+  });
+
   it('lets the containers of a pod see each other’s processes where they are shared', async () => {
     await node.createPod('open', {
       shareProcessNamespace: true,
@@ -115,4 +145,252 @@ describe('the security of a pod on Docker', () => {
     assert.match(await inside(inner.pod, 'main', status), /^Seccomp:\s+0$/m);
     assert.match(await inside(outer.pod, 'main', status), /^Seccomp:\s+2$/m);
   });
+
+  /** What the kernel says of the program of a container. */
+  async function statusOf(pod: Pod, name: string): Promise<(field: string) => string> {
+    const text = await fileOf(pod, name, '/proc/1/status');
+    return (field) => new RegExp(`^${field}:\\s+(.*?)\\s*$`, 'm').exec(text)?.[1] ?? assert.fail(field);
+  }
+  const waiting = (pod: Pod, name = 'main') =>
+    pod.status?.containerStatuses?.find((status) => status.name === name)?.state?.waiting;
+  const remove = async (name: string) => {
+    const grace = '?gracePeriodSeconds=0';
+    await node.server.call('DELETE', `/api/v1/namespaces/default/pods/${name}${grace}`);
+  };
+
+  it('gives each container its own user, rights and view of its files', async () => {
+    const caps = (add: string[]) => ({ capabilities: { drop: ['ALL'], add } });
+    await node.createPod('rights', {
+      securityContext: { runAsUser: 1000, runAsGroup: 2000 },
+      containers: [
+        sleeper('main'),
+        sleeper('other', { securityContext: { runAsUser: 0, runAsGroup: 7, ...caps(['NET_BIND_SERVICE']) } }),
+        sleeper('none', { securityContext: { runAsUser: 0, allowPrivilegeEscalation: false, ...caps([]) } }),
+        sleeper('fixed', { securityContext: { runAsUser: 0, readOnlyRootFilesystem: true } }),
+      ],
+    });
+    const pod = await node.waitFor('rights', isReady);
+    const [main, other, none] = [
+      await statusOf(pod, 'main'),
+      await statusOf(pod, 'other'),
+      await statusOf(pod, 'none'),
+    ];
+    assert.deepEqual(
+      [main('Uid'), main('Gid')].map((text) => text.split('\t')[0]),
+      ['1000', '2000'],
+    );
+    assert.deepEqual(
+      [other('Uid'), other('Gid')].map((text) => text.split('\t')[0]),
+      ['0', '7'],
+    );
+    const bindService = 1n << 10n;
+    assert.deepEqual(
+      [other, none].map((field) => BigInt(`0x${field('CapEff')}`)),
+      [bindService, 0n],
+    );
+    assert.deepEqual(
+      [other, none].map((field) => field('NoNewPrivs')),
+      ['0', '1'],
+    );
+    const root = (text: string) =>
+      text
+        .split('\n')
+        .find((line) => line.split(' ')[4] === '/')
+        ?.split(' ')[5] ?? '';
+    assert.match(root(await fileOf(pod, 'fixed', '/proc/self/mountinfo')), /^ro\b/);
+    assert.match(root(await fileOf(pod, 'main', '/proc/self/mountinfo')), /^rw\b/);
+    await remove('rights');
+  });
+
+  it('gives a privileged container all that this machine may give', async () => {
+    const last = Number(await readFile('/proc/sys/kernel/cap_last_cap', 'utf8'));
+    const everything = (1n << BigInt(last + 1)) - 1n;
+    const bounds = BigInt(`0x${/^CapBnd:\s+(\w+)$/m.exec(await readFile('/proc/self/status', 'utf8'))?.[1]}`);
+    const main = sleeper('main', { securityContext: { privileged: true } });
+    await node.createPod('privileged', { containers: [main] });
+    const ended = ({ status }: Pod) => status?.containerStatuses?.[0]?.lastState?.terminated;
+    const pod = await node.waitFor('privileged', (found) => isReady(found) || Boolean(ended(found)));
+    if (isReady(pod)) {
+      const status = await statusOf(pod, 'main');
+      assert.equal(BigInt(`0x${status('CapEff')}`), bounds);
+      assert.equal(status('Seccomp'), '0');
+    } else {
+      // Where the machine may not give everything itself, an older engine gives nothing.
+      assert.notEqual(bounds, everything);
+      assert.match(ended(pod)?.message ?? '', /unable to apply caps: operation not permitted/);
+    }
+    await remove('privileged');
+  });
+
+  it('does not start as root what must not be', async () => {
+    await node.createPod('root', {
+      securityContext: { runAsNonRoot: true },
+      containers: [sleeper('main'), sleeper('zero', { securityContext: { runAsUser: 0 } })],
+    });
+    const pod = await node.waitFor('root', (found) =>
+      Boolean(waiting(found) && waiting(found, 'zero')?.message),
+    );
+    assert.equal(waiting(pod)?.reason, 'CreateContainerConfigError');
+    assert.match(waiting(pod)?.message ?? '', /^container has runAsNonRoot and image will run as root /);
+    assert.match(waiting(pod, 'zero')?.message ?? '', /^container's runAsUser breaks non-root policy /);
+    await remove('root');
+  });
+
+  it('confines a container by rules of the machine’s own, and starts none without them', async () => {
+    const rules = { defaultAction: 'SCMP_ACT_ALLOW', syscalls: [] as object[] };
+    rules.syscalls.push({ names: ['mkdir', 'mkdirat'], action: 'SCMP_ACT_ERRNO' });
+    await mkdir(join(node.dataDir, 'seccomp/team'), { recursive: true });
+    await writeFile(join(node.dataDir, 'seccomp/team/no-mkdir.json'), JSON.stringify(rules));
+    const profile = (localhostProfile: string) => ({
+      seccompProfile: { type: 'Localhost', localhostProfile },
+    });
+    await node.createPod('confined', {
+      securityContext: profile('team/no-mkdir.json'),
+      containers: [
+        sleeper('main'),
+        sleeper('free', { securityContext: { seccompProfile: { type: 'RuntimeDefault' } } }),
+        sleeper('lost', { securityContext: profile('gone.json') }),
+      ],
+    });
+    const started = (name: string) => (pod: Pod) =>
+      Boolean(pod.status?.containerStatuses?.find((status) => status.name === name)?.state?.running);
+    const pod = await node.waitFor(
+      'confined',
+      (found) => started('main')(found) && started('free')(found) && Boolean(waiting(found, 'lost')?.message),
+    );
+    const make = 'mkdir /made 2>&1 && echo made; true';
+    assert.match(await inside(pod, 'main', make), /Operation not permitted/);
+    assert.equal(await inside(pod, 'free', make), 'made');
+    assert.equal((await statusOf(pod, 'main'))('Seccomp'), '2');
+    assert.deepEqual(
+      [waiting(pod, 'lost')?.reason, waiting(pod, 'lost')?.message],
+      ['CreateContainerError', 'cannot load seccomp profile "gone.json": there is no such file'],
+    );
+    await remove('confined');
+  });
+
+  it('gives a container that is added later the user and rights that it asks for', async () => {
+    await node.createPod('looked', { securityContext: { runAsUser: 1000 }, containers: [sleeper('main')] });
+    await node.waitFor('looked', isReady);
+    const securityContext = { runAsUser: 4000, runAsGroup: 4001, capabilities: { drop: ['ALL'] } };
+    const patch = { spec: { ephemeralContainers: [sleeper('debug', { securityContext })] } };
+    const answer = await node.server.call(
+      'PATCH',
+      '/api/v1/namespaces/default/pods/looked/ephemeralcontainers',
+      patch,
+      { headers: { 'content-type': 'application/strategic-merge-patch+json' } },
+    );
+    assert.equal(answer.status, 200, answer.text);
+    const added = ({ status }: Pod) => status?.ephemeralContainerStatuses?.[0];
+    const pod = await node.waitFor('looked', (found) => Boolean(added(found)?.state?.running));
+    const id = added(pod)?.containerID?.replace('docker://', '') ?? assert.fail('no id');
+    const { stdout } = await systemExec('docker', ['exec', id, 'cat', '/proc/1/status'], {
+      timeoutMs: 30_000,
+    });
+    assert.match(stdout, /^Uid:\s+4000\s/m);
+    assert.match(stdout, /^Gid:\s+4001\s/m);
+    assert.match(stdout, /^CapEff:\s+0+$/m);
+    await remove('looked');
+  });
+
+  it('sets kernel parameters that the administrator has allowed, and no others', async () => {
+    await node.stopAgent();
+    await node.startAgent({ allowedUnsafeSysctls: parseUnsafeSysctls('kernel.msg*,net.core.somaxconn') });
+    const sysctls = (...names: string[]) => ({ sysctls: names.map((name) => ({ name, value: '4321' })) });
+    await node.createPod('tuned', {
+      securityContext: sysctls('kernel.msgmax', 'net.core.somaxconn'),
+      containers: [sleeper('main')],
+    });
+    const pod = await node.waitFor('tuned', isReady);
+    assert.equal(await fileOf(pod, 'main', '/proc/sys/kernel/msgmax'), '4321');
+    assert.equal(await fileOf(pod, 'main', '/proc/sys/net/core/somaxconn'), '4321');
+    assert.notEqual((await readFile('/proc/sys/kernel/msgmax', 'utf8')).trim(), '4321', 'of the pod alone');
+    await node.createPod('harmful', {
+      securityContext: sysctls('kernel.shmmax'),
+      containers: [sleeper('main')],
+    });
+    const { status } = await node.waitFor('harmful', (found) => found.status?.phase === 'Failed');
+    assert.deepEqual(
+      [status?.reason, status?.message],
+      ['SysctlForbidden', 'Pod was rejected: forbidden sysctl: "kernel.shmmax" not allowlisted'],
+    );
+    await node.stopAgent();
+    await node.startAgent();
+    const main = pod.status?.containerStatuses?.[0]?.containerID?.replace('docker://', '') ?? assert.fail();
+    await systemExec('docker', ['kill', main], { timeoutMs: 30_000 });
+    const again = await node.waitFor('tuned', (found) =>
+      Boolean(waiting(found)?.message?.includes('sysctl')),
+    );
+    assert.deepEqual(
+      [waiting(again)?.reason, waiting(again)?.message],
+      ['CreateContainerConfigError', 'forbidden sysctl: "kernel.msgmax" not allowlisted'],
+    );
+    await remove('tuned');
+  });
+
+  it('runs what asks for AppArmor where the kernel has it, and rejects it where it has not', async () => {
+    const { hasAppArmor } = await readNodeFacts(node.dataDir, 'v1.32.0-test');
+    const appArmorProfile = { type: 'RuntimeDefault' };
+    await node.createPod('armed', { securityContext: { appArmorProfile }, containers: [sleeper('main')] });
+    await node.createPod('bare', {
+      securityContext: { appArmorProfile: { type: 'Unconfined' } },
+      containers: [sleeper('main')],
+    });
+    await node.waitFor('bare', isReady);
+    if (hasAppArmor) {
+      const pod = await node.waitFor('armed', isReady);
+      assert.match(await fileOf(pod, 'main', '/proc/1/attr/current'), /^docker-default/);
+      return;
+    }
+    const { status } = await node.waitFor('armed', (found) => found.status?.phase === 'Failed');
+    assert.deepEqual(
+      [status?.reason, status?.message],
+      ['AppArmor', 'Pod was rejected: Cannot enforce AppArmor: AppArmor is not enabled on the host'],
+    );
+  });
+
+  it('gives the groups of the image besides, or not', async () => {
+    const image = await imageWithAccounts(node);
+    const groupsOf = async (name: string, policy: string, ids: object) => {
+      await node.createPod(name, {
+        securityContext: { ...ids, supplementalGroups: [4242], supplementalGroupsPolicy: policy },
+        containers: [{ ...sleeper('main'), image }],
+      });
+      const pod = await node.waitFor(name, isReady);
+      return (await statusOf(pod, 'main'))('Groups')
+        .split(' ')
+        .map(Number)
+        .sort((a, b) => a - b);
+    };
+    const own = { runAsUser: 1000, runAsGroup: 1000 };
+    assert.deepEqual(await groupsOf('merged', 'Merge', { runAsUser: 1000 }), [1000, 3000, 4242]);
+    assert.deepEqual(await groupsOf('strict', 'Strict', own), [1000, 4242]);
+    await node.createPod('open', {
+      securityContext: { runAsUser: 1000, supplementalGroupsPolicy: 'Strict' },
+      containers: [{ ...sleeper('main'), image }],
+    });
+    const held = await node.waitFor('open', (pod) => waiting(pod)?.reason === 'NotSupported');
+    assert.match(waiting(held)?.message ?? '', /supplementalGroupsPolicy \(Strict without runAsGroup\)$/);
+  });
 });
+
+/** The image of the tests with a user 1000 who is in the group 3000. It goes with the containers of the test. */
+async function imageWithAccounts({ images, owner }: NodeHarness): Promise<string> {
+  const docker = async (...args: string[]) =>
+    (await systemExec('docker', args, { timeoutMs: 60_000 })).stdout.trim();
+  const folder = await mkdtemp(join(tmpdir(), 'minik8s-accounts-'));
+  await mkdir(join(folder, 'etc'));
+  await writeFile(join(folder, 'etc/passwd'), 'root:x:0:0::/:/bin/sh\napp:x:1000:1000::/:/bin/sh\n');
+  await writeFile(join(folder, 'etc/group'), 'root:x:0:\napp:x:1000:\nextra:x:3000:app\n');
+  const id = await docker('create', images.busybox);
+  try {
+    await docker('cp', `${folder}/etc`, `${id}:/`);
+    const image = `minik8s-test/accounts:${owner}`;
+    await docker('commit', id, image);
+    after(() => docker('image', 'rm', '-f', image));
+    return image;
+  } finally {
+    await docker('rm', id);
+    await rm(folder, { recursive: true });
+  }
+}

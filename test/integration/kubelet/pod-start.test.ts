@@ -6,7 +6,7 @@ import { podCondition } from '../../../src/api/core/v1/pod-conditions.ts';
 import { RuntimeError } from '../../../src/docker/runtime-error.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { eventually, isReady } from './node-harness.ts';
-import { type SimulatedNode, startSimulatedNode } from './simulated-node.ts';
+import { facts, type SimulatedNode, startSimulatedNode } from './simulated-node.ts';
 
 const main = (more: object = {}) => ({ name: 'main', image: 'app:1', ...more });
 const waitingFor = (reason: string) => (pod: Pod) =>
@@ -36,14 +36,12 @@ describe('a pod that must not be started', () => {
   it('waits with the reason while it asks for what is not supported, and nothing of it is made', async () => {
     node.start();
     await ready();
-    await node.createPod('hooked', {
-      containers: [main({ lifecycle: { preStop: { sleep: { seconds: 1 } } } })],
-    });
+    await node.createPod('unserved', { hostUsers: false, containers: [main()] });
     await node.createPod('plain');
     await node.waitFor('plain', isReady);
-    const pod = await node.waitFor('hooked', waitingFor('NotSupported'));
+    const pod = await node.waitFor('unserved', waitingFor('NotSupported'));
     const message =
-      'the pod is not started: minik8s does not support these fields yet: spec.containers[0].lifecycle';
+      'the pod is not started: minik8s does not support these fields yet: spec.hostUsers (Docker maps the users of all containers or of none)';
     assert.equal(pod.status?.phase, 'Pending');
     assert.equal(pod.status?.containerStatuses?.[0]?.state?.waiting?.message, message);
     const sandbox = podCondition(pod, 'PodReadyToStartContainers');
@@ -52,38 +50,21 @@ describe('a pod that must not be started', () => {
       ['False', 'NotSupported', message],
     );
     await told(`NotSupported ${message}`);
-    assert.equal(await statusColumn('hooked'), 'NotSupported');
+    assert.equal(await statusColumn('unserved'), 'NotSupported');
     for (const { id } of await node.runtime.list()) {
-      assert.notEqual((await node.runtime.inspect(id))?.pod?.name, 'hooked');
+      assert.notEqual((await node.runtime.inspect(id))?.pod?.name, 'unserved');
     }
   });
 
-  it('waits behind init containers, which its status shows', async () => {
-    node.start();
+  it('waits with CreateContainerError while there is no such AppArmor profile: none is no profile', async () => {
+    node.start({ facts: { ...facts, hasAppArmor: true } });
     await ready();
-    await node.createPod('steps', {
-      initContainers: [
-        { name: 'first', image: 'app:1' },
-        { name: 'second', image: 'app:1' },
-      ],
-      containers: [main()],
-    });
-    const pod = await node.waitFor('steps', waitingFor('PodInitializing'));
-    const reasons = pod.status?.initContainerStatuses?.map(({ name, state }) => [
-      name,
-      state?.waiting?.reason,
-    ]);
-    assert.deepEqual(reasons, [
-      ['first', 'NotSupported'],
-      ['second', 'PodInitializing'],
-    ]);
-    const initialized = podCondition(pod, 'Initialized');
-    assert.deepEqual(
-      [initialized?.status, initialized?.reason, initialized?.message],
-      ['False', 'ContainersNotInitialized', 'containers with incomplete status: [first second]'],
-    );
-    assert.equal(await statusColumn('steps'), 'Init:NotSupported');
-    assert.deepEqual(await node.running('steps'), []);
+    const appArmorProfile = { type: 'Localhost', localhostProfile: 'unconfined' };
+    await node.createPod('free', { containers: [main({ securityContext: { appArmorProfile } })] });
+    const pod = await node.waitFor('free', waitingFor('CreateContainerError'));
+    const said = pod.status?.containerStatuses?.[0]?.state?.waiting?.message ?? '';
+    assert.match(said, /^cannot use AppArmor profile "unconfined": /);
+    assert.deepEqual(await node.running('free'), []);
   });
 
   it('waits with CreateContainerConfigError, and a Warning says why', async () => {
@@ -135,16 +116,6 @@ describe('a pod that must not be started', () => {
     assert.equal(node.events.filter((event) => event.startsWith('Failed ')).length, 1, String(node.events));
   });
 
-  it('runs a pod without its probes, and says so', async () => {
-    node.start();
-    await ready();
-    const readinessProbe = { tcpSocket: { port: 80 } };
-    await node.createPod('probed', { containers: [main({ readinessProbe })] });
-    await node.waitFor('probed', isReady);
-    const what = 'a container is ready as long as it runs, and no probe restarts it';
-    await told(`ProbesNotRun probes are not run yet: ${what}: spec.containers[0].readinessProbe`);
-  });
-
   it('fails with SysctlForbidden for a sysctl that is not safe', async () => {
     node.start();
     await ready();
@@ -193,11 +164,25 @@ describe('a pod that must not be started', () => {
       (seen) => podCondition(seen, 'ContainersReady')?.status === 'True',
     );
     assert.equal(podCondition(pod, 'Ready')?.reason, 'ReadinessGatesNotReady');
-    const path = '/api/v1/namespaces/default/pods/gated/status';
-    const body = { status: { conditions: [{ type: 'a.example/b', status: 'True' }] } };
-    const headers = { 'content-type': 'application/strategic-merge-patch+json' };
-    assert.equal((await node.server.call('PATCH', path, body, { headers })).status, 200);
+    const set = async (condition: object) => {
+      const path = '/api/v1/namespaces/default/pods/gated/status';
+      const headers = { 'content-type': 'application/strategic-merge-patch+json' };
+      const body = { status: { conditions: [condition] } };
+      assert.equal((await node.server.call('PATCH', path, body, { headers })).status, 200);
+    };
+    await set({ type: 'a.example/b', status: 'True' });
     await node.waitFor('gated', isReady);
+    await set({ type: 'a.example/b', status: 'False' });
+    const taken = await node.waitFor('gated', (seen) => !isReady(seen));
+    assert.equal(podCondition(taken, 'a.example/b')?.status, 'False');
+    // What others say of its end is theirs to take back.
+    await set({ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' });
+    await set({ type: 'a.example/b', status: 'True' });
+    await node.waitFor('gated', isReady);
+    await set({ type: 'DisruptionTarget', status: 'False' });
+    await set({ type: 'a.example/b', status: 'False' });
+    const last = await node.waitFor('gated', (seen) => !isReady(seen));
+    assert.equal(podCondition(last, 'DisruptionTarget')?.status, 'False');
   });
 
   it('restarts a container whose image changed, also with the restart policy Never', async () => {

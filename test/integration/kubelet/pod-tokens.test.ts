@@ -1,12 +1,12 @@
 /** The files that a pod gets from the API, by the agent on this machine's kernel: its token above all. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { systemExec } from '../../../src/base/exec.ts';
-import { isMountPoint, unmountUnder } from '../../../src/kubelet/mounts.ts';
+import { isMountPoint, unmountUnder } from '../../../src/kubelet/volumes/mounts.ts';
 import { claimsOf } from '../apiserver/account-world.ts';
 import { eventually } from './node-harness.ts';
 import { type SimulatedNode, startSimulatedNode } from './simulated-node.ts';
@@ -22,6 +22,13 @@ describe('what a pod gets from the API', () => {
     const answer = await node.server.call('POST', `${inDefault}/${path}`, object);
     assert.equal(answer.status, 201, answer.text);
   };
+  const patch = async (path: string, body: object) => {
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    const answer = await node.server.call('PATCH', `${inDefault}/${path}`, body, { headers });
+    assert.equal(answer.status, 200, answer.text);
+  };
+  /** A worker looks at its pod. */
+  const label = (name: string, a: string) => patch(`pods/${name}`, { metadata: { labels: { a } } });
   before(async () => {
     node = await startSimulatedNode();
     await make('serviceaccounts', { metadata: { name: 'app' } });
@@ -79,27 +86,37 @@ describe('what a pod gets from the API', () => {
 
   it('is replaced before the token is over, and when what it shows has changed', async () => {
     await make('configmaps', { metadata: { name: 'settings' }, data: { colour: 'green' } });
+    const items = [{ path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } }];
+    const mount = (name: string) => ({ name, mountPath: `/${name}` });
     await node.createPod('lives', {
       serviceAccountName: 'app',
-      volumes: [{ name: 'c', configMap: { name: 'settings' } }],
-      containers: [{ name: 'a', image: 'app:1', volumeMounts: [{ name: 'c', mountPath: '/c' }] }],
+      volumes: [
+        { name: 'c', configMap: { name: 'settings' } },
+        { name: 'd', downwardAPI: { items } },
+        { name: 'later', secret: { secretName: 'later', optional: true } },
+        { name: 'unused', configMap: { name: 'nowhere' } },
+      ],
+      containers: [{ name: 'a', image: 'app:1', volumeMounts: [mount('c'), mount('d'), mount('later')] }],
     });
     const pod = await started('lives');
     const token = () => readFileSync(join(accessOf(pod), 'token'), 'utf8');
     const colour = () => readFileSync(join(directory(pod), 'c/colour'), 'utf8');
     const first = token();
     assert.equal(colour(), 'green');
-    const headers = { 'content-type': 'application/merge-patch+json' };
-    await node.server.call(
-      'PATCH',
-      `${inDefault}/configmaps/settings`,
-      { data: { colour: 'red' } },
-      { headers },
-    );
-    ahead += 61_000;
+    await patch('configmaps/settings', { data: { colour: 'red' } });
     await eventually(async () => assert.equal(colour(), 'red'));
+    await make('secrets', { metadata: { name: 'later' }, stringData: { word: 'hidden' } });
+    await eventually(async () =>
+      assert.equal(readFileSync(join(directory(pod), 'later/word'), 'utf8'), 'hidden'),
+    );
+    await label('lives', 'new');
+    await eventually(async () =>
+      assert.equal(readFileSync(join(directory(pod), 'd/labels'), 'utf8'), 'a="new"'),
+    );
     assert.equal(token(), first, 'it is young');
-    ahead += 48 * 60_000;
+    ahead += 49 * 60_000;
+    // Without it a minute would pass until the clock is looked at.
+    await label('lives', 'newer');
     await eventually(async () => assert.notEqual(token(), first));
     const second = token();
     await node.stop();
@@ -119,7 +136,21 @@ describe('what a pod gets from the API', () => {
     assert.equal(token(), first);
     node.reconnect();
     ahead += 61_000;
+    await label('lives', 'away');
     await eventually(async () => assert.notEqual(token(), first));
+  });
+
+  it('stays when what it is made from goes, and says so', async () => {
+    const pod = await node.pod('lives');
+    const colour = () => readFileSync(join(directory(pod), 'c/colour'), 'utf8');
+    const message = 'FailedMount MountVolume.SetUp failed for volume "c" : configmap "settings" not found';
+    assert.ok(!node.events.includes(message));
+    await node.server.call('DELETE', `${inDefault}/configmaps/settings`);
+    await eventually(async () => assert.ok(node.events.includes(message)));
+    assert.equal(colour(), 'red');
+    assert.equal((await node.running('lives')).length, 1);
+    await make('configmaps', { metadata: { name: 'settings' }, data: { colour: 'blue' } });
+    await eventually(async () => assert.equal(colour(), 'blue'));
   });
 
   it('is enough to bring back what ends, by an agent that starts while no master answers', async () => {
@@ -135,6 +166,43 @@ describe('what a pod gets from the API', () => {
     });
     assert.equal(readFileSync(join(accessOf(await node.pod('lives')), 'token'), 'utf8'), token);
     node.reconnect();
+  });
+
+  it('holds a pod that cannot get it, says so in the same words each time, and comes by itself', async () => {
+    await make('serviceaccounts', { metadata: { name: 'late' } });
+    await node.stop();
+    await node.createPod('waits', { serviceAccountName: 'late' });
+    await node.server.call('DELETE', `${inDefault}/serviceaccounts/late`);
+    node.start({ clock, exec: systemExec });
+    const told = () =>
+      node.events.filter((event) => event.startsWith('FailedMount') && event.includes('"late"'));
+    await eventually(async () => assert.ok(told().length >= 2));
+    assert.deepEqual(await node.running('waits'), []);
+    await make('serviceaccounts', { metadata: { name: 'late' } });
+    await started('waits');
+    assert.equal(new Set(told()).size, 1, told().join('\n'));
+    assert.ok(told().length <= 8, `${told().length} times`);
+  });
+
+  it('is gone when the pod has ended, and what it has said of its end stays, also for the next agent', async () => {
+    await node.createPod('done', { serviceAccountName: 'app', restartPolicy: 'Never' });
+    const pod = await started('done');
+    const [id = ''] = await node.running('done');
+    const object = await node.runtime.inspect(id);
+    assert.ok(object?.kind === 'container');
+    writeFileSync(object.terminationMessageFile, 'last words');
+    assert.ok(await isMountPoint(accessOf(pod)));
+    node.runtime.exit(id, 3);
+    await eventually(async () => assert.throws(() => statSync(directory(pod)), { code: 'ENOENT' }));
+    await node.stop();
+    node.start({ clock, exec: systemExec });
+    await label('done', 'new');
+    const lastOf = ({ status }: Pod) => status?.containerStatuses?.[0]?.state?.terminated;
+    await eventually(async () => {
+      const now = await node.pod('done');
+      assert.equal(now.status?.observedGeneration, now.metadata.generation);
+      assert.deepEqual([lastOf(now)?.exitCode, lastOf(now)?.message], [3, 'last words']);
+    });
   });
 
   it('is gone with the pod', async () => {

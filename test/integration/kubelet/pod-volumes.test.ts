@@ -6,6 +6,8 @@ import { after, before, describe, it } from 'node:test';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import type { Service } from '../../../src/api/core/v1/service.ts';
 import { systemExec } from '../../../src/base/exec.ts';
+import { isAtLeast } from '../../../src/docker/api-version.ts';
+import { unmountUnder } from '../../../src/kubelet/volumes/mounts.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { eventually, isReady, type NodeHarness, nodeIP, startNodeHarness } from './node-harness.ts';
 import { containerId, inside, shellContainer } from './pod-access.ts';
@@ -95,25 +97,31 @@ describe('what the node agent gives containers on Docker', () => {
     const { stdout } = await systemExec('docker', [
       'inspect',
       '-f',
-      '{{.HostConfig.NanoCpus}} {{.HostConfig.Memory}}',
+      '{{.HostConfig.CpuQuota}} {{.HostConfig.Memory}}',
       containerId(pod),
     ]);
-    assert.equal(stdout.trim(), '250000000 33554432');
+    assert.equal(stdout.trim(), '25000 33554432');
     assert.equal(pod.status?.qosClass, 'Burstable');
   });
 
   it('bounds a volume in memory by what its containers may use', async () => {
     await node.createPod('bounded', {
-      volumes: [{ name: 'fast', emptyDir: { medium: 'Memory' } }],
+      volumes: [
+        { name: 'fast', emptyDir: { medium: 'Memory' } },
+        { name: 'keys', secret: { secretName: 'none', optional: true } },
+      ],
       containers: [
         shell('exec sleep 1000', {
-          volumeMounts: [{ name: 'fast', mountPath: '/fast' }],
+          volumeMounts: [
+            { name: 'fast', mountPath: '/fast' },
+            { name: 'keys', mountPath: '/keys' },
+          ],
           resources: { limits: { memory: '24Mi' } },
         }),
       ],
     });
     const pod = await node.waitFor('bounded', isReady);
-    assert.match(await inside(pod, 'df', '-m', '/fast'), /\s24\s/);
+    for (const path of ['/fast', '/keys']) assert.match(await inside(pod, 'df', '-m', path), /\s24\s/);
   });
 
   it('ends a pod whose volume on disk outgrows its limit', async () => {
@@ -128,6 +136,22 @@ describe('what the node agent gives containers on Docker', () => {
     const { status } = await node.waitFor('outgrowing', ({ status }) => status?.phase === 'Failed');
     assert.equal(status?.reason, 'Evicted');
     assert.match(status?.message ?? '', /^Usage of EmptyDir volume "small" exceeds the limit "1Mi"/);
+  });
+
+  it('ends a pod that writes more into its own file system than it may', async () => {
+    await node.createPod('writing', {
+      containers: [
+        shell('dd if=/dev/zero of=/big bs=1M count=3; exec sleep 1000', {
+          resources: { limits: { 'ephemeral-storage': '2Mi' } },
+        }),
+      ],
+    });
+    const { status } = await node.waitFor('writing', ({ status }) => status?.phase === 'Failed');
+    assert.equal(status?.reason, 'Evicted');
+    assert.match(
+      status?.message ?? '',
+      /^Pod ephemeral local storage usage exceeds the total limit of containers 2Mi/,
+    );
   });
 
   it('gives parts of volumes: made, by name of a variable, read-only, of the host, a file', async () => {
@@ -213,7 +237,9 @@ describe('what the node agent gives containers on Docker', () => {
     await eventually(async () => {
       assert.match(
         node.events.join('\n'),
-        new RegExp(`FailedMount volume "h": hostPath type check failed: ${path} is not a Directory`),
+        new RegExp(
+          `FailedMount MountVolume.SetUp failed for volume "h" : hostPath type check failed: ${path} is not a directory`,
+        ),
       );
     });
     await node.createPod('lenient', {
@@ -226,15 +252,71 @@ describe('what the node agent gives containers on Docker', () => {
     await node.waitFor('strict', isReady, 20_000);
   });
 
+  it('shows what is mounted later, where that is asked for', async (context) => {
+    const host = join(node.dataDir, 'shared');
+    await mkdir(host);
+    await systemExec('mount', ['--bind', host, host]);
+    await systemExec('mount', ['--make-shared', host]);
+    context.after(() => unmountUnder(host, systemExec));
+    await mkdir(join(host, 'later'));
+    await node.createPod('propagation', {
+      terminationGracePeriodSeconds: 0,
+      volumes: [{ name: 'h', hostPath: { path: host } }],
+      containers: [
+        shell('exec sleep 1000', {
+          volumeMounts: [
+            { name: 'h', mountPath: '/alone' },
+            { name: 'h', mountPath: '/slave', mountPropagation: 'HostToContainer' },
+          ],
+        }),
+      ],
+    });
+    const pod = await node.waitFor('propagation', isReady);
+    await systemExec('mount', ['-t', 'tmpfs', 'tmpfs', join(host, 'later')]);
+    await writeFile(join(host, 'later', 'file'), 'seen');
+    assert.equal(await inside(pod, 'cat', '/slave/later/file'), 'seen');
+    await assert.rejects(inside(pod, 'cat', '/alone/later/file'), /No such file/);
+    await node.client.resource(podResource).delete('propagation', 'default');
+    await node.waitForGone('propagation');
+  });
+
+  it('gives a mount that is read-only with all below, or says that Docker cannot', async (context) => {
+    const host = join(node.dataDir, 'recursive');
+    await mkdir(join(host, 'inner'), { recursive: true });
+    await systemExec('mount', ['-t', 'tmpfs', 'tmpfs', join(host, 'inner')]);
+    context.after(() => unmountUnder(host, systemExec));
+    await node.createPod('recursive', {
+      terminationGracePeriodSeconds: 0,
+      volumes: [{ name: 'h', hostPath: { path: host } }],
+      containers: [
+        shell('exec sleep 1000', {
+          volumeMounts: [{ name: 'h', mountPath: '/h', readOnly: true, recursiveReadOnly: 'Enabled' }],
+        }),
+      ],
+    });
+    const { apiVersion } = await node.runtime.version();
+    if (isAtLeast(apiVersion, '1.44')) {
+      const pod = await node.waitFor('recursive', isReady);
+      await assert.rejects(inside(pod, 'sh', '-c', 'echo x >/h/inner/file'), /Read-only file system/);
+    } else {
+      const waiting = (pod: Pod) => pod.status?.containerStatuses?.[0]?.state?.waiting;
+      const pod = await node.waitFor('recursive', (seen) => waiting(seen)?.reason === 'CreateContainerError');
+      const expected = /does not support mounts that are read-only with all below them/;
+      assert.match(waiting(pod)?.message ?? '', expected);
+    }
+    await node.client.resource(podResource).delete('recursive', 'default');
+    await node.waitForGone('recursive');
+  });
+
   it('says which volume it cannot give', async () => {
     await node.createPod('wanting', {
-      volumes: [{ name: 'disk', persistentVolumeClaim: { claimName: 'x' } }],
+      volumes: [{ name: 'disk', csi: { driver: 'x.example.com' } }],
       containers: [shell('sleep 1', { volumeMounts: [{ name: 'disk', mountPath: '/disk' }] })],
     });
     const pod = await node.waitFor('wanting', ({ status }) => status?.containerStatuses !== undefined);
     assert.equal(pod.status?.phase, 'Pending');
     const waiting = pod.status?.containerStatuses?.[0]?.state?.waiting;
     assert.equal(waiting?.reason, 'NotSupported');
-    assert.match(waiting?.message ?? '', /: spec\.volumes\[0\]\.persistentVolumeClaim$/);
+    assert.match(waiting?.message ?? '', /: spec\.volumes\[0\]\.csi$/);
   });
 });

@@ -7,6 +7,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { serviceResource } from '../../../src/api/core/v1/service.ts';
+import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
@@ -27,11 +28,13 @@ import { facts, paperNetwork } from './simulated-node.ts';
 class MoodyRuntime extends SimulatedRuntime {
   up = true;
   apiVersion = '1.41';
+  canMountImages = false;
   #lost = new AbortController();
 
   override async version(): Promise<RuntimeVersion> {
     if (!this.up) throw new RuntimeError('Unavailable', 'Docker cannot be reached');
-    return { name: 'docker', version: '20.10.24', apiVersion: this.apiVersion };
+    const { apiVersion, canMountImages } = this;
+    return { name: 'docker', version: '20.10.24', apiVersion, canMountImages };
   }
 
   override events(signal: AbortSignal, onReady: () => void) {
@@ -117,12 +120,22 @@ describe('node agent', () => {
       assert.equal(condition(found)?.status, status);
       return found;
     });
-  const create = async (name: string, nodeName: string) => {
+  const create = async (name: string, nodeName: string, volumes: readonly object[] = []) => {
     const body = {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name },
-      spec: { nodeName, containers: [{ name: 'main', image: 'app:1' }] },
+      spec: {
+        nodeName,
+        volumes,
+        containers: [
+          {
+            name: 'main',
+            image: 'app:1',
+            volumeMounts: volumes.map((_, index) => ({ name: `v${index}`, mountPath: `/v${index}` })),
+          },
+        ],
+      },
     };
     const answer = await server.call('POST', '/api/v1/namespaces/default/pods', body);
     assert.equal(answer.status, 201, answer.text);
@@ -165,6 +178,40 @@ describe('node agent', () => {
       assert.equal(status, 200);
       assert.equal(json<{ spec: { holderIdentity: string } }>().spec.holderIdentity, 'a');
     });
+  });
+
+  it('tells that it starts, that it is ready, and that somebody closed and opened it', async () => {
+    const told: string[] = [];
+    const events = {
+      event: (object: KubeObject, type: string, reason: string, message: string) => {
+        if (object.kind === 'Node') told.push(`${type} ${reason} ${message}`);
+      },
+    };
+    runtime.up = false;
+    start('telling', { events });
+    await until('telling', 'False');
+    assert.deepEqual(told, ['Normal Starting Starting kubelet.']);
+    runtime.up = true;
+    await until('telling', 'True');
+    const close = (unschedulable: boolean | null) =>
+      server.call(
+        'PATCH',
+        '/api/v1/nodes/telling',
+        { spec: { unschedulable } },
+        {
+          headers: { 'content-type': 'application/merge-patch+json' },
+        },
+      );
+    const now = (reason: string) => `Normal ${reason} Node telling status is now: ${reason}`;
+    const expected = ['Normal Starting Starting kubelet.', now('NodeReady')];
+    for (const [closed, reason] of [
+      [true, 'NodeNotSchedulable'],
+      [null, 'NodeSchedulable'],
+    ] as const) {
+      assert.equal((await close(closed)).status, 200);
+      expected.push(now(reason));
+      await eventually(async () => assert.deepEqual(told, expected));
+    }
   });
 
   it('takes over a Node that was made for it, with its labels and taints, and leaves the taints to others later', async () => {
@@ -287,6 +334,22 @@ describe('node agent', () => {
       again.status?.containerStatuses?.[0]?.containerID,
       before.status?.containerStatuses?.[0]?.containerID,
     );
+  });
+
+  it('starts a pod that its engine could not run once there is one that can', async () => {
+    start('h');
+    await until('h', 'True');
+    await create('waiting', 'h', [{ name: 'v0', image: { reference: 'app:1' } }]);
+    await eventually(async () => {
+      const { json } = await server.call('GET', '/api/v1/namespaces/default/pods/waiting');
+      const [first] = json<Pod>().status?.containerStatuses ?? [];
+      assert.match(first?.state?.waiting?.message ?? '', /image \(needs Docker 28 or newer on the node\)$/);
+    });
+    runtime.goAway();
+    await until('h', 'False');
+    Object.assign(runtime, { up: true, canMountImages: true });
+    await until('h', 'True');
+    await ready('waiting');
   });
 
   it('keeps its pods across its own restart while the API server is away', async () => {

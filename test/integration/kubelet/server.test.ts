@@ -11,12 +11,15 @@ import { replaceable } from '../../../src/base/current.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { ContainerConfig, ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
 import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
-import { serveKubelet } from '../../../src/kubelet/server.ts';
+import { Access } from '../../../src/kubelet/server/access.ts';
+import { serveKubelet } from '../../../src/kubelet/server/server.ts';
 import { openCredentials } from '../../../src/pki/credentials.ts';
 import type { KeyAndCertificate } from '../../../src/pki/x509.ts';
+import { reportSources } from '../../fixtures/agent-reports.ts';
 import { attribute, clientCertificate, name, newKey } from '../../fixtures/der.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { makePod, reference } from '../../unit/kubelet/builders.ts';
+import { type AccessCluster, accessCluster } from './access-cluster.ts';
 
 interface Answer {
   readonly status: number;
@@ -40,6 +43,7 @@ describe('node agent server', () => {
   let stranger: RequestOptions;
   let member: RequestOptions;
   let authority: KeyAndCertificate;
+  let api: AccessCluster;
 
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'minik8s-server-'));
@@ -66,6 +70,7 @@ describe('node agent server', () => {
       });
       return { ca: credentials.authority.certificate, cert: leaf.certificate, key: leaf.key };
     };
+    api = await accessCluster();
     own = await client(credentials, ['system:masters']);
     member = await client(credentials, ['system:nodes']);
     stranger = await client(others, ['system:masters']);
@@ -80,11 +85,9 @@ describe('node agent server', () => {
       {
         host: '127.0.0.1',
         port: 0,
-        tls: {
-          identity,
-          clientCA: credentials.authority.certificate,
-          authorize: ({ groups }) => groups.includes('system:masters'),
-        },
+        tls: { identity, clientCA: credentials.authority.certificate },
+        access: new Access({ client: api.client, clock: systemClock, log: silentLogger, nodeName: 'node-1' }),
+        reports: reportSources(() => [pod]),
         runtime,
         clock: systemClock,
         log: silentLogger,
@@ -102,13 +105,14 @@ describe('node agent server', () => {
   after(async () => {
     stop.abort();
     await running;
+    await api.stop();
     await rm(directory, { recursive: true });
   });
 
-  function get(path: string, as: RequestOptions = own, method = 'GET', onStart = () => {}): Promise<Answer> {
-    return new Promise((resolve, reject) => {
+  function get(path: string, as: RequestOptions = own, method = 'GET', onStart = (_type?: string) => {}) {
+    return new Promise<Answer>((resolve, reject) => {
       const sent = request({ host: '127.0.0.1', port, path, method, agent: false, ...as }, (response) => {
-        onStart();
+        onStart(response.headers['content-type']);
         let text = '';
         response.setEncoding('utf8');
         response.on('data', (chunk: string) => {
@@ -122,10 +126,66 @@ describe('node agent server', () => {
     });
   }
 
-  it('answers nobody without a certificate of the cluster', async () => {
-    const { cert: _cert, key: _key, ...nameless } = own;
-    await assert.rejects(get('/healthz', nameless));
-    await assert.rejects(get('/healthz', stranger));
+  const unauthorized = { status: 401, text: 'Unauthorized' };
+  const nameless = () => ({ ca: own.ca });
+  const holding = (token: string) => ({ ...nameless(), headers: { authorization: `Bearer ${token}` } });
+
+  it('answers nobody without a certificate of the cluster or a token', async () => {
+    for (const path of ['/healthz', '/pods', '/none', '/containerLogs/shop/web/main', '/metrics/resource']) {
+      assert.deepEqual(await get(path, nameless()), unauthorized);
+      assert.deepEqual(await get(path, stranger), unauthorized);
+      assert.deepEqual(await get(path, holding('nobody')), unauthorized);
+    }
+  });
+
+  it('answers who has a token what a role allows, and nothing else', async () => {
+    assert.equal((await get('/metrics/resource', holding('metrics'))).status, 200);
+    assert.equal((await get('/metrics', holding('metrics'))).status, 200);
+    assert.deepEqual(await get('/stats/summary', holding('metrics')), {
+      status: 403,
+      text: 'Forbidden (user=metrics, verb=get, resource=nodes, subresource(s)=[stats])',
+    });
+    assert.equal((await get('/containerLogs/shop/web/main', holding('metrics'))).status, 403);
+    assert.equal((await get('/metrics/resource', holding('metrics'), 'POST')).status, 403);
+    assert.equal((await get('/pods', holding('pods'))).status, 200);
+    assert.equal((await get('/healthz', holding('pods'))).status, 403);
+    // The role for everything that has no part of its own.
+    for (const path of ['/pods', '/runningpods/', '/healthz', '/configz', '/containerLogs/shop/web/main'])
+      assert.equal((await get(path, holding('proxy'))).status, 200, path);
+    assert.equal((await get('/metrics', holding('proxy'))).status, 403);
+  });
+
+  it('takes no path for another by how it is written', async () => {
+    for (const path of [
+      '/metrics/../pods',
+      '/metrics/%2e%2e/pods',
+      '//metrics/pods',
+      '/x/../pods',
+      '/metrics\\..\\pods',
+    ])
+      assert.notEqual((await get(path, holding('metrics'))).status, 200, path);
+    assert.deepEqual(await get('/%', own), { status: 400, text: 'the URL cannot be read' });
+  });
+
+  it('asks the API server once for what it was told', async () => {
+    const before = api.asked();
+    for (let times = 0; times < 5; times++) await get('/metrics/resource', holding('often'));
+    assert.deepEqual(api.asked() - before, 2, 'who it is, and whether he may');
+    await Promise.all(Array.from({ length: 20 }, () => get('/metrics', holding('metrics'))));
+    assert.equal(api.asked() - before, 2);
+  });
+
+  it('lets nobody in while the API server cannot be asked, but for the API server itself', async () => {
+    api.goAway();
+    try {
+      const { status, text } = await get('/metrics/resource', holding('late'));
+      assert.equal(status, 500);
+      assert.match(text, /cannot be asked who a token is/);
+      assert.equal((await get('/healthz')).status, 200);
+    } finally {
+      api.comeBack();
+    }
+    assert.equal((await get('/metrics/resource', holding('late'))).status, 200);
   });
 
   it('refuses certificates with an ambiguous name, whatever the group', async () => {
@@ -138,8 +198,8 @@ describe('node agent server', () => {
         .status;
     };
     assert.equal(await status('kube-apiserver'), 200);
-    assert.equal(await status('kube-apiserver\0.example'), 403);
-    assert.equal(await status('a\nO=b'), 403);
+    assert.equal(await status('kube-apiserver\0.example'), 401);
+    assert.equal(await status('a\nO=b'), 401);
   });
 
   it('shows a renewed certificate to new connections, and asks them for theirs as before', async () => {
@@ -157,9 +217,8 @@ describe('node agent server', () => {
     assert.equal(await shown(), 'node');
     await renew('renewed');
     assert.equal(await shown(), 'renewed');
-    const { cert: _cert, key: _key, ...nameless } = own;
-    await assert.rejects(get('/healthz', nameless));
-    await assert.rejects(get('/healthz', stranger));
+    assert.deepEqual(await get('/healthz', nameless()), unauthorized);
+    assert.deepEqual(await get('/healthz', stranger), unauthorized);
   });
 
   it('refuses a certificate without the right group', async () => {
@@ -215,7 +274,9 @@ describe('node agent server', () => {
 
   it('follows a log until the container ends', async () => {
     const { promise: started, resolve } = Promise.withResolvers<void>();
-    const following = get('/containerLogs/shop/web/main?follow=true&tailLines=0', own, 'GET', resolve);
+    const following = get('/containerLogs/shop/web/main?follow=true&tailLines=0', own, 'GET', () =>
+      resolve(),
+    );
     await started;
     runtime.print(id, 'late');
     runtime.exit(id, 0);

@@ -6,16 +6,17 @@ import { join } from 'node:path';
 import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { serviceResource } from '../../../src/api/core/v1/service.ts';
-import { systemClock } from '../../../src/base/clock.ts';
+import { type Clock, systemClock, type Timer } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
 import { podRangeClaims } from '../../../src/controllers/nodes/node-ipam.ts';
 import { createKubelet, type Kubelet, type KubeletOptions } from '../../../src/kubelet/kubelet.ts';
-import type { NodeUsage } from '../../../src/kubelet/plan/eviction-thresholds.ts';
-import type { NodeFacts } from '../../../src/kubelet/plan/node-status.ts';
-import type { PodNetwork } from '../../../src/kubelet/pod-network.ts';
+import type { NodeUsage } from '../../../src/kubelet/node/plan/eviction-thresholds.ts';
+import type { NodeFacts } from '../../../src/kubelet/node/plan/node-status.ts';
+import type { PodNetwork } from '../../../src/kubelet/runtime/pod-network.ts';
+import type { ContainerRuntime } from '../../../src/kubelet/runtime/runtime.ts';
 import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
 import { AddressPool } from '../../../src/network/ipam.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
@@ -31,6 +32,7 @@ export const facts: NodeFacts = {
   machineID: 'm',
   systemUUID: 's',
   bootID: 'b',
+  hasAppArmor: false,
   cpus: 2,
   memoryBytes: 8 * 2 ** 30,
   storageBytes: 2 ** 40,
@@ -59,6 +61,61 @@ export function paperNetwork(): PodNetwork {
   };
 }
 
+/** Of an agent. What a dead one waits for never comes. */
+class Life {
+  readonly #over = new AbortController();
+  readonly signal = this.#over.signal;
+  readonly #timers = new Set<Timer>();
+
+  readonly clock: Clock = {
+    ...systemClock,
+    after: (ms, fn) => {
+      if (this.isOver) return { cancel: () => undefined };
+      const timer = systemClock.after(ms, () => {
+        this.#timers.delete(timer);
+        fn();
+      });
+      this.#timers.add(timer);
+      return timer;
+    },
+  };
+
+  get isOver(): boolean {
+    return this.signal.aborted;
+  }
+
+  end(): void {
+    this.#over.abort();
+    for (const timer of this.#timers) timer.cancel();
+  }
+}
+
+const never = () => new Promise<never>(() => undefined);
+
+function mortalRuntime(
+  runtime: SimulatedRuntime,
+  life: Life,
+  deadly: (call: string) => 'before' | 'after' | undefined,
+  end: () => Promise<never>,
+): ContainerRuntime {
+  return new Proxy(runtime, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      const call = value.bind(target);
+      if (name === 'events' || name === 'logs') return call;
+      return async (...given: unknown[]) => {
+        if (life.isOver) return never();
+        const when = deadly(String(name));
+        if (when === 'before') return end();
+        const answer: unknown = await call(...given);
+        if (when === 'after') return end();
+        return life.isOver ? never() : answer;
+      };
+    },
+  });
+}
+
 export interface SimulatedNode {
   readonly server: TestServer;
   /** Of the agent. */
@@ -72,6 +129,11 @@ export interface SimulatedNode {
   start(more?: Partial<KubeletOptions>): Kubelet;
   /** Stops it, as SIGTERM does. */
   stop(): Promise<void>;
+  /**
+   * Starts an agent without spare sandboxes that ends as by SIGKILL: before or after the call to the engine of which
+   * `deadly` says so. Resolves then, or when it has been stopped.
+   */
+  startMortal(deadly: (call: string) => 'before' | 'after' | undefined): Promise<void>;
   /** Breaks every connection of the agent and refuses new ones. */
   cutOff(): void;
   reconnect(): void;
@@ -92,13 +154,15 @@ export const nodeName = 'node-1';
 /** What was asked before may still be done, but its answer no longer arrives, nor the rest of one that is under way. */
 async function untilCutOff(answering: Response | Promise<Response>, cut: AbortSignal): Promise<Response> {
   const answer = await answering;
+  if (cut.aborted) await answer.body?.cancel();
   cut.throwIfAborted();
   const body = answer.body?.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(), { signal: cut });
   return new Response(body ?? null, answer);
 }
 
 export async function startSimulatedNode(
-  onTerminate?: (name: string) => 'exit' | 'ignore',
+  onTerminate?: (name: string) => 'exit' | 'ignore' | 'refuse',
+  onUpdate?: () => string | undefined,
 ): Promise<SimulatedNode> {
   const server = await startTestServer({
     clock: systemClock,
@@ -110,6 +174,7 @@ export async function startSimulatedNode(
     random: new SeededRandom(1),
     images: new Map(['app:1', 'app:2'].map((name) => [name, { present: true }])),
     ...(onTerminate && { onTerminate: ({ pod }) => onTerminate(pod.name) }),
+    ...(onUpdate && { onUpdate }),
   });
   const events: string[] = [];
   const services = new ScriptedInformers();
@@ -120,15 +185,19 @@ export async function startSimulatedNode(
     name: `system:node:${nodeName}`,
     groups: ['system:nodes', 'system:authenticated'],
   });
-  const client = createClient(
-    inProcessTransport(async (request) => {
-      if (!connection)
-        return new Response('{}', { status: 503, headers: { 'content-type': 'application/json' } });
-      const signal = AbortSignal.any([request.signal, connection.signal]);
-      return untilCutOff(handler(new Request(request, { signal })), connection.signal);
-    }),
-    { clock: systemClock },
-  );
+  const clientOf = (life: Life) =>
+    createClient(
+      inProcessTransport(async (request) => {
+        if (life.isOver) return never();
+        if (!connection)
+          return new Response('{}', { status: 503, headers: { 'content-type': 'application/json' } });
+        const cut = AbortSignal.any([connection.signal, life.signal]);
+        const signal = AbortSignal.any([request.signal, cut]);
+        return untilCutOff(handler(new Request(request, { signal })), cut);
+      }),
+      { clock: life.clock },
+    );
+  const client = clientOf(new Life());
   const get = async <T>(path: string) => {
     const { status, text, json } = await server.call('GET', path);
     assert.equal(status, 200, text);
@@ -177,6 +246,34 @@ export async function startSimulatedNode(
       agent?.stop.abort();
       await agent?.running;
       agent = undefined;
+    },
+    async startMortal(deadly) {
+      const life = new Life();
+      const { promise: died, resolve: die } = Promise.withResolvers<void>();
+      const end = () => {
+        life.end();
+        agent = undefined;
+        die();
+        return never();
+      };
+      const own = clientOf(life);
+      harness.start({
+        client: own,
+        informers: createInformerFactory({
+          client: own,
+          clock: life.clock,
+          random: new SeededRandom(2),
+          log: silentLogger,
+        }),
+        clock: life.clock,
+        sandboxPool: 0,
+        runtime: mortalRuntime(runtime, life, deadly, end),
+        events: {
+          event: (_about, _type, reason, message) =>
+            void (life.isOver || events.push(`${reason} ${message}`)),
+        },
+      });
+      await Promise.race([died, agent?.running]);
     },
     cutOff() {
       connection?.abort();

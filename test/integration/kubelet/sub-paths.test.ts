@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type Exec, systemExec } from '../../../src/base/exec.ts';
-import { mountsUnder } from '../../../src/kubelet/mounts.ts';
-import { mountSubPath, removeSubPaths } from '../../../src/kubelet/sub-paths.ts';
+import { mountsUnder } from '../../../src/kubelet/volumes/mounts.ts';
+import { mountSubPath, removeMountPoints } from '../../../src/kubelet/volumes/sub-paths.ts';
 
 describe('a part of a volume', () => {
   let root: string;
@@ -31,7 +31,7 @@ describe('a part of a volume', () => {
     await writeFile(join(root, 'outside', 'secret'), 'secret');
   });
   after(async () => {
-    await removeSubPaths(targets, systemExec);
+    await removeMountPoints(targets, systemExec);
     await rm(root, { recursive: true });
   });
 
@@ -215,7 +215,7 @@ describe('a part of a volume', () => {
     await writeFile(inVolume('kept', 'file'), 'kept');
     await symlink(targets, join(root, 'alias'));
     await mount('kept', join(targets, 'w', 'main', '0'));
-    await removeSubPaths(join(root, 'alias', 'w'), systemExec);
+    await removeMountPoints(join(root, 'alias', 'w'), systemExec);
     assert.equal(await readFile(inVolume('kept', 'file'), 'utf8'), 'kept');
     await assert.rejects(access(join(targets, 'w')));
   });
@@ -224,7 +224,7 @@ describe('a part of a volume', () => {
     const directory = join(targets, 'x');
     await mount('kept', join(directory, 'main', '0'));
     const broken = async () => ({ stdout: '', stderr: '' });
-    await assert.rejects(removeSubPaths(directory, broken), /is still a mount point/);
+    await assert.rejects(removeMountPoints(directory, broken), /is still a mount point/);
     assert.equal(await readFile(inVolume('kept', 'file'), 'utf8'), 'kept');
   });
 });

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import type { ServerHttp2Stream } from 'node:http2';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { type ClientOptions, GrpcClient } from '../../../src/storage/grpc/client.ts';
-import type { GrpcError } from '../../../src/storage/grpc/status.ts';
+import { type ClientOptions, GrpcClient } from '../../../src/grpc/client.ts';
+import type { GrpcError } from '../../../src/grpc/status.ts';
 import type { EtcdWire } from '../../fixtures/etcd-wire.ts';
 import { settled, until, WireWorld } from './wire-world.ts';
 

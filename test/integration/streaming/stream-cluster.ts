@@ -15,9 +15,10 @@ import type { NodeConnection } from '../../../src/kube-apiserver/node-connection
 import type { ContainerConfig, ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
 import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
 import { copyInput, type Program } from '../../../src/kubelet/runtime/simulated-streams.ts';
-import { serveKubelet } from '../../../src/kubelet/server.ts';
+import { serveKubelet } from '../../../src/kubelet/server/server.ts';
 import { issueCertificate } from '../../../src/pki/x509.ts';
 import { createNodeConnection } from '../../../src/roles/control-plane/node-connection.ts';
+import { reportSources } from '../../fixtures/agent-reports.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
@@ -100,8 +101,9 @@ export async function startStreamCluster(connectTimeout?: number): Promise<Strea
       tls: {
         identity: replaceable(certificate),
         clientCA: server.authority.certificate,
-        authorize: ({ groups }) => groups.includes('system:masters'),
       },
+      access: { require: async () => undefined },
+      reports: reportSources(() => [pod]),
       runtime,
       clock: systemClock,
       log: silentLogger,

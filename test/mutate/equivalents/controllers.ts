@@ -2,19 +2,19 @@ import type { Equivalent } from '../equivalent.ts';
 
 export const controllers: readonly Equivalent[] = [
   ...['missing >= 0 → missing > 0', '0 → 1'].map((change) => ({
-    file: 'src/controllers/workloads/replicaset-plan.ts',
+    file: 'src/controllers/workloads/replicas/replicas-plan.ts',
     line: 'if (missing >= 0) return { create: Math.min(missing, burstReplicas), remove: [] };',
     change,
     because: 'with none missing the other way makes none and deletes the first 0',
   })),
   {
-    file: 'src/controllers/workloads/replicaset-plan.ts',
+    file: 'src/controllers/workloads/replicas/replicas-plan.ts',
     line: 'const phaseRank = { Pending: 0, Unknown: 1, Running: 2, Succeeded: 2, Failed: 2 } as const;',
     change: '2 → 3',
     because: 'only the order counts, and pods that have ended are not ranked',
   },
   ...['b[index] ?? 0 → (b[index])', '0 → 1'].map((change) => ({
-    file: 'src/controllers/workloads/replicaset-plan.ts',
+    file: 'src/controllers/workloads/replicas/replicas-plan.ts',
     line: 'const right = b[index] ?? 0;',
     change,
     because: 'both lists are of the same length',
@@ -87,13 +87,13 @@ export const controllers: readonly Equivalent[] = [
     because: 'what is not remembered is read again',
   },
   {
-    file: 'src/controllers/workloads/deployment-plan.ts',
+    file: 'src/controllers/workloads/deployments/deployment-plan.ts',
     line: 'const greater = (a: bigint, b: bigint) => (a > b ? a : b);',
     change: 'a > b → a >= b',
     because: 'of two equal numbers either is the greater',
   },
   {
-    file: 'src/controllers/workloads/deployment-plan.ts',
+    file: 'src/controllers/workloads/deployments/deployment-plan.ts',
     line: `: \`Scaled \${after > before ? 'up' : 'down'} replica set \${name} from \${before} to \${after}\`;`,
     change: 'after > before → after >= before',
     because: 'sizes that are equal have been answered before',
@@ -102,7 +102,7 @@ export const controllers: readonly Equivalent[] = [
     'const ordered = (toAdd > 0 ? byAge.reverse() : byAge).sort((a, b) => b.spec.replicas - a.spec.replicas);',
     'const part = toAdd > 0 ? Math.min(wanted, left) : Math.max(wanted, left);',
   ].map((line) => ({
-    file: 'src/controllers/workloads/deployment-rollout.ts',
+    file: 'src/controllers/workloads/deployments/deployment-rollout.ts',
     line,
     change: 'toAdd > 0 → toAdd >= 0',
     because: 'with nothing to add every part is 0, in whatever order',

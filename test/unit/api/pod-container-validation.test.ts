@@ -96,6 +96,41 @@ testCreate(podResource, pod, [
   ['environment', container({ env: [{ name: 'my.var-1', value: 'x' }] })],
   ['environment without a name', container({ env: [{ name: '' }] }), `${c0}.env[0].name: Required value`],
   [
+    'what a resize does to it',
+    container({
+      resizePolicy: [
+        { resourceName: 'cpu', restartPolicy: 'NotRequired' },
+        { resourceName: 'memory', restartPolicy: 'RestartContainer' },
+      ],
+    }),
+  ],
+  [
+    'what a resize does, twice, of something else, and otherwise',
+    container({
+      resizePolicy: [
+        { resourceName: 'cpu', restartPolicy: 'NotRequired' },
+        { resourceName: 'cpu', restartPolicy: 'NotRequired' },
+        { resourceName: 'pods', restartPolicy: 'Sometimes' },
+        { resourceName: '', restartPolicy: '' },
+      ],
+    }),
+    `${c0}.resizePolicy[1]: Duplicate value: "cpu"`,
+    `${c0}.resizePolicy: Unsupported value: "pods": supported values: "cpu", "memory"`,
+    `${c0}.resizePolicy: Unsupported value: "Sometimes": supported values: "NotRequired", "RestartContainer"`,
+    `${c0}.resizePolicy: Required value`,
+    `${c0}.resizePolicy: Required value`,
+  ],
+  [
+    'a restart to resize, of a pod that restarts nothing',
+    {
+      spec: {
+        ...container({ resizePolicy: [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }] }).spec,
+        restartPolicy: 'Never',
+      },
+    },
+    `${c0}.resizePolicy: Invalid value: "RestartContainer": must be 'NotRequired' when \`restartPolicy\` is 'Never'`,
+  ],
+  [
     'environment name',
     container({ env: [{ name: 'a=b' }] }),
     `${c0}.env[0].name: Invalid value: "a=b": a valid environment variable name`,
@@ -150,6 +185,28 @@ testCreate(podResource, pod, [
     'no source',
     container({ env: [{ name: 'A', valueFrom: {} }] }),
     `${c0}.env[0].valueFrom: Invalid value: "": must specify one of`,
+  ],
+  [
+    'every field of a pod that a variable may show',
+    container({
+      env: [
+        'metadata.name',
+        'metadata.namespace',
+        'metadata.uid',
+        'spec.nodeName',
+        'spec.serviceAccountName',
+        'status.hostIP',
+        'status.hostIPs',
+        'status.podIP',
+        'status.podIPs',
+      ].map((fieldPath, index) => ({ name: `A${index}`, valueFrom: { fieldRef: { fieldPath } } })),
+    }),
+  ],
+  [
+    'a key of a Secret that is none',
+    container({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: '', key: 'a b' } } }] }),
+    `${c0}.env[0].valueFrom.secretKeyRef.name: Required value`,
+    `${c0}.env[0].valueFrom.secretKeyRef.key: Invalid value: "a b"`,
   ],
   [
     'key of a source',

@@ -46,6 +46,7 @@ for (const [image, policy] of [
   ['registry:5000/nginx:1', 'IfNotPresent'],
   ['nginx@sha256:abc', 'IfNotPresent'],
   ['nginx:latest@sha256:abc', 'Always'],
+  ['', 'IfNotPresent'],
 ] as const) {
   test(`image ${image} is pulled ${policy}`, () => assert.equal(pullPolicyFor(image), policy));
 }
@@ -65,11 +66,19 @@ test('ports on the host network are ports of the host, and only there', () => {
   assert.equal(withSpec({ containers }).spec.containers[0]?.ports?.[0]?.hostPort, undefined);
 });
 
+test('a volume that is an image is pulled as a container’s image is, unless its policy is written', () => {
+  const image = (reference: string, more: object = {}) => ({ name: 'v', image: { reference, ...more } });
+  const policyOf = (volume: object) => withSpec({ volumes: [volume] }).spec.volumes?.[0]?.image?.pullPolicy;
+  assert.equal(policyOf(image('data')), 'Always');
+  assert.equal(policyOf(image('data:1')), 'IfNotPresent');
+  assert.equal(policyOf(image('data', { pullPolicy: 'Never' })), 'Never');
+});
+
 test('a volume without a source is an empty directory; one with a source of any kind is left alone', () => {
-  const { volumes } = withSpec({ volumes: [{ name: 'a' }, { name: 'b', nfs: { server: 's' } }] }).spec;
+  const { volumes } = withSpec({ volumes: [{ name: 'a' }, { name: 'b', cinder: { volumeID: 's' } }] }).spec;
   assert.deepEqual(volumes, [
     { name: 'a', emptyDir: {} },
-    { name: 'b', nfs: { server: 's' } },
+    { name: 'b', cinder: { volumeID: 's' } },
   ]);
 });
 

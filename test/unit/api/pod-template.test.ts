@@ -20,8 +20,27 @@ const template = {
 
 testCreate(podTemplateResource, template, [
   ['pods that run once', { template: { spec: { restartPolicy: 'Never' } } }],
+  ['an image that others name', { template: { spec: { volumes: [{ name: 'v', image: {} }] } } }],
   ['no template', { template: null }, 'template.spec.containers: Required value'],
   ['no container', { template: { spec: { containers: [] } } }, 'template.spec.containers: Required value'],
+  [
+    'a topology that is none',
+    {
+      template: {
+        spec: {
+          topologySpreadConstraints: [
+            { maxSkew: 0, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' },
+          ],
+        },
+      },
+    },
+    'template.spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0',
+  ],
+  [
+    'an AppArmor annotation of nobody',
+    { template: { metadata: { annotations: { 'container.apparmor.security.beta.kubernetes.io/no': '' } } } },
+    'template.metadata.annotations[container.apparmor.security.beta.kubernetes.io/no]: Invalid value: "no": container not found',
+  ],
   [
     'a label that is none',
     { template: { metadata: { labels: { app: 'a b' } } } },

@@ -4,6 +4,13 @@ import { c0, container, pod, spec } from './pod-fixture.ts';
 
 const term = 'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]';
 
+/** Names that are so many characters with the blanks between them. */
+function searchesOf(characters: number): string[] {
+  const name = (length: number) => 'a'.repeat(length).replaceAll(/a{63}(?=a)/g, `${'a'.repeat(62)}.`);
+  const rest = characters - 8 * 251;
+  return [...Array(8).fill(name(250)), name(rest)];
+}
+
 testCreate(podResource, pod, [
   ['dotted name', { metadata: { name: 'web.example' } }],
   [
@@ -19,6 +26,18 @@ testCreate(podResource, pod, [
   [
     'lines of /etc/hosts',
     spec({ hostAliases: [{ ip: '192.0.2.7', hostnames: ['db', 'db.example'] }, { ip: '2001:db8::7' }] }),
+  ],
+  ['as many search paths as there may be', spec({ dnsConfig: { searches: Array(32).fill('a') } })],
+  [
+    'more search paths than there may be',
+    spec({ dnsConfig: { searches: Array(33).fill('a') } }),
+    'spec.dnsConfig.searches: Invalid value: ["a","a",',
+  ],
+  ['search paths of 2048 characters', spec({ dnsConfig: { searches: searchesOf(2048) } })],
+  [
+    'search paths of 2049 characters',
+    spec({ dnsConfig: { searches: searchesOf(2049) } }),
+    'spec.dnsConfig.searches: Invalid value: ["aaa',
   ],
   [
     'wrong lines of /etc/hosts',
@@ -198,10 +217,5 @@ testCreate(podResource, pod, [
     'a search that is no name',
     spec({ dnsConfig: { searches: ['a_b'] } }),
     'spec.dnsConfig.searches[0]: Invalid value: "a_b": a lowercase RFC 1123 subdomain',
-  ],
-  [
-    'grace period',
-    spec({ terminationGracePeriodSeconds: -1 }),
-    'spec.terminationGracePeriodSeconds: Invalid value: -1: must be greater than or equal to 0',
   ],
 ]);

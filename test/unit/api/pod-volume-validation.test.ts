@@ -73,7 +73,51 @@ testCreate(podResource, pod, [
     `${c0}.volumeMounts[2].subPathExpr: Invalid value: "/$(A)": must be a relative path`,
     `${c0}.volumeMounts[3].subPathExpr: Invalid value: "$(A)": subPathExpr and subPath are mutually exclusive`,
   ],
-  ['volume of a kind that only Kubernetes mounts', spec({ volumes: [{ name: 'v', nfs: { server: 's' } }] })],
+  [
+    'mounts that see what is mounted later, or are read-only with all below',
+    {
+      spec: {
+        volumes: [{ name: 'v' }],
+        ...container({
+          volumeMounts: [
+            { name: 'v', mountPath: '/a', mountPropagation: 'HostToContainer' },
+            { name: 'v', mountPath: '/b', mountPropagation: 'Bidirectional' },
+            { name: 'v', mountPath: '/c', readOnly: true, recursiveReadOnly: 'Enabled' },
+            { name: 'v', mountPath: '/d', recursiveReadOnly: 'IfPossible' },
+            {
+              name: 'v',
+              mountPath: '/e',
+              readOnly: true,
+              recursiveReadOnly: 'Enabled',
+              mountPropagation: 'HostToContainer',
+            },
+            { name: 'v', mountPath: '/f', recursiveReadOnly: 'Disabled' },
+            { name: 'v', mountPath: '/g', readOnly: true, recursiveReadOnly: 'Perhaps' },
+          ],
+        }).spec,
+      },
+    },
+    `${c0}.volumeMounts[1].mountPropagation: Forbidden: Bidirectional mount propagation is available only to privileged containers`,
+    `${c0}.volumeMounts[3].recursiveReadOnly: Forbidden: may only be specified when readOnly is true`,
+    `${c0}.volumeMounts[4].recursiveReadOnly: Forbidden: may only be specified when mountPropagation is None or not specified`,
+    `${c0}.volumeMounts[6].recursiveReadOnly: Unsupported value: "Perhaps": supported values: "Disabled", "Enabled", "IfPossible"`,
+  ],
+  [
+    'mount of a privileged container that the machine sees too',
+    {
+      spec: {
+        volumes: [{ name: 'v' }],
+        ...container({
+          securityContext: { privileged: true },
+          volumeMounts: [{ name: 'v', mountPath: '/b', mountPropagation: 'Bidirectional' }],
+        }).spec,
+      },
+    },
+  ],
+  [
+    'volume of a kind that only Kubernetes mounts',
+    spec({ volumes: [{ name: 'v', rbd: { image: 'i', monitors: [] } }] }),
+  ],
   [
     'volume with two sources',
     spec({ volumes: [{ name: 'v', emptyDir: {}, hostPath: { path: '/d' } }] }),
@@ -98,6 +142,31 @@ testCreate(podResource, pod, [
     'spec.volumes[1].hostPath.type: Unsupported value: "Folder": supported values: "", "BlockDevice"',
     'spec.volumes[0].hostPath.path: Required value',
     'spec.volumes[1].hostPath.path: Invalid value: "/a/../b": must not contain \'..\'',
+  ],
+  [
+    'images, whole and in part',
+    {
+      spec: {
+        volumes: [{ name: 'v', image: { reference: 'data:1' } }],
+        ...container({
+          volumeMounts: [
+            { name: 'v', mountPath: '/a' },
+            { name: 'v', mountPath: '/b', subPath: 'x' },
+          ],
+        }).spec,
+      },
+    },
+  ],
+  [
+    'images without a name or with a policy that there is not',
+    spec({
+      volumes: [
+        { name: 'a', image: {} },
+        { name: 'b', image: { reference: 'data:1', pullPolicy: 'Sometimes' } },
+      ],
+    }),
+    'spec.volumes[1].image.pullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"',
+    'spec.volumes[0].image.reference: Required value',
   ],
   [
     'size of an empty directory',

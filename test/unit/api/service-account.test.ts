@@ -32,10 +32,10 @@ test('of a Secret only its name is kept', () => {
   assert.deepEqual(object.secrets, [{ name: 's' }, {}]);
 });
 
-test('what has no effect yet is told', () => {
+test('all of it has an effect', () => {
   const body = { ...account, automountServiceAccountToken: true, imagePullSecrets: [{ name: 'p' }] };
   const { warnings } = convertObject(kindFields, serviceAccountResource, body, 'Strict');
-  assert.deepEqual(warnings, ['imagePullSecrets: known to Kubernetes, not acted on by minik8s']);
+  assert.deepEqual(warnings, []);
 });
 
 test('columns', () => {

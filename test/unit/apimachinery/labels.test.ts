@@ -5,6 +5,7 @@ import {
   formatSelector,
   matches,
   parseLabelSelector,
+  type Selector,
   selectorFromLabelSelector,
   selectorFromMap,
 } from '../../../src/apimachinery/labels.ts';
@@ -104,4 +105,37 @@ test('a selector of more terms than anybody needs is refused, not held against e
     /the label selector has \d+ characters; at most 32768 are allowed/,
   );
   assert.throws(() => parseFieldSelector(many(40_000)), /the field selector has \d+ characters/);
+});
+
+test('a selector of an object that cannot change is read once; of any other, whenever it is asked for', () => {
+  const expression = { key: 'app', operator: 'In' as const, values: ['a'] };
+  const open = { matchExpressions: [expression] };
+  const before = selectorFromLabelSelector(open);
+  expression.values.push('b');
+  assert.equal(matches(selectorFromLabelSelector(open), { app: 'b' }), true);
+  assert.equal(matches(before, { app: 'b' }), false);
+  const frozen = Object.freeze({ matchLabels: { app: 'a' } });
+  assert.equal(selectorFromLabelSelector(frozen), selectorFromLabelSelector(frozen));
+});
+
+test('thousands of values are not gone through for each object', () => {
+  let looked = 0;
+  const count = 5000;
+  const values = new Proxy(
+    Array.from({ length: count }, (_, n) => `v${n}`),
+    {
+      get(list, name) {
+        looked++;
+        return Reflect.get(list, name);
+      },
+    },
+  );
+  for (const operator of ['in', 'notin'] as const) {
+    const selector: Selector = { requirements: [{ key: 'app', operator, values }] };
+    for (let n = 0; n < 1000; n++) {
+      assert.equal(matches(selector, { app: `x${n}` }), operator === 'notin');
+      assert.equal(matches(selector, { app: `v${n}` }), operator === 'in');
+    }
+  }
+  assert.ok(looked < 10 * count, `${looked} looks`);
 });

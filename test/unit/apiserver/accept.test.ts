@@ -27,6 +27,8 @@ describe('negotiateForm', () => {
     [`*/*,${table}`, { type: 'table', version: 'v1' }],
     [`*/*,application/*;q=1.0,${table}`, { type: 'table', version: 'v1' }],
     [`application/json,${table}`, { type: 'object' }],
+    ['application/json;managedFields=none', { type: 'object', unowned: true }],
+    ['application/json;managedFields=all', { type: 'object' }],
     ['application/json;asx', { type: 'object' }],
     ['application/json;as', { type: 'object' }],
     [`${'x'.repeat(maxListHeaderBytes - 4)},*/*`, { type: 'object' }],

@@ -28,6 +28,7 @@ export const object = (key: string, revision: number): CachedObject => ({
   revision,
   bytes: Buffer.alloc(10),
   object: { apiVersion: 'v1', kind: 'Pod', metadata: { name: key } } as CachedObject['object'],
+  unowned: { apiVersion: 'v1', kind: 'Pod', metadata: { name: key } } as CachedObject['object'],
 });
 
 export function changed(key: string, revision: number, bytes?: number): CacheEvent {

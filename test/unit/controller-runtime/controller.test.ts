@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
+import { type ConfigMap, configMapResource } from '../../../src/api/core/v1/config-map.ts';
 import { registry } from '../../../src/api/registry.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import { newConflict, newForbidden } from '../../../src/apimachinery/status-error.ts';
@@ -301,6 +301,44 @@ test('a controller that only reads its cache lets the event loop turn', async ()
   assert.equal(turns.length, 500);
   const taken = new Set(turns).size;
   assert.ok(taken >= 4, `500 keys took ${taken} turns`);
+  await end();
+});
+
+test('work that takes long is done piece after piece, whichever controllers and workers have it', async () => {
+  const { server, manager, clock, start, end } = setUp();
+  for (let i = 0; i < 40; i++) server.put(`map-${i}`);
+  let passed = 0;
+  clock.monotonic = () => passed;
+  const began: number[] = [];
+  let longest = 0;
+  let turnBegan = 0;
+  const ofTurn = () => {
+    turnBegan = passed;
+    if (began.length < 80) setImmediate(ofTurn);
+  };
+  const takes = (ms: number) => {
+    passed += ms;
+    longest = Math.max(longest, passed - turnBegan);
+  };
+  const keys = (map: ConfigMap) => {
+    takes(1);
+    return ownKey(map);
+  };
+  for (let i = 0; i < 2; i++)
+    manager.add(
+      controller(
+        async () => {
+          began.push(passed);
+          takes(20);
+          return undefined;
+        },
+        { workers: 8, watches: [watched(configMapResource, keys)] },
+      ),
+    );
+  setImmediate(ofTurn);
+  await start();
+  assert.equal(began.length, 80);
+  assert.ok(longest < 100, `a turn took ${longest} ms`);
   await end();
 });
 

@@ -94,6 +94,49 @@ test('the lease is released only after what ran as the leader has ended', async 
   assert.equal(server.lease?.spec.holderIdentity, '');
 });
 
+for (const [what, isAnswered] of [
+  ['that has not arrived', false],
+  ['that is not answered', true],
+] as const)
+  test(`a renewal ${what} when its candidate stops does not keep the lease`, async () => {
+    const clock = new FakeClock();
+    const server = new LeaseServer();
+    const gate = Promise.withResolvers<void>();
+    let renewals = 0;
+    const hold = async (verb: string) => {
+      if (verb === 'update' && ++renewals === 1) await gate.promise;
+    };
+    const client = isAnswered ? server.client(undefined, hold) : server.client(hold);
+    const a = new Candidate('a', client, clock);
+    await clock.advance(2_000);
+    assert.equal(renewals, 1);
+    a.abort();
+    await clock.settle();
+    gate.resolve();
+    await a.stop();
+    await clock.settle();
+    assert.equal(server.lease?.spec.holderIdentity, '');
+  });
+
+test('a renewal that is never answered does not hold up who stops for long', async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const a = new Candidate(
+    'a',
+    server.client(async (verb) => {
+      if (verb === 'update' && server.writes === 1 && clock.now() === begun + 2_000)
+        await new Promise(() => undefined);
+    }),
+    clock,
+  );
+  const begun = clock.now();
+  await clock.advance(2_000);
+  a.abort();
+  await clock.advance(2_000);
+  await a.stop();
+  assert.equal(server.lease?.spec.holderIdentity, '');
+});
+
 test('another takes over soon after a release, and a lease duration after a death', async () => {
   const clock = new FakeClock();
   const server = new LeaseServer();

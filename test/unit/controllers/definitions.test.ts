@@ -76,5 +76,6 @@ test('those of every master watch only what is theirs', () => {
     ['PriorityClass', undefined],
     ['PriorityLevelConfiguration', undefined],
     ['FlowSchema', undefined],
+    ['StorageClass', undefined],
   ]);
 });

@@ -5,9 +5,11 @@
 
 import { registry, storedKinds } from '../../../src/api/registry.ts';
 import { deepCopy } from '../../../src/apimachinery/equality.ts';
+import type { ObjectType } from '../../../src/apimachinery/field-types.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import { type Draft, type KubeObject, type ObjectKey, objectKey } from '../../../src/apimachinery/meta.ts';
 import { applyMergePatch } from '../../../src/apimachinery/patch-merge.ts';
+import { applyStrategicPatch } from '../../../src/apimachinery/patch-strategic.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { newAlreadyExists, newConflict, newNotFound } from '../../../src/apimachinery/status-error.ts';
 import type { Client, DeleteOptions, PatchType } from '../../../src/client/client.ts';
@@ -17,6 +19,9 @@ import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { at } from './objects.ts';
+
+/** For directives of strategic patches; lists merge as in JSON. */
+const untyped: ObjectType = { name: 'untyped', atomic: false, fields: new Map() };
 
 interface WithStatus extends KubeObject {
   readonly status?: unknown;
@@ -35,11 +40,14 @@ export class ScriptedWorld {
   /** `VERB KIND NAME` of each request. */
   readonly asked: string[] = [];
   readonly #stored = new Map<string, KubeObject>();
-  #made = 0;
-  #version = 100;
+  #made: number;
+  #version: number;
   readonly controller: ReturnType<ControllerFactory>;
 
-  constructor(factory: ControllerFactory) {
+  /** `made`: how many objects it has made before; names and versions go on from there. */
+  constructor(factory: ControllerFactory, made = 0) {
+    this.#made = made;
+    this.#version = 100 + made;
     const { clock, log, seen: informers } = this;
     this.controller = factory({
       client: this.#client(),
@@ -158,10 +166,15 @@ export class ScriptedWorld {
         create,
         get: async (name: string, namespace?: string) => (await find('get', name, namespace)).object,
         update: write('update'),
-        patch: async (name: string, namespace: string, _type: PatchType, body: unknown) => {
+        patch: async (name: string, namespace: string, type: PatchType, body: unknown) => {
           const { id, object } = await find('patch', name, namespace);
-          const next = applyMergePatch(object, body) as KubeObject;
-          if (next.metadata.resourceVersion !== object.metadata.resourceVersion)
+          const next = (
+            type === 'strategic'
+              ? applyStrategicPatch(object as never, body as never, untyped)
+              : applyMergePatch(object, body)
+          ) as KubeObject;
+          const { uid, resourceVersion } = object.metadata;
+          if (next.metadata.resourceVersion !== resourceVersion || next.metadata.uid !== uid)
             throw newConflict(ref, name, 'it has changed');
           const metadata = { ...next.metadata, resourceVersion: String(++this.#version) };
           keep(id, { ...next, metadata });
@@ -172,6 +185,7 @@ export class ScriptedWorld {
         list: async ({ namespace }: { namespace?: string } = {}) => {
           this.asked.push(`list ${ref.kind}`);
           return {
+            metadata: {},
             items: this.all(ref).filter(({ metadata }) => !namespace || metadata.namespace === namespace),
           };
         },

@@ -5,9 +5,10 @@ import { isAtLeast, requestVersion } from '../../../src/docker/api-version.ts';
 for (const [engine, ApiVersion, MinAPIVersion, expected] of [
   ['20.10', '1.41', '1.12', '1.41'],
   ['26.1', '1.45', '1.24', '1.45'],
-  ['29', '1.52', '1.44', '1.45'],
-  ['one that serves only newer versions', '1.60', '1.50', '1.50'],
-  ['one of another generation', '2.0', undefined, '1.45'],
+  ['28.5', '1.51', '1.24', '1.51'],
+  ['29', '1.52', '1.44', '1.51'],
+  ['one that serves only newer versions', '1.70', '1.60', '1.60'],
+  ['one of another generation', '2.0', undefined, '1.51'],
   ['one that names no oldest version', '1.43', undefined, '1.43'],
   ['one that names none', undefined, undefined, undefined],
   ['one that names something else', '../1.45', '1.24', undefined],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deadlineIn } from '../../../src/kubelet/plan/active-deadline.ts';
+import { deadlineIn } from '../../../src/kubelet/pods/plan/active-deadline.ts';
 import { makePod, now, seconds } from './builders.ts';
 
 const started = (secondsAgo: number) => ({ startTime: new Date(now - seconds(secondsAgo)).toISOString() });

@@ -1,13 +1,10 @@
 /** Pods and what runs of them, as tests of the node agent need them: a sound base, and what a case changes. */
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
-import type {
-  Failure,
-  ObservedPod,
-  PodAction,
-  PodMemory,
-  StartFailureReason,
-} from '../../../src/kubelet/plan/actions.ts';
-import { specHash } from '../../../src/kubelet/plan/spec-hash.ts';
+import type { Container } from '../../../src/api/core/v1/types.gen.ts';
+import { specHash } from '../../../src/kubelet/containers/plan/spec-hash.ts';
+import type { StartFailureReason } from '../../../src/kubelet/containers/plan/start.ts';
+import type { PodAction, PodMemory, StartFailure } from '../../../src/kubelet/pods/plan/actions.ts';
+import type { ObservedPod } from '../../../src/kubelet/runtime/observed-pod.ts';
 import type { ContainerState, SandboxState } from '../../../src/kubelet/runtime/runtime.ts';
 import { fromWire } from '../../fixtures/kinds.ts';
 
@@ -64,6 +61,7 @@ export function makeContainer(more: Partial<ContainerState> = {}): ContainerStat
     error: '',
     terminationMessageFile: '',
     gracePeriodSeconds: 30,
+    stopTurn: 0,
     ...more,
   };
 }
@@ -78,11 +76,18 @@ export const observed = (...objects: readonly (SandboxState | ContainerState)[])
 
 export function makeMemory(more: Partial<PodMemory> = {}): PodMemory {
   return {
+    canMountImages: true,
     startFailures: new Map(),
     sandboxFailure: undefined,
+    volumes: [],
+    stopBegan: new Map(),
+    hooks: new Map(),
     stopping: new Map(),
+    probes: new Map(),
     terminationMessages: new Map(),
     reportedGone: false,
+    endIsKnown: false,
+    volumesRemoved: false,
     ...more,
   };
 }
@@ -91,12 +96,14 @@ export const failure = (
   reason: StartFailureReason,
   retryIn: number,
   count = 1,
-): Failure<StartFailureReason> => ({
+  of: Pick<Container, 'name' | 'image'> = { name: 'main', image: 'app:1' },
+): StartFailure => ({
   reason,
   message: `${reason} happened`,
   count,
   failedAt: now - seconds(1),
   retryAt: now + seconds(retryIn),
+  specHash: specHash(of),
 });
 
 /** An action in a few words, with all that it says. */
@@ -106,13 +113,21 @@ export function short(action: PodAction): string {
       return `createSandbox ${action.attempt}`;
     case 'startContainer':
       return `start ${action.name} in ${action.sandboxId} attempt ${action.attempt} crashes ${action.crashes}`;
+    case 'runHook':
+      return `run ${action.hook} of ${action.name} ${action.id}`;
+    case 'beginStop':
+      return `begin to stop ${action.name} ${action.id}: ${action.why}`;
     case 'terminateContainer':
       return `terminate ${action.name} ${action.id}: ${action.why}`;
+    case 'resizeContainer':
+      return `resize ${action.name} ${action.id} ${JSON.stringify(action.resources)}`;
     case 'killContainer':
       return `kill ${action.name} ${action.id}`;
     case 'removeContainer':
     case 'removeSandbox':
       return `${action.type} ${action.id}`;
+    case 'mountVolumes':
+    case 'removeVolumes':
     case 'removePodFiles':
     case 'confirmDeletion':
       return action.type;

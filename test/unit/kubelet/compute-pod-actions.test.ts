@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import type { ObservedPod, PodMemory } from '../../../src/kubelet/plan/actions.ts';
-import { computePodActions } from '../../../src/kubelet/plan/compute-pod-actions.ts';
+import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';
+import { computePodActions } from '../../../src/kubelet/pods/plan/compute-pod-actions.ts';
+import type { ObservedPod } from '../../../src/kubelet/runtime/observed-pod.ts';
 import {
   exited,
   failure,
@@ -41,16 +42,8 @@ const cases: readonly Case[] = [
     actions: [],
   },
   {
-    name: 'nor does one with a profile by the older annotation',
-    pod: makePod(
-      {},
-      { annotations: { 'container.apparmor.security.beta.kubernetes.io/main': 'localhost/mine' } },
-    ),
-    actions: [],
-  },
-  {
-    name: 'nor one with a sysctl that is not safe',
-    pod: makePod({ securityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] } }),
+    name: 'nor does one with groups that the engine would add to',
+    pod: makePod({ securityContext: { supplementalGroupsPolicy: 'Strict' } }),
     actions: [],
   },
   {
@@ -268,20 +261,48 @@ const cases: readonly Case[] = [
     actions: ['start main in sandbox-0 attempt 1 crashes 0'],
   },
   {
+    name: 'nor one that was never made',
+    pod: makePod({ containers: [{ name: 'main', image: 'app:2' }] }),
+    observed: observed(makeSandbox()),
+    memory: makeMemory({ startFailures: new Map([['main', failure('ErrImagePull', 4)]]) }),
+    actions: ['start main in sandbox-0 attempt 0 crashes 0'],
+  },
+  {
     name: 'a failure of the new definition does',
     pod: makePod({ containers: [{ name: 'main', image: 'app:2' }] }),
     observed: observed(makeSandbox(), exited(1)),
-    memory: makeMemory({ startFailures: new Map([['main', failure('ErrImagePull', 4)]]) }),
+    memory: makeMemory({
+      startFailures: new Map([['main', failure('ErrImagePull', 4, 1, { name: 'main', image: 'app:2' })]]),
+    }),
     actions: [],
     requeueAfter: seconds(4),
   },
   {
-    name: 'as does one of the same moment as the container before it',
-    pod: makePod({ containers: [{ name: 'main', image: 'app:2' }] }),
-    observed: observed(makeSandbox(), exited(1, { createdAt: now - seconds(1) })),
-    memory: makeMemory({ startFailures: new Map([['main', failure('ErrImagePull', 4)]]) }),
+    name: 'a pod of whose end the API server knows gives its volumes back, and keeps what its containers said',
+    pod: makePod({ restartPolicy: 'Never' }, {}, { phase: 'Failed' }),
+    observed: observed(exited(1)),
+    memory: makeMemory({ endIsKnown: true }),
+    actions: ['removeVolumes'],
+  },
+  {
+    name: 'and then rests',
+    pod: makePod({ restartPolicy: 'Never' }, {}, { phase: 'Failed' }),
+    observed: observed(exited(1)),
+    memory: makeMemory({ endIsKnown: true, volumesRemoved: true }),
     actions: [],
-    requeueAfter: seconds(4),
+  },
+  {
+    name: 'one that was evicted keeps nothing that takes room',
+    pod: makePod({}, {}, { phase: 'Failed', reason: 'Evicted' }),
+    observed: observed(makeSandbox(), exited(1)),
+    memory: makeMemory({ endIsKnown: true }),
+    actions: ['removeSandbox sandbox-0', 'removeContainer main-0', 'removeVolumes'],
+  },
+  {
+    name: 'but not before the API server knows: a container that is gone would run again',
+    pod: makePod({}, {}, { phase: 'Failed', reason: 'Evicted' }),
+    observed: observed(exited(1)),
+    actions: [],
   },
   {
     name: 'a failed sandbox is tried again in its time',

@@ -1,8 +1,15 @@
 /** The small decisions behind one container: its image and its resources. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { containerArgv, isImageName, pullDecision } from '../../../src/kubelet/plan/image.ts';
-import { containerResources, cpuShares, qosClass } from '../../../src/kubelet/plan/resources.ts';
+import { qosClassOf } from '../../../src/api/core/v1/pod-qos.ts';
+import type { Container } from '../../../src/api/core/v1/types.gen.ts';
+import { containerArgv, stopSignalOf } from '../../../src/kubelet/containers/plan/image.ts';
+import {
+  containerResources,
+  cpuShares,
+  oomScoreAdj,
+} from '../../../src/kubelet/containers/plan/resources.ts';
+import { isImageName, pullDecision } from '../../../src/kubelet/images/plan/pull-decision.ts';
 import { makePod } from './builders.ts';
 
 const GiB = 2 ** 30;
@@ -58,6 +65,25 @@ describe('image', () => {
       assert.deepEqual(containerArgv(container, image), argv);
     });
   }
+
+  for (const [wanted, stopSignal, signal] of [
+    [undefined, '', undefined],
+    ['SIGUSR1', 'SIGQUIT', 'SIGUSR1'],
+    [undefined, 'SIGQUIT', undefined],
+    [undefined, 'quit', undefined],
+    [undefined, '37', undefined],
+    [undefined, 'SIGRTMIN+3', undefined],
+    [undefined, 'SIGRTMIN+16', 'SIGTERM'],
+    [undefined, 'FOO', 'SIGTERM'],
+    [undefined, '0', 'SIGTERM'],
+    [undefined, '65', 'SIGTERM'],
+    [undefined, 'SIGSIGTERM', 'SIGTERM'],
+    ['SIGUSR1', 'FOO', 'SIGUSR1'],
+  ] as const) {
+    it(`an image that says ${JSON.stringify(stopSignal)}, a container ${wanted}: ${signal ?? 'the image’s'}`, () => {
+      assert.equal(stopSignalOf(wanted, { stopSignal }), signal);
+    });
+  }
 });
 
 describe('resources', () => {
@@ -67,13 +93,13 @@ describe('resources', () => {
     const pod = resources(limits, requests);
     const [container] = pod.spec.containers;
     assert.ok(container);
-    return containerResources(container, qosClass(pod), 10 * GiB);
+    return { ...containerResources(container), oomScoreAdj: oomScoreAdj(pod, container, 10 * GiB) };
   };
 
   it('turns thousandths of a CPU into what the engine takes', () => {
     assert.equal(of({ cpu: '700m' }).nanoCpus, 700_000_000);
     assert.equal(of({ cpu: '2' }).nanoCpus, 2_000_000_000);
-    assert.equal(of({ cpu: '1m' }).nanoCpus, 1_000_000);
+    assert.equal(of({ cpu: '1m' }).nanoCpus, 10_000_000, 'the least that the kernel takes');
     assert.equal(of({}, { cpu: '500m' }).nanoCpus, 0);
   });
   it('weighs by the request, by the limit without one, and never below the kernel’s least', () => {
@@ -97,6 +123,29 @@ describe('resources', () => {
     assert.equal(of({}, { memory: '1' }).oomScoreAdj, 999);
     assert.equal(of({}, { memory: String(0.5995 * 10 * GiB) }).oomScoreAdj, 401);
   });
+  it('keeps what its node needs to the last', () => {
+    const score = (priorityClassName: string) => {
+      const pod = makePod({ containers: [{ name: 'main', image: 'a' }], priorityClassName });
+      return oomScoreAdj(pod, pod.spec.containers[0] as Container, 10 * GiB);
+    };
+    assert.equal(score('system-node-critical'), -997);
+    assert.equal(score('system-cluster-critical'), 1000);
+  });
+  it('ends a sidecar no sooner than what it serves, and other init containers by their own request', () => {
+    const asking = (name: string, memory?: string) => ({
+      name,
+      image: 'a',
+      resources: { requests: { memory } },
+    });
+    const score = (restartPolicy?: string, memory = '1Mi') => {
+      const containers = [asking('main', '2Gi'), asking('other', '1Gi')];
+      const pod = makePod({ containers, initContainers: [{ ...asking('first', memory), restartPolicy }] });
+      return oomScoreAdj(pod, pod.spec.initContainers?.[0] as Container, 10 * GiB);
+    };
+    assert.equal(score('Always'), 900);
+    assert.equal(score('Always', '3Gi'), 700);
+    assert.equal(score(), 999);
+  });
   for (const [limits, requests, qos] of [
     [undefined, undefined, 'BestEffort'],
     [{ cpu: '1' }, undefined, 'Burstable'],
@@ -108,7 +157,7 @@ describe('resources', () => {
     [{ cpu: '0' }, { memory: '0' }, 'BestEffort'],
   ] as const) {
     it(`${JSON.stringify(limits)} ${JSON.stringify(requests)} is ${qos}`, () => {
-      assert.equal(qosClass(resources(limits, requests)), qos);
+      assert.equal(qosClassOf(resources(limits, requests).spec), qos);
     });
   }
 });

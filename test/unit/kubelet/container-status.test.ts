@@ -3,16 +3,32 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import type { ContainerStatus } from '../../../src/api/core/v1/types.gen.ts';
-import type { PodMemory } from '../../../src/kubelet/plan/actions.ts';
-import { computeContainerStatus, initContainerStatuses } from '../../../src/kubelet/plan/container-status.ts';
+import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';
+import {
+  computeContainerStatus,
+  computeInitStatus,
+} from '../../../src/kubelet/pods/plan/container-status.ts';
 import type { ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
 import { exited, failure, makeContainer, makeMemory, makePod, now, seconds } from './builders.ts';
 
 function statusOf(pod: Pod, containers: readonly ContainerState[] = [], memory: Partial<PodMemory> = {}) {
   const [wanted] = pod.spec.containers;
   assert.ok(wanted);
-  return computeContainerStatus({ pod, wanted, containers, memory: makeMemory(memory), now });
+  const isLeaving = pod.metadata.deletionTimestamp !== undefined || memory.end !== undefined;
+  return computeContainerStatus({ pod, wanted, containers, memory: makeMemory(memory), isLeaving, now });
 }
+
+const initStatuses = (pod: Pod, containers: readonly ContainerState[] = [], isLeaving = false) =>
+  (pod.spec.initContainers ?? []).map((wanted) =>
+    computeInitStatus({
+      pod,
+      wanted,
+      containers: containers.filter(({ name }) => name === wanted.name),
+      memory: makeMemory(),
+      isLeaving,
+      now,
+    }),
+  );
 
 const reported = (more: Partial<ContainerStatus> = {}): ContainerStatus => ({
   name: 'main',
@@ -76,9 +92,25 @@ describe('a container of which nothing is there', () => {
   });
 
   it('keeps what was told of the one before', () => {
-    const { imageID, containerID, restartCount, state } = statusOf(podWith(reported()));
+    const waits = reported({ state: { waiting: { reason: 'ContainerCreating' } } });
+    const { imageID, containerID, restartCount, state } = statusOf(podWith(waits));
     assert.deepEqual([imageID, containerID, restartCount], ['docker://sha256:0', 'docker://main-old', 4]);
     assert.deepEqual(state, { waiting: { reason: 'ContainerCreating' } });
+  });
+
+  it('starts again, counted, when it was said to run, and has ended nobody knows how', () => {
+    const { restartCount, state, lastState } = statusOf(podWith(reported()));
+    assert.deepEqual([restartCount, state], [5, { waiting: { reason: 'ContainerCreating' } }]);
+    assert.deepEqual(lastState?.terminated, {
+      exitCode: 137,
+      reason: 'ContainerStatusUnknown',
+      message:
+        'The container could not be located when the pod was deleted.  The container used to be Running',
+      containerID: 'docker://main-old',
+    });
+    assert.equal(statusOf(podWith(reported(), {}, leaving)).restartCount, 4);
+    const known = { terminated: { exitCode: 9 } };
+    assert.deepEqual(statusOf(podWith(reported({ lastState: known }))).lastState, known);
   });
 
   it('keeps its end', () => {
@@ -134,10 +166,19 @@ describe('a container that could not be started', () => {
     assert.deepEqual(stateAfter('ErrImagePull', 10, 2), {
       waiting: {
         reason: 'ImagePullBackOff',
-        message: 'Back-off pulling image "app:1": ErrImagePull happened',
+        message: 'Back-off pulling image "app:1": ErrImagePull: ErrImagePull happened',
       },
     });
     assert.deepEqual(stateAfter('ErrImagePull', 0, 2), own('ErrImagePull'));
+  });
+
+  it('says which image it waits for where that is not its own', () => {
+    const missing = { ...failure('ErrImagePull', 10, 2), image: 'tools:1' };
+    const { state } = statusOf(makePod(), [], { startFailures: new Map([['main', missing]]) });
+    assert.equal(
+      state?.waiting?.message,
+      'Back-off pulling image "tools:1": ErrImagePull: ErrImagePull happened',
+    );
   });
 
   it('does not wait for that any more when the pod goes', () => {
@@ -263,19 +304,20 @@ describe('a container that has ended', () => {
   });
 });
 
-describe('a pod with init containers, which are not run yet', () => {
-  const pod = makePod({
-    initContainers: [
-      { name: 'first', image: 'init:1' },
-      { name: 'second', image: 'init:2' },
-    ],
-  });
+describe('a pod with init containers', () => {
+  const list = [
+    { name: 'first', image: 'init:1' },
+    { name: 'second', image: 'init:2' },
+  ];
+  const pod = makePod({ initContainers: list });
+  const first = { name: 'first', image: 'init:1', stopTurn: undefined };
 
-  it('has its containers wait for those, and says of the first why', () => {
+  it('has its containers wait for those, and says of the first why it is held', () => {
     const init = { waiting: { reason: 'PodInitializing' } };
     assert.deepEqual(statusOf(pod).state, init);
-    const [first, second] = initContainerStatuses(pod);
-    assert.deepEqual(first?.state?.waiting?.reason, 'NotSupported');
+    const held = initStatuses(makePod({ initContainers: list, hostUsers: false }));
+    assert.deepEqual(held[0]?.state?.waiting?.reason, 'NotSupported');
+    const [, second] = held;
     assert.deepEqual(second, {
       name: 'second',
       image: 'init:2',
@@ -290,5 +332,37 @@ describe('a pod with init containers, which are not run yet', () => {
     const one = makePod({ initContainers: [{ name: 'first', image: 'init:1' }] });
     assert.deepEqual(statusOf(one).state, init);
     assert.deepEqual(statusOf({ ...one, metadata: { ...one.metadata, ...leaving } }).state, init);
+  });
+
+  it('has each ready when it has ended well, and started while it runs', () => {
+    const said = (container: ContainerState, of = pod) => {
+      const [status] = initStatuses(of, [container]);
+      return [status?.ready, status?.started, Object.keys(status?.state ?? {})[0]];
+    };
+    assert.deepEqual(said(makeContainer(first)), [false, true, 'running']);
+    assert.deepEqual(said(exited(0, first)), [true, false, 'terminated']);
+    // It starts again at once, and then later.
+    assert.deepEqual(said(exited(1, first)), [false, false, 'terminated']);
+    assert.deepEqual(said(exited(1, { ...first, crashes: 1 })), [false, false, 'waiting']);
+    assert.deepEqual(said(exited(0, { ...first, oomKilled: true })), [false, false, 'terminated']);
+    const never = makePod({ restartPolicy: 'Never', initContainers: list });
+    assert.deepEqual(said(exited(1, { ...first, crashes: 1 }), never), [false, false, 'terminated']);
+    // What ended well is not undone by a new image.
+    assert.deepEqual(said(exited(0, { ...first, image: 'init:0' })), [true, false, 'terminated']);
+    assert.deepEqual(said(exited(1, { ...first, image: 'init:0' })), [false, false, 'waiting']);
+  });
+
+  it('has a sidecar ready while it runs, and starting again until the pod has ended', () => {
+    const sidecar = makePod({
+      restartPolicy: 'Never',
+      initContainers: [{ ...list[0], restartPolicy: 'Always' }],
+    });
+    const [runs] = initStatuses(sidecar, [makeContainer(first)]);
+    assert.deepEqual([runs?.ready, runs?.started], [true, true]);
+    const failed = [exited(1, { ...first, crashes: 1 })];
+    assert.equal(initStatuses(sidecar, failed)[0]?.state?.waiting?.reason, 'CrashLoopBackOff');
+    const ended = [exited(0, { ...first, crashes: 1 })];
+    assert.equal(initStatuses(sidecar, ended)[0]?.state?.terminated?.reason, 'Completed');
+    assert.equal(initStatuses(sidecar, ended, true)[0]?.state?.terminated?.reason, 'Completed');
   });
 });

@@ -2,9 +2,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import type { PodAction } from '../../../src/kubelet/plan/actions.ts';
-import { computeOrphanActions, computePodActions } from '../../../src/kubelet/plan/compute-pod-actions.ts';
+import type { PodAction } from '../../../src/kubelet/pods/plan/actions.ts';
+import {
+  computeOrphanActions,
+  computePodActions,
+} from '../../../src/kubelet/pods/plan/compute-pod-actions.ts';
 import type { ContainerState, RunState, SandboxState } from '../../../src/kubelet/runtime/runtime.ts';
+import {
+  failedAttempt,
+  type VolumeAttempt,
+  type VolumeState,
+  volumeState,
+} from '../../../src/kubelet/volumes/plan/volume-state.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { makeContainer, makeMemory, makePod, makeSandbox, now as start } from './builders.ts';
 
@@ -13,14 +22,30 @@ class Model {
   sandboxes: SandboxState[] = [];
   containers: ContainerState[] = [];
   readonly stubborn = new Set<string>();
+  readonly stopBegan = new Map<string, number>();
   readonly stopping = new Map<string, number>();
   reportedGone = false;
   now = start;
+  /** How often its volume cannot be made. */
+  volumeFailures = 0;
+  #volume: VolumeAttempt | undefined;
   #made = 0;
+
+  get volume(): VolumeState {
+    return volumeState('v', this.#volume, '', this.now);
+  }
 
   apply(action: PodAction, images: ReadonlyMap<string, string>): void {
     switch (action.type) {
+      case 'mountVolumes':
+        assert.ok(this.volume.isDue, 'not before its time');
+        this.#volume =
+          this.volumeFailures-- > 0
+            ? failedAttempt(this.#volume, '', false, this.now)
+            : { basis: '', isMounted: true, renewAt: undefined, failure: undefined };
+        return;
       case 'createSandbox':
+        assert.ok(this.volume.isMounted, 'volumes come first');
         assert.ok(!this.sandboxes.some(({ state }) => state === 'running'), 'never two sandboxes');
         this.sandboxes.push(makeSandbox({ id: `made-${this.#made++}`, attempt: action.attempt }));
         return;
@@ -49,15 +74,26 @@ class Model {
         );
         return;
       }
+      case 'runHook':
+        assert.fail('none has a hook');
+        return;
+      case 'beginStop':
+        this.stopBegan.set(action.id, this.now);
+        return;
       case 'terminateContainer':
         this.stopping.set(action.id, this.now);
         if (!this.stubborn.has(action.id)) this.#end(action.id, 143);
         return;
+      case 'resizeContainer':
+        throw new assert.AssertionError({ message: 'these containers are held to nothing' });
       case 'killContainer':
         this.#end(action.id, 137);
         return;
       case 'removeContainer':
         this.containers = this.containers.filter(({ id }) => id !== action.id);
+        return;
+      case 'removeVolumes':
+        assert.fail('nobody knows of its end');
         return;
       case 'removePodFiles':
         assert.ok(
@@ -103,6 +139,7 @@ function randomPod(random: SeededRandom): Pod {
 
 function randomModel(random: SeededRandom): Model {
   const model = new Model();
+  model.volumeFailures = random.below(3);
   for (let i = random.below(3); i > 0; i--) {
     // The agent makes one at a time: at most the newest runs.
     const state = i === 1 ? pick(random, ['running', 'exited'] as const) : 'exited';
@@ -133,7 +170,8 @@ function settle(model: Model, pod: Pod, known: boolean): void {
   for (let steps = 0; ; steps++) {
     assert.ok(steps < 60, `no end after ${steps} steps`);
     const { sandboxes, containers, now } = model;
-    const memory = makeMemory({ stopping: model.stopping, reportedGone: model.reportedGone });
+    const { stopBegan, stopping, reportedGone, volume } = model;
+    const memory = makeMemory({ stopBegan, stopping, reportedGone, volumes: [volume] });
     const observed = { sandboxes, containers };
     const plan = known
       ? computePodActions({ pod, observed, memory, now })

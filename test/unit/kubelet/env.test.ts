@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { ConfigMap } from '../../../src/api/core/v1/config-map.ts';
 import { containerReferences } from '../../../src/api/core/v1/pod-references.ts';
 import type { Secret } from '../../../src/api/core/v1/secret.ts';
-import { type ConfigSources, expand, resolveEnv } from '../../../src/kubelet/plan/env.ts';
+import { type ConfigSources, resolveEnv } from '../../../src/kubelet/environment/plan/env.ts';
 import { makePod } from './builders.ts';
 
 const facts = {
@@ -245,31 +245,7 @@ describe('resolveEnv', () => {
   });
 });
 
-describe('expand', () => {
-  const env = new Map([
-    ['A', '1'],
-    ['EMPTY', ''],
-    ['N(M', 'odd'],
-  ]);
-  for (const [text, expanded] of [
-    ['$(A)', '1'],
-    ['x$(A)y$(A)', 'x1y1'],
-    ['$(EMPTY)', ''],
-    ['$(NONE)', '$(NONE)'],
-    ['$$(A)', '$(A)'],
-    ['$$$(A)', '$1'],
-    ['$A {A} $', '$A {A} $'],
-    ['$(A', '$(A'],
-    ['$(N(M)', 'odd'],
-    ['$($(A)', '$($(A)'],
-  ] as const) {
-    it(`${text} is ${expanded}`, () =>
-      assert.equal(
-        expand(text, (name) => env.get(name)),
-        expanded,
-      ));
-  }
-
+describe('a variable', () => {
   it('sees what came before, not what comes after', () => {
     assert.deepEqual(
       resolve({
@@ -281,5 +257,24 @@ describe('expand', () => {
       }),
       { B: '$(A)', A: '1', C: '1$(A)', ...linked },
     );
+  });
+
+  it('may not be more than a program can be given, by itself or with the others', () => {
+    const doubled = Array.from({ length: 40 }, (_, at) => ({
+      name: `V${at}`,
+      value: at === 0 ? 'x'.repeat(1000) : `$(V${at - 1})$(V${at - 1})`,
+    }));
+    assert.throws(() => resolve({ env: doubled }), /a text with its variables has more than 131071 bytes/);
+    const copies = Array.from({ length: 100 }, (_, at) => ({ name: `C${at}`, value: 'a$(V6)' }));
+    assert.throws(() => resolve({ env: [...doubled.slice(0, 7), ...copies] }), /more than 6291456 bytes/);
+    const large = { ...map, data: { big: 'x'.repeat(2 ** 20) } };
+    const from = { ...sources, configMaps: new Map([['large', large]]) };
+    const envFrom = Array.from({ length: 7 }, (_, at) => ({
+      prefix: `P${at}`,
+      configMapRef: { name: 'large' },
+    }));
+    assert.throws(() => resolve({ envFrom }, from), /more than 6291456 bytes/);
+    const same = envFrom.map((one) => ({ ...one, prefix: 'P' }));
+    assert.deepEqual(Object.keys(resolve({ envFrom: same }, from)), ['Pbig', ...Object.keys(linked)]);
   });
 });

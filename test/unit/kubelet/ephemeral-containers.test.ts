@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ContainerStatus, EphemeralContainer } from '../../../src/api/core/v1/types.gen.ts';
-import type { ObservedPod, PodMemory } from '../../../src/kubelet/plan/actions.ts';
-import { computePodActions } from '../../../src/kubelet/plan/compute-pod-actions.ts';
-import { logTarget } from '../../../src/kubelet/plan/log-request.ts';
-import { computePodStatus } from '../../../src/kubelet/plan/pod-status.ts';
+import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';
+import { computePodActions } from '../../../src/kubelet/pods/plan/compute-pod-actions.ts';
+import { computePodStatus } from '../../../src/kubelet/pods/plan/pod-status.ts';
+import type { ObservedPod } from '../../../src/kubelet/runtime/observed-pod.ts';
+import { logTarget } from '../../../src/kubelet/server/plan/log-request.ts';
 import {
   exited,
   failure,
@@ -66,7 +67,7 @@ describe('the plan for a container that was added', () => {
 
   it('tries a failed start again when its time has come', () => {
     const failed = (retryIn: number) =>
-      makeMemory({ startFailures: new Map([['look', failure('ErrImagePull', retryIn)]]) });
+      makeMemory({ startFailures: new Map([['look', failure('ErrImagePull', retryIn, 1, look)]]) });
     const wait = plan({ memory: failed(7) });
     assert.deepEqual([wait.actions, wait.requeueAfter], [[], seconds(7)]);
     assert.deepEqual(actions({ memory: failed(0) }), started);
@@ -101,7 +102,7 @@ describe('the plan for a container that was added', () => {
 
   it('holds only it when it asks for what is not supported', () => {
     const held = podWith({
-      securityContext: { seccompProfile: { type: 'Localhost', localhostProfile: 'a' } },
+      securityContext: { procMount: 'Unmasked' },
     });
     assert.deepEqual(actions({ pod: held }), []);
     assert.deepEqual(actions({ pod: held, observed: observed(makeSandbox()) }), [
@@ -138,12 +139,12 @@ describe('the status of a container that was added', () => {
 
   it('says why it is not started', () => {
     const held = podWith({
-      volumeMounts: [{ name: 'v', mountPath: '/v', mountPropagation: 'Bidirectional' }],
+      volumeMounts: [{ name: 'v', mountPath: '/v', bindMountOptions: ['nosuid'] }],
     });
     assert.deepEqual(statusOf(held).own?.state?.waiting, {
       reason: 'NotSupported',
       message:
-        'the container is not started: minik8s does not support these fields yet: spec.ephemeralContainers[0].volumeMounts[0].mountPropagation',
+        'the container is not started: minik8s does not support these fields yet: spec.ephemeralContainers[0].volumeMounts[0].bindMountOptions',
     });
   });
 });

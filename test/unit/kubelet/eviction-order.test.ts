@@ -7,8 +7,8 @@ import {
   evictable,
   evictionOf,
   evictionOrder,
-} from '../../../src/kubelet/plan/eviction-order.ts';
-import type { Shortage } from '../../../src/kubelet/plan/eviction-thresholds.ts';
+} from '../../../src/kubelet/node/plan/eviction-order.ts';
+import type { Shortage } from '../../../src/kubelet/node/plan/eviction-thresholds.ts';
 import { makePod } from './builders.ts';
 
 const Mi = 2 ** 20;
@@ -165,6 +165,7 @@ describe('an eviction', () => {
       reason: 'Evicted',
       message: intro + beyond('main', '300Mi', '100Mi'),
       gracePeriodSeconds: 0,
+      signal: 'memory.available',
       disruption: true,
     });
   });

@@ -13,7 +13,7 @@ import {
   type Shortage,
   shortagesOf,
   shortageText,
-} from '../../../src/kubelet/plan/eviction-thresholds.ts';
+} from '../../../src/kubelet/node/plan/eviction-thresholds.ts';
 import { now } from './builders.ts';
 
 const Mi = 2 ** 20;

@@ -1,7 +1,7 @@
 /** Which ports of the machine lead into a pod. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hostPortsOf, wantedPortsOf } from '../../../src/kubelet/plan/host-ports.ts';
+import { hostPortsOf, wantedPortsOf } from '../../../src/kubelet/pods/plan/host-ports.ts';
 import { makePod } from './builders.ts';
 
 const podWith = (hostIP: string | undefined) =>

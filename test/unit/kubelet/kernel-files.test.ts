@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  cgroupPaths,
   inactiveFileBytes,
   memoryInfo,
   memoryLimit,
   overlayUpper,
-} from '../../../src/kubelet/plan/kernel-files.ts';
+} from '../../../src/kubelet/usage/plan/kernel-files.ts';
 
 describe('/proc/meminfo', () => {
   const text = 'MemTotal:       16316412 kB\nMemFree:          300000 kB\nMemAvailable:    8000000 kB\n';
@@ -47,20 +46,6 @@ describe('file pages that can be dropped', () => {
     assert.equal(inactiveFileBytes('inactive_file 1\ntotal_inactive_file 0\n'), 0);
   });
   it('are none where nothing is said of them', () => assert.equal(inactiveFileBytes('anon 5\n'), 0));
-});
-
-describe('where the memory of a process is counted', () => {
-  it('in v2: the one group', () =>
-    assert.deepEqual(cgroupPaths('0::/system.slice/docker-1.scope\n'), ['./system.slice/docker-1.scope']));
-  it('in v1: that of the controller, also beside others, before that of v2', () => {
-    const text = '12:cpu,cpuacct:/a\n0::/both\n4:memory:/docker/1\n1:name=systemd:/b\n';
-    assert.deepEqual(cgroupPaths(text), ['memory/docker/1', './both']);
-    assert.deepEqual(cgroupPaths('3:hugetlb,memory:/c:d\n'), ['memory/c:d']);
-    assert.deepEqual(cgroupPaths('3:memory,hugetlb:/c\n'), ['memory/c']);
-    assert.deepEqual(cgroupPaths('3:cpu,memory,hugetlb:/\n'), ['memory/']);
-  });
-  it('nowhere, in a text of something else', () =>
-    assert.deepEqual(cgroupPaths('0::\nx\n7:memoryless:/a\n8:xmemory:/memory:/b\n'), []));
 });
 
 describe('the writable directory of a container', () => {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { logTarget, parseLogQuery, RequestError } from '../../../src/kubelet/plan/log-request.ts';
 import type { ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
+import { logTarget, parseLogQuery, RequestError } from '../../../src/kubelet/server/plan/log-request.ts';
 import { exited, makeContainer, makePod, now, observed } from './builders.ts';
 
 const read = (query: string) => parseLogQuery(new URLSearchParams(query), now);
@@ -109,12 +109,19 @@ describe('the container whose log is read', () => {
     assert.throws(() => idOf([], false, waiting), refusal(/: CrashLoopBackOff$/));
   });
 
-  it('may be none of the pod, or one that is not run here', () => {
+  it('may be none of the pod, or one that runs before the others', () => {
     assert.throws(
       () => logTarget(makePod(), observed(), 'x', false),
       refusal(/^container x is not valid for pod web$/),
     );
-    const pod = makePod({ initContainers: [{ name: 'init', image: 'i' }] });
-    assert.throws(() => logTarget(pod, observed(), 'init', false), refusal(/ "init" .*: PodInitializing$/));
+    const init = { name: 'init', image: 'i' };
+    const state = { waiting: { reason: 'ErrImagePull' } };
+    const pod = makePod(
+      { initContainers: [init] },
+      {},
+      { initContainerStatuses: [{ ...init, state, imageID: '', ready: false, restartCount: 0 }] },
+    );
+    assert.throws(() => logTarget(pod, observed(), 'init', false), refusal(/ "init" .*: ErrImagePull$/));
+    assert.equal(logTarget(pod, observed(exited(0, init)), 'init', false).id, 'init-0');
   });
 });

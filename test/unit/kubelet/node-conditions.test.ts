@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Condition } from '../../../src/apimachinery/schema.ts';
-import { type NodeHealth, nodeConditions, pressureEvent } from '../../../src/kubelet/plan/node-conditions.ts';
+import {
+  changeEvents,
+  type NodeHealth,
+  nodeConditions,
+} from '../../../src/kubelet/node/plan/node-conditions.ts';
 import { now } from './builders.ts';
 
 const nowText = '2026-01-01T12:00:00Z';
@@ -159,14 +163,23 @@ describe('a pressure that comes or goes', () => {
   ];
   for (const [was, is, event] of rows) {
     it(`from ${was} to ${is} is ${event ?? 'no event'}`, () => {
-      assert.equal(pressureEvent('DiskPressure', disk(was), disk(is)), event);
+      assert.deepEqual(changeEvents(disk(was), disk(is)), event === undefined ? [] : [event]);
     });
   }
 
   it('is told in the words for each', () => {
     const told = (type: 'MemoryPressure' | 'PIDPressure', status: Condition['status']) =>
-      pressureEvent(type, [], [{ type, status }]);
+      changeEvents([], [{ type, status }])[0];
     assert.equal(told('MemoryPressure', 'True'), 'NodeHasInsufficientMemory');
     assert.equal(told('PIDPressure', 'True'), 'NodeHasInsufficientPID');
+  });
+
+  it('is told of its readiness, when it was known before', () => {
+    const ready = (status: Condition['status']): readonly Condition[] => [{ type: 'Ready', status }];
+    assert.deepEqual(changeEvents(ready('False'), ready('True')), ['NodeReady']);
+    assert.deepEqual(changeEvents(ready('Unknown'), ready('True')), ['NodeReady']);
+    assert.deepEqual(changeEvents(ready('True'), ready('False')), ['NodeNotReady']);
+    assert.deepEqual(changeEvents(ready('True'), ready('True')), []);
+    assert.deepEqual(changeEvents([], ready('True')), []);
   });
 });

@@ -1,14 +1,15 @@
 /** Which pods a node does not take, and how it ends those that it has. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { amounts } from '../../../src/api/core/v1/pod-requests.ts';
-import type { PodEnd } from '../../../src/kubelet/plan/actions.ts';
-import { deadlineExceeded } from '../../../src/kubelet/plan/active-deadline.ts';
-import { refusalOf } from '../../../src/kubelet/plan/admit-pod.ts';
-import { computePodActions } from '../../../src/kubelet/plan/compute-pod-actions.ts';
-import { allocatableOf, capacityOf, type NodeFacts } from '../../../src/kubelet/plan/node-status.ts';
-import { computePodStatus } from '../../../src/kubelet/plan/pod-status.ts';
-import { shutdownPhases } from '../../../src/kubelet/plan/shutdown-phases.ts';
+import { allocatableOf, capacityOf, type NodeFacts } from '../../../src/kubelet/node/plan/node-status.ts';
+import { shutdownPhases } from '../../../src/kubelet/node/plan/shutdown-phases.ts';
+import type { PodEnd } from '../../../src/kubelet/pods/plan/actions.ts';
+import { deadlineExceeded } from '../../../src/kubelet/pods/plan/active-deadline.ts';
+import { refusalOf } from '../../../src/kubelet/pods/plan/admit-pod.ts';
+import { computePodActions } from '../../../src/kubelet/pods/plan/compute-pod-actions.ts';
+import { computePodStatus } from '../../../src/kubelet/pods/plan/pod-status.ts';
 import {
   exited,
   makeContainer,
@@ -56,6 +57,33 @@ describe('a pod that is new to a node', () => {
   const refused = (pod: ReturnType<typeof podOf>, ...others: ReturnType<typeof podOf>[]) =>
     refusalOf(pod, others, allocatable);
 
+  it('is taken when the ports that it wants of the machine are free, or about to be left to it', () => {
+    const withPort = (name: string, port: object, status?: object, more: object = {}) => {
+      const ports = [{ containerPort: 80, protocol: 'TCP', ...port }];
+      return podOf(name, {}, { containers: [{ name: 'main', image: 'app:1', ports }], ...more }, status);
+    };
+    const wanting = (port: object) => withPort('wants', { hostPort: 8080, ...port });
+    const other = withPort('other', { hostPort: 8080, hostIP: '127.0.0.1' });
+    assert.deepEqual(refused(wanting({}), other), {
+      reason: 'NodePorts',
+      message:
+        "Pod was rejected: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+      gracePeriodSeconds: 0,
+      disruption: false,
+    });
+    for (const free of [
+      { hostIP: '127.0.0.2' },
+      { hostPort: 8081 },
+      { protocol: 'UDP' },
+      { hostPort: undefined },
+    ])
+      assert.equal(refused(wanting(free), other), undefined, JSON.stringify(free));
+    assert.equal(refused(wanting({}), withPort('wants', { hostPort: 8080 })), undefined);
+    assert.equal(refused(wanting({}), withPort('other', { hostPort: 8080 }, { phase: 'Failed' })), undefined);
+    const onHost = withPort('host', { containerPort: 8080 }, undefined, { hostNetwork: true });
+    assert.equal(refused(wanting({}), onHost)?.reason, 'NodePorts');
+  });
+
   it('is taken when it fits', () => {
     const other = podOf('other', { cpu: '400m', memory: '512Mi' });
     assert.equal(refused(podOf('new', { cpu: '600m', memory: '512Mi' }), other), undefined);
@@ -84,6 +112,30 @@ describe('a pod that is new to a node', () => {
     const one = new Map([...allocatable, ['example.com/gpu', 1] as const]);
     assert.equal(refusalOf(podOf('new', gpu), [], one), undefined);
     assert.equal(refusalOf(podOf('new', gpu), [podOf('other', gpu)], one)?.reason, 'OutOfexample.com/gpu');
+  });
+
+  it('is refused for a port of the machine that another has: who binds pods himself may not know', () => {
+    const withPort = (name: string, port: object, spec: object = {}) => {
+      const pod = podOf(name);
+      const ports = [{ containerPort: 80, hostPort: 8080, protocol: 'TCP', ...port }];
+      return {
+        ...pod,
+        spec: { ...pod.spec, ...spec, containers: [{ ...pod.spec.containers[0], ports }] },
+      } as Pod;
+    };
+    const web = withPort('web', {});
+    assert.equal(
+      refused(withPort('new', {}), web)?.message,
+      "Pod was rejected: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+    );
+    assert.equal(refused(withPort('new', { hostIP: '10.0.0.1' }), web)?.reason, 'NodePorts');
+    assert.equal(refused(withPort('new', {}, { hostNetwork: true }), web)?.reason, 'NodePorts');
+    assert.equal(refused(web, web), undefined);
+    assert.equal(refused(withPort('new', { protocol: 'UDP' }), web), undefined);
+    assert.equal(refused(withPort('new', { hostPort: 8081 }), web), undefined);
+    const one = withPort('one', { hostIP: '10.0.0.1' });
+    assert.equal(refused(withPort('new', { hostIP: '10.0.0.2' }), one), undefined);
+    assert.equal(refused(withPort('new', {}), { ...web, status: { phase: 'Succeeded' } } as Pod), undefined);
   });
 
   it('is taken as the last one that may run here', () => {
@@ -147,8 +199,14 @@ describe('a pod that is ended', () => {
     const leaving = computePodStatus({ ...running, nodeIP });
     assert.equal(leaving.phase, 'Running');
     assert.equal(conditionsOf(leaving).Ready?.status, 'False');
+    assert.deepEqual(computePodActions(running).actions, [
+      { type: 'terminateContainer', id: 'main-0', name: 'main', why: 'low on memory' },
+    ]);
+    const stopped = { ...running, observed: observed(makeSandbox(), exited(143)) };
+    const failed = computePodStatus({ ...stopped, nodeIP });
+    assert.deepEqual([failed.phase, failed.reason, failed.message], ['Failed', 'Evicted', 'low on memory']);
     assert.deepEqual(
-      { ...conditionsOf(leaving).DisruptionTarget, lastTransitionTime: undefined },
+      { ...conditionsOf(failed).DisruptionTarget, lastTransitionTime: undefined },
       {
         status: 'True',
         reason: 'TerminationByKubelet',
@@ -156,12 +214,6 @@ describe('a pod that is ended', () => {
         lastTransitionTime: undefined,
       },
     );
-    assert.deepEqual(computePodActions(running).actions, [
-      { type: 'terminateContainer', id: 'main-0', name: 'main', why: 'low on memory' },
-    ]);
-    const stopped = { ...running, observed: observed(makeSandbox(), exited(143)) };
-    const failed = computePodStatus({ ...stopped, nodeIP });
-    assert.deepEqual([failed.phase, failed.reason, failed.message], ['Failed', 'Evicted', 'low on memory']);
     assert.equal(failed.containerStatuses?.[0]?.state?.terminated?.exitCode, 143);
     assert.deepEqual(computePodActions(stopped).actions, [{ type: 'removeSandbox', id: 'sandbox-0' }]);
   });

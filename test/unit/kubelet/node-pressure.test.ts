@@ -7,9 +7,9 @@ import {
   type NodeUsage,
   parseThresholds,
   type Shortage,
-} from '../../../src/kubelet/plan/eviction-thresholds.ts';
-import { nodeConditions } from '../../../src/kubelet/plan/node-conditions.ts';
-import { PressureMonitor } from '../../../src/kubelet/pressure-monitor.ts';
+} from '../../../src/kubelet/node/plan/eviction-thresholds.ts';
+import { nodeConditions } from '../../../src/kubelet/node/plan/node-conditions.ts';
+import { PressureMonitor } from '../../../src/kubelet/node/pressure-monitor.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const Mi = 2 ** 20;

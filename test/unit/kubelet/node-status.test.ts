@@ -10,7 +10,7 @@ import {
   nodeLabels,
   nodeStatusPatch,
   renewedLease,
-} from '../../../src/kubelet/plan/node-status.ts';
+} from '../../../src/kubelet/node/plan/node-status.ts';
 import { node } from '../controllers/objects.ts';
 import { now, seconds } from './builders.ts';
 
@@ -22,6 +22,7 @@ const facts = {
   machineID: 'machine',
   systemUUID: 'system',
   bootID: 'boot',
+  hasAppArmor: false,
   cpus: 2,
   // Neither is a whole number of kibibytes.
   memoryBytes: 8 * 2 ** 30 + 1023,
@@ -45,6 +46,18 @@ const statusOf = (more: Partial<NodeInput> = {}, previous?: Parameters<typeof co
   computeNodeStatus({ ...input, ...more }, previous);
 
 describe('the status of a node', () => {
+  it('says what its runtimes can do, and keeps that while no engine answers', () => {
+    const runtimeHandlers = [{ name: '', recursiveReadOnlyMounts: true }];
+    const told = statusOf({ runtimeHandlers });
+    assert.deepEqual(told.runtimeHandlers, [
+      { name: '', features: { recursiveReadOnlyMounts: true, userNamespaces: false } },
+    ]);
+    assert.deepEqual(told.features, { supplementalGroupsPolicy: false });
+    const later = statusOf({}, told);
+    assert.deepEqual([later.runtimeHandlers, later.features], [told.runtimeHandlers, told.features]);
+    assert.ok(!('features' in statusOf()));
+  });
+
   it('says what the machine is and has, and where it is reached', () => {
     const { conditions, ...rest } = statusOf({ systemReserved: { memory: '1Gi' } });
     assert.deepEqual(rest, {

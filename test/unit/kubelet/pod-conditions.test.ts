@@ -4,10 +4,10 @@ import { describe, it } from 'node:test';
 import type { ContainerStatus } from '../../../src/api/core/v1/types.gen.ts';
 import {
   type ConditionInput,
-  ownConditions,
+  isOwnCondition,
   podConditions,
-} from '../../../src/kubelet/plan/pod-conditions.ts';
-import { makePod, makeSandbox, observed } from './builders.ts';
+} from '../../../src/kubelet/pods/plan/pod-conditions.ts';
+import { makeMemory, makePod, makeSandbox, observed } from './builders.ts';
 
 const container = (name: string, more: Partial<ContainerStatus> = {}): ContainerStatus => ({
   name,
@@ -28,6 +28,7 @@ function said(over: Partial<ConditionInput> = {}) {
     initStatuses: [],
     end: undefined,
     observed: observed(makeSandbox()),
+    memory: makeMemory(),
     ...over,
   });
   return Object.fromEntries(conditions.map(({ type, ...rest }) => [type, rest]));
@@ -35,14 +36,23 @@ function said(over: Partial<ConditionInput> = {}) {
 const yes = { status: 'True' };
 
 it('the conditions of a node agent are known by their types', () => {
-  assert.deepEqual([...ownConditions].sort(), [
+  const own = [
     'ContainersReady',
-    'DisruptionTarget',
     'Initialized',
     'PodReadyToStartContainers',
+    'PodResizeInProgress',
+    'PodResizePending',
     'PodScheduled',
     'Ready',
-  ]);
+  ];
+  for (const type of own) assert.ok(isOwnCondition({ type }), type);
+  assert.ok(!isOwnCondition({ type: 'example.org/gate' }));
+  for (const [reason, isOwn] of [
+    ['TerminationByKubelet', true],
+    ['EvictionByEvictionAPI', false],
+    ['PreemptionByScheduler', false],
+  ] as const)
+    assert.equal(isOwnCondition({ type: 'DisruptionTarget', reason }), isOwn, reason);
   assert.deepEqual(said(), {
     PodReadyToStartContainers: yes,
     Initialized: yes,
@@ -53,7 +63,7 @@ it('the conditions of a node agent are known by their types', () => {
 });
 
 describe('PodReadyToStartContainers', () => {
-  const held = makePod({ initContainers: [{ name: 'init', image: 'i' }] });
+  const held = makePod({ hostUsers: false });
   const none = observed();
 
   it('is as true as a sandbox runs', () => {
@@ -92,8 +102,23 @@ describe('Initialized', () => {
     assert.deepEqual(said({ containerStatuses: waiting }).Initialized, yes);
     const [first] = waiting;
     assert.ok(first);
-    const containerStatuses = [first, container('b', { containerID: 'docker://1' })];
-    assert.deepEqual(said({ initStatuses, containerStatuses }).Initialized, yes);
+    for (const state of [{ running: {} }, { terminated: { exitCode: 1 } }]) {
+      const containerStatuses: ContainerStatus[] = [first, container('b', { state })];
+      assert.deepEqual(said({ initStatuses, containerStatuses }).Initialized, yes);
+    }
+    const tried = [first, container('b', { containerID: 'docker://1', state: { waiting: {} } })];
+    assert.equal(said({ initStatuses, containerStatuses: tried }).Initialized?.status, 'False');
+  });
+
+  it('waits for a sidecar to start, not to be ready', () => {
+    const pod = makePod({ initContainers: [{ name: 'one', image: 'i', restartPolicy: 'Always' }] });
+    const of = (started: boolean) => {
+      const initStatuses = [container('one', { ready: false, started })];
+      return said({ pod, phase: 'Pending', initStatuses, containerStatuses: waiting });
+    };
+    assert.equal(of(false).Initialized?.message, 'containers with incomplete status: [one]');
+    assert.deepEqual(of(true).Initialized, yes);
+    assert.equal(of(true).Ready?.message, 'containers with unready status: [one a b]');
   });
 
   it('is true of a pod that has done its work', () => {
@@ -120,6 +145,22 @@ describe('Ready and ContainersReady', () => {
     assert.deepEqual(ContainersReady, Ready);
   });
 
+  it('name a sidecar that is not, and no container that comes before the others', () => {
+    const pod = makePod({
+      initContainers: [
+        { name: 'sidecar', image: 'app:1', restartPolicy: 'Always' },
+        { name: 'step', image: 'app:1' },
+      ],
+    });
+    const { ContainersReady } = said({
+      pod,
+      phase: 'Pending',
+      initStatuses: ['sidecar', 'step'].map((name) => container(name, { ready: false })),
+      containerStatuses: [container('main', { ready: false })],
+    });
+    assert.equal(ContainersReady?.message, 'containers with unready status: [sidecar main]');
+  });
+
   it('are not true of a pod at its end, whatever its containers say', () => {
     for (const [phase, reason] of [
       ['Succeeded', 'PodCompleted'],
@@ -130,19 +171,13 @@ describe('Ready and ContainersReady', () => {
     }
   });
 
-  it('are not true of a pod that the node ends, and say why', () => {
+  it('are not true of a pod that the node ends, which is told with its cause once it has', () => {
     const end = { reason: 'Evicted', message: 'no memory', disruption: true };
     const because = { reason: 'TerminationByKubelet', message: 'no memory' };
     const { Ready, ContainersReady, DisruptionTarget } = said({ end });
-    assert.deepEqual(
-      [Ready, ContainersReady, DisruptionTarget],
-      [
-        { status: 'False', ...because },
-        { status: 'False', ...because },
-        { status: 'True', ...because },
-      ],
-    );
-    assert.ok(!('DisruptionTarget' in said({ end: { ...end, disruption: false } })));
+    const failed = { status: 'False', reason: 'PodFailed' };
+    assert.deepEqual([Ready, ContainersReady, DisruptionTarget], [failed, failed, undefined]);
+    assert.ok(!('DisruptionTarget' in said({ end: { ...end, disruption: false }, phase: 'Failed' })));
     assert.deepEqual(said({ end, phase: 'Failed' }).Ready, { status: 'False', reason: 'PodFailed' });
     assert.deepEqual(said({ end, phase: 'Failed' }).DisruptionTarget, { status: 'True', ...because });
   });

@@ -1,7 +1,7 @@
 /** What a pod's resolv.conf says. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { renderResolvConf } from '../../../src/kubelet/plan/pod-dns.ts';
+import { renderResolvConf } from '../../../src/kubelet/names/plan/pod-dns.ts';
 import { makePod } from './builders.ts';
 
 describe('names of others', () => {

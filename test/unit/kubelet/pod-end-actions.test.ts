@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import type { ObservedPod, PodMemory } from '../../../src/kubelet/plan/actions.ts';
-import { computeOrphanActions, computePodActions } from '../../../src/kubelet/plan/compute-pod-actions.ts';
+import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';
+import {
+  computeOrphanActions,
+  computePodActions,
+} from '../../../src/kubelet/pods/plan/compute-pod-actions.ts';
+import type { ObservedPod } from '../../../src/kubelet/runtime/observed-pod.ts';
 import {
   exited,
   makeContainer,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { kernelHostname, podHostname, renderHosts } from '../../../src/kubelet/plan/pod-hosts.ts';
+import { kernelHostname, podHostname, renderHosts } from '../../../src/kubelet/names/plan/pod-hosts.ts';
 import { makePod } from './builders.ts';
 
 const facts = { podIP: '10.244.0.2', clusterDomain: 'cluster.local', hostHosts: '192.0.2.1 router\n' };

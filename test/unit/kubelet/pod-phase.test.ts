@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import type { ObservedPod, PodMemory } from '../../../src/kubelet/plan/actions.ts';
-import { hostPortsOf } from '../../../src/kubelet/plan/host-ports.ts';
-import { computePodStatus } from '../../../src/kubelet/plan/pod-status.ts';
+import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';
+import { hostPortsOf } from '../../../src/kubelet/pods/plan/host-ports.ts';
+import { computePodStatus } from '../../../src/kubelet/pods/plan/pod-status.ts';
+import type { ObservedPod } from '../../../src/kubelet/runtime/observed-pod.ts';
 import type { ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
 import {
   exited,

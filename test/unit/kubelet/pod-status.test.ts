@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import type { PodStatus } from '../../../src/api/core/v1/types.gen.ts';
-import type { ObservedPod, PodMemory } from '../../../src/kubelet/plan/actions.ts';
-import { computePodStatus } from '../../../src/kubelet/plan/pod-status.ts';
+import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';
+import { computePodStatus } from '../../../src/kubelet/pods/plan/pod-status.ts';
+import type { ObservedPod } from '../../../src/kubelet/runtime/observed-pod.ts';
 import {
   exited,
   failure,
@@ -22,6 +23,16 @@ const condition = (status: ReturnType<typeof statusOf>, type: string) =>
   status.conditions?.find((candidate) => candidate.type === type);
 
 describe('computePodStatus', () => {
+  it('says which state of the specification it is about, in each condition too', () => {
+    const status = statusOf(makePod({}, { generation: 3 }), observed());
+    assert.equal(status.observedGeneration, 3);
+    assert.deepEqual(
+      new Set(status.conditions?.map(({ observedGeneration }) => observedGeneration)),
+      new Set([3]),
+    );
+    assert.equal('observedGeneration' in statusOf(makePod(), observed()), false);
+  });
+
   it('of a pod that was just bound', () => {
     const status = statusOf(makePod(), observed());
     assert.equal(status.phase, 'Pending');

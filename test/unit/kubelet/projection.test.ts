@@ -3,8 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ConfigMap } from '../../../src/api/core/v1/config-map.ts';
 import type { Secret } from '../../../src/api/core/v1/secret.ts';
-import { isSecret, projectedFiles, projectionOf, tokensOf } from '../../../src/kubelet/plan/projection.ts';
-import { renewalOf } from '../../../src/kubelet/plan/token-life.ts';
+import {
+  isSecret,
+  projectedFiles,
+  projectionOf,
+  shownOfPod,
+  tokensOf,
+} from '../../../src/kubelet/volumes/plan/projection.ts';
+import { renewalOf } from '../../../src/kubelet/volumes/plan/token-life.ts';
 import { makePod } from './builders.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -46,6 +52,7 @@ test('everything of a ConfigMap or Secret, or the keys that are asked for', () =
   assert.deepEqual(filesOf({ configMap: { name: 'c', items, defaultMode: 0o600 } }), {
     'deep/er': ['plain', '400'],
   });
+  assert.deepEqual(filesOf({ projected: {} }), {});
   assert.deepEqual(filesOf({ secret: { secretName: 's', defaultMode: 0o440 } }), { key: ['hidden', '440'] });
 });
 
@@ -57,7 +64,23 @@ test('what is not there', () => {
   });
   assert.throws(missing({ secret: { secretName: 'x' } }), { message: 'secret "x" not found' });
   const items = [{ key: 'x', path: 'p' }];
-  assert.throws(missing({ configMap: { name: 'c', items } }), { message: 'configmap "c" has no key "x"' });
+  assert.throws(missing({ configMap: { name: 'c', items } }), {
+    message: 'configmap references non-existent config key: x',
+  });
+  assert.throws(missing({ secret: { secretName: 's', items } }), {
+    message: 'references non-existent secret key: x',
+  });
+  const [first, second] = [{ configMap: { name: 'x' } }, { secret: { name: 'y' } }];
+  assert.throws(missing(projected(first, { configMap: { name: 'c' } }, second)), {
+    message: '[configmap "x" not found, secret "y" not found]',
+  });
+  const unknown = { items: [{ path: 'p', fieldRef: { fieldPath: 'spec.nothing' } }] };
+  assert.throws(missing({ downwardAPI: unknown }), { name: 'VolumeError', message: /spec\.nothing/ });
+  const stranger = { containerName: 'stranger', resource: 'limits.memory' };
+  assert.throws(missing({ downwardAPI: { items: [{ path: 'p', resourceFieldRef: stranger }] } }), {
+    name: 'VolumeError',
+    message: /stranger/,
+  });
   const optional = true;
   assert.deepEqual(filesOf({ configMap: { name: 'x', optional } }), {});
   assert.deepEqual(filesOf({ configMap: { name: 'c', optional, items } }), {});
@@ -145,5 +168,32 @@ test('a token is replaced when a fifth of its life is left, and each day', () =>
   assert.equal(due(60 * minute), 48);
   assert.equal(due(10 * minute), 8);
   assert.equal(due(30 * 24 * 60 * minute), 24 * 60);
+  assert.equal(due(60 * minute, 0.5), 48 - 5 / 60);
   assert.ok(due(60 * minute, 0.999) > 47.8 && due(60 * minute, 0.999) < 48);
+});
+
+test('what many files show is in memory once', () => {
+  const large = 2 ** 20;
+  const pod = makePod({}, { annotations: { note: 'x'.repeat(200_000) } });
+  const sources = Array.from({ length: 20_000 }, (_, at) => [
+    { configMap: { name: 'c', items: [{ key: 'k', path: `c${at}` }] } },
+    { secret: { name: 's', items: [{ key: 'k', path: `s${at}` }] } },
+    {
+      downwardAPI: {
+        items: [
+          { path: `f${at}`, fieldRef: { apiVersion: 'v1', fieldPath: "metadata.annotations['note']" } },
+        ],
+      },
+    },
+  ]).flat();
+  const given = {
+    configMaps: new Map([['c', { data: { k: 'x'.repeat(large) } } as unknown as ConfigMap]]),
+    secrets: new Map([['s', { data: { k: base64('x'.repeat(large)) } } as unknown as Secret]]),
+    tokens: new Map(),
+    allocatable: {},
+  };
+  const files = projectedFiles(pod, { sources }, given);
+  assert.equal(files.length, 60_000);
+  assert.equal(new Set(files.map(({ content }) => content)).size, 3);
+  assert.ok(shownOfPod(pod, { sources }, {}).length < 300_000);
 });

@@ -1,7 +1,7 @@
 /** What a container is told of its own resources and of those of another. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { resourceValue } from '../../../src/kubelet/plan/resource-value.ts';
+import { resourceValue } from '../../../src/kubelet/environment/plan/resource-value.ts';
 import { makePod } from './builders.ts';
 
 const allocatable = { cpu: '4', memory: '8Gi', 'ephemeral-storage': '10Gi', 'hugepages-2Mi': '64Mi' };

@@ -6,7 +6,7 @@ import {
   nextFailure,
   restartAt,
   restartDelayMs,
-} from '../../../src/kubelet/plan/restart-backoff.ts';
+} from '../../../src/kubelet/pods/plan/restart-backoff.ts';
 import type { ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
 import { exited, now, seconds } from './builders.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { ContainerRuntime, RuntimeObject, SandboxState } from '../../../src/kubelet/runtime/runtime.ts';
-import { RuntimeCache } from '../../../src/kubelet/runtime-cache.ts';
+import { RuntimeCache } from '../../../src/kubelet/runtime/runtime-cache.ts';
 
 const sandbox = (state: SandboxState['state']): SandboxState => ({
   kind: 'sandbox',

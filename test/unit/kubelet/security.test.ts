@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { containerUser, nonRootProblem, securityOf } from '../../../src/kubelet/plan/security.ts';
-import { forbiddenSysctl } from '../../../src/kubelet/plan/sysctls.ts';
+import {
+  containerUser,
+  nonRootProblem,
+  seccompFileOf,
+  securityOf,
+} from '../../../src/kubelet/containers/plan/security.ts';
+import { forbiddenSysctl } from '../../../src/kubelet/containers/plan/sysctls.ts';
 import { missingConfinement } from '../../../src/kubelet/runtime/docker-config.ts';
 import { makePod } from './builders.ts';
 
@@ -77,6 +82,7 @@ describe('security', () => {
           supplementalGroups: [7],
           fsGroup: 8,
           seccompProfile: { type: 'RuntimeDefault' },
+          appArmorProfile: { type: 'Unconfined' },
           seLinuxOptions: { level: 's0', type: 'of_the_pod_t' },
           sysctls: [{ name: 'net/ipv4/tcp_syncookies', value: '0' }],
         },
@@ -92,7 +98,7 @@ describe('security', () => {
           },
         ],
       },
-      { annotations: { 'container.apparmor.security.beta.kubernetes.io/main': 'unconfined' } },
+      {},
     );
     const [asking] = pod.spec.containers;
     assert.ok(asking);
@@ -112,29 +118,26 @@ describe('security', () => {
     });
   });
 
-  it('takes the container’s profiles before the pod’s, and fields before annotations', () => {
+  it('takes the container’s profiles before the pod’s', () => {
     const [strict, loose] = [{ type: 'RuntimeDefault' }, { type: 'Unconfined' }];
-    const profiles = (ofPod: object, ofContainer: object, annotation?: string) => {
-      const container = { name: 'main', image: 'a', securityContext: ofContainer };
-      const key = 'container.apparmor.security.beta.kubernetes.io/main';
-      const annotations = annotation === undefined ? {} : { [key]: annotation };
-      const pod = makePod({ securityContext: ofPod, containers: [container] }, { annotations });
+    const own = { type: 'Localhost', localhostProfile: 'mine' };
+    const profiles = (ofPod: object | undefined, ofContainer: object | undefined) => {
+      const both = (profile: object | undefined) =>
+        profile && { seccompProfile: profile, appArmorProfile: profile };
+      const container = { name: 'main', image: 'a', securityContext: both(ofContainer) };
+      const pod = makePod({ securityContext: both(ofPod) ?? {}, containers: [container] });
       const [wanted] = pod.spec.containers;
       assert.ok(wanted);
       const { seccomp, appArmor } = securityOf(pod, wanted);
-      return [seccomp, appArmor];
+      return [seccomp, appArmor, seccompFileOf(pod, wanted)];
     };
-    const [ofStrict, ofLoose] = [strict, loose].map((type) => ({
-      seccompProfile: type,
-      appArmorProfile: type,
-    }));
-    assert.ok(ofStrict && ofLoose);
-    assert.deepEqual(profiles(ofLoose, ofStrict), ['RuntimeDefault', 'RuntimeDefault']);
-    assert.deepEqual(profiles(ofStrict, ofLoose), ['Unconfined', 'Unconfined']);
-    assert.deepEqual(profiles(ofStrict, {}, 'unconfined'), ['RuntimeDefault', 'RuntimeDefault']);
-    assert.deepEqual(profiles({}, {}, 'runtime/default'), [undefined, 'RuntimeDefault']);
-    const named = { appArmorProfile: { type: 'Localhost', localhostProfile: 'a' } };
-    assert.deepEqual(profiles(named, {}, 'unconfined'), [undefined, undefined]);
+    assert.deepEqual(profiles(loose, strict), ['RuntimeDefault', 'RuntimeDefault', undefined]);
+    assert.deepEqual(profiles(strict, loose), ['Unconfined', 'Unconfined', undefined]);
+    assert.deepEqual(profiles(strict, undefined), ['RuntimeDefault', 'RuntimeDefault', undefined]);
+    assert.deepEqual(profiles(undefined, undefined), [undefined, undefined, undefined]);
+    assert.deepEqual(profiles(strict, own), [undefined, { profile: 'mine' }, 'mine']);
+    assert.deepEqual(profiles(own, undefined), [undefined, { profile: 'mine' }, 'mine']);
+    assert.deepEqual(profiles(own, loose), ['Unconfined', 'Unconfined', undefined]);
   });
 
   const mustNotBeRoot = { runAsNonRoot: true };
@@ -195,6 +198,10 @@ describe('security', () => {
     const both = { seccomp: undefined, appArmor: 'RuntimeDefault' } as const;
     assert.equal(missingConfinement(both, ['name=seccomp,profile=default']), 'AppArmor');
     assert.equal(missingConfinement({ seccomp: 'Unconfined', appArmor: 'Unconfined' }, []), undefined);
+    const own = { seccomp: { profile: '{}' }, appArmor: { profile: 'mine' } } as const;
+    assert.equal(missingConfinement(own, ['name=seccomp,profile=unconfined', 'name=apparmor']), undefined);
+    assert.equal(missingConfinement(own, ['name=apparmor']), 'seccomp');
+    assert.equal(missingConfinement(own, ['name=seccomp,profile=default']), 'AppArmor');
   });
 
   const sysctls = (names: readonly string[], more: object = {}) =>

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type NamedService, serviceVariables } from '../../../src/kubelet/plan/service-variables.ts';
+import {
+  type NamedService,
+  serviceVariables,
+} from '../../../src/kubelet/environment/plan/service-variables.ts';
 
 type Port = NonNullable<NamedService['spec']['ports']>[number];
 

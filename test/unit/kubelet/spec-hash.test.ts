@@ -1,7 +1,7 @@
 /** By which a container is known to be of the definition that its pod has. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { specHash } from '../../../src/kubelet/plan/spec-hash.ts';
+import { specHash } from '../../../src/kubelet/containers/plan/spec-hash.ts';
 
 it('the hash of a container is one that stays: with another, each would be made anew by the next version', () => {
   assert.equal(specHash({ name: 'main', image: 'app:1' }), '77065d2e');

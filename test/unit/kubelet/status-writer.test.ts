@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
 import type { PodStatus } from '../../../src/api/core/v1/types.gen.ts';
-import { newConflict, newInternalError, newNotFound } from '../../../src/apimachinery/status-error.ts';
+import { newInternalError, newNotFound } from '../../../src/apimachinery/status-error.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { Client } from '../../../src/client/client.ts';
-import { StatusWriter } from '../../../src/kubelet/status-writer.ts';
+import { StatusWriter } from '../../../src/kubelet/pods/status-writer.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { makePod } from './builders.ts';
 
@@ -23,7 +22,7 @@ function setUp(failures: Error[] = []) {
     async patch(name: string, namespace: string, type: string, body: Patch, subresource: string) {
       const failure = failures.shift();
       if (failure) throw failure;
-      assert.deepEqual([name, namespace, type, subresource], ['web', 'shop', 'merge', 'status']);
+      assert.deepEqual([name, namespace, type, subresource], ['web', 'shop', 'strategic', 'status']);
       patches.push(body);
       await answer.promise;
       return makePod({}, { resourceVersion: String(100 * patches.length) }, body.status);
@@ -88,31 +87,40 @@ describe('StatusWriter', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('loses no condition that another sets at the same time, where readiness hangs on them', async () => {
-    const gate = (type: string) => ({ type, status: 'True' as const });
-    const own = { type: 'Ready', status: 'False' as const };
-    const podAt = (resourceVersion: string, conditions: object[]) =>
-      makePod(
-        { readinessGates: [{ conditionType: 'a' }, { conditionType: 'b' }] },
-        { resourceVersion },
-        { phase: 'Running', conditions },
-      );
-    let stored = podAt('7', [gate('a'), gate('b'), { ...own, status: 'True' }]);
-    const pods = {
-      get: async () => stored,
-      async patch(_name: string, _namespace: string, _type: string, { metadata, status }: Patch) {
-        if (metadata.resourceVersion !== stored.metadata.resourceVersion)
-          throw newConflict(podResource, 'web', '');
-        stored = podAt('8', (status as PodStatus).conditions ?? []);
-        return stored;
-      },
-    };
-    const clock = new FakeClock();
-    const writer = new StatusWriter({ resource: () => pods } as unknown as Client, clock, silentLogger);
-    const seen = podAt('5', [gate('a')]);
-    writer.set(seen, { ...seen.status, conditions: [gate('a'), own] });
+  it('names of conditions only its own that changed, since others set theirs at the same time', async () => {
+    const { clock, patches, writer } = setUp();
+    const gate = { type: 'a', status: 'True' as const };
+    const evicted = { type: 'DisruptionTarget', status: 'True' as const, reason: 'EvictionByEvictionAPI' };
+    const initialized = { type: 'Initialized', status: 'True' as const };
+    const before = [gate, initialized, { type: 'Ready', status: 'True' as const, message: 'm' }];
+    const seen = makePod({}, {}, { phase: 'Running', conditions: before });
+    const conditions = [gate, evicted, initialized, { type: 'Ready', status: 'False' as const }];
+    writer.set(seen, { phase: 'Running', conditions });
+    await clock.settle();
+    const changed = { type: 'Ready', status: 'False', message: null };
+    assert.deepEqual(patches[0]?.status, { conditions: [changed] });
+    writer.set(seen, {
+      phase: 'Running',
+      conditions: [{ ...gate, status: 'False' }, ...conditions.slice(2)],
+    });
     await clock.advance(1000);
-    assert.deepEqual(stored.status?.conditions, [gate('a'), gate('b'), own]);
+    assert.equal(patches.length, 1, 'what others say is not written');
+    const own = { type: 'DisruptionTarget', status: 'True' as const, reason: 'TerminationByKubelet' };
+    writer.set(seen, { phase: 'Running', conditions: [own, ...conditions.slice(3)] });
+    await clock.advance(1000);
+    assert.deepEqual(patches[1]?.status, {
+      conditions: [own, { type: 'Initialized', $patch: 'delete' }],
+    });
+  });
+
+  it('replaces the addresses, of which a merge would keep the old ones', async () => {
+    const { clock, patches, writer } = setUp();
+    writer.set(makePod({}, {}, { phase: 'Running', podIPs: [{ ip: '10.0.0.1' }] }), {
+      phase: 'Running',
+      podIPs: [{ ip: '10.0.0.2' }],
+    });
+    await clock.advance(1000);
+    assert.deepEqual(patches[0]?.status, { podIPs: [{ $patch: 'replace' }, { ip: '10.0.0.2' }] });
   });
 
   it('lets a pod go that the server does not have', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stopContainers } from '../../../src/kubelet/cleanup.ts';
+import { stopContainers } from '../../../src/kubelet/node/cleanup.ts';
 import type { ContainerConfig } from '../../../src/kubelet/runtime/runtime.ts';
 import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';

@@ -1,7 +1,11 @@
 /** Which kernel parameters a pod may set. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { forbiddenSysctl, sysctlsOf } from '../../../src/kubelet/plan/sysctls.ts';
+import {
+  forbiddenSysctl,
+  parseUnsafeSysctls,
+  sysctlsOf,
+} from '../../../src/kubelet/containers/plan/sysctls.ts';
 import { makePod } from './builders.ts';
 
 const podWith = (names: readonly string[], spec: object = {}) =>
@@ -57,4 +61,35 @@ describe('a kernel parameter', () => {
       'plain',
     ]);
   });
+});
+
+describe('kernel parameters that are allowed besides', () => {
+  const forbidden = (allowed: string, name: string, spec: object = {}) =>
+    forbiddenSysctl(podWith([name], spec), parseUnsafeSysctls(allowed));
+
+  it('are those that are named, and those that begin so', () => {
+    assert.equal(forbidden('kernel.msgmax', 'kernel.msgmax'), undefined);
+    assert.equal(forbidden('net/core/somaxconn', 'net.core.somaxconn'), undefined);
+    assert.equal(forbidden(' kernel.msg*, net.core.somaxconn ', 'kernel.msgmnb'), undefined);
+    assert.equal(forbidden('net.*', 'net.ipv4.ip_forward'), undefined);
+    assert.match(forbidden('kernel.msgmax', 'kernel.msgmaxx') ?? '', /"kernel\.msgmaxx" not allowlisted$/);
+    assert.match(forbidden('kernel.msg*', 'kernel.shmmax') ?? '', / not allowlisted$/);
+    assert.match(forbidden('kernel.msg*', 'kernel.msx') ?? '', / not allowlisted$/);
+    const longest = `net.${'a'.repeat(249)}`;
+    assert.equal(forbidden(longest, longest), undefined);
+    assert.match(forbidden('', 'kernel.msgmax') ?? '', / not allowlisted$/);
+    assert.equal(forbidden('', 'net.ipv4.tcp_rmem'), undefined, 'beside the safe ones');
+  });
+
+  it('are of the pod’s own namespaces', () => {
+    assert.match(forbidden('kernel.msg*', 'kernel.msgmax', { hostIPC: true }) ?? '', /host IPC enabled$/);
+    assert.match(forbidden('net.*', 'net.core.somaxconn', { hostNetwork: true }) ?? '', /host Net enabled$/);
+  });
+
+  for (const wrong of ['vm.swappiness', 'kernel.hostname', '*', 'kernel.*', 'n*', 'fs.*', 'kernel.semaphore'])
+    it(`are never ${wrong}, which is of the machine`, () =>
+      assert.throws(() => parseUnsafeSysctls(wrong), /not known to be of a pod's own namespace/));
+  for (const wrong of ['Kernel.sem', 'kernel..sem', 'kernel.s*m', '.net', 'net.', `net.${'a'.repeat(250)}`])
+    it(`are no ${wrong.slice(0, 20)}`, () =>
+      assert.throws(() => parseUnsafeSysctls(`net.a,${wrong}`), /expected a name, or the start of names/));
 });

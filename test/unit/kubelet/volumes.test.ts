@@ -1,69 +1,51 @@
 /** Where a pod's volumes are, how large they may grow, and what a container sees of them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { kindOf } from '../../../src/kubelet/volumes/kinds/index.ts';
 import {
+  containerImageMounts,
   containerMounts,
   limitedVolumes,
   memoryVolumeBytes,
-  volumePlan,
-} from '../../../src/kubelet/plan/volumes.ts';
+  mountedVolumes,
+  type PlaceOf,
+} from '../../../src/kubelet/volumes/plan/volumes.ts';
 import { makePod } from './builders.ts';
 
 const GiB = 2 ** 30;
 
-const refused = (message: RegExp) => ({ name: 'VolumeError', message });
+const refused = (message: RegExp) => ({ name: 'ContainerConfigError', message });
+
+const placeOf: PlaceOf = (volume) => kindOf(volume)?.place(volume, '/p') ?? assert.fail(volume.name);
 
 describe('volumes', () => {
-  it('are directories, memory or the host’s own paths', () => {
-    assert.deepEqual(volumePlan({ name: 'v' }, '/p'), { type: 'directory', path: '/p/volumes/v' });
-    assert.deepEqual(volumePlan({ name: 'v', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }, '/p'), {
-      type: 'tmpfs',
-      path: '/p/volumes/v',
-      sizeLimit: '1Mi',
-    });
-    assert.deepEqual(volumePlan({ name: 'v', hostPath: { path: '/h', type: 'File' } }, '/p'), {
-      type: 'hostPath',
-      path: '/h',
-      check: 'File',
-    });
+  it('are the pod’s own, or the host’s paths', () => {
+    const own = { path: '/p/volumes/v', readOnly: false, isAtomic: false };
+    assert.deepEqual(placeOf({ name: 'v' }), own);
+    assert.deepEqual(placeOf({ name: 'v', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }), own);
+    assert.deepEqual(placeOf({ name: 'v', hostPath: { path: '/h', type: 'File' } }), { ...own, path: '/h' });
   });
-  const types = [
-    '',
-    'DirectoryOrCreate',
-    'Directory',
-    'FileOrCreate',
-    'File',
-    'Socket',
-    'CharDevice',
-    'BlockDevice',
-  ] as const;
-  for (const type of types) {
-    it(`of the host are checked for their type: ${type || 'none'}`, () => {
-      const plan = { type: 'hostPath', path: '/h', check: type };
-      assert.deepEqual(volumePlan({ name: 'v', hostPath: { path: '/h', type } }, '/p'), plan);
-    });
-  }
-  it('of other kinds are refused by name', () => {
-    const claim = { name: 'v', persistentVolumeClaim: { claimName: 'c' } };
-    assert.throws(
-      () => volumePlan(claim, '/p'),
-      refused(
-        /^volume "v": persistentVolumeClaim is not supported; use emptyDir, hostPath, projected, configMap, secret or downwardAPI$/,
-      ),
-    );
+  it('of other kinds are nobody’s', () => {
+    const claim = { name: 'v', csi: { driver: 'c' } };
     // Nor does one take the place of the other.
-    assert.throws(
-      () => volumePlan({ ...claim, emptyDir: {} }, '/p'),
-      refused(/^volume "v": persistentVolumeClaim is/),
-    );
-    assert.throws(
-      () => volumePlan({ name: 'v', emptyDir: { medium: 'HugePages' } }, '/p'),
-      refused(/emptyDir.medium HugePages is not supported/),
-    );
-    assert.throws(
-      () => volumePlan({ name: 'v', hostPath: { path: '/h', type: 'Disk' as 'File' } }, '/p'),
-      refused(/hostPath.type Disk is unknown/),
-    );
+    for (const volume of [
+      claim,
+      { ...claim, emptyDir: {} },
+      { name: 'v', emptyDir: { medium: 'HugePages' } },
+    ])
+      assert.equal(kindOf(volume), undefined);
+  });
+  it('are made where a container of any sort mounts them', () => {
+    const container = (name: string) => ({ name, image: 'a', volumeMounts: [{ name, mountPath: '/m' }] });
+    const pod = makePod({
+      volumes: ['i', 'c', 'e', 'x'].map((name) => ({ name })),
+      initContainers: [container('i')],
+      containers: [container('c'), { name: 'without', image: 'a' }],
+      ephemeralContainers: [container('e')],
+    });
+    assert.deepEqual([...mountedVolumes(pod)].sort(), ['c', 'e', 'i']);
+    const { initContainers: _, ...spec } = pod.spec;
+    assert.deepEqual([...mountedVolumes({ ...pod, spec })].sort(), ['c', 'e']);
   });
 
   const mounts = (mount: object, env: Record<string, string> = {}) => {
@@ -73,12 +55,21 @@ describe('volumes', () => {
     });
     const [container] = pod.spec.containers;
     assert.ok(container);
-    return containerMounts(pod, container, '/p', new Map(Object.entries(env)));
+    return containerMounts(pod, container, placeOf, new Map(Object.entries(env)));
   };
-  const part = (subPath: string) => ({ part: { volume: 'v', isProjected: false, subPath, index: 0 } });
+  const part = (subPath: string) => ({ part: { volume: 'v', isAtomic: false, subPath, index: 0 } });
   const whole = { source: '/p/volumes/v', target: '/m', readOnly: false };
   it('are mounted whole or in part', () => {
+    assert.deepEqual(mounts({ mountPath: 'data' }), [{ ...whole, target: '/data' }]);
     assert.deepEqual(mounts({ readOnly: true }), [{ ...whole, readOnly: true }]);
+    for (const recursiveReadOnly of ['Enabled', 'IfPossible'])
+      assert.deepEqual(mounts({ readOnly: true, recursiveReadOnly }), [
+        { ...whole, readOnly: true, recursiveReadOnly },
+      ]);
+    assert.deepEqual(mounts({ mountPropagation: 'HostToContainer' }), [
+      { ...whole, propagation: 'HostToContainer' },
+    ]);
+    assert.deepEqual(mounts({ recursiveReadOnly: 'Disabled', mountPropagation: 'None' }), [whole]);
     assert.deepEqual(mounts({ subPath: 'a/b' }), [{ ...whole, ...part('a/b') }]);
     assert.deepEqual(mounts({ subPathExpr: 'x/$(A)$$' }, { A: '1' }), [{ ...whole, ...part('x/1$') }]);
   });
@@ -106,7 +97,7 @@ describe('volumes', () => {
     const [container] = pod.spec.containers;
     assert.ok(container);
     assert.throws(
-      () => containerMounts(pod, container, '/p', new Map()),
+      () => containerMounts(pod, container, placeOf, new Map()),
       refused(/has no volume of that name/),
     );
   });
@@ -118,7 +109,7 @@ describe('volumes', () => {
       });
       const [container] = pod.spec.containers;
       assert.ok(container);
-      return containerMounts(pod, container, '/p', new Map());
+      return containerMounts(pod, container, placeOf, new Map());
     };
     for (const volume of [
       { projected: { sources: [] } },
@@ -128,8 +119,40 @@ describe('volumes', () => {
     ]) {
       assert.deepEqual(mountsOf(volume, { readOnly: false }), [{ ...whole, readOnly: true }]);
       const [{ part: found } = {}] = mountsOf(volume, { subPath: 'a' });
-      assert.deepEqual(found, { volume: 'v', isProjected: true, subPath: 'a', index: 0 });
+      assert.deepEqual(found, { volume: 'v', isAtomic: true, subPath: 'a', index: 0 });
     }
+  });
+  it('of images are told apart, each with its part', () => {
+    const pod = makePod({
+      volumes: [
+        { name: 'v', emptyDir: {} },
+        { name: 'tools', image: { reference: 'tools:1' } },
+      ],
+      containers: [
+        {
+          name: 'main',
+          image: 'a',
+          volumeMounts: [
+            { name: 'tools', mountPath: '/a' },
+            { name: 'v', mountPath: '/m' },
+            { name: 'tools', mountPath: '/b', subPathExpr: 'of/$(WHO)', readOnly: false },
+          ],
+        },
+      ],
+    });
+    const [container] = pod.spec.containers;
+    assert.ok(container);
+    const env = new Map([['WHO', 'me']]);
+    assert.deepEqual(containerMounts(pod, container, placeOf, env), [whole]);
+    const images = new Map([['tools', { id: 'sha256:1' }]]);
+    assert.deepEqual(containerImageMounts(container, images, env), [
+      { imageId: 'sha256:1', target: '/a', subPath: '' },
+      { imageId: 'sha256:1', target: '/b', subPath: 'of/me' },
+    ]);
+    assert.throws(
+      () => containerImageMounts(container, images, new Map()),
+      refused(/^missing value for WHO$/),
+    );
   });
   it('need not be mounted, and may be more than once', () => {
     const mountsOf = (volumeMounts?: readonly object[]) => {
@@ -142,7 +165,7 @@ describe('volumes', () => {
       });
       const [container] = pod.spec.containers;
       assert.ok(container);
-      return containerMounts(pod, container, '/p', new Map());
+      return containerMounts(pod, container, placeOf, new Map());
     };
     assert.deepEqual(mountsOf(), []);
     const [first, second] = [
@@ -155,7 +178,7 @@ describe('volumes', () => {
         source: '/p/volumes/v',
         target: '/b',
         readOnly: false,
-        part: { volume: 'v', isProjected: false, subPath: 'x', index: 1 },
+        part: { volume: 'v', isAtomic: false, subPath: 'x', index: 1 },
       },
     ]);
   });

@@ -14,9 +14,9 @@ test('nothing means all tests on one node, six at a time', () => {
 test('each flag of the help page is taken', () => {
   const values: Record<string, string[]> = { nodes: ['2'], procs: ['3'], kubeconfig: ['/x'] };
   const flags = [...help.matchAll(/^ {2,6}(?:-h, )?--([a-z-]+)/gm)].map(([, flag]) => flag ?? '');
-  assert.equal(flags.length, 8);
+  assert.equal(flags.length, 9);
   for (const flag of flags)
-    assert.doesNotThrow(() => optionsOf([`--${flag}`, ...(values[flag] ?? [])]), flag);
+    assert.doesNotThrow(() => optionsOf([`--${flag}`, ...(values[flag] ?? []), 'a']), flag);
 });
 
 const wrong: [args: string[], message: RegExp][] = [
@@ -26,6 +26,8 @@ const wrong: [args: string[], message: RegExp][] = [
   [['--procs', 'many'], /--procs is a number from 1 to 64, not many/],
   [['--procs', '0'], /--procs/],
   [['--again', '--failed'], /exclude each other/],
+  [['--others'], /--others takes a REGEX/],
+  [['--others', 'a', '--write-doc'], /exclude each other/],
   [['--agian'], /--agian/],
 ];
 for (const [args, message] of wrong) {

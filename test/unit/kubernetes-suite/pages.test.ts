@@ -12,7 +12,7 @@ const names = [
   '[sig-b] three',
   '[sig-b] four',
   '[sig-b] five',
-  '[sig-node] InitContainer six',
+  '[sig-api-machinery] AdmissionWebhook six',
 ];
 const record = (name: string, state: Recorded['state'], message = ''): [string, Recorded] => [
   name,
@@ -28,8 +28,8 @@ const results = new Map([
 test('tests are counted by area; what was skipped or has no result did not run', () => {
   assert.deepEqual(counts(names, results), [
     { area: 'sig-a', passed: 1, failed: 1, notRun: 0 },
+    { area: 'sig-api-machinery', passed: 0, failed: 0, notRun: 1 },
     { area: 'sig-b', passed: 0, failed: 1, notRun: 2 },
-    { area: 'sig-node', passed: 0, failed: 0, notRun: 1 },
     { area: 'all', passed: 1, failed: 2, notRun: 3 },
   ]);
 });
@@ -57,6 +57,11 @@ const causes: [name: string, message: string, cause: string | undefined][] = [
   ['a', 'expected RuntimeClass API group/version, got []', 'runtimeclasses are not served'],
   ['a', 'error: the server doesn\'t have a resource type "rc"', 'replicationcontrollers are not served'],
   ['AdmissionWebhook should deny', 'no message', 'admission webhooks are not served'],
+  [
+    '[sig-apps] Job should allow to use the pod failure policy on exit code to fail the job early',
+    'timed out',
+    'its pods are privileged, which fails where Docker itself has not all rights of the machine',
+  ],
   ['a', 'timed out', undefined],
 ];
 for (const [name, message, cause] of causes) {
@@ -80,7 +85,7 @@ test('the page has the numbers, and names every test that did not pass with its 
   for (const [name, reason] of [
     ['four', 'The suite itself leaves them out'],
     ['five', 'No result yet'],
-    ['InitContainer six', 'Init containers are not served'],
+    ['AdmissionWebhook six', 'Webhooks are not served'],
   ] as const)
     assert.ok(notRun.indexOf(reason) >= 0 && notRun.indexOf(name) > notRun.indexOf(reason), name);
   assert.ok(!page.includes('works'), 'what passed is counted, not named');
@@ -109,4 +114,21 @@ test('no page is made of nothing', () => {
     () => conformanceDoc({ suiteVersion: '1', nodes: 1, names, results: new Map() }),
     /no result to write/,
   );
+});
+
+test('the page has a part of the tests that are not conformance tests, where some ran', () => {
+  const others = new Map([
+    record('[sig-a] one [Slow]', 'passed'),
+    record('[sig-a] two [Slow]', 'failed', 'no [x]'),
+    record('[sig-a] three [Slow]', 'skipped', 'no cloud'),
+  ]);
+  const page = conformanceDoc({ suiteVersion: '1', nodes: 1, names, results, others });
+  const [, part = ''] = /^## Tests that are not conformance tests\n\n([^#]*)/m.exec(page) ?? [];
+  assert.match(part, /\*\*1 passed\*\*, 1 failed, and 1 were skipped/);
+  assert.deepEqual(part.match(/^- .*$/gm), [
+    '- \\[sig-a\\] three \\[Slow\\]: skipped: no cloud',
+    '- \\[sig-a\\] two \\[Slow\\]: failed: no \\[x\\]',
+  ]);
+  const without = conformanceDoc({ suiteVersion: '1', nodes: 1, names, results, others: new Map() });
+  assert.ok(!without.includes('## Tests that'));
 });

@@ -4,15 +4,15 @@ import type { Recorded } from '../../kubernetes-suite/results.ts';
 import { focusOf, select, testsIn, type Wanted } from '../../kubernetes-suite/selection.ts';
 
 const wanted: Wanted = { nodes: 1, again: false, failed: false, all: false };
-const [good, bad, fresh, twoNodes, hooks, budgets] = [
+const [good, bad, fresh, twoNodes, webhooks, others] = [
   '[sig-a] good',
   '[sig-a] bad',
   '[sig-b] fresh',
   '[sig-architecture] Conformance Tests should have at least two untainted nodes',
-  '[sig-node] Container Lifecycle Hook should be called',
-  '[sig-apps] DisruptionController should create a PodDisruptionBudget',
+  '[sig-api-machinery] AdmissionWebhook should refuse',
+  '[sig-api-machinery] Aggregator should ask another server',
 ] as const;
-const names = [good, bad, fresh, twoNodes, hooks, budgets];
+const names = [good, bad, fresh, twoNodes, webhooks, others];
 const result = (name: string, state: Recorded['state']): [string, Recorded] => [
   name,
   { name, state, seconds: 1, message: '', build: 'x' },
@@ -20,12 +20,12 @@ const result = (name: string, state: Recorded['state']): [string, Recorded] => [
 const results = new Map([result(good, 'passed'), result(bad, 'failed')]);
 
 const table: [what: string, change: Partial<Wanted>, run: string[], done: string[], left: string[]][] = [
-  ['those without a result', {}, [fresh], [good, bad], [twoNodes, hooks, budgets]],
-  ['all again', { again: true }, [good, bad, fresh], [], [twoNodes, hooks, budgets]],
-  ['those that failed', { failed: true }, [bad], [good], [twoNodes, hooks, budgets]],
+  ['those without a result', {}, [fresh], [good, bad], [twoNodes, webhooks, others]],
+  ['all again', { again: true }, [good, bad, fresh], [], [twoNodes, webhooks, others]],
+  ['those that failed', { failed: true }, [bad], [good], [twoNodes, webhooks, others]],
   ['those that match', { pattern: /^\[sig-b\]/ }, [fresh], [], []],
-  ['what is not served too', { all: true }, [fresh, hooks, budgets], [good, bad], [twoNodes]],
-  ['with two nodes', { nodes: 2 }, [fresh, twoNodes], [good, bad], [hooks, budgets]],
+  ['what is not served too', { all: true }, [fresh, webhooks, others], [good, bad], [twoNodes]],
+  ['with two nodes', { nodes: 2 }, [fresh, twoNodes], [good, bad], [webhooks, others]],
 ];
 for (const [what, change, run, done, left] of table) {
   test(`a run has ${what}`, () => {
@@ -42,15 +42,22 @@ test('the listing of the suite is read: conformance tests, each once', () => {
     test/e2e/x.go:14: [sig-a] Y does [NodeConformance] [Conformance]
     test/e2e/x.go:19: [sig-a] Z does [Slow]
 `;
-  assert.deepEqual(testsIn(listing), ['[sig-a] Y does [NodeConformance]', '[sig-b] X should do']);
+  assert.deepEqual(testsIn(listing, 'conformance'), [
+    '[sig-a] Y does [NodeConformance]',
+    '[sig-b] X should do',
+  ]);
+  assert.deepEqual(testsIn(listing, 'others'), ['[sig-a] Z does [Slow]']);
 });
 
 test('the focus is on the tests named and no others, whatever signs are in their names', () => {
   const strange = '[sig-a] should *not* be (here|there). $PATH + "x"';
-  const focus = new RegExp(focusOf([strange, good]));
+  const focus = new RegExp(focusOf([strange, good], 'conformance'));
   assert.match(`Kubernetes e2e suite ${strange} [Conformance]`, focus);
   assert.match(`Kubernetes e2e suite ${good} [Conformance]`, focus);
   assert.doesNotMatch(`Kubernetes e2e suite ${good} and more [Conformance]`, focus);
   assert.doesNotMatch(`Kubernetes e2e suite [sig-x] ${good} [Conformance]`, focus);
   assert.doesNotMatch(`Kubernetes e2e suite [sig-a] should not be here. [Conformance]`, focus);
+  const others = new RegExp(focusOf([`${good} [Slow]`], 'others'));
+  assert.match(`Kubernetes e2e suite ${good} [Slow]`, others);
+  assert.doesNotMatch(`Kubernetes e2e suite ${good} [Slow] [Serial]`, others);
 });

@@ -71,7 +71,7 @@ test('what passed, failed and was skipped is read, however the log is cut into p
     { name: '[sig-node] Nodes should be two', state: 'skipped', seconds: 1, message: 'asks for two nodes' },
   ];
   for (const size of [1, 7, 100, log.length]) {
-    const reader = new SuiteLog();
+    const reader = new SuiteLog('conformance');
     const results = [];
     for (let at = 0; at < log.length; at += size) results.push(...reader.read(log.slice(at, at + size)));
     assert.deepEqual(results, expected, `in pieces of ${size}`);
@@ -80,7 +80,7 @@ test('what passed, failed and was skipped is read, however the log is cut into p
 
 test('a test that was interrupted has no result, nor has one that is under way', () => {
   const interrupted = ['• [INTERRUPTED] [3.000 seconds]', ...failed.slice(1)];
-  const reader = new SuiteLog();
+  const reader = new SuiteLog('conformance');
   assert.deepEqual(reader.read(text(interrupted, alone.slice(0, 3))), []);
   assert.deepEqual(reader.read(passed.join('\n')), []);
 });
@@ -93,26 +93,26 @@ test('one that panicked or ran out of time has failed, with what it said', () =>
       `  [${bad}] it fell`,
       '  In [It] at: /x.go:1',
     ];
-    const [result] = new SuiteLog().read(text(block));
+    const [result] = new SuiteLog('conformance').read(text(block));
     assert.deepEqual([result?.state, result?.message], ['failed', 'it fell'], bad);
   }
 });
 
 test('a test of a process that died at once says that it said nothing', () => {
-  const [result] = new SuiteLog().read(text([...failed.slice(0, 3)]));
+  const [result] = new SuiteLog('conformance').read(text([...failed.slice(0, 3)]));
   assert.deepEqual([result?.state, result?.message], ['failed', 'no message']);
 });
 
 test('of a kubectl that failed its own words are told, not how it was called', () => {
   const said =
     '  [FAILED] error running /x/kubectl --kubeconfig=/tmp/y get a:\n  Command stdout:\n\n  stderr:\n  error: no a';
-  const [result] = new SuiteLog().read(text([...failed.slice(0, 3), ...said.split('\n')]));
+  const [result] = new SuiteLog('conformance').read(text([...failed.slice(0, 3), ...said.split('\n')]));
   assert.equal(result?.message, 'kubectl: error: no a');
 });
 
 test('a long message is cut', () => {
   const long = [...failed.slice(0, 3), `  [FAILED] ${'word '.repeat(1000)}`];
-  const [result] = new SuiteLog().read(text(long));
+  const [result] = new SuiteLog('conformance').read(text(long));
   assert.equal(result?.message.length, 401);
 });
 
@@ -124,11 +124,24 @@ test('only a line that begins as a conformance test does has a name', () => {
     ['[sig-a] X should do [NodeConformance] [sig-a]', undefined],
     ['  [sig-a] X should do [Conformance]', undefined],
   ];
-  for (const [line, name] of names) assert.equal(testName(line), name, line);
+  for (const [line, name] of names) assert.equal(testName(line, 'conformance'), name, line);
+});
+
+test('of the others, what a report adds to a name is taken off', () => {
+  const names: [string, string | undefined][] = [
+    ['[sig-a] X should [It] do [Slow] [sig-a, Slow]', '[sig-a] X should do [Slow]'],
+    [
+      '[sig-a] X should do [NodeConformance] [Feature:Y]',
+      '[sig-a] X should do [NodeConformance] [Feature:Y]',
+    ],
+    ['[sig-a] X should do', '[sig-a] X should do'],
+    ['[sig-a] X should do [Conformance]', undefined],
+  ];
+  for (const [line, name] of names) assert.equal(testName(line, 'others'), name, line);
 });
 
 test('the last words of a process that ended in the middle of a test are kept', () => {
-  const reader = new SuiteLog();
+  const reader = new SuiteLog('conformance');
   assert.equal(reader.crash, undefined);
   assert.deepEqual(
     reader.read(`${text(alone.slice(0, 3))}panic: \x1b[1msend on a closed channel\x1b[0m\n\ngoroutine 7\n`),

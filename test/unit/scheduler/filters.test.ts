@@ -2,16 +2,22 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import { setPodDefaults } from '../../../src/api/core/v1/pod-defaults.ts';
 import type { NodeSelectorTerm, Toleration } from '../../../src/api/core/v1/types.gen.ts';
 import { container, type NodeOptions, node, pod } from '../controllers/objects.ts';
-import { decide, plain, snapshotOf, wanting } from './pods.ts';
+import { decideWith, plain, snapshotOf, wanting } from './pods.ts';
 
 const texts = (one: Pod, nodes: readonly Node[], bound: readonly Pod[] = []) => {
-  const decision = decide(one, snapshotOf(nodes, bound));
+  const decision = decideWith(one, snapshotOf(nodes, bound));
   return decision.kind === 'node'
     ? []
     : decision.nodes.flatMap(({ rejections }) => rejections.map(({ text }) => text));
 };
+
+function defaulted(pod: Pod): Pod {
+  setPodDefaults(pod);
+  return pod;
+}
 
 describe('filters', () => {
   const dedicated = { key: 'dedicated', value: 'gpu', effect: 'NoSchedule' as const };
@@ -44,20 +50,6 @@ describe('filters', () => {
   const table: [string, Pod, NodeOptions, Pod[], string[]][] = [
     ['an idle node', plain(), {}, [], []],
     ['the requested node', plain({ nodeName: 'n' }), {}, [], []],
-    [
-      'a node by what is not heeded',
-      plain({
-        affinity: {
-          podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'a' }] },
-        },
-        topologySpreadConstraints: [{ whenUnsatisfiable: 'DoNotSchedule' }],
-      } as unknown as Partial<Pod['spec']>),
-      {},
-      [],
-      [
-        'node(s) cannot be chosen by these fields, which minik8s does not support yet: spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution, spec.topologySpreadConstraints[0].whenUnsatisfiable',
-      ],
-    ],
     ['another node', plain({ nodeName: 'x' }), {}, [], ["node(s) didn't match the requested node name"]],
     ['a cordoned node', plain(), { unschedulable: true }, [], ['node(s) were unschedulable']],
     [
@@ -201,8 +193,8 @@ describe('filters', () => {
       ['Insufficient cpu'],
     ],
     [
-      'limits count as requests when those are missing',
-      plain({ containers: [container({ resources: { limits: { cpu: '3' } } })] }),
+      'limits count as requests when those are missing, as the API has filled them in',
+      defaulted(plain({ containers: [container({ resources: { limits: { cpu: '3' } } })] })),
       {},
       [],
       ['Insufficient cpu'],

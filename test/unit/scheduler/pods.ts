@@ -1,7 +1,8 @@
 /** Pods that have no node yet, and nodes with pods on them. */
 import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { type Policy, scheduleOne } from '../../../src/scheduler/schedule-one.ts';
+import { plugins } from '../../../src/scheduler/plugins/index.ts';
+import { type ScheduleOptions, scheduleOne } from '../../../src/scheduler/schedule-one.ts';
 import { Snapshot } from '../../../src/scheduler/snapshot.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { container, pod } from '../controllers/objects.ts';
@@ -22,5 +23,16 @@ export function snapshotOf(nodes: readonly Node[], bound: readonly Pod[] = []): 
   return snapshot;
 }
 
-export const decide = (one: Pod, snapshot: Snapshot, policy: Policy = 'Default', lastNode?: string) =>
-  scheduleOne(one, snapshot.nodes, { policy, random: new SeededRandom(1), lastNode });
+export const decideWith = (one: Pod, snapshot: Snapshot, options: Partial<ScheduleOptions> = {}) =>
+  scheduleOne(one, snapshot, {
+    policy: 'Default',
+    random: new SeededRandom(1),
+    plugins: plugins(),
+    ...options,
+  });
+
+/** The name of the node; undefined where there is none. */
+export const nodeFor = (...given: Parameters<typeof decideWith>): string | undefined => {
+  const decision = decideWith(...given);
+  return decision.kind === 'node' ? decision.node : undefined;
+};

@@ -4,11 +4,11 @@ import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { explain, report } from '../../../src/scheduler/explain.ts';
 import { node } from '../controllers/objects.ts';
-import { decide, plain, snapshotOf, wanting } from './pods.ts';
+import { decideWith, plain, snapshotOf, wanting } from './pods.ts';
 
 describe('explain', () => {
   const reasons = (one: Pod, nodes: readonly Node[]) => {
-    const decision = decide(one, snapshotOf(nodes));
+    const decision = decideWith(one, snapshotOf(nodes));
     assert.equal(decision.kind, 'unschedulable');
     return decision.kind === 'unschedulable' ? decision.nodes : [];
   };
@@ -70,6 +70,14 @@ describe('explain', () => {
           ],
         },
       ],
+    });
+  });
+  it('reports why it is no node at all', () => {
+    const refused = { plugin: 'P', text: 'because', unresolvable: true as const };
+    assert.deepEqual(JSON.parse(report([], 3, refused)), {
+      total: 3,
+      reason: { plugin: 'P', reason: 'because' },
+      nodes: [],
     });
   });
 });

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { type Policy, policies, scheduleOne } from '../../../src/scheduler/schedule-one.ts';
+import { Cycle } from '../../../src/scheduler/cycle.ts';
+import { plugins } from '../../../src/scheduler/plugins/index.ts';
+import { podInfo } from '../../../src/scheduler/pod-info.ts';
+import { type Policy, policies } from '../../../src/scheduler/policies.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { container, node, pod } from '../controllers/objects.ts';
-import { decide, plain, snapshotOf } from './pods.ts';
+import { decideWith, nodeFor, plain, snapshotOf, wanting } from './pods.ts';
 
 describe('preferred affinity to nodes', () => {
   it('decides between nodes that suit otherwise, by weight', () => {
@@ -15,8 +18,8 @@ describe('preferred affinity to nodes', () => {
     const preferredDuringSchedulingIgnoredDuringExecution = [term(1, 'hdd'), term(9, 'ssd')];
     const one = plain({ affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution } } });
     const nodes = ['hdd', 'ssd', 'none'].map((disk) => node(disk, { labels: { disk } }));
-    assert.deepEqual(decide(one, snapshotOf(nodes)), { kind: 'node', node: 'ssd' });
-    assert.deepEqual(decide(one, snapshotOf(nodes.toSpliced(1, 1))), { kind: 'node', node: 'hdd' });
+    assert.equal(nodeFor(one, snapshotOf(nodes)), 'ssd');
+    assert.equal(nodeFor(one, snapshotOf(nodes.toSpliced(1, 1))), 'hdd');
   });
 });
 
@@ -31,8 +34,7 @@ describe('policies', () => {
     on('c', 'w', { cpu: '10m', memory: '64Mi' }),
   ];
   const chosen = (policy: Policy, lastNode?: string, pods = bound) => {
-    const decision = decide(plain(), snapshotOf(nodes, pods), policy, lastNode);
-    return decision.kind === 'node' ? decision.node : undefined;
+    return nodeFor(plain(), snapshotOf(nodes, pods), { policy, lastNode });
   };
   it('RoundRobin goes on from the last and around', () => {
     assert.deepEqual(
@@ -56,21 +58,21 @@ describe('policies', () => {
   });
   it('a node that says of no cpu takes pods that ask for none, whatever the policy', () => {
     const mute = [node('n', { allocatable: { pods: '5' } })];
-    for (const policy of policies)
-      assert.deepEqual(decide(plain(), snapshotOf(mute), policy), { kind: 'node', node: 'n' });
+    for (const policy of policies) assert.equal(nodeFor(plain(), snapshotOf(mute), { policy }), 'n');
+    const two = [...mute, node('m', { allocatable: { pods: '5' } })];
+    for (const policy of policies) assert.ok(nodeFor(plain(), snapshotOf(two), { policy }), policy);
   });
   it('Default prefers the emptiest and avoids what is not preferred', () => {
     assert.equal(chosen('Default', undefined, bound.slice(0, 1)), 'c');
     const shunned = node('c', { taints: [{ key: 'k', effect: 'PreferNoSchedule' }] });
-    const decision = decide(plain(), snapshotOf([node('a'), shunned]));
-    assert.deepEqual(decision, { kind: 'node', node: 'a' });
+    assert.equal(nodeFor(plain(), snapshotOf([node('a'), shunned])), 'a');
   });
   const reached = (policy: Policy, pods: readonly Pod[]) => {
     const random = new SeededRandom(5);
     const seen = new Set<string>();
     for (let draw = 0; draw < 50; draw++) {
-      const decision = scheduleOne(plain(), snapshotOf(alike, pods).nodes, { policy, random });
-      if (decision.kind === 'node') seen.add(decision.node);
+      const name = nodeFor(plain(), snapshotOf(alike, pods), { policy, random });
+      if (name) seen.add(name);
     }
     return [...seen].sort();
   };
@@ -84,4 +86,81 @@ describe('policies', () => {
     const least = ['a', 'c'].map((name) => on(name, `least-${name}`, { cpu: '1m' }));
     assert.deepEqual(reached('LeastCpu', least), ['b']);
   });
+});
+
+describe('of many nodes', () => {
+  const many = Array.from({ length: 300 }, (_, index) => node(`n${index}`));
+  const busy = (free: number) =>
+    many.flatMap(({ metadata: { name } }, index) =>
+      index === free
+        ? []
+        : [
+            pod(`p${index}`, {
+              spec: { nodeName: name, containers: [container({ resources: { requests: { cpu: '1' } } })] },
+            }),
+          ],
+    );
+  it('so many are looked at that enough of them can take the pod, beginning where it is said', () => {
+    const look = (free: number, begin: number) => {
+      const decision = decideWith(plain(), snapshotOf(many, busy(free)), { begin });
+      assert.equal(decision.kind, 'node');
+      return decision.kind === 'node' && [decision.node === `n${free}`, decision.lookedAt];
+    };
+    const enough = 144;
+    assert.deepEqual(look(143, 0), [true, enough]);
+    assert.deepEqual(look(144, 0), [false, enough]);
+    assert.deepEqual(look(93, 250), [true, enough]);
+    assert.deepEqual(look(94, 250), [false, enough]);
+  });
+  it('each is looked at once where none can take it, or by a policy that compares all', () => {
+    const large = wanting('p', { cpu: '2' });
+    assert.deepEqual(nodeFor(large, snapshotOf(many, busy(299)), { begin: 7 }), 'n299');
+    assert.deepEqual(nodeFor(plain(), snapshotOf(many, busy(299)), { policy: 'LeastPod' }), 'n299');
+  });
+  it('a pod that is named several has any of them, and one that must not have one has others', () => {
+    const asking = (...nodeSelectorTerms: object[]) =>
+      plain({
+        affinity: {
+          nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } as never,
+        },
+      });
+    const named = (operator: string, ...values: string[]) => ({
+      matchFields: values.map((value) => ({ key: 'metadata.name', operator, values: [value] })),
+    });
+    const labelled = { matchExpressions: [{ key: 'disk', operator: 'Exists' }] };
+    const nodes = [node('a'), node('b'), node('c', { labels: { disk: 'ssd' } })];
+    const places = (one: Pod) =>
+      ['a', 'b', 'c'].filter(
+        (name) => nodeFor(one, snapshotOf(nodes.filter(({ metadata }) => metadata.name === name))) === name,
+      );
+    // On all of them together what they allow is the same.
+    const together = (one: Pod) => {
+      const { nodes: names } = Cycle.begin(podInfo(one), snapshotOf(nodes), plugins()) as Cycle;
+      return names;
+    };
+    const table: [Pod, string[], string[] | undefined][] = [
+      [asking(named('In', 'a'), named('In', 'b')), ['a', 'b'], ['a', 'b']],
+      [asking(named('NotIn', 'a')), ['b', 'c'], undefined],
+      [asking(named('In', 'a'), labelled), ['a', 'c'], undefined],
+      [asking({ ...named('In', 'c'), ...labelled }), ['c'], ['c']],
+      [asking(named('In', 'gone')), [], ['gone']],
+    ];
+    for (const [one, expected, names] of table)
+      assert.deepEqual([places(one), together(one)], [expected, names]);
+  });
+});
+
+it('a pod that waits for a node goes there as soon as it fits, though another is emptier', () => {
+  const bound = [
+    pod('x', { spec: { nodeName: 'a', containers: [container({ resources: { requests: { cpu: '1' } } })] } }),
+  ];
+  const snapshot = snapshotOf([node('a'), node('b')], bound);
+  const decide = (cpu: string, nominated: string | undefined) => {
+    const decision = decideWith(wanting('p', { cpu }), snapshot, { nominated });
+    return decision.kind === 'node' && [decision.node, decision.lookedAt];
+  };
+  assert.deepEqual(decide('1', undefined), ['b', 2]);
+  assert.deepEqual(decide('1', 'a'), ['a', 0]);
+  assert.deepEqual(decide('2', 'a'), ['b', 2]);
+  assert.deepEqual(decide('1', 'gone'), ['b', 2]);
 });

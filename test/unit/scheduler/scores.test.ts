@@ -2,16 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import type { NodeSelectorTerm } from '../../../src/api/core/v1/types.gen.ts';
+import { Cycle } from '../../../src/scheduler/cycle.ts';
 import type { Plugin } from '../../../src/scheduler/framework.ts';
 import { plugins } from '../../../src/scheduler/plugins/index.ts';
 import { nodeAffinity } from '../../../src/scheduler/plugins/node-affinity.ts';
-import { resourcesFit } from '../../../src/scheduler/plugins/resources-fit.ts';
+import { resourcesFit as fitting } from '../../../src/scheduler/plugins/resources-fit.ts';
 import { taintToleration } from '../../../src/scheduler/plugins/taint-toleration.ts';
 import { podInfo } from '../../../src/scheduler/pod-info.ts';
-import { Snapshot } from '../../../src/scheduler/snapshot.ts';
 import { container, type NodeOptions, node, pod } from '../controllers/objects.ts';
+import { snapshotOf } from './pods.ts';
 
 const mebi = 1024 * 1024;
+const resourcesFit = fitting({ type: 'LeastAllocated' });
 
 const asking = (requests: Record<string, string>, spec: Partial<Pod['spec']> = {}) =>
   pod('p', {
@@ -21,12 +23,17 @@ const asking = (requests: Record<string, string>, spec: Partial<Pod['spec']> = {
 
 /** What a plugin makes of one pod and one node. */
 function look(plugin: Plugin, one: Pod, options: NodeOptions = {}, bound: readonly Pod[] = []) {
-  const snapshot = new Snapshot();
-  snapshot.setNode(node('n', options));
-  for (const other of bound) snapshot.setPod(other);
+  const snapshot = snapshotOf([node('n', options)], bound);
   const [info] = snapshot.nodes;
   assert.ok(info);
-  return { score: plugin.score?.(podInfo(one), info), rejections: plugin.filter(podInfo(one), info) };
+  const cycle = Cycle.begin(podInfo(one), snapshot, [plugin]);
+  assert.ok(cycle instanceof Cycle);
+  const prepared = plugin.preScore?.(podInfo(one), snapshot.nodes, snapshot);
+  const state = prepared === 'skip' ? undefined : prepared?.state;
+  return {
+    score: prepared === 'skip' ? undefined : plugin.score?.(podInfo(one), info, state),
+    rejections: cycle.rejections(info),
+  };
 }
 
 describe('how well a node suits by its resources', () => {
@@ -89,6 +96,7 @@ describe('what a node is short of', () => {
       {
         plugin: 'NodeResourcesFit',
         text: 'Insufficient cpu',
+        unresolvable: true,
         shortage: { resource: 'cpu', requested: 3000, free: 2000 },
       },
     ]);
@@ -106,8 +114,9 @@ describe('what a node is short of', () => {
 
   it('is what it has, when it does not say what it would give', () => {
     const { status, ...rest } = node('n');
-    const snapshot = new Snapshot();
-    snapshot.setNode({ ...rest, status: { ...status, allocatable: undefined, capacity: { cpu: '7' } } });
+    const snapshot = snapshotOf([
+      { ...rest, status: { ...status, allocatable: undefined, capacity: { cpu: '7' } } },
+    ]);
     assert.equal(snapshot.nodes[0]?.allocatable.get('cpu'), 7000);
   });
 });
@@ -117,15 +126,18 @@ describe('how well a node suits by its taints', () => {
   const scoreOf = (one: Pod, options: NodeOptions) => look(taintToleration, one, options).score;
 
   it('falls with each that would rather not have the pod', () => {
-    assert.equal(scoreOf(asking({}), {}), 100);
-    assert.equal(scoreOf(asking({}), { taints: [shy('a')] }), 50);
-    assert.equal(scoreOf(asking({}), { taints: [shy('a'), shy('b'), shy('c')] }), 25);
+    assert.equal(scoreOf(asking({}), {}), undefined);
+    assert.equal(scoreOf(asking({}), { taints: [shy('a')] }), 1);
+    assert.equal(scoreOf(asking({}), { taints: [shy('a'), shy('b'), shy('c')] }), 3);
+    const scores = [0, 1, 4];
+    taintToleration.normalize?.(scores, [], undefined);
+    assert.deepEqual(scores, [100, 75, 0]);
   });
 
   it('does not with those that are tolerated, or forbid altogether', () => {
     const tolerant = asking({}, { tolerations: [{ key: 'a', operator: 'Exists' }] });
-    assert.equal(scoreOf(tolerant, { taints: [shy('a'), shy('b')] }), 50);
-    assert.equal(scoreOf(asking({}), { taints: [{ key: 'a', effect: 'NoSchedule' }] }), 100);
+    assert.equal(scoreOf(tolerant, { taints: [shy('a'), shy('b')] }), 1);
+    assert.equal(scoreOf(asking({}), { taints: [{ key: 'a', effect: 'NoSchedule' }] }), undefined);
   });
 });
 
@@ -166,11 +178,13 @@ describe('how well a node suits by its labels', () => {
   });
   const scoreOf = (one: Pod) => look(nodeAffinity, one, { labels: { zone: 'a' } }).score;
 
-  it('is the share of the weights that it meets', () => {
-    assert.equal(scoreOf(prefer([30, zone('a')], [10, zone('b')])), 75);
-    assert.equal(scoreOf(prefer([1, zone('a')])), 100);
+  it('is the sum of the weights that it meets', () => {
+    assert.equal(scoreOf(prefer([30, zone('a')], [10, zone('b')], [5, zone('a')])), 35);
     assert.equal(scoreOf(prefer([1, zone('b')])), 0);
-    assert.equal(scoreOf(prefer()), 0);
+    assert.equal(scoreOf(prefer()), undefined);
+    const scores = [10, 0, 40];
+    nodeAffinity.normalize?.(scores, [], undefined);
+    assert.deepEqual(scores, [25, 0, 100]);
   });
 
   for (const [operator, values, met] of [
@@ -187,7 +201,7 @@ describe('how well a node suits by its labels', () => {
     it(`knows ${operator} ${values.join()}`, () => {
       const key = operator === 'Gt' || operator === 'Lt' ? 'size' : 'zone';
       const one = prefer([1, { matchExpressions: [{ key, operator, values: [...values] }] }]);
-      assert.equal(look(nodeAffinity, one, { labels: { zone: 'a', size: '4' } }).score, met ? 100 : 0);
+      assert.equal(look(nodeAffinity, one, { labels: { zone: 'a', size: '4' } }).score, met ? 1 : 0);
     });
   }
 
@@ -196,38 +210,64 @@ describe('how well a node suits by its labels', () => {
       ...zone('a'),
       matchFields: [{ key: 'metadata.name', operator: 'In', values: [name] }],
     });
-    assert.equal(scoreOf(prefer([1, both('n')])), 100);
+    assert.equal(scoreOf(prefer([1, both('n')])), 1);
     assert.equal(scoreOf(prefer([1, both('other')])), 0);
   });
 });
 
 test('plugins have the names of Kubernetes, and so have their reasons', () => {
-  assert.deepEqual(plugins.map(({ name }) => name).sort(), [
-    'NodeAffinity',
-    'NodeName',
-    'NodePorts',
-    'NodeResourcesFit',
-    'NodeUnschedulable',
-    'SupportedPlacement',
-    'TaintToleration',
-  ]);
+  assert.deepEqual(
+    plugins()
+      .map(({ name }) => name)
+      .sort(),
+    [
+      'DefaultBinder',
+      'DefaultPreemption',
+      'ImageLocality',
+      'InterPodAffinity',
+      'NodeAffinity',
+      'NodeName',
+      'NodePorts',
+      'NodeResourcesBalancedAllocation',
+      'NodeResourcesFit',
+      'NodeUnschedulable',
+      'PodTopologySpread',
+      'SchedulingPolicy',
+      'TaintToleration',
+      'VolumeBinding',
+      'VolumeRestrictions',
+    ],
+  );
   const ports = [{ containerPort: 80, hostPort: 80, protocol: 'TCP' as const }];
-  const one = asking({ cpu: '9' }, {
-    nodeName: 'other',
-    nodeSelector: { zone: 'b' },
-    containers: [container({ ports, resources: { requests: { cpu: '9' } } })],
-    topologySpreadConstraints: [{ whenUnsatisfiable: 'DoNotSchedule' }],
-  } as unknown as Partial<Pod['spec']>);
+  const labelSelector = { matchLabels: { app: 'web' } };
+  const one = asking(
+    { cpu: '9' },
+    {
+      nodeName: 'other',
+      nodeSelector: { zone: 'b' },
+      containers: [container({ ports, resources: { requests: { cpu: '9' } } })],
+      topologySpreadConstraints: [
+        { maxSkew: 1, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule', labelSelector },
+      ],
+      affinity: {
+        podAntiAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'host', labelSelector }],
+        },
+      },
+    },
+  );
   const there = pod('b', { spec: { nodeName: 'n', containers: [container({ ports })] } });
-  const options = { unschedulable: true, taints: [{ key: 'k', effect: 'NoSchedule' as const }] };
-  for (const plugin of plugins) {
+  const labels = { host: 'n' };
+  const options = { labels, unschedulable: true, taints: [{ key: 'k', effect: 'NoSchedule' as const }] };
+  const silent = ['SchedulingPolicy', 'VolumeRestrictions', 'VolumeBinding'];
+  for (const plugin of plugins().filter(({ name, filter }) => filter && !silent.includes(name))) {
     const names = look(plugin, one, options, [there]).rejections.map((rejection) => rejection.plugin);
     assert.deepEqual(names, [plugin.name]);
   }
 });
 
 test('a pod needs one free port of a node, whatever else is taken there', () => {
-  const plugin = plugins.find(({ name }) => name === 'NodePorts');
+  const plugin = plugins().find(({ name }) => name === 'NodePorts');
   assert.ok(plugin);
   const taking = (...numbers: number[]) => [
     container({

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { type Policy, policies, scheduleOne } from '../../../src/scheduler/schedule-one.ts';
+import { type Policy, policies } from '../../../src/scheduler/policies.ts';
+import { Snapshot } from '../../../src/scheduler/snapshot.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { container, node, pod } from '../controllers/objects.ts';
-import { snapshotOf, wanting } from './pods.ts';
+import { decideWith, snapshotOf, wanting } from './pods.ts';
 
 describe('Snapshot', () => {
   it('keeps an assumption while the server does not know of it yet', () => {
@@ -61,6 +62,43 @@ describe('Snapshot', () => {
     snapshot.setNode(node('n'));
     assert.equal(snapshot.nodes[0]?.podCount, 1);
   });
+  describe('of a pod that gets other resources in place', () => {
+    const sized = (wanted: string, has: string, status: Partial<Pod['status']> = {}): Pod => {
+      const resources = (cpu: string) => ({ requests: { cpu } });
+      const made = pod('p', {
+        spec: { nodeName: 'n', containers: [container({ resources: resources(wanted) })] },
+      });
+      const containerStatuses = (made.status?.containerStatuses ?? []).map((one) => ({
+        ...one,
+        resources: resources(has),
+      }));
+      return { ...made, status: { ...made.status, containerStatuses, ...status } };
+    };
+    const table: [string, Pod, number][] = [
+      ['counts what it wants while it has less', sized('1500m', '1'), 1500],
+      ['counts what it has while it is to have less', sized('500m', '1'), 1000],
+      ['frees the rest when it has less', sized('500m', '500m'), 500],
+      [
+        'counts what it has when its node can never give more',
+        sized('3', '1', { resize: 'Infeasible' }),
+        1000,
+      ],
+    ];
+    for (const [what, last, expected] of table)
+      it(what, () => {
+        const events: string[] = [];
+        const snapshot = new Snapshot(undefined, ({ kind }) => events.push(kind));
+        snapshot.setNode(node('n'));
+        snapshot.setPod(sized('1', '1'));
+        // Its specification is seen before its status.
+        snapshot.setPod(sized(last.spec.containers[0]?.resources?.requests?.cpu ?? '', '1'));
+        events.length = 0;
+        snapshot.setPod(last);
+        assert.equal(snapshot.nodes[0]?.requested.get('cpu'), expected);
+        // Who waits for room is told.
+        if (expected < 1000 || last.status?.resize) assert.deepEqual(events, ['podChanged']);
+      });
+  });
 });
 
 describe('never overcommits, and gives back what it took', () => {
@@ -80,7 +118,7 @@ describe('never overcommits, and gives back what it took', () => {
     let lastNode: string | undefined;
     for (let round = 0; round < 120; round++) {
       const one = wanting(`p${round}`, { cpu: `${random.below(1500)}m`, memory: `${random.below(900)}Mi` });
-      const decision = scheduleOne(one, snapshot.nodes, { policy, random, lastNode });
+      const decision = decideWith(one, snapshot, { policy, random, lastNode });
       if (decision.kind === 'node') {
         lastNode = decision.node;
         snapshot.assume(one, decision.node);

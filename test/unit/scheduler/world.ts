@@ -11,7 +11,7 @@ import { objectKey } from '../../../src/apimachinery/meta.ts';
 import { applyMergePatch } from '../../../src/apimachinery/patch-merge.ts';
 import { newConflict, newNotFound } from '../../../src/apimachinery/status-error.ts';
 import { rfc3339 } from '../../../src/base/time.ts';
-import type { Client } from '../../../src/client/client.ts';
+import type { Client, DeleteOptions } from '../../../src/client/client.ts';
 import { createManager } from '../../../src/controller-runtime/manager.ts';
 import { type SchedulerOptions, scheduler } from '../../../src/scheduler/scheduler.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -21,7 +21,7 @@ import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 const pods = { group: '', plural: 'pods' };
 
-type Request = 'binding' | 'patch' | 'status';
+type Request = 'binding' | 'status' | 'delete';
 
 export class SchedulingWorld {
   readonly clock = new FakeClock();
@@ -31,6 +31,10 @@ export class SchedulingWorld {
   readonly events: string[] = [];
   /** Whether the scheduler sees at once what becomes of pods; else with `tell`. */
   prompt = true;
+  /** Whether a pod that is deleted stays until the test removes it. */
+  graceful = false;
+  /** Names of pods that were deleted by the scheduler. */
+  readonly deletes: string[] = [];
   /** Called before a request is answered; what it throws is the answer. */
   before: (request: Request, name: string) => Promise<void> | void = () => {};
   readonly #pods = new Map<string, Pod>();
@@ -137,17 +141,22 @@ export class SchedulingWorld {
         await this.before('binding', name);
         this.#change(name, (pod) => bound(pod, body as Binding, rfc3339(this.clock.now())));
       },
-      patch: async (name: string, namespace: string, type: string, body: unknown) => {
-        assert.deepEqual([namespace, type], ['default', 'merge']);
-        await this.before('patch', name);
-        return this.#change(name, (pod) => applyMergePatch(pod, body) as Pod);
-      },
-      updateStatus: async ({ metadata: { name, resourceVersion }, status }: Pod) => {
+      patch: async (name: string, namespace: string, type: string, body: unknown, subresource: string) => {
+        assert.deepEqual([namespace, type, subresource], ['default', 'strategic', 'status']);
         await this.before('status', name);
-        return this.#change(name, (pod) => {
-          if (resourceVersion !== pod.metadata.resourceVersion) throw newConflict(pods, name, 'modified');
-          return { ...pod, status };
-        });
+        return this.#change(name, (pod) => patched(pod, body as StatusPatch));
+      },
+      delete: async (name: string, namespace: string, { preconditions }: DeleteOptions) => {
+        assert.equal(namespace, 'default');
+        await this.before('delete', name);
+        if (this.pod(name).metadata.uid !== preconditions?.uid) throw newConflict(pods, name, 'another uid');
+        this.deletes.push(name);
+        if (this.graceful)
+          this.#change(name, (pod) => ({
+            ...pod,
+            metadata: { ...pod.metadata, deletionTimestamp: rfc3339(this.clock.now()) },
+          }));
+        else void this.remove(name);
       },
     };
     return { resource: () => client } as unknown as Client;
@@ -159,6 +168,25 @@ interface Binding {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly uid: string };
   readonly target: { readonly kind: string; readonly name: string };
+}
+
+interface StatusPatch {
+  readonly metadata: { readonly uid: string; readonly annotations?: object };
+  readonly status: { readonly conditions?: readonly Condition[] };
+}
+
+type Condition = NonNullable<NonNullable<Pod['status']>['conditions']>[number];
+
+/** As a strategic merge patch: conditions are one for each type. */
+function patched(pod: Pod, { metadata, status }: StatusPatch): Pod {
+  if (metadata.uid !== pod.metadata.uid) throw newConflict(pods, pod.metadata.name, 'another uid');
+  const { conditions = [], ...rest } = status;
+  const kept = (pod.status?.conditions ?? []).filter(
+    ({ type }) => !conditions.some((condition) => condition.type === type),
+  );
+  const all = [...kept, ...conditions];
+  const merged = applyMergePatch(pod, { metadata, status: rest }) as Pod;
+  return { ...merged, status: { ...merged.status, ...(all.length > 0 && { conditions: all }) } };
 }
 
 /** What the server makes of a binding (src/apiserver/subresources/binding.ts). */

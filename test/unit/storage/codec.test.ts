@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import {
   decodeObject,
+  decodeUnowned,
   encodeObject,
   frameObject,
   metadataBytes,
@@ -80,4 +81,45 @@ test('metadata that do not end are refused', () => {
     () => metadataBytes(Buffer.from('{"apiVersion":"v1","kind":"Pod","metadata":{"a":"}"')),
     SyntaxError,
   );
+});
+
+const owners = (manager: string, ...keys: string[]) => [
+  { manager, fieldsV1: { 'f:spec': Object.fromEntries(keys.map((key) => [key, {}])) } },
+];
+const containers = { containers: [{ name: 'a', ports: [{}] }], name: 'b' };
+for (const [name, object] of [
+  ['none', pod],
+  ['an empty list', { ...pod, metadata: { managedFields: [], ...metadata }, spec: containers }],
+  ['one', { ...pod, metadata: { ...metadata, managedFields: owners('kubectl', 'f:a') }, spec: containers }],
+  [
+    'names that end like the list',
+    { ...pod, metadata: { ...metadata, managedFields: owners('}],', '}],', 'v:"}],"') } },
+  ],
+  ['not ASCII', { ...pod, metadata: { ...metadata, managedFields: owners('😀', 'k:{"ключ":"значение"}') } }],
+] as [string, KubeObject][]) {
+  test(`an object is decoded without its managedFields: ${name}`, () => {
+    const { managedFields, ...others } = object.metadata;
+    const isLeft = managedFields?.length === 0;
+    const expected = {
+      ...object,
+      metadata: { ...others, ...(isLeft && { managedFields }), resourceVersion: '9' },
+    };
+    for (const bytes of [encodeObject(object), withRevision(encodeObject(object), 5)])
+      assert.deepEqual(decodeUnowned(bytes, 9), expected);
+  });
+}
+
+test('managedFields that lie elsewhere stay', () => {
+  const object = { ...pod, metadata: { ...metadata, managedFields: owners('kubectl', 'f:a') } };
+  assert.deepEqual(decodeUnowned(Buffer.from(JSON.stringify(object)), 7), object);
+});
+
+test('managedFields that are given as text are those of the object', () => {
+  const managedFields = owners('kubectl', 'f:a');
+  const whole = { ...pod, metadata: { ...metadata, managedFields } };
+  assert.deepEqual(encodeObject(pod, JSON.stringify(managedFields)), encodeObject(whole));
+  const bare = { apiVersion: 'v1', kind: 'Pod', metadata: {} } as KubeObject;
+  assert.deepEqual(JSON.parse(encodeObject(bare, JSON.stringify(managedFields)).toString()).metadata, {
+    managedFields,
+  });
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { WireWriter } from '../../../src/apimachinery/protobuf/writer.ts';
+import { framed } from '../../../src/grpc/frames.ts';
 import {
   readRange,
   readTxn,
@@ -19,7 +20,6 @@ import {
   targetValue,
   type WatchRequest,
 } from '../../../src/storage/etcd-rpc.ts';
-import { framed } from '../../../src/storage/grpc/frames.ts';
 import { methods } from '../../fixtures/etcd-wire.ts';
 
 const method = (path: string) => methods.get(`/etcdserverpb.${path}`) ?? assert.fail(path);

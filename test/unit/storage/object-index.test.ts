@@ -5,7 +5,8 @@ import { ObjectIndex } from '../../../src/storage/object-index.ts';
 
 const object = (key: string, revision: number): CachedObject => {
   const metadata = { name: key, uid: key, resourceVersion: String(revision), creationTimestamp: '' };
-  return { key, revision, bytes: Buffer.alloc(0), object: { apiVersion: 'v1', kind: 'X', metadata } };
+  const object = { apiVersion: 'v1', kind: 'X', metadata };
+  return { key, revision, bytes: Buffer.alloc(0), object, unowned: object };
 };
 
 /** Directories beside and inside one another, and names that sort around the slash. */

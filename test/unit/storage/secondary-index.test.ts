@@ -18,6 +18,7 @@ const cached = (at: string, note: unknown): CachedObject => ({
   revision: 1,
   bytes: Buffer.alloc(0),
   object: { spec: { note } } as unknown as KubeObject,
+  unowned: { spec: { note } } as unknown as KubeObject,
 });
 const found = (index: CacheIndex, word: string) => index.get(word).map((object) => object.key);
 

@@ -4,11 +4,15 @@ import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, formatLabels, nameColumn } from '../../columns.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
 import { isNone, validateAtMostAll, validateIntOrPercent } from '../../int-or-percent.ts';
-import { notActedOn } from '../../not-yet.ts';
 import { conditionRules } from '../../shared-rules.ts';
 import { validateCollisions, validateCounts } from '../../status-counts.ts';
 import type { DaemonSet } from './types.gen.ts';
-import { validateSelectorUnchanged, validateWorkload, workloadColumns } from './workload.ts';
+import {
+  ownTemplateWarnings,
+  validateSelectorUnchanged,
+  validateWorkload,
+  workloadColumns,
+} from './workload.ts';
 
 export type { DaemonSet } from './types.gen.ts';
 
@@ -74,7 +78,6 @@ export const daemonSetResource: ResourceDefinition<DaemonSet> = {
     'apps.v1.DaemonSetCondition': conditionRules,
   },
   strategy: {
-    warnings: notActedOn('no pods are made'),
     setDefaults: (set) => {
       setPodTemplateDefaults(set.spec.template);
       setUpdateDefaults(set);
@@ -83,6 +86,7 @@ export const daemonSetResource: ResourceDefinition<DaemonSet> = {
     validateUpdate: validateSelectorUnchanged,
     validateStatus: ({ status }, old) =>
       status ? [...validateCounts(status), ...validateCollisions(status, old.status)] : [],
+    warnings: ownTemplateWarnings,
     countsGenerations: true,
   },
   hasStatus: true,

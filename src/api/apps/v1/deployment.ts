@@ -4,7 +4,6 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
-import { podNameWarnings } from '../../core/v1/pod-names.ts';
 import { conditionRules } from '../../shared-rules.ts';
 import { setStrategyDefaults, validateStrategy } from './deployment-strategy.ts';
 import type { Deployment } from './types.gen.ts';
@@ -14,6 +13,7 @@ import {
   validateWorkload,
   workloadColumns,
   workloadScale,
+  workloadWarnings,
 } from './workload.ts';
 
 export type { Deployment } from './types.gen.ts';
@@ -63,7 +63,7 @@ export const deploymentResource: ResourceDefinition<Deployment> = {
     prepareForStatusUpdate: ({ metadata }, old) => keepMeta(metadata, old.metadata, 'labels'),
     validate: (deployment) => [...validateWorkload(deployment), ...validateRollout(deployment)],
     validateUpdate: validateSelectorUnchanged,
-    warnings: podNameWarnings,
+    warnings: workloadWarnings,
     countsGenerations: true,
   },
   hasStatus: true,

@@ -1,7 +1,6 @@
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
-import { podNameWarnings } from '../../core/v1/pod-names.ts';
 import { conditionRules } from '../../shared-rules.ts';
 import type { ReplicaSet } from './types.gen.ts';
 import {
@@ -10,6 +9,7 @@ import {
   validateWorkload,
   workloadColumns,
   workloadScale,
+  workloadWarnings,
 } from './workload.ts';
 
 export type { ReplicaSet } from './types.gen.ts';
@@ -38,7 +38,7 @@ export const replicaSetResource: ResourceDefinition<ReplicaSet> = {
     setDefaults: (replicaSet) => setPodTemplateDefaults(replicaSet.spec.template),
     validate: validateWorkload,
     validateUpdate: validateSelectorUnchanged,
-    warnings: podNameWarnings,
+    warnings: workloadWarnings,
     countsGenerations: true,
   },
   hasStatus: true,

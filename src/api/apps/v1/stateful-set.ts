@@ -5,12 +5,13 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateAnnotations, validateLabels } from '../../../apimachinery/validate-meta.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
+import { claimSpecWarnings } from '../../core/v1/claim-warnings.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
-import { notActedOn } from '../../not-yet.ts';
 import { conditionRules } from '../../shared-rules.ts';
 import { validateCollisions, validateCounts, validateParts } from '../../status-counts.ts';
 import type { StatefulSet } from './types.gen.ts';
 import {
+  ownTemplateWarnings,
   readyPodsColumn,
   templateColumns,
   validateEndlessPods,
@@ -97,6 +98,15 @@ function validateStatus(status: NonNullable<StatefulSet['status']>): StatusCause
   ];
 }
 
+/** The template's, and those of the claims that pods get. */
+const setWarnings = (set: StatefulSet, old: StatefulSet | undefined): string[] => [
+  ...ownTemplateWarnings(set, old),
+  ...(set.spec.volumeClaimTemplates ?? []).flatMap(({ spec }, index) =>
+    // As upstream writes it, of a change with a capital letter.
+    claimSpecWarnings(spec, `spec.volumeClaimTemplates[${index}]${old ? '.Spec' : ''}`),
+  ),
+];
+
 export const statefulSetResource: ResourceDefinition<StatefulSet> = {
   group: 'apps',
   version: 'v1',
@@ -110,8 +120,6 @@ export const statefulSetResource: ResourceDefinition<StatefulSet> = {
   rules: {
     'apps.v1.StatefulSet': {},
     'apps.v1.StatefulSetSpec': {
-      // No volume of a claim is mounted yet.
-      acts: 'minReadySeconds ordinals persistentVolumeClaimRetentionPolicy podManagementPolicy replicas revisionHistoryLimit selector serviceName template updateStrategy',
       defaults: {
         replicas: 1,
         podManagementPolicy: 'OrderedReady',
@@ -132,7 +140,6 @@ export const statefulSetResource: ResourceDefinition<StatefulSet> = {
     'apps.v1.StatefulSetCondition': conditionRules,
   },
   strategy: {
-    warnings: notActedOn('no pods are made'),
     checkName: checkDns1123Label,
     setDefaults: ({ spec }) => {
       setPodTemplateDefaults(spec.template);
@@ -143,6 +150,7 @@ export const statefulSetResource: ResourceDefinition<StatefulSet> = {
     validateUpdate: validateUnchanged,
     validateStatus: ({ status }, old) =>
       status ? [...validateStatus(status), ...validateCollisions(status, old.status)] : [],
+    warnings: setWarnings,
     countsGenerations: true,
   },
   hasStatus: true,

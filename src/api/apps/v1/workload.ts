@@ -1,4 +1,5 @@
 /** What the kinds that keep pods running share: a selector, a template of pods and mostly a wanted number of them. */
+
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, invalidCause } from '../../../apimachinery/field-error.ts';
 import { formatSelector, matches, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
@@ -6,7 +7,9 @@ import type { KubeObject } from '../../../apimachinery/meta.ts';
 import type { Column } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { none } from '../../columns.ts';
+import { podNameWarnings } from '../../core/v1/pod-names.ts';
 import { validatePodTemplate, validateRestarts } from '../../core/v1/pod-template-validation.ts';
+import { templateWarnings } from '../../core/v1/pod-warnings.ts';
 import type { PodTemplateSpec } from '../../core/v1/types.gen.ts';
 import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
 import type { LabelSelector } from '../../meta/v1/types.gen.ts';
@@ -65,6 +68,15 @@ export const readyPodsColumn: Column<Scaled> = {
   description: 'Ready pods, out of the desired number of pods.',
   cell: ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec.replicas}`,
 };
+
+/** The template's, and that pods are named after the object. */
+export const workloadWarnings = (workload: Workload, old: Workload | undefined): string[] => [
+  ...podNameWarnings(workload, old),
+  ...ownTemplateWarnings(workload, old),
+];
+
+/** The template's alone. */
+export const ownTemplateWarnings = templateWarnings(({ spec }: Workload) => spec.template, 'spec.template');
 
 export function validateWorkload({ kind, spec }: Workload): StatusCause[] {
   return [

@@ -1,9 +1,7 @@
-/** HorizontalPodAutoscaler: stored and served; nothing scales by it yet. */
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { nonNegative } from '../../core/v1/pod-template-validation.ts';
-import { notActedOn } from '../../not-yet.ts';
 import { dropRoundTripAnnotations } from '../round-trip-annotations.ts';
 import { formatMetrics } from './metrics-column.ts';
 import { autoscalingRules } from './rules.ts';
@@ -46,7 +44,6 @@ export const horizontalPodAutoscalerResource: ResourceDefinition<HorizontalPodAu
   typeName: 'autoscaling.v2.HorizontalPodAutoscaler',
   rules: autoscalingRules,
   strategy: {
-    warnings: notActedOn('nothing is scaled by it'),
     setDefaults,
     prepareForCreate: dropRoundTripAnnotations,
     prepareForUpdate: dropRoundTripAnnotations,

@@ -11,9 +11,9 @@ import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn, none } from '../../columns.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
 import { podNameWarnings } from '../../core/v1/pod-names.ts';
-import { notActedOn } from '../../not-yet.ts';
 import { jobTemplateColumns } from './job-columns.ts';
 import { validateJobSpec } from './job-validation.ts';
+import { specWarnings } from './job-warnings.ts';
 import { parseSchedule, ScheduleError } from './schedule.ts';
 import { validateTimeZone } from './time-zone.ts';
 import type { CronJob } from './types.gen.ts';
@@ -61,6 +61,8 @@ function validateNoSelector({
   ];
 }
 
+const jobWarnings = specWarnings(({ spec }: CronJob) => spec.jobTemplate.spec, 'spec.jobTemplate.spec');
+
 export const cronJobResource: ResourceDefinition<CronJob> = {
   group: 'batch',
   version: 'v1',
@@ -98,7 +100,7 @@ export const cronJobResource: ResourceDefinition<CronJob> = {
       ...validateJobSpec(spec.jobTemplate.spec, 'spec.jobTemplate.spec'),
       ...validateNoSelector(spec.jobTemplate.spec),
     ],
-    warnings: notActedOn('nothing runs by it', podNameWarnings),
+    warnings: (cronJob, old) => [...podNameWarnings(cronJob, old), ...jobWarnings(cronJob, old)],
     countsGenerations: true,
   },
   hasStatus: true,

@@ -2,8 +2,13 @@ import type { Job } from './types.gen.ts';
 
 export type JobConditionType = 'Complete' | 'Failed' | 'FailureTarget' | 'SuccessCriteriaMet' | 'Suspended';
 
-export const hasCondition = ({ status }: Job, wanted: JobConditionType): boolean =>
-  status?.conditions?.some(({ type, status }) => type === wanted && status === 'True') ?? false;
+const trueCondition = ({ status }: Job, wanted: JobConditionType) =>
+  status?.conditions?.find(({ type, status }) => type === wanted && status === 'True');
 
-/** It has come to an end, good or bad. */
-export const isFinished = (job: Job) => hasCondition(job, 'Complete') || hasCondition(job, 'Failed');
+export const hasCondition = (job: Job, wanted: JobConditionType): boolean =>
+  trueCondition(job, wanted) !== undefined;
+
+/** Complete or Failed: it has come to an end, good or bad. */
+export const finishedCondition = (job: Job) => trueCondition(job, 'Complete') ?? trueCondition(job, 'Failed');
+
+export const isFinished = (job: Job) => finishedCondition(job) !== undefined;

@@ -23,6 +23,13 @@ export function countIndexes(text: string, completions: number): number {
   return count;
 }
 
+/** The intervals of a text, cut off at `completions`; what cannot be read is passed over. */
+export function readIndexes(text: string, completions: number): Interval[] {
+  return readable(text, Number.MAX_SAFE_INTEGER).flatMap(({ first, last }) =>
+    first < completions ? [{ first, last: Math.min(last, completions - 1) }] : [],
+  );
+}
+
 /** The first index that both texts have; what cannot be read is passed over. */
 export function sharedIndex(a: string, b: string, completions: number): number | undefined {
   const [left, right] = [readable(a, completions), readable(b, completions)];

@@ -2,12 +2,12 @@ import { deepCopy } from '../../../apimachinery/equality.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
 import { podNameWarnings } from '../../core/v1/pod-names.ts';
-import { notActedOn } from '../../not-yet.ts';
 import { conditionRules, conditionStatuses } from '../../shared-rules.ts';
 import { jobColumns } from './job-columns.ts';
 import { generateSelector, validateGeneratedSelector } from './job-selector.ts';
 import { validateJobStatus } from './job-status.ts';
 import { validateJob, validateJobUpdate } from './job-validation.ts';
+import { specWarnings } from './job-warnings.ts';
 import type { Job } from './types.gen.ts';
 
 export type { Job } from './types.gen.ts';
@@ -46,6 +46,8 @@ function withSelector(job: Job): Job {
   generateSelector(copy);
   return copy;
 }
+
+const jobWarnings = specWarnings(({ spec }: Job) => spec, 'spec');
 
 export const jobResource: ResourceDefinition<Job> = {
   group: 'batch',
@@ -90,7 +92,7 @@ export const jobResource: ResourceDefinition<Job> = {
     validate: (job) => validateWithSelector(isPrepared(job) ? job : withSelector(job)),
     validateUpdate: validateJobUpdate,
     validateStatus: validateJobStatus,
-    warnings: notActedOn('no pods are made', podNameWarnings),
+    warnings: (job, old) => [...podNameWarnings(job, old), ...jobWarnings(job, old)],
     countsGenerations: true,
     orphansByDefault: true,
   },

@@ -14,7 +14,7 @@ export function validateTimeZone(zone: string, path: string): StatusCause[] {
 }
 
 /** An offset such as `+01` is no zone, though Intl takes it for one; and a name is written as the table has it. */
-function isTimeZone(zone: string): boolean {
+export function isTimeZone(zone: string): boolean {
   const parts = zone.split('/');
   if (zone.startsWith('+') || parts.some((one) => one === '.' || one === '..' || !part.test(one)))
     return false;

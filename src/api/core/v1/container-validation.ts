@@ -1,5 +1,10 @@
 /** The containers of a pod or of a pod template (upstream: validateContainers). */
-import { duplicateCause, invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
+import {
+  duplicateCause,
+  forbiddenCause,
+  invalidCause,
+  requiredCause,
+} from '../../../apimachinery/field-error.ts';
 import {
   checkDns1123Label,
   checkPortName,
@@ -9,8 +14,12 @@ import {
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { canonicalAddress } from '../../../base/addresses.ts';
 import { checkIPAddress } from '../../ip.ts';
+import { validateVolumeDevices } from './claim-volume-validation.ts';
 import { validateEnv, validateEnvFrom } from './env-validation.ts';
+import { validateLifecycle } from './handler-validation.ts';
 import { validateContainerSecurity } from './pod-security-validation.ts';
+import { validateProbes } from './probe-validation.ts';
+import { validateResizePolicy } from './resize-policy.ts';
 import { validateResources } from './resource-validation.ts';
 import type { Container, ContainerPort, PodSpec } from './types.gen.ts';
 import { validateVolumeMounts } from './volume-validation.ts';
@@ -31,6 +40,10 @@ export function validateContainers(spec: PodSpec, path: string, rules: PodRules)
       ...validateContainer(container, spec, at),
       ...validateHostPorts(container, hostPorts, `${at}.ports`),
       ...(spec.hostNetwork ? hostNetworkPorts(container, `${at}.ports`, rules) : []),
+      ...(container.lifecycle ? validateLifecycle(container.lifecycle, spec, `${at}.lifecycle`) : []),
+      ...(container.restartPolicy === undefined
+        ? []
+        : [forbiddenCause(`${at}.restartPolicy`, 'may not be set for non-init containers')]),
     ];
     names.add(container.name);
     return causes;
@@ -49,9 +62,17 @@ export function validateContainer(container: Container, spec: PodSpec, path: str
     ...validatePorts(container.ports ?? [], `${path}.ports`),
     ...validateEnv(container.env ?? [], `${path}.env`),
     ...validateEnvFrom(container.envFrom ?? [], `${path}.envFrom`),
-    ...validateVolumeMounts(container.volumeMounts ?? [], spec.volumes ?? [], `${path}.volumeMounts`),
+    ...validateVolumeMounts(
+      container.volumeMounts ?? [],
+      spec.volumes ?? [],
+      container.securityContext?.privileged ?? false,
+      `${path}.volumeMounts`,
+    ),
+    ...validateVolumeDevices(container, spec.volumes ?? [], `${path}.volumeDevices`),
     ...validateResources(container.resources, `${path}.resources`),
-    ...validateContainerSecurity(container, `${path}.securityContext`),
+    ...validateResizePolicy(container.resizePolicy ?? [], spec.restartPolicy, `${path}.resizePolicy`),
+    ...validateContainerSecurity(container, spec, `${path}.securityContext`),
+    ...validateProbes(container, spec.terminationGracePeriodSeconds, path),
   ];
 }
 
@@ -84,7 +105,7 @@ const portCauses = (port: number, path: string) =>
   checkPortNumber(port).map((problem) => invalidCause(path, port, problem));
 
 /** No two containers of a pod can have the same port of the host. */
-function validateHostPorts(container: Container, seen: Set<string>, path: string): StatusCause[] {
+export function validateHostPorts(container: Container, seen: Set<string>, path: string): StatusCause[] {
   return (container.ports ?? []).flatMap((port, index) => {
     if (!port.hostPort) return [];
     const address = canonicalAddress(port.hostIP ?? '') ?? '';

@@ -86,7 +86,8 @@ const resourceFields = [
 
 const wholeDivisors = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 
-function validateResourceField(
+/** What a variable or a file may show of a container's resources. */
+export function validateResourceField(
   { resource, divisor = '0' }: NonNullable<EnvVarSource['resourceFieldRef']>,
   path: string,
 ): StatusCause[] {

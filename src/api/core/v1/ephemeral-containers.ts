@@ -8,18 +8,18 @@ import type { PartRules } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateContainer, validateName } from './container-validation.ts';
 import { initContainersOf } from './init-containers.ts';
+import { mirrorAnnotation } from './pod-annotations.ts';
 import { setPodDefaults } from './pod-defaults.ts';
 import type { Container, EphemeralContainer, Pod, PodSpec } from './types.gen.ts';
 
 export const ephemeralContainersOf = ({ ephemeralContainers = [] }: PodSpec): readonly EphemeralContainer[] =>
   ephemeralContainers;
 
-/** The container of that name that the node agent runs. */
+/** Whatever its part in the pod: no two containers have one name. */
 export const findContainer = (spec: PodSpec, name: string): Container | EphemeralContainer | undefined =>
-  [...spec.containers, ...ephemeralContainersOf(spec)].find((container) => container.name === name);
-
-/** Annotated is what an agent shows of a pod that it does not have from the API server. */
-const mirrorAnnotation = 'kubernetes.io/config.mirror';
+  [...spec.containers, ...initContainersOf(spec), ...ephemeralContainersOf(spec)].find(
+    (container) => container.name === name,
+  );
 
 /** They serve nobody and promise nothing, so what does either is refused. */
 const refusedFields = [

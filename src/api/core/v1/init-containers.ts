@@ -1,21 +1,15 @@
-/** The init containers of a pod, which are not run yet: as much of them as its status and its requests need. */
-import { isRecord } from '../../../apimachinery/equality.ts';
+/** The containers of a pod by their part: what runs before the others, what runs beside them. */
 import type { Container, PodSpec } from './types.gen.ts';
 
-export type InitContainer = Pick<Container, 'name' | 'image'> &
-  Partial<Pick<Container, 'resources'>> & {
-    /** Always: it runs beside the other containers. */
-    readonly restartPolicy?: string;
-  };
+export const initContainersOf = ({ initContainers = [] }: PodSpec): readonly Container[] => initContainers;
 
-export function initContainersOf(spec: PodSpec): readonly InitContainer[] {
-  const { initContainers } = spec as { readonly initContainers?: unknown };
-  if (!Array.isArray(initContainers)) return [];
-  return initContainers
-    .filter(isRecord)
-    .map((container) => ({ ...container, name: text(container.name), image: text(container.image) }));
-}
+/** An init container that goes on beside the others, which start once it has. */
+export const isSidecar = ({ restartPolicy }: Pick<Container, 'restartPolicy'>) => restartPolicy === 'Always';
 
-export const isSidecar = ({ restartPolicy }: InitContainer) => restartPolicy === 'Always';
+export const sidecarsOf = (spec: PodSpec): readonly Container[] => initContainersOf(spec).filter(isSidecar);
 
-const text = (value: unknown) => (typeof value === 'string' ? value : '');
+/** Those that serve others as long as the pod runs: each has its ports. */
+export const servingContainers = (spec: PodSpec): readonly Container[] => [
+  ...spec.containers,
+  ...sidecarsOf(spec),
+];

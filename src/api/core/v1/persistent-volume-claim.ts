@@ -1,9 +1,8 @@
-/** PersistentVolumeClaim: a pod's wish for storage. It is stored; nothing binds it to a volume yet. */
+/** PersistentVolumeClaim: a pod's wish for storage. */
 
-import { tryParseQuantity } from '../../../apimachinery/quantity.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
-import { notActedOn } from '../../not-yet.ts';
+import { claimSpecWarnings } from './claim-warnings.ts';
 import {
   validateClaimSpec,
   validateClaimStatus,
@@ -31,15 +30,6 @@ function isClaimOrSnapshot(source: PersistentVolumeClaimSpec['dataSource']): boo
   return kind === 'PersistentVolumeClaim'
     ? apiGroup === ''
     : kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io';
-}
-
-function fractionWarnings({ resources }: PersistentVolumeClaimSpec): string[] {
-  return (['requests', 'limits'] as const).flatMap((field) => {
-    const text = resources[field]?.storage;
-    const whole = (tryParseQuantity(text ?? '0')?.nano ?? 0n) % 1_000_000_000n === 0n;
-    const why = `fractional byte value ${JSON.stringify(text)} is invalid, must be an integer`;
-    return whole ? [] : [`spec.resources.${field}[storage]: ${why}`];
-  });
 }
 
 export const persistentVolumeClaimResource: ResourceDefinition<PersistentVolumeClaim> = {
@@ -82,10 +72,7 @@ export const persistentVolumeClaimResource: ResourceDefinition<PersistentVolumeC
     validate: ({ spec }) => validateClaimSpec(spec, 'spec'),
     validateUpdate: validateClaimUpdate,
     validateStatus: validateClaimStatus,
-    warnings: notActedOn('no volume is bound to it', ({ metadata, spec }) => [
-      ...classWarnings(metadata),
-      ...fractionWarnings(spec),
-    ]),
+    warnings: ({ metadata, spec }) => [...classWarnings(metadata), ...claimSpecWarnings(spec, 'spec')],
     countsGenerations: false,
   },
   hasStatus: true,

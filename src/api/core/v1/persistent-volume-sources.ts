@@ -9,9 +9,9 @@ import {
 import { checkDns1123Label, checkDns1123Subdomain, nameCauses } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import type { RulesByType } from '../../../apimachinery/type-rules.ts';
+import { backsteps, validateHostPath } from './host-path-validation.ts';
 import { initiatorCauses, validateIscsi } from './iscsi-validation.ts';
 import type * as api from './types.gen.ts';
-import { backsteps, validateHostPath } from './volume-validation.ts';
 
 type Sources = api.PersistentVolumeSource;
 type Name = keyof Sources & string;
@@ -139,10 +139,7 @@ const checks: { readonly [K in (typeof persistentSources)[number]]: Check<NonNul
   ],
   glusterfs: (source, path) => [...need(source, path, 'endpoints', 'path'), ...endpointsCauses(source, path)],
   flocker: validateFlocker,
-  nfs: (nfs, path) => [
-    ...need(nfs, path, 'server', 'path'),
-    ...(nfs.path.startsWith('/') ? [] : [invalidCause(`${path}.path`, nfs.path, 'must be an absolute path')]),
-  ],
+  nfs: nfsCauses,
   rbd: needs('monitors', 'image'),
   quobyte: validateQuobyte,
   cephfs: needs('monitors'),
@@ -170,6 +167,14 @@ const checks: { readonly [K in (typeof persistentSources)[number]]: Check<NonNul
   storageos: validateStorageOS,
   csi: validateCsi,
 };
+
+export function nfsCauses(nfs: api.NFSVolumeSource, path: string): StatusCause[] {
+  const isAbsolute = nfs.path.startsWith('/');
+  return [
+    ...need(nfs, path, 'server', 'path'),
+    ...(isAbsolute ? [] : [invalidCause(`${path}.path`, nfs.path, 'must be an absolute path')]),
+  ];
+}
 
 function endpointsCauses(
   { endpointsNamespace: namespace }: api.GlusterfsPersistentVolumeSource,

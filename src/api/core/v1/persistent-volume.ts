@@ -1,4 +1,4 @@
-/** PersistentVolume: storage of the cluster that a claim can have. It is stored; nothing binds or mounts it yet. */
+/** PersistentVolume: storage of the cluster that a claim can have. */
 import { forbiddenCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';

@@ -1,6 +1,7 @@
 /** What a pod asks for as a whole, exact (upstream: component-helpers/resource). Pure. */
 import { type Amounts, addTo, raiseTo, readAmounts } from '../../../apimachinery/amounts.ts';
 import { addQuantities, type Quantity } from '../../../apimachinery/quantity.ts';
+import { initContainersOf, isSidecar } from './init-containers.ts';
 import type { PodSpec } from './types.gen.ts';
 
 /** The containers together, with the sidecars; or the most that there is at a time before they start, where that is more. */
@@ -9,11 +10,11 @@ export function containersTogether(spec: PodSpec, field: 'requests' | 'limits'):
   for (const { resources } of spec.containers) addTo(sum, readAmounts(resources?.[field]));
   const sidecars = new Map<string, Quantity>();
   const before = new Map<string, Quantity>();
-  for (const { resources, restartPolicy } of spec.initContainers ?? []) {
-    const own = readAmounts(resources?.[field]);
-    const atATime = restartPolicy === 'Always' ? sidecars : new Map(sidecars);
+  for (const container of initContainersOf(spec)) {
+    const own = readAmounts(container.resources?.[field]);
+    const atATime = isSidecar(container) ? sidecars : new Map(sidecars);
     addTo(atATime, own);
-    if (restartPolicy === 'Always') addTo(sum, own);
+    if (isSidecar(container)) addTo(sum, own);
     raiseTo(before, atATime);
   }
   raiseTo(sum, before);

@@ -12,8 +12,7 @@ export function setPodDefaults(pod: Pod): void {
   const { spec } = pod;
   setPodSpecDefaults(spec);
   spec.enableServiceLinks ??= true;
-  const { initContainers = [] } = spec as { initContainers?: Container[] };
-  for (const container of [...spec.containers, ...initContainers]) {
+  for (const container of [...spec.containers, ...(spec.initContainers ?? [])]) {
     defaultRequestsToLimits(container);
     if (spec.hostNetwork) defaultHostPorts(container);
   }

@@ -1,5 +1,5 @@
 /**
- * What minik8s does with each field of a pod, in one place: the API server, the scheduler and the node agent read it,
+ * What minik8s does with each field of a pod, in one place: the API server and the node agent read it,
  * and docs/decisions/0022-pods-not-started.md prints it. A field that protects, or that says what comes before what,
  * is honoured or the pod does not run; a field is passed over only where that does no harm. A field that is not in
  * this table keeps a pod from starting.
@@ -12,7 +12,6 @@ import type { PodSpec } from './types.gen.ts';
 export const treatments = {
   honoured: 'works as in Kubernetes; the fields inside it have entries of their own',
   refused: 'the API server refuses it and says why',
-  unscheduled: 'the pod stays Pending: the scheduler gives it no node and says why',
   held: 'no container of the pod is started: all wait with the reason NotSupported; an ephemeral container waits alone',
   warned: 'has no effect; the API server answers with a warning',
 } as const;
@@ -26,37 +25,48 @@ type Fields = { readonly [T in Treatment]?: string };
 export const podFields: Readonly<Record<string, Fields>> = {
   'core.v1.PodSpec': {
     honoured:
-      'activeDeadlineSeconds affinity automountServiceAccountToken containers dnsConfig dnsPolicy enableServiceLinks ephemeralContainers hostAliases hostIPC hostNetwork hostPID hostname nodeName nodeSelector os overhead preemptionPolicy priority priorityClassName readinessGates restartPolicy runtimeClassName schedulerName schedulingGates securityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain terminationGracePeriodSeconds tolerations topologySpreadConstraints volumes',
-    held: 'evictionResponders hostUsers hostnameOverride initContainers resourceClaims resources schedulingGroup',
-    warned: 'imagePullSecrets',
+      'activeDeadlineSeconds affinity automountServiceAccountToken containers dnsConfig dnsPolicy enableServiceLinks ephemeralContainers hostAliases hostIPC hostNetwork hostPID hostname imagePullSecrets initContainers nodeName nodeSelector os overhead preemptionPolicy priority priorityClassName readinessGates restartPolicy runtimeClassName schedulerName schedulingGates securityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain terminationGracePeriodSeconds tolerations topologySpreadConstraints volumes',
+    held: 'evictionResponders hostUsers hostnameOverride resourceClaims resources schedulingGroup',
   },
+  'core.v1.LocalObjectReference': { honoured: 'name' },
   'core.v1.PodSecurityContext': {
     honoured:
-      'appArmorProfile fsGroup fsGroupChangePolicy runAsGroup runAsNonRoot runAsUser seLinuxOptions seccompProfile supplementalGroups sysctls',
-    held: 'supplementalGroupsPolicy',
+      'appArmorProfile fsGroup fsGroupChangePolicy runAsGroup runAsNonRoot runAsUser seLinuxOptions seccompProfile supplementalGroups supplementalGroupsPolicy sysctls',
     warned: 'seLinuxChangePolicy windowsOptions',
   },
   'core.v1.Container': {
     honoured:
-      'args command env envFrom image imagePullPolicy name ports resources securityContext stdin stdinOnce terminationMessagePath terminationMessagePolicy tty volumeMounts workingDir',
-    held: 'lifecycle restartPolicy restartPolicyRules volumeDevices',
-    warned: 'livenessProbe readinessProbe resizePolicy startupProbe',
+      'args command env envFrom image imagePullPolicy lifecycle livenessProbe name ports readinessProbe resizePolicy resources restartPolicy securityContext startupProbe stdin stdinOnce terminationMessagePath terminationMessagePolicy tty volumeDevices volumeMounts workingDir',
+    held: 'restartPolicyRules',
   },
+  'core.v1.ContainerResizePolicy': { honoured: 'resourceName restartPolicy' },
+  'core.v1.Probe': {
+    honoured:
+      'exec failureThreshold grpc httpGet initialDelaySeconds periodSeconds successThreshold tcpSocket terminationGracePeriodSeconds timeoutSeconds',
+  },
+  'core.v1.Lifecycle': { honoured: 'postStart preStop stopSignal' },
+  'core.v1.LifecycleHandler': { honoured: 'exec httpGet sleep tcpSocket' },
+  'core.v1.SleepAction': { honoured: 'seconds' },
+  'core.v1.ExecAction': { honoured: 'command' },
+  'core.v1.HTTPGetAction': { honoured: 'host httpHeaders path port scheme', held: 'protocol' },
+  'core.v1.HTTPHeader': { honoured: 'name value' },
+  'core.v1.TCPSocketAction': { honoured: 'host port' },
+  'core.v1.GRPCAction': { honoured: 'mode port service' },
   'core.v1.EphemeralContainer': {
     honoured:
-      'args command env envFrom image imagePullPolicy name securityContext stdin stdinOnce targetContainerName terminationMessagePath terminationMessagePolicy tty volumeMounts workingDir',
+      'args command env envFrom image imagePullPolicy name securityContext stdin stdinOnce targetContainerName terminationMessagePath terminationMessagePolicy tty volumeDevices volumeMounts workingDir',
     refused:
       'lifecycle livenessProbe ports readinessProbe resizePolicy resources restartPolicy restartPolicyRules startupProbe',
-    held: 'volumeDevices',
   },
   'core.v1.SecurityContext': {
     honoured:
       'allowPrivilegeEscalation appArmorProfile capabilities privileged readOnlyRootFilesystem runAsGroup runAsNonRoot runAsUser seLinuxOptions seccompProfile',
-    warned: 'procMount windowsOptions',
+    held: 'procMount',
+    warned: 'windowsOptions',
   },
   'core.v1.SELinuxOptions': { honoured: 'level role type user' },
-  'core.v1.SeccompProfile': { held: 'localhostProfile type' },
-  'core.v1.AppArmorProfile': { held: 'localhostProfile type' },
+  'core.v1.SeccompProfile': { honoured: 'localhostProfile type' },
+  'core.v1.AppArmorProfile': { honoured: 'localhostProfile type' },
   'core.v1.Capabilities': { honoured: 'add drop' },
   'core.v1.Sysctl': { honoured: 'name value' },
   'core.v1.PodOS': { held: 'name' },
@@ -73,16 +83,22 @@ export const podFields: Readonly<Record<string, Fields>> = {
   'core.v1.NodeSelectorRequirement': { honoured: 'key operator values' },
   'core.v1.PreferredSchedulingTerm': { honoured: 'preference weight' },
   'core.v1.PodAffinity': {
-    unscheduled: 'requiredDuringSchedulingIgnoredDuringExecution',
-    warned: 'preferredDuringSchedulingIgnoredDuringExecution',
+    honoured:
+      'preferredDuringSchedulingIgnoredDuringExecution requiredDuringSchedulingIgnoredDuringExecution',
   },
   'core.v1.PodAntiAffinity': {
-    unscheduled: 'requiredDuringSchedulingIgnoredDuringExecution',
-    warned: 'preferredDuringSchedulingIgnoredDuringExecution',
+    honoured:
+      'preferredDuringSchedulingIgnoredDuringExecution requiredDuringSchedulingIgnoredDuringExecution',
   },
+  'core.v1.WeightedPodAffinityTerm': { honoured: 'podAffinityTerm weight' },
+  'core.v1.PodAffinityTerm': {
+    honoured: 'labelSelector matchLabelKeys mismatchLabelKeys namespaceSelector namespaces topologyKey',
+  },
+  'meta.v1.LabelSelector': { honoured: 'matchExpressions matchLabels' },
+  'meta.v1.LabelSelectorRequirement': { honoured: 'key operator values' },
   'core.v1.TopologySpreadConstraint': {
-    unscheduled: 'whenUnsatisfiable',
-    warned: 'labelSelector matchLabelKeys maxSkew minDomains nodeAffinityPolicy nodeTaintsPolicy topologyKey',
+    honoured:
+      'labelSelector matchLabelKeys maxSkew minDomains nodeAffinityPolicy nodeTaintsPolicy topologyKey whenUnsatisfiable',
   },
   'core.v1.HostAlias': { honoured: 'hostnames ip' },
   'core.v1.PodDNSConfig': { honoured: 'nameservers options searches' },
@@ -102,15 +118,32 @@ export const podFields: Readonly<Record<string, Fields>> = {
   'core.v1.SecretEnvSource': { honoured: 'name optional' },
   'core.v1.ResourceRequirements': { honoured: 'limits requests', held: 'claims' },
   'core.v1.VolumeMount': {
-    honoured: 'mountPath name readOnly subPath subPathExpr',
-    held: 'bindMountOptions mountPropagation recursiveReadOnly',
+    honoured: 'mountPath mountPropagation name readOnly recursiveReadOnly subPath subPathExpr',
+    held: 'bindMountOptions',
   },
   'core.v1.Volume': {
-    honoured: 'configMap downwardAPI emptyDir hostPath name projected secret',
-    held: 'awsElasticBlockStore azureDisk azureFile cephfs cinder csi ephemeral fc flexVolume flocker gcePersistentDisk gitRepo glusterfs image iscsi nfs persistentVolumeClaim photonPersistentDisk portworxVolume quobyte rbd scaleIO storageos vsphereVolume',
+    honoured:
+      'configMap downwardAPI emptyDir ephemeral hostPath image name nfs persistentVolumeClaim projected secret',
+    held: 'awsElasticBlockStore azureDisk azureFile cephfs cinder csi fc flexVolume flocker gcePersistentDisk gitRepo glusterfs iscsi photonPersistentDisk portworxVolume quobyte rbd scaleIO storageos vsphereVolume',
   },
+  'core.v1.VolumeDevice': { honoured: 'devicePath name' },
+  'core.v1.PersistentVolumeClaimVolumeSource': { honoured: 'claimName readOnly' },
+  'core.v1.NFSVolumeSource': { honoured: 'path readOnly server' },
+  'core.v1.EphemeralVolumeSource': { honoured: 'volumeClaimTemplate' },
+  'core.v1.PersistentVolumeClaimTemplate': { honoured: 'metadata spec' },
+  'meta.v1.ObjectMeta': {
+    honoured: 'annotations labels',
+    warned:
+      'creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName generation managedFields name namespace ownerReferences resourceVersion selfLink uid',
+  },
+  'core.v1.PersistentVolumeClaimSpec': {
+    honoured: 'accessModes resources selector storageClassName volumeMode volumeName',
+    held: 'dataSource dataSourceRef volumeAttributesClassName',
+  },
+  'core.v1.VolumeResourceRequirements': { honoured: 'limits requests' },
   'core.v1.EmptyDirVolumeSource': { honoured: 'sizeLimit', held: 'medium mode' },
   'core.v1.HostPathVolumeSource': { honoured: 'path type' },
+  'core.v1.ImageVolumeSource': { honoured: 'pullPolicy reference' },
   'core.v1.ConfigMapVolumeSource': { honoured: 'defaultMode items name optional', held: 'defaultUser' },
   'core.v1.SecretVolumeSource': { honoured: 'defaultMode items optional secretName', held: 'defaultUser' },
   'core.v1.DownwardAPIVolumeSource': { honoured: 'defaultMode items', held: 'defaultUser' },
@@ -130,14 +163,9 @@ export const podFields: Readonly<Record<string, Fields>> = {
 /** Values of a field that change nothing. */
 export const ordinaryValues: Readonly<Record<string, readonly unknown[]>> = {
   'core.v1.PodSpec.hostUsers': [true],
-  'core.v1.PodSecurityContext.supplementalGroupsPolicy': ['Merge'],
   'core.v1.SecurityContext.procMount': ['Default'],
-  'core.v1.SeccompProfile.type': ['RuntimeDefault', 'Unconfined'],
-  'core.v1.AppArmorProfile.type': ['RuntimeDefault', 'Unconfined'],
   'core.v1.PodOS.name': ['linux'],
-  'core.v1.TopologySpreadConstraint.whenUnsatisfiable': ['ScheduleAnyway'],
-  'core.v1.VolumeMount.mountPropagation': ['None'],
-  'core.v1.VolumeMount.recursiveReadOnly': ['Disabled', 'IfPossible'],
+  'core.v1.HTTPGetAction.protocol': ['HTTP1'],
   'core.v1.EmptyDirVolumeSource.medium': ['Memory'],
 };
 

@@ -1,6 +1,7 @@
-/** The ConfigMaps and Secrets, of its own namespace, that a pod needs. */
+/** The ConfigMaps, Secrets and claims of volumes, of its own namespace, that a pod needs. */
 import { isRecord } from '../../../apimachinery/equality.ts';
 import type { Pod } from './pod.ts';
+import { claimNamesOf } from './pod-claims.ts';
 import type { Container } from './types.gen.ts';
 
 /** By name. */
@@ -24,8 +25,25 @@ export function containerReferences(container: Container): References {
   return { configMaps, secrets };
 }
 
+/** The same with the claims of its volumes. */
+export interface PodReferences extends References {
+  readonly claims: ReadonlySet<string>;
+}
+
 /** Of all its containers, its volumes and its image pulls, whether or not they are acted on here. */
-export function podReferences({ spec }: Pod): References {
+export function podReferences(pod: Pod): PodReferences {
+  const { claims, configMaps, secrets } = sourceReferences(pod);
+  const { imagePullSecrets } = pod.spec as unknown as Fields;
+  return {
+    claims,
+    configMaps,
+    secrets: new Set([...secrets, ...names(records(imagePullSecrets).map(({ name }) => name))]),
+  };
+}
+
+/** What its environments and its volumes are made from. */
+export function sourceReferences(pod: Pod): PodReferences {
+  const { spec } = pod;
   const lists = spec as unknown as Readonly<Record<string, unknown>>;
   const containers = ['initContainers', 'containers', 'ephemeralContainers'].flatMap((field) =>
     records(lists[field]),
@@ -34,6 +52,7 @@ export function podReferences({ spec }: Pod): References {
   const volumes = records(lists.volumes);
   const sources = volumes.flatMap((volume) => records(field(volume, 'projected').sources));
   return {
+    claims: new Set(claimNamesOf(pod)),
     configMaps: new Set([
       ...found.flatMap(({ configMaps }) => [...configMaps]),
       ...names([...volumes, ...sources].map((source) => field(source, 'configMap').name)),
@@ -42,7 +61,6 @@ export function podReferences({ spec }: Pod): References {
       ...found.flatMap(({ secrets }) => [...secrets]),
       ...names(volumes.map((volume) => field(volume, 'secret').secretName)),
       ...names(sources.map((source) => field(source, 'secret').name)),
-      ...names(records(lists.imagePullSecrets).map(({ name }) => name)),
     ]),
   };
 }

@@ -35,14 +35,28 @@ const constants: Readonly<Record<string, TypeRules>> = {
   'core.v1.ConfigMapKeySelector': { requires: 'name' },
   'core.v1.SecretEnvSource': { requires: 'name' },
   'core.v1.SecretKeySelector': { requires: 'name' },
+  'core.v1.PersistentVolumeClaimVolumeSource': { defaults: { claimName: '' } },
+  'core.v1.VolumeDevice': { defaults: { devicePath: '', name: '' } },
   'core.v1.HostPathVolumeSource': { defaults: { type: '' } },
   'core.v1.ObjectFieldSelector': { defaults: { apiVersion: 'v1' } },
   'core.v1.Toleration': { choices: { operator: ['Exists', 'Equal'] } },
 };
 
-/** A field that is refused or that keeps a pod from being scheduled has an effect, too. */
+/** What volumes of pods have in common with those of the cluster stands there. */
+const ofVolumes = [
+  'core.v1.NFSVolumeSource',
+  'core.v1.PersistentVolumeClaimSpec',
+  'core.v1.VolumeResourceRequirements',
+];
+
+/** Those that many kinds have, such as selectors, have rules of their own. */
+const ownTypes = Object.entries(podFields).filter(
+  ([type]) => type.startsWith('core.v1.') && !ofVolumes.includes(type),
+);
+
+/** A field that is refused has an effect, too. */
 const fieldRules: RulesByType = Object.fromEntries(
-  Object.entries(podFields).map(([type, { honoured, refused, unscheduled }]) => {
+  ownTypes.map(([type, { honoured, refused }]) => {
     const ordinary = Object.entries(ordinaryValues)
       .map(
         ([path, values]) =>
@@ -55,7 +69,7 @@ const fieldRules: RulesByType = Object.fromEntries(
       type,
       {
         ...own,
-        acts: [honoured, refused, unscheduled].filter(Boolean).join(' '),
+        acts: [honoured, refused].filter(Boolean).join(' '),
         quiet: { ...Object.fromEntries(ordinary), ...own.quiet },
       },
     ];

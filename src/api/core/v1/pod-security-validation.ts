@@ -4,12 +4,17 @@ import {
   forbiddenCause,
   invalidCause,
   requiredCause,
+  tooLongCause,
 } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import type { Container, PodSpec } from './types.gen.ts';
+import { backsteps } from './host-path-validation.ts';
+import { dottedSysctl, sysctlNamespace } from './sysctl-names.ts';
+import type { AppArmorProfile, Container, PodSpec, SeccompProfile } from './types.gen.ts';
 
 const largestId = 2147483647;
 const longestSysctl = 253;
+/** Characters of a path. */
+const longestProfile = 4095;
 const sysctlSegment = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const sysctlName = new RegExp(`^(${sysctlSegment}[\\./])*${sysctlSegment}$`);
 
@@ -22,7 +27,9 @@ export function validatePodSecurity(spec: PodSpec, path: string): StatusCause[] 
     ...(securityContext.supplementalGroups ?? []).flatMap((id, index) =>
       idCauses(id, `${at}.supplementalGroups[${index}]`),
     ),
-    ...validateSysctls(securityContext.sysctls ?? [], `${at}.sysctls`),
+    ...validateSysctls(spec, `${at}.sysctls`),
+    ...validateProfiles(securityContext, at),
+    ...validateOwnUsers(spec, path),
   ];
   if (hostPID && shareProcessNamespace) {
     const why = 'ShareProcessNamespace and HostPID cannot both be enabled';
@@ -36,9 +43,17 @@ export function validatePodSecurity(spec: PodSpec, path: string): StatusCause[] 
 }
 
 /** Rules for one container: contradictory settings are refused. */
-export function validateContainerSecurity({ securityContext }: Container, path: string): StatusCause[] {
-  const causes = validateUserAndGroup(securityContext, path);
-  const { allowPrivilegeEscalation, privileged, capabilities } = securityContext ?? {};
+export function validateContainerSecurity(
+  { securityContext = {} }: Pick<Container, 'securityContext'>,
+  { hostUsers }: Pick<PodSpec, 'hostUsers'>,
+  path: string,
+): StatusCause[] {
+  const causes = [...validateUserAndGroup(securityContext, path), ...validateProfiles(securityContext, path)];
+  if (securityContext.procMount === 'Unmasked' && hostUsers !== false) {
+    const why = '`hostUsers` must be false to use `Unmasked`';
+    causes.push(invalidCause(`${path}.procMount`, securityContext.procMount, why));
+  }
+  const { allowPrivilegeEscalation, privileged, capabilities } = securityContext;
   if (allowPrivilegeEscalation !== false) return causes;
   const cannot = 'cannot set `allowPrivilegeEscalation` to false and ';
   if (privileged) causes.push(invalidCause(path, securityContext, `${cannot}\`privileged\` to true`));
@@ -63,12 +78,9 @@ function idCauses(id: number | undefined, path: string): StatusCause[] {
   return [invalidCause(path, id, `must be between 0 and ${largestId}, inclusive`)];
 }
 
-function validateSysctls(
-  sysctls: NonNullable<PodSpec['securityContext']['sysctls']>,
-  path: string,
-): StatusCause[] {
+function validateSysctls({ securityContext, hostNetwork, hostIPC }: PodSpec, path: string): StatusCause[] {
   const seen = new Set<string>();
-  return sysctls.flatMap(({ name }, index) => {
+  return (securityContext.sysctls ?? []).flatMap(({ name }, index) => {
     const at = `${path}[${index}].name`;
     const again = seen.has(name);
     seen.add(name);
@@ -77,8 +89,67 @@ function validateSysctls(
       const why = `must have at most ${longestSysctl} characters and match regex ${sysctlName.source}`;
       return [invalidCause(at, name, why)];
     }
-    return again ? [duplicateCause(at, name)] : [];
+    const causes = again ? [duplicateCause(at, name)] : [];
+    const namespace = sysctlNamespace(dottedSysctl(name));
+    const field = namespace === 'Net' ? 'hostNetwork' : 'hostIPC';
+    const isHosts = namespace === 'Net' ? hostNetwork : namespace === 'IPC' && hostIPC;
+    return isHosts
+      ? [...causes, invalidCause(at, name, `may not be specified when '${field}' is true`)]
+      : causes;
   });
+}
+
+interface Profiles {
+  readonly seccompProfile?: SeccompProfile | undefined;
+  readonly appArmorProfile?: AppArmorProfile | undefined;
+}
+
+/** Of a pod's or a container's securityContext: a profile of the machine's own has a name, and no other has. */
+function validateProfiles({ seccompProfile, appArmorProfile }: Profiles, path: string): StatusCause[] {
+  return [
+    ...(seccompProfile
+      ? validateProfile(seccompProfile, 'seccomp', `${path}.seccompProfile`, validateSeccompPath)
+      : []),
+    ...(appArmorProfile
+      ? validateProfile(appArmorProfile, 'AppArmor', `${path}.appArmorProfile`, validateAppArmorName)
+      : []),
+  ];
+}
+
+function validateProfile(
+  { type, localhostProfile }: SeccompProfile | AppArmorProfile,
+  what: string,
+  path: string,
+  validateName: (name: string, path: string, why: string) => StatusCause[],
+): StatusCause[] {
+  const at = `${path}.localhostProfile`;
+  const why = `must be set when ${what} type is Localhost`;
+  if (type !== 'Localhost')
+    return localhostProfile === undefined
+      ? []
+      : [invalidCause(at, localhostProfile, `can only be set when ${what} type is Localhost`)];
+  return localhostProfile === undefined ? [requiredCause(at, why)] : validateName(localhostProfile, at, why);
+}
+
+/** A file below the agent's own folder of profiles. */
+function validateSeccompPath(file: string, path: string): StatusCause[] {
+  const causes = file.startsWith('/') ? [invalidCause(path, file, 'must be a relative path')] : [];
+  return [...causes, ...backsteps(file, path)];
+}
+
+function validateAppArmorName(name: string, path: string, why: string): StatusCause[] {
+  const causes = name.length > longestProfile ? [tooLongCause(path, longestProfile)] : [];
+  if (name.trim() !== name)
+    return [invalidCause(path, name, 'must not be padded with whitespace'), ...causes];
+  return name === '' ? [requiredCause(path, why)] : causes;
+}
+
+/** Users of a pod's own are of no use to what shares the machine's namespaces. */
+function validateOwnUsers(spec: PodSpec, path: string): StatusCause[] {
+  if (spec.hostUsers !== false) return [];
+  return (['hostNetwork', 'hostPID', 'hostIPC'] as const)
+    .filter((field) => spec[field])
+    .map((field) => forbiddenCause(`${path}.${field}`, 'when `pod.Spec.HostUsers` is false'));
 }
 
 /** Gates hold a pod back from every node, so it cannot have one at the same time. */

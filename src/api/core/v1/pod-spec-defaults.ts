@@ -33,6 +33,8 @@ export const podSpecDefaults: TypeDefaults = {
     if (volumeSources(volume).length === 0) volume.emptyDir = {};
   },
   'core.v1.HostPathVolumeSource': (source) => fillAbsent(source, { type: '' }),
+  'core.v1.ImageVolumeSource': (source) =>
+    fillAbsent(source, { pullPolicy: pullPolicyFor(String(source.reference ?? '')) }),
   'core.v1.ConfigMapVolumeSource': (source) => fillAbsent(source, { defaultMode: defaultFileMode }),
   'core.v1.SecretVolumeSource': (source) => fillAbsent(source, { defaultMode: defaultFileMode }),
   'core.v1.DownwardAPIVolumeSource': (source) => fillAbsent(source, { defaultMode: defaultFileMode }),
@@ -76,8 +78,9 @@ export function volumeSources(volume: object): string[] {
     .map(([key]) => key);
 }
 
-/** `Always` for the tag latest, written or implied: what it names changes. A digest alone never does. */
+/** `Always` for the tag latest, written or implied: what it names changes. A digest alone never does, nor does no name. */
 export function pullPolicyFor(image: string): 'Always' | 'IfNotPresent' {
+  if (image === '') return 'IfNotPresent';
   const [name = '', digest] = image.split('@');
   const lastPart = name.slice(name.lastIndexOf('/') + 1);
   const colon = lastPart.indexOf(':');

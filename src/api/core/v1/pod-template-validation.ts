@@ -11,17 +11,22 @@ import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateAnnotations, validateLabels } from '../../../apimachinery/validate-meta.ts';
 import { type PodRules, validateContainers } from './container-validation.ts';
 import { ephemeralContainersOf } from './ephemeral-containers.ts';
+import { validateInitContainers } from './init-container-validation.ts';
 import { validateNodeAffinity } from './node-affinity-validation.ts';
+import { validatePodAffinity } from './pod-affinity-validation.ts';
+import { validateAppArmorAnnotations } from './pod-annotations.ts';
 import { validateHostAliases, validatePodDns } from './pod-dns-validation.ts';
+import { validatePodOS } from './pod-os-validation.ts';
 import { validatePodSecurity, validateSchedulingGates } from './pod-security-validation.ts';
+import { validateTopologySpread } from './topology-spread-validation.ts';
 import type { PodSpec, PodTemplateSpec, Toleration } from './types.gen.ts';
 import { validateVolumes } from './volume-validation.ts';
 
 export function validatePodSpec(spec: PodSpec, path: string, rules: PodRules): StatusCause[] {
   return [
-    ...validateVolumes(spec.volumes ?? [], `${path}.volumes`),
+    ...validateVolumes(spec.volumes ?? [], `${path}.volumes`, rules.template),
     ...validateContainers(spec, `${path}.containers`, rules),
-    ...nonNegative(spec.terminationGracePeriodSeconds, `${path}.terminationGracePeriodSeconds`),
+    ...validateInitContainers(spec, `${path}.initContainers`),
     ...(spec.hostname ? nameCauses(`${path}.hostname`, spec.hostname, checkDns1123Label) : []),
     ...(spec.subdomain ? nameCauses(`${path}.subdomain`, spec.subdomain, checkDns1123Label) : []),
     ...validatePodDns(spec, path),
@@ -32,7 +37,10 @@ export function validatePodSpec(spec: PodSpec, path: string, rules: PodRules): S
       : []),
     ...validateLabels(spec.nodeSelector ?? {}, `${path}.nodeSelector`),
     ...validateNodeAffinity(spec, path),
+    ...validatePodAffinity(spec, path),
+    ...validateTopologySpread(spec, path),
     ...validatePodSecurity(spec, path),
+    ...validatePodOS(spec, path),
     ...validateSchedulingGates(spec, path),
     ...(spec.readinessGates ?? []).flatMap(({ conditionType }, index) =>
       nameCauses(`${path}.readinessGates[${index}].conditionType`, conditionType, checkQualifiedName),
@@ -51,6 +59,7 @@ export function validatePodTemplate(template: PodTemplateSpec, path: string): St
   return [
     ...validateLabels(template.metadata.labels ?? {}, `${path}.metadata.labels`),
     ...validateAnnotations(template.metadata.annotations ?? {}, `${path}.metadata.annotations`),
+    ...validateAppArmorAnnotations(template.metadata, template.spec, `${path}.metadata.annotations`),
     ...validatePodSpec(template.spec, `${path}.spec`, { template: true }),
     ...noEphemeralContainers(template.spec, `${path}.spec.ephemeralContainers`),
   ];

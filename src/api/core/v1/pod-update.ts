@@ -6,6 +6,7 @@
 import { deepEqual, identityOf } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, invalidCause } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { initContainersOf } from './init-containers.ts';
 import type { Pod } from './pod.ts';
 import type { PodSpec, Toleration } from './types.gen.ts';
 
@@ -21,6 +22,8 @@ export function validatePodUpdate(pod: Pod, old: Pod): StatusCause[] {
   const { spec } = pod;
   if (spec.containers.length !== old.spec.containers.length)
     return [forbiddenCause('spec.containers', 'pod updates may not add or remove containers')];
+  if (initContainersOf(spec).length !== initContainersOf(old.spec).length)
+    return [forbiddenCause('spec.initContainers', 'pod updates may not add or remove containers')];
   return [
     ...onlyAddedTolerations(spec.tolerations ?? [], old.spec.tolerations ?? []),
     ...onlyRemovedGates(spec.schedulingGates ?? [], old.spec.schedulingGates ?? []),
@@ -62,6 +65,9 @@ function shorterDeadline(seconds: number | undefined, old: number | undefined): 
 function unchanged(spec: PodSpec, old: PodSpec): StatusCause[] {
   const before = fixedFields(old);
   const after = fixedFields(spec);
+  // It may be made what it means.
+  if (old.terminationGracePeriodSeconds < 0 && spec.terminationGracePeriodSeconds === 1)
+    after.terminationGracePeriodSeconds = old.terminationGracePeriodSeconds;
   const changed = Object.keys({ ...before, ...after }).filter((key) => !deepEqual(before[key], after[key]));
   if (changed.length === 0) return [];
   const fields = changed.map((key) => `spec.${key}`).join(', ');

@@ -1,15 +1,25 @@
 import { keepMeta } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ephemeralContainersPart, withoutEphemeralContainers } from './ephemeral-containers.ts';
+import { graceSecondsOf } from './grace.ts';
 import { validatePodAddresses } from './pod-addresses.ts';
+import { applyLabelKeys } from './pod-affinity-validation.ts';
+import {
+  appArmorConflicts,
+  fixedAnnotations,
+  takeAppArmorAnnotations,
+  validateAppArmorAnnotations,
+} from './pod-annotations.ts';
 import { podColumns } from './pod-columns.ts';
 import { isPodTerminal } from './pod-conditions.ts';
 import { setPodDefaults } from './pod-defaults.ts';
 import { qosClassOf } from './pod-qos.ts';
+import { resizePart } from './pod-resize.ts';
 import { podRowConditions } from './pod-rows.ts';
 import { podRules } from './pod-rules.ts';
 import { validatePodSpec } from './pod-template-validation.ts';
 import { validatePodUpdate } from './pod-update.ts';
+import { newPodWarnings } from './pod-warnings.ts';
 import type { Pod } from './types.gen.ts';
 
 export type { Pod } from './types.gen.ts';
@@ -17,8 +27,9 @@ export type { Pod } from './types.gen.ts';
 /** Seconds that the node agent gets to stop the pod; 0 where there is nothing to stop. */
 function gracePeriodSeconds(pod: Pod, requested: number | undefined): number {
   if (!pod.spec.nodeName || isPodTerminal(pod)) return 0;
-  const seconds = requested ?? pod.spec.terminationGracePeriodSeconds;
-  return seconds < 0 ? 1 : seconds;
+  return graceSecondsOf({
+    terminationGracePeriodSeconds: requested ?? pod.spec.terminationGracePeriodSeconds,
+  });
 }
 
 /** A pod that waits for its gates is told apart from one that the scheduler has yet to see. */
@@ -50,15 +61,21 @@ export const podResource: ResourceDefinition<Pod> = {
   strategy: {
     setDefaults: setPodDefaults,
     prepareForCreate: (pod) => {
+      applyLabelKeys(pod.spec, pod.metadata.labels);
+      takeAppArmorAnnotations(pod);
       pod.status = { phase: 'Pending', qosClass: qosClassOf(pod.spec), ...gatedStatus(pod) };
     },
     prepareForStatusUpdate: ({ metadata }, old) => keepMeta(metadata, old.metadata, 'ownerReferences'),
-    validate: (pod) => validatePodSpec(pod.spec, 'spec', { template: false }),
-    validateCreate: withoutEphemeralContainers,
-    validateUpdate: validatePodUpdate,
+    validate: ({ metadata, spec }) => [
+      ...validateAppArmorAnnotations(metadata, spec, 'metadata.annotations'),
+      ...validatePodSpec(spec, 'spec', { template: false }),
+    ],
+    validateCreate: (pod) => [...withoutEphemeralContainers(pod), ...appArmorConflicts(pod)],
+    validateUpdate: (pod, old) => [...fixedAnnotations(pod, old), ...validatePodUpdate(pod, old)],
+    warnings: newPodWarnings,
     validateStatus: ({ status }) => (status ? validatePodAddresses(status) : []),
     resetFields: { status: ['spec', 'metadata.deletionTimestamp', 'metadata.ownerReferences'] },
-    parts: { binding: { take: bind }, ephemeralcontainers: ephemeralContainersPart },
+    parts: { binding: { take: bind }, ephemeralcontainers: ephemeralContainersPart, resize: resizePart },
     countsGenerations: true,
     gracePeriodSeconds,
   },

@@ -4,10 +4,12 @@ import type { Pod } from './pod.ts';
 /** From here on the system itself needs a pod. */
 export const criticalPriority = 2_000_000_000;
 
+export const nodeCriticalClass = 'system-node-critical';
+
 /** The PriorityClasses of every cluster, with their values (upstream: pkg/apis/scheduling/types.go). */
 export const systemClasses: ReadonlyMap<string, number> = new Map([
   ['system-cluster-critical', criticalPriority],
-  ['system-node-critical', criticalPriority + 1000],
+  [nodeCriticalClass, criticalPriority + 1000],
 ]);
 
 export const priorityOf = ({ spec }: Pod): number =>

@@ -4,6 +4,7 @@
  */
 import { forbiddenCause, invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { validateResourceField } from './env-validation.ts';
 import type { DownwardAPIVolumeFile, KeyToPath, Volume, VolumeProjection } from './types.gen.ts';
 
 /** The causes that a volume of one of those types gives. */
@@ -92,9 +93,7 @@ const fileCauses = (items: readonly DownwardAPIVolumeFile[] = [], path: string) 
       ? [invalidCause(path, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously')]
       : []),
     ...(fieldRef ? fieldCauses(fieldRef.fieldPath, `${path}.fieldRef.fieldPath`) : []),
-    ...(resourceFieldRef
-      ? required(resourceFieldRef.containerName, `${path}.resourceFieldRef.containerName`)
-      : []),
+    ...(resourceFieldRef ? resourceCauses(resourceFieldRef, `${path}.resourceFieldRef`) : []),
     ...(fieldRef || resourceFieldRef
       ? []
       : [requiredCause(path, 'one of fieldRef and resourceFieldRef is required')]),
@@ -106,6 +105,10 @@ const fields = /^metadata\.(?:name|namespace|uid|labels|annotations|(?:labels|an
 
 const fieldCauses = (field: string, path: string) =>
   fields.test(field) ? [] : [invalidCause(path, field, 'must be a field of metadata that a file may hold')];
+
+/** A file is of no container by itself: it has to say of which. */
+const resourceCauses = (source: NonNullable<DownwardAPIVolumeFile['resourceFieldRef']>, path: string) =>
+  source.containerName ? validateResourceField(source, path) : [requiredCause(`${path}.containerName`)];
 
 const modeCauses = (mode: number | undefined, path: string) =>
   mode === undefined || (mode >= 0 && mode <= 0o777)

@@ -5,12 +5,12 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { podCountColumns, podScale, templateColumns, validateEndlessPods } from '../../apps/v1/workload.ts';
 import { ageColumn, formatLabels, nameColumn } from '../../columns.ts';
-import { notActedOn } from '../../not-yet.ts';
 import { conditionRules } from '../../shared-rules.ts';
 import { validateCounts, validateParts } from '../../status-counts.ts';
 import { setPodTemplateDefaults } from './pod-defaults.ts';
 import { podNameWarnings } from './pod-names.ts';
 import { validatePodTemplate } from './pod-template-validation.ts';
+import { templateWarnings } from './pod-warnings.ts';
 import type { ReplicationController } from './types.gen.ts';
 
 export type { ReplicationController } from './types.gen.ts';
@@ -48,6 +48,8 @@ function validateStatus(status: NonNullable<ReplicationController['status']>): S
   ];
 }
 
+const ownWarnings = templateWarnings(({ spec }: ReplicationController) => spec.template, 'spec.template');
+
 export const replicationControllerResource: ResourceDefinition<ReplicationController> = {
   group: '',
   version: 'v1',
@@ -75,7 +77,7 @@ export const replicationControllerResource: ResourceDefinition<ReplicationContro
     },
     validate: validateController,
     validateStatus: ({ status }) => (status ? validateStatus(status) : []),
-    warnings: notActedOn('no pods are made', podNameWarnings),
+    warnings: (controller, old) => [...podNameWarnings(controller, old), ...ownWarnings(controller, old)],
     countsGenerations: true,
     orphansByDefault: true,
   },

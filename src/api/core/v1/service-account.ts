@@ -24,7 +24,7 @@ export const serviceAccountResource: ResourceDefinition<ServiceAccount> = {
   namespaced: true,
   typeName: 'core.v1.ServiceAccount',
   rules: {
-    'core.v1.ServiceAccount': { acts: 'automountServiceAccountToken secrets' },
+    'core.v1.ServiceAccount': { acts: 'automountServiceAccountToken imagePullSecrets secrets' },
     ...tokenRequestKind.rules,
   },
   strategy: { prepareForCreate: keepNames, prepareForUpdate: keepNames, countsGenerations: false },

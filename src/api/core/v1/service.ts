@@ -4,6 +4,7 @@ import { serviceColumns } from './service-columns.ts';
 import { keepAllocations, setServiceDefaults } from './service-defaults.ts';
 import { validateServiceIngress } from './service-ingress.ts';
 import { validateService, validateServiceUpdate } from './service-validation.ts';
+import { serviceWarnings } from './service-warnings.ts';
 import type { Service } from './types.gen.ts';
 
 export type { Service, ServicePort } from './types.gen.ts';
@@ -41,6 +42,7 @@ export const serviceResource: ResourceDefinition<Service> = {
     validate: validateService,
     validateUpdate: validateServiceUpdate,
     validateStatus: validateServiceIngress,
+    warnings: serviceWarnings,
     checkName: checkDns1035Label,
     countsGenerations: false,
     createsOnUpdate: true,

@@ -4,20 +4,31 @@ import {
   forbiddenCause,
   invalidCause,
   notFoundCause,
+  notSupportedCause,
   requiredCause,
 } from '../../../apimachinery/field-error.ts';
 import { checkDns1123Label, nameCauses } from '../../../apimachinery/names.ts';
 import { validateQuantity } from '../../../apimachinery/quantity.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { validateClaimedVolume } from './claim-volume-validation.ts';
+import { backsteps, validateHostPath } from './host-path-validation.ts';
 import { volumeSources } from './pod-spec-defaults.ts';
 import { validateProjections } from './projection-validation.ts';
 import type { Volume, VolumeMount } from './types.gen.ts';
 
-export function validateVolumes(volumes: readonly Volume[], path: string): StatusCause[] {
+/** `inTemplate`: what a template leaves open, whoever makes pods of it may fill in. */
+export function validateVolumes(
+  volumes: readonly Volume[],
+  path: string,
+  inTemplate: boolean,
+): StatusCause[] {
   const seen = new Set<string>();
   return volumes.flatMap((volume, index) => {
     const at = `${path}[${index}]`;
-    const causes = [...validateVolumeName(volume.name, seen, `${at}.name`), ...validateSource(volume, at)];
+    const causes = [
+      ...validateVolumeName(volume.name, seen, `${at}.name`),
+      ...validateSource(volume, at, inTemplate),
+    ];
     seen.add(volume.name);
     return causes;
   });
@@ -30,32 +41,30 @@ function validateVolumeName(name: string, seen: ReadonlySet<string>, path: strin
   return seen.has(name) ? [duplicateCause(path, name)] : [];
 }
 
-function validateSource(volume: Volume, path: string): StatusCause[] {
+function validateSource(volume: Volume, path: string, inTemplate: boolean): StatusCause[] {
   const [first, ...more] = volumeSources(volume);
   if (first === undefined) return [requiredCause(path, 'must specify a volume type')];
   return [
     ...more.map((source) => forbiddenCause(`${path}.${source}`, 'may not specify more than 1 volume type')),
     ...validateHostPath(volume, `${path}.hostPath`),
+    ...validateImage(volume, `${path}.image`, inTemplate),
     ...validateProjections(volume, path),
+    ...validateClaimedVolume(volume, path),
     ...(volume.emptyDir?.sizeLimit === undefined
       ? []
       : validateQuantity(`${path}.emptyDir.sizeLimit`, volume.emptyDir.sizeLimit)),
   ];
 }
 
-export function validateHostPath({ hostPath }: Pick<Volume, 'hostPath'>, path: string): StatusCause[] {
-  if (!hostPath) return [];
-  if (!hostPath.path) return [requiredCause(`${path}.path`)];
-  return backsteps(hostPath.path, `${path}.path`);
+function validateImage({ image }: Volume, path: string, inTemplate: boolean): StatusCause[] {
+  return image && !image.reference && !inTemplate ? [requiredCause(`${path}.reference`)] : [];
 }
-
-export const backsteps = (value: string, path: string) =>
-  value.split('/').includes('..') ? [invalidCause(path, value, "must not contain '..'")] : [];
 
 /** Relative mount paths are good: the agent takes them from the root, as upstream's does. */
 export function validateVolumeMounts(
   mounts: readonly VolumeMount[],
   volumes: readonly Volume[],
+  isPrivileged: boolean,
   path: string,
 ): StatusCause[] {
   const mountPaths = new Set<string>();
@@ -81,8 +90,33 @@ export function validateVolumeMounts(
         );
       causes.push(...validateSubPath(mount.subPathExpr, `${at}.subPathExpr`));
     }
-    return causes;
+    return [...causes, ...validatePropagation(mount, isPrivileged, at)];
   });
+}
+
+/** Kubernetes' own type says only that it is text. */
+const recursions: readonly string[] = ['Disabled', 'Enabled', 'IfPossible'];
+
+function validatePropagation(mount: VolumeMount, isPrivileged: boolean, path: string): StatusCause[] {
+  const { mountPropagation = 'None', recursiveReadOnly = 'Disabled', readOnly } = mount;
+  const causes: StatusCause[] = [];
+  if (mountPropagation === 'Bidirectional' && !isPrivileged)
+    causes.push(
+      forbiddenCause(
+        `${path}.mountPropagation`,
+        'Bidirectional mount propagation is available only to privileged containers',
+      ),
+    );
+  const at = `${path}.recursiveReadOnly`;
+  if (!recursions.includes(recursiveReadOnly))
+    return [...causes, notSupportedCause(at, recursiveReadOnly, recursions)];
+  if (recursiveReadOnly === 'Disabled') return causes;
+  if (!readOnly) causes.push(forbiddenCause(at, 'may only be specified when readOnly is true'));
+  if (mountPropagation !== 'None') {
+    const why = 'may only be specified when mountPropagation is None or not specified';
+    causes.push(forbiddenCause(at, why));
+  }
+  return causes;
 }
 
 function validateSubPath(subPath: string, path: string): StatusCause[] {

@@ -5,7 +5,6 @@ import { ageColumn, nameColumn } from '../../columns.ts';
 import { validateConditions } from '../../conditions.ts';
 import { validateAtMostAll, validateIntOrPercent } from '../../int-or-percent.ts';
 import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
-import { notEnforced } from '../../not-yet.ts';
 import { validateCounts } from '../../status-counts.ts';
 import type { PodDisruptionBudget } from './types.gen.ts';
 
@@ -49,7 +48,6 @@ export const podDisruptionBudgetResource: ResourceDefinition<PodDisruptionBudget
       status
         ? [...validateConditions(status.conditions ?? [], 'status.conditions'), ...validateCounts(status)]
         : [],
-    warnings: notEnforced('evictions are not held back', ({ spec }) => spec),
     countsGenerations: true,
     updatesNameVersion: true,
   },

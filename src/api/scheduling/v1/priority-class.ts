@@ -3,7 +3,6 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { systemClasses } from '../../core/v1/priority.ts';
-import { partlyEnforced } from '../../not-yet.ts';
 import type { PriorityClass } from './types.gen.ts';
 
 export type { PriorityClass } from './types.gen.ts';
@@ -56,10 +55,6 @@ export const priorityClassResource: ResourceDefinition<PriorityClass> = {
   strategy: {
     validate: validateClass,
     validateUpdate,
-    warnings: partlyEnforced(
-      'its pods are given nodes before others, and take the place of none yet',
-      ({ preemptionPolicy }) => preemptionPolicy !== 'Never',
-    ),
     countsGenerations: true,
   },
   hasStatus: false,

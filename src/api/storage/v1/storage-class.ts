@@ -1,4 +1,4 @@
-/** StorageClass: how volumes of a sort are made. It is stored; nothing makes volumes yet. */
+/** StorageClass: how volumes of a sort are made. */
 import type { ObjectMeta } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
@@ -8,9 +8,11 @@ import type { StorageClass } from './types.gen.ts';
 
 export const storageGroup = 'storage.k8s.io';
 
+export const defaultClassAnnotation = 'storageclass.kubernetes.io/is-default-class';
+
 /** Claims that name no class get this one. */
 const isDefault = ({ metadata: { annotations = {} } }: StorageClass) =>
-  ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'].some(
+  [defaultClassAnnotation, 'storageclass.beta.kubernetes.io/is-default-class'].some(
     (name) => annotations[name] === 'true',
   );
 

@@ -1,6 +1,5 @@
 /**
- * What controllers of this server do beyond upstream's roles for them, as ClusterRoles `minik8s:NAME` for accounts in kube-system, and
- * what the scheduler does so.
+ * What controllers of this server do beyond upstream's roles for them, as ClusterRoles `minik8s:NAME` for accounts in kube-system.
  */
 import { type RoleRows, type RuleRow, read, write, writeEvents } from './rows.ts';
 
@@ -13,12 +12,33 @@ export const ownControllerRoles: RoleRows = {
     ['update', 'certificates.k8s.io', 'certificatesigningrequests'],
     ['approve', 'certificates.k8s.io', 'signers', 'kubernetes.io/kubelet-serving'],
   ],
+  // A pod that was made and removed where their watch had a gap is looked up.
+  'daemon-set-controller': [['get', 'core', 'pods']],
   'dns-controller': [[read, 'minik8s.io', 'dnses'], ['update', 'minik8s.io', 'dnses/status'], writeEvents],
   // What was mirrored and is the Service's own again is deleted.
   'endpointslicemirroring-controller': [['delete', 'core', 'endpoints']],
   // It asks whether the store answers before it calls a node lost.
   'node-controller': [['list', 'coordination.k8s.io', 'leases']],
+  // They look up on the server what their cache does not show for too long.
+  'job-controller': [['get', 'core', 'pods']],
+  'replicaset-controller': [['get', 'core', 'pods']],
+  'replication-controller': [['get', 'core', 'pods']],
   'pod-garbage-collector': [['update', 'core', 'pods/status']],
+  // What it scales it reads from a cache, and it changes nothing but the number.
+  'horizontal-pod-autoscaler': [
+    ['patch', '*', '*/scale'],
+    [read, 'apps', 'deployments replicasets statefulsets'],
+    [read, 'core', 'replicationcontrollers'],
+  ],
+  // It makes the volumes of this server's own classes, as a program beside upstream's does.
+  'volume-provisioner': [
+    ['get list watch create update delete', 'core', 'persistentvolumes'],
+    ['update', 'core', 'persistentvolumes/status'],
+    ['get list watch update', 'core', 'persistentvolumeclaims'],
+    [read, 'core', 'nodes'],
+    [read, 'storage.k8s.io', 'storageclasses'],
+    writeEvents,
+  ],
   // Upstream's has no account of its own.
   'tokens-controller': [
     ['get', 'core', 'serviceaccounts'],
@@ -28,11 +48,11 @@ export const ownControllerRoles: RoleRows = {
   'root-ca-cert-publisher': [['delete', 'core', 'configmaps']],
 };
 
-/** Why a pod waits is told in an annotation too. */
-export const ownSchedulerRole: readonly RuleRow[] = [['patch', 'core', 'pods']];
-
 /** What the roles `view` and `edit` have of kinds that are this server's own. */
 export const ownRolesToAggregate: Readonly<Record<'view' | 'edit', readonly RuleRow[]>> = {
-  view: [[read, 'minik8s.io', 'dnses dnses/status']],
+  view: [
+    [read, 'minik8s.io', 'dnses dnses/status'],
+    [read, 'metrics.k8s.io', 'nodes pods'],
+  ],
   edit: [[write, 'minik8s.io', 'dnses']],
 };

@@ -17,7 +17,7 @@ import { authenticatedGroup, mastersGroup } from '../../../apiserver/user.ts';
 import { aggregatedRoles, clusterRoles, rolesToAggregate } from './cluster-roles.ts';
 import { controllerRoles } from './controller-roles.ts';
 import { namespaceBindings, namespaceRoles } from './namespace-roles.ts';
-import { ownControllerRoles, ownRolesToAggregate, ownSchedulerRole } from './own-roles.ts';
+import { ownControllerRoles, ownRolesToAggregate } from './own-roles.ts';
 import { type RuleRow, rulesFrom } from './rows.ts';
 
 type Metadata = { readonly name: string; readonly namespace?: string };
@@ -95,7 +95,6 @@ export const bootstrapClusterRoles: readonly PolicyObject<ClusterRole>[] = [
   ...entriesOf(aggregatedRoles).map(aggregatedRole),
   ...entriesOf(controllerRoles).map(([name, rows]) => clusterRole(ofController(name), rows)),
   ...entriesOf(ownControllerRoles).map(([name, rows]) => clusterRole(own(name), rows)),
-  clusterRole(own('kube-scheduler'), ownSchedulerRole),
   ...entriesOf(ownRolesToAggregate).map(([role, rows]) =>
     clusterRole(own(`aggregate-to-${role}`), rows, role),
   ),
@@ -105,7 +104,6 @@ export const bootstrapClusterRoleBindings: readonly PolicyObject<ClusterRoleBind
   ...entriesOf(clusterRoleHolders).map(([role, subjects]) => clusterBinding(role, subjects)),
   ...Object.keys(controllerRoles).map((name) => clusterBinding(ofController(name), [account(name)])),
   ...Object.keys(ownControllerRoles).map((name) => clusterBinding(own(name), [account(name)])),
-  clusterBinding(own('kube-scheduler'), [user('system:kube-scheduler')]),
 ];
 
 export const bootstrapRoles: readonly PolicyObject<Role>[] = entriesOf(namespaceRoles).map(([key, rows]) => {

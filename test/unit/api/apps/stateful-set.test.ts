@@ -171,7 +171,6 @@ test('what has no effect yet is told', () => {
   });
   const { warnings, object } = convertObject(kindFields, statefulSetResource, body, 'Strict');
   assert.deepEqual(warnings, [
-    'spec.volumeClaimTemplates: known to Kubernetes, not acted on by minik8s',
     'spec.updateStrategy.rollingUpdate.maxUnavailable: known to Kubernetes, not acted on by minik8s',
   ]);
   statefulSetResource.strategy.setDefaults?.(object);
@@ -180,7 +179,7 @@ test('what has no effect yet is told', () => {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',
       ...claim,
-      spec: { ...claim.spec, volumeMode: 'Filesystem' },
+      spec: { ...claim.spec, resources: {}, volumeMode: 'Filesystem' },
       status: { phase: 'Pending' },
     },
   ]);

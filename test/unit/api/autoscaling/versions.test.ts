@@ -50,6 +50,10 @@ for (const [title, metrics] of Object.entries(metricLists))
       'with one metric measured',
       { status: { ...bareStatus, currentMetrics: bareStatus.currentMetrics.slice(0, 1) } },
     ],
+    [
+      'with a metric that is not known',
+      { status: { ...bareStatus, currentMetrics: [{ type: '' }, ...bareStatus.currentMetrics.slice(0, 1)] } },
+    ],
   ] as const)
     test(`stored, shown in v1 and written back: ${title}, ${what}`, () => {
       const { status: given, ...spec } = { status: undefined, ...more };

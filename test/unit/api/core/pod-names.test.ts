@@ -4,7 +4,9 @@ import { registry } from '../../../../src/api/registry.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 
 const warned = ['ReplicaSet', 'Deployment', 'ReplicationController', 'Job', 'CronJob'];
-const named = (name: string) => ({ metadata: { name } }) as KubeObject;
+const template = { spec: { containers: [] } };
+const spec = { template, jobTemplate: { spec: { template } } };
+const named = (name: string) => ({ metadata: { name }, spec }) as unknown as KubeObject;
 
 for (const { kind, strategy } of registry.filter(({ kind }) => warned.includes(kind)))
   test(`${kind}: a name that is no name of a host is told of, once`, () => {

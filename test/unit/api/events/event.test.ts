@@ -230,7 +230,7 @@ test('a watch in the newer group has its words, made once for all watches', () =
     resourceVersion: '6',
   };
   const bytes = Buffer.from(JSON.stringify(object));
-  const current = { key: '/registry/events/default/b', revision: 6, bytes, object };
+  const current = { key: '/registry/events/default/b', revision: 6, bytes, object, unowned: object };
   const { frame } = frameObject('ADDED', bytes, 6);
   const event = {
     type: 'ADDED',

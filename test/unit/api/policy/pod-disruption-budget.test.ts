@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podDisruptionBudgetResource } from '../../../../src/api/policy/v1/pod-disruption-budget.ts';
-import {
-  cells,
-  created,
-  merge,
-  testCreate,
-  testStatus,
-  testUpdate,
-  warnings,
-} from '../../../fixtures/kinds.ts';
+import { cells, created, merge, testCreate, testStatus, testUpdate } from '../../../fixtures/kinds.ts';
 import { head, spec } from '../../../fixtures/workloads.ts';
 
 const budget = {
@@ -111,13 +103,6 @@ testStatus(podDisruptionBudgetResource, budget, [
     `${at}.status: Unsupported value: "Maybe"`,
   ],
 ]);
-
-test('that it holds nothing back is told when it is made and when it changes', () => {
-  const told = ['PodDisruptionBudget is stored and not enforced yet: evictions are not held back'];
-  assert.deepEqual(warnings(podDisruptionBudgetResource, budget), told);
-  assert.deepEqual(warnings(podDisruptionBudgetResource, budget, spec({ minAvailable: 2 })), told);
-  assert.deepEqual(warnings(podDisruptionBudgetResource, budget, { metadata: { labels: { a: 'b' } } }), []);
-});
 
 test('the columns of a budget', () => {
   const texts = (patch: object, status?: object) =>

@@ -64,6 +64,7 @@ const expected = [
   'v1 pods/log Pod get',
   'v1 pods/portforward PodPortForwardOptions create,get',
   `v1 pods/proxy PodProxyOptions ${proxied}`,
+  'v1 pods/resize Pod get,patch,update',
   'authentication.k8s.io/v1 serviceaccounts/token TokenRequest create',
   `v1 services/proxy ServiceProxyOptions ${proxied}`,
 ];

@@ -31,6 +31,7 @@ const cached = (on: boolean, revision: number): CachedObject => {
     revision,
     bytes: Buffer.from(JSON.stringify(object)),
     object,
+    unowned: object,
   };
 };
 

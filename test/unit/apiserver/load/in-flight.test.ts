@@ -53,7 +53,7 @@ describe('places for requests', () => {
       heartbeat: { all, user: 4 },
       'node request': { all: 400, user: 20 },
       request: { all: 400, user: 200 },
-      'node watch': { all, user: 50 },
+      'node watch': { all, user: 2000 },
       watch: { all: 4000, user: 1000 },
       stream: { all: 1000, user: 500 },
     });

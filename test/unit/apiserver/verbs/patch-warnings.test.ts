@@ -21,10 +21,12 @@ describe('warnings of a patch', () => {
     server = await startTestServer({ wrapStore });
     const made = await server.call('POST', pods, {
       metadata: { name: 'web' },
-      spec: { containers: [{ name: 'c', image: 'i', livenessProbe: { tcpSocket: { port: 1 } } }] },
+      spec: {
+        containers: [{ name: 'c', image: 'i', securityContext: { windowsOptions: { runAsUserName: 'a' } } }],
+      },
     });
     assert.equal(made.status, 201, made.text);
-    assert.match(made.headers.get('warning') ?? '', /livenessProbe: known to Kubernetes, not acted on/);
+    assert.match(made.headers.get('warning') ?? '', /windowsOptions: known to Kubernetes, not acted on/);
   });
   after(() => server.stop());
 

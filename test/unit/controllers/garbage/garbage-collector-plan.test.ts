@@ -137,8 +137,8 @@ describe('ownersInCycle', () => {
       const base = notWaiting.includes(name) ? meta(name) : waiting(name);
       return { apiVersion: 'v1', kind: 'Pod', metadata: { ...base, ownerReferences } };
     });
-    const dependentsOf = (uid: string) =>
-      all.filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid));
+    const dependentsOf = (one: KubeObject) =>
+      all.filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === one.metadata.uid));
     return all[0] && ownersInCycle(all[0], dependentsOf);
   };
   const ba = { of: 'b', owner: 'a' };
@@ -175,9 +175,9 @@ class Graph {
     });
   }
 
-  dependentsOf = (uid: string) =>
+  dependentsOf = (one: KubeObject) =>
     [...this.objects.values()].filter(({ metadata }) =>
-      metadata.ownerReferences?.some((owner) => owner.uid === uid),
+      metadata.ownerReferences?.some((owner) => owner.uid === one.metadata.uid),
     );
 
   delete(uid: string, policy: 'Foreground' | 'Background' | 'Orphan'): void {
@@ -201,7 +201,7 @@ class Graph {
       const state = owner ? (waitsForDependents(owner) ? 'waiting' : 'present') : 'absent';
       return { reference, state } as const;
     });
-    const dependents = this.dependentsOf(uid);
+    const dependents = this.dependentsOf(object);
     const action = planCollection(object, owners, dependents, ownersInCycle(object, this.dependentsOf));
     switch (action.type) {
       case 'none':

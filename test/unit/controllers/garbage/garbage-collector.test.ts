@@ -181,6 +181,20 @@ describe('an object that is being deleted', () => {
     assert.deepEqual(left(), ['a', 'going']);
   });
 
+  it('waits for nothing in another namespace, whatever that says', async () => {
+    const foreign = map('b', [owned('a')], { namespace: 'other', finalizers: ['example.com/mine'] });
+    put(map('a', [], { deletionTimestamp: at(1), finalizers: ['foregroundDeletion'] }), foreign);
+    await reconcile(map('a'));
+    assert.deepEqual(left(), ['b']);
+    const node1 = node('n1');
+    node1.metadata.deletionTimestamp = at(1);
+    node1.metadata.finalizers = ['foregroundDeletion'];
+    world.put(nodeResource, node1);
+    put(map('of-node', [owned('n1', { kind: 'Node' })], { finalizers: ['example.com/mine'] }));
+    await reconcile(node1, nodeResource);
+    assert.deepEqual(world.names(nodeResource), ['n1'], 'what has no namespace owns in all of them');
+  });
+
   it('lets those go that it shall orphan, and then goes itself', async () => {
     const going = { deletionTimestamp: at(1), finalizers: ['orphan'] };
     put(map('going', [], going), map('a', [owned('going'), owned('here')]), map('here'));

@@ -9,6 +9,7 @@ import {
   type PriorityClass,
   priorityClassResource,
 } from '../../../../src/api/scheduling/v1/priority-class.ts';
+import { storageClassResource } from '../../../../src/api/storage/v1/storage-class.ts';
 import { newConflict, newInternalError, newNotFound } from '../../../../src/apimachinery/status-error.ts';
 import { fixedObjectsController } from '../../../../src/controllers/masters/fixed-objects.ts';
 import { meta } from '../objects.ts';
@@ -24,7 +25,7 @@ let world: ScriptedWorld;
 beforeEach(async () => {
   world = new ScriptedWorld(fixedObjectsController);
   for (const key of keys) await world.reconcile(key);
-  for (const ref of [classes, levels, schemas]) world.sync(ref as never);
+  for (const ref of [classes, levels, schemas, storageClassResource]) world.sync(ref as never);
 });
 
 /** What happens when the cache and the server show the object so. */
@@ -48,7 +49,8 @@ test('all of them are made, and nothing when they are there', async () => {
   );
   assert.deepEqual(world.names(levels), ['catch-all', 'exempt']);
   assert.deepEqual(world.names(schemas), ['catch-all', 'exempt']);
-  assert.equal(world.log.of('info').length, 6);
+  assert.deepEqual(world.names(storageClassResource), ['local']);
+  assert.equal(world.log.of('info').length, 7);
   const { length } = world.asked;
   for (const key of keys) await world.reconcile(key);
   assert.equal(world.asked.length, length);

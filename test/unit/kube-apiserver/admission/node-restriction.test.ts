@@ -339,7 +339,13 @@ describe('a pod', () => {
       status,
       foreign,
     ],
-    ['a new one, which others decide on', undefined, pod, {}, ''],
+    [
+      'a new one',
+      undefined,
+      pod,
+      {},
+      'pod does not have "kubernetes.io/config.mirror" annotation, node "n1" can only create mirror pods',
+    ],
   ] as const)
     test(`${title}: ${why || 'taken'}`, async () => {
       assert.equal(await refusal(podResource, old, change, over), why);

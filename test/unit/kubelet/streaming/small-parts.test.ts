@@ -5,10 +5,10 @@ import {
   spdyPortForwardProtocol,
   webSocketCommandProtocol,
   webSocketPortForwardProtocol,
-} from '../../../../src/kubelet/streaming/negotiate.ts';
-import { outcomeStatus, outcomeText } from '../../../../src/kubelet/streaming/outcome.ts';
-import { parseStreamRequest } from '../../../../src/kubelet/streaming/stream-request.ts';
-import { TerminalSizes } from '../../../../src/kubelet/streaming/terminal-sizes.ts';
+} from '../../../../src/kubelet/server/streaming/negotiate.ts';
+import { outcomeStatus, outcomeText } from '../../../../src/kubelet/server/streaming/outcome.ts';
+import { parseStreamRequest } from '../../../../src/kubelet/server/streaming/stream-request.ts';
+import { TerminalSizes } from '../../../../src/kubelet/server/streaming/terminal-sizes.ts';
 
 test('the first protocol of the client that is known is spoken', () => {
   const name = (offered?: string) => webSocketCommandProtocol(offered)?.protocol;

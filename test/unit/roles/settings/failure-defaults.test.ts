@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { planNode } from '../../../../src/controllers/nodes/node-lifecycle-plan.ts';
 import { defaultTolerations } from '../../../../src/kube-apiserver/admission/default-toleration-seconds.ts';
-import { newLease } from '../../../../src/kubelet/plan/node-status.ts';
+import { newLease } from '../../../../src/kubelet/node/plan/node-status.ts';
 import { readSettings } from '../../../../src/roles/settings/settings.ts';
 import { at, node } from '../../controllers/objects.ts';
 

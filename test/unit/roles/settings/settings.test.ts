@@ -14,7 +14,8 @@ const names = [
   'service-cidr',
   'etcd-endpoints',
   'node-ports',
-  'scheduler-policy',
+  'scheduling-policy',
+  'scoring-strategy',
   'node-ip',
   'data-dir',
   'service-account-issuer',
@@ -94,7 +95,17 @@ describe('settings', () => {
       /first address/,
     ],
     ['ports the wrong way round', { flags: { 'node-ports': '32767-30000' } }, /expected ports such as/],
-    ['an unknown policy', { flags: { 'scheduler-policy': 'best' } }, /expected one of Default, RoundRobin/],
+    ['an unknown policy', { flags: { 'scheduling-policy': 'best' } }, /expected one of Default, RoundRobin/],
+    [
+      'a scoring strategy without a shape',
+      { flags: { 'scoring-strategy': 'RequestedToCapacityRatio' } },
+      /expected LeastAllocated, MostAllocated or RequestedToCapacityRatio=/,
+    ],
+    [
+      'a shape that goes back',
+      { flags: { 'scoring-strategy': 'RequestedToCapacityRatio=50:1,20:3' } },
+      /expected LeastAllocated/,
+    ],
     ['an address with a name', { flags: { 'node-ip': 'localhost' } }, /expected an IPv4 address/],
     ['an etcd without a port', { flags: { 'etcd-endpoints': 'http://etcd' } }, /expected addresses such as/],
     [

@@ -4,10 +4,12 @@ import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import { type Exec, ExecError, systemExec } from '../../../../src/base/exec.ts';
 import { silentLogger } from '../../../../src/base/log.ts';
-import type { ShutdownPeriods } from '../../../../src/kubelet/plan/shutdown-phases.ts';
+import type { ShutdownPeriods } from '../../../../src/kubelet/node/plan/shutdown-phases.ts';
 import { readSettings } from '../../../../src/roles/settings/settings.ts';
 import {
+  agentLife,
   machineIsStopping,
+  nodeLifeSettings,
   shutdownPeriods,
   signalAfterPods,
 } from '../../../../src/roles/worker/node-life.ts';
@@ -139,20 +141,28 @@ describe('whether the machine goes down', () => {
 });
 
 describe('settings of a node’s life', () => {
-  const names = [
-    'heartbeat-interval',
-    'eviction-hard',
-    'shutdown-grace-period',
-    'shutdown-grace-period-critical-pods',
-  ] as const;
   const read = (flags: Record<string, string> = {}) =>
-    readSettings(names, { flags, environment: {}, configFile: '/nonexistent/node.yaml' });
+    readSettings(nodeLifeSettings, { flags, environment: {}, configFile: '/nonexistent/node.yaml' });
 
   it('have upstream defaults', () => {
     const settings = read();
     assert.equal(settings['heartbeat-interval'], 10_000);
     assert.deepEqual(settings['eviction-hard'][0], { signal: 'memory.available', amount: 100 * 2 ** 20 });
     assert.equal(shutdownPeriods(settings), undefined);
+    const { maxParallelImagePulls, imageGc } = agentLife(settings);
+    assert.deepEqual(imageGc, { highPercent: 85, lowPercent: 80, minAgeMs: 120_000 });
+    assert.equal(maxParallelImagePulls, 3);
+  });
+
+  it('keep no images below those that go', () => {
+    const flags = { 'image-gc-high-threshold': '50', 'image-gc-low-threshold': '51' };
+    const message = /^--image-gc-low-threshold must not be more than/;
+    assert.throws(() => agentLife(read(flags)), { name: 'UsageError', message });
+  });
+
+  it('tell the agent which sysctls are allowed besides', () => {
+    const { allowedUnsafeSysctls } = agentLife(read({ 'allowed-unsafe-sysctls': 'kernel.msg*' }));
+    assert.deepEqual(allowedUnsafeSysctls, [{ start: 'kernel.msg', isPrefix: true, namespace: 'IPC' }]);
   });
 
   it('keep a third for pods that the system needs, unless told otherwise', () => {
@@ -166,6 +176,10 @@ describe('settings of a node’s life', () => {
 
   const refused: [Record<string, string>, RegExp][] = [
     [{ 'heartbeat-interval': '500ms' }, /^--heartbeat-interval: "500ms": expected a duration from 1s/],
+    [
+      { 'allowed-unsafe-sysctls': 'vm.swappiness' },
+      /^--allowed-unsafe-sysctls: "vm.swappiness": .*not known to be/,
+    ],
     [{ 'eviction-hard': 'memory<1Gi' }, /^--eviction-hard: "memory<1Gi": expected SIGNAL<AMOUNT/],
     [
       { 'shutdown-grace-period': '10s', 'shutdown-grace-period-critical-pods': '11s' },

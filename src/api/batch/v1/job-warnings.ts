@@ -1,0 +1,22 @@
+import type { KubeObject } from '../../../apimachinery/meta.ts';
+import { templateWarnings } from '../../core/v1/pod-warnings.ts';
+import type { JobSpec } from './types.gen.ts';
+
+const mostCompletions = 100_000;
+const mostParallel = 10_000;
+
+/** Of a Job, or of what makes Jobs: of a new one, and of one that changed. `path` is the path of the spec. */
+export function specWarnings<T extends KubeObject>(specOf: (object: T) => JobSpec, path: string) {
+  const ofTemplate = templateWarnings((object: T) => specOf(object).template, `${path}.template`);
+  return (object: T, old: T | undefined): string[] => {
+    const { completionMode, completions = 0, parallelism = 0 } = specOf(object);
+    const isLarge =
+      completionMode === 'Indexed' && completions > mostCompletions && parallelism > mostParallel;
+    const same = old && object.metadata.generation === old.metadata.generation;
+    return [...(isLarge && !same ? [`${path}: ${tooLarge}`] : []), ...ofTemplate(object, old)];
+  };
+}
+
+/** Upstream's text, which tools compare. */
+const tooLarge =
+  'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail';

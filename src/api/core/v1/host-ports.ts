@@ -1,0 +1,29 @@
+/** The ports of a node that pods take: no two pods can have one port of one address. */
+import { addressKind, canonicalAddress } from '../../../base/addresses.ts';
+import { servingContainers } from './init-containers.ts';
+import type { Pod } from './pod.ts';
+
+export interface HostPort {
+  /** Undefined for all addresses of the node. */
+  readonly ip: string | undefined;
+  readonly protocol: string;
+  readonly port: number;
+}
+
+export function hostPorts({ spec }: Pod): HostPort[] {
+  return servingContainers(spec).flatMap((container) =>
+    (container.ports ?? []).flatMap(({ hostPort, containerPort, hostIP, protocol }) => {
+      const port = hostPort || (spec.hostNetwork && containerPort);
+      return port ? [{ ip: addressOf(hostIP), protocol, port }] : [];
+    }),
+  );
+}
+
+/** One text for one address, and none for all of them, however that is spelled. */
+const addressOf = (hostIP: string | undefined) =>
+  hostIP && addressKind(hostIP) !== 'unspecified' ? canonicalAddress(hostIP) : undefined;
+
+export function portsConflict(a: HostPort, b: HostPort): boolean {
+  if (a.port !== b.port || a.protocol !== b.protocol) return false;
+  return a.ip === b.ip || a.ip === undefined || b.ip === undefined;
+}

@@ -1,0 +1,36 @@
+/** Volumes that this server makes by itself: folders of nodes, and folders of a share. Pure. */
+import type { PersistentVolume, PersistentVolumeClaim } from './types.gen.ts';
+import { provisionedBy } from './volume-binding.ts';
+
+export const localProvisioner = 'minik8s.io/local';
+export const nfsProvisioner = 'minik8s.io/nfs';
+
+export const isOwnProvisioner = (name: string | undefined) =>
+  name === localProvisioner || name === nfsProvisioner;
+
+/** Why no volume can be made for the claim, wherever that is; undefined also of provisioners that are not this server's own. */
+export function provisionFault(
+  { spec }: PersistentVolumeClaim,
+  provisioner: string | undefined,
+): string | undefined {
+  if (!isOwnProvisioner(provisioner)) return undefined;
+  if (spec.selector) return 'claim.spec.selector is not supported';
+  if (spec.dataSource || spec.dataSourceRef) return 'claim.spec.dataSource is not supported';
+  if (spec.volumeMode === 'Block') return 'volumeMode Block is not supported';
+  const shared = (spec.accessModes ?? []).filter((mode) => mode.endsWith('Many'));
+  if (provisioner !== localProvisioner || shared.length === 0) return undefined;
+  return `access mode ${shared.join(', ')} is not supported: a local volume is on one node`;
+}
+
+/** On a Node: the directory in which its agent keeps local volumes. */
+export const localVolumesAnnotation = 'minik8s.io/local-volumes';
+
+/** The folder of a share that was made for the volume by itself, named as it; undefined for one that is a share whole. */
+export function folderOfShare({
+  metadata,
+  spec: { nfs },
+}: PersistentVolume): { readonly server: string; readonly path: string } | undefined {
+  const end = `/${metadata.name}`;
+  if (metadata.annotations?.[provisionedBy] !== nfsProvisioner || !nfs?.path.endsWith(end)) return undefined;
+  return { server: nfs.server, path: nfs.path.slice(0, -end.length) || '/' };
+}

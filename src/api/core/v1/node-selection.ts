@@ -1,0 +1,80 @@
+/** Which nodes a pod may have by their labels and names. Pure. */
+
+import { type LabelOperator, type Labels, matches, selectorFromMap } from '../../../apimachinery/labels.ts';
+import type { Node } from './node.ts';
+import type { NodeSelectorTerm, PersistentVolume, PodSpec } from './types.gen.ts';
+
+export interface RequiredNodes {
+  readonly suits: (node: Node) => boolean;
+  /** Where the pod asks for nodes by their names: those. */
+  readonly names?: readonly string[];
+}
+
+/** Undefined where the pod takes any. */
+export function requiredNodes(spec: PodSpec): RequiredNodes | undefined {
+  const { nodeSelector, affinity } = spec;
+  const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  if (Object.keys(nodeSelector ?? {}).length === 0 && !terms) return undefined;
+  const selector = selectorFromMap(nodeSelector);
+  const names = terms && namesOf(terms);
+  return {
+    suits: (node) =>
+      matches(selector, node.metadata.labels) && (!terms || terms.some((term) => suitsTerm(term, node))),
+    ...(names && { names }),
+  };
+}
+
+/** Those that can be meant, where every term names some. */
+function namesOf(terms: readonly NodeSelectorTerm[]): readonly string[] | undefined {
+  const names: string[] = [];
+  for (const { matchFields = [] } of terms) {
+    const named = matchFields.filter(({ operator }) => operator === 'In');
+    if (named.length === 0) return undefined;
+    names.push(...named.flatMap(({ values = [] }) => values));
+  }
+  return [...new Set(names)];
+}
+
+/** One that asks for nothing matches no node. */
+export function suitsTerm(
+  { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
+  node: Node,
+): boolean {
+  if (matchExpressions.length + matchFields.length === 0) return false;
+  return (
+    suitsAll(matchExpressions, node.metadata.labels) &&
+    suitsAll(matchFields, { 'metadata.name': node.metadata.name })
+  );
+}
+
+const suitsAll = (
+  expressions: NonNullable<NodeSelectorTerm['matchExpressions']>,
+  labels: Labels | undefined,
+) =>
+  matches(
+    {
+      requirements: expressions.map(({ key, operator, values = [] }) => ({
+        key,
+        operator: operators[operator],
+        values,
+      })),
+    },
+    labels,
+  );
+
+type Operator = NonNullable<NodeSelectorTerm['matchExpressions']>[number]['operator'];
+
+const operators: Readonly<Record<Operator, LabelOperator>> = {
+  In: 'in',
+  NotIn: 'notin',
+  Exists: 'exists',
+  DoesNotExist: '!',
+  Gt: 'gt',
+  Lt: 'lt',
+};
+
+/** Whether the volume can be had on the node. */
+export function volumeSuitsNode({ spec }: PersistentVolume, node: Node): boolean {
+  const terms = spec.nodeAffinity?.required?.nodeSelectorTerms;
+  return !terms || terms.some((term) => suitsTerm(term, node));
+}

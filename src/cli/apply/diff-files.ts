@@ -1,0 +1,46 @@
+/** Two states of an object as the texts that a diff compares. Pure. */
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { lastAppliedAnnotation } from '../../apimachinery/last-applied.ts';
+import { metadataOf, recordAt } from '../objects.ts';
+import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+
+/** `apps.v1.Deployment.default.web`. */
+export function fileNameOf(object: JsonObject): string {
+  const { name, namespace } = metadataOf(object);
+  const version = String(object.apiVersion).replaceAll('/', '.');
+  // A name may have a slash nowhere, but nothing of a server's answer is trusted to be the name of a file.
+  return [version, String(object.kind), namespace, name].join('.').replaceAll(/[/\0]/g, '_');
+}
+
+/** Undefined is what does not exist: an empty text. What Secrets hold is not shown, only that it differs. */
+export function textsOf(
+  live: JsonObject | undefined,
+  merged: JsonObject | undefined,
+  managedFields: boolean,
+): readonly [string, string] {
+  const [before, after] = [live, merged].map((object) =>
+    managedFields || !object ? object : withoutManagedFields(object),
+  );
+  const kind = (live ?? merged)?.kind;
+  const [one, other] = kind === 'Secret' ? masked(before, after) : [before, after];
+  const yaml = objectFormat('yaml');
+  return [(one && yaml?.(one)) ?? '', (other && yaml?.(other)) ?? ''];
+}
+
+function masked(before: JsonObject | undefined, after: JsonObject | undefined) {
+  const [old, now] = [before, after].map((object) => recordAt(object, 'data'));
+  const hidden = (object: JsonObject | undefined, when: string) => {
+    if (!object) return undefined;
+    const metadata = recordAt(object, 'metadata');
+    // It has the data once more, in plain sight.
+    const { [lastAppliedAnnotation]: _, ...annotations } = recordAt(metadata, 'annotations');
+    const plain = { ...object, metadata: { ...metadata, annotations } };
+    if (!isRecord(object.data)) return plain;
+    const data = Object.keys(object.data).map((key) => {
+      const both = old !== undefined && now !== undefined && key in old && key in now;
+      return [key, both && old[key] !== now[key] ? `*** (${when})` : '***'];
+    });
+    return { ...plain, data: Object.fromEntries(data) };
+  };
+  return [hidden(before, 'before'), hidden(after, 'after')] as const;
+}

@@ -1,0 +1,22 @@
+/** Sends what differs, and nothing else, as the patch that the kind takes. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { patchTypes } from '../../apimachinery/patch.ts';
+import type { Cluster } from '../cluster.ts';
+import { type ObjectTarget, targetPath } from '../targets.ts';
+import { mergeSchemaOf, openApiPath, plainSchema } from './merge-schema.ts';
+import { type ThreeWay, threeWayPatch } from './three-way.ts';
+
+/** The server's answer; undefined when nothing differs. Without `query` nothing is sent, and what was wanted is the answer. */
+export async function sendPatch(
+  cluster: Cluster,
+  target: ObjectTarget,
+  states: ThreeWay,
+  query: string | undefined,
+): Promise<JsonObject | undefined> {
+  const strategic = mergeSchemaOf(await cluster.get(openApiPath(target.resource)), target.resource);
+  const patch = threeWayPatch(states, strategic ?? plainSchema);
+  if (!patch) return undefined;
+  if (query === undefined) return states.modified;
+  const type = strategic ? patchTypes.strategic : patchTypes.merge;
+  return cluster.send('PATCH', targetPath(target) + query, patch, type);
+}

@@ -1,0 +1,95 @@
+/** `ctl autoscale`: makes a HorizontalPodAutoscaler for what has a scale. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { collectionPath } from '../../client/resource-path.ts';
+import { findResource, kindName } from '../discovery.ts';
+import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags.ts';
+import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
+import type { Verb } from '../verb.ts';
+import { writeFlags, writeQuery } from '../write-options.ts';
+
+const flags = {
+  min: { type: 'string', hint: 'PODS', about: 'the lowest number of pods', usual: '1' },
+  max: { type: 'string', hint: 'PODS', about: 'the highest number of pods' },
+  'cpu-percent': {
+    type: 'string',
+    hint: 'PERCENT',
+    about: 'how much of the CPU that they request the pods should use',
+    usual: '80',
+  },
+  name: { type: 'string', hint: 'NAME', about: 'the name of what is made', usual: 'that of what is scaled' },
+  ...writeFlags,
+} as const satisfies FlagTable;
+
+export const autoscale: Verb = {
+  about: 'make a HorizontalPodAutoscaler of a Deployment, ReplicaSet, StatefulSet or ReplicationController',
+  words: 'TYPE NAME',
+  flags,
+  async run(context) {
+    const { flags: given, io } = context;
+    const limits = limitsOf(given);
+    requireSelection(given);
+    const format = objectFormat(given.text('output'));
+    const dryRun = dryRunOf(given);
+    const cluster = context.cluster();
+    const autoscalers = findResource(await cluster.resources(), 'horizontalpodautoscalers.v1.autoscaling');
+    for (const target of await resolveObjects(context)) {
+      try {
+        if (!target.resource.subresources.includes('scale'))
+          throw new Error(`cannot autoscale a ${target.resource.kind}: it has no replicas`);
+        // An autoscaler of what is not there is most likely a slip.
+        if (!target.manifest) await cluster.get(targetPath(target));
+        const name = given.text('name') || target.name;
+        const object = autoscalerOf(target, name, limits);
+        const path = collectionPath(autoscalers, target.namespace) + writeQuery(dryRun);
+        const made = dryRun === 'client' ? object : await cluster.send('POST', path, object);
+        const done = dryRun === 'client' ? 'created' : 'autoscaled';
+        const told = `${kindName(autoscalers)}/${name} ${done}${dryRunSuffix[dryRun]}\n`;
+        io.out(format?.(withoutManagedFields(made)) ?? told);
+      } catch (error) {
+        if (io.signal.aborted) throw error;
+        context.report(error);
+      }
+    }
+  },
+};
+
+interface Limits {
+  readonly min: number | undefined;
+  readonly max: number;
+  readonly cpuPercent: number | undefined;
+}
+
+/** As with kubectl, a number below zero is as good as none. */
+function limitsOf(given: Flags): Limits {
+  const [min = -1, max = -1, percent = -1] = [
+    given.whole('min'),
+    given.whole('max'),
+    given.whole('cpu-percent'),
+  ];
+  if (max < 1)
+    throw new UsageError(`ctl autoscale: --max=MAXPODS is required and must be at least 1, max: ${max}`);
+  if (max < min)
+    throw new UsageError(
+      `ctl autoscale: --max=MAXPODS must be larger or equal to --min=MINPODS, max: ${max}, min: ${min}`,
+    );
+  return { min: min > 0 ? min : undefined, max, cpuPercent: percent >= 0 ? percent : undefined };
+}
+
+const autoscalerOf = (
+  { resource, name: target, namespace }: ObjectTarget,
+  name: string,
+  { min, max, cpuPercent }: Limits,
+): JsonObject => ({
+  apiVersion: 'autoscaling/v1',
+  kind: 'HorizontalPodAutoscaler',
+  metadata: { name, namespace },
+  spec: {
+    scaleTargetRef: { apiVersion: apiVersionOf(resource), kind: resource.kind, name: target },
+    ...(min !== undefined && { minReplicas: min }),
+    maxReplicas: max,
+    ...(cpuPercent !== undefined && { targetCPUUtilizationPercentage: cpuPercent }),
+  },
+});

@@ -1,0 +1,100 @@
+/** `ctl create job`: one that runs an image, or one of a CronJob's template, now. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { collectionPath } from '../../client/resource-path.ts';
+import { findResource, kindName } from '../discovery.ts';
+import { dryRunFlag, dryRunOf, dryRunSuffix, type Flags, type FlagTable, outputFlag } from '../flags.ts';
+import { metadataOf, recordAt, textAt } from '../objects.ts';
+import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { targetPath } from '../targets.ts';
+import type { Verb, VerbContext } from '../verb.ts';
+import { fieldValidationOf, validateFlag, writeQuery } from '../write-options.ts';
+
+const flags = {
+  image: { type: 'string', hint: 'IMAGE', about: 'the image of the container' },
+  from: { type: 'string', hint: 'cronjob/NAME', about: 'the CronJob that it is made of' },
+  ...dryRunFlag,
+  ...outputFlag,
+  ...validateFlag,
+} as const satisfies FlagTable;
+
+export const createJob: Verb = {
+  about: 'create a Job: job NAME --image=IMAGE -- COMMAND…, or job NAME --from=cronjob/NAME',
+  words: 'NAME',
+  flags,
+  async run(context) {
+    const { io, flags: given } = context;
+    const { name, command } = requested(given);
+    const format = objectFormat(given.text('output'));
+    const dryRun = dryRunOf(given);
+    const cluster = context.cluster();
+    const from = given.text('from');
+    const job = from
+      ? ofCronJob(name, await cronJobOf(context, from))
+      : ofImage(name, given.text('image') ?? '', command);
+    const resource = findResource(await cluster.resources(), 'jobs.batch');
+    const path = collectionPath(resource, cluster.namespace) + writeQuery(dryRun, fieldValidationOf(given));
+    const made =
+      dryRun === 'client'
+        ? { ...job, metadata: { ...recordAt(job, 'metadata'), namespace: cluster.namespace } }
+        : await cluster.send('POST', path, job);
+    io.out(format?.(withoutManagedFields(made)) ?? `job.batch/${name} created${dryRunSuffix[dryRun]}\n`);
+  },
+};
+
+function requested(given: Flags): { readonly name: string; readonly command: readonly string[] } {
+  const [name, ...command] = given.words;
+  if (!name || given.behindDashes?.length === given.words.length)
+    throw new UsageError('ctl create job: exactly one NAME is required: the name of the Job');
+  if (Boolean(given.text('image')) === Boolean(given.text('from')))
+    throw new UsageError('ctl create job: either --image or --from must be specified');
+  if (given.text('from') && command.length > 0)
+    throw new UsageError('ctl create job: cannot specify --from and a command');
+  return { name, command };
+}
+
+async function cronJobOf(context: VerbContext, from: string): Promise<JsonObject> {
+  const cluster = context.cluster();
+  const [type = '', name = '', ...more] = from.split('/');
+  if (!type || !name || more.length > 0)
+    throw new UsageError(`ctl create job: --from takes cronjob/NAME, not ${JSON.stringify(from)}`);
+  const resource = findResource(await cluster.resources(), type);
+  if (kindName(resource) !== 'cronjob.batch')
+    throw new UsageError(`ctl create job: --from must be a cronjob, not ${kindName(resource)}`);
+  return cluster.get(targetPath({ resource, namespace: cluster.namespace, name }));
+}
+
+const job = (metadata: JsonObject, spec: unknown): JsonObject => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata,
+  spec,
+});
+
+function ofImage(name: string, image: string, command: readonly string[]): JsonObject {
+  const container = { name, image, ...(command.length > 0 && { command: [...command] }) };
+  return job({ name }, { template: { spec: { containers: [container], restartPolicy: 'Never' } } });
+}
+
+function ofCronJob(name: string, cronJob: JsonObject): JsonObject {
+  const template = recordAt(cronJob, 'spec', 'jobTemplate');
+  const { labels, annotations } = recordAt(template, 'metadata');
+  const owner = {
+    apiVersion: textAt(cronJob, 'apiVersion'),
+    kind: textAt(cronJob, 'kind'),
+    name: metadataOf(cronJob).name,
+    uid: textAt(cronJob, 'metadata', 'uid'),
+    // Without blockOwnerDeletion, for which one must be allowed more than to make Jobs.
+    controller: true,
+  };
+  const metadata = {
+    name,
+    ...(labels !== undefined && { labels }),
+    annotations: {
+      'cronjob.kubernetes.io/instantiate': 'manual',
+      ...(annotations as JsonObject | undefined),
+    },
+    ownerReferences: [owner],
+  };
+  return job(metadata, template.spec);
+}

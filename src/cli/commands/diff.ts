@@ -1,0 +1,112 @@
+/** `ctl diff -f`: what `apply` would change, by the words of the server, shown by the program `diff`. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { isNotFound } from '../../apimachinery/status-error.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { collectionPath } from '../../client/resource-path.ts';
+import { fileNameOf, textsOf } from '../apply/diff-files.ts';
+import { readLastApplied } from '../apply/last-applied.ts';
+import { sendPatch } from '../apply/send-patch.ts';
+import type { Cluster } from '../cluster.ts';
+import { ExitError } from '../errors.ts';
+import { type FlagTable, fileFlags } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { recordAt } from '../objects.ts';
+import { type ManifestTarget, manifestTargets, targetPath } from '../targets.ts';
+import type { Verb } from '../verb.ts';
+import { writeQuery } from '../write-options.ts';
+
+const flagTable = {
+  'show-managed-fields': { type: 'boolean', about: 'also who set which field' },
+  ...fileFlags,
+} as const satisfies FlagTable;
+
+export const diff: Verb = {
+  about:
+    'show what apply would change ($KUBECTL_EXTERNAL_DIFF, or diff -u -N); status 1 when that is something',
+  flags: flagTable,
+  kubectlOnly: ['--server-side', '--force-conflicts', '--prune', '--selector', '-l', '--concurrency'],
+  async run(context) {
+    const { io, flags } = context;
+    if (!flags.given('filename')) throw new UsageError('ctl diff: say what to compare: -f FILE');
+    const cluster = context.cluster();
+    const managedFields = flags.on('show-managed-fields');
+    // In directories that only the user can read.
+    const directory = await mkdtemp(join(io.env.TMPDIR || tmpdir(), 'ctl-diff-'));
+    try {
+      const [live, merged] = [join(directory, 'LIVE'), join(directory, 'MERGED')];
+      await mkdir(live);
+      await mkdir(merged);
+      // A status of 1 says that something differs, so no failure may have it.
+      let failed = false;
+      const report = (error: unknown) => {
+        failed = true;
+        context.report(error);
+      };
+      for (const target of await manifestTargets({ ...context, report }, cluster, 'apply')) {
+        const { file, line } = target.manifest;
+        if (!target.name) throw new Error(`${file}:${line}: diff needs metadata.name`);
+        const before = await read(cluster, target);
+        const after = await applied(cluster, target, before);
+        const name = fileNameOf(after);
+        const [one, other] = textsOf(before, after, managedFields);
+        if (before) await writeFile(join(live, name), one, { mode: 0o600 });
+        await writeFile(join(merged, name), other, { mode: 0o600 });
+      }
+      const status = await compare(io, live, merged);
+      if (failed) io.exitWith(2);
+      else if (status > 0) io.exitWith(status);
+    } catch (error) {
+      if (io.signal.aborted || error instanceof UsageError) throw error;
+      context.report(error);
+      io.exitWith(2);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  },
+};
+
+async function read(cluster: Cluster, target: ManifestTarget): Promise<JsonObject | undefined> {
+  try {
+    return await cluster.get(targetPath(target));
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** As the server would have it. */
+async function applied(
+  cluster: Cluster,
+  target: ManifestTarget,
+  current: JsonObject | undefined,
+): Promise<JsonObject> {
+  const { resource, namespace, object } = target;
+  // Annotations that nobody applied stay, that of what was applied last among them.
+  const metadata = recordAt(object, 'metadata');
+  const modified = {
+    ...object,
+    metadata: { ...metadata, annotations: { ...recordAt(metadata, 'annotations') } },
+  };
+  const query = writeQuery('server');
+  if (!current) return cluster.send('POST', collectionPath(resource, namespace) + query, object);
+  const original = readLastApplied(current) ?? {};
+  return (await sendPatch(cluster, target, { original, modified, current }, query)) ?? current;
+}
+
+/** The exit status: 1 when they differ. Throws when it cannot be run, or says that it failed. */
+async function compare({ env, out }: Io, live: string, merged: string): Promise<number> {
+  const [program = 'diff', ...args] = (env.KUBECTL_EXTERNAL_DIFF || 'diff -u -N').split(/\s+/);
+  const child = spawn(program, [...args, live, merged], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...env },
+  });
+  child.stdout.setEncoding('utf8').on('data', out);
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code === 0 || code === 1) return code;
+  throw new ExitError(`${program} ended with ${code}`, code ?? 2);
+}

@@ -1,0 +1,99 @@
+/** `ctl replace -f`: objects become what manifests say, and nothing else; what is not there is an error. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { isNotFound } from '../../apimachinery/status-error.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { collectionPath } from '../../client/resource-path.ts';
+import type { Cluster } from '../cluster.ts';
+import { kindName } from '../discovery.ts';
+import { inContext } from '../errors.ts';
+import { type DryRun, dryRunOf, dryRunSuffix, type FlagTable } from '../flags.ts';
+import { follow } from '../follow.ts';
+import { metadataOf, recordAt } from '../objects.ts';
+import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { type ManifestTarget, manifestTargets, targetPath } from '../targets.ts';
+import type { Verb, VerbContext } from '../verb.ts';
+import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../write-options.ts';
+
+const flagTable = {
+  force: { type: 'boolean', about: 'delete each object and create it anew' },
+  'grace-period': { type: 'string', hint: 'SECONDS', about: 'with --force: how long a pod may take to stop' },
+  timeout: { type: 'string', hint: 'DURATION', about: 'with --force: how long to wait', usual: 'no limit' },
+  ...writeFlags,
+  ...validateFlag,
+} as const satisfies FlagTable;
+
+export const replace: Verb = {
+  about: 'replace objects by what manifests say',
+  flags: flagTable,
+  kubectlOnly: ['--raw', '--save-config', '--subresource', '--cascade'],
+  async run(context) {
+    const { io, flags } = context;
+    if (!flags.given('filename')) throw new UsageError('ctl replace: say what to replace: -f FILE');
+    const force = flags.on('force');
+    const dryRun = dryRunOf(flags);
+    if (force && dryRun !== 'none') throw new UsageError('--dry-run can not be used when --force is set');
+    if (!force && (flags.given('grace-period') || flags.given('timeout')))
+      throw new UsageError('--grace-period and --timeout must have --force specified');
+    const format = objectFormat(flags.text('output'));
+    const cluster = context.cluster();
+    const query = writeQuery(dryRun, fieldValidationOf(flags));
+    for (const target of await manifestTargets(context, cluster, 'create')) {
+      const { resource, name, manifest } = target;
+      try {
+        if (!name) throw new Error('metadata.name is missing');
+        if (force) await removed(context, cluster, target);
+        const { namespace } = target;
+        const after = force
+          ? await cluster.send('POST', collectionPath(resource, namespace) + query, target.object)
+          : await put(cluster, target, dryRun, query);
+        const line = `${kindName(resource)}/${name} replaced${dryRunSuffix[dryRun]}\n`;
+        io.out(format?.(withoutManagedFields(after)) ?? line);
+      } catch (error) {
+        if (io.signal.aborted) throw error;
+        context.report(inContext(error, `error when replacing "${manifest.file}:${manifest.line}"`));
+      }
+    }
+  },
+};
+
+/** Without a resourceVersion of its own a manifest takes the place of whatever is there. */
+async function put(
+  cluster: Cluster,
+  target: ManifestTarget,
+  dryRun: DryRun,
+  query: string,
+): Promise<JsonObject> {
+  const { object } = target;
+  if (dryRun === 'client') return object;
+  const metadata = recordAt(object, 'metadata');
+  const { resourceVersion } = metadata.resourceVersion
+    ? metadataOf(object)
+    : metadataOf(await cluster.get(targetPath(target)));
+  return cluster.send('PUT', targetPath(target) + query, {
+    ...object,
+    metadata: { ...metadata, resourceVersion },
+  });
+}
+
+/** Resolves when the object that was there is gone. */
+async function removed({ io, flags }: VerbContext, cluster: Cluster, target: ManifestTarget): Promise<void> {
+  const { resource, name } = target;
+  const gracePeriodSeconds = flags.whole('grace-period');
+  const body = {
+    kind: 'DeleteOptions',
+    apiVersion: 'v1',
+    propagationPolicy: 'Background',
+    ...(gracePeriodSeconds !== undefined && gracePeriodSeconds >= 0 && { gracePeriodSeconds }),
+  };
+  try {
+    const { uid } = metadataOf(await cluster.get(targetPath(target)));
+    await cluster.send('DELETE', targetPath(target), body);
+    io.out(`${kindName(resource)} "${name}" deleted\n`);
+    const timeoutMs = flags.duration('timeout') || undefined;
+    for await (const state of follow(cluster, target, { clock: io.clock, timeoutMs }))
+      if (!state || metadataOf(state).uid !== uid) return;
+    throw new Error(`timed out waiting for ${resource.plural}/${name} to be deleted`);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

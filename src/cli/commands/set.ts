@@ -1,0 +1,144 @@
+/** `ctl set`: one field of objects that are there. What is changed is in `src/cli/set`. */
+
+import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { subjectFlags, subjectsOf } from '../create/bindings.ts';
+import { amountsOf } from '../create/limits.ts';
+import { type FlagTable, outputFlag } from '../flags.ts';
+import { labelSelectorOf } from '../label-selector.ts';
+import { recordsAt } from '../objects.ts';
+import { changeObjects } from '../set/change.ts';
+import { podSpecOf, withImages, withPodSpec, withResources } from '../set/pod-spec-plan.ts';
+import type { Verb, VerbGroup } from '../verb.ts';
+import { changeFlags } from '../write-options.ts';
+import { setEnv } from './set-env.ts';
+
+const shared = { ...changeFlags, ...outputFlag } as const satisfies FlagTable;
+
+const setImage: Verb = {
+  about: 'set the images of containers: set image TYPE NAME CONTAINER=IMAGE',
+  words: 'TYPE NAME CONTAINER=IMAGE',
+  flags: shared,
+  kubectlOnly: ['--local'],
+  async run(context) {
+    const all = context.flags.words;
+    const words = all.filter((word) => !word.includes('='));
+    const pairs = all.filter((word) => word.includes('='));
+    if (pairs.length === 0) throw new UsageError('at least one image update is required');
+    const images = new Map(
+      pairs.map((pair) => {
+        const at = pair.indexOf('=');
+        const [name, image] = [pair.slice(0, at), pair.slice(at + 1)];
+        if (!name || !image) throw new UsageError(`invalid image: ${pair}`);
+        return [name, image] as const;
+      }),
+    );
+    if (images.has('*') && images.size > 1)
+      throw new UsageError(
+        'all containers are already specified by *, but saw more than one container_name=container_image pairs',
+      );
+    await changeObjects(context, words, 'image', (object) =>
+      withPodSpec(object, withImages(podSpecOf(object), images)),
+    );
+  },
+};
+
+const setResources: Verb = {
+  about: 'set what containers ask for and may have: set resources TYPE NAME --limits=cpu=1,memory=1Gi',
+  words: 'TYPE NAME',
+  flags: {
+    limits: { type: 'string', hint: 'RESOURCE=AMOUNT', about: 'the most they may have' },
+    requests: { type: 'string', hint: 'RESOURCE=AMOUNT', about: 'what they ask for' },
+    containers: {
+      type: 'string',
+      short: 'c',
+      hint: 'NAME',
+      about: 'of which containers; * is any text',
+      usual: '*',
+    },
+    ...shared,
+  },
+  kubectlOnly: ['--local'],
+  async run(context) {
+    const { flags } = context;
+    const amounts = (name: string) => amountsOf(flags.text(name));
+    const [limits, requests] = [amounts('limits'), amounts('requests')];
+    if (Object.keys({ ...limits, ...requests }).length === 0)
+      throw new UsageError(
+        'you must specify an update to requests or limits (in the form of --requests/--limits)',
+      );
+    const change = { limits, requests, containers: flags.text('containers') ?? '*' };
+    await changeObjects(context, flags.words, 'resource requirements', (object) =>
+      withPodSpec(object, withResources(podSpecOf(object), change)),
+    );
+  },
+};
+
+/** The last word is not one of those that name objects. */
+function splitLast(words: readonly string[], missing: string): [readonly string[], string] {
+  const last = words.at(-1);
+  if (last === undefined) throw new UsageError(missing);
+  return [words.slice(0, -1), last];
+}
+
+const setSelector: Verb = {
+  about: 'set the selector of a Service: set selector TYPE NAME LABELS',
+  words: 'TYPE NAME LABELS',
+  flags: shared,
+  kubectlOnly: ['--local', '--resource-version'],
+  async run(context) {
+    const [words, text] = splitLast(context.flags.words, 'one selector is required');
+    const { matchLabels = {}, matchExpressions } = labelSelectorOf(text);
+    if (matchExpressions) throw new UsageError('match expressions are not supported on this object');
+    await changeObjects(context, words, 'selector', (object) => {
+      if (object.kind !== 'Service') throw new Error('setting a selector is only supported for Services');
+      return { ...object, spec: { ...(object.spec as JsonObject), selector: matchLabels } };
+    });
+  },
+};
+
+const setServiceAccount: Verb = {
+  about: 'set the service account of pods: set serviceaccount TYPE NAME ACCOUNT',
+  words: 'TYPE NAME ACCOUNT',
+  flags: shared,
+  kubectlOnly: ['--local'],
+  async run(context) {
+    const [words, account] = splitLast(context.flags.words, 'serviceaccount is required');
+    await changeObjects(context, words, 'serviceaccount', (object) =>
+      withPodSpec(object, { ...podSpecOf(object), serviceAccountName: account }),
+    );
+  },
+};
+
+const setSubject: Verb = {
+  about: 'add users, groups and service accounts to a binding',
+  words: 'TYPE NAME',
+  flags: { ...subjectFlags, ...shared },
+  kubectlOnly: ['--local'],
+  async run(context) {
+    const { flags } = context;
+    const added = subjectsOf(flags, context.cluster().namespace);
+    if (added.length === 0)
+      throw new UsageError('you must specify at least one value of user, group or serviceaccount');
+    await changeObjects(context, flags.words, 'subjects', (object) => {
+      if (!String(object.kind).endsWith('RoleBinding'))
+        throw new Error('setting subjects is only supported for RoleBinding/ClusterRoleBinding');
+      const subjects = recordsAt(object, 'subjects');
+      const more = added.filter((one) => !subjects.some((other) => deepEqual(one, other)));
+      return more.length > 0 ? { ...object, subjects: [...subjects, ...more] } : object;
+    });
+  },
+};
+
+export const set: VerbGroup = {
+  about: 'set one field of objects: images, variables, resources and others',
+  verbs: {
+    image: setImage,
+    env: setEnv,
+    resources: setResources,
+    selector: setSelector,
+    serviceaccount: setServiceAccount,
+    sa: setServiceAccount,
+    subject: setSubject,
+  },
+};

@@ -1,0 +1,113 @@
+/** `ctl top`: what nodes and pods use now. */
+
+import { UsageError } from '../../base/usage-error.ts';
+import type { FlagTable } from '../flags.ts';
+import { itemsOf, metadataOf } from '../objects.ts';
+import { TableWriter } from '../printers/table-writer.ts';
+import {
+  cpuText,
+  memoryText,
+  nodeRows,
+  podRows,
+  shares,
+  sorted,
+  sorts,
+  sumOf,
+  type TopRow,
+} from '../top-rows.ts';
+import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
+
+const common = {
+  selector: { type: 'string', short: 'l', hint: 'LABELS', about: 'only objects with these labels' },
+  'sort-by': { type: 'string', hint: 'cpu|memory', about: 'the largest first; by name without it' },
+  'no-headers': { type: 'boolean', about: 'do not print the header line' },
+} as const satisfies FlagTable;
+
+const podFlags = {
+  ...common,
+  'all-namespaces': { type: 'boolean', short: 'A', about: 'those of all namespaces' },
+  'field-selector': {
+    type: 'string',
+    hint: 'FIELDS',
+    about: 'only pods with these fields, such as spec.nodeName=n1',
+  },
+  containers: { type: 'boolean', about: 'each container by itself' },
+  sum: { type: 'boolean', about: 'all of them together, too' },
+} as const satisfies FlagTable;
+
+const root = '/apis/metrics.k8s.io/v1beta1';
+
+const node: Verb = {
+  about: 'what nodes use of processors and memory, and how much of what they have for pods that is',
+  words: 'NODE',
+  flags: common,
+  async run(context) {
+    const { flags, io, palette } = context;
+    const metrics = await read(context, `${root}/nodes`);
+    const nodes = new Map(
+      itemsOf(await context.cluster().get('/api/v1/nodes')).map((one) => [metadataOf(one).name, one]),
+    );
+    const rows = sorted(nodeRows(metrics), flags.oneOf('sort-by', sorts)).map(({ name, use }) => {
+      const [cpu, memory] = shares(use, nodes.get(name) ?? {});
+      return [name, cpuText(use), cpu, memoryText(use), memory];
+    });
+    if (rows.length === 0) throw new Error('metrics not available yet');
+    const header = ['NAME', 'CPU(cores)', 'CPU(%)', 'MEMORY(bytes)', 'MEMORY(%)'];
+    io.out(new TableWriter(palette).format(rows, flags.on('no-headers') ? [] : header));
+  },
+};
+
+const pod: Verb = {
+  about: 'what pods use of processors and memory',
+  words: 'POD',
+  flags: podFlags,
+  async run(context) {
+    const { flags, io, palette } = context;
+    const everywhere = flags.on('all-namespaces');
+    const { namespace } = context.cluster();
+    const path = everywhere ? `${root}/pods` : `${root}/namespaces/${encodeURIComponent(namespace)}/pods`;
+    const byContainer = flags.on('containers');
+    const found = podRows(await read(context, path), byContainer);
+    if (found.length === 0) {
+      io.err(`No resources found${everywhere ? '' : ` in ${namespace} namespace.`}\n`);
+      return;
+    }
+    const cellsOf = ({ namespace: of, pod: owner, name, use }: TopRow) => [
+      ...(everywhere ? [of] : []),
+      ...(byContainer ? [owner] : []),
+      ...[name, cpuText(use), memoryText(use)],
+    ];
+    const rows = sorted(found, flags.oneOf('sort-by', sorts)).map(cellsOf);
+    const total: TopRow = { namespace: '', pod: '', name: '', use: sumOf(found.map(({ use }) => use)) };
+    if (flags.on('sum')) {
+      const line = cellsOf(total).map((_, index, all) => (index < all.length - 2 ? '' : '________'));
+      rows.push(line, cellsOf(total));
+    }
+    const header = [
+      ...(everywhere ? ['NAMESPACE'] : []),
+      ...(byContainer ? ['POD', 'NAME'] : ['NAME']),
+      ...['CPU(cores)', 'MEMORY(bytes)'],
+    ];
+    io.out(new TableWriter(palette).format(rows, flags.on('no-headers') ? [] : header));
+  },
+};
+
+/** One object by its name, or those that are selected. */
+async function read({ flags, cluster }: VerbContext, path: string) {
+  const [name, ...more] = flags.words;
+  const selectors = ['selector', 'field-selector'] as const;
+  if (more.length > 0) throw new UsageError('ctl top takes one name');
+  const query = selectors.flatMap((flag) => {
+    const value = flags.given(flag) ? flags.text(flag) : undefined;
+    return value === undefined ? [] : [[flag === 'selector' ? 'labelSelector' : 'fieldSelector', value]];
+  });
+  if (name === undefined)
+    return itemsOf(await cluster().get(query.length > 0 ? `${path}?${new URLSearchParams(query)}` : path));
+  if (query.length > 0) throw new UsageError('a name cannot be combined with a selector');
+  return [await cluster().get(`${path}/${encodeURIComponent(name)}`)];
+}
+
+export const top: VerbGroup = {
+  about: 'show what nodes and pods use',
+  verbs: { node, nodes: node, no: node, pod, pods: pod, po: pod },
+};

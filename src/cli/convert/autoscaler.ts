@@ -1,0 +1,118 @@
+/** Autoscalers: five ways to say what is scaled, by what, and how often. Pure. */
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { parseDuration } from '../../base/time.ts';
+import { recordAt } from '../objects.ts';
+import type { Fields } from './fields.ts';
+
+/** Pods of the same input, which autoscalers may name: such a pod becomes what is scaled. */
+export type Pods = ReadonlyMap<string, JsonObject>;
+
+interface Converted {
+  readonly spec: JsonObject;
+  readonly annotations: JsonObject;
+  /** What is scaled, where the autoscaler brings it along. */
+  readonly deployment?: { readonly name: string; readonly template: JsonObject };
+}
+
+const intervalAnnotation = 'minik8s.io/scale-interval-seconds';
+
+/** Throws for one that says too little. */
+export function autoscaler(name: string, spec: Fields, pods: Pods): Converted {
+  const target = targetOf(name, spec, pods);
+  const interval = secondsOf(spec.take('scaleInterval', 'interval', 'adjustInterval'));
+  spec.drop('selector', 'what is scaled has one of its own');
+  const metrics = metricsOf(spec);
+  if (metrics.length === 0) throw new Error('spec.metrics: nothing says by what it scales');
+  const behavior = spec.take('behavior');
+  return {
+    spec: {
+      scaleTargetRef: target.ref,
+      minReplicas: spec.take('minReplicas') ?? 1,
+      maxReplicas: spec.take('maxReplicas'),
+      metrics,
+      ...(behavior !== undefined && { behavior }),
+    },
+    annotations: interval === undefined ? {} : { [intervalAnnotation]: String(interval) },
+    ...(target.deployment && { deployment: target.deployment }),
+  };
+}
+
+function targetOf(own: string, spec: Fields, pods: Pods) {
+  const refer = (kind: string, name: string) => ({ apiVersion: 'apps/v1', kind, name });
+  const template = spec.take('template');
+  if (isRecord(template)) {
+    spec.say('template', `becomes a Deployment named ${own}`);
+    return { ref: refer('Deployment', own), deployment: { name: own, template } };
+  }
+  const target = spec.part('scaleTargetRef', 'workload');
+  const metadata = target.part('metadata');
+  const kind = target.text('kind') ?? 'Deployment';
+  const name = target.text('name') ?? metadata.text('name');
+  target.take('apiVersion');
+  metadata.drop('namespace', 'what is scaled is in the namespace of the autoscaler');
+  if (name === undefined) throw new Error('spec.scaleTargetRef: nothing says what is scaled');
+  if (kind.toLowerCase() !== 'pod') return { ref: refer(canonicalKind(kind), name) };
+  const pod = pods.get(name);
+  if (!pod)
+    throw new Error(
+      `spec.scaleTargetRef: a single pod has no number of replicas; give the manifest of pod ${name} too (-f), and it becomes a Deployment`,
+    );
+  target.say('kind', `pod ${name} becomes a Deployment of that name`);
+  const { labels } = recordAt(pod, 'metadata');
+  return {
+    ref: refer('Deployment', name),
+    deployment: { name, template: { metadata: { labels: labels ?? {} }, spec: recordAt(pod, 'spec') } },
+  };
+}
+
+const canonicalKind = (kind: string) =>
+  ['Deployment', 'ReplicaSet', 'StatefulSet'].find((one) => one.toLowerCase() === kind.toLowerCase()) ?? kind;
+
+/** `15`, `15s`: whole seconds, between those that are possible. */
+function secondsOf(value: unknown): number | undefined {
+  if (value === undefined) return undefined;
+  const ms = typeof value === 'number' ? value * 1000 : parseDuration(String(value));
+  if (ms === undefined) throw new Error(`spec: ${JSON.stringify(value)} is no interval`);
+  return Math.min(Math.max(Math.round(ms / 1000), 1), 3600);
+}
+
+/** A list is Kubernetes' own form. */
+function metricsOf(spec: Fields): unknown[] {
+  const list = spec.has('metrics') && spec.take('metrics');
+  if (Array.isArray(list)) return list;
+  const metrics = spec.part('metrics');
+  const shares = [
+    ['cpu', metrics.take('cpuPercent')],
+    ['memory', metrics.take('memPercent', 'memoryPercent')],
+  ] as const;
+  const bounds = [
+    ['cpu', 'CPU'],
+    ['memory', 'memory'],
+  ] as const;
+  return [
+    ...shares.flatMap(([name, value]) => (value === undefined ? [] : [byShare(metrics, name, value)])),
+    ...bounds.flatMap(([name, field]) => (metrics.has(field) ? byAmount(metrics, name, field) : [])),
+  ];
+}
+
+const resource = (name: string, target: JsonObject) => ({ type: 'Resource', resource: { name, target } });
+
+/** Of what the containers request. Up to one it is a part of it, above a percentage. */
+function byShare(metrics: Fields, name: string, value: unknown): JsonObject {
+  const number = Number(value);
+  if (!(number > 0))
+    throw new Error(`spec.metrics: ${JSON.stringify(value)} of ${name} is no part and no percentage`);
+  metrics.say(name, 'is counted against resources.requests: each container needs some');
+  const averageUtilization = Math.max(1, Math.round(number <= 1 ? number * 100 : number));
+  return resource(name, { type: 'Utilization', averageUtilization });
+}
+
+/** Two bounds, of which the upper one is what Kubernetes aims at. -1 is none; processors are thousandths. */
+function byAmount(metrics: Fields, name: string, field: string): JsonObject[] {
+  const bounds = metrics.part(field);
+  const upper = bounds.text('targetMaxValue');
+  bounds.drop('targetMinValue', 'Kubernetes has one target, and shrinks by itself below it');
+  if (upper === undefined || Number(upper) <= 0) return [];
+  const averageValue = name === 'cpu' && /^\d+$/.test(upper) ? `${upper}m` : upper;
+  return [resource(name, { type: 'AverageValue', averageValue })];
+}

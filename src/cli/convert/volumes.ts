@@ -1,0 +1,38 @@
+/** Volumes and claims whose size is a plain text. Pure. */
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import type { Fields } from './fields.ts';
+
+export function persistentVolume(spec: Fields): JsonObject {
+  const capacity = spec.take('capacity');
+  const policy = spec.text('persistentVolumeReclaimPolicy', 'reclaimPolicy');
+  const remote = spec.has('remote') ? spec.part('remote') : undefined;
+  const server = remote?.text('server', 'serverIP');
+  if (remote && server === undefined) throw new Error('spec.remote: nothing says which server');
+  return {
+    capacity: isRecord(capacity) ? capacity : { storage: String(capacity) },
+    accessModes: spec.take('accessModes'),
+    persistentVolumeReclaimPolicy: policy ?? 'Retain',
+    ...(remote && { nfs: { server, path: remote.text('path') ?? '/' } }),
+    ...spec.others(),
+  };
+}
+
+/** `hasVolumes`: volumes made by hand stand in the same input; a claim gets one of these, and none is made for it. */
+export function persistentVolumeClaim(spec: Fields, hasVolumes: boolean): JsonObject {
+  const resources = spec.take('resources');
+  const own = spec.take('storageClassName');
+  if (own === undefined)
+    spec.say(
+      'storageClassName',
+      hasVolumes
+        ? "'' so that it gets a volume that is there"
+        : 'none, so that the default class makes a volume',
+    );
+  const storageClassName = own ?? (hasVolumes ? '' : undefined);
+  return {
+    ...(storageClassName !== undefined && { storageClassName }),
+    accessModes: spec.take('accessModes'),
+    resources: isRecord(resources) ? resources : { requests: { storage: String(resources) } },
+    ...spec.others(),
+  };
+}

@@ -1,0 +1,75 @@
+/** `ctl create rolebinding`, `clusterrolebinding`; and whom their flags name, also for `ctl set subject`. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { rbacGroup } from '../access/read-policy.ts';
+import type { Flags, FlagTable } from '../flags.ts';
+import type { Generator } from './generator.ts';
+
+export const subjectFlags = {
+  user: { type: 'string', hint: 'NAME', about: 'a user; may be repeated' },
+  group: { type: 'string', hint: 'NAME', about: 'a group; may be repeated' },
+  serviceaccount: {
+    type: 'string',
+    hint: 'NS:NAME',
+    about: 'a service account of a namespace; may be repeated',
+  },
+} as const satisfies FlagTable;
+
+/** Whom the flags name. `usual` is the namespace of a service account that names none; without it that is refused. */
+export const subjectsOf = (flags: Flags, usual = ''): JsonObject[] => [
+  ...flags.texts('user').map((name) => ({ kind: 'User', apiGroup: rbacGroup, name })),
+  ...flags.texts('group').map((name) => ({ kind: 'Group', apiGroup: rbacGroup, name })),
+  ...flags.texts('serviceaccount').map((text) => {
+    const [namespace = '', name = '', ...more] = text.split(':');
+    if (!(namespace || usual) || !name || more.length > 0)
+      throw new UsageError('serviceaccount must be <namespace>:<name>');
+    return { kind: 'ServiceAccount', name, namespace: namespace || usual };
+  }),
+];
+
+const clusterRoleFlag = {
+  clusterrole: { type: 'string', hint: 'NAME', about: 'the ClusterRole that is given' },
+} as const satisfies FlagTable;
+
+const binding = (kind: string, name: string, role: readonly [string, string], flags: Flags): JsonObject => {
+  const subjects = subjectsOf(flags);
+  return {
+    apiVersion: `${rbacGroup}/v1`,
+    kind,
+    metadata: { name },
+    roleRef: { apiGroup: rbacGroup, kind: role[0], name: role[1] },
+    ...(subjects.length > 0 && { subjects }),
+  };
+};
+
+const roleBindingGenerator: Generator = {
+  about: 'create a RoleBinding: rolebinding NAME --role=NAME|--clusterrole=NAME --user=NAME',
+  resource: `rolebindings.${rbacGroup}`,
+  flags: {
+    role: { type: 'string', hint: 'NAME', about: 'the Role that is given' },
+    ...clusterRoleFlag,
+    ...subjectFlags,
+  },
+  make({ name, flags }) {
+    const [role, clusterRole] = [flags.text('role'), flags.text('clusterrole')];
+    if (Boolean(role) === Boolean(clusterRole))
+      throw new UsageError('exactly one of clusterrole or role must be specified');
+    return binding('RoleBinding', name, role ? ['Role', role] : ['ClusterRole', clusterRole ?? ''], flags);
+  },
+};
+
+const clusterRoleBindingGenerator: Generator = {
+  about: 'create a ClusterRoleBinding: clusterrolebinding NAME --clusterrole=NAME --user=NAME',
+  resource: `clusterrolebindings.${rbacGroup}`,
+  flags: { ...clusterRoleFlag, ...subjectFlags },
+  make({ name, flags }) {
+    const role = flags.text('clusterrole');
+    if (!role) throw new UsageError('required flag(s) "clusterrole" not set');
+    return binding('ClusterRoleBinding', name, ['ClusterRole', role], flags);
+  },
+};
+
+export const bindingGenerators = {
+  rolebinding: roleBindingGenerator,
+  clusterrolebinding: clusterRoleBindingGenerator,
+};

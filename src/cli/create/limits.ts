@@ -1,0 +1,113 @@
+/** `ctl create quota`, `poddisruptionbudget`, `priorityclass`: what bounds others. */
+import { UsageError } from '../../base/usage-error.ts';
+import { labelSelectorOf } from '../label-selector.ts';
+import type { Generator } from './generator.ts';
+
+const quotaGenerator: Generator = {
+  about: 'create a ResourceQuota: quota NAME --hard=pods=10,limits.memory=1Gi',
+  resource: 'resourcequotas',
+  flags: {
+    hard: { type: 'string', hint: 'RESOURCE=AMOUNT', about: 'how much there may be, with commas between' },
+    scopes: { type: 'string', hint: 'SCOPES', about: 'of which objects, with commas between' },
+  },
+  make({ name, flags }) {
+    const scopes = flags.text('scopes')?.split(',');
+    if (scopes?.includes('')) throw new UsageError('invalid resource quota scope ""');
+    const hard = flags.text('hard');
+    return {
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { name },
+      spec: { ...(hard && { hard: amountsOf(hard) }), ...(scopes && { scopes }) },
+    };
+  },
+};
+
+/** `cpu=1,memory=1Gi`: the server reads the amounts. Throws UsageError. */
+export function amountsOf(text: string | undefined): Record<string, string> {
+  if (!text) return {};
+  const pairs = text.split(',').map((pair) => {
+    const [name = '', amount, ...more] = pair.split('=');
+    if (amount === undefined || more.length > 0)
+      throw new UsageError(`Invalid argument syntax ${pair}, expected <resource>=<value>`);
+    return [name, amount] as const;
+  });
+  return Object.fromEntries(pairs);
+}
+
+const budgetGenerator: Generator = {
+  about: 'create a PodDisruptionBudget: poddisruptionbudget NAME --selector=LABELS --min-available=COUNT',
+  resource: 'poddisruptionbudgets.policy',
+  flags: {
+    selector: { type: 'string', hint: 'SELECTOR', about: 'whose pods they are' },
+    'min-available': { type: 'string', hint: 'COUNT|PERCENT%', about: 'how many have to stay' },
+    'max-unavailable': { type: 'string', hint: 'COUNT|PERCENT%', about: 'how many may be missing' },
+  },
+  make({ name, flags }) {
+    const selector = flags.text('selector');
+    const [min, max] = [flags.text('min-available'), flags.text('max-unavailable')];
+    if (!selector) throw new UsageError('a selector must be specified');
+    if (!min && !max) throw new UsageError('one of min-available or max-unavailable must be specified');
+    if (min && max) throw new UsageError('min-available and max-unavailable cannot be both specified');
+    const amount = (flag: string, text: string) => {
+      if (!/^[0-9]+%?$/.test(text)) throw new UsageError(`invalid format specified for ${flag}`);
+      return text.endsWith('%') ? text : Number(text);
+    };
+    return {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name },
+      spec: {
+        ...(min && { minAvailable: amount('min-available', min) }),
+        ...(max && { maxUnavailable: amount('max-unavailable', max) }),
+        selector: labelSelectorOf(selector),
+      },
+    };
+  },
+};
+
+const priorityClassGenerator: Generator = {
+  about: 'create a PriorityClass: priorityclass NAME --value=NUMBER',
+  resource: 'priorityclasses.scheduling.k8s.io',
+  flags: {
+    value: {
+      type: 'string',
+      hint: 'NUMBER',
+      about: 'how much its pods matter; the most is 1000000000',
+      usual: '0',
+    },
+    'global-default': { type: 'boolean', about: 'the class of pods that name none' },
+    description: { type: 'string', hint: 'TEXT', about: 'what it is for' },
+    'preemption-policy': {
+      type: 'string',
+      hint: 'PreemptLowerPriority|Never',
+      about: 'whether its pods take the place of others',
+      usual: 'PreemptLowerPriority',
+    },
+  },
+  make({ name, flags }) {
+    const value = flags.text('value') ?? '0';
+    if (!/^[+-]?\d{1,10}$/.test(value))
+      throw new UsageError(`--value: expected a whole number, got ${JSON.stringify(value)}`);
+    const description = flags.text('description');
+    return {
+      apiVersion: 'scheduling.k8s.io/v1',
+      kind: 'PriorityClass',
+      metadata: { name },
+      value: Number(value),
+      ...(flags.on('global-default') && { globalDefault: true }),
+      ...(description && { description }),
+      preemptionPolicy: flags.text('preemption-policy') ?? 'PreemptLowerPriority',
+    };
+  },
+};
+
+/** With the short names that kubectl takes. */
+export const limitGenerators = {
+  quota: quotaGenerator,
+  resourcequota: quotaGenerator,
+  poddisruptionbudget: budgetGenerator,
+  pdb: budgetGenerator,
+  priorityclass: priorityClassGenerator,
+  pc: priorityClassGenerator,
+};

@@ -1,0 +1,42 @@
+/** Carries a change of objects out: what it changes is sent as a patch, and nothing else. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { sendPatch } from '../apply/send-patch.ts';
+import { kindName } from '../discovery.ts';
+import { dryRunOf, dryRunSuffix } from '../flags.ts';
+import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { requireSelection, resolveObjects, targetPath } from '../targets.ts';
+import type { VerbContext } from '../verb.ts';
+import { writeQuery } from '../write-options.ts';
+
+/** Pure; throws for an object that cannot be changed so. */
+export type ObjectChange = (object: JsonObject) => JsonObject;
+
+/**
+ * Changes all objects that the words, a selector or files name. `what` was updated, such as `image`. An object that is as it should
+ * be is left alone, and nothing is said of it, as kubectl does.
+ */
+export async function changeObjects(
+  context: VerbContext,
+  words: readonly string[],
+  what: string,
+  change: ObjectChange,
+): Promise<void> {
+  const { flags, io } = context;
+  requireSelection(flags, words);
+  const format = objectFormat(flags.text('output'));
+  const dryRun = dryRunOf(flags);
+  for (const target of await resolveObjects(context, words)) {
+    try {
+      const before = await context.cluster().get(targetPath(target));
+      const states = { original: before, current: before, modified: change(before) };
+      const query = dryRun === 'client' ? undefined : writeQuery(dryRun);
+      const after = await sendPatch(context.cluster(), target, states, query);
+      if (!after) continue;
+      const line = `${kindName(target.resource)}/${target.name} ${what} updated${dryRunSuffix[dryRun]}\n`;
+      io.out(format?.(withoutManagedFields(after)) ?? line);
+    } catch (error) {
+      if (io.signal.aborted) throw error;
+      context.report(error);
+    }
+  }
+}

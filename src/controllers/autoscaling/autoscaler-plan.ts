@@ -1,0 +1,289 @@
+/** What is done for one HorizontalPodAutoscaler, and what it says of it (upstream: pkg/controller/podautoscaler/horizontal.go). Pure. */
+import type { HorizontalPodAutoscaler } from '../../api/autoscaling/v2/horizontal-pod-autoscaler.ts';
+import type { HPAScalingRules, MetricSpec, MetricStatus } from '../../api/autoscaling/v2/types.gen.ts';
+import type { ObjectKey } from '../../apimachinery/meta.ts';
+import { rfc3339 } from '../../base/time.ts';
+import { type History, type Limits, limit, remember } from './behavior-plan.ts';
+import { type AutoscalerStatus, StatusDraft, sayLimits } from './conditions-plan.ts';
+import { type MetricTrouble, mostMetrics, proposalOf, troubleOf } from './metrics-plan.ts';
+import type { Known, Proposal, Reading } from './proposal-plan.ts';
+import { MetricFailure, type Tolerance } from './replicas-plan.ts';
+
+export interface Target {
+  readonly replicas: number;
+  /** Those that there are. */
+  readonly current: number;
+  /** Empty: it says no pods. */
+  readonly selector: string;
+}
+
+export interface Situation {
+  /** A text says why it cannot be had. */
+  readonly target: Target | string;
+  /** What each metric says; none where the target alone decides. */
+  readonly outcomes: readonly Outcome[];
+  /** All autoscalers of the same pods, this one included; a text says why its selector cannot be read. */
+  readonly rivals: readonly ObjectKey[] | string;
+  readonly history: History;
+  /** In milliseconds since the epoch. */
+  readonly now: number;
+  /** By the clock that nobody sets. */
+  readonly passed: number;
+}
+
+/** What the metrics are read from. */
+export interface Measured
+  extends Omit<Known, 'currentReplicas' | 'statusReplicas' | 'tolerance' | 'namespace'> {
+  readonly target: Target;
+  /** Of each metric that is asked for outside, by its place. */
+  readonly readings: ReadonlyMap<number, Reading>;
+  readonly tolerance: number;
+}
+
+export type Outcome = Proposal | MetricTrouble;
+
+export interface Said {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface AutoscalerPlan {
+  /** Undefined when it stays. */
+  readonly scaleTo: number | undefined;
+  readonly reason: string;
+  /** Before it is known whether scaling succeeds. */
+  readonly status: AutoscalerStatus;
+  readonly history: History;
+  readonly said: readonly Said[];
+}
+
+const usual: Limits = {
+  min: 1,
+  max: 1,
+  up: {
+    stabilizationWindowSeconds: 0,
+    selectPolicy: 'Max',
+    policies: [
+      { type: 'Pods', value: 4, periodSeconds: 15 },
+      { type: 'Percent', value: 100, periodSeconds: 15 },
+    ],
+  },
+  down: { selectPolicy: 'Max', policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] },
+};
+
+export function planAutoscaler(hpa: HorizontalPodAutoscaler, situation: Situation): AutoscalerPlan {
+  const { target, now, history } = situation;
+  const before = hpa.status ?? { currentReplicas: 0, desiredReplicas: 0 };
+  const draft = new StatusDraft(before, rfc3339(now));
+  if (typeof target === 'string') {
+    draft.say(
+      'AbleToScale',
+      'False',
+      'FailedGetScale',
+      `the HPA controller was unable to get the target's current scale: ${target}`,
+    );
+    const told: Said = { type: 'Warning', reason: 'FailedGetScale', message: target };
+    return { scaleTo: undefined, reason: '', status: draft.status(before), history, said: [told] };
+  }
+  draft.say(
+    'AbleToScale',
+    'True',
+    'SucceededGetScale',
+    "the HPA controller was able to get the target's current scale",
+  );
+  const first =
+    history.asked.length > 0 ? history : remember(history, stays(target.replicas), usual, situation.passed);
+  const wish = wishOf(hpa, target, { ...situation, history: first }, draft);
+  const replicas = wish.replicas ?? target.replicas;
+  const { currentMetrics: _, ...rest } = before;
+  const status = draft.status({
+    ...rest,
+    currentReplicas: target.replicas,
+    desiredReplicas: wish.replicas === undefined ? before.desiredReplicas : replicas,
+    ...(wish.metrics && { currentMetrics: wish.metrics }),
+  });
+  const scaleTo = replicas === target.replicas ? undefined : replicas;
+  return { scaleTo, reason: wish.reason, status, history: wish.history, said: wish.said };
+}
+
+const stays = (replicas: number) => ({ asked: replicas, from: replicas, to: replicas });
+
+/** The status after the attempt to scale. */
+export function afterScaling(
+  hpa: HorizontalPodAutoscaler,
+  { status, scaleTo }: AutoscalerPlan,
+  failure: string | undefined,
+  now: number,
+): AutoscalerStatus {
+  if (scaleTo === undefined) return status;
+  const draft = new StatusDraft(status, rfc3339(now));
+  if (failure !== undefined) {
+    draft.say(
+      'AbleToScale',
+      'False',
+      'FailedUpdateScale',
+      `the HPA controller was unable to update the target scale: ${failure}`,
+    );
+    return draft.status({ ...status, desiredReplicas: hpa.status?.desiredReplicas ?? 0 });
+  }
+  draft.say(
+    'AbleToScale',
+    'True',
+    'SucceededRescale',
+    `the HPA controller was able to update the target scale to ${scaleTo}`,
+  );
+  return draft.status({ ...status, lastScaleTime: rfc3339(now) });
+}
+
+interface Wish {
+  /** Undefined where no metric says anything. */
+  readonly replicas: number | undefined;
+  readonly reason: string;
+  readonly metrics?: MetricStatus[];
+  readonly history: History;
+  readonly said: readonly Said[];
+}
+
+function wishOf(
+  hpa: HorizontalPodAutoscaler,
+  target: Target,
+  situation: Situation,
+  draft: StatusDraft,
+): Wish {
+  const { spec } = hpa;
+  const { history } = situation;
+  const min = spec.minReplicas;
+  const fixed = (replicas: number, reason: string): Wish => ({ replicas, reason, history, said: [] });
+  if (target.replicas === 0 && min !== 0) {
+    const why = 'scaling is disabled since the replica count of the target is zero';
+    draft.say('ScalingActive', 'False', 'ScalingDisabled', why);
+    return fixed(0, why);
+  }
+  if (target.replicas > spec.maxReplicas)
+    return fixed(spec.maxReplicas, 'Current number of replicas above Spec.MaxReplicas');
+  if (target.replicas < min) return fixed(min, 'Current number of replicas below Spec.MinReplicas');
+  const trouble = selectorTrouble(target, situation);
+  if (!trouble) return wishByMetrics(hpa, target, situation, draft);
+  draft.say('ScalingActive', 'False', trouble.condition, trouble.message);
+  const said: Said[] = [
+    { type: 'Warning', reason: trouble.reason, message: trouble.told },
+    { type: 'Warning', reason: 'FailedComputeMetricsReplicas', message: trouble.told },
+  ];
+  return { replicas: undefined, reason: '', history, said };
+}
+
+function selectorTrouble({ selector }: Target, { rivals }: Situation) {
+  if (selector === '')
+    return {
+      condition: 'InvalidSelector',
+      message: "the HPA target's scale is missing a selector",
+      reason: 'SelectorRequired',
+      told: 'selector is required',
+    };
+  if (typeof rivals === 'string') {
+    const fault = `couldn't convert selector into a corresponding internal selector object: ${rivals}`;
+    return { condition: 'InvalidSelector', message: fault, reason: 'InvalidSelector', told: fault };
+  }
+  if (rivals.length < 2) return undefined;
+  const all = rivals.map((key) => `{${key.split('/').reverse().join(' ')}}`).join(' ');
+  const message = `pods by selector ${selector} are controlled by multiple HPAs: [${all}]`;
+  return { condition: 'AmbiguousSelector', message, reason: 'AmbiguousSelector', told: message };
+}
+
+function wishByMetrics(
+  hpa: HorizontalPodAutoscaler,
+  target: Target,
+  situation: Situation,
+  draft: StatusDraft,
+): Wish {
+  const { history, passed } = situation;
+  const metrics = hpa.spec.metrics ?? [];
+  const { outcomes } = situation;
+  const proposals = outcomes.filter((one) => 'replicas' in one);
+  const failures = outcomes.filter((one): one is MetricTrouble => !('replicas' in one));
+  // The statuses stand where their metrics do.
+  const statuses = outcomes.map((one): MetricStatus => ('replicas' in one ? one.status : { type: '' }));
+  const best = proposals.reduce<Proposal | undefined>(
+    (most, one) => (most && most.replicas >= one.replicas ? most : one),
+    undefined,
+  );
+  const [failure] = failures;
+  const said = failures.map(({ reason, message }): Said => ({ type: 'Warning', reason, message }));
+  // One that says nothing may be the one that needs the pods.
+  if (!best || (failure && best.replicas < target.replicas)) {
+    const message = `the HPA was unable to compute the replica count: ${failure?.message}`;
+    draft.say('ScalingActive', 'False', failure?.reason ?? 'InvalidMetricSourceType', message);
+    const computed = `invalid metrics (${failures.length} invalid out of ${metrics.length}), first error is: ${failure?.among}`;
+    const all: Said[] = [
+      ...said,
+      { type: 'Warning', reason: 'FailedComputeMetricsReplicas', message: computed },
+    ];
+    return { replicas: undefined, reason: '', metrics: statuses, history, said: all };
+  }
+  draft.say(
+    'ScalingActive',
+    'True',
+    'ValidMetricFound',
+    `the HPA was able to successfully calculate a replica count from ${best.name}`,
+  );
+  const limits = limitsOf(hpa);
+  const limited = limit(target.replicas, best.replicas, history, limits, passed);
+  sayLimits(draft, limited);
+  const grows = limited.replicas > target.replicas;
+  return {
+    replicas: limited.replicas,
+    reason: grows ? `${best.name} above target` : 'All metrics below target',
+    metrics: statuses,
+    history: remember(
+      history,
+      { asked: best.replicas, from: target.replicas, to: limited.replicas },
+      limits,
+      passed,
+    ),
+    said,
+  };
+}
+
+const tooMany = new MetricFailure(`only the first ${mostMetrics} metrics of an autoscaler are looked at`);
+
+/** What the metrics say, one after another: each may look at ten thousand pods. */
+export function* outcomesOf(hpa: HorizontalPodAutoscaler, measured: Measured): Generator<Outcome> {
+  const { target, readings } = measured;
+  const known: Known = {
+    ...measured,
+    namespace: hpa.metadata.namespace ?? '',
+    currentReplicas: target.replicas,
+    statusReplicas: target.current,
+    tolerance: toleranceOf(hpa, measured.tolerance),
+  };
+  for (const [index, metric] of (hpa.spec.metrics ?? []).entries())
+    yield index < mostMetrics
+      ? outcomeOf(metric, known, readings.get(index) ?? 'it was not asked for')
+      : troubleOf(metric, tooMany);
+}
+
+function outcomeOf(metric: MetricSpec, known: Known, reading: Reading): Outcome {
+  try {
+    return proposalOf(metric, known, reading);
+  } catch (error) {
+    if (!(error instanceof MetricFailure)) throw error;
+    return troubleOf(metric, error);
+  }
+}
+
+function toleranceOf({ spec }: HorizontalPodAutoscaler, usualTolerance: number): Tolerance {
+  const of = (rules: HPAScalingRules | undefined) => Number(rules?.tolerance ?? usualTolerance);
+  const [up, down] = [of(spec.behavior?.scaleUp), of(spec.behavior?.scaleDown)];
+  return {
+    up: Number.isFinite(up) ? up : usualTolerance,
+    down: Number.isFinite(down) ? down : usualTolerance,
+  };
+}
+
+const limitsOf = ({ spec }: HorizontalPodAutoscaler): Limits => ({
+  min: spec.minReplicas,
+  max: spec.maxReplicas,
+  up: { ...usual.up, ...spec.behavior?.scaleUp },
+  down: { ...usual.down, ...spec.behavior?.scaleDown },
+});

@@ -1,0 +1,147 @@
+/**
+ * How fast the number of replicas may change (upstream: pkg/controller/podautoscaler/horizontal.go, normalizeDesiredReplicasWithBehaviors).
+ * Pure. Times are readings of a clock that nobody sets, in milliseconds.
+ */
+import type { HPAScalingPolicy, HPAScalingRules } from '../../api/autoscaling/v2/types.gen.ts';
+
+export interface Moment {
+  readonly at: number;
+  readonly replicas: number;
+}
+
+/** What is remembered of an autoscaler. */
+export interface History {
+  /** What was asked for at each look. */
+  readonly asked: readonly Moment[];
+  /** How many replicas came, and went, with each change. */
+  readonly added: readonly Moment[];
+  readonly removed: readonly Moment[];
+}
+
+export const noHistory: History = { asked: [], added: [], removed: [] };
+
+export interface Limits {
+  readonly min: number;
+  readonly max: number;
+  readonly up: HPAScalingRules;
+  readonly down: HPAScalingRules;
+}
+
+export interface Limited {
+  readonly replicas: number;
+  readonly reason:
+    | 'DesiredWithinRange'
+    | 'ScaleUpLimit'
+    | 'TooManyReplicas'
+    | 'ScaleDownLimit'
+    | 'TooFewReplicas';
+  readonly message: string;
+  /** Whether it is the time of the last looks that holds it where it is. */
+  readonly stabilized: 'up' | 'down' | undefined;
+}
+
+/** Where neither the object nor the flag says it (upstream: --horizontal-pod-autoscaler-downscale-stabilization). */
+export const usualDownWindowSeconds = 300;
+
+const messages = {
+  DesiredWithinRange: 'the desired count is within the acceptable range',
+  ScaleUpLimit: 'the desired replica count is increasing faster than the maximum scale rate',
+  TooManyReplicas: 'the desired replica count is more than the maximum replica count',
+  ScaleDownLimit: 'the desired replica count is decreasing faster than the maximum scale rate',
+  TooFewReplicas: 'the desired replica count is less than the minimum replica count',
+} as const;
+
+/** `wanted`: by the metrics; it is remembered as asked for by `remember`. */
+export function limit(
+  current: number,
+  wanted: number,
+  history: History,
+  limits: Limits,
+  now: number,
+): Limited {
+  const stable = stabilize(current, wanted, history, limits, now);
+  const stabilized = stable === wanted ? undefined : stable > wanted ? 'down' : 'up';
+  const told = (replicas: number, reason: Limited['reason']): Limited => ({
+    ...{ replicas, reason, stabilized },
+    message: messages[reason],
+  });
+  if (stable > current) {
+    const fastest = Math.max(current, upLimit(current, history, limits.up, now));
+    const most = Math.min(limits.max, fastest);
+    if (stable <= most) return told(stable, 'DesiredWithinRange');
+    return told(most, limits.max > fastest ? 'ScaleUpLimit' : 'TooManyReplicas');
+  }
+  if (stable < current) {
+    const fastest = Math.min(current, downLimit(current, history, limits.down, now));
+    const fewest = Math.max(limits.min, fastest);
+    if (stable >= fewest) return told(stable, 'DesiredWithinRange');
+    return told(fewest, limits.min < fastest ? 'ScaleDownLimit' : 'TooFewReplicas');
+  }
+  return told(stable, 'DesiredWithinRange');
+}
+
+/** Up only by what was asked for all the time of one window, down only by what was asked for all the time of the other. */
+function stabilize(
+  current: number,
+  wanted: number,
+  { asked }: History,
+  { up, down }: Limits,
+  now: number,
+): number {
+  const within = (seconds: number) =>
+    asked.filter(({ at }) => at > now - seconds * 1000).map(({ replicas }) => replicas);
+  const lowest = Math.min(wanted, ...within(up.stabilizationWindowSeconds ?? 0));
+  const highest = Math.max(wanted, ...within(down.stabilizationWindowSeconds ?? usualDownWindowSeconds));
+  return Math.min(Math.max(current, lowest), highest);
+}
+
+const changedWithin = (moments: readonly Moment[], { periodSeconds }: HPAScalingPolicy, now: number) =>
+  moments
+    .filter(({ at }) => at > now - periodSeconds * 1000)
+    .reduce((sum, { replicas }) => sum + replicas, 0);
+
+/** How many there were when the period of the policy began. */
+const before = (current: number, { added, removed }: History, policy: HPAScalingPolicy, now: number) =>
+  current - changedWithin(added, policy, now) + changedWithin(removed, policy, now);
+
+function upLimit(current: number, history: History, rules: HPAScalingRules, now: number): number {
+  if (rules.selectPolicy === 'Disabled') return current;
+  const limits = (rules.policies ?? []).map((policy) => {
+    const start = before(current, history, policy, now);
+    return policy.type === 'Pods' ? start + policy.value : Math.ceil(start * (1 + policy.value / 100));
+  });
+  return rules.selectPolicy === 'Min' ? Math.min(...limits) : Math.max(...limits);
+}
+
+function downLimit(current: number, history: History, rules: HPAScalingRules, now: number): number {
+  if (rules.selectPolicy === 'Disabled') return current;
+  const limits = (rules.policies ?? []).map((policy) => {
+    const start = before(current, history, policy, now);
+    return policy.type === 'Pods' ? start - policy.value : Math.trunc(start * (1 - policy.value / 100));
+  });
+  return rules.selectPolicy === 'Min' ? Math.max(...limits) : Math.min(...limits);
+}
+
+/** The history with what was asked for and what was done at `now`, without what is too old to matter. */
+export function remember(
+  history: History,
+  { asked, from, to }: { readonly asked: number; readonly from: number; readonly to: number },
+  { up, down }: Limits,
+  now: number,
+): History {
+  const window = Math.max(
+    up.stabilizationWindowSeconds ?? 0,
+    down.stabilizationWindowSeconds ?? usualDownWindowSeconds,
+  );
+  const period = (rules: HPAScalingRules) =>
+    Math.max(0, ...(rules.policies ?? []).map(({ periodSeconds }) => periodSeconds));
+  const longest = Math.max(period(up), period(down));
+  const young = (moments: readonly Moment[], seconds: number) =>
+    moments.filter(({ at }) => at > now - seconds * 1000);
+  const change = (replicas: number) => (replicas > 0 ? [{ at: now, replicas }] : []);
+  return {
+    asked: [...young(history.asked, window), { at: now, replicas: asked }],
+    added: [...young(history.added, longest), ...change(to - from)],
+    removed: [...young(history.removed, longest), ...change(from - to)],
+  };
+}

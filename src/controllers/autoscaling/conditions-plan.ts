@@ -1,0 +1,49 @@
+/** The conditions of an autoscaler, in upstream's words. Pure. */
+import type { HorizontalPodAutoscaler } from '../../api/autoscaling/v2/horizontal-pod-autoscaler.ts';
+import type { HorizontalPodAutoscalerCondition as Condition } from '../../api/autoscaling/v2/types.gen.ts';
+import type { Limited } from './behavior-plan.ts';
+
+export type AutoscalerStatus = NonNullable<HorizontalPodAutoscaler['status']>;
+
+export function sayLimits(draft: StatusDraft, { stabilized, reason, message }: Limited): void {
+  if (stabilized === 'down')
+    draft.say(
+      'AbleToScale',
+      'True',
+      'ScaleDownStabilized',
+      'recent recommendations were higher than current one, applying the highest recent recommendation',
+    );
+  else if (stabilized === 'up')
+    draft.say(
+      'AbleToScale',
+      'True',
+      'ScaleUpStabilized',
+      'recent recommendations were lower than current one, applying the lowest recent recommendation',
+    );
+  else draft.say('AbleToScale', 'True', 'ReadyForNewScale', 'recommended size matches current size');
+  draft.say('ScalingLimited', reason === 'DesiredWithinRange' ? 'False' : 'True', reason, message);
+}
+
+/** Conditions as they change: the time of one that keeps its status stays. */
+export class StatusDraft {
+  readonly #now: string;
+  #conditions: Condition[];
+
+  constructor(status: AutoscalerStatus, now: string) {
+    this.#now = now;
+    this.#conditions = [...(status.conditions ?? [])];
+  }
+
+  say(type: string, status: 'True' | 'False', reason: string, message: string): void {
+    const old = this.#conditions.find((condition) => condition.type === type);
+    const lastTransitionTime = old?.status === status ? old.lastTransitionTime : this.#now;
+    const next = { type, status, lastTransitionTime, reason, message };
+    this.#conditions = old
+      ? this.#conditions.map((condition) => (condition === old ? next : condition))
+      : [...this.#conditions, next];
+  }
+
+  status(rest: AutoscalerStatus): AutoscalerStatus {
+    return { ...rest, conditions: this.#conditions };
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * Looks at each HorizontalPodAutoscaler once a period, all at the same moment, so that what pods use is asked for once. What was asked for and
+ * done is remembered here alone: after a change of the leader a window begins anew, from the replicas there are.
+ */
+import {
+  type HorizontalPodAutoscaler,
+  horizontalPodAutoscalerResource,
+} from '../../api/autoscaling/v2/horizontal-pod-autoscaler.ts';
+import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
+import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
+import { isConflict } from '../../apimachinery/status-error.ts';
+import { errorMessage } from '../../base/log.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ReconcileResult,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
+import { inTurns } from '../../controller-runtime/turns.ts';
+import {
+  afterScaling,
+  type Measured,
+  type Outcome,
+  outcomesOf,
+  planAutoscaler,
+  type Target,
+} from './autoscaler-plan.ts';
+import { type History, noHistory } from './behavior-plan.ts';
+import type { AutoscalerStatus } from './conditions-plan.ts';
+import { type MetricSource, OutsideMetrics } from './outside-metrics.ts';
+import { PodUses } from './pod-uses.ts';
+import { ScaleTargets } from './scale-targets.ts';
+
+export interface AutoscalingOptions {
+  /** Milliseconds between two looks; default 15 s. */
+  readonly syncPeriodMs?: number | undefined;
+  /** How far use may be from its target before anything changes; default 0.1. */
+  readonly tolerance?: number | undefined;
+  /** Without it metrics of pods, of objects and from outside are told of as not known. */
+  readonly metricSource?: MetricSource | undefined;
+}
+
+/** On an autoscaler: seconds between two looks at this one. */
+export const intervalAnnotation = 'minik8s.io/scale-interval-seconds';
+
+interface Memory {
+  readonly uid: string;
+  readonly spec: HorizontalPodAutoscaler['spec'];
+  readonly history: History;
+  /** When it is looked at next, by the clock that nobody sets. */
+  readonly due: number;
+}
+
+export const horizontalController =
+  ({ syncPeriodMs = 15_000, tolerance = 0.1, metricSource }: AutoscalingOptions) =>
+  (context: ControllerContext): ControllerDefinition => {
+    const { client, clock, events, informers } = context;
+    const autoscalers = informers.informerFor(horizontalPodAutoscalerResource).lister;
+    const targets = new ScaleTargets(context);
+    const uses = new PodUses(client, clock);
+    const outside = new OutsideMetrics(metricSource, clock);
+    const memories = new Map<ObjectKey, Memory>();
+    const nextPiece = inTurns(clock);
+
+    async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+      const hpa = autoscalers.get(key);
+      if (!hpa || isTerminating(hpa)) {
+        memories.delete(key);
+        return undefined;
+      }
+      const passed = clock.monotonic();
+      const memory = memories.get(key);
+      const known = memory?.uid === hpa.metadata.uid ? memory : undefined;
+      // Its own status brings it here too.
+      if (known && passed < known.due && deepEqual(known.spec, hpa.spec))
+        return { requeueAfter: known.due - passed };
+      const period = periodOf(hpa, syncPeriodMs);
+      const due = (Math.floor(passed / period) + 1) * period;
+      const looked = await look(hpa, known?.history ?? noHistory, passed);
+      if (!looked) return undefined;
+      const { history, status } = looked;
+      memories.set(key, { uid: hpa.metadata.uid, spec: hpa.spec, history, due });
+      if (!deepEqual(status, hpa.status)) await tell(hpa, status);
+      return { requeueAfter: Math.max(0, due - clock.monotonic()) };
+    }
+
+    /** Undefined when it was changed meanwhile: that brings it here again. */
+    async function look(hpa: HorizontalPodAutoscaler, history: History, passed: number) {
+      const first = targets.targetOf(hpa);
+      const seen = await measure(hpa, first);
+      // Prometheus may have taken its time.
+      const target = typeof first === 'string' ? first : targets.targetOf(hpa);
+      const { rivals } = seen;
+      const now = clock.now();
+      const outcomes =
+        typeof target === 'string' || isDecided(target, rivals)
+          ? []
+          : await outcomesIn(hpa, { ...seen, target, tolerance, now });
+      const newest = autoscalers.get(objectKey(hpa));
+      if (newest?.metadata.uid !== hpa.metadata.uid || !deepEqual(newest.spec, hpa.spec)) return undefined;
+      const plan = planAutoscaler(hpa, { target, outcomes, rivals, history, passed, now });
+      for (const { type, reason, message } of plan.said) events.event(hpa, type, reason, message);
+      const failure = plan.scaleTo === undefined ? undefined : await scale(hpa, plan.scaleTo, plan.reason);
+      return {
+        // What did not happen is not counted as a change.
+        history: failure === undefined ? plan.history : history,
+        status: afterScaling(hpa, plan, failure, clock.now()),
+      };
+    }
+
+    async function outcomesIn(hpa: HorizontalPodAutoscaler, measured: Measured): Promise<Outcome[]> {
+      const outcomes: Outcome[] = [];
+      for (const outcome of outcomesOf(hpa, measured)) {
+        outcomes.push(outcome);
+        await nextPiece();
+      }
+      return outcomes;
+    }
+
+    async function measure(hpa: HorizontalPodAutoscaler, target: Target | string) {
+      const selected = targets.selectedBy(hpa, target);
+      const { pods, autoscalers: rivals } =
+        typeof selected === 'string' ? { pods: [], autoscalers: selected } : selected;
+      const [metrics, readings] = await Promise.all([
+        uses.all(),
+        isDecided(target, rivals) ? new Map() : outside.read(hpa, pods, (kind) => targets.singularOf(kind)),
+      ]);
+      return { pods, rivals, metrics, readings, podLabel: outside.podLabel };
+    }
+
+    async function tell(hpa: HorizontalPodAutoscaler, status: AutoscalerStatus): Promise<void> {
+      const resource = client.resource(horizontalPodAutoscalerResource);
+      const { name, namespace, uid } = hpa.metadata;
+      try {
+        await ifPresent(resource.updateStatus({ ...deepCopy(hpa), status }));
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        const newest = await ifPresent(resource.get(name, namespace));
+        if (newest?.metadata.uid === uid) await ifPresent(resource.updateStatus({ ...newest, status }));
+      }
+    }
+
+    /** A text says why it could not be done. */
+    async function scale(
+      hpa: HorizontalPodAutoscaler,
+      replicas: number,
+      why: string,
+    ): Promise<string | undefined> {
+      const told = `New size: ${replicas}; reason: ${why}`;
+      const kind = targets.kindOf(hpa);
+      if (!kind) return undefined;
+      const { name } = hpa.spec.scaleTargetRef;
+      const body = { spec: { replicas } };
+      try {
+        await client.resource(kind).patch(name, hpa.metadata.namespace ?? '', 'merge', body, 'scale');
+        events.event(hpa, 'Normal', 'SuccessfulRescale', told);
+        return undefined;
+      } catch (error) {
+        const message = errorMessage(error);
+        events.event(hpa, 'Warning', 'FailedRescale', `${told}; error: ${message}`);
+        return message;
+      }
+    }
+
+    return {
+      name: 'horizontal-pod-autoscaler',
+      workers: 8,
+      watches: [watched(horizontalPodAutoscalerResource, (hpa) => [objectKey(hpa)]), ...targets.watches],
+      reconcile,
+    };
+  };
+
+/** Whether no metric is needed to decide. */
+const isDecided = (target: Target | string, rivals: readonly ObjectKey[] | string) =>
+  typeof target === 'string' || target.replicas === 0 || typeof rivals === 'string' || rivals.length !== 1;
+
+function periodOf({ metadata }: HorizontalPodAutoscaler, standard: number): number {
+  const asked = Number(metadata.annotations?.[intervalAnnotation]);
+  return Number.isFinite(asked) && asked >= 1 && asked <= 3600 ? asked * 1000 : standard;
+}

@@ -1,0 +1,36 @@
+/** What all pods use, asked for once by all autoscalers that are looked at together. */
+import { type PodMetrics, podMetricsResource } from '../../api/metrics/v1beta1/pod-metrics.ts';
+import type { Clock } from '../../base/clock.ts';
+import { errorMessage } from '../../base/log.ts';
+import type { Client } from '../../client/client.ts';
+
+type Known = ReadonlyMap<string, PodMetrics> | string;
+
+const freshMs = 1_000;
+
+export class PodUses {
+  readonly #client: Client;
+  readonly #clock: Clock;
+  #asked: { readonly at: number; readonly known: Promise<Known> } | undefined;
+
+  constructor(client: Client, clock: Clock) {
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  /** By `namespace/name`; a text says why it is not known. */
+  all(): Promise<Known> {
+    const now = this.#clock.monotonic();
+    if (!this.#asked || now - this.#asked.at >= freshMs) this.#asked = { at: now, known: this.#ask() };
+    return this.#asked.known;
+  }
+
+  async #ask(): Promise<Known> {
+    try {
+      const { items } = await this.#client.resource(podMetricsResource).list();
+      return new Map(items.map((one) => [`${one.metadata.namespace}/${one.metadata.name}`, one]));
+    } catch (error) {
+      return errorMessage(error);
+    }
+  }
+}

@@ -1,0 +1,92 @@
+/** Says in the status of each PodDisruptionBudget how many of its pods may go now; evictions and preemption hold to it. */
+import { deploymentResource } from '../../api/apps/v1/deployment.ts';
+import { replicaSetResource } from '../../api/apps/v1/replica-set.ts';
+import { statefulSetResource } from '../../api/apps/v1/stateful-set.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { replicationControllerResource } from '../../api/core/v1/replication-controller.ts';
+import {
+  type PodDisruptionBudget,
+  podDisruptionBudgetResource,
+} from '../../api/policy/v1/pod-disruption-budget.ts';
+import { deepCopy } from '../../apimachinery/equality.ts';
+import { matches, selectorFromLabelSelector } from '../../apimachinery/labels.ts';
+import { controllerOf, type KubeObject, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
+import { apiVersionOf, type ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import type { Lister } from '../../client/informer.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ReconcileResult,
+  type Watched,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
+import { planBudget, type ScaleOf } from './disruption-plan.ts';
+
+type Template = { readonly metadata: { readonly labels?: Record<string, string> | undefined } };
+/** What says how many pods it wants. */
+type Scaled = KubeObject & { readonly spec: { readonly replicas: number; readonly template: Template } };
+
+const scaledKinds = [
+  replicaSetResource,
+  deploymentResource,
+  statefulSetResource,
+  replicationControllerResource,
+] as unknown as readonly ResourceDefinition<Scaled>[];
+
+export function disruptionController(context: ControllerContext): ControllerDefinition {
+  const { client, clock, events, informers } = context;
+  const budgets = informers.informerFor(podDisruptionBudgetResource).lister;
+  const pods = informers.informerFor(podResource).lister;
+  const scaled = new Map<string, Lister<Scaled>>(
+    scaledKinds.map((kind) => [`${apiVersionOf(kind)} ${kind.kind}`, informers.informerFor(kind).lister]),
+  );
+
+  const budgetsOf = (namespace: string | undefined, labels: Record<string, string> | undefined) =>
+    budgets
+      .list(namespace)
+      .filter(({ spec }) => matches(selectorFromLabelSelector(spec.selector), labels))
+      .map(objectKey);
+
+  /** Of a ReplicaSet that a Deployment controls the Deployment's: old and new pods count as those of one. */
+  const scaleOf: ScaleOf = (owner, namespace) => {
+    const found = scaled.get(`${owner.apiVersion} ${owner.kind}`)?.get(`${namespace}/${owner.name}`);
+    if (found?.metadata.uid !== owner.uid) return undefined;
+    const above = owner.kind === replicaSetResource.kind ? controllerOf(found) : undefined;
+    if (above?.kind === deploymentResource.kind) return scaleOf(above, namespace);
+    return { uid: owner.uid, replicas: found.spec.replicas };
+  };
+
+  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const budget = budgets.get(key);
+    if (!budget) return undefined;
+    const selector = selectorFromLabelSelector(budget.spec.selector);
+    const selected = pods
+      .list(budget.metadata.namespace)
+      .filter(({ metadata }) => matches(selector, metadata.labels));
+    const { status, telling, recheckIn } = planBudget(budget, selected, scaleOf, clock.now());
+    if (status) {
+      for (const { about, type, reason, message } of telling)
+        events.event(about === 'budget' ? budget : about, type, reason, message);
+      await write(budget, status);
+    }
+    return recheckIn === undefined ? undefined : { requeueAfter: recheckIn };
+  }
+
+  /** Refused when an eviction has changed it meanwhile; its event brings it here again. */
+  const write = (budget: PodDisruptionBudget, status: PodDisruptionBudget['status']) =>
+    ifPresent(client.resource(podDisruptionBudgetResource).updateStatus({ ...deepCopy(budget), status }));
+
+  const scaleWatches: readonly Watched[] = scaledKinds.map((kind) =>
+    watched(kind, ({ metadata, spec }) => budgetsOf(metadata.namespace, spec.template.metadata.labels)),
+  );
+  return {
+    name: 'disruption',
+    watches: [
+      watched(podDisruptionBudgetResource, (budget) => [objectKey(budget)]),
+      watched(podResource, ({ metadata }: Pod) => budgetsOf(metadata.namespace, metadata.labels)),
+      ...scaleWatches,
+    ],
+    reconcile,
+  };
+}

@@ -1,0 +1,40 @@
+/** Which node's agent does what is to be done with a volume. Pure. */
+import type { Node } from '../../api/core/v1/node.ts';
+import { volumeSuitsNode } from '../../api/core/v1/node-selection.ts';
+import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
+import { nodeOf } from '../../api/core/v1/volume-recycling.ts';
+
+export type Found = { readonly node: string } | { readonly why: string };
+
+/** The one that has it already, as long as that is there. */
+export function choreNode(volume: PersistentVolume, nodes: readonly Node[]): Found {
+  const suiting = nodes.filter((node) => volumeSuitsNode(volume, node));
+  const known = nodeOf(volume);
+  if (known !== undefined && suiting.some(({ metadata }) => metadata.name === known)) return { node: known };
+  return volume.spec.nfs ? firstReady(suiting) : theOnly(suiting);
+}
+
+/** Of a share that an agent cannot get at: the one that is asked after it; each is asked once. */
+export function nextNode(volume: PersistentVolume, nodes: readonly Node[]): string | undefined {
+  const known = nodeOf(volume) ?? '';
+  const ready = nodes.filter((node) => volumeSuitsNode(volume, node) && isReady(node));
+  return volume.spec.nfs && names(ready).find((name) => name > known);
+}
+
+function firstReady(nodes: readonly Node[]): Found {
+  const [node] = names(nodes.filter(isReady));
+  return node === undefined ? { why: 'no node is ready that could mount it' } : { node };
+}
+
+/** A path says nothing of the machine on which it is. */
+function theOnly(nodes: readonly Node[]): Found {
+  const [node, ...others] = names(nodes);
+  if (node === undefined) return { why: 'no node matches its nodeAffinity' };
+  if (others.length === 0) return { node };
+  return { why: 'its data is on one of several nodes; say on which by spec.nodeAffinity' };
+}
+
+const isReady = ({ status }: Node) =>
+  status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
+
+const names = (nodes: readonly Node[]) => nodes.map(({ metadata }) => metadata.name).sort();

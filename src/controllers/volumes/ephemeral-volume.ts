@@ -1,0 +1,77 @@
+/** Makes the claims of ephemeral volumes; they go with their pods (upstream: pkg/controller/volume/ephemeral). Keys are pods. */
+import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { claimNameOf, isOwnClaim } from '../../api/core/v1/pod-claims.ts';
+import type { Volume } from '../../api/core/v1/types.gen.ts';
+import { isTerminating, objectKey } from '../../apimachinery/meta.ts';
+import { isAlreadyExists } from '../../apimachinery/status-error.ts';
+import { controllerReference } from '../../controller-runtime/claim.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { unlessNamespaceEnds } from '../../controller-runtime/if-present.ts';
+import { claimKeysOf, podsByClaim } from './pods-by-claim.ts';
+
+export function ephemeralVolumeController({
+  client,
+  events,
+  informers,
+}: ControllerContext): ControllerDefinition {
+  const podInformer = informers.informerFor(podResource);
+  const pods = podInformer.lister;
+  podInformer.addIndex(podsByClaim, claimKeysOf);
+  const claims = informers.informerFor(persistentVolumeClaimResource).lister;
+
+  const isEphemeral = (pod: Pod) => pod.spec.volumes?.some(({ ephemeral }) => ephemeral) ?? false;
+
+  async function makeClaim(pod: Pod, volume: Volume): Promise<void> {
+    const { namespace = '' } = pod.metadata;
+    const name = claimNameOf(pod, volume) ?? '';
+    const template = volume.ephemeral?.volumeClaimTemplate;
+    const found = claims.get(`${namespace}/${name}`);
+    if (found && !isOwnClaim(pod, found))
+      throw new Error(
+        `PVC ${namespace}/${name} was not created for pod ${namespace}/${pod.metadata.name} (pod is not owner)`,
+      );
+    if (found || !template) return;
+    const { labels, annotations } = template.metadata ?? {};
+    const draft = {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: {
+        ...{ name, namespace, ownerReferences: [controllerReference(podResource, pod)] },
+        ...(labels && { labels }),
+        ...(annotations && { annotations }),
+      },
+      spec: template.spec,
+    };
+    try {
+      await unlessNamespaceEnds(client.resource(persistentVolumeClaimResource).create(draft));
+    } catch (error) {
+      // Most likely made here a moment ago; whose it is shows as soon as the cache has it.
+      if (isAlreadyExists(error)) return;
+      const why = error instanceof Error ? error.message : String(error);
+      const message = `ephemeral volume controller: create PVC ${name}: ${why}`;
+      events.event(pod, 'Warning', 'FailedBinding', message);
+      throw error;
+    }
+  }
+
+  return {
+    name: 'ephemeral-volume',
+    watches: [
+      watched(podResource, (pod) => (isEphemeral(pod) ? [objectKey(pod)] : [])),
+      watched(persistentVolumeClaimResource, (claim) =>
+        pods.byIndex(podsByClaim, objectKey(claim)).filter(isEphemeral).map(objectKey),
+      ),
+    ],
+    async reconcile(key) {
+      const pod = pods.get(key);
+      if (!pod || isTerminating(pod)) return undefined;
+      for (const volume of pod.spec.volumes ?? []) if (volume.ephemeral) await makeClaim(pod, volume);
+      return undefined;
+    },
+  };
+}

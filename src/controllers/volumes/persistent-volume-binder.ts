@@ -1,0 +1,295 @@
+/**
+ * Binds claims to volumes and looks after volumes whose claims have gone (upstream: pkg/controller/volume/persistentvolume). Keys:
+ * `NAMESPACE/NAME` of a claim, `NAME` of a volume, and classes of which a volume has become free. Both sides of a binding are written one after another, each against the version that
+ * was read: what is cut off between them is finished by whoever looks next, and two who want one volume cannot both get it.
+ */
+import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
+import { podResource } from '../../api/core/v1/pod.ts';
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
+import {
+  bestFirst,
+  betaStorageProvisioner,
+  bindCompleted,
+  boundByController,
+  boundVolume,
+  claimKeyOf,
+  fitting,
+  isForClaim,
+  isFree,
+  isFullyBound,
+  storageProvisioner,
+} from '../../api/core/v1/volume-binding.ts';
+import { className, classNameOf } from '../../api/core/v1/volume-columns.ts';
+import { defaultStorageClass, storageClassResource } from '../../api/storage/v1/storage-class.ts';
+import { deepEqual } from '../../apimachinery/equality.ts';
+import { isTerminating, objectKey, splitKey } from '../../apimachinery/meta.ts';
+import { isConflict } from '../../apimachinery/status-error.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
+import { inTurns } from '../../controller-runtime/turns.ts';
+import { indexVolumes } from '../../controller-runtime/volume-index.ts';
+import { type ClaimStep, planClaim, type Told } from './claim-plan.ts';
+import { claimKeysOf, podsByClaim } from './pods-by-claim.ts';
+import { planVolume } from './volume-plan.ts';
+import { WrittenVolumes } from './written-volumes.ts';
+
+const byVolume = 'claims by volume';
+const pendingByClass = 'pending claims by class';
+/** Claims that name no class, not even none: the default class may come later. */
+const unclassed = ' ';
+
+/** Keys of classes whose claims may get volumes; no name begins so. */
+const classPrefix = 'class ';
+const classKey = (name: string) => `${classPrefix}${name}`;
+
+/** Milliseconds after a write that came too late: the cache knows more by then. */
+const afterConflict = 100;
+
+export function persistentVolumeBinder({
+  client,
+  clock,
+  events,
+  informers,
+}: ControllerContext): ControllerDefinition {
+  const volumeInformer = informers.informerFor(persistentVolumeResource);
+  const claimInformer = informers.informerFor(persistentVolumeClaimResource);
+  const podInformer = informers.informerFor(podResource);
+  const classes = informers.informerFor(storageClassResource).lister;
+  const [volumes, claims, pods] = [volumeInformer.lister, claimInformer.lister, podInformer.lister];
+  const index = indexVolumes(volumeInformer);
+  const written = new WrittenVolumes();
+  const nextPiece = inTurns(clock);
+  volumeInformer.addEventHandler({ onDelete: ({ metadata }) => written.forget(metadata.name) });
+  let enqueue: (keys: Iterable<string>) => void = () => {};
+  claimInformer.addIndex(byVolume, ({ spec }) => (spec.volumeName ? [spec.volumeName] : []));
+  claimInformer.addIndex(pendingByClass, (claim) =>
+    isFullyBound(claim) ? [] : [classNameOf(claim) ?? unclassed],
+  );
+  podInformer.addIndex(podsByClaim, claimKeysOf);
+  const claimsClient = client.resource(persistentVolumeClaimResource);
+  const volumesClient = client.resource(persistentVolumeResource);
+
+  const tell = (about: PersistentVolume | PersistentVolumeClaim, told: Told | undefined) => {
+    if (told) events.event(about, told.type, told.reason, told.message);
+  };
+
+  const latestOf = (name: string) => {
+    const cached = volumes.get(name);
+    return cached && (written.latest(cached) ?? cached);
+  };
+
+  /**
+   * Wakes claims that might get a volume of the class: no more than there are volumes, each with one in mind, so that many that
+   * come at once are not looked at by all who wait.
+   */
+  async function wake(wanted: string): Promise<void> {
+    if (classes.get(wanted)?.volumeBindingMode === 'WaitForFirstConsumer') return;
+    const waiting = [wanted, ...(wanted === '' ? [unclassed] : [])]
+      .flatMap((name) => claims.byIndex(pendingByClass, name))
+      .filter((claim) => !claim.spec.volumeName && !isTerminating(claim));
+    if (waiting.length === 0) return;
+    const free = bestFirst(
+      index.ofClass(wanted).filter((volume) => isFree(volume) && written.latest(volume) === volume),
+    );
+    const taken = new Set<PersistentVolume>();
+    for (const claim of waiting) {
+      // Thousands that fit nowhere are held against thousands that are free.
+      await nextPiece();
+      if (taken.size === free.length) break;
+      const fits = fitting(claim);
+      const volume = free.find((one) => !taken.has(one) && fits(one));
+      if (!volume) continue;
+      taken.add(volume);
+      enqueue([objectKey(claim)]);
+    }
+  }
+
+  async function reconcileClaim(key: string): Promise<void> {
+    const claim = claims.get(key);
+    if (!claim || (isTerminating(claim) && !isFullyBound(claim))) return;
+    const classed = await withDefaultClass(claim);
+    const { spec } = classed;
+    const step = planClaim(classed, {
+      named: spec.volumeName ? latestOf(spec.volumeName) : undefined,
+      volumes: index.candidates(classed).flatMap((volume) => written.latest(volume) ?? []),
+      storageClass: classes.get(className(classed)),
+      waitingPods: pods
+        .byIndex(podsByClaim, key)
+        .filter((pod) => !pod.spec.nodeName && !isTerminating(pod))
+        .map(({ metadata }) => metadata.name),
+    });
+    await carryOut(classed, step);
+  }
+
+  /** A claim that was made before there was a default class is of it as soon as there is one. */
+  async function withDefaultClass(claim: PersistentVolumeClaim): Promise<PersistentVolumeClaim> {
+    if (classNameOf(claim) !== undefined || claim.spec.volumeName) return claim;
+    const found = defaultStorageClass(classes.list());
+    if (!found) return claim;
+    const spec = { ...claim.spec, storageClassName: found.metadata.name };
+    return claimsClient.update({ ...claim, spec });
+  }
+
+  async function carryOut(claim: PersistentVolumeClaim, step: ClaimStep): Promise<void> {
+    switch (step.kind) {
+      case 'none':
+        return;
+      case 'bind':
+        return bind(claim, step.volume);
+      case 'lost':
+        if (claim.status?.phase !== 'Lost') {
+          await setClaimPhase(claim, 'Lost', undefined);
+          tell(claim, step.told);
+        }
+        return;
+      case 'provision': {
+        const { annotations } = claim.metadata;
+        tell(claim, step.told);
+        if (annotations?.[storageProvisioner] !== step.provisioner)
+          await claimsClient.update(
+            annotated(claim, {
+              [storageProvisioner]: step.provisioner,
+              [betaStorageProvisioner]: step.provisioner,
+            }),
+          );
+        return;
+      }
+      case 'pending':
+        tell(claim, step.told);
+        await setClaimPhase(claim, 'Pending', undefined);
+    }
+  }
+
+  async function bind(claim: PersistentVolumeClaim, found: PersistentVolume): Promise<void> {
+    const wanted = boundVolume(found, claim);
+    const volume = await written.hold(found.metadata.name, async () => {
+      const claimed = wanted ? await volumesClient.update(wanted) : found;
+      return setVolumePhase(claimed, 'Bound', undefined);
+    });
+    const added = {
+      ...(!claim.spec.volumeName && { [boundByController]: 'yes' }),
+      [bindCompleted]: 'yes',
+    };
+    const isWritten = claim.spec.volumeName && claim.metadata.annotations?.[bindCompleted] !== undefined;
+    const bound = isWritten
+      ? claim
+      : await claimsClient.update({
+          ...annotated(claim, added),
+          spec: { ...claim.spec, volumeName: volume.metadata.name },
+        });
+    await setClaimPhase(bound, 'Bound', volume);
+  }
+
+  async function setVolumePhase(
+    volume: PersistentVolume,
+    phase: string,
+    message: string | undefined,
+  ): Promise<PersistentVolume> {
+    if (volume.status?.phase === phase && (volume.status.message ?? '') === (message ?? '')) return volume;
+    const { message: _, reason: __, ...status } = { phase, ...volume.status };
+    return volumesClient.updateStatus({
+      ...volume,
+      status: { ...status, phase, ...(message && { message }) },
+    });
+  }
+
+  /** How much a bound claim has is not said twice: it changes by growing. */
+  async function setClaimPhase(
+    claim: PersistentVolumeClaim,
+    phase: string,
+    volume: PersistentVolume | undefined,
+  ): Promise<void> {
+    const { accessModes: _, capacity, ...status } = { ...claim.status };
+    const known = claim.status?.phase === phase ? capacity : undefined;
+    const next = {
+      ...status,
+      phase,
+      ...(volume && { accessModes: volume.spec.accessModes, capacity: known ?? volume.spec.capacity }),
+    };
+    if (!deepEqual(next, claim.status)) await claimsClient.updateStatus({ ...claim, status: next });
+  }
+
+  async function reconcileVolume(name: string): Promise<void> {
+    const volume = volumes.get(name);
+    if (!volume) return;
+    const step = planVolume(volume, await claimOf(volume));
+    switch (step.kind) {
+      case 'none':
+        return;
+      case 'unbind':
+        await volumesClient.update(step.volume);
+        return;
+      case 'phase':
+        await setVolumePhase(volume, step.phase, step.message);
+        tell(volume, step.told);
+        return;
+      case 'tell': {
+        tell(volume, step.told);
+        const claim = claims.get(claimKeyOf(volume) ?? '');
+        if (claim) tell(claim, step.toldClaim);
+      }
+    }
+  }
+
+  /** A cache that lags must not cost anybody his data: that a claim is gone the server itself has to say. */
+  async function claimOf(volume: PersistentVolume): Promise<PersistentVolumeClaim | undefined> {
+    const { claimRef } = volume.spec;
+    if (!claimRef?.uid) return undefined;
+    const cached = claims.get(claimKeyOf(volume) ?? '');
+    if (cached && isForClaim(volume, cached)) return cached;
+    const found = await ifPresent(claimsClient.get(claimRef.name ?? '', claimRef.namespace));
+    return found && isForClaim(volume, found) ? found : undefined;
+  }
+
+  /** Claims that a volume or a class may be for. */
+  const pendingOf = (wanted: string) => claims.byIndex(pendingByClass, wanted).map(objectKey);
+
+  return {
+    name: 'persistent-volume-binder',
+    watches: [
+      watched(persistentVolumeClaimResource, (claim) => [
+        objectKey(claim),
+        ...(claim.spec.volumeName ? [claim.spec.volumeName] : []),
+        // It may have been counted among those that wait for a volume.
+        ...(isFullyBound(claim) ? [classKey(className(claim))] : []),
+        ...index.ofClaim(objectKey(claim)).map(objectKey),
+      ]),
+      watched(persistentVolumeResource, (volume) => {
+        const { name } = volume.metadata;
+        const own = claimKeyOf(volume);
+        const free = own === undefined && volume.status?.phase === 'Available';
+        const others = own === undefined ? [] : [own];
+        return [
+          name,
+          ...others,
+          ...(free ? [classKey(className(volume))] : []),
+          ...claims.byIndex(byVolume, name).map(objectKey),
+        ];
+      }),
+      watched(storageClassResource, ({ metadata }) => [...pendingOf(metadata.name), ...pendingOf(unclassed)]),
+    ],
+    onAttach(add) {
+      enqueue = add;
+    },
+    async reconcile(key) {
+      try {
+        if (key.startsWith(classPrefix)) await wake(key.slice(classPrefix.length));
+        else await ifPresent(splitKey(key).namespace === '' ? reconcileVolume(key) : reconcileClaim(key));
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        return { requeueAfter: afterConflict };
+      }
+      return undefined;
+    },
+  };
+}
+
+function annotated<T extends PersistentVolumeClaim>(object: T, added: Readonly<Record<string, string>>): T {
+  const { metadata } = object;
+  return { ...object, metadata: { ...metadata, annotations: { ...metadata.annotations, ...added } } };
+}

@@ -1,0 +1,9 @@
+/** The index of pods by the claims that they use, as all controllers of volumes declare it. */
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { claimNamesOf } from '../../api/core/v1/pod-claims.ts';
+import type { ObjectKey } from '../../apimachinery/meta.ts';
+
+export const podsByClaim = 'pods by claim';
+
+export const claimKeysOf = (pod: Pod): ObjectKey[] =>
+  claimNamesOf(pod).map((name) => `${pod.metadata.namespace}/${name}`);

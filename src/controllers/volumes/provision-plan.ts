@@ -1,0 +1,166 @@
+/** Which volume is made for a claim, and when one goes again. Pure. */
+
+import {
+  folderOfShare,
+  isOwnProvisioner,
+  localVolumesAnnotation,
+  nfsProvisioner,
+  provisionFault,
+} from '../../api/core/v1/local-volumes.ts';
+import { shareFault } from '../../api/core/v1/nfs-share.ts';
+import type { Node } from '../../api/core/v1/node.ts';
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
+import {
+  claimReference,
+  provisionedBy,
+  selectedNode,
+  storageProvisioner,
+} from '../../api/core/v1/volume-binding.ts';
+import { folderFinalizer, isOwn, removedReason, stuckReason } from '../../api/core/v1/volume-chores.ts';
+import { className } from '../../api/core/v1/volume-columns.ts';
+import { nodeLabel, nodeOf } from '../../api/core/v1/volume-recycling.ts';
+import type { StorageClass } from '../../api/storage/v1/types.gen.ts';
+import type { Draft, ObjectMeta } from '../../apimachinery/meta.ts';
+import { choreNode, nextNode } from './chore-node.ts';
+
+export type ProvisionStep =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'create'; readonly volume: Draft<PersistentVolume> }
+  /** The scheduler is to choose another node. */
+  | { readonly kind: 'chooseAgain'; readonly why: string }
+  | { readonly kind: 'fail'; readonly why: string };
+
+export interface ProvisionWorld {
+  readonly storageClass: StorageClass | undefined;
+  /** A volume that is there might do. */
+  readonly hasOther: boolean;
+  /** The one that was chosen for the claim, if it is there. */
+  readonly node: Node | undefined;
+}
+
+export function planProvision(
+  claim: PersistentVolumeClaim,
+  { storageClass, hasOther, node }: ProvisionWorld,
+): ProvisionStep {
+  const { annotations = {}, deletionTimestamp } = claim.metadata;
+  if (deletionTimestamp || claim.spec.volumeName || !storageClass) return { kind: 'none' };
+  const { provisioner } = storageClass;
+  const fault = provisionFault(claim, provisioner);
+  // Nobody will ask for it where the scheduler sees that, too.
+  if (fault !== undefined) return hasOther ? { kind: 'none' } : { kind: 'fail', why: fault };
+  if (!isOwnProvisioner(provisioner) || annotations[storageProvisioner] !== provisioner)
+    return { kind: 'none' };
+  return provisioner === nfsProvisioner
+    ? planShare(claim, storageClass)
+    : planFolder(claim, storageClass, node);
+}
+
+const volumeName = ({ metadata }: PersistentVolumeClaim) => `pvc-${metadata.uid}`;
+
+function draft(
+  claim: PersistentVolumeClaim,
+  storageClass: StorageClass,
+  more: Partial<ObjectMeta>,
+  spec: Partial<PersistentVolume['spec']>,
+): ProvisionStep {
+  const { provisioner, reclaimPolicy, mountOptions } = storageClass;
+  const metadata = {
+    name: volumeName(claim),
+    ...more,
+    annotations: { [provisionedBy]: provisioner },
+  };
+  const volume = {
+    ...{ apiVersion: 'v1', kind: 'PersistentVolume', metadata },
+    spec: {
+      capacity: { storage: claim.spec.resources.requests?.storage ?? '0' },
+      accessModes: claim.spec.accessModes,
+      persistentVolumeReclaimPolicy:
+        reclaimPolicy as PersistentVolume['spec']['persistentVolumeReclaimPolicy'],
+      storageClassName: className(claim),
+      volumeMode: claim.spec.volumeMode,
+      claimRef: claimReference(claim),
+      ...(mountOptions && { mountOptions }),
+      ...spec,
+    },
+  };
+  return { kind: 'create', volume };
+}
+
+function planFolder(
+  claim: PersistentVolumeClaim,
+  storageClass: StorageClass,
+  node: Node | undefined,
+): ProvisionStep {
+  const chosen = claim.metadata.annotations?.[selectedNode];
+  if (chosen === undefined) {
+    if (storageClass.volumeBindingMode === 'WaitForFirstConsumer') return { kind: 'none' };
+    const why =
+      'no node was chosen for it; a StorageClass of local volumes needs volumeBindingMode: WaitForFirstConsumer';
+    return { kind: 'fail', why };
+  }
+  if (!node) return { kind: 'chooseAgain', why: `node ${JSON.stringify(chosen)} is not there` };
+  const folder = node.metadata.annotations?.[localVolumesAnnotation];
+  if (!folder)
+    return { kind: 'fail', why: `node ${JSON.stringify(chosen)} does not say where its local volumes are` };
+  const hostname = node.metadata.labels?.['kubernetes.io/hostname'] ?? chosen;
+  const here = { key: 'kubernetes.io/hostname', operator: 'In' as const, values: [hostname] };
+  return draft(
+    claim,
+    storageClass,
+    { labels: { [nodeLabel]: chosen }, finalizers: [folderFinalizer] },
+    {
+      local: { path: `${folder}/${volumeName(claim)}` },
+      nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [here] }] } },
+    },
+  );
+}
+
+/**
+ * A folder of the share, which the agents make and remove; of a share that may only be read all of it, which claims of the class then
+ * have together.
+ */
+function planShare(claim: PersistentVolumeClaim, storageClass: StorageClass): ProvisionStep {
+  const { server = '', path = '', readOnly } = storageClass.parameters ?? {};
+  const why = shareFault(server, path);
+  if (why !== undefined) return { kind: 'fail', why: `the StorageClass is wrong: ${why}` };
+  if (readOnly === 'true') return draft(claim, storageClass, {}, { nfs: { server, path, readOnly: true } });
+  const folder = `${path === '/' ? '' : path}/${volumeName(claim)}`;
+  return draft(claim, storageClass, { finalizers: [folderFinalizer] }, { nfs: { server, path: folder } });
+}
+
+export type RemovalStep =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'delete' }
+  /** Nothing keeps the object any more. */
+  | { readonly kind: 'lift' }
+  /** The agent of that node is to remove the folder. */
+  | { readonly kind: 'assign'; readonly node: string }
+  /** Nobody can remove it now. */
+  | { readonly kind: 'stuck'; readonly why: string };
+
+export interface RemovalWorld {
+  /** The node that the volume names is there. */
+  readonly hasNode: boolean;
+  readonly nodes: readonly Node[];
+}
+
+export function planRemoval(volume: PersistentVolume, { hasNode, nodes }: RemovalWorld): RemovalStep {
+  const { metadata, spec, status } = volume;
+  if (!isOwn(volume)) return { kind: 'none' };
+  const isDone = status?.phase === 'Released' || status?.phase === 'Failed';
+  const deletes = spec.persistentVolumeReclaimPolicy === 'Delete';
+  if (!metadata.deletionTimestamp) return { kind: isDone && deletes ? 'delete' : 'none' };
+  if (!metadata.finalizers?.includes(folderFinalizer) || status?.phase === 'Bound') return { kind: 'none' };
+  if (!deletes || status?.reason === removedReason) return { kind: 'lift' };
+  // The disk of a node goes with it; a share does not.
+  return folderOfShare(volume) ? planFolderOfShare(volume, nodes) : { kind: hasNode ? 'none' : 'lift' };
+}
+
+function planFolderOfShare(volume: PersistentVolume, nodes: readonly Node[]): RemovalStep {
+  const { status } = volume;
+  const found = choreNode(volume, nodes);
+  if ('why' in found) return status?.message === found.why ? { kind: 'none' } : { kind: 'stuck', ...found };
+  if (found.node !== nodeOf(volume)) return { kind: 'assign', node: found.node };
+  const next = status?.reason === stuckReason ? nextNode(volume, nodes) : undefined;
+  return next === undefined ? { kind: 'none' } : { kind: 'assign', node: next };
+}

@@ -1,0 +1,75 @@
+/** What becomes of a volume next (upstream: pkg/controller/volume/persistentvolume syncVolume). Pure. */
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
+import { boundByController, provisionedBy, volumeModeOf } from '../../api/core/v1/volume-binding.ts';
+import { canBeEmptied, isBeingEmptied } from '../../api/core/v1/volume-recycling.ts';
+import type { Told } from './claim-plan.ts';
+
+export type VolumeStep =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'phase'; readonly phase: string; readonly message?: string; readonly told?: Told }
+  /** The claim is another volume's: this one is free again. */
+  | { readonly kind: 'unbind'; readonly volume: PersistentVolume }
+  | { readonly kind: 'tell'; readonly told: Told; readonly toldClaim: Told };
+
+/** `claim`: the one that the volume is for; undefined when there is none with that uid. */
+export function planVolume(volume: PersistentVolume, claim: PersistentVolumeClaim | undefined): VolumeStep {
+  const { claimRef } = volume.spec;
+  // What is in it goes at any moment.
+  if (isBeingEmptied(volume)) return { kind: 'none' };
+  if (!claimRef?.uid) return phase(volume, 'Available');
+  if (!claim) return planReleased(volume);
+  if (!claim.spec.volumeName) return planUnfinished(volume, claim);
+  if (claim.spec.volumeName === volume.metadata.name) return phase(volume, 'Bound');
+  const made = volume.metadata.annotations?.[provisionedBy] !== undefined;
+  if (made && volume.spec.persistentVolumeReclaimPolicy === 'Delete') return planReleased(volume);
+  return { kind: 'unbind', volume: unbound(volume) };
+}
+
+const phase = ({ status }: PersistentVolume, wanted: string): VolumeStep =>
+  status?.phase === wanted && !status.message ? { kind: 'none' } : { kind: 'phase', phase: wanted };
+
+/** The other half of the binding is written by who looks after the claim. */
+function planUnfinished(volume: PersistentVolume, claim: PersistentVolumeClaim): VolumeStep {
+  if (volumeModeOf(volume) === volumeModeOf(claim)) return { kind: 'none' };
+  const why = 'due to incompatible volumeMode.';
+  const [name, claimName] = [volume.metadata.name, claim.metadata.name].map((one) => JSON.stringify(one));
+  const tell = (message: string): Told => ({ type: 'Warning', reason: 'VolumeMismatch', message });
+  return {
+    kind: 'tell',
+    told: tell(`Cannot bind PersistentVolume to requested PersistentVolumeClaim ${claimName} ${why}`),
+    toldClaim: tell(`Cannot bind PersistentVolume ${name} to requested PersistentVolumeClaim ${why}`),
+  };
+}
+
+/** Free for the same claim where a person has reserved it, for any other where this controller bound it. */
+export function unbound(volume: PersistentVolume): PersistentVolume {
+  const { metadata, spec } = volume;
+  const { [boundByController]: byController, ...annotations } = metadata.annotations ?? {};
+  const { claimRef, ...others } = spec;
+  const { uid: _, resourceVersion: __, ...reserved } = claimRef ?? {};
+  return byController === undefined
+    ? { ...volume, spec: { ...others, claimRef: reserved } }
+    : { ...volume, metadata: { ...metadata, annotations }, spec: others };
+}
+
+/** A failure stays to be seen. */
+function planReleased(volume: PersistentVolume): VolumeStep {
+  const { metadata, spec, status } = volume;
+  const known = status?.phase === 'Released' || status?.phase === 'Failed';
+  if (!known) return { kind: 'phase', phase: 'Released' };
+  if (status.phase === 'Failed') return { kind: 'none' };
+  const { persistentVolumeReclaimPolicy: policy } = spec;
+  const fail = (reason: string, message: string): VolumeStep => ({
+    ...{ kind: 'phase', phase: 'Failed', message },
+    told: { type: 'Warning', reason, message },
+  });
+  // Who made it takes it away.
+  if (policy === 'Delete' && metadata.annotations?.[provisionedBy] === undefined)
+    return fail(
+      'VolumeFailedDelete',
+      `error getting deleter volume plugin for volume ${JSON.stringify(metadata.name)}: no deletable volume plugin matched`,
+    );
+  if (policy === 'Recycle' && !canBeEmptied(volume))
+    return fail('VolumeFailedRecycle', 'No recycler plugin found for the volume!');
+  return { kind: 'none' };
+}

@@ -1,0 +1,164 @@
+/**
+ * Makes volumes for claims of this server's own provisioners, as upstream's are made by programs beside it, and sees to it that they
+ * go again. The folder of a local volume is made and removed by the agent of its node, which reads the volume and says on it that the
+ * folder is gone. Keys: `NAMESPACE/NAME` of a claim, `NAME` of a volume.
+ */
+import { folderOfShare } from '../../api/core/v1/local-volumes.ts';
+import { nodeResource } from '../../api/core/v1/node.ts';
+import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
+import {
+  isFullyBound,
+  rankVolumes,
+  selectedNode,
+  withoutFinalizer,
+} from '../../api/core/v1/volume-binding.ts';
+import { folderFinalizer } from '../../api/core/v1/volume-chores.ts';
+import { className } from '../../api/core/v1/volume-columns.ts';
+import { nodeOf } from '../../api/core/v1/volume-recycling.ts';
+import { storageClassResource } from '../../api/storage/v1/storage-class.ts';
+import { objectKey, splitKey } from '../../apimachinery/meta.ts';
+import { isAlreadyExists, isConflict } from '../../apimachinery/status-error.ts';
+import { errorMessage } from '../../base/log.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
+import { tolerate } from '../../controller-runtime/tolerate.ts';
+import { indexVolumes } from '../../controller-runtime/volume-index.ts';
+import { assigned, withoutOutcome } from './chore-state.ts';
+import { planProvision, planRemoval, type RemovalStep } from './provision-plan.ts';
+
+const byNode = 'unbound claims by chosen node';
+const byClass = 'unbound claims by class';
+const volumesByNode = 'volumes by node';
+const foldersToRemove = 'folders of shares to be removed';
+
+export function volumeProvisioner({
+  client,
+  events,
+  informers,
+  log,
+}: ControllerContext): ControllerDefinition {
+  const claimInformer = informers.informerFor(persistentVolumeClaimResource);
+  const volumeInformer = informers.informerFor(persistentVolumeResource);
+  const [claims, volumes] = [claimInformer.lister, volumeInformer.lister];
+  const classes = informers.informerFor(storageClassResource).lister;
+  const nodes = informers.informerFor(nodeResource).lister;
+  const index = indexVolumes(volumeInformer);
+  const ifUnbound = (claim: PersistentVolumeClaim, value: string | undefined) =>
+    value === undefined || isFullyBound(claim) ? [] : [value];
+  claimInformer.addIndex(byNode, (claim) => ifUnbound(claim, claim.metadata.annotations?.[selectedNode]));
+  claimInformer.addIndex(byClass, (claim) => ifUnbound(claim, className(claim)));
+  volumeInformer.addIndex(volumesByNode, (volume) => [nodeOf(volume) ?? []].flat());
+  volumeInformer.addIndex(foldersToRemove, (volume) =>
+    volume.metadata.deletionTimestamp !== undefined && folderOfShare(volume) ? [''] : [],
+  );
+
+  async function provision(key: string): Promise<void> {
+    const claim = claims.get(key);
+    if (!claim) return;
+    const chosen = claim.metadata.annotations?.[selectedNode];
+    const storageClass = classes.get(className(claim));
+    const node = chosen === undefined ? undefined : nodes.get(chosen);
+    const hasOther = rankVolumes(claim, index.candidates(claim)).length > 0;
+    const step = planProvision(claim, { storageClass, hasOther, node });
+    const failed = (why: string) => {
+      const message = `failed to provision volume with StorageClass ${JSON.stringify(className(claim))}: ${why}`;
+      events.event(claim, 'Warning', 'ProvisioningFailed', message);
+    };
+    switch (step.kind) {
+      case 'none':
+        return;
+      case 'fail':
+        return failed(step.why);
+      case 'chooseAgain': {
+        failed(step.why);
+        const { [selectedNode]: _, ...annotations } = claim.metadata.annotations ?? {};
+        const next = { ...claim, metadata: { ...claim.metadata, annotations } };
+        await tolerate(client.resource(persistentVolumeClaimResource).update(next), isConflict);
+        return;
+      }
+      case 'create': {
+        const { name } = step.volume.metadata as { name: string };
+        if (volumes.get(name)) return;
+        const creation = client.resource(persistentVolumeResource).create(step.volume);
+        const made = await tolerate(creation, isAlreadyExists).catch((error: unknown) => {
+          failed(errorMessage(error));
+          throw error;
+        });
+        if (!made) return;
+        log.info('made a volume', { claim: key, volume: name });
+        events.event(claim, 'Normal', 'ProvisioningSucceeded', `Successfully provisioned volume ${name}`);
+      }
+    }
+  }
+
+  async function remove(name: string): Promise<void> {
+    const volume = volumes.get(name);
+    if (!volume) return;
+    const step = planRemoval(volume, { hasNode: await hasNode(volume), nodes: nodes.list() });
+    await ifPresent(tolerate(carryOut(volume, step), isConflict));
+  }
+
+  async function carryOut(volume: PersistentVolume, step: RemovalStep): Promise<void> {
+    const resource = client.resource(persistentVolumeResource);
+    switch (step.kind) {
+      case 'none':
+        return;
+      case 'lift':
+        await resource.update(withoutFinalizer(volume, folderFinalizer));
+        return;
+      case 'assign': {
+        // How it went with another is over first: cut off here, that one is asked again.
+        const next = withoutOutcome(volume);
+        await resource.update(assigned(next ? await resource.updateStatus(next) : volume, step.node));
+        return;
+      }
+      case 'stuck': {
+        const { reason: _, ...status } = { ...volume.status, phase: 'Failed', message: step.why };
+        await resource.updateStatus({ ...volume, status });
+        events.event(volume, 'Warning', 'VolumeFailedDelete', step.why);
+        return;
+      }
+      case 'delete': {
+        const { uid, resourceVersion, name } = volume.metadata;
+        // Somebody may have decided otherwise a moment ago.
+        const preconditions = { uid, resourceVersion };
+        await resource.delete(name, undefined, { preconditions });
+      }
+    }
+  }
+
+  /** A node that this cache does not know may be new. */
+  async function hasNode(volume: PersistentVolume): Promise<boolean> {
+    const name = nodeOf(volume);
+    if (name === undefined) return false;
+    if (nodes.get(name)) return true;
+    return volume.metadata.deletionTimestamp !== undefined
+      ? (await ifPresent(client.resource(nodeResource).get(name))) !== undefined
+      : true;
+  }
+
+  return {
+    name: 'volume-provisioner',
+    watches: [
+      watched(persistentVolumeClaimResource, (claim) => [objectKey(claim)]),
+      watched(persistentVolumeResource, (volume) => [objectKey(volume)]),
+      watched(storageClassResource, ({ metadata }) => claims.byIndex(byClass, metadata.name).map(objectKey)),
+      watched(nodeResource, ({ metadata }) => [
+        ...claims.byIndex(byNode, metadata.name).map(objectKey),
+        // Only when it goes: a heartbeat changes nothing for its volumes.
+        ...(nodes.get(metadata.name) ? [] : volumes.byIndex(volumesByNode, metadata.name).map(objectKey)),
+        ...volumes.byIndex(foldersToRemove, '').map(objectKey),
+      ]),
+    ],
+    async reconcile(key) {
+      await (splitKey(key).namespace === '' ? remove(key) : provision(key));
+      return undefined;
+    },
+  };
+}

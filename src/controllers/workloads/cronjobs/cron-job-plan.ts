@@ -1,0 +1,196 @@
+/** What a CronJob wants done, decided from its Jobs and the time (k8s.io/kubernetes pkg/controller/cronjob). Pure. */
+import type { CronJob } from '../../../api/batch/v1/cron-job.ts';
+import type { Job } from '../../../api/batch/v1/job.ts';
+import { finishedCondition } from '../../../api/batch/v1/job-conditions.ts';
+import { parseSchedule, type Schedule, ScheduleError } from '../../../api/batch/v1/schedule.ts';
+import { isTimeZone } from '../../../api/batch/v1/time-zone.ts';
+import type { ObjectReference } from '../../../api/core/v1/types.gen.ts';
+import { isTerminating } from '../../../apimachinery/meta.ts';
+import { rfc3339 } from '../../../base/time.ts';
+import { lastTime, nextTime } from './schedule-times-plan.ts';
+
+/** A Job is made so much later than it is due, in milliseconds: clocks differ a little. */
+const padding = 100;
+/** So many times missed at once are worth a warning. */
+const many = 100;
+
+export interface News {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface CronJobPlan {
+  readonly status: NonNullable<CronJob['status']>;
+  /** Finished Jobs that the history has no room for, the oldest first. */
+  readonly remove: readonly Job[];
+  /** The Job to make: for which time, and which are to go for it. */
+  readonly start: { readonly at: number; readonly replace: readonly ObjectReference[] } | undefined;
+  /** Milliseconds until it is due again; undefined while nothing will be. */
+  readonly again: number | undefined;
+  /** The last time for which it is too late to begin. */
+  readonly missed: number | undefined;
+  readonly news: readonly News[];
+}
+
+export interface Known {
+  /** The Jobs that it owns. */
+  readonly jobs: readonly Job[];
+  /** The uids of Jobs that it lists and that are nowhere. */
+  readonly missing: ReadonlySet<string>;
+  /** Since when it has this schedule, where that is known: what was due before is not missed. */
+  readonly since: number | undefined;
+  /** The last missed time that was told of. */
+  readonly toldMissed?: number | undefined;
+  readonly now: number;
+}
+
+export function planCronJob(cronJob: CronJob, known: Known): CronJobPlan {
+  const { status, news } = review(cronJob, known);
+  const remove = beyondHistory(cronJob, known.jobs);
+  const plan = { status, remove, start: undefined, again: undefined, missed: undefined, news };
+  if (isTerminating(cronJob) || cronJob.spec.suspend) return plan;
+  const schedule = readSchedule(cronJob);
+  if ('reason' in schedule) return { ...plan, news: [...news, schedule] };
+  const due = planDue(cronJob, schedule, status, known);
+  return { ...plan, ...due, news: [...news, ...due.news] };
+}
+
+/** Which of its Jobs still run, and when the last one succeeded. */
+function review({ status: old = {} }: CronJob, { jobs, missing }: Known) {
+  const news: News[] = [];
+  const listed = new Set(old.active?.map(({ uid }) => uid));
+  const ended = new Set<string | undefined>();
+  let { lastSuccessfulTime } = old;
+  for (const job of jobs) {
+    const { name, uid } = job.metadata;
+    const condition = finishedCondition(job);
+    if (!condition) {
+      if (!listed.has(uid))
+        news.push(
+          warning('UnexpectedJob', `Saw a job that the controller did not create or forgot: ${name}`),
+        );
+      continue;
+    }
+    ended.add(uid);
+    if (listed.has(uid))
+      news.push(normal('SawCompletedJob', `Saw completed job: ${name}, condition: ${condition.type}`));
+    const { completionTime } = job.status ?? {};
+    const isLater =
+      completionTime !== undefined && !(Date.parse(completionTime) <= Date.parse(lastSuccessfulTime ?? ''));
+    if (condition.type === 'Complete' && isLater) lastSuccessfulTime = completionTime;
+  }
+  for (const { uid = '', name } of old.active ?? [])
+    if (missing.has(uid)) news.push(normal('MissingJob', `Active job went missing: ${name}`));
+  const active = old.active?.filter(({ uid }) => !ended.has(uid) && !missing.has(uid ?? ''));
+  return { status: withActive({ ...old, lastSuccessfulTime }, active ?? []), news };
+}
+
+export const withActive = (
+  { active: _, ...status }: NonNullable<CronJob['status']>,
+  active: readonly ObjectReference[],
+): NonNullable<CronJob['status']> => ({ ...status, ...(active.length > 0 && { active: [...active] }) });
+
+function beyondHistory({ spec }: CronJob, jobs: readonly Job[]): Job[] {
+  const of = (type: 'Complete' | 'Failed', limit: number) => {
+    const some = jobs.filter((job) => finishedCondition(job)?.type === type);
+    return some.toSorted(byStart).slice(0, Math.max(0, some.length - limit));
+  };
+  const found = [
+    ...of('Complete', spec.successfulJobsHistoryLimit),
+    ...of('Failed', spec.failedJobsHistoryLimit),
+  ];
+  return found.filter((job) => !isTerminating(job));
+}
+
+function byStart(a: Job, b: Job): number {
+  const time = ({ status }: Job) =>
+    status?.startTime ? Date.parse(status.startTime) : Number.MAX_SAFE_INTEGER;
+  return time(a) - time(b) || (a.metadata.name < b.metadata.name ? -1 : 1);
+}
+
+function readSchedule({ spec: { schedule, timeZone } }: CronJob): Schedule | News {
+  if (timeZone !== undefined && !isTimeZone(timeZone))
+    return warning('UnknownTimeZone', `invalid timeZone: "${timeZone}": unknown time zone ${timeZone}`);
+  try {
+    return parseSchedule(schedule);
+  } catch (error) {
+    if (!(error instanceof ScheduleError)) throw error;
+    return warning('UnparseableSchedule', `unparseable schedule: "${schedule}" : ${error.message}`);
+  }
+}
+
+type Due = Pick<CronJobPlan, 'start' | 'again' | 'missed' | 'news'>;
+
+function planDue(cronJob: CronJob, schedule: Schedule, status: CronJobPlan['status'], known: Known): Due {
+  const { spec, metadata } = cronJob;
+  const { now, since = 0, toldMissed } = known;
+  const zone = spec.timeZone ?? 'UTC';
+  const before = Date.parse(status.lastScheduleTime ?? metadata.creationTimestamp);
+  const anchor = Math.max(before, since);
+  const oldest = now - (spec.startingDeadlineSeconds ?? Number.POSITIVE_INFINITY) * 1000;
+  const latest = lastTime(schedule, { anchor, since: anchor, now }, zone);
+  const next = nextTime(schedule, latest ?? Math.max(anchor, schedule.type === 'every' ? 0 : now), zone);
+  if (next === undefined && latest === undefined)
+    return idle(
+      undefined,
+      warning('InvalidSchedule', `invalid schedule: ${spec.schedule} : it is never due`),
+    );
+  const again = next === undefined ? undefined : next + padding - now;
+  if (latest === undefined) return idle(again);
+  // What was due before the deadline is no longer begun.
+  if (latest < oldest)
+    return { ...idle(again, ...(latest === toldMissed ? [] : [missedOne(latest)])), missed: latest };
+  const active = status.active ?? [];
+  if (active.some(({ name }) => name === jobName(cronJob, latest))) return idle(again);
+  if (spec.concurrencyPolicy === 'Forbid' && active.length > 0)
+    return idle(
+      again,
+      normal(
+        'JobAlreadyActive',
+        'Not starting job because prior execution is running and concurrency policy is Forbid',
+      ),
+    );
+  const start = { at: latest, replace: spec.concurrencyPolicy === 'Replace' ? active : [] };
+  return { ...idle(again), start, news: missedMany(schedule, Math.max(anchor, oldest), now, zone) };
+}
+
+const idle = (again: number | undefined, ...news: readonly News[]): Due => ({
+  start: undefined,
+  again,
+  missed: undefined,
+  news,
+});
+
+/** In the form of Go's RFC1123Z. */
+const missedOne = (at: number): News =>
+  warning(
+    'MissSchedule',
+    `Missed scheduled time to start a job: ${new Date(at).toUTCString().replace('GMT', '+0000')}`,
+  );
+
+/** As many as would fit if they all were as far from one another as the first two. */
+function missedMany(schedule: Schedule, since: number, now: number, zone: string): News[] {
+  const first = nextTime(schedule, since, zone);
+  const second = first === undefined ? undefined : nextTime(schedule, first, zone);
+  if (first === undefined || second === undefined || (now - first) / (second - first) < many) return [];
+  return [
+    warning(
+      'TooManyMissedTimes',
+      'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew',
+    ),
+  ];
+}
+
+/** The same for the same minute, so that no time is begun twice. */
+export const jobName = ({ metadata }: CronJob, at: number) => `${metadata.name}-${Math.floor(at / 60_000)}`;
+
+/** The status once that Job is there. */
+export function withStarted(status: CronJobPlan['status'], { apiVersion, kind, metadata }: Job, at: number) {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  const reference = { apiVersion, kind, name, namespace, uid, resourceVersion };
+  return { ...withActive(status, [...(status.active ?? []), reference]), lastScheduleTime: rfc3339(at) };
+}
+
+const warning = (reason: string, message: string): News => ({ type: 'Warning', reason, message });
+const normal = (reason: string, message: string): News => ({ type: 'Normal', reason, message });

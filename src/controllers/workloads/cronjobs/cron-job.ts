@@ -1,0 +1,166 @@
+/** Makes Jobs by a schedule, and keeps some of those that have ended. */
+import { type CronJob, cronJobResource } from '../../../api/batch/v1/cron-job.ts';
+import { type Job, jobResource } from '../../../api/batch/v1/job.ts';
+import type { ObjectReference } from '../../../api/core/v1/types.gen.ts';
+import { deepCopy, deepEqual } from '../../../apimachinery/equality.ts';
+import { controllerOf, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
+import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../../apimachinery/status-error.ts';
+import { errorMessage } from '../../../base/log.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ReconcileResult,
+  watched,
+} from '../../../controller-runtime/definition.ts';
+import { ifPresent } from '../../../controller-runtime/if-present.ts';
+import { ObservedWrites, verifyAfter } from '../../../controller-runtime/observed-writes.ts';
+import { byController, controlledBy, controllerIndex, ownedBy } from '../../../controller-runtime/owner.ts';
+import { scheduledJob } from './cron-job-draft.ts';
+import { type CronJobPlan, planCronJob, withActive, withStarted } from './cron-job-plan.ts';
+
+export function cronJobController({
+  client,
+  clock,
+  events,
+  informers,
+}: ControllerContext): ControllerDefinition {
+  const informer = informers.informerFor(cronJobResource);
+  const cronJobs = informer.lister;
+  const jobInformer = informers.informerFor(jobResource);
+  const jobs = jobInformer.lister;
+  jobInformer.addIndex(controllerIndex, byController);
+  const ownWrites = new ObservedWrites(client, cronJobResource, informer);
+  const jobWrites = new ObservedWrites(client, jobResource, jobInformer);
+  /** The schedule of each as it was last seen, and since when if it was changed: what a new one would have had is not made up for. */
+  const schedules = new Map<ObjectKey, { readonly id: string; readonly since: number | undefined }>();
+
+  /** The last time of each that was told to be missed, by its uid. */
+  const missed = new Map<ObjectKey, readonly [uid: string, at: number]>();
+
+  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const cronJob = cronJobs.get(key);
+    if (!cronJob) {
+      schedules.delete(key);
+      missed.delete(key);
+      return undefined;
+    }
+    const now = clock.now();
+    const since = sinceOf(key, cronJob, now);
+    const settled = (await ownWrites.settled(key, now)) && (await jobWrites.settled(key, now));
+    if (!settled) return { requeueAfter: verifyAfter };
+    const own = jobs.byIndex(controllerIndex, controlledBy(cronJob));
+    const [uid, at] = missed.get(key) ?? [];
+    const toldMissed = uid === cronJob.metadata.uid ? at : undefined;
+    const missing = await missingOf(cronJob, own);
+    const plan = planCronJob(cronJob, { jobs: own, missing, since, toldMissed, now });
+    if (plan.missed !== undefined) missed.set(key, [cronJob.metadata.uid, plan.missed]);
+    const failures: unknown[] = [];
+    for (const job of plan.remove) await remove(cronJob, job).catch((error) => failures.push(error));
+    const status = await start(cronJob, plan).catch((error: unknown) => {
+      failures.push(error);
+      return plan.status;
+    });
+    await write(cronJob, status);
+    for (const { type, reason, message } of plan.news) events.event(cronJob, type, reason, message);
+    if (failures.length > 0) throw failures[0];
+    return plan.again === undefined ? undefined : { requeueAfter: plan.again };
+  }
+
+  function sinceOf(key: ObjectKey, { metadata, spec }: CronJob, now: number): number | undefined {
+    const id = JSON.stringify([metadata.uid, spec.schedule, spec.timeZone]);
+    const seen = schedules.get(key);
+    if (seen?.id === id) return seen.since;
+    const isChange = seen?.id.startsWith(JSON.stringify([metadata.uid]).slice(0, -1)) ?? false;
+    const since = isChange ? now : undefined;
+    schedules.set(key, { id, since });
+    return since;
+  }
+
+  /** Of the Jobs that it lists those that the server does not have either. */
+  async function missingOf(cronJob: CronJob, own: readonly Job[]): Promise<ReadonlySet<string>> {
+    const known = new Set(own.map(({ metadata }) => metadata.uid));
+    const missing = new Set<string>();
+    for (const reference of cronJob.status?.active ?? []) {
+      const { uid = '' } = reference;
+      if (!known.has(uid) && !(await listed(cronJob, reference))) missing.add(uid);
+    }
+    return missing;
+  }
+
+  /** The Job that is meant, and no other of its name; only one of its own: others may write that list, too. */
+  async function listed(
+    { metadata }: CronJob,
+    { name = '', uid }: ObjectReference,
+  ): Promise<Job | undefined> {
+    const job = await ifPresent(client.resource(jobResource).get(name, metadata.namespace));
+    return job && job.metadata.uid === uid && controllerOf(job)?.uid === metadata.uid ? job : undefined;
+  }
+
+  /** The status with the Job in it that is due, if one is. */
+  async function start(cronJob: CronJob, plan: CronJobPlan): Promise<CronJobPlan['status']> {
+    if (!plan.start) return plan.status;
+    const { at, replace } = plan.start;
+    for (const reference of replace) {
+      const job = await listed(cronJob, reference);
+      if (job) await remove(cronJob, job);
+    }
+    const replaced = new Set(replace);
+    const left = withActive(
+      plan.status,
+      (plan.status.active ?? []).filter((one) => !replaced.has(one)),
+    );
+    const job = await create(cronJob, at);
+    return job ? withStarted(left, job, at) : left;
+  }
+
+  /** Also one that was made before and not listed then; undefined where its name is taken by another's. */
+  async function create(cronJob: CronJob, at: number): Promise<Job | undefined> {
+    const draft = scheduledJob(cronJob, at);
+    try {
+      const job = await client.resource(jobResource).create(draft);
+      jobWrites.written(objectKey(cronJob), job, clock.now());
+      events.event(cronJob, 'Normal', 'SuccessfulCreate', `Created job ${job.metadata.name}`);
+      return job;
+    } catch (error) {
+      if (isAlreadyExists(error)) {
+        const job = await client
+          .resource(jobResource)
+          .get(draft.metadata.name ?? '', draft.metadata.namespace);
+        return controllerOf(job)?.uid === cronJob.metadata.uid ? job : undefined;
+      }
+      if (!isNamespaceTerminating(error))
+        events.event(cronJob, 'Warning', 'FailedCreate', `Error creating job: ${errorMessage(error)}`);
+      throw error;
+    }
+  }
+
+  async function remove(cronJob: CronJob, job: Job): Promise<void> {
+    const { name, namespace, uid } = job.metadata;
+    const options = { propagationPolicy: 'Background' as const, preconditions: { uid } };
+    try {
+      await client.resource(jobResource).delete(name, namespace, options);
+      jobWrites.removed(objectKey(cronJob), job, clock.now());
+      events.event(cronJob, 'Normal', 'SuccessfulDelete', `Deleted job ${name}`);
+    } catch (error) {
+      if (isNotFound(error)) return;
+      events.event(cronJob, 'Warning', 'FailedDelete', `Deleted job: ${errorMessage(error)}`);
+      throw error;
+    }
+  }
+
+  async function write(cronJob: CronJob, status: CronJobPlan['status']): Promise<void> {
+    if (deepEqual(status, cronJob.status ?? {})) return;
+    const next = { ...deepCopy(cronJob), status };
+    const written = await ifPresent(client.resource(cronJobResource).updateStatus(next));
+    if (written) ownWrites.written(objectKey(cronJob), written, clock.now());
+  }
+
+  return {
+    name: 'cronjob',
+    watches: [
+      watched(cronJobResource, (cronJob) => [objectKey(cronJob)]),
+      watched(jobResource, ownedBy(cronJobResource.kind)),
+    ],
+    reconcile,
+  };
+}

@@ -1,0 +1,101 @@
+/** How a DaemonSet moves from one template to the next (k8s.io/kubernetes pkg/controller/daemon, update.go). Pure. */
+import type { DaemonSet } from '../../../api/apps/v1/daemon-set.ts';
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import { podAvailable } from '../../../api/core/v1/pod-conditions.ts';
+import { resolveCount } from '../../../api/int-or-percent.ts';
+import { isTerminating } from '../../../apimachinery/meta.ts';
+import { revisionLabel } from '../revisions/revisions-plan.ts';
+import type { DaemonChanges, Daemons } from './daemon-set-plan.ts';
+
+const nothing: DaemonChanges = { create: [], remove: [] };
+
+function surge({ spec: { updateStrategy } }: DaemonSet, nodes: number): number {
+  if (updateStrategy.type !== 'RollingUpdate') return 0;
+  return resolveCount(updateStrategy.rollingUpdate?.maxSurge ?? 0, nodes, Math.ceil);
+}
+
+/** Whether there may be two pods on a node. */
+export const allowsSurge = (set: DaemonSet) => surge(set, 1) > 0;
+
+/** For a set whose pods are otherwise as they should be: none is missing, none is too many. */
+export function planRollout(daemons: Daemons): DaemonChanges {
+  const { set, fits, pods } = daemons;
+  if (set.spec.updateStrategy.type !== 'RollingUpdate') return nothing;
+  const wanted = [...fits].filter(([, { run }]) => run).map(([node]) => node);
+  const maxSurge = surge(set, wanted.length);
+  const { maxUnavailable = 1 } = set.spec.updateStrategy.rollingUpdate ?? {};
+  const nodes = [...new Set([...pods.keys(), ...wanted])];
+  if (maxSurge > 0) return planSurge(daemons, nodes, maxSurge, wanted.length);
+  const allowed = resolveCount(maxUnavailable, wanted.length, Math.ceil);
+  // With neither nothing would ever move.
+  return planReplacement(daemons, nodes, Math.max(allowed, Math.min(1, wanted.length)));
+}
+
+/** The old pod goes first. One that is not available costs nothing. */
+function planReplacement(daemons: Daemons, nodes: readonly string[], maxUnavailable: number): DaemonChanges {
+  let unavailable = 0;
+  const broken: Pod[] = [];
+  const candidates: Pod[] = [];
+  for (const node of nodes) {
+    const on = podsOn(daemons, node);
+    const only = on && (on.old ?? on.new);
+    if (!on || !only || (on.old && on.new)) unavailable++;
+    else if (!isAvailable(daemons, only)) {
+      unavailable++;
+      if (on.old) broken.push(on.old);
+    } else if (on.old) candidates.push(on.old);
+  }
+  const allowed = Math.max(0, maxUnavailable - unavailable);
+  return { create: [], remove: [...broken, ...candidates.slice(0, allowed)] };
+}
+
+/** The new pod comes first; the old one goes when that is available. */
+function planSurge(
+  daemons: Daemons,
+  nodes: readonly string[],
+  maxSurge: number,
+  wanted: number,
+): DaemonChanges {
+  const remove: Pod[] = [];
+  /** Pods on nodes that should have none any more: they go when enough others are available. */
+  const leaving: Pod[] = [];
+  const replacing: string[] = [];
+  const candidates: string[] = [];
+  let [surging, available] = [0, 0];
+  for (const node of nodes) {
+    const on = podsOn(daemons, node);
+    if (!on) {
+      surging++;
+      continue;
+    }
+    const firstAvailable = isAvailable(daemons, on.old ?? on.new);
+    if (firstAvailable) available++;
+    if (!on.old) continue;
+    if (on.new) {
+      if (isAvailable(daemons, on.new)) remove.push(on.old);
+      else surging++;
+    } else if (!daemons.fits.get(node)?.run) (firstAvailable ? leaving : remove).push(on.old);
+    else (firstAvailable ? candidates : replacing).push(node);
+  }
+  const mayLeave = Math.max(0, available - wanted);
+  const maySurge = Math.max(0, maxSurge - surging);
+  return {
+    create: [...replacing, ...candidates.slice(0, maySurge)],
+    remove: [...remove, ...leaving.slice(0, mayLeave)],
+  };
+}
+
+/** Undefined for a node that has several of one kind. */
+function podsOn({ pods, hash }: Daemons, node: string): { old?: Pod; new?: Pod } | undefined {
+  const on: { old?: Pod; new?: Pod } = {};
+  for (const pod of pods.get(node) ?? []) {
+    if (isTerminating(pod)) continue;
+    const age = pod.metadata.labels?.[revisionLabel] === hash ? 'new' : 'old';
+    if (on[age]) return undefined;
+    on[age] = pod;
+  }
+  return on;
+}
+
+const isAvailable = ({ set, now }: Daemons, pod: Pod | undefined) =>
+  pod !== undefined && podAvailable(pod, set.spec.minReadySeconds ?? 0, now);

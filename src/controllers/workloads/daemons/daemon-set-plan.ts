@@ -1,0 +1,167 @@
+/** Which pods a DaemonSet makes and removes on its nodes, and its status (k8s.io/kubernetes pkg/controller/daemon). Pure. */
+import type { DaemonSet } from '../../../api/apps/v1/daemon-set.ts';
+import type { Node } from '../../../api/core/v1/node.ts';
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import {
+  isPodTerminal,
+  podAvailable,
+  podAvailableIn,
+  podReady,
+} from '../../../api/core/v1/pod-conditions.ts';
+import { deepEqual } from '../../../apimachinery/equality.ts';
+import { isTerminating } from '../../../apimachinery/meta.ts';
+import { revisionLabel } from '../revisions/revisions-plan.ts';
+import { type NodeFit, nodeOf } from './daemon-nodes-plan.ts';
+import { allowsSurge } from './daemon-rollout-plan.ts';
+
+export type DaemonSetStatus = NonNullable<DaemonSet['status']>;
+
+/** What a DaemonSet is decided on. */
+export interface Daemons {
+  readonly set: DaemonSet;
+  /** The label of the pods that are of its template. */
+  readonly hash: string;
+  /** Every node there is, with what the template says of it. */
+  readonly fits: ReadonlyMap<string, NodeFit>;
+  /** Its pods by node. */
+  readonly pods: ReadonlyMap<string, readonly Pod[]>;
+  readonly now: number;
+}
+
+export function daemonsOf(
+  set: DaemonSet,
+  hash: string,
+  nodes: readonly Node[],
+  fit: (node: Node) => NodeFit,
+  owned: readonly Pod[],
+  now: number,
+): Daemons {
+  const fits = new Map(nodes.map((node) => [node.metadata.name, fit(node)]));
+  const pods = new Map<string, Pod[]>();
+  for (const pod of owned) {
+    // One that ended and is deleted already waits for nothing here.
+    if (isPodTerminal(pod) && isTerminating(pod)) continue;
+    const node = nodeOf(pod);
+    if (node === undefined) continue;
+    const there = pods.get(node);
+    if (there) there.push(pod);
+    else pods.set(node, [pod]);
+  }
+  return { set, hash, fits, pods, now };
+}
+
+export interface DaemonChanges {
+  /** Names of nodes that get a pod. */
+  readonly create: readonly string[];
+  readonly remove: readonly Pod[];
+}
+
+export interface EndedPod {
+  readonly pod: Pod;
+  readonly node: string;
+}
+
+export interface DaemonPlan extends DaemonChanges {
+  /** Of those to be removed: pods that ended. */
+  readonly failed: readonly EndedPod[];
+  readonly succeeded: readonly EndedPod[];
+  /** Milliseconds until a failed pod may be replaced. */
+  readonly retryIn: number | undefined;
+}
+
+/** `waitFor` says for how many milliseconds a failed pod of a node has to stay, so that one that always fails costs little. */
+export function planDaemons(daemons: Daemons, waitFor: (node: string) => number): DaemonPlan {
+  const create: string[] = [];
+  const remove: Pod[] = [];
+  const ended: EndedPod[] = [];
+  for (const [node, { run, stay }] of daemons.fits) {
+    const there = daemons.pods.get(node);
+    const living = (there ?? []).filter((pod) => !isTerminating(pod));
+    const running = living.filter((pod) => !isPodTerminal(pod));
+    // One that ends is waited for, but not where there may be two.
+    const none = allowsSurge(daemons.set) ? running.length === 0 : there === undefined;
+    if (run && none) create.push(node);
+    if (!stay) remove.push(...living);
+    else {
+      ended.push(...living.filter(isPodTerminal).map((pod) => ({ pod, node })));
+      remove.push(...tooMany(daemons, running));
+    }
+  }
+  const succeeded = ended.filter(({ pod }) => pod.status?.phase === 'Succeeded');
+  const waiting = ended
+    .filter(({ pod }) => pod.status?.phase === 'Failed')
+    .map((one) => ({ ...one, wait: waitFor(one.node) }));
+  const failed = waiting.filter(({ wait }) => wait <= 0);
+  const waits = waiting.map(({ wait }) => wait).filter((wait) => wait > 0);
+  return {
+    create,
+    remove: [...remove, ...[...failed, ...succeeded].map(({ pod }) => pod), ...lost(daemons)],
+    failed,
+    succeeded,
+    retryIn: waits.length > 0 ? Math.min(...waits) : undefined,
+  };
+}
+
+/** Of the pods that run on a node. */
+const tooMany = (daemons: Daemons, running: readonly Pod[]) =>
+  allowsSurge(daemons.set) ? tooManyInSurge(daemons, running) : eldestFirst(running).slice(1);
+
+/** Two pods may be on a node: an old one that is ready, and a new one that is not yet available. */
+function tooManyInSurge({ set, hash, now }: Daemons, running: readonly Pod[]): readonly Pod[] {
+  if (running.length <= 1) return [];
+  const isNew = (pod: Pod) => pod.metadata.labels?.[revisionLabel] === hash;
+  const eldest = eldestFirst(running);
+  const [newest, ...moreNew] = eldest.filter(isNew);
+  const [old, ...moreOld] = eldest.filter((pod) => !isNew(pod));
+  const excess = [...moreNew, ...moreOld];
+  if (!newest || !old) return excess;
+  const replaced = !podReady(old) || podAvailable(newest, set.spec.minReadySeconds ?? 0, now);
+  return replaced ? [...excess, old] : excess;
+}
+
+/** Nobody else removes a pod that waits for a node which is gone. */
+const lost = ({ fits, pods }: Daemons): Pod[] =>
+  [...pods]
+    .filter(([node]) => !fits.has(node))
+    .flatMap(([, there]) => there.filter((pod) => !pod.spec.nodeName && !isTerminating(pod)));
+
+/** Bound pods first, then by age. */
+function eldestFirst(pods: readonly Pod[]): Pod[] {
+  const order = ({ spec, metadata }: Pod) =>
+    `${spec.nodeName ? 0 : 1} ${metadata.creationTimestamp} ${metadata.name}`;
+  return [...pods].sort((a, b) => (order(a) < order(b) ? -1 : 1));
+}
+
+export interface StatusPlan {
+  readonly status: DaemonSetStatus;
+  readonly changed: boolean;
+  /** Milliseconds until a ready pod becomes available by the passing of time alone. */
+  readonly nextAvailableIn: number | undefined;
+}
+
+/** Of each node the eldest pod counts. */
+export function planStatus({ set, hash, fits, pods, now }: Daemons): StatusPlan {
+  const nodes = [...fits].map(([node, { run }]) => ({ run, pod: eldestFirst(pods.get(node) ?? [])[0] }));
+  const wanted = nodes.filter(({ run }) => run);
+  const there = wanted.flatMap(({ pod }) => pod ?? []);
+  const waits = there.map((pod) => podAvailableIn(pod, set.spec.minReadySeconds ?? 0, now));
+  const available = waits.filter((wait) => wait === 0).length;
+  const later = waits.flatMap((wait) => wait || []);
+  const status: DaemonSetStatus = {
+    ...set.status,
+    currentNumberScheduled: there.length,
+    numberMisscheduled: nodes.filter(({ run, pod }) => pod && !run).length,
+    desiredNumberScheduled: wanted.length,
+    numberReady: there.filter(podReady).length,
+    observedGeneration: set.metadata.generation,
+    updatedNumberScheduled:
+      there.filter(({ metadata }) => metadata.labels?.[revisionLabel] === hash).length || undefined,
+    numberAvailable: available || undefined,
+    numberUnavailable: wanted.length - available || undefined,
+  };
+  return {
+    status,
+    changed: !deepEqual(status, set.status),
+    nextAvailableIn: later.length > 0 ? Math.min(...later) : undefined,
+  };
+}

@@ -1,0 +1,205 @@
+/** Keeps a pod of a DaemonSet on every node that its template suits. */
+import { type DaemonSet, daemonSetResource } from '../../../api/apps/v1/daemon-set.ts';
+import { type Node, nodeResource } from '../../../api/core/v1/node.ts';
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import { deepCopy, deepEqual } from '../../../apimachinery/equality.ts';
+import { selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
+import { isTerminating, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ReconcileResult,
+  watched,
+} from '../../../controller-runtime/definition.ts';
+import { ifPresent, unlessNamespaceEnds } from '../../../controller-runtime/if-present.ts';
+import { ObservedWrites, verifyAfter } from '../../../controller-runtime/observed-writes.ts';
+import { OwnedPods } from '../pods/owned-pods.ts';
+import { podDraft } from '../pods/pod-draft.ts';
+import { type History, OwnedRevisions } from '../revisions/owned-revisions.ts';
+import { revisionLabel } from '../revisions/revisions-plan.ts';
+import { daemonTemplate, type NodeFit, nodeFit, templateForNode } from './daemon-nodes-plan.ts';
+import { planRollout } from './daemon-rollout-plan.ts';
+import {
+  type DaemonChanges,
+  type DaemonSetStatus,
+  daemonsOf,
+  type EndedPod,
+  planDaemons,
+  planStatus,
+} from './daemon-set-plan.ts';
+import { FailedPods } from './failed-pods.ts';
+
+/** At most this many pods are made, and as many removed, at one go. */
+const burst = 250;
+
+export function daemonSetController(context: ControllerContext): ControllerDefinition {
+  const { client, clock, events, informers } = context;
+  const informer = informers.informerFor(daemonSetResource);
+  const sets = informer.lister;
+  const nodeInformer = informers.informerFor(nodeResource);
+  const kind = {
+    resource: daemonSetResource,
+    selectorOf: ({ spec }: DaemonSet) => selectorFromLabelSelector(spec.selector),
+  };
+  const pods = new OwnedPods(context, { ...kind, mayAdopt: () => true });
+  const revisions = new OwnedRevisions(context, { ...kind, hashLabel: revisionLabel });
+  const ownWrites = new ObservedWrites(client, daemonSetResource, informer);
+  const failures = new FailedPods();
+
+  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const set = sets.get(key);
+    if (!set) failures.forget(key);
+    // Its revisions may be gone before its pods, so nothing could be said of those.
+    if (!set || isTerminating(set)) return undefined;
+    const settled =
+      (await pods.settled(key)) &&
+      (await revisions.settled(key)) &&
+      (await ownWrites.settled(key, clock.now()));
+    if (!settled) return { requeueAfter: verifyAfter };
+    const history = await unlessNamespaceEnds(historyOf(set));
+    if (!history) return undefined;
+    if (history === 'later') return { requeueAfter: verifyAfter };
+    if (history === 'collision') {
+      const collisionCount = (set.status?.collisionCount ?? 0) + 1;
+      await writeStatus(key, set, { ...noPods, ...set.status, collisionCount });
+      return undefined;
+    }
+    return keepPods(key, set, history);
+  }
+
+  async function historyOf(set: DaemonSet) {
+    return revisions.bringUpToDate(set, await revisions.claim(set));
+  }
+
+  async function keepPods(key: ObjectKey, set: DaemonSet, history: History) {
+    const owned = await pods.claim(set);
+    if (history.duplicates.length > 0) {
+      const wait = untilMerge(history, clock.now());
+      if (wait > 0) return { requeueAfter: wait };
+      await mergeDuplicates(set, history, owned);
+      return { requeueAfter: verifyAfter };
+    }
+    const hash = history.current.metadata.labels?.[revisionLabel] ?? history.current.metadata.name;
+    const daemons = daemonsOf(
+      set,
+      hash,
+      nodeInformer.lister.list(),
+      nodeFit(set.spec.template),
+      owned,
+      clock.now(),
+    );
+    const plan = planDaemons(daemons, (node) => failures.waitFor(set, node, clock.now()));
+    const remove = plan.remove.slice(0, burst);
+    tell(set, plan.failed, plan.succeeded, new Set(remove));
+    const missing = plan.create.length + plan.remove.length > 0;
+    const failure = await carryOut(set, hash, missing ? { ...plan, remove } : planRollout(daemons));
+    if (!failure) await revisions.removeAll(set, surplus(set, history, owned));
+    const { status, changed, nextAvailableIn } = planStatus(daemons);
+    if (changed) await writeStatus(key, set, status);
+    if (failure?.error) throw failure.error;
+    const waits = [plan.retryIn, nextAvailableIn].filter((wait) => wait !== undefined);
+    return waits.length > 0 ? { requeueAfter: Math.min(...waits) } : undefined;
+  }
+
+  async function carryOut(set: DaemonSet, hash: string, { create, remove }: DaemonChanges) {
+    const template = daemonTemplate(set.spec.template, hash);
+    const drafts = create
+      .slice(0, burst)
+      .map((node) => podDraft(daemonSetResource, set, templateForNode(template, node)));
+    const notMade = await pods.createAll(set, drafts);
+    const notRemoved = await pods.removeAll(set, remove.slice(0, burst));
+    return notMade ?? notRemoved;
+  }
+
+  function tell(
+    set: DaemonSet,
+    failed: readonly EndedPod[],
+    succeeded: readonly EndedPod[],
+    removed: ReadonlySet<Pod>,
+  ): void {
+    const found = (what: string, { pod: { metadata }, node }: EndedPod) =>
+      `Found ${what} daemon pod ${metadata.namespace}/${metadata.name} on node ${node}`;
+    for (const one of failed) {
+      if (!removed.has(one.pod)) continue;
+      failures.replaced(set, one.node, clock.now());
+      events.event(set, 'Warning', 'FailedDaemonPod', `${found('failed', one)}, will try to kill it`);
+    }
+    for (const one of succeeded)
+      if (removed.has(one.pod))
+        events.event(
+          set,
+          'Normal',
+          'SucceededDaemonPod',
+          `${found('succeeded', one)}, will try to delete it`,
+        );
+  }
+
+  /** Pods of a revision that says the same as another are that one's; they need not be replaced. */
+  async function mergeDuplicates(set: DaemonSet, { current, duplicates }: History, owned: readonly Pod[]) {
+    const hash = current.metadata.labels?.[revisionLabel];
+    const others = new Set(duplicates.map(({ metadata }) => metadata.labels?.[revisionLabel]));
+    for (const pod of owned) {
+      const had = pod.metadata.labels?.[revisionLabel];
+      if (hash && had && had !== hash && others.has(had))
+        await pods.label(set, pod, { [revisionLabel]: hash });
+    }
+    await revisions.removeAll(set, duplicates);
+  }
+
+  async function writeStatus(key: ObjectKey, set: DaemonSet, status: DaemonSetStatus): Promise<void> {
+    const written = await ifPresent(
+      client.resource(daemonSetResource).updateStatus({ ...deepCopy(set), status }),
+    );
+    if (written) ownWrites.written(key, written, clock.now());
+  }
+
+  let enqueue: (keys: Iterable<ObjectKey>) => void = () => undefined;
+  const enqueueWhere = (concerns: (fit: (node: Node) => NodeFit) => boolean) =>
+    enqueue(
+      sets
+        .list()
+        .filter(({ spec }) => concerns(nodeFit(spec.template)))
+        .map(objectKey),
+    );
+  nodeInformer.addEventHandler({
+    onAdd: (node) => enqueueWhere((fit) => fit(node).run),
+    onUpdate: (node, old) => {
+      const same =
+        deepEqual(node.metadata.labels, old.metadata.labels) && deepEqual(node.spec.taints, old.spec.taints);
+      if (!same) enqueueWhere((fit) => !deepEqual(fit(node), fit(old)));
+    },
+    onDelete: (node) => enqueueWhere((fit) => fit(node).stay),
+  });
+
+  return {
+    name: 'daemonset',
+    watches: [watched(daemonSetResource, (set) => [objectKey(set)]), pods.watch, revisions.watch],
+    onAttach(add) {
+      enqueue = add;
+    },
+    reconcile,
+  };
+}
+
+const noPods: DaemonSetStatus = {
+  currentNumberScheduled: 0,
+  numberMisscheduled: 0,
+  desiredNumberScheduled: 0,
+  numberReady: 0,
+};
+
+/** Whoever made one of two revisions that say the same may be at work with both. In milliseconds. */
+const mergeAfter = 5_000;
+
+const untilMerge = ({ current, duplicates }: History, now: number): number =>
+  Math.max(...[current, ...duplicates].map(({ metadata }) => Date.parse(metadata.creationTimestamp))) +
+  mergeAfter -
+  now;
+
+/** What the history has beyond its limit, the oldest first, except what pods are still made of. */
+function surplus({ spec }: DaemonSet, { old }: History, owned: readonly Pod[]) {
+  const used = new Set(owned.map(({ metadata }) => metadata.labels?.[revisionLabel]));
+  return old
+    .filter(({ metadata }) => !used.has(metadata.labels?.[revisionLabel] ?? ''))
+    .slice(0, Math.max(0, old.length - spec.revisionHistoryLimit));
+}

@@ -1,0 +1,52 @@
+/** What a Job's `podFailurePolicy` says of a pod that failed: the first rule that matches it. Pure. */
+
+import type { Job } from '../../../api/batch/v1/job.ts';
+import type {
+  PodFailurePolicyOnExitCodesRequirement as ExitCodes,
+  PodFailurePolicyOnPodConditionsPattern as Pattern,
+  PodFailurePolicyRule,
+} from '../../../api/batch/v1/types.gen.ts';
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { ContainerStatus } from '../../../api/core/v1/types.gen.ts';
+
+export interface FailureVerdict {
+  readonly action: PodFailurePolicyRule['action'];
+  /** Of an action FailJob: why the Job fails. */
+  readonly message: string;
+}
+
+/** Undefined when no rule matches: then the failure counts. */
+export function failureVerdict({ spec }: Job, pod: Pod): FailureVerdict | undefined {
+  for (const [index, rule] of (spec.podFailurePolicy?.rules ?? []).entries()) {
+    const found = matched(rule, pod);
+    if (found)
+      return { action: rule.action, message: `${found} matching ${rule.action} rule at index ${index}` };
+  }
+  return undefined;
+}
+
+/** Whether the failure counts against the back-off limits. */
+export const failureCounts = (job: Job, pod: Pod) => failureVerdict(job, pod)?.action !== 'Ignore';
+
+function matched({ onExitCodes, onPodConditions = [] }: PodFailurePolicyRule, pod: Pod): string | undefined {
+  const { name, namespace } = pod.metadata;
+  if (onExitCodes) {
+    const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
+    const status = [...containerStatuses, ...initContainerStatuses].find((one) =>
+      hasExitCode(one, onExitCodes),
+    );
+    const code = status?.state?.terminated?.exitCode;
+    return status && `Container ${status.name} for pod ${namespace}/${name} failed with exit code ${code}`;
+  }
+  const condition = pod.status?.conditions?.find((one) =>
+    onPodConditions.some(({ type, status = 'True' }: Pattern) => one.type === type && one.status === status),
+  );
+  return condition && `Pod ${namespace}/${name} has condition ${condition.type}`;
+}
+
+/** A container that ended well matches no rule, whatever the operator. */
+function hasExitCode({ name, state }: ContainerStatus, { containerName, operator, values = [] }: ExitCodes) {
+  const code = state?.terminated?.exitCode;
+  if (!code || (containerName !== undefined && containerName !== name)) return false;
+  return values.includes(code) === (operator === 'In');
+}

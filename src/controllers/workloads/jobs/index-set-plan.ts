@@ -1,0 +1,79 @@
+/**
+ * Sets of completion indexes as the status of a Job has them: intervals that ascend and do not touch, written `0,2-4,7`. A Job of a
+ * hundred thousand indexes that end in order is one interval. Pure.
+ */
+import { type Interval, readIndexes } from '../../../api/batch/v1/job-indexes.ts';
+
+export type IndexSet = readonly Interval[];
+
+/** What is not below `completions` is left out: a Job may have been made smaller. */
+export const parseIndexSet = (text: string | undefined, completions: number): IndexSet =>
+  union(readIndexes(text ?? '', completions), []);
+
+/** In any order, also twice. */
+export const indexSetOf = (indexes: Iterable<number>): IndexSet =>
+  union(
+    [...indexes].sort((a, b) => a - b).map((index) => ({ first: index, last: index })),
+    [],
+  );
+
+export function union(a: IndexSet, b: IndexSet): IndexSet {
+  const result: { first: number; last: number }[] = [];
+  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
+    const [one, other] = [a[i], b[j]];
+    const fromA = one !== undefined && (other === undefined || one.first <= other.first);
+    const next = (fromA ? one : other) as Interval;
+    if (fromA) i++;
+    else j++;
+    const last = result.at(-1);
+    if (last && next.first <= last.last + 1) last.last = Math.max(last.last, next.last);
+    else result.push({ ...next });
+  }
+  return result;
+}
+
+export const sizeOf = (set: IndexSet): number =>
+  set.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+
+export function includes(set: IndexSet, index: number): boolean {
+  let [low, high] = [0, set.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((set[middle] as Interval).last < index) low = middle + 1;
+    else high = middle;
+  }
+  const found = set[low];
+  return found !== undefined && found.first <= index;
+}
+
+/** How many indexes both have. */
+export function sizeOfShared(a: IndexSet, b: IndexSet): number {
+  let count = 0;
+  for (let i = 0, j = 0; ; ) {
+    const [one, other] = [a[i], b[j]];
+    if (!one || !other) return count;
+    count += Math.max(0, Math.min(one.last, other.last) - Math.max(one.first, other.first) + 1);
+    if (one.last < other.last) i++;
+    else j++;
+  }
+}
+
+/** The first `count` indexes below `completions` that are not in the set. */
+export function firstOutside(set: IndexSet, count: number, completions: number): number[] {
+  const result: number[] = [];
+  let candidate = 0;
+  for (const { first, last } of [...set, { first: completions, last: completions }]) {
+    for (; candidate < Math.min(first, completions) && result.length < count; candidate++)
+      result.push(candidate);
+    candidate = Math.max(candidate, last + 1);
+  }
+  return result;
+}
+
+/** Two neighbours are written one by one, as upstream does. */
+export const formatIndexSet = (set: IndexSet): string =>
+  set
+    .map(({ first, last }) =>
+      first === last ? `${first}` : `${first}${last === first + 1 ? ',' : '-'}${last}`,
+    )
+    .join(',');

@@ -1,0 +1,55 @@
+/** Conditions of a Job. Pure. */
+import type { JobConditionType } from '../../../api/batch/v1/job-conditions.ts';
+import type { JobCondition } from '../../../api/batch/v1/types.gen.ts';
+import { rfc3339 } from '../../../base/time.ts';
+
+/** Why a Job ends: which of the two terminal conditions it will have, and what that says. */
+export interface Ending {
+  readonly type: 'Complete' | 'Failed';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The condition that says so while pods are still ending or uncounted. */
+export const interimType = {
+  Complete: 'SuccessCriteriaMet',
+  Failed: 'FailureTarget',
+} as const satisfies Record<Ending['type'], JobConditionType>;
+
+export const failedBy = (reason: string, message: string): Ending => ({ type: 'Failed', reason, message });
+export const completeBy = (reason: string, message: string): Ending => ({
+  type: 'Complete',
+  reason,
+  message,
+});
+
+/** What an earlier turn decided: it stands, whatever has happened since. */
+export function endingSaid(conditions: readonly JobCondition[] = []): Ending | undefined {
+  for (const type of ['Complete', 'Failed'] as const) {
+    const said = conditions.find((one) => one.type === interimType[type] && one.status === 'True');
+    if (said) return { type, reason: said.reason ?? '', message: said.message ?? '' };
+  }
+  return undefined;
+}
+
+export function jobCondition(
+  { type, reason, message }: { type: JobConditionType; reason: string; message: string },
+  now: number,
+  status: 'True' | 'False' = 'True',
+): JobCondition {
+  const time = rfc3339(now);
+  return { type, status, lastProbeTime: time, lastTransitionTime: time, reason, message };
+}
+
+/** The list with the condition in it, or the same list where it says so already. */
+export function withJobCondition(
+  list: readonly JobCondition[],
+  condition: JobCondition,
+): readonly JobCondition[] {
+  const at = list.findIndex(({ type }) => type === condition.type);
+  const current = list[at];
+  if (!current) return [...list, condition];
+  const { status, reason, message } = condition;
+  if (current.status === status && current.reason === reason && current.message === message) return list;
+  return list.with(at, condition);
+}

@@ -1,0 +1,69 @@
+/**
+ * Takes the tracking finalizer off pods that no Job will ever count: those of a Job that is gone or finished, and those without an
+ * owner. Otherwise they could never be deleted.
+ */
+import { type Job, jobResource } from '../../../api/batch/v1/job.ts';
+import { isFinished } from '../../../api/batch/v1/job-conditions.ts';
+import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
+import { controllerOf, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
+import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  watched,
+} from '../../../controller-runtime/definition.ts';
+import { ifPresent } from '../../../controller-runtime/if-present.ts';
+import { byController, controlledBy, controllerIndex } from '../../../controller-runtime/owner.ts';
+import { withoutFinalizer } from '../pods/owned-pods.ts';
+import { isManagedElsewhere, isTracked, trackingFinalizer } from './job-pods-plan.ts';
+
+export function jobOrphans({ client, informers }: ControllerContext): ControllerDefinition {
+  const jobs = informers.informerFor(jobResource).lister;
+  const informer = informers.informerFor(podResource);
+  const pods = informer.lister;
+  informer.addIndex(controllerIndex, byController);
+
+  /** The Job of a pod, as far as the cache knows. */
+  function jobOf(pod: Pod): Job | undefined {
+    const owner = controllerOf(pod);
+    const job = owner && jobs.get(objectKey({ metadata: { ...pod.metadata, name: owner.name } }));
+    return job?.metadata.uid === owner?.uid ? job : undefined;
+  }
+
+  /** False also for pods of other owners, whose business the finalizer is. */
+  function mayBeLeft(pod: Pod): boolean {
+    const owner = controllerOf(pod);
+    const isOfJob = owner?.kind === jobResource.kind && owner.apiVersion === apiVersionOf(jobResource);
+    return isTracked(pod) && (!owner || (isOfJob && !willBeCounted(jobOf(pod))));
+  }
+
+  async function reconcile(key: ObjectKey): Promise<undefined> {
+    const pod = pods.get(key);
+    if (!pod || !mayBeLeft(pod)) return;
+    const owner = controllerOf(pod);
+    // The cache may not show the Job yet: another controller may have made its pods at once.
+    if (owner && !jobOf(pod)) {
+      const live = await ifPresent(client.resource(jobResource).get(owner.name, pod.metadata.namespace));
+      if (live?.metadata.uid === owner.uid && willBeCounted(live)) return;
+    }
+    await ifPresent(withoutFinalizer(client, pod, trackingFinalizer));
+  }
+
+  return {
+    name: 'job-orphans',
+    watches: [
+      watched(podResource, (pod) => (isTracked(pod) ? [objectKey(pod)] : [])),
+      // While a Job runs its pods are its own; this asks only once it has ended, or is not in the cache any more.
+      watched(jobResource, (job) => {
+        const current = jobs.get(objectKey(job));
+        if (current?.metadata.uid === job.metadata.uid && !isFinished(current)) return [];
+        return pods.byIndex(controllerIndex, controlledBy(job)).filter(mayBeLeft).map(objectKey);
+      }),
+    ],
+    reconcile,
+  };
+}
+
+/** By this controller or the one that it names. */
+const willBeCounted = (job: Job | undefined) =>
+  job !== undefined && (isManagedElsewhere(job) || !isFinished(job));

@@ -1,0 +1,176 @@
+/**
+ * Counting each pod of a Job once, whatever is interrupted when. A pod that has ended keeps the finalizer until the status names it
+ * (`uncountedTerminatedPods`, of an indexed Job the index); then the finalizer goes, and what is named without being tracked any more becomes
+ * a number. Pure.
+ */
+import type { JobStatus } from '../../../api/batch/v1/types.gen.ts';
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import { podReady } from '../../../api/core/v1/pod-conditions.ts';
+import { isTerminating } from '../../../apimachinery/meta.ts';
+import { failureCounts } from './failure-policy-plan.ts';
+import { formatIndexSet, includes, sizeOf } from './index-set-plan.ts';
+import {
+  completeBy,
+  type Ending,
+  interimType,
+  jobCondition,
+  withJobCondition,
+} from './job-conditions-plan.ts';
+import { hasFailed, hasSucceeded, indexOf, isTracked } from './job-pods-plan.ts';
+import type { PodsWanted } from './job-pods-wanted-plan.ts';
+import type { JobView } from './job-view-plan.ts';
+
+/** The status names no more pods than that, so that it stays small and no Job keeps the others waiting. */
+const mostUncounted = 500;
+
+export interface Tracking {
+  /** To be written before a finalizer goes. */
+  readonly status: JobStatus;
+  /** Whose finalizers may go then. */
+  readonly release: readonly Pod[];
+  readonly end: Ending | undefined;
+  /** There are more pods to count than fit. */
+  readonly more: boolean;
+  /** Whether it was suspended or resumed in this turn. */
+  readonly turned: 'Suspended' | 'Resumed' | undefined;
+}
+
+/** `done`: whether what was wanted was carried out whole. */
+export function planTracking(view: JobView, wanted: PodsWanted, done: boolean, now: number): Tracking {
+  const { job } = view;
+  const removed = done ? wanted.remove : [];
+  const active = view.active.length - removed.length + (done ? wanted.create.length : 0);
+  // What is left of the pods must be known before the Job may be called finished.
+  const end = view.end ? (done ? view.end : undefined) : completion(view, active);
+  const { uncounted, release, more } = countEnded({ ...view, end });
+  const suspension = end || view.end || isTerminating(job) ? undefined : suspensionOf(view, now);
+  const conditions = suspension?.conditions ?? job.status?.conditions ?? [];
+  const status: JobStatus = {
+    ...uncounted,
+    ...indexCounts(view),
+    startTime: suspension?.turned === 'Resumed' ? view.startTime : (job.status?.startTime ?? view.startTime),
+    active: active || undefined,
+    ready: view.active.filter(podReady).length - removed.filter(podReady).length,
+    terminating: view.ending.length + removed.length,
+    conditions: nonEmpty(
+      end
+        ? withJobCondition(conditions, jobCondition({ ...end, type: interimType[end.type] }, now))
+        : conditions,
+    ),
+  };
+  return { status, release, end, more, turned: suspension?.turned };
+}
+
+function completion({ job, succeeded }: JobView, active: number): Ending | undefined {
+  const needed = job.spec.completions ?? 1;
+  return succeeded >= needed && active === 0
+    ? completeBy('CompletionsReached', 'Reached expected number of succeeded pods')
+    : undefined;
+}
+
+function suspensionOf({ job }: JobView, now: number) {
+  const old = job.status?.conditions ?? [];
+  const known = old.some(({ type }) => type === 'Suspended');
+  const [reason, message] = job.spec.suspend
+    ? ['JobSuspended', 'Job suspended']
+    : ['JobResumed', 'Job resumed'];
+  if (!job.spec.suspend && !known) return undefined;
+  const condition = jobCondition(
+    { type: 'Suspended', reason, message },
+    now,
+    job.spec.suspend ? 'True' : 'False',
+  );
+  const conditions = withJobCondition(old, condition);
+  if (conditions === old) return undefined;
+  return { conditions, turned: job.spec.suspend ? ('Suspended' as const) : ('Resumed' as const) };
+}
+
+function indexCounts({ indexes, job }: JobView): JobStatus {
+  if (!indexes) return {};
+  return {
+    succeeded: sizeOf(indexes.succeeded) || undefined,
+    completedIndexes: formatIndexSet(indexes.succeeded) || undefined,
+    failedIndexes: indexes.failed ? formatIndexSet(indexes.failed) : job.status?.failedIndexes,
+  };
+}
+
+/** Names those that have ended and turns into numbers those that are named and no longer tracked. */
+function countEnded(view: JobView) {
+  const { job, pods } = view;
+  const tracked = new Set(pods.filter(isTracked).map(({ metadata }) => metadata.uid));
+  const status = countReleased(job.status ?? {}, tracked);
+  const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
+  const named = { succeeded: [...succeeded], failed: [...failed], indexes: [] as string[] };
+  const known = new Set([...succeeded, ...failed]);
+  const release: Pod[] = [];
+  const count = () => named.succeeded.length + named.failed.length + named.indexes.length;
+  let more = false;
+  for (const pod of inOrder(view)) {
+    if (!isTracked(pod) || !mayRelease(view, pod)) continue;
+    release.push(pod);
+    const { uid } = pod.metadata;
+    const list = known.has(uid) ? undefined : listFor(view, pod);
+    if (list) named[list].push(uid);
+    more = list !== undefined && count() >= mostUncounted;
+    if (more) break;
+  }
+  return { uncounted: { ...status, uncountedTerminatedPods: uncountedOf(named) }, release, more };
+}
+
+/** By index, so that the status has few intervals where not all fit. */
+const inOrder = ({ job, pods, indexes }: JobView) =>
+  indexes ? pods.toSorted((a, b) => (indexOf(a, job) ?? -1) - (indexOf(b, job) ?? -1)) : pods;
+
+/** Where a pod that may go is named; undefined when it counts for nothing. An index that succeeded needs no uid to be counted once. */
+function listFor({ job, indexes, end }: JobView, pod: Pod): 'succeeded' | 'failed' | 'indexes' | undefined {
+  const index = indexOf(pod, job);
+  if (indexes && index === undefined) return undefined;
+  if (hasSucceeded(pod)) {
+    if (!indexes) return 'succeeded';
+    return includes(indexes.counted, index ?? -1) ? undefined : 'indexes';
+  }
+  const isFailure = hasFailed(pod, job) || end?.type === 'Failed';
+  return isFailure && failureCounts(job, pod) ? 'failed' : undefined;
+}
+
+const uncountedOf = ({ succeeded, failed }: { succeeded: readonly string[]; failed: readonly string[] }) => ({
+  ...(succeeded.length > 0 && { succeeded: [...succeeded] }),
+  ...(failed.length > 0 && { failed: [...failed] }),
+});
+
+/** The last failed pod of an index waits for the one that takes its count of failures over. */
+function mayRelease({ job, indexes, end }: JobView, pod: Pod): boolean {
+  if (isTerminating(job) || end || hasSucceeded(pod)) return true;
+  if (!hasFailed(pod, job)) return false;
+  const index = indexOf(pod, job);
+  return index === undefined || indexes?.replaced.get(index)?.metadata.uid !== pod.metadata.uid;
+}
+
+/** `tracked` has the uids of the pods that keep their finalizers. */
+export function countReleased(status: JobStatus, tracked: ReadonlySet<string>): JobStatus {
+  const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
+  const left = {
+    succeeded: succeeded.filter((uid) => tracked.has(uid)),
+    failed: failed.filter((uid) => tracked.has(uid)),
+  };
+  return {
+    ...status,
+    succeeded: (status.succeeded ?? 0) + succeeded.length - left.succeeded.length || undefined,
+    failed: (status.failed ?? 0) + failed.length - left.failed.length || undefined,
+    uncountedTerminatedPods: uncountedOf(left),
+  };
+}
+
+/** The status with the condition that ends the Job; undefined while a pod still runs or is not counted. */
+export function finished(status: JobStatus, { end, more }: Tracking, now: number): JobStatus | undefined {
+  const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
+  if (!end || more || succeeded.length + failed.length > 0 || (status.terminating ?? 0) > 0) return undefined;
+  const condition = jobCondition(end, now);
+  return {
+    ...status,
+    conditions: [...withJobCondition(status.conditions ?? [], condition)],
+    ...(end.type === 'Complete' && { completionTime: condition.lastTransitionTime }),
+  };
+}
+
+const nonEmpty = <T>(list: readonly T[]) => (list.length > 0 ? [...list] : undefined);

@@ -1,0 +1,9 @@
+/** Sizes of the batches in which `count` pods are made: 1, 2, 4, … so that a hopeless start is cheap. Pure. */
+export function slowStartBatches(count: number): number[] {
+  const sizes: number[] = [];
+  for (let size = 1, left = count; left > 0; size *= 2) {
+    sizes.push(Math.min(size, left));
+    left -= size;
+  }
+  return sizes;
+}

@@ -1,0 +1,57 @@
+/**
+ * Who owns the claims of a StatefulSet's pods, by which they go with it: its persistentVolumeClaimRetentionPolicy
+ * (k8s.io/kubernetes pkg/controller/statefulset). Pure.
+ */
+import { type StatefulSet, statefulSetResource } from '../../../api/apps/v1/stateful-set.ts';
+import { podResource } from '../../../api/core/v1/pod.ts';
+import type { KubeObject, OwnerReference } from '../../../apimachinery/meta.ts';
+import { apiVersionOf, type ResourceRef } from '../../../apimachinery/resource-definition.ts';
+import { controllerReference } from '../../../controller-runtime/claim.ts';
+
+/** A pod of the set; `surplus`: its ordinal is beyond those that the set wants. */
+export interface ClaimUser {
+  readonly pod: KubeObject;
+  readonly surplus: boolean;
+}
+
+export interface ClaimOwners {
+  readonly owners: readonly OwnerReference[];
+  /** Another controller has the claim: it is left to that. */
+  readonly conflict: boolean;
+}
+
+/** Undefined when they are as they should be, or are of a set or pod that was there before and left to the garbage collector. */
+export function planOwners(
+  owners: readonly OwnerReference[],
+  set: StatefulSet,
+  { pod, surplus }: ClaimUser,
+): ClaimOwners | undefined {
+  const { whenDeleted, whenScaled } = set.spec.persistentVolumeClaimRetentionPolicy;
+  const ofSet = named(statefulSetResource, set.metadata.name);
+  const ofPod = named(podResource, pod.metadata.name);
+  const ours = owners.filter((one) => ofSet(one) || ofPod(one));
+  const others = owners.filter((one) => !ours.includes(one));
+  const uids = [set.metadata.uid, pod.metadata.uid];
+  if (ours.some(({ uid }) => !uids.includes(uid))) return undefined;
+  const retains = whenDeleted === 'Retain' && whenScaled === 'Retain';
+  if (!retains && others.some(({ controller }) => controller))
+    return ours.length > 0 ? { owners: others, conflict: true } : undefined;
+  const wanted: OwnerReference[] = [];
+  const byPod = whenScaled === 'Delete' && surplus;
+  if (whenDeleted === 'Delete' && !byPod) wanted.push(controllerReference(statefulSetResource, set));
+  if (byPod) wanted.push(controllerReference(podResource, pod));
+  const same =
+    ours.length === wanted.length &&
+    ours.every((one) => one.controller && wanted.some(({ uid }) => uid === one.uid));
+  return same ? undefined : { owners: [...others, ...wanted], conflict: false };
+}
+
+/** Whether a claim is about to go with an earlier pod of the name: the next one must not begin with it. */
+export const goesWithPod = (owners: readonly OwnerReference[], set: StatefulSet, pod: string) =>
+  set.spec.persistentVolumeClaimRetentionPolicy.whenScaled === 'Delete' &&
+  owners.some(named(podResource, pod));
+
+const named =
+  (kind: ResourceRef, name: string) =>
+  (owner: OwnerReference): boolean =>
+    owner.apiVersion === apiVersionOf(kind) && owner.kind === kind.kind && owner.name === name;

@@ -1,0 +1,114 @@
+/** The identity of a StatefulSet's pods: name, host name, labels and the claims of its own that each has. Pure. */
+import { type StatefulSet, statefulSetResource } from '../../../api/apps/v1/stateful-set.ts';
+
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { PersistentVolumeClaim, PodTemplateSpec, Volume } from '../../../api/core/v1/types.gen.ts';
+import { deepCopy } from '../../../apimachinery/equality.ts';
+import type { Draft } from '../../../apimachinery/meta.ts';
+import { podDraft } from '../pods/pod-draft.ts';
+import { revisionLabel } from '../revisions/revisions-plan.ts';
+
+const podNameLabel = 'statefulset.kubernetes.io/pod-name';
+const podIndexLabel = 'apps.kubernetes.io/pod-index';
+
+/** The first ordinal, and the one after the last. */
+export function ordinals({ spec }: StatefulSet): { readonly start: number; readonly end: number } {
+  const start = spec.ordinals?.start ?? 0;
+  return { start, end: start + spec.replicas };
+}
+
+/** Undefined for a pod that is not named as one of the set's. */
+export function ordinalOf(set: StatefulSet, { metadata: { name } }: Pod): number | undefined {
+  const prefix = `${set.metadata.name}-`;
+  const text = name.startsWith(prefix) ? name.slice(prefix.length) : '';
+  return /^(0|[1-9]\d{0,9})$/.test(text) ? Number(text) : undefined;
+}
+
+export const podNameOf = ({ metadata }: StatefulSet, ordinal: number) => `${metadata.name}-${ordinal}`;
+
+export const revisionOf = ({ metadata }: Pod) => metadata.labels?.[revisionLabel];
+
+/** `revision` is the name of the ControllerRevision that has the template. */
+export function statefulPod(
+  set: StatefulSet,
+  template: PodTemplateSpec,
+  revision: string,
+  ordinal: number,
+): Draft<Pod> {
+  const name = podNameOf(set, ordinal);
+  const draft = podDraft(statefulSetResource, set, template, name);
+  const { metadata, spec } = draft;
+  const { serviceName } = set.spec;
+  return {
+    ...draft,
+    metadata: {
+      ...metadata,
+      labels: { ...metadata.labels, ...identityLabels(name, ordinal), [revisionLabel]: revision },
+    },
+    spec: {
+      ...spec,
+      hostname: name,
+      ...(serviceName && { subdomain: serviceName }),
+      ...withClaims(set, spec.volumes, ordinal),
+    },
+  };
+}
+
+const identityLabels = (name: string, ordinal: number) => ({
+  [podNameLabel]: name,
+  [podIndexLabel]: String(ordinal),
+});
+
+function withClaims(set: StatefulSet, volumes: readonly Volume[] | undefined, ordinal: number) {
+  const { volumeClaimTemplates = [] } = set.spec;
+  if (volumeClaimTemplates.length === 0) return volumes && { volumes: [...volumes] };
+  const claimed = volumeClaimTemplates.map(({ metadata: { name } }) => ({
+    name,
+    persistentVolumeClaim: { claimName: claimNameOf(set, name, ordinal) },
+  }));
+  const names = new Set(claimed.map(({ name }) => name));
+  return { volumes: [...claimed, ...(volumes ?? []).filter(({ name }) => !names.has(name))] };
+}
+
+/** The pod as it should be; undefined when it is. Its volumes cannot be changed, which is then the server's to say. */
+export function mendedPod(set: StatefulSet, pod: Pod, ordinal: number): Pod | undefined {
+  const { name, labels } = pod.metadata;
+  const claimOf = (volume: string) =>
+    pod.spec.volumes?.find((one) => one.name === volume)?.persistentVolumeClaim?.claimName;
+  const hasClaims = (set.spec.volumeClaimTemplates ?? []).every(
+    (claim) => claimOf(claim.metadata.name) === claimNameOf(set, claim.metadata.name, ordinal),
+  );
+  if (labels?.[podNameLabel] === name && hasClaims) return undefined;
+  const next = deepCopy(pod);
+  next.metadata.labels = { ...labels, ...identityLabels(name, ordinal) };
+  if (!hasClaims) Object.assign(next.spec, withClaims(set, pod.spec.volumes, ordinal));
+  return next;
+}
+
+const claimNameOf = ({ metadata }: StatefulSet, template: string, ordinal: number) =>
+  `${template}-${metadata.name}-${ordinal}`;
+
+/** Whether a claim of that name is one of the set's. */
+export const hasClaim = ({ metadata, spec }: StatefulSet, claim: string) =>
+  (spec.volumeClaimTemplates ?? []).some((template) => {
+    const prefix = `${template.metadata.name}-${metadata.name}-`;
+    return claim.startsWith(prefix) && /^\d+$/.test(claim.slice(prefix.length));
+  });
+
+/** The claims of the pod of an ordinal, in the order of their templates. */
+export const claimsOf = (set: StatefulSet, ordinal: number): Draft<PersistentVolumeClaim>[] =>
+  (set.spec.volumeClaimTemplates ?? []).map(({ metadata, spec }) => {
+    const { labels, annotations, finalizers } = metadata;
+    return deepCopy({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: {
+        name: claimNameOf(set, metadata.name, ordinal),
+        namespace: set.metadata.namespace,
+        labels: { ...labels, ...set.spec.selector.matchLabels },
+        annotations,
+        finalizers,
+      },
+      spec,
+    });
+  });

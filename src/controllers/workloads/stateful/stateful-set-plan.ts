@@ -1,0 +1,219 @@
+/**
+ * What a StatefulSet does next: pods come in the order of their ordinals and go in the reverse, one at a time, unless it is Parallel
+ * (k8s.io/kubernetes pkg/controller/statefulset). Pure.
+ */
+import type { StatefulSet } from '../../../api/apps/v1/stateful-set.ts';
+
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import { isPodTerminal, podAvailable, podReady } from '../../../api/core/v1/pod-conditions.ts';
+import type { PersistentVolumeClaim, PodTemplateSpec } from '../../../api/core/v1/types.gen.ts';
+import { type Draft, isTerminating } from '../../../apimachinery/meta.ts';
+import { goesWithPod, planOwners } from './claim-owners-plan.ts';
+import {
+  claimsOf,
+  mendedPod,
+  ordinalOf,
+  ordinals,
+  podNameOf,
+  revisionOf,
+  statefulPod,
+} from './stateful-pods-plan.ts';
+
+/** What a StatefulSet is decided on. */
+export interface Members {
+  readonly set: StatefulSet;
+  /** Names of ControllerRevisions: of the template that is rolled out, and of the one before. */
+  readonly revisions: { readonly current: string; readonly update: string };
+  readonly currentTemplate: PodTemplateSpec;
+  /** Its pods that are named after it. */
+  readonly pods: readonly Pod[];
+  readonly claim: (name: string) => PersistentVolumeClaim | undefined;
+  readonly now: number;
+}
+
+export type Step =
+  /** The claims come first. */
+  | {
+      readonly type: 'create';
+      readonly pod: Draft<Pod>;
+      readonly claims: readonly Draft<PersistentVolumeClaim>[];
+    }
+  | {
+      readonly type: 'createClaims';
+      readonly pod: string;
+      readonly claims: readonly Draft<PersistentVolumeClaim>[];
+    }
+  | { readonly type: 'update'; readonly pod: Pod }
+  | { readonly type: 'setOwners'; readonly claim: PersistentVolumeClaim; readonly conflict: boolean }
+  | { readonly type: 'remove'; readonly pod: Pod }
+  /** A pod cannot be made, and time alone will not change that: an event of its claim will. */
+  | { readonly type: 'wait'; readonly pod: string; readonly why: string };
+
+/** Those of one group may be done at once; a group begins when all of the one before succeeded. */
+export type Steps = readonly (readonly Step[])[];
+
+/** At most this many pods are made at one go. */
+export const burst = 500;
+
+export function planSteps(members: Members): Steps {
+  const { set, pods } = members;
+  const { start, end } = ordinals(set);
+  const byOrdinal = new Map(pods.map((pod) => [ordinalOf(set, pod) ?? -1, pod]));
+  const surplus = [...byOrdinal]
+    .filter(([ordinal]) => ordinal >= 0 && (ordinal < start || ordinal >= end))
+    .sort(([a], [b]) => b - a);
+  const owners = surplus.flatMap(([ordinal, pod]) => claimSteps(members, pod, ordinal, true));
+  const update = () => planUpdate(members, byOrdinal);
+  if (set.spec.podManagementPolicy === 'Parallel') {
+    const wanted = parallelSteps(members, byOrdinal);
+    const gone = surplus.filter(([, pod]) => !isTerminating(pod)).map(([, pod]) => remove(pod));
+    const removed = new Set(wanted.flatMap((step) => (step.type === 'remove' ? [step.pod] : [])));
+    return [
+      wanted,
+      owners,
+      gone,
+      update().filter((step) => step.type !== 'remove' || !removed.has(step.pod)),
+    ];
+  }
+  const { steps, settled } = orderedSteps(members, byOrdinal);
+  if (!settled) return [steps];
+  const last = surplus[0]?.[1];
+  if (!last) return [steps, update()];
+  return [
+    steps,
+    owners,
+    mayGo(
+      members,
+      last,
+      surplus.map(([, pod]) => pod),
+    )
+      ? [remove(last)]
+      : [],
+  ];
+}
+
+const remove = (pod: Pod): Step => ({ type: 'remove', pod });
+
+/** The lowest ordinal that is not as it should be, and nothing beyond it. */
+function orderedSteps(members: Members, byOrdinal: ReadonlyMap<number, Pod>) {
+  const { start, end } = ordinals(members.set);
+  const steps: Step[] = [];
+  for (let ordinal = start; ordinal < end; ordinal++) {
+    const pod = byOrdinal.get(ordinal);
+    steps.push(...stepsOf(members, pod, ordinal));
+    const settled = pod && isHealthy(pod) && isAvailable(members, pod);
+    if (!settled) return { steps, settled: false };
+  }
+  return { steps, settled: true };
+}
+
+function parallelSteps(members: Members, byOrdinal: ReadonlyMap<number, Pod>): Step[] {
+  const { start, end } = ordinals(members.set);
+  const steps: Step[] = [];
+  let made = 0;
+  for (let ordinal = start; ordinal < end && made < burst; ordinal++) {
+    const pod = byOrdinal.get(ordinal);
+    if (!pod) made++;
+    steps.push(...stepsOf(members, pod, ordinal));
+  }
+  return steps;
+}
+
+/** What one of the pods that are wanted needs. */
+function stepsOf(members: Members, pod: Pod | undefined, ordinal: number): Step[] {
+  const { set } = members;
+  if (!pod) return makeSteps(members, ordinal);
+  // One that ended is made again, however it ended: what was evicted may say that it succeeded.
+  if (isPodTerminal(pod)) return isTerminating(pod) ? [] : [remove(pod)];
+  const steps: Step[] = [];
+  if (pod.status?.phase === 'Pending') {
+    const claims = missingClaims(members, pod, ordinal);
+    if (claims.length > 0) steps.push({ type: 'createClaims', pod: pod.metadata.name, claims });
+  }
+  const ordered = set.spec.podManagementPolicy !== 'Parallel';
+  if (ordered && !(isHealthy(pod) && isAvailable(members, pod))) return steps;
+  steps.push(...claimSteps(members, pod, ordinal, false));
+  const mended = mendedPod(set, pod, ordinal);
+  if (mended) steps.push({ type: 'update', pod: mended });
+  return steps;
+}
+
+function makeSteps(members: Members, ordinal: number): Step[] {
+  const { set, claim } = members;
+  const name = podNameOf(set, ordinal);
+  for (const { metadata } of claimsOf(set, ordinal)) {
+    const known = claim(metadata.name ?? '');
+    // Its deletion is the garbage collector's, and follows.
+    if (known && goesWithPod(known.metadata.ownerReferences ?? [], set, name)) return [];
+    if (known && isTerminating(known))
+      return [{ type: 'wait', pod: name, why: `pvc ${metadata.name} is being deleted` }];
+  }
+  const { template, revision } = versionFor(members, ordinal);
+  const pod = statefulPod(set, template, revision, ordinal);
+  const owner = { ...pod, metadata: { ...pod.metadata, name, uid: '' } } as Pod;
+  return [
+    { type: 'create', pod, claims: missingClaims(members, owner, ordinal) },
+    ...claimSteps(members, owner, ordinal, false),
+  ];
+}
+
+/** Those below the partition are of the template before. */
+function versionFor({ set, revisions, currentTemplate }: Members, ordinal: number) {
+  const { type, rollingUpdate } = set.spec.updateStrategy;
+  const rolling = type === 'RollingUpdate' ? (set.status?.currentReplicas ?? 0) : 0;
+  const old = ordinal < ordinals(set).start + (rollingUpdate ? (rollingUpdate.partition ?? 0) : rolling);
+  return old
+    ? { template: currentTemplate, revision: revisions.current }
+    : { template: set.spec.template, revision: revisions.update };
+}
+
+/** With the owners that they should have. */
+function missingClaims({ set, claim }: Members, pod: Pod, ordinal: number) {
+  return claimsOf(set, ordinal)
+    .filter(({ metadata }) => !claim(metadata.name ?? ''))
+    .map((draft) => {
+      const ownerReferences = planOwners([], set, { pod, surplus: false })?.owners;
+      return {
+        ...draft,
+        metadata: { ...draft.metadata, ...(ownerReferences && { ownerReferences: [...ownerReferences] }) },
+      };
+    });
+}
+
+function claimSteps({ set, claim }: Members, pod: Pod, ordinal: number, surplus: boolean): Step[] {
+  return claimsOf(set, ordinal).flatMap(({ metadata }) => {
+    const known = claim(metadata.name ?? '');
+    const plan = known && planOwners(known.metadata.ownerReferences ?? [], set, { pod, surplus });
+    if (!plan) return [];
+    const next = { ...known, metadata: { ...known.metadata, ownerReferences: [...plan.owners] } };
+    return { type: 'setOwners', claim: next, conflict: plan.conflict };
+  });
+}
+
+/** Of those that are too many one goes when all of them are well; one that is not goes before the others, if it is the lowest such. */
+function mayGo(members: Members, last: Pod, surplus: readonly Pod[]): boolean {
+  if (isTerminating(last)) return false;
+  const well = isRunning(last) && isAvailable(members, last);
+  return well || surplus.findLast((pod) => !isHealthy(pod)) === last;
+}
+
+/** The highest pod of another template goes, when all above it are well. */
+function planUpdate({ set, revisions }: Members, byOrdinal: ReadonlyMap<number, Pod>): Step[] {
+  const { type, rollingUpdate } = set.spec.updateStrategy;
+  if (type === 'OnDelete') return [];
+  const { start, end } = ordinals(set);
+  for (let ordinal = end - 1; ordinal >= start + (rollingUpdate?.partition ?? 0); ordinal--) {
+    const pod = byOrdinal.get(ordinal);
+    if (!pod) return [];
+    if (revisionOf(pod) !== revisions.update && !isTerminating(pod)) return [remove(pod)];
+    if (!isHealthy(pod)) return [];
+  }
+  return [];
+}
+
+const isRunning = (pod: Pod) => pod.status?.phase === 'Running' && podReady(pod);
+
+const isHealthy = (pod: Pod) => isRunning(pod) && !isTerminating(pod);
+
+const isAvailable = ({ set, now }: Members, pod: Pod) =>
+  podAvailable(pod, set.spec.minReadySeconds ?? 0, now);

@@ -1,0 +1,76 @@
+/** How a call of gRPC ends, by its number. */
+export const statusNames = [
+  'OK',
+  'CANCELLED',
+  'UNKNOWN',
+  'INVALID_ARGUMENT',
+  'DEADLINE_EXCEEDED',
+  'NOT_FOUND',
+  'ALREADY_EXISTS',
+  'PERMISSION_DENIED',
+  'RESOURCE_EXHAUSTED',
+  'FAILED_PRECONDITION',
+  'ABORTED',
+  'OUT_OF_RANGE',
+  'UNIMPLEMENTED',
+  'INTERNAL',
+  'UNAVAILABLE',
+  'DATA_LOSS',
+  'UNAUTHENTICATED',
+] as const;
+
+export type StatusName = (typeof statusNames)[number];
+
+/** A call that did not end well; the message is such as `14 UNAVAILABLE: etcdserver: no leader`. */
+export class GrpcError extends Error {
+  override readonly name = 'GrpcError';
+  readonly status: StatusName;
+  /** What the message says after the status. */
+  readonly details: string;
+  constructor(status: StatusName, details: string, options?: ErrorOptions) {
+    super(`${statusNames.indexOf(status)} ${status}: ${details}`, options);
+    this.status = status;
+    this.details = details;
+  }
+}
+
+type Headers = Readonly<Record<string, unknown>>;
+
+/** What an answer without a status of gRPC means: something between here and the server gave it. */
+const ofHttp: Readonly<Record<number, StatusName>> = {
+  400: 'INTERNAL',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'UNIMPLEMENTED',
+  429: 'UNAVAILABLE',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'UNAVAILABLE',
+};
+
+/**
+ * What the last headers of an answer say: undefined that all is well, or how it failed. The first headers are the last ones
+ * where nothing else comes.
+ */
+export function failureIn(headers: Headers): GrpcError | undefined {
+  const given = headers['grpc-status'];
+  if (given === '0') return undefined;
+  if (given === undefined) return unlessGrpc(headers);
+  const name = statusNames[Number(given)] ?? 'UNKNOWN';
+  return new GrpcError(name, decodeMessage(String(headers['grpc-message'] ?? '')));
+}
+
+function unlessGrpc(headers: Headers): GrpcError {
+  const http = Number(headers[':status']);
+  if (Number.isNaN(http) || http === 200) return new GrpcError('UNKNOWN', 'the answer has no status');
+  return new GrpcError(ofHttp[http] ?? 'UNKNOWN', `answered with HTTP status ${http}`);
+}
+
+/** Percent-encoded, as the protocol wants it; what is not is taken as it is. */
+function decodeMessage(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Which pods a node may create: those that show what it runs by itself, bound to it and owned by its Node, which need nothing
+ * of the API (upstream: NodeRestriction, admitPodCreate).
+ */
+import { nodeResource } from '../../api/core/v1/node.ts';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { mirrorAnnotation } from '../../api/core/v1/pod-annotations.ts';
+import { podReferences } from '../../api/core/v1/pod-references.ts';
+import { newNotFound } from '../../apimachinery/status-error.ts';
+import type { ServerContext } from '../../apiserver/server-context.ts';
+import { findObject } from '../../apiserver/stored-object.ts';
+
+/** Why the pod is refused; undefined when it is allowed. Throws a 404 when the Node is gone. */
+export async function restrictMirror(
+  server: Pick<ServerContext, 'cache' | 'clock' | 'latest' | 'store'>,
+  nodeName: string,
+  pod: Pod,
+): Promise<string | undefined> {
+  const name = `node ${JSON.stringify(nodeName)}`;
+  const { metadata, spec } = pod;
+  if (metadata.annotations?.[mirrorAnnotation] === undefined)
+    return `pod does not have ${JSON.stringify(mirrorAnnotation)} annotation, ${name} can only create mirror pods`;
+  if (spec.nodeName !== nodeName) return `${name} can only create pods with spec.nodeName set to itself`;
+  const [owner, ...others] = metadata.ownerReferences ?? [];
+  if (others.length > 0) return `${name} can only create pods with a single owner reference set to itself`;
+  if (owner?.apiVersion !== 'v1' || owner.kind !== nodeResource.kind || owner.name !== nodeName)
+    return `${name} can only create pods with an owner reference set to itself`;
+  if (owner.controller !== true)
+    return `${name} can only create pods with a controller owner reference set to itself`;
+  if (owner.blockOwnerDeletion === true)
+    return `${name} must not set blockOwnerDeletion on an owner reference`;
+  const node = await findObject(server, nodeResource, '', nodeName);
+  if (!node) throw newNotFound(nodeResource, nodeName);
+  if (owner.uid !== node.metadata.uid)
+    return `node ${nodeName} UID mismatch: expected ${owner.uid} got ${node.metadata.uid}`;
+  return needsOfTheApi(pod, name);
+}
+
+function needsOfTheApi(pod: Pod, name: string): string | undefined {
+  const cannot = (what: string) => `${name} can not create pods that reference ${what}`;
+  if (pod.spec.serviceAccountName) return cannot('a service account');
+  const { secrets, configMaps } = podReferences(pod);
+  if (secrets.size > 0) return cannot('secrets');
+  if (configMaps.size > 0) return cannot('configmaps');
+  const volumes = pod.spec.volumes ?? [];
+  const sources = volumes.flatMap(({ projected }) => projected?.sources ?? []);
+  if (sources.some(({ clusterTrustBundle }) => clusterTrustBundle)) return cannot('clustertrustbundles');
+  if (volumes.some(({ persistentVolumeClaim }) => persistentVolumeClaim))
+    return cannot('persistentvolumeclaims');
+  return undefined;
+}

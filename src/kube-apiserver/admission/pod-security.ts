@@ -1,0 +1,173 @@
+/**
+ * Pod Security: what pods of a namespace may ask for, as its labels say (upstream: plugin/pkg/admission/security/podsecurity).
+ * Pods are refused; of what makes pods the writer is only warned.
+ */
+import { type Namespace, namespaceResource } from '../../api/core/v1/namespace.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { deepEqual } from '../../apimachinery/equality.ts';
+import { storagePrefix } from '../../apimachinery/resource-definition.ts';
+import { newForbidden, newInternalError, newInvalid } from '../../apimachinery/status-error.ts';
+import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
+import { RequestWork } from '../../apiserver/request-work.ts';
+import { findObject } from '../../apiserver/stored-object.ts';
+import { kubernetesLevel } from '../../base/kubernetes-level.ts';
+import type { KubeContext } from '../context.ts';
+import { changesSignificantly } from '../pod-security/changes.ts';
+import type { PodLike, Violation } from '../pod-security/check.ts';
+import { inDetail, violationsOf } from '../pod-security/evaluate.ts';
+import {
+  isEquivalent,
+  isPrivileged,
+  isSame,
+  isStricter,
+  type LevelVersion,
+  type Policy,
+  policyOf,
+  saidBy,
+  written,
+} from '../pod-security/levels.ts';
+import { namespaceWarnings } from '../pod-security/namespace-pods.ts';
+import { hasTemplate, templateOf } from '../pod-security/templates.ts';
+import { PodSecurityAudit } from './pod-security-audit.ts';
+
+/** The policy that `latest` is. */
+const servedMinor = Number(kubernetesLevel.minor);
+
+/** Milliseconds for the pods of a namespace whose policy changes, as upstream. */
+export const longestNamespaceCheck = 1_000;
+
+/** Those of a pod that do not change what it runs. Every other one, also one that comes to be, is looked at. */
+const harmless = new Set([
+  ...['exec', 'attach', 'binding', 'eviction', 'log', 'portforward', 'proxy', 'status'],
+]);
+
+type Server = Pick<KubeContext, 'cache' | 'clock' | 'log' | 'podSecurity' | 'store' | 'turns'>;
+
+export function podSecurity(server: Server): AdmissionPlugin {
+  const audit = new PodSecurityAudit(server);
+  return {
+    name: 'PodSecurity',
+    validate(admission) {
+      const { definition, operation, subresource } = admission;
+      if (operation === 'delete') return undefined;
+      const { group, plural } = definition;
+      if (group === '' && plural === 'namespaces')
+        return subresource === '' ? checkNamespace(server, admission) : undefined;
+      if (group === '' && plural === 'pods')
+        return harmless.has(subresource) ? undefined : checkPod(server, admission, audit);
+      if (hasTemplate(definition) && subresource === '') return checkTemplate(server, admission, audit);
+    },
+  };
+}
+
+async function checkNamespace(server: Server, admission: Admission): Promise<void> {
+  const { definition, name, warn } = admission;
+  const { defaults, exemptions } = server.podSecurity;
+  const namespace = admission.object as Namespace;
+  const { labels = {} } = namespace.metadata;
+  const { policy, causes } = policyOf(labels, defaults);
+  const old = admission.old && policyOf(admission.old.metadata.labels ?? {}, defaults);
+  if (causes.length > 0 && !(old && deepEqual(causes, old.causes)))
+    throw newInvalid(definition, name, causes);
+  if (old && !isTighter(policy.enforce, old.policy.enforce)) return;
+  if (exemptions.namespaces.includes(name)) {
+    if (isPrivileged(policy) || isEquivalent(policy, defaults)) return;
+    const ignored = `and the policy (${saidBy(labels, policy)}) will be ignored`;
+    warn?.(`namespace ${JSON.stringify(name)} is exempt from Pod Security, ${ignored}`);
+    return;
+  }
+  if (old) for (const warning of await warningsOfPods(server, name, policy.enforce)) warn?.(warning);
+}
+
+/** Whether pods that were allowed may not be any more. */
+const isTighter = (enforce: LevelVersion, old: LevelVersion) =>
+  enforce.level !== 'privileged' &&
+  !isSame(enforce, old) &&
+  (enforce.version !== old.version || isStricter(enforce.level, old.level));
+
+function warningsOfPods(server: Server, namespace: string, enforce: LevelVersion): Promise<string[]> {
+  const { cache, clock } = server;
+  const end = clock.monotonic() + longestNamespaceCheck;
+  const cached = cache.list(storagePrefix(podResource, namespace));
+  const steps = namespaceWarnings({
+    namespace,
+    enforce,
+    total: cached.length,
+    // Decoded when it is its turn.
+    pods: cached.values().map(({ object }) => object as Pod),
+    latest: servedMinor,
+    isExempt: (pod) => isExemptClass(server, pod),
+    isOver: () => clock.monotonic() >= end,
+  });
+  return new RequestWork(server).through(steps);
+}
+
+async function checkPod(server: Server, admission: Admission, audit: PodSecurityAudit): Promise<void> {
+  if (isExempt(server, admission)) return;
+  const pod = admission.object as Pod;
+  const policy = await policyFor(server, admission);
+  if (!policy || isPrivileged(policy)) return;
+  if (admission.old && !changesSignificantly(pod, admission.old as Pod)) return;
+  if (isExemptClass(server, pod)) return;
+  const judge = judgement(pod);
+  const refused = judge(policy.enforce);
+  tellAudit(audit, admission, policy.audit, judge(policy.audit));
+  if (refused.length > 0) {
+    const { definition, name } = admission;
+    throw newForbidden(definition, name, `violates PodSecurity ${told(policy.enforce, refused)}`);
+  }
+  warnOf(admission, policy.warn, judge(policy.warn));
+}
+
+async function checkTemplate(server: Server, admission: Admission, audit: PodSecurityAudit): Promise<void> {
+  const { definition, object } = admission;
+  const template = object && templateOf(definition, object);
+  if (!template || isExempt(server, admission)) return;
+  const policy = await policyFor(server, admission);
+  if (!policy || isExemptClass(server, template)) return;
+  const judge = judgement(template);
+  tellAudit(audit, admission, policy.audit, judge(policy.audit));
+  warnOf(admission, policy.warn, judge(policy.warn));
+}
+
+/** Most namespaces warn of what they refuse: it is found once. */
+function judgement(pod: PodLike): (policy: LevelVersion) => readonly Violation[] {
+  const known = new Map<string, readonly Violation[]>();
+  return (policy) => known.getOrInsertComputed(written(policy), () => violationsOf(policy, pod, servedMinor));
+}
+
+const told = (policy: LevelVersion, violations: readonly Violation[]) =>
+  `${JSON.stringify(written(policy))}: ${inDetail(violations)}`;
+
+const wouldViolate = (policy: LevelVersion, violations: readonly Violation[]) =>
+  `would violate PodSecurity ${told(policy, violations)}`;
+
+function warnOf({ warn }: Admission, policy: LevelVersion, violations: readonly Violation[]): void {
+  if (violations.length > 0) warn?.(wouldViolate(policy, violations));
+}
+
+function tellAudit(
+  audit: PodSecurityAudit,
+  admission: Admission,
+  policy: LevelVersion,
+  violations: readonly Violation[],
+): void {
+  if (violations.length > 0) audit.tell(admission, wouldViolate(policy, violations));
+}
+
+const isExempt = ({ podSecurity: { exemptions } }: Server, { namespace, user }: Admission) =>
+  exemptions.namespaces.includes(namespace) || exemptions.usernames.includes(user.name);
+
+const isExemptClass = ({ podSecurity: { exemptions } }: Server, { spec }: PodLike) =>
+  Boolean(spec.runtimeClassName) && exemptions.runtimeClasses.includes(spec.runtimeClassName ?? '');
+
+/** Undefined for a template in a namespace that is gone. Throws 500 for a pod: it is not known what it may. */
+async function policyFor(
+  server: Server,
+  { definition, namespace: name }: Admission,
+): Promise<Policy | undefined> {
+  const namespace = await findObject(server, namespaceResource, '', name);
+  if (namespace) return policyOf(namespace.metadata.labels ?? {}, server.podSecurity.defaults).policy;
+  if (hasTemplate(definition)) return undefined;
+  throw newInternalError(`failed to lookup namespace ${JSON.stringify(name)}`);
+}

@@ -1,0 +1,71 @@
+/** What a node's agent tells of its use (/stats/summary), as far as metrics.k8s.io tells it on. Pure. */
+
+export interface Use {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Billionths of a processor. */
+  readonly cpu: number;
+  /** Bytes of the working set. */
+  readonly memory: number;
+}
+
+export interface PodSample {
+  readonly uid: string;
+  /** By name; undefined where none runs, or one has no rate yet. */
+  readonly containers: ReadonlyMap<string, Use> | undefined;
+}
+
+export interface NodeSample {
+  /** Undefined while there is no rate yet. */
+  readonly node: Use | undefined;
+  /** By uid. */
+  readonly pods: ReadonlyMap<string, PodSample>;
+  /** The next answer will have more than this one: rates are made of two readings. */
+  readonly lacksRates: boolean;
+}
+
+type Json = Record<string, unknown>;
+
+const objectOf = (value: unknown): Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
+const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.map(objectOf) : []);
+/** A whole number that a quantity can say as it is written: one that is not would spoil the answer for all nodes. */
+const numberOf = (value: unknown) =>
+  Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined;
+/** NaN for a time that clients cannot read. */
+const timeOf = (value: unknown) => (/^\d{4}-/.test(textOf(value)) ? Date.parse(textOf(value)) : Number.NaN);
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+
+/** Whatever an agent says: what is not of the known form is left out. */
+export function sampleOf(summary: unknown): NodeSample {
+  const { node, pods } = objectOf(summary);
+  const samples = listOf(pods).map((pod): [string, PodSample] => {
+    const uid = textOf(objectOf(pod.podRef).uid);
+    return [uid, { uid, containers: containersOf(listOf(pod.containers)) }];
+  });
+  const containers = listOf(pods).flatMap((pod) => listOf(pod.containers));
+  return {
+    node: useOf(objectOf(node)),
+    pods: new Map(samples.filter(([uid]) => uid !== '')),
+    lacksRates: [objectOf(node), ...containers].some((one) => useOf(one) === undefined),
+  };
+}
+
+function containersOf(containers: readonly Json[]): ReadonlyMap<string, Use> | undefined {
+  const uses = new Map<string, Use>();
+  for (const container of containers) {
+    const use = useOf(container);
+    if (!use) return undefined;
+    uses.set(textOf(container.name), use);
+  }
+  return uses.size > 0 ? uses : undefined;
+}
+
+function useOf({ cpu: cpuField, memory: memoryField }: Json): Use | undefined {
+  const [cpu, memory] = [objectOf(cpuField), objectOf(memoryField)];
+  const at = timeOf(cpu.time);
+  const [rate, bytes] = [numberOf(cpu.usageNanoCores), numberOf(memory.workingSetBytes)];
+  return rate === undefined || bytes === undefined || Number.isNaN(at)
+    ? undefined
+    : { at, cpu: rate, memory: bytes };
+}

@@ -1,0 +1,89 @@
+/**
+ * Which pods of a namespace would not be allowed under a new policy. They go on as they are; whoever changes the policy is told.
+ * Pure, and in steps: there may be very many.
+ */
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { controllerOf } from '../../apimachinery/meta.ts';
+import type { Steps } from '../../apimachinery/steps.ts';
+import { inShort, violationsOf } from './evaluate.ts';
+import { type LevelVersion, written } from './levels.ts';
+
+/** As upstream. */
+export const mostPods = 3000;
+
+export interface NamespaceCheck {
+  readonly namespace: string;
+  /** Of all that are there. */
+  readonly total: number;
+  readonly pods: Iterable<Pod>;
+  readonly enforce: LevelVersion;
+  /** The minor version that `latest` is. */
+  readonly latest: number;
+  readonly isExempt: (pod: Pod) => boolean;
+  /** The time for it is up. */
+  readonly isOver: () => boolean;
+}
+
+/** How many pods break the same rules, and the first of them by name. */
+interface Alike {
+  readonly name: string;
+  readonly count: number;
+}
+
+/** Returns the warnings: how far it came, that there are such pods, and which. */
+export function* namespaceWarnings(check: NamespaceCheck): Steps<string[]> {
+  const { namespace, enforce, latest } = check;
+  const found = new Map<string, Alike>();
+  const progress = { checked: 0, exempt: 0 };
+  for (const pod of inOrder(check, progress)) {
+    if (pod) {
+      const violations = violationsOf(enforce, pod, latest);
+      progress.checked++;
+      if (violations.length > 0) note(found, inShort(violations), pod.metadata.name);
+    }
+    if (progress.checked === mostPods || check.isOver()) break;
+    yield;
+  }
+  const total = check.total - progress.exempt;
+  const warnings: string[] = [];
+  if (progress.checked < total) {
+    const first = `first ${progress.checked} of ${total} existing pods`;
+    warnings.push(`new PodSecurity enforce level only checked against the ${first}`);
+  }
+  if (found.size === 0) return warnings;
+  const quotedLevel = JSON.stringify(written(enforce));
+  warnings.push(
+    `existing pods in namespace "${namespace}" violate the new PodSecurity enforce level ${quotedLevel}`,
+  );
+  return [...warnings, ...[...found].map(toWarning).sort()];
+}
+
+/** One pod of each controller first, since the others are most likely like it. Undefined for one that is not its turn. */
+function* inOrder(
+  { pods, isExempt }: NamespaceCheck,
+  progress: { exempt: number },
+): Generator<Pod | undefined> {
+  const seen = new Set<string>();
+  const alike: Pod[] = [];
+  for (const pod of pods) {
+    const controller = controllerOf(pod)?.uid;
+    const isExempted = isExempt(pod);
+    const isFirst = controller === undefined || !seen.has(controller);
+    if (isExempted) progress.exempt++;
+    else if (!isFirst) alike.push(pod);
+    else if (controller !== undefined) seen.add(controller);
+    yield isExempted || !isFirst ? undefined : pod;
+  }
+  yield* alike;
+}
+
+function note(found: Map<string, Alike>, what: string, name: string): void {
+  const before = found.get(what);
+  const first = before && before.name < name ? before.name : name;
+  found.set(what, { name: first, count: (before?.count ?? 0) + 1 });
+}
+
+function toWarning([what, { name, count }]: [string, Alike]): string {
+  const others = count === 2 ? ' (and 1 other pod)' : ` (and ${count - 1} other pods)`;
+  return `${name}${count === 1 ? '' : others}: ${what}`;
+}

@@ -1,0 +1,11 @@
+/** In which order the containers of a pod end (upstream: terminationOrdering). */
+import { sidecarsOf } from '../../../api/core/v1/init-containers.ts';
+import type { Container, PodSpec } from '../../../api/core/v1/types.gen.ts';
+
+/** The pod's own first, then its sidecars, the last first; nobody waits for the others. */
+export function stopTurn(spec: PodSpec, { name }: Pick<Container, 'name'>): number | undefined {
+  if (spec.containers.some((container) => container.name === name)) return 0;
+  const sidecars = sidecarsOf(spec);
+  const index = sidecars.findIndex((container) => container.name === name);
+  return index < 0 ? undefined : sidecars.length - index;
+}

@@ -1,0 +1,18 @@
+/** Which of the engine's runtimes a pod's containers run in. */
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { runtimeClassResource } from '../../api/node/v1/runtime-class.ts';
+import { isNotFound } from '../../apimachinery/status-error.ts';
+import type { Client } from '../../client/client.ts';
+import { ContainerConfigError } from '../environment/plan/container-config-error.ts';
+
+/** Undefined: the engine's default, for a pod that names no class. Throws ContainerConfigError where its class is gone. */
+export async function runtimeHandler(client: Client, { spec }: Pod): Promise<string | undefined> {
+  const name = spec.runtimeClassName;
+  if (name === undefined) return undefined;
+  try {
+    return (await client.resource(runtimeClassResource).get(name)).handler;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    throw new ContainerConfigError(`RuntimeClass ${JSON.stringify(name)} not found`, { cause: error });
+  }
+}

@@ -1,0 +1,247 @@
+/**
+ * The ConfigMaps, Secrets and claims of volumes of the pods here, each watched by itself for as long as a pod needs it (upstream:
+ * pkg/kubelet/util/manager, the watch-based one). An immutable one is read once. Containers and volumes read them from memory.
+ */
+import PQueue from 'p-queue';
+import { type ConfigMap, configMapResource } from '../../api/core/v1/config-map.ts';
+import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { sourceReferences } from '../../api/core/v1/pod-references.ts';
+import { type Secret, secretResource } from '../../api/core/v1/secret.ts';
+import type { PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
+import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
+import { isNotFound } from '../../apimachinery/status-error.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { Client } from '../../client/client.ts';
+import { type ObjectEvent, type ReflectorSink, runReflector } from '../../client/reflector.ts';
+
+export interface PodSourcesOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+export type SourceKind = 'configMap' | 'secret' | 'claim';
+
+type Source = ConfigMap | Secret | PersistentVolumeClaim;
+
+const refs: Readonly<Record<SourceKind, ResourceRef<Source>>> = {
+  configMap: configMapResource as ResourceRef<Source>,
+  secret: secretResource as ResourceRef<Source>,
+  claim: persistentVolumeClaimResource as ResourceRef<Source>,
+};
+
+/**
+ * What is watched at once, of one pod and of all: a node has one connection and a number of watches on it, which the heartbeats of
+ * the node need too. What is beyond is read when it is needed.
+ */
+const mostOfPod = 250;
+const mostOfAll = 1500;
+/** A master that says nothing does not keep a pod from what it has on disk; who reads tries again. */
+const patienceMs = 5000;
+/** Reads at once, so that a pod with thousands of names does not keep others from being read. */
+const readsAtOnce = 8;
+
+export class PodSources {
+  readonly #options: PodSourcesOptions;
+  readonly #reads = new PQueue({ concurrency: readsAtOnce });
+  readonly #watched = new Map<string, WatchedSource>();
+  /** By pod, the keys of what it needs. */
+  readonly #needs = new Map<string, ReadonlySet<string>>();
+  #onChange: (uid: string) => void = () => {};
+
+  constructor(options: PodSourcesOptions) {
+    this.#options = options;
+  }
+
+  /** Called for each pod that needs an object which is there, is another, or is gone, since it was last told. */
+  set onChange(listener: (uid: string) => void) {
+    this.#onChange = listener;
+  }
+
+  /** What the pod needs is watched from now on. */
+  observe(pod: Pod): void {
+    const { uid, namespace = '' } = pod.metadata;
+    const { claims, configMaps, secrets } = sourceReferences(pod);
+    const wanted = [
+      ...[...claims].map((name) => ['claim', name] as const),
+      ...[...configMaps].map((name) => ['configMap', name] as const),
+      ...[...secrets].map((name) => ['secret', name] as const),
+    ];
+    const needs = new Set<string>();
+    for (const [kind, name] of wanted.slice(0, mostOfPod)) {
+      const key = this.#need(uid, kind, namespace, name);
+      if (key !== undefined) needs.add(key);
+    }
+    const before = this.#needs.get(uid) ?? new Set();
+    this.#needs.set(uid, needs);
+    for (const key of before) if (!needs.has(key)) this.#release(uid, key);
+  }
+
+  /** The pod needs nothing any more. */
+  forget(uid: string): void {
+    const needs = this.#needs.get(uid) ?? new Set();
+    this.#needs.delete(uid);
+    for (const key of needs) this.#release(uid, key);
+  }
+
+  /** As it is known here; undefined when there is none. Rejects when it has never been read and cannot be now. */
+  async configMap(namespace: string, name: string): Promise<ConfigMap | undefined> {
+    return (await this.#read('configMap', namespace, name)) as ConfigMap | undefined;
+  }
+
+  /** The same of a Secret. */
+  async secret(namespace: string, name: string): Promise<Secret | undefined> {
+    return (await this.#read('secret', namespace, name)) as Secret | undefined;
+  }
+
+  /** The same of a claim. */
+  async claim(namespace: string, name: string): Promise<PersistentVolumeClaim | undefined> {
+    return (await this.#read('claim', namespace, name)) as PersistentVolumeClaim | undefined;
+  }
+
+  /** Which object it is that would be read, in a word; another word means to read it again. */
+  version(kind: SourceKind, namespace: string, name: string): string {
+    return this.#watched.get(keyOf(kind, namespace, name))?.version ?? 'unread';
+  }
+
+  /** Ends all watches. */
+  close(): void {
+    for (const uid of [...this.#needs.keys()]) this.forget(uid);
+  }
+
+  /** The key of what is watched from now on for the pod; undefined where no more can be. */
+  #need(uid: string, kind: SourceKind, namespace: string, name: string): string | undefined {
+    const key = keyOf(kind, namespace, name);
+    let source = this.#watched.get(key);
+    if (!source && this.#watched.size >= mostOfAll) return undefined;
+    if (!source) {
+      const told = () => {
+        for (const pod of this.#watched.get(key)?.pods ?? []) this.#onChange(pod);
+      };
+      const inTurn = <T>(work: () => Promise<T>): Promise<T> => this.#reads.add(work);
+      source = new WatchedSource({ ...this.#options, ref: refs[kind], namespace, name, told, inTurn });
+      this.#watched.set(key, source);
+    }
+    source.pods.add(uid);
+    return key;
+  }
+
+  #release(uid: string, key: string): void {
+    const source = this.#watched.get(key);
+    if (!source) return;
+    source.pods.delete(uid);
+    if (source.pods.size > 0) return;
+    this.#watched.delete(key);
+    source.stop();
+  }
+
+  async #read(kind: SourceKind, namespace: string, name: string): Promise<Source | undefined> {
+    const done = new AbortController();
+    const late = sleep(this.#options.clock, patienceMs, done.signal).then(() => {
+      // In upstream's words.
+      throw new Error(
+        `failed to sync ${kind === 'claim' ? 'persistentvolumeclaim' : kind.toLowerCase()} cache: timed out waiting for the condition`,
+      );
+    });
+    try {
+      return await Promise.race([this.#readNow(kind, namespace, name), late]);
+    } finally {
+      late.catch(() => undefined);
+      done.abort();
+    }
+  }
+
+  async #readNow(kind: SourceKind, namespace: string, name: string): Promise<Source | undefined> {
+    const watched = this.#watched.get(keyOf(kind, namespace, name));
+    if (watched && (await watched.known())) return watched.object;
+    try {
+      return await this.#reads.add(() => this.#options.client.resource(refs[kind]).get(name, namespace));
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+}
+
+const keyOf = (kind: SourceKind, namespace: string, name: string) => `${kind} ${namespace}/${name}`;
+
+interface WatchedSourceOptions extends PodSourcesOptions {
+  readonly ref: ResourceRef<Source>;
+  readonly namespace: string;
+  readonly name: string;
+  readonly told: () => void;
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+class WatchedSource implements ReflectorSink<Source> {
+  readonly pods = new Set<string>();
+  readonly #told: () => void;
+  readonly #stop = new AbortController();
+  readonly #tried = Promise.withResolvers<void>();
+  #isRead = false;
+  object: Source | undefined;
+
+  constructor(options: WatchedSourceOptions) {
+    const { client, clock, random, log, ref, namespace, name, told, inTurn } = options;
+    this.#told = told;
+    const { list, watch } = client.resource(ref);
+    const resource: Pick<ReturnType<typeof client.resource<Source>>, 'list' | 'watch'> = {
+      watch,
+      list: async (query) => {
+        try {
+          return await inTurn(() => list(query));
+        } catch (error) {
+          this.#tried.resolve();
+          throw error;
+        }
+      },
+    };
+    const scope = { namespace, fieldSelector: `metadata.name=${name}` };
+    const named = log.named(`source/${ref.plural}`);
+    void runReflector(
+      { resource, scope, sink: this, clock, random, log: named, newest: true },
+      this.#stop.signal,
+    );
+  }
+
+  get version(): string {
+    if (!this.#isRead) return 'unread';
+    const { uid, resourceVersion } = this.object?.metadata ?? {};
+    return this.object ? `${uid} ${resourceVersion}` : 'none';
+  }
+
+  /** Whether `object` is what there is, once it was tried to read it. */
+  async known(): Promise<boolean> {
+    await this.#tried.promise;
+    return this.#isRead;
+  }
+
+  stop(): void {
+    this.#stop.abort();
+    this.#tried.resolve();
+  }
+
+  replace([found]: readonly Source[]): void {
+    const before = this.version;
+    this.#isRead = true;
+    this.#set(found, before);
+    this.#tried.resolve();
+  }
+
+  apply({ type, object }: ObjectEvent<Source>): void {
+    this.#set(type === 'DELETED' ? undefined : object, this.version);
+  }
+
+  #set(object: Source | undefined, before: string): void {
+    // Half of what many objects hold, and of no use here.
+    if (object?.metadata.managedFields) delete object.metadata.managedFields;
+    this.object = object;
+    // Nothing of it can change, and those who want another one make it under another name.
+    if (object && 'immutable' in object && object.immutable) this.#stop.abort();
+    if (this.version !== before) this.#told();
+  }
+}

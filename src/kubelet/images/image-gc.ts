@@ -1,0 +1,121 @@
+/** Removes images that came for pods and that nothing uses, when their disk is nearly full. */
+import type { Node } from '../../api/core/v1/node.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import type { EventRecorder } from '../../controller-runtime/events.ts';
+import { RuntimeError } from '../../docker/runtime-error.ts';
+import type { ContainerRuntime } from '../runtime/runtime.ts';
+import type { ImageRecord } from './image-record.ts';
+import {
+  bytesToFree,
+  type FreeableImage,
+  freeableImages,
+  type ImageThresholds,
+} from './plan/images-to-free.ts';
+
+export interface ImageGcOptions {
+  readonly runtime: Pick<ContainerRuntime, 'listImages' | 'removeImage' | 'usedImages'>;
+  readonly record: Pick<ImageRecord, 'images' | 'look'>;
+  readonly thresholds: ImageThresholds;
+  /** Of the file system that images are on, in bytes. */
+  readonly readUsage: () => Promise<{ readonly size: number; readonly available: number }>;
+  /** What events are about; undefined while it is not known. */
+  readonly node: () => Node | undefined;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const periodMs = 300_000;
+
+export class ImageGc {
+  readonly #options: ImageGcOptions;
+  #failedBefore = false;
+  #working: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ImageGcOptions) {
+    this.#options = options;
+  }
+
+  /** Looks at once and every five minutes, until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.collect();
+      await sleep(this.#options.clock, periodMs, signal).catch(() => undefined);
+    }
+  }
+
+  /** Frees what there should be. Never rejects: what failed twice in a row is an event. */
+  async collect(): Promise<void> {
+    try {
+      await this.#inTurn(() => this.#collect());
+      this.#failedBefore = false;
+    } catch (error) {
+      const problem = errorMessage(error);
+      this.#options.log.warn('cannot free the disk of images', { error: problem });
+      if (this.#failedBefore) this.#tell('ImageGCFailed', problem);
+      this.#failedBefore = true;
+    }
+  }
+
+  /** Frees all that may go; resolves with how many bytes that were. */
+  freeAll(): Promise<number> {
+    return this.#inTurn(async () => this.#free(await this.#freeable(), Infinity));
+  }
+
+  async #collect(): Promise<void> {
+    const { readUsage, thresholds } = this.#options;
+    const freeable = await this.#freeable();
+    const usage = await readUsage();
+    if (usage.size <= 0) {
+      this.#tell('InvalidDiskCapacity', 'invalid capacity 0 on image filesystem');
+      throw new Error('the file system of images has no size');
+    }
+    const wanted = bytesToFree(usage, thresholds);
+    if (wanted === 0) return;
+    const freed = await this.#free(freeable, wanted);
+    if (freed >= wanted) return;
+    const message = `Failed to garbage collect required amount of images. Attempted to free ${wanted} bytes, but only found ${freed} bytes eligible to free.`;
+    this.#tell('FreeDiskSpaceFailed', message);
+    throw new Error(message);
+  }
+
+  async #freeable(): Promise<readonly FreeableImage[]> {
+    const { runtime, record, thresholds, clock } = this.#options;
+    const present = await runtime.listImages();
+    // After the list: a container that came meanwhile has an image of it.
+    const used = await runtime.usedImages();
+    await record.look(present, used);
+    const { minAgeMs } = thresholds;
+    return freeableImages(present, await record.images(), used, { now: clock.now(), minAgeMs });
+  }
+
+  async #free(images: readonly FreeableImage[], wanted: number): Promise<number> {
+    const { runtime, log } = this.#options;
+    let freed = 0;
+    for (const { id, names, sizeBytes } of images) {
+      if (freed >= wanted) break;
+      try {
+        for (const name of names) await runtime.removeImage(name);
+        freed += sizeBytes;
+        log.info('removed an image that nothing uses', { image: names[0] ?? id, bytes: sizeBytes });
+      } catch (error) {
+        // A container was made of it since it was looked at.
+        if (!(error instanceof RuntimeError && error.reason === 'Conflict')) throw error;
+      }
+    }
+    return freed;
+  }
+
+  /** One at a time. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#working.then(work, work);
+    this.#working = turn.catch(() => undefined);
+    return turn;
+  }
+
+  #tell(reason: string, message: string): void {
+    const node = this.#options.node();
+    if (node) this.#options.events.event(node, 'Warning', reason, message);
+  }
+}

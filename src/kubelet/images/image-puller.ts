@@ -1,0 +1,178 @@
+/** Makes sure of an image for a container, and tells of it by events in upstream's words (pkg/kubelet/images: image_manager). */
+import PQueue from 'p-queue';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { type Secret, secretResource } from '../../api/core/v1/secret.ts';
+import type { Clock } from '../../base/clock.ts';
+import { errorMessage } from '../../base/log.ts';
+import { goExactDuration } from '../../base/time.ts';
+import type { Client } from '../../client/client.ts';
+import type { EventRecorder } from '../../controller-runtime/events.ts';
+import { RuntimeError } from '../../docker/runtime-error.ts';
+import type { ContainerRuntime, RegistryCredentials, RuntimeImage } from '../runtime/runtime.ts';
+import type { ImageRecord } from './image-record.ts';
+import {
+  type ImageFailureReason,
+  isImageName,
+  pullDecision,
+  type WantedImage,
+} from './plan/pull-decision.ts';
+import { credentialsFor } from './plan/registry-credentials.ts';
+
+export interface ImagePullerOptions {
+  readonly client: Client;
+  readonly runtime: Pick<ContainerRuntime, 'findImage' | 'pullImage'>;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  /** Where images are written down that came to this machine by a pod. */
+  readonly record: Pick<ImageRecord, 'gaveUp' | 'pulling' | 'pulled'>;
+  /** How many are pulled at once; the others wait in line. */
+  readonly atOnce: number;
+}
+
+/** Why there is no image; the message is for the container's status. */
+export class ImageError extends Error {
+  override readonly name = 'ImageError';
+  readonly reason: ImageFailureReason;
+
+  constructor(reason: ImageFailureReason, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+export class ImagePuller {
+  readonly #options: ImagePullerOptions;
+  readonly #queue: PQueue;
+  /** Of volumes, by pod and what is wanted. */
+  readonly #underWay = new Map<string, Promise<RuntimeImage>>();
+
+  constructor(options: ImagePullerOptions) {
+    this.#options = options;
+    this.#queue = new PQueue({ concurrency: options.atOnce });
+  }
+
+  /** Throws ImageError; rejects with the signal's reason when that aborts. */
+  async ensure(pod: Pod, wanted: WantedImage, signal: AbortSignal): Promise<RuntimeImage> {
+    const { events } = this.#options;
+    const { image } = wanted;
+    const quoted = JSON.stringify(image);
+    if (!isImageName(image)) {
+      const message = `Failed to apply default image tag ${quoted}: couldn't parse image name: invalid reference format`;
+      events.event(pod, 'Warning', 'InspectFailed', message);
+      throw new ImageError('InvalidImageName', message);
+    }
+    const present = await this.#find(pod, image);
+    const decision = pullDecision(wanted, present !== undefined);
+    if (decision === 'never') {
+      const message = `Container image ${quoted} is not present with pull policy of Never`;
+      events.event(pod, 'Warning', 'ErrImageNeverPull', message);
+      throw new ImageError('ErrImageNeverPull', message);
+    }
+    if (decision === 'use' && present) {
+      events.event(pod, 'Normal', 'Pulled', `Container image ${quoted} already present on machine`);
+      return present;
+    }
+    return this.#pull(pod, image, present, signal);
+  }
+
+  /**
+   * The same for a volume, which several containers of a pod that start together may mount: they share what is under way. So the
+   * signal is to be the pod's.
+   */
+  ensureOnce(pod: Pod, wanted: WantedImage, signal: AbortSignal): Promise<RuntimeImage> {
+    const key = JSON.stringify([pod.metadata.uid, wanted.image, wanted.imagePullPolicy]);
+    const underWay =
+      this.#underWay.get(key) ?? this.ensure(pod, wanted, signal).finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, underWay);
+    return underWay;
+  }
+
+  async #find(pod: Pod, image: string): Promise<RuntimeImage | undefined> {
+    try {
+      return await this.#options.runtime.findImage(image);
+    } catch (error) {
+      if (!(error instanceof RuntimeError) || error.reason === 'Unavailable') throw error;
+      const message = `Failed to inspect image ${JSON.stringify(image)}: ${error.said ?? error.message}`;
+      this.#options.events.event(pod, 'Warning', 'InspectFailed', message);
+      throw new ImageError('ImageInspectError', message, { cause: error });
+    }
+  }
+
+  async #pull(
+    pod: Pod,
+    image: string,
+    before: RuntimeImage | undefined,
+    signal: AbortSignal,
+  ): Promise<RuntimeImage> {
+    const { events, clock, record } = this.#options;
+    const quoted = JSON.stringify(image);
+    events.event(pod, 'Normal', 'Pulling', `Pulling image ${quoted}`);
+    const asked = clock.monotonic();
+    try {
+      if (!before) await record.pulling(image);
+      const { pulled, tookMs } = await this.#queue.add(() => this.#pullNow(pod, image, signal));
+      if (pulled.id !== before?.id) await record.pulled(image, pulled.id);
+      const times = `${goExactDuration(tookMs)} (${goExactDuration(clock.monotonic() - asked)} including waiting)`;
+      const message = `Successfully pulled image ${quoted} in ${times}. Image size: ${pulled.sizeBytes} bytes.`;
+      events.event(pod, 'Normal', 'Pulled', message);
+      return pulled;
+    } catch (error) {
+      if (!before) await record.gaveUp(image);
+      if (signal.aborted) throw error;
+      const said = (error instanceof RuntimeError ? error.said : undefined) ?? errorMessage(error);
+      events.event(pod, 'Warning', 'Failed', `Failed to pull image ${quoted}: ${said}`);
+      throw new ImageError('ErrImagePull', said, { cause: error });
+    }
+  }
+
+  async #pullNow(pod: Pod, image: string, signal: AbortSignal) {
+    signal.throwIfAborted();
+    const { runtime, clock } = this.#options;
+    const began = clock.monotonic();
+    const credentials = credentialsFor(image, await this.#pullSecrets(pod));
+    await this.#tryEach(image, credentials, signal);
+    const pulled = await runtime.findImage(image);
+    if (!pulled) throw new Error(`image ${JSON.stringify(image)} was pulled but is not present`);
+    return { pulled, tookMs: clock.monotonic() - began };
+  }
+
+  /** Several may fit, as while one takes the place of another. */
+  async #tryEach(
+    image: string,
+    credentials: readonly RegistryCredentials[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { runtime } = this.#options;
+    const problems: unknown[] = [];
+    for (const one of credentials.length > 0 ? credentials : [undefined]) {
+      try {
+        return await runtime.pullImage(image, signal, one);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        problems.push(error);
+      }
+    }
+    throw problems.at(-1);
+  }
+
+  /** Those that there are. Of the others an event tells, because the pull may work without them. */
+  async #pullSecrets(pod: Pod): Promise<readonly Secret[]> {
+    const { client, events } = this.#options;
+    const { namespace = '' } = pod.metadata;
+    const found: Secret[] = [];
+    const missing: string[] = [];
+    for (const name of new Set(pod.spec.imagePullSecrets?.map(({ name = '' }) => name))) {
+      if (name === '') continue;
+      try {
+        found.push(await client.resource(secretResource).get(name, namespace));
+      } catch {
+        missing.push(name);
+      }
+    }
+    if (missing.length > 0) {
+      const message = `Unable to retrieve some image pull secrets (${missing.join(', ')}); attempting to pull the image may not succeed.`;
+      events.event(pod, 'Warning', 'FailedToRetrieveImagePullSecret', message);
+    }
+    return found;
+  }
+}

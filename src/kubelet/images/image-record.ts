@@ -1,0 +1,126 @@
+/**
+ * Which images came to this machine because a pod needed them, and when each was used last; kept in a file. The engine is the
+ * user's: nothing else in it is ever removed.
+ */
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import { replaceFile } from '../../base/replace-file.ts';
+import type { RecordedImage } from './plan/images-to-free.ts';
+
+export interface ImageRecordOptions {
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+interface Content {
+  /** Names that a pull was begun for, of images that were not there. */
+  readonly pulling: readonly string[];
+  readonly images: Readonly<Record<string, RecordedImage>>;
+}
+
+export class ImageRecord {
+  readonly #options: ImageRecordOptions;
+  readonly #path: string;
+  readonly #pulling = new Set<string>();
+  readonly #images = new Map<string, RecordedImage>();
+  #loading: Promise<void> | undefined;
+  #saving: Promise<void> = Promise.resolve();
+  #saved = '';
+
+  constructor(options: ImageRecordOptions) {
+    this.#options = options;
+    this.#path = join(options.dataDir, 'images.json');
+  }
+
+  /** By id. */
+  async images(): Promise<ReadonlyMap<string, RecordedImage>> {
+    await this.#load();
+    return this.#images;
+  }
+
+  /** Before an image is pulled that is not there: a pull goes on when this process ends. */
+  async pulling(name: string): Promise<void> {
+    await this.#load();
+    this.#pulling.add(name);
+    await this.#save();
+  }
+
+  /** The name stands for another image than before. */
+  async pulled(name: string, id: string): Promise<void> {
+    await this.#load();
+    this.#add(name, id);
+    this.#pulling.delete(name);
+    await this.#save();
+  }
+
+  /** Nothing came of a pull. */
+  async gaveUp(name: string): Promise<void> {
+    await this.#load();
+    this.#pulling.delete(name);
+    await this.#save();
+  }
+
+  /** The images there are now, which of them are in use, and under which names an earlier run began to pull some. */
+  async look(
+    present: readonly { readonly id: string; readonly names: readonly string[] }[],
+    used: ReadonlySet<string>,
+  ): Promise<void> {
+    await this.#load();
+    const ids = new Set(present.map(({ id }) => id));
+    for (const { id, names } of present)
+      for (const name of names) if (this.#pulling.delete(name)) this.#add(name, id);
+    for (const id of [...this.#images.keys()]) if (!ids.has(id)) this.#images.delete(id);
+    const now = this.#options.clock.now();
+    for (const [id, image] of this.#images) if (used.has(id)) this.#images.set(id, { ...image, usedAt: now });
+    await this.#save();
+  }
+
+  #add(name: string, id: string): void {
+    const now = this.#options.clock.now();
+    const { names = [], since = now, usedAt = now } = this.#images.get(id) ?? {};
+    this.#images.set(id, { names: [...new Set([...names, name])], since, usedAt });
+  }
+
+  #load(): Promise<void> {
+    this.#loading ??= this.#read();
+    return this.#loading;
+  }
+
+  async #read(): Promise<void> {
+    try {
+      const { pulling, images } = JSON.parse(await readFile(this.#path, 'utf8')) as Content;
+      for (const name of pulling) this.#pulling.add(name);
+      for (const [id, image] of Object.entries(images)) this.#images.set(id, image);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      this.#options.log.warn('cannot read which images were pulled for pods: those stay on this machine', {
+        error: errorMessage(error),
+      });
+    }
+  }
+
+  /** A failure costs an image that stays: a pull is worth more. */
+  #save(): Promise<void> {
+    const text = this.#text();
+    if (text === this.#saved) return this.#saving;
+    this.#saved = text;
+    this.#saving = this.#saving
+      .then(() => mkdir(dirname(this.#path), { recursive: true, mode: 0o700 }))
+      .then(() => replaceFile(this.#path, text, { mode: 0o600 }))
+      .catch((error) => {
+        this.#saved = '';
+        this.#options.log.warn('cannot write down which images were pulled for pods', {
+          error: errorMessage(error),
+        });
+      });
+    return this.#saving;
+  }
+
+  #text(): string {
+    const content: Content = { pulling: [...this.#pulling], images: Object.fromEntries(this.#images) };
+    return JSON.stringify(content);
+  }
+}

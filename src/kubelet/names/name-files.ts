@@ -1,0 +1,64 @@
+/** The files by which a pod's programs resolve names: hosts, hostname and resolv.conf, in the pod's own directory. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Mount } from '../runtime/runtime.ts';
+import { renderResolvConf } from './plan/pod-dns.ts';
+import { kernelHostname, renderHosts } from './plan/pod-hosts.ts';
+
+export interface NameFilesOptions {
+  readonly clusterDNS: string | undefined;
+  readonly clusterDomain: string;
+  /** The machine's own files, by which its programs resolve names. */
+  readonly resolvConf: string;
+  readonly hosts: string;
+}
+
+export class NameFiles {
+  readonly #options: NameFilesOptions;
+
+  constructor(options: NameFilesOptions) {
+    this.#options = options;
+  }
+
+  /** What `hostname` says in the pod. Throws when it would be longer than the kernel takes. */
+  hostname(pod: Pod): string {
+    return kernelHostname(pod, this.#options.clusterDomain);
+  }
+
+  /**
+   * Writes the files every container of the pod is given into the pod's directory, which is there; resolves to what its
+   * user should know about them. A pod in the host's network has no `podIP`.
+   */
+  async write(pod: Pod, podIP: string | undefined, directory: string): Promise<readonly string[]> {
+    const { clusterDNS, clusterDomain, resolvConf, hosts } = this.#options;
+    const [hostResolvConf, hostHosts] = await Promise.all([textOf(resolvConf), textOf(hosts)]);
+    const { text, warnings } = renderResolvConf(pod, { clusterDNS, clusterDomain, hostResolvConf });
+    await Promise.all([
+      writeFile(join(directory, 'hosts'), renderHosts(pod, { podIP, clusterDomain, hostHosts })),
+      writeFile(join(directory, 'hostname'), `${this.hostname(pod)}\n`),
+      writeFile(join(directory, 'resolv.conf'), text),
+    ]);
+    return warnings;
+  }
+
+  /** But for those whose place a mount of the container's own takes. */
+  mounts(pod: Pod, directory: string, taken: readonly Pick<Mount, 'target'>[]): readonly Mount[] {
+    const files = pod.spec.hostNetwork
+      ? (['hosts', 'resolv.conf'] as const)
+      : (['hosts', 'hostname', 'resolv.conf'] as const);
+    return files
+      .map((file) => ({ source: join(directory, file), target: `/etc/${file}`, readOnly: false }))
+      .filter(({ target }) => !taken.some((mount) => mount.target === target));
+  }
+}
+
+/** '' when there is no such file. */
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}

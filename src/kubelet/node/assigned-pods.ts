@@ -1,0 +1,152 @@
+/**
+ * What the API server gives this node: its pods and the range of their addresses. Both are kept on disk, so that the
+ * agent goes on with them while no API server answers, also after its own restart.
+ */
+import { join } from 'node:path';
+import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { aborted } from '../../base/abort.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import type { InformerFactory } from '../../client/informer.ts';
+import type { PodWorkers } from '../pods/pod-workers.ts';
+import type { RuntimeCache } from '../runtime/runtime-cache.ts';
+import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
+import type { MirrorPods } from './mirror-pods.ts';
+import type { NodeAgent } from './node-agent.ts';
+import { isMirror, isStatic } from './plan/static-pod.ts';
+import type { StaticPods } from './static-pods.ts';
+
+export interface AssignedPodsOptions {
+  readonly informers: InformerFactory;
+  readonly workers: PodWorkers;
+  readonly node: NodeAgent;
+  readonly mirrors: MirrorPods;
+  readonly staticPods: Pick<StaticPods, 'isKnown'>;
+  readonly cache: RuntimeCache;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly nodeName: string;
+  readonly dataDir: string;
+}
+
+const checkpointMs = 200;
+
+export class AssignedPods {
+  readonly #options: AssignedPodsOptions;
+  readonly #checkpointPath: string;
+  readonly #podCIDRKnown = Promise.withResolvers<string>();
+  #podCIDR: string | undefined;
+  #saved: readonly Pod[] = [];
+  #synced = false;
+  #checkpointTimer: Timer | undefined;
+  #checkpointing: Promise<void> = Promise.resolve();
+
+  constructor(options: AssignedPodsOptions) {
+    this.#options = options;
+    this.#checkpointPath = join(options.dataDir, 'checkpoint.json');
+  }
+
+  /** The checkpoint's, else the Node's spec.podCIDR once somebody has written it. */
+  get podCIDR(): string | undefined {
+    return this.#podCIDR;
+  }
+
+  /** Resolves once there is one. */
+  get podCIDRKnown(): Promise<string> {
+    return this.#podCIDRKnown.promise;
+  }
+
+  /** Reads the checkpoint; to be called before anything else works. */
+  async load(): Promise<void> {
+    const saved = await readCheckpoint(this.#checkpointPath);
+    this.#setPodCIDR(saved?.podCIDR);
+    this.#saved = saved?.pods ?? [];
+  }
+
+  /** The checkpoint's pods until the API server has answered, from then on the API server's. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { informers, nodeName, workers, mirrors, node: agent } = this.#options;
+    for (const pod of this.#saved) workers.update(pod);
+    const pods = informers.informerFor(podResource, { fieldSelector: `spec.nodeName=${nodeName}` });
+    const changed = (pod: Pod) => {
+      if (isMirror(pod)) return mirrors.observeMirror(pod);
+      workers.update(pod);
+      this.#changed();
+    };
+    pods.addEventHandler({
+      onAdd: changed,
+      onUpdate: changed,
+      onDelete: (pod) => {
+        if (isMirror(pod)) return mirrors.mirrorGone(pod);
+        workers.orphan(pod.metadata.uid);
+        this.#changed();
+      },
+    });
+    const nodes = informers.informerFor(nodeResource, { fieldSelector: `metadata.name=${nodeName}` });
+    const observe = (node: Node) => {
+      this.#setPodCIDR(node.spec?.podCIDR);
+      agent.observe(node);
+      mirrors.observeNode(node);
+    };
+    nodes.addEventHandler({
+      onAdd: observe,
+      onUpdate: observe,
+      onDelete: () => {
+        agent.observe(undefined);
+        mirrors.observeNode(undefined);
+      },
+    });
+    try {
+      await informers.start(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    this.#synced = true;
+    mirrors.synced();
+    const wanted = new Set(pods.lister.list().map(({ metadata }) => metadata.uid));
+    for (const { metadata } of this.#saved) if (!wanted.has(metadata.uid)) workers.orphan(metadata.uid);
+    this.endUnknown();
+    this.#changed();
+    await aborted(signal);
+  }
+
+  /** Stops pods on this node that the API server does not have; only after its pods have been listed. */
+  endUnknown(): void {
+    const { cache, workers, staticPods } = this.#options;
+    if (!this.#synced || !staticPods.isKnown) return;
+    for (const uid of cache.podUids()) if (!workers.has(uid)) workers.orphan(uid);
+  }
+
+  /** Writes the last checkpoint. */
+  async close(): Promise<void> {
+    this.#checkpointTimer?.cancel();
+    await this.#checkpointing;
+    await this.#checkpoint();
+  }
+
+  /** The first range counts: pods already have addresses from it. */
+  #setPodCIDR(podCIDR: string | undefined): void {
+    this.#podCIDR ??= podCIDR;
+    if (this.#podCIDR !== undefined) this.#podCIDRKnown.resolve(this.#podCIDR);
+  }
+
+  #changed(): void {
+    const { clock, log } = this.#options;
+    this.#checkpointTimer ??= clock.after(checkpointMs, () => {
+      this.#checkpointTimer = undefined;
+      this.#checkpointing = this.#checkpointing
+        .then(() => this.#checkpoint())
+        .catch((error) => log.error('cannot write the checkpoint of pods', { error: errorMessage(error) }));
+    });
+  }
+
+  async #checkpoint(): Promise<void> {
+    const content = {
+      podCIDR: this.#podCIDR,
+      pods: this.#options.workers.pods().filter((pod) => !isStatic(pod)),
+    };
+    await writeCheckpoint(this.#checkpointPath, content);
+  }
+}

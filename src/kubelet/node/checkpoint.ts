@@ -1,0 +1,40 @@
+/**
+ * The pods this node was last told to run, so that a machine that restarts while the API server is away brings
+ * them back. Written whole and in one step; readable by root alone.
+ */
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { replaceFile } from '../../base/replace-file.ts';
+
+export interface CheckpointContent {
+  readonly podCIDR: string | undefined;
+  readonly pods: readonly Pod[];
+}
+
+const format = 'minik8s-kubelet-checkpoint-1';
+
+/** Undefined when there is none; throws for a file that is not a checkpoint. */
+export async function readCheckpoint(path: string): Promise<CheckpointContent | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    const { format: found, podCIDR, pods } = JSON.parse(text) as CheckpointContent & { format?: string };
+    if (found !== format || !Array.isArray(pods)) throw new Error(`format ${found}`);
+    return { podCIDR, pods };
+  } catch (error) {
+    throw new Error(`${path} is not a checkpoint of this version; remove the file to start without it`, {
+      cause: error,
+    });
+  }
+}
+
+export async function writeCheckpoint(path: string, content: CheckpointContent): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await replaceFile(path, JSON.stringify({ format, ...content }), { mode: 0o600 });
+}

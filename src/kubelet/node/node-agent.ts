@@ -1,0 +1,342 @@
+/** Registers the node, and keeps its status current and its Lease renewed while the API server answers. */
+
+import { type Lease, leaseResource, nodeLeaseNamespace } from '../../api/coordination/v1/lease.ts';
+import { localVolumesAnnotation } from '../../api/core/v1/local-volumes.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { deepEqual } from '../../apimachinery/equality.ts';
+import { isConflict, isNotFound, StatusError } from '../../apimachinery/status-error.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import type { Current } from '../../base/current.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import type { Client } from '../../client/client.ts';
+import type { EventRecorder } from '../../controller-runtime/events.ts';
+import type { ContainerRuntime, RuntimeHandler } from '../runtime/runtime.ts';
+import { changeEvents, type ReportedConditions } from './plan/node-conditions.ts';
+import {
+  allocatableOf,
+  capacityOf,
+  computeNodeStatus,
+  type NodeFacts,
+  type NodeImage,
+  newLease,
+  nodeLabels,
+  nodeStatusPatch,
+  type ReservedResources,
+  renewedLease,
+} from './plan/node-status.ts';
+import type { PressureMonitor } from './pressure-monitor.ts';
+
+export type { NodeFacts } from './plan/node-status.ts';
+
+export interface NodeAgentOptions {
+  readonly client: Client;
+  readonly runtime: ContainerRuntime;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly events: EventRecorder;
+  readonly pressure: PressureMonitor;
+  readonly nodeName: string;
+  readonly nodeIP: string;
+  /** The directory of the volumes that are folders of this machine. */
+  readonly localVolumes: string;
+  readonly facts: NodeFacts;
+  readonly maxPods: number;
+  /** Taken off what pods may ask for. */
+  readonly systemReserved?: ReservedResources;
+  /** How often the lease is renewed and the node looked at. */
+  readonly heartbeatMs: number;
+  readonly podCIDR?: string;
+  /** What other parts of this node say of it; a change is reported at once. */
+  readonly conditions?: Current<ReportedConditions>;
+  readonly server?: { readonly port: number };
+  /** Called when its Node is there and its own, each time it has made sure of that. */
+  readonly onRegistered?: () => void;
+  /** Called when the Node's status says that pods can run here; perhaps more than once. */
+  readonly onReady?: () => void;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly taints?: NonNullable<NonNullable<Node['spec']>['taints']>;
+  /** Called when the Node was deleted. With it nothing is reported until the Node is back; else it is made again. */
+  readonly onRemoved?: () => void;
+}
+
+/** How often an unchanged status is written. */
+const statusMs = 300_000;
+const retryMs = 1000;
+
+export class NodeAgent {
+  readonly #options: NodeAgentOptions;
+  #node: Node | undefined;
+  #registered = false;
+  #removed = false;
+  #hasTold = false;
+  /** Whether it was closed for new pods when that was told last. */
+  #closed = false;
+  #lease: Lease | undefined;
+  #problem: string | undefined = 'the container runtime has not answered yet';
+  /** Why the node is not ready for good: set once the machine is shutting down. */
+  #shutdownReason: string | undefined;
+  #runtimeVersion = '';
+  #runtimeHandlers: readonly RuntimeHandler[] = [];
+  #reportedAt = 0;
+  /** A change must be reported, and the report under way may have been made without it. */
+  #due = false;
+  #endPause: () => void = () => {};
+
+  /** Throws, in one line, when more is reserved than the machine has. */
+  constructor(options: NodeAgentOptions) {
+    this.#options = options;
+    this.allocatable = allocatableOf(capacityOf(options), options.systemReserved);
+  }
+
+  /** What pods may ask for, as it is reported. */
+  readonly allocatable: Readonly<Record<string, string>>;
+
+  /** As it was last seen; undefined while there is none. */
+  get node(): Node | undefined {
+    return this.#node;
+  }
+
+  /** The server's copy as it changes; undefined when the Node was deleted. */
+  observe(node: Node | undefined): void {
+    // The control plane missed heartbeats of this node and set its conditions to Unknown.
+    const lost = node?.status?.conditions?.some(
+      ({ type, status }) => type === 'Ready' && status === 'Unknown',
+    );
+    const closed = node?.spec?.unschedulable === true;
+    const news = !node || !this.#node || lost || closed !== this.#closed;
+    this.#node = node;
+    this.#removed = !node && this.#options.onRemoved !== undefined;
+    if (!node) this.#registered = false;
+    if (this.#removed) this.#options.onRemoved?.();
+    else if (news) this.#wake();
+  }
+
+  /** Why no pod can run here, undefined when they can. A change is reported at once. */
+  setProblem(problem: string | undefined): void {
+    if (this.#problem === problem) return;
+    this.#problem = problem;
+    this.#wake();
+  }
+
+  /** From now on the node is not ready, for this reason. */
+  announceShutdown(reason: string): void {
+    this.#shutdownReason = reason;
+    this.#wake();
+  }
+
+  /** The reason given to `announceShutdown`; undefined while the node works. */
+  get shutdownReason(): string | undefined {
+    return this.#shutdownReason;
+  }
+
+  setRuntime(version: string, handlers: readonly RuntimeHandler[]): void {
+    this.#runtimeVersion = version;
+    this.#runtimeHandlers = handlers;
+  }
+
+  /** By the runtime that runs containers by default. */
+  get canMountRecursiveReadOnly(): boolean {
+    return this.#runtimeHandlers.some((one) => one.name === '' && one.recursiveReadOnlyMounts);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log, heartbeatMs, pressure } = this.#options;
+    let lastError = '';
+    const forget = this.#watchConditions();
+    while (!signal.aborted) {
+      let wait = heartbeatMs;
+      this.#due = false;
+      // Also while no API server answers: pods are evicted all the same.
+      await pressure.measure();
+      try {
+        await this.#beat();
+        lastError = '';
+      } catch (error) {
+        const message = errorMessage(error);
+        if (message !== lastError)
+          log.warn('cannot update the status of this node; trying again', { error: message });
+        lastError = message;
+        // Approving the node creates its Node, and the watch delivers it at once.
+        if (!isForbidden(error)) wait = retryMs;
+      }
+      await this.#pause(clock, wait, signal);
+    }
+    forget();
+  }
+
+  /** They are said again at every look: only what is new is worth a report. */
+  #watchConditions(): () => void {
+    const { conditions } = this.#options;
+    if (!conditions) return () => {};
+    let last = conditions.value;
+    return conditions.onChange((value) => {
+      if (deepEqual(value, last)) return;
+      last = value;
+      this.#wake();
+    });
+  }
+
+  /** Ends early when a change must be reported. */
+  async #pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+    const early = new AbortController();
+    this.#endPause = () => early.abort();
+    if (!this.#due) await sleep(clock, ms, AbortSignal.any([signal, early.signal])).catch(() => undefined);
+    this.#endPause = () => {};
+  }
+
+  #wake(): void {
+    this.#due = true;
+    this.#endPause();
+  }
+
+  async #beat(): Promise<void> {
+    if (this.#removed) return;
+    const node = this.#registered && this.#node ? this.#node : await this.#register();
+    this.#tellOfItself(node);
+    await this.#report(node);
+    await this.#renew(node);
+  }
+
+  async #register(): Promise<Node> {
+    const { client, nodeName, facts, log, podCIDR, taints } = this.#options;
+    const nodes = client.resource(nodeResource);
+    const labels = { ...nodeLabels({ nodeName, facts }), ...this.#options.labels };
+    const annotations = { [localVolumesAnnotation]: this.#options.localVolumes };
+    const existing = await nodes.get(nodeName).catch(unlessNotFound);
+    if (existing) {
+      // The Node exists from an earlier run, or was created for us: fields of other writers stay.
+      const range = existing.spec?.podCIDR;
+      if (podCIDR && range && range !== podCIDR) log.warn(`${otherRange(range, podCIDR)} (node ${nodeName})`);
+      const own = { labels, annotations, taints: taints ?? [], podCIDR };
+      this.#node = await nodes.patch(nodeName, '', 'merge', adoption(existing, own));
+    } else {
+      this.#node = await nodes.create({
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: { name: nodeName, labels, annotations },
+        spec: { ...(podCIDR && { podCIDR, podCIDRs: [podCIDR] }), ...(taints && { taints: [...taints] }) },
+      });
+      log.info('registered this node', { node: nodeName });
+    }
+    this.#registered = true;
+    this.#reportedAt = 0;
+    this.#options.onRegistered?.();
+    return this.#node;
+  }
+
+  async #report(node: Node): Promise<void> {
+    const { client, clock, nodeName, server, pressure } = this.#options;
+    const now = clock.now();
+    const images = await this.#images(node);
+    const problem = this.#shutdownReason ?? this.#problem;
+    const status = computeNodeStatus(
+      {
+        ...this.#options,
+        kubeletPort: server?.port,
+        runtimeVersion: this.#runtimeVersion,
+        runtimeHandlers: this.#runtimeHandlers,
+        images,
+        problem,
+        reported: this.#options.conditions?.value ?? {},
+        ...pressure.health(now),
+        now,
+      },
+      node.status,
+    );
+    const due = now - this.#reportedAt >= statusMs;
+    try {
+      if (due || !deepEqual(timeless(status), timeless(node.status))) {
+        const body = { metadata: { uid: node.metadata.uid }, status: nodeStatusPatch(status, node.status) };
+        this.#node = await client.resource(nodeResource).patch(nodeName, '', 'merge', body, 'status');
+        this.#reportedAt = now;
+        this.#tell(node, changeEvents(node.status?.conditions ?? [], status?.conditions ?? []));
+      }
+      if (problem === undefined) this.#options.onReady?.();
+    } catch (error) {
+      // Deleted, or created again by another client.
+      if (isNotFound(error)) this.observe(undefined);
+      else if (isConflict(error)) this.#node = undefined;
+      throw error;
+    }
+  }
+
+  #tell(node: Node, reasons: readonly string[]): void {
+    const { events, nodeName } = this.#options;
+    for (const reason of reasons)
+      events.event(node, 'Normal', reason, `Node ${nodeName} status is now: ${reason}`);
+  }
+
+  /** Once an agent, and when somebody closes the node or opens it again. */
+  #tellOfItself(node: Node): void {
+    if (!this.#hasTold) this.#options.events.event(node, 'Normal', 'Starting', 'Starting kubelet.');
+    this.#hasTold = true;
+    const closed = node.spec?.unschedulable === true;
+    if (closed !== this.#closed) this.#tell(node, [closed ? 'NodeNotSchedulable' : 'NodeSchedulable']);
+    this.#closed = closed;
+  }
+
+  async #images(node: Node): Promise<readonly NodeImage[]> {
+    if (this.#problem !== undefined) {
+      return (node.status?.images ?? []).map(({ names = [], sizeBytes = 0 }) => ({ names, sizeBytes }));
+    }
+    return this.#options.runtime.listImages();
+  }
+
+  async #renew(node: Node): Promise<void> {
+    const { client, clock, nodeName, heartbeatMs } = this.#options;
+    const leases = client.resource(leaseResource);
+    const now = clock.now();
+    try {
+      const lease = this.#lease ?? (await leases.get(nodeName, nodeLeaseNamespace));
+      this.#lease = await leases.update(renewedLease(nodeName, heartbeatMs, now, lease));
+    } catch (error) {
+      this.#lease = undefined;
+      if (isConflict(error)) return this.#renew(node);
+      if (!isNotFound(error)) throw error;
+      this.#lease = await leases.create(newLease(node, heartbeatMs, now));
+    }
+  }
+}
+
+const isForbidden = (error: unknown) => error instanceof StatusError && error.status.code === 403;
+
+function unlessNotFound(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
+}
+
+type Taints = NonNullable<NonNullable<Node['spec']>['taints']>;
+
+const otherRange = (has: string, wanted: string) =>
+  `this node has the pod range ${has}, not pod-cidr ${wanted}; to change the range, delete the Node and restart minik8s node, or correct pod-cidr`;
+
+interface Told {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly taints: Taints;
+  readonly podCIDR: string | undefined;
+}
+
+/**
+ * Taints are for the start: a node that has reported before has those that people left it. A range is for a Node that
+ * has none: pods may have addresses of the one that is there.
+ */
+function adoption(existing: Node, { labels, annotations, taints, podCIDR }: Told) {
+  const present = existing.spec?.taints ?? [];
+  const missing = taints.filter(
+    ({ key, effect }) => !present.some((taint) => taint.key === key && taint.effect === effect),
+  );
+  const isNew = existing.status?.nodeInfo === undefined;
+  const spec = {
+    ...(isNew && missing.length > 0 && { taints: [...present, ...missing] }),
+    ...(podCIDR && !existing.spec?.podCIDR && { podCIDR, podCIDRs: [podCIDR] }),
+  };
+  return { metadata: { labels, annotations }, ...(Object.keys(spec).length > 0 && { spec }) };
+}
+
+/** Without what changes at every look. */
+function timeless(status: Node['status']) {
+  return {
+    ...status,
+    conditions: status?.conditions?.map(({ lastHeartbeatTime: _, ...condition }) => condition),
+  };
+}

@@ -1,0 +1,212 @@
+/** What a node reports: its Node, the status and the Lease. */
+
+import { type Lease, nodeLeaseNamespace } from '../../../api/coordination/v1/lease.ts';
+import type { Node } from '../../../api/core/v1/node.ts';
+import type { Draft } from '../../../apimachinery/meta.ts';
+import {
+  canonicalQuantity,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  subtractQuantities,
+} from '../../../apimachinery/quantity.ts';
+import { rfc3339Micro } from '../../../base/time.ts';
+import type { RuntimeHandler } from '../../runtime/runtime.ts';
+import { type NodeHealth, nodeConditions } from './node-conditions.ts';
+
+/** What this machine is and has. */
+export interface NodeFacts {
+  readonly hostname: string;
+  readonly architecture: string;
+  readonly kernelVersion: string;
+  readonly osImage: string;
+  readonly machineID: string;
+  readonly systemUUID: string;
+  readonly bootID: string;
+  /** Programs can be confined by its profiles. */
+  readonly hasAppArmor: boolean;
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  /** Of the file system the data directory is on. */
+  readonly storageBytes: number;
+  readonly kubeletVersion: string;
+}
+
+export interface NodeImage {
+  readonly names: readonly string[];
+  readonly sizeBytes: number;
+}
+
+/** Resources of which some can be kept for the machine itself. */
+export const reservable = ['cpu', 'memory', 'ephemeral-storage'] as const;
+
+/** What the agent itself says of capacity; see `capacityOf`. */
+const ownResources: ReadonlySet<string> = new Set([...reservable, 'pods']);
+
+/** Kept for the machine itself, such as `{ cpu: '500m', memory: '1Gi' }`. */
+export type ReservedResources = Readonly<Partial<Record<(typeof reservable)[number], string>>>;
+
+export interface NodeInput extends NodeHealth {
+  readonly nodeName: string;
+  readonly nodeIP: string;
+  readonly facts: NodeFacts;
+  readonly maxPods: number;
+  readonly kubeletPort: number | undefined;
+  /** Such as `docker://20.10.24`; '' while it is unknown. */
+  readonly runtimeVersion: string;
+  /** None while they are unknown. */
+  readonly runtimeHandlers?: readonly RuntimeHandler[];
+  readonly images: readonly NodeImage[];
+  readonly systemReserved?: ReservedResources | undefined;
+}
+
+/** A node that has missed this many heartbeats no longer holds its Lease. */
+const heartbeatsOfLease = 4;
+const mostImages = 50;
+
+/** Labels that schedulers and people select by. */
+export function nodeLabels({
+  nodeName,
+  facts,
+}: Pick<NodeInput, 'nodeName' | 'facts'>): Record<string, string> {
+  return {
+    'kubernetes.io/hostname': nodeName,
+    'kubernetes.io/os': 'linux',
+    'kubernetes.io/arch': facts.architecture,
+    'beta.kubernetes.io/os': 'linux',
+    'beta.kubernetes.io/arch': facts.architecture,
+  };
+}
+
+type NodeStatus = NonNullable<Node['status']>;
+
+export function capacityOf({ facts, maxPods }: Pick<NodeInput, 'facts' | 'maxPods'>) {
+  return {
+    cpu: String(facts.cpus),
+    // As the server writes them, or every look would find a difference.
+    memory: canonicalQuantity(`${Math.floor(facts.memoryBytes / 1024)}Ki`),
+    'ephemeral-storage': canonicalQuantity(`${Math.floor(facts.storageBytes / 1024)}Ki`),
+    pods: String(maxPods),
+  };
+}
+
+/** What pods may ask for. Throws when more is reserved than there is. */
+export function allocatableOf(
+  capacity: ReturnType<typeof capacityOf>,
+  reserved: ReservedResources = {},
+): Record<string, string> {
+  const left: Record<string, string> = { ...capacity };
+  for (const name of reservable) {
+    const text = reserved[name] ?? '0';
+    const [all, kept] = [parseQuantity(capacity[name]), parseQuantity(text)];
+    if (compareQuantities(all, kept) < 0) {
+      throw new Error(`system-reserved: ${name}=${text} is more than this machine has (${capacity[name]})`);
+    }
+    left[name] = formatQuantity(subtractQuantities(all, kept));
+  }
+  return left;
+}
+
+/** Extended resources, and others that somebody else advertises in the capacity: not the agent's own. */
+function advertised(capacity: NodeStatus['capacity'] = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(capacity).filter(([name]) => !ownResources.has(name)));
+}
+
+export function computeNodeStatus(input: NodeInput, previous: Node['status']): NodeStatus {
+  const { facts, nodeIP, nodeName, kubeletPort, runtimeVersion } = input;
+  const capacity = capacityOf(input);
+  const others = advertised(previous?.capacity);
+  return {
+    ...previous,
+    capacity: { ...others, ...capacity },
+    allocatable: { ...others, ...allocatableOf(capacity, input.systemReserved) },
+    addresses: [
+      { type: 'InternalIP', address: nodeIP },
+      { type: 'Hostname', address: nodeName },
+    ],
+    ...(kubeletPort !== undefined && { daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } } }),
+    nodeInfo: {
+      machineID: facts.machineID,
+      systemUUID: facts.systemUUID,
+      bootID: facts.bootID,
+      kernelVersion: facts.kernelVersion,
+      osImage: facts.osImage,
+      containerRuntimeVersion: runtimeVersion,
+      kubeletVersion: facts.kubeletVersion,
+      kubeProxyVersion: facts.kubeletVersion,
+      operatingSystem: 'linux',
+      architecture: facts.architecture,
+    },
+    ...runtimeFeatures(input, previous),
+    images: input.images
+      .toSorted((a, b) => b.sizeBytes - a.sizeBytes)
+      .slice(0, mostImages)
+      .map(({ names, sizeBytes }) => ({ names: [...names], sizeBytes })),
+    conditions: nodeConditions(input, previous?.conditions ?? []),
+  };
+}
+
+/** Users of a pod's own are in no engine's runtime (decision 22), nor groups without those of the image. */
+function runtimeFeatures(
+  { runtimeHandlers = [] }: NodeInput,
+  previous: Node['status'],
+): Pick<NodeStatus, 'features' | 'runtimeHandlers'> {
+  const { features, runtimeHandlers: told } = previous ?? {};
+  if (runtimeHandlers.length === 0)
+    return { ...(features && { features }), ...(told && { runtimeHandlers: told }) };
+  return {
+    features: { supplementalGroupsPolicy: false },
+    runtimeHandlers: runtimeHandlers.map(({ name, recursiveReadOnlyMounts }) => ({
+      name,
+      features: { recursiveReadOnlyMounts, userNamespaces: false },
+    })),
+  };
+}
+
+/**
+ * A merge patch that makes `previous` the status. It leaves capacity that others advertise as it is on the server,
+ * where it may have changed, and takes from `allocatable` what is no longer in the capacity.
+ */
+export function nodeStatusPatch(status: NodeStatus, previous: Node['status']): object {
+  const { capacity = {}, allocatable = {} } = status;
+  const others = advertised(capacity);
+  const own = Object.entries(capacity).filter(([name]) => !Object.hasOwn(others, name));
+  const gone = Object.keys(previous?.allocatable ?? {}).filter((name) => !Object.hasOwn(allocatable, name));
+  return {
+    ...status,
+    capacity: Object.fromEntries(own),
+    allocatable: { ...Object.fromEntries(gone.map((name) => [name, null])), ...allocatable },
+  };
+}
+
+/** The lease as it should be now; `previous` keeps what others wrote. */
+export function renewedLease(nodeName: string, heartbeatMs: number, now: number, previous: Lease): Lease {
+  const spec = {
+    ...previous.spec,
+    holderIdentity: nodeName,
+    leaseDurationSeconds: leaseSeconds(heartbeatMs),
+    renewTime: rfc3339Micro(now),
+  };
+  return { ...previous, spec };
+}
+
+export const leaseSeconds = (heartbeatMs: number) => Math.ceil((heartbeatsOfLease * heartbeatMs) / 1000);
+
+/** Goes with its Node: it is the Node's dependent. */
+export function newLease(node: Node, heartbeatMs: number, now: number): Draft<Lease> {
+  const { name, uid } = node.metadata;
+  return {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: {
+      name,
+      namespace: nodeLeaseNamespace,
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }],
+    },
+    spec: {
+      holderIdentity: name,
+      leaseDurationSeconds: leaseSeconds(heartbeatMs),
+      renewTime: rfc3339Micro(now),
+    },
+  };
+}

@@ -1,0 +1,33 @@
+/** How much of this machine's disk a pod uses, as far as it goes with the pod. */
+import type { Exec } from '../../base/exec.ts';
+import type { Logger } from '../../base/log.ts';
+import type { RuntimeCache } from '../runtime/runtime-cache.ts';
+import { readLogSize, readWritableLayer } from '../usage/layers.ts';
+import { directoryUsage } from '../volumes/directory-usage.ts';
+import type { PodFiles } from '../volumes/pod-files.ts';
+import type { StorageUse } from './plan/size-limits.ts';
+
+export interface PodStorageOptions {
+  readonly cache: Pick<RuntimeCache, 'observe'>;
+  readonly files: Pick<PodFiles, 'directory'>;
+  /** Where the engine keeps the logs of containers; undefined while it is not known. */
+  readonly engineDirectory: () => string | undefined;
+  readonly exec: Exec;
+  readonly log: Logger;
+}
+
+/** Of containers that run: what a dead one wrote goes with it. What cannot be measured counts as nothing. */
+export async function podStorage(options: PodStorageOptions, uid: string): Promise<StorageUse> {
+  const engine = options.engineDirectory();
+  const running = options.cache.observe(uid).containers.filter(({ state }) => state === 'running');
+  const containers = new Map<string, number>();
+  for (const { name, id, pid } of running) {
+    const written = await bytesIn(options, await readWritableLayer(pid));
+    const logs = engine === undefined ? undefined : await readLogSize(engine, id);
+    containers.set(name, written + (logs?.bytes ?? 0));
+  }
+  return { containers, own: await bytesIn(options, options.files.directory(uid)) };
+}
+
+const bytesIn = async (options: PodStorageOptions, place: string | undefined): Promise<number> =>
+  place === undefined ? 0 : ((await directoryUsage(options, place, 'bytes')) ?? 0);

@@ -1,0 +1,216 @@
+/**
+ * The pods that files of a directory describe, one each, in YAML or JSON (the kubelet's --pod-manifest-path). They need no API server.
+ * The kernel tells of changes, and the directory is read again every 20 seconds: an event may be lost, and the directory itself
+ * may come later. While a file is bad the pod that it described before stays: perhaps it is only half written.
+ */
+import { createHash } from 'node:crypto';
+import { watch } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import type { PodWorkers } from '../pods/pod-workers.ts';
+import type { RuntimeCache } from '../runtime/runtime-cache.ts';
+import type { MirrorPods } from './mirror-pods.ts';
+import { fullName, readStaticPod } from './plan/static-pod.ts';
+
+export interface StaticPodsOptions {
+  /** Undefined: there are none. */
+  readonly directory: string | undefined;
+  readonly nodeName: string;
+  readonly workers: PodWorkers;
+  readonly cache: RuntimeCache;
+  readonly mirrors: Pick<MirrorPods, 'want'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Called after each time that the directory could be read. */
+  readonly onRead: () => void;
+}
+
+interface ReadFile {
+  /** Changes with the file. */
+  readonly state: string;
+  readonly pod: Pod | undefined;
+}
+
+const rereadMs = 20_000;
+/** An editor writes more than once. */
+const settleMs = 100;
+const mostBytes = 1024 * 1024;
+
+export class StaticPods {
+  readonly #options: StaticPodsOptions;
+  #files = new Map<string, ReadFile>();
+  /** Of what its workers were told, by uid. */
+  readonly #running = new Map<string, Pod>();
+  #isRead = false;
+  #isConnected = false;
+  readonly #told = new Map<string, string>();
+
+  constructor(options: StaticPodsOptions) {
+    this.#options = options;
+  }
+
+  /** Which pods there are is known: what else runs here is nobody's. */
+  get isKnown(): boolean {
+    return this.#options.directory === undefined || this.#isRead;
+  }
+
+  /** Reads the directory for the first time. */
+  async load(): Promise<void> {
+    if (this.#options.directory !== undefined) await this.#read(this.#options.directory);
+  }
+
+  /** Until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { directory, clock } = this.#options;
+    if (directory === undefined) return;
+    while (!signal.aborted) {
+      // Watched before it is read, so that no change falls in between.
+      const changes = watchDirectory(directory);
+      const again = sleep(clock, rereadMs, signal).catch(() => undefined);
+      let isOld = false;
+      void again.then(() => {
+        isOld = true;
+      });
+      while (!isOld && !signal.aborted) {
+        const next = changes.next();
+        await this.#read(directory);
+        await Promise.race([next, again]);
+        await sleep(clock, settleMs, signal).catch(() => undefined);
+      }
+      // Another directory may have its name by now.
+      changes.close();
+    }
+  }
+
+  /** The engine has told what runs here, and nothing has been started since. */
+  connected(): void {
+    this.#isConnected = true;
+    this.#apply();
+  }
+
+  async #read(directory: string): Promise<void> {
+    let names: readonly string[];
+    try {
+      names = (await readdir(directory)).filter((name) => !name.startsWith('.')).toSorted();
+    } catch (error) {
+      const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+      this.#tell(directory, `the directory of static pods cannot be read: ${errorMessage(error)}`);
+      if (!isMissing) return;
+      names = [];
+    }
+    const files = new Map<string, ReadFile>();
+    for (const name of names) {
+      const path = join(directory, name);
+      const file = await this.#readFile(path);
+      if (file) files.set(path, file);
+    }
+    for (const path of this.#told.keys()) if (path !== directory && !files.has(path)) this.#told.delete(path);
+    if (names.length > 0) this.#told.delete(directory);
+    this.#files = files;
+    this.#isRead = true;
+    this.#apply();
+    this.#options.onRead();
+  }
+
+  /** Undefined for what is no file, or is gone. */
+  async #readFile(path: string): Promise<ReadFile | undefined> {
+    const before = this.#files.get(path);
+    let state = '';
+    try {
+      const found = await stat(path);
+      if (found.isDirectory()) return undefined;
+      if (!found.isFile()) throw new Error('it is not a file');
+      state = [found.ino, found.size, found.mtimeMs, found.ctimeMs].join();
+      if (before?.state === state) return before;
+      if (found.size > mostBytes) throw new Error(`it has more than ${mostBytes} bytes`);
+      const { nodeName } = this.#options;
+      const pod = readStaticPod(await readFile(path, 'utf8'), { nodeName, path, hash });
+      this.#told.delete(path);
+      return { state, pod };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      this.#tell(path, `the static pod in ${path} is not run: ${errorMessage(error)}`);
+      return { state, pod: before?.pod };
+    }
+  }
+
+  /** Once for each problem. */
+  #tell(path: string, problem: string): void {
+    if (this.#told.get(path) === problem) return;
+    this.#told.set(path, problem);
+    this.#options.log.warn(problem);
+  }
+
+  #apply(): void {
+    const { workers, mirrors, cache } = this.#options;
+    if (!this.#isRead) return;
+    const wanted = this.#wanted();
+    mirrors.want([...wanted.values()]);
+    if (!this.#isConnected) return;
+    const uids = new Set([...wanted.values()].map(({ metadata }) => metadata.uid));
+    for (const [uid] of this.#running) {
+      if (uids.has(uid)) continue;
+      this.#running.delete(uid);
+      workers.orphan(uid);
+    }
+    // An earlier state of a file, which an earlier agent ran.
+    for (const { pod } of cache.sandboxes()) {
+      const isReplaced = pod && wanted.has(`${pod.namespace}/${pod.name}`) && !uids.has(pod.uid);
+      if (isReplaced && !workers.has(pod.uid)) workers.orphan(pod.uid);
+    }
+    for (const [name, pod] of wanted) this.#start(name, pod);
+  }
+
+  /** Once what ran under its name has ended. */
+  #start(name: string, pod: Pod): void {
+    const { workers, cache } = this.#options;
+    const { uid } = pod.metadata;
+    if (this.#running.has(uid)) return;
+    const ending = [...cache.podsNamed(name)].filter((other) => other !== uid);
+    if (ending.length > 0) {
+      void Promise.all(ending.map((other) => workers.gone(other))).then(() => this.#apply());
+      return;
+    }
+    this.#running.set(uid, pod);
+    workers.update(pod);
+  }
+
+  /** By `NAMESPACE/NAME`: of two files that describe a pod of one name the first counts. */
+  #wanted(): ReadonlyMap<string, Pod> {
+    const wanted = new Map<string, Pod>();
+    for (const [path, { pod }] of this.#files) {
+      if (!pod) continue;
+      const name = fullName(pod);
+      if (wanted.has(name))
+        this.#tell(path, `the static pod in ${path} is not run: another file has a pod ${name}`);
+      else wanted.set(name, pod);
+    }
+    return wanted;
+  }
+}
+
+const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
+
+interface Changes {
+  /** Resolves at the next change from now on; never where there is nothing to watch, and time alone tells. */
+  next(): Promise<void>;
+  close(): void;
+}
+
+function watchDirectory(directory: string): Changes {
+  let changed = Promise.withResolvers<void>();
+  const next = () => {
+    changed = Promise.withResolvers<void>();
+    return changed.promise;
+  };
+  try {
+    const watcher = watch(directory, () => changed.resolve());
+    watcher.on('error', () => watcher.close());
+    return { next, close: () => watcher.close() };
+  } catch {
+    return { next, close: () => undefined };
+  }
+}

@@ -1,0 +1,273 @@
+/** What each action does: one entry an action, and nothing is decided here. */
+
+import { findContainer } from '../../api/core/v1/ephemeral-containers.ts';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { podResource } from '../../api/core/v1/pod.ts';
+import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
+import type { Clock } from '../../base/clock.ts';
+import { RuntimeError } from '../../docker/runtime-error.ts';
+import { specHash } from '../containers/plan/spec-hash.ts';
+import { type StartContext, StartError, startContainer } from '../containers/start-container.ts';
+import type { ObservedPod } from '../runtime/observed-pod.ts';
+import type { RuntimeCache } from '../runtime/runtime-cache.ts';
+import type { Sandboxes } from '../runtime/sandboxes.ts';
+import type { GroupReader } from '../usage/group-reader.ts';
+import type { VolumeState } from '../volumes/plan/volume-state.ts';
+import type { Failure, PodAction, PodEnd, PodMemory, ResizeMemory, StartFailure } from './plan/actions.ts';
+import { nextFailure } from './plan/restart-backoff.ts';
+import type { PodCounts } from './pod-counts.ts';
+import type { PodHooks } from './pod-hooks.ts';
+import type { StatusWriter } from './status-writer.ts';
+
+export interface ExecuteContext extends StartContext {
+  readonly clock: Clock;
+  readonly cache: RuntimeCache;
+  readonly sandboxes: Sandboxes;
+  /** What containers use. */
+  readonly groups: Pick<GroupReader, 'memory'>;
+  readonly statuses: Pick<StatusWriter, 'set' | 'observe' | 'forget' | 'flush'>;
+  readonly counts: PodCounts;
+  /** Rejects when a port of this machine that the pod asks for is somebody else's. */
+  readonly requireHostPorts: (pod: Pod) => Promise<void>;
+}
+
+/** PodMemory as its owner holds it. */
+export interface MutableMemory extends PodMemory {
+  canMountImages: boolean;
+  readonly startFailures: Map<string, StartFailure>;
+  sandboxFailure: Failure | undefined;
+  readonly stopBegan: Map<string, number>;
+  readonly stopping: Map<string, number>;
+  readonly terminationMessages: Map<string, string>;
+  reportedGone: boolean;
+  endIsKnown: boolean;
+  volumesRemoved: boolean;
+  end: PodEnd | undefined;
+  resize: ResizeMemory | undefined;
+  volumes: readonly VolumeState[];
+  /** The files of its names are known to be there. */
+  isNamed: boolean;
+}
+
+/** The pod that an action is for; `pod` is undefined when the API server no longer has it. */
+export interface Target {
+  readonly uid: string;
+  readonly pod: Pod | undefined;
+  readonly observed: ObservedPod;
+  readonly memory: MutableMemory;
+  readonly hooks: PodHooks;
+  readonly signal: AbortSignal;
+}
+
+/** A container that uses more than it is to have may use less later. */
+const resizeRetryMs = 10_000;
+
+type Effects = {
+  readonly [T in PodAction['type']]: (
+    context: ExecuteContext,
+    target: Target,
+    action: Extract<PodAction, { type: T }>,
+  ) => Promise<void>;
+};
+
+const effects: Effects = {
+  async mountVolumes({ volumes }, target) {
+    await volumes.mount(known(target));
+  },
+
+  async createSandbox(context, target, { attempt }) {
+    const pod = known(target);
+    const { memory } = target;
+    context.counts.podStarts();
+    try {
+      await context.requireHostPorts(pod);
+      const hostname = context.names.hostname(pod);
+      const sandbox = await context.startInTurn(() => context.sandboxes.acquire(pod, attempt, hostname));
+      await writeNames(context, pod, sandbox.ip);
+      await context.cache.refresh(sandbox.id);
+      memory.isNamed = true;
+      memory.sandboxFailure = undefined;
+    } catch (error) {
+      context.counts.podFailed();
+      sandboxFailed(context, pod, memory, error as Error);
+    }
+  },
+
+  async removeSandbox({ cache, sandboxes }, { observed }, { id }) {
+    const sandbox = observed.sandboxes.find((candidate) => candidate.id === id);
+    await sandboxes.remove({ id, ip: sandbox?.ip });
+    await cache.refresh(id);
+  },
+
+  async startContainer(context, target, action) {
+    const pod = known(target);
+    const { memory, observed, signal } = target;
+    const sandbox = observed.sandboxes.find(({ id }) => id === action.sandboxId);
+    if (!sandbox) throw new Error(`pod ${pod.metadata.name}: its sandbox is gone`);
+    try {
+      if (!memory.isNamed) {
+        await writeNames(context, pod, sandbox.ip);
+        memory.isNamed = true;
+      }
+      context.counts.containerStarts(pod, action.name);
+      const id = await startContainer(context, pod, action, sandbox, signal);
+      memory.startFailures.delete(action.name);
+      await context.cache.refresh(id);
+    } catch (error) {
+      if (!(error instanceof StartError)) throw error;
+      context.counts.containerFailed(pod, action.name, error.reason);
+      const hash = hashOf(pod, action.name);
+      const last = memory.startFailures.get(action.name);
+      const previous = last?.specHash === hash ? last : undefined;
+      const failure = nextFailure(previous, error.reason, error.message, context.clock.now());
+      memory.startFailures.set(action.name, { ...failure, specHash: hash, image: error.image });
+    }
+  },
+
+  async runHook(_context, { pod, observed, hooks }, run) {
+    const container = observed.containers.find(({ id }) => id === run.id);
+    const sandbox = observed.sandboxes.find(({ id }) => id === container?.sandboxId);
+    hooks.begin(run, pod, sandbox?.ip);
+  },
+
+  async beginStop(context, target, { id, name, why, message }) {
+    target.memory.stopBegan.set(id, context.clock.now());
+    tellStop(context, target, message ?? stopping(name, why));
+  },
+
+  async terminateContainer(context, target, { id, name, why, message }) {
+    try {
+      await context.runtime.terminate(id);
+    } catch (error) {
+      if (!(error instanceof RuntimeError) || error.reason !== 'Failed') throw error;
+      // It counts as asked all the same: else it would never be killed.
+      const failed = `error killing pod: failed to "KillContainer" for ${JSON.stringify(name)} with KillContainerError: ${JSON.stringify(error.message)}`;
+      if (target.pod) context.events.event(target.pod, 'Warning', 'FailedKillPod', failed);
+    }
+    target.memory.stopping.set(id, context.clock.now());
+    if (!target.memory.stopBegan.has(id)) tellStop(context, target, message ?? stopping(name, why));
+  },
+
+  async resizeContainer(context, target, { id, name, resources }) {
+    const { runtime, cache, groups, clock, events } = context;
+    try {
+      const { pid = 0 } = target.observed.containers.find((container) => container.id === id) ?? {};
+      const used = (await groups.memory({ id, pid }))?.usage ?? 0;
+      if (resources.memory > 0 && used > resources.memory)
+        throw new Error(
+          `container ${name} uses ${used} bytes of memory, more than the limit of ${resources.memory}`,
+        );
+      await runtime.updateResources(id, resources);
+      target.memory.resize = { ...target.memory.resize, failure: undefined };
+    } catch (error) {
+      const { message } = error as Error;
+      if (target.pod && !target.memory.resize?.failure)
+        events.event(target.pod, 'Warning', 'ResizeError', message);
+      const failure = { message, retryAt: clock.now() + resizeRetryMs };
+      target.memory.resize = { ...target.memory.resize, failure };
+    }
+    await cache.refresh(id);
+  },
+
+  async killContainer({ runtime, cache }, { memory }, { id }) {
+    await runtime.kill(id);
+    forgetStop(memory, id);
+    await cache.refresh(id);
+  },
+
+  async removeContainer({ runtime, cache }, { memory, hooks }, { id }) {
+    await runtime.remove(id);
+    await hooks.forget(id);
+    forgetStop(memory, id);
+    memory.terminationMessages.delete(id);
+    await cache.refresh(id);
+  },
+
+  async removeVolumes({ files, volumes }, { uid, memory, signal }) {
+    volumes.rest(uid);
+    await files.removeVolumes(uid, signal);
+    memory.volumesRemoved = true;
+  },
+
+  async removePodFiles({ files, volumes }, target) {
+    volumes.rest(target.uid);
+    await files.remove(target.uid, target.signal);
+    target.memory.isNamed = false;
+    if (!target.pod) target.memory.reportedGone = true;
+  },
+
+  async confirmDeletion({ client, statuses }, target) {
+    const { name, namespace, uid } = known(target).metadata;
+    await statuses.flush(uid);
+    try {
+      await client
+        .resource(podResource)
+        .delete(name, namespace, { gracePeriodSeconds: 0, preconditions: { uid } });
+    } catch (error) {
+      // The pod is deleted, or another of the same name replaced it.
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+    target.memory.reportedGone = true;
+  },
+};
+
+/** Carries out a plan in order; starts that follow each other overlap. Stops at the first failure. */
+export async function execute(
+  context: ExecuteContext,
+  target: Target,
+  actions: readonly PodAction[],
+): Promise<void> {
+  const starts = actions.filter(({ type }) => type === 'startContainer');
+  for (const action of actions) {
+    if (action.type !== 'startContainer') await effect(context, target, action);
+  }
+  const results = await Promise.allSettled(starts.map((action) => effect(context, target, action)));
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
+
+function effect<T extends PodAction['type']>(
+  context: ExecuteContext,
+  target: Target,
+  action: Extract<PodAction, { type: T }>,
+): Promise<void> {
+  const run = effects[action.type as T];
+  return run(context, target, action);
+}
+
+function known({ pod, uid }: Target): Pod {
+  if (!pod) throw new Error(`pod ${uid} is no longer bound to this node`);
+  return pod;
+}
+
+const stopping = (name: string, why: string) => `Stopping container ${name}: ${why}`;
+
+function hashOf({ spec }: Pod, name: string): string {
+  const wanted = findContainer(spec, name);
+  return wanted ? specHash(wanted) : '';
+}
+
+function tellStop({ events }: ExecuteContext, { pod }: Target, message: string): void {
+  if (pod) events.event(pod, 'Normal', 'Killing', message);
+}
+
+function forgetStop({ stopBegan, stopping }: MutableMemory, id: string): void {
+  stopBegan.delete(id);
+  stopping.delete(id);
+}
+
+async function writeNames(
+  { files, names, events }: ExecuteContext,
+  pod: Pod,
+  ip: string | undefined,
+): Promise<void> {
+  const { uid } = pod.metadata;
+  await files.make(uid);
+  for (const warning of await names.write(pod, ip, files.directory(uid)))
+    events.event(pod, 'Warning', 'DNSConfigForming', warning);
+}
+
+function sandboxFailed(context: ExecuteContext, pod: Pod, memory: MutableMemory, error: Error): void {
+  const reason = 'FailedCreatePodSandBox';
+  context.events.event(pod, 'Warning', reason, error.message);
+  memory.sandboxFailure = nextFailure(memory.sandboxFailure, reason, error.message, context.clock.now());
+}

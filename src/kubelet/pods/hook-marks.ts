@@ -1,0 +1,26 @@
+/** Which hooks have ended well, by a file each in the directory of the pod: an agent that was killed knows it again. */
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type HookKey, type HookName, hookKey } from './plan/hooks.ts';
+
+const below = 'hooks';
+const names: readonly HookName[] = ['postStart', 'preStop'];
+
+/** Of one pod, of all its containers. */
+export async function readHookMarks(podDirectory: string): Promise<ReadonlySet<string>> {
+  const found = await readdir(join(podDirectory, below)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return new Set(found);
+}
+
+export async function writeHookMark(podDirectory: string, key: HookKey): Promise<void> {
+  await mkdir(join(podDirectory, below), { recursive: true, mode: 0o700 });
+  await writeFile(join(podDirectory, below, key), '');
+}
+
+/** Of a container that is gone. */
+export async function removeHookMarks(podDirectory: string, id: string): Promise<void> {
+  await Promise.all(names.map((name) => rm(join(podDirectory, below, hookKey(id, name)), { force: true })));
+}

@@ -1,0 +1,68 @@
+/** Whether a pod that is new to a node fits there; the scheduler is not the only one who binds pods. */
+import { hostPorts, portsConflict } from '../../../api/core/v1/host-ports.ts';
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import { isPodTerminal } from '../../../api/core/v1/pod-conditions.ts';
+import { podRequests } from '../../../api/core/v1/pod-requests.ts';
+import { isExtended } from '../../../api/core/v1/resource-names.ts';
+import { objectKey } from '../../../apimachinery/meta.ts';
+import type { PodEnd } from './actions.ts';
+
+/**
+ * Undefined when it fits beside `others` into what is allocatable (cpu in thousandths), and the ports that it wants of the machine
+ * are free; else what becomes of it: the resource that is short in the reason, as the kubelet's OutOfcpu.
+ */
+export function refusalOf(
+  pod: Pod,
+  others: readonly Pod[],
+  allocatable: ReadonlyMap<string, number>,
+): PodEnd | undefined {
+  const lack = lackOf(pod, others, allocatable);
+  return lack ? refusal(`OutOf${lack.resource}`, lack.message) : portsRefusal(pod, others);
+}
+
+/** An earlier pod of the same name is about to leave its ports to this one. */
+function portsRefusal(pod: Pod, others: readonly Pod[]): PodEnd | undefined {
+  const wanted = hostPorts(pod);
+  if (wanted.length === 0) return undefined;
+  const here = others.filter((other) => objectKey(other) !== objectKey(pod) && !isPodTerminal(other));
+  const taken = here.flatMap(hostPorts);
+  if (!wanted.some((one) => taken.some((other) => portsConflict(one, other)))) return undefined;
+  return refusal(
+    'NodePorts',
+    "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+  );
+}
+
+/** What is short for the pod beside `others`; undefined when nothing is. */
+export function lackOf(
+  pod: Pod,
+  others: readonly Pod[],
+  allocatable: ReadonlyMap<string, number>,
+): { readonly resource: string; readonly message: string } | undefined {
+  const here = running(others, pod);
+  const used = new Map<string, number>([['pods', here.length]]);
+  for (const other of here) {
+    for (const [name, amount] of podRequests(other)) used.set(name, (used.get(name) ?? 0) + amount);
+  }
+  const wanted = new Map([['pods', 1], ...podRequests(pod)]);
+  for (const [resource, requested] of wanted) {
+    // The agent does not know how much there is of it; the scheduler has counted it.
+    if (isExtended(resource) && !allocatable.has(resource)) continue;
+    const [taken, capacity] = [used.get(resource) ?? 0, allocatable.get(resource) ?? 0];
+    if (requested === 0 || taken + requested <= capacity) continue;
+    const amounts = `requested: ${requested}, used: ${taken}, capacity: ${capacity}`;
+    return { resource, message: `Node didn't have enough resource: ${resource}, ${amounts}` };
+  }
+  return undefined;
+}
+
+const running = (others: readonly Pod[], pod: Pod) =>
+  others.filter((other) => other.metadata.uid !== pod.metadata.uid && !isPodTerminal(other));
+
+/** The end of a pod that this node rejects. */
+export const refusal = (reason: string, why: string): PodEnd => ({
+  reason,
+  message: `Pod was rejected: ${why}`,
+  gracePeriodSeconds: 0,
+  disruption: false,
+});

@@ -1,0 +1,94 @@
+/**
+ * What a pod was given of this node, which may differ from what it asks for now: another amount is given only where the
+ * node has it (pkg/kubelet: handlePodResourcesResize, canResizePod). A pod is run by what it was given.
+ */
+import { servingContainers } from '../../../api/core/v1/init-containers.ts';
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import { podRequests } from '../../../api/core/v1/pod-requests.ts';
+import { resizable } from '../../../api/core/v1/pod-resize.ts';
+import type { Container } from '../../../api/core/v1/types.gen.ts';
+import { deepEqual, isRecord } from '../../../apimachinery/equality.ts';
+import type { ContainerState } from '../../runtime/runtime.ts';
+import type { PendingResize } from './actions.ts';
+import { lackOf } from './admit-pod.ts';
+
+export type Resources = Pick<Container['resources'], 'limits' | 'requests'>;
+
+/** By the name of the container. */
+export type Allocation = ReadonlyMap<string, Resources>;
+
+/** What the pod asks for. */
+export const allocationOf = (pod: Pod): Allocation =>
+  new Map(servingContainers(pod.spec).map(({ name, resources }) => [name, resources]));
+
+/** As a container carries what it was given (start-container.ts). */
+export function readResources(text: string | undefined): Resources | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(value)) return undefined;
+  const { limits, requests } = value;
+  if (!areAmounts(limits) || !areAmounts(requests)) return undefined;
+  return { ...(limits && { limits }), ...(requests && { requests }) };
+}
+
+const areAmounts = (value: unknown): value is Record<string, string> | undefined =>
+  value === undefined ||
+  (isRecord(value) && Object.values(value).every((amount) => typeof amount === 'string'));
+
+/** What its containers were given, as far as that was noted when they were made; else what the pod asks for. */
+export function allocationFrom(pod: Pod, containers: readonly ContainerState[]): Allocation {
+  const newest = containers.toSorted((a, b) => a.attempt - b.attempt);
+  const noted = new Map(newest.map(({ name, allocation }) => [name, readResources(allocation)]));
+  return new Map([...allocationOf(pod)].map(([name, asked]) => [name, noted.get(name) ?? asked]));
+}
+
+/** The pod as it is to be run: itself where nothing differs. */
+export function allocatedPod(pod: Pod, allocation: Allocation): Pod {
+  if (!isResized(pod, allocation)) return pod;
+  const { containers, initContainers } = pod.spec;
+  const asGiven = (container: Container): Container => {
+    const given = allocation.get(container.name);
+    return given ? { ...container, resources: { ...container.resources, ...given } } : container;
+  };
+  const spec = {
+    ...pod.spec,
+    containers: containers.map(asGiven),
+    ...(initContainers && { initContainers: initContainers.map(asGiven) }),
+  };
+  return { ...pod, spec };
+}
+
+/** Whether the pod asks for something else than it was given. */
+export const isResized = (pod: Pod, allocation: Allocation): boolean =>
+  servingContainers(pod.spec).some(({ name, resources }) => {
+    const given = allocation.get(name);
+    return given !== undefined && !deepEqual(amountsOf(given), amountsOf(resources));
+  });
+
+const amountsOf = ({ limits = {}, requests = {} }: Resources) =>
+  resizable.map((name) => [limits[name], requests[name]]);
+
+/**
+ * Why the pod cannot be given what it asks for, beside what the others were given; undefined when it can.
+ * `allocatable`: cpu in thousandths.
+ */
+export function resizeProblem(
+  pod: Pod,
+  others: readonly Pod[],
+  allocatable: ReadonlyMap<string, number>,
+): PendingResize | undefined {
+  const { status: _, ...asked } = pod;
+  const requests = podRequests(asked as Pod);
+  for (const name of ['memory', 'cpu']) {
+    const [requested = 0, capacity = 0] = [requests.get(name), allocatable.get(name)];
+    if (requested <= capacity) continue;
+    const what = `${name}, requested: ${requested}, capacity: ${capacity}`;
+    return { reason: 'Infeasible', message: `Node didn't have enough capacity: ${what}` };
+  }
+  const lack = lackOf(asked as Pod, others, allocatable);
+  return lack && { reason: 'Deferred', message: lack.message };
+}

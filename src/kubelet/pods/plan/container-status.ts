@@ -1,0 +1,224 @@
+/** One container's status from its newest containers, its failures and what was reported before. */
+
+import { initContainersOf, isSidecar } from '../../../api/core/v1/init-containers.ts';
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import type {
+  Container,
+  ContainerStatus,
+  ContainerState as ReportedState,
+} from '../../../api/core/v1/types.gen.ts';
+import { goDuration, rfc3339 } from '../../../base/time.ts';
+import { specHash } from '../../containers/plan/spec-hash.ts';
+import { isReady } from '../../probes/plan/probe-results.ts';
+import type { ContainerState } from '../../runtime/runtime.ts';
+import type { PodMemory, StartFailure } from './actions.ts';
+import { endOf, userOf, volumeMounts } from './container-details.ts';
+import { isStarted } from './container-started.ts';
+import { holdOf, holdOfEphemeral } from './held-pod.ts';
+import { pendingStart } from './hooks.ts';
+import { endedForProbe } from './probe-restart.ts';
+import { crashesOf, restartAt, restartDelayMs, startFailureOf } from './restart-backoff.ts';
+import { isFailure, restartsAfter } from './restart-policy.ts';
+
+export interface ContainerInput {
+  readonly pod: Pod;
+  readonly wanted: Container;
+  /** All of this name, newest first. */
+  readonly containers: readonly ContainerState[];
+  readonly memory: PodMemory;
+  /** Nothing of the pod starts again: it ends, or has ended. */
+  readonly isLeaving: boolean;
+  /** What is mounted below a read-only volume can be read-only with it; default: it cannot. */
+  readonly canMountRecursiveReadOnly?: boolean | undefined;
+  readonly now: number;
+}
+
+export function computeContainerStatus(input: ContainerInput): ContainerStatus {
+  const { pod, wanted } = input;
+  const previous = pod.status?.containerStatuses?.find(({ name }) => name === wanted.name);
+  return statusAfter(previous, input);
+}
+
+/** One that runs to its end is ready when that was a good one; a sidecar is as the pod's own containers are. */
+export function computeInitStatus(input: ContainerInput): ContainerStatus {
+  const { pod, wanted } = input;
+  const previous = pod.status?.initContainerStatuses?.find(({ name }) => name === wanted.name);
+  const found = statusAfter(previous, input);
+  if (isSidecar(wanted)) return found;
+  const ended = found.state?.terminated;
+  return {
+    ...found,
+    ready: ended?.exitCode === 0 && ended.reason !== outOfMemory,
+    started: found.state?.running !== undefined,
+  };
+}
+
+/** Of a container that was added to look into the pod: it runs once, and nobody waits for it to be ready. */
+export function computeEphemeralStatus(input: ContainerInput): ContainerStatus {
+  const { pod, wanted } = input;
+  const previous = pod.status?.ephemeralContainerStatuses?.find(({ name }) => name === wanted.name);
+  const { started: _, ...found } = statusAfter(previous, input);
+  if (input.containers.length === 0 && previous?.containerID !== undefined && found.state?.waiting) {
+    const { restartCount, lastState = {} } = previous;
+    return { ...found, ready: false, restartCount, lastState, state: { terminated: unknownEnd(previous) } };
+  }
+  const hold = holdOfEphemeral(pod, wanted);
+  return { ...found, ready: false, ...(hold && found.state?.waiting && { state: { waiting: hold } }) };
+}
+
+function statusAfter(previous: ContainerStatus | undefined, input: ContainerInput): ContainerStatus {
+  const { wanted, containers, memory } = input;
+  const current = containers[0];
+  const state = stateOf(input, current, previous);
+  const shown = state.terminated ? containers[1] : containers.find((c) => c.state === 'exited');
+  const results = current && memory.probes.get(current.id);
+  const started = current !== undefined && state.running !== undefined && isStarted(current, wanted, memory);
+  const last = shown && terminated(shown, input);
+  return {
+    name: wanted.name,
+    image: current?.image ?? wanted.image,
+    imageID: current ? `docker://${current.imageId}` : (previous?.imageID ?? ''),
+    ...idOf(current, previous),
+    ...(wanted.lifecycle?.stopSignal && { stopSignal: wanted.lifecycle.stopSignal }),
+    ready: started && isReady(wanted, results),
+    started,
+    restartCount: Math.max(current?.attempt ?? 0, previous?.restartCount ?? 0),
+    state,
+    lastState: last ? { terminated: last } : (previous?.lastState ?? {}),
+    ...volumeMounts(wanted, input.canMountRecursiveReadOnly),
+    ...(current ? userOf(current, previous) : { ...endOf(previous), ...vanished(previous, input) }),
+  };
+}
+
+/** One that was said to run, and of which nothing is there: that it has run before keeps its pod from being Pending. */
+function vanished(
+  previous: ContainerStatus | undefined,
+  { pod }: ContainerInput,
+): Pick<ContainerStatus, 'lastState' | 'restartCount'> | undefined {
+  if (!previous?.state?.running) return undefined;
+  const { lastState, restartCount } = previous;
+  const message =
+    'The container could not be located when the pod was deleted.  The container used to be Running';
+  return {
+    lastState: lastState?.terminated ? lastState : { terminated: { ...unknownEnd(previous), message } },
+    // It starts again where its pod goes on.
+    restartCount: pod.metadata.deletionTimestamp === undefined ? restartCount + 1 : restartCount,
+  };
+}
+
+function idOf(current: ContainerState | undefined, previous: ContainerStatus | undefined) {
+  const containerID = current ? `docker://${current.id}` : previous?.containerID;
+  return containerID === undefined ? {} : { containerID };
+}
+
+function stateOf(
+  input: ContainerInput,
+  current: ContainerState | undefined,
+  previous: ContainerStatus | undefined,
+): ReportedState {
+  const { pod, wanted, memory, now, isLeaving: leaving } = input;
+  if (current?.state === 'running') return whileRunning(input, current);
+  if (!current && previous?.state?.terminated) return previous.state;
+  if (!current && leaving && previous?.state?.running) return { terminated: unknownEnd(previous) };
+  const failure = startFailureOf(memory, wanted);
+  if (failure && !leaving) return { waiting: waitingAfter(failure, wanted, now) };
+  if (current?.state !== 'exited') return { waiting: leaving ? beforeStart(pod) : whyNotStarted(input) };
+  const isOver = isInit(input) && !isSidecar(wanted) && !isFailure(current);
+  const changed = current.specHash !== specHash(wanted) && !isOver;
+  if (changed && !leaving) return { waiting: whyNotStarted(input) };
+  const again = restartsAfter(pod.spec, current) || endedForProbe(pod, current, memory);
+  // Of one before the others a good end stays to be seen, also of a sidecar that starts again.
+  const isGood = isInit(input) && current.exitCode === 0;
+  if (!leaving && again && !isGood && restartAt(current) > now) {
+    const backoff = goDuration(restartDelayMs(crashesOf(current)));
+    const message = `back-off ${backoff} restarting failed container=${wanted.name} pod=${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})`;
+    return { waiting: { reason: 'CrashLoopBackOff', message } };
+  }
+  return { terminated: terminated(current, input) };
+}
+
+/** It is not said to run before its hook has. */
+function whileRunning({ pod, wanted, memory, now }: ContainerInput, current: ContainerState): ReportedState {
+  const pending = pendingStart(current, wanted, memory);
+  if (!pending) return { running: { startedAt: rfc3339(current.startedAt ?? now) } };
+  if (pending.at !== 'failed') return { waiting: beforeStart(pod) };
+  return { waiting: { reason: 'PostStartHookError', message: pending.message } };
+}
+
+const beforeStart = (pod: Pod) => ({
+  reason: initContainersOf(pod.spec).length > 0 ? 'PodInitializing' : 'ContainerCreating',
+});
+
+const isInit = ({ pod, wanted }: ContainerInput) => initContainersOf(pod.spec).includes(wanted);
+
+/** Of a pod that is held the first container says so; those behind it wait for it, whatever it waits for. */
+function whyNotStarted({ pod, wanted, memory }: ContainerInput): NonNullable<ReportedState['waiting']> {
+  const [first] = initContainersOf(pod.spec);
+  return first !== undefined && first !== wanted
+    ? beforeStart(pod)
+    : (holdOf(pod, memory) ?? beforeStart(pod));
+}
+
+/** After the first failed pull the reason is the failure's own, then the back-off's until it fails again. */
+function waitingAfter(failure: StartFailure, { image: own }: Container, now: number) {
+  const { image = own } = failure;
+  if (failure.reason === 'ErrImagePull' && failure.count > 1 && now < failure.retryAt) {
+    return {
+      reason: 'ImagePullBackOff',
+      message: `Back-off pulling image ${JSON.stringify(image)}: ErrImagePull: ${failure.message}`,
+    };
+  }
+  return { reason: failure.reason, message: failure.message };
+}
+
+function terminated(
+  container: ContainerState,
+  { pod, memory }: ContainerInput,
+): NonNullable<ReportedState['terminated']> {
+  const { exitCode, startedAt, finishedAt, createdAt } = container;
+  const message = container.error || (memory.terminationMessages.get(container.id) ?? '');
+  return {
+    exitCode,
+    reason: reasonOf(container, message),
+    ...(message && { message: shareOf(pod, message) }),
+    startedAt: rfc3339(startedAt ?? createdAt),
+    finishedAt: rfc3339(finishedAt ?? createdAt),
+    containerID: `docker://${container.id}`,
+  };
+}
+
+/** Bytes of the messages of all containers of a pod together. */
+const mostMessageBytes = 12_288;
+
+function shareOf({ spec }: Pod, message: string): string {
+  const { containers, initContainers = [], ephemeralContainers = [] } = spec;
+  const share = Math.floor(
+    mostMessageBytes / (containers.length + initContainers.length + ephemeralContainers.length),
+  );
+  if (message.length * 3 <= share) return message;
+  const bytes = new TextEncoder().encode(message);
+  return bytes.length <= share ? message : new TextDecoder().decode(bytes.subarray(0, share));
+}
+
+const outOfMemory = 'OOMKilled';
+
+function reasonOf(container: ContainerState, message: string): string {
+  const { oomKilled, error, startedAt, exitCode } = container;
+  if (oomKilled) return outOfMemory;
+  if (error !== '' && startedAt === undefined) return 'ContainerCannotRun';
+  // The first program of a container (pause.c) says so itself.
+  if ((exitCode === 126 || exitCode === 127) && message.startsWith('exec: "')) return 'ContainerCannotRun';
+  return exitCode === 0 ? 'Completed' : 'Error';
+}
+
+/** As upstream reports a container whose end nobody saw. */
+export function unknownEnd({
+  containerID,
+}: Pick<ContainerStatus, 'containerID'>): NonNullable<ReportedState['terminated']> {
+  return {
+    exitCode: 137,
+    reason: 'ContainerStatusUnknown',
+    message: 'The container could not be located when the pod was terminated',
+    ...(containerID !== undefined && { containerID }),
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * Why nothing of a pod is started here: it asks for something that protects or orders it and that this node does not
+ * do. Running it without that would be worse than not running it.
+ */
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import { fieldsTreated, listPaths } from '../../../api/core/v1/pod-fields.ts';
+import type { Container, EphemeralContainer } from '../../../api/core/v1/types.gen.ts';
+
+/** Of the waiting containers, of a condition and of an event. */
+export interface Hold {
+  readonly reason: 'NotSupported';
+  readonly message: string;
+}
+
+/** What not every engine can. */
+export interface EngineAbilities {
+  readonly canMountImages: boolean;
+}
+
+interface Known extends EngineAbilities {
+  readonly spec: Pod['spec'];
+  readonly hold: Hold | undefined;
+}
+
+/** By the metadata of each version of a pod: a step asks for every container, and a pod has many fields. */
+const known = new WeakMap<Pod['metadata'], Known>();
+
+export function holdOf(pod: Pod, { canMountImages }: EngineAbilities): Hold | undefined {
+  const found = known.get(pod.metadata);
+  if (found?.spec === pod.spec && found.canMountImages === canMountImages) return found.hold;
+  const hold = findHold(pod, canMountImages);
+  known.set(pod.metadata, { spec: pod.spec, canMountImages, hold });
+  return hold;
+}
+
+function findHold(pod: Pod, canMountImages: boolean): Hold | undefined {
+  // One that is added later must not hold up those that run.
+  const { ephemeralContainers: _, ...spec } = pod.spec;
+  return notSupported('pod', [
+    ...fieldsTreated(spec, 'held').map(withReason),
+    ...(canMountImages ? [] : imageVolumes(pod)),
+    ...strictGroups(pod, [...(pod.spec.initContainers ?? []), ...pod.spec.containers]),
+  ]);
+}
+
+const imageVolumes = ({ spec: { volumes = [] } }: Pod) =>
+  volumes.flatMap(({ image }, index) =>
+    image ? [`spec.volumes[${index}].image (needs Docker 28 or newer on the node)`] : [],
+  );
+
+/** With why, for a field that needs more than another version of minik8s. */
+const withReason = (path: string) =>
+  path === 'spec.hostUsers' ? `${path} (Docker maps the users of all containers or of none)` : path;
+
+/** Why this container is not started, though the others of its pod are. */
+export function holdOfEphemeral(pod: Pod, container: EphemeralContainer): Hold | undefined {
+  const { ephemeralContainers = [] } = pod.spec;
+  const { name } = container;
+  const at = `spec.ephemeralContainers[${ephemeralContainers.findIndex((one) => one.name === name)}].`;
+  const held = fieldsTreated({ containers: [], ephemeralContainers } as unknown as Pod['spec'], 'held');
+  const own = held.filter((path) => path.startsWith(at));
+  return notSupported('container', [...own, ...strictGroups(pod, [container])]);
+}
+
+function notSupported(what: string, paths: readonly string[]): Hold | undefined {
+  if (paths.length === 0) return undefined;
+  const message = `the ${what} is not started: minik8s does not support these fields yet: ${listPaths(paths)}`;
+  return { reason: 'NotSupported', message };
+}
+
+/** The engine adds the groups that the image names for a user, unless it is told the group that is the user's first. */
+function strictGroups(
+  { spec }: Pod,
+  containers: readonly Pick<Container, 'securityContext'>[],
+): readonly string[] {
+  const { supplementalGroupsPolicy, runAsGroup } = spec.securityContext;
+  if (supplementalGroupsPolicy !== 'Strict' || runAsGroup !== undefined) return [];
+  const isOpen = containers.some(({ securityContext }) => securityContext?.runAsGroup === undefined);
+  return isOpen ? ['spec.securityContext.supplementalGroupsPolicy (Strict without runAsGroup)'] : [];
+}

@@ -1,0 +1,39 @@
+/** Which ports of the machine lead into a pod. */
+
+import { servingContainers } from '../../../api/core/v1/init-containers.ts';
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import { isTerminalPhase } from '../../../api/core/v1/pod-conditions.ts';
+import type { Container } from '../../../api/core/v1/types.gen.ts';
+import { addressKind, canonicalAddress, isIPv4 } from '../../../base/addresses.ts';
+import type { HostPort } from '../../../base/host-port.ts';
+
+/** None for a pod that has no address yet, has ended, or is in the host's network itself. */
+export function hostPortsOf({ spec, status }: Pod): readonly HostPort[] {
+  const podIP = status?.podIP;
+  if (spec.hostNetwork || podIP === undefined || isTerminalPhase(status?.phase)) return [];
+  return portsOf(spec).flatMap((port) =>
+    portsAt(port).map((wanted) => ({ ...wanted, podIP, containerPort: port.containerPort })),
+  );
+}
+
+export type WantedPort = Pick<HostPort, 'protocol' | 'hostIP' | 'hostPort'>;
+
+/** The host ports for which rules will be made: no other process may listen on them. */
+export const wantedPortsOf = ({ spec }: Pod): readonly WantedPort[] =>
+  spec.hostNetwork ? [] : portsOf(spec).flatMap(portsAt);
+
+type ContainerPort = NonNullable<Container['ports']>[number];
+
+const portsOf = (spec: Pod['spec']): readonly ContainerPort[] =>
+  servingContainers(spec).flatMap(({ ports = [] }) => ports);
+
+/**
+ * Pods have IPv4 addresses, so nothing leads into one from an address of IPv6. What is no address is not all of them.
+ */
+function portsAt({ protocol, hostIP, hostPort }: ContainerPort): readonly WantedPort[] {
+  if (!hostPort) return [];
+  const everywhere = { protocol, hostIP: '', hostPort };
+  if (!hostIP || addressKind(hostIP) === 'unspecified') return [everywhere];
+  const address = canonicalAddress(hostIP);
+  return address !== undefined && isIPv4(address) ? [{ ...everywhere, hostIP: address }] : [];
+}

@@ -1,0 +1,104 @@
+/** The conditions a node agent owns (pkg/kubelet/status/generate.go), in upstream's order. */
+import { sidecarsOf } from '../../../api/core/v1/init-containers.ts';
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import { podCondition } from '../../../api/core/v1/pod-conditions.ts';
+import type { ContainerStatus, PodStatus } from '../../../api/core/v1/types.gen.ts';
+import type { Condition } from '../../../apimachinery/schema.ts';
+import type { ObservedPod } from '../../runtime/observed-pod.ts';
+import type { PodEnd, PodMemory } from './actions.ts';
+import { holdOf } from './held-pod.ts';
+import { resizeConditions } from './resize-status.ts';
+
+export interface ConditionInput {
+  /** With the conditions that others have set. */
+  readonly pod: Pod;
+  readonly phase: PodStatus['phase'];
+  readonly containerStatuses: readonly ContainerStatus[];
+  readonly initStatuses: readonly ContainerStatus[];
+  /** The node's own decision to end the pod. */
+  readonly end: PodEnd | undefined;
+  readonly observed: ObservedPod;
+  readonly memory: Pick<PodMemory, 'canMountImages'>;
+}
+
+/** The condition types that only the node agent, or the scheduler before it, sets. */
+const ownConditions: ReadonlySet<string> = new Set([
+  'DisruptionTarget',
+  'PodReadyToStartContainers',
+  'Initialized',
+  'Ready',
+  'ContainersReady',
+  'PodScheduled',
+  ...resizeConditions,
+]);
+
+/**
+ * Whether the agent says this of a pod. That a pod is a target of disruption is said by whoever ends it: an eviction, preemption, or the
+ * node, which alone gives the last of these reasons.
+ */
+export const isOwnCondition = ({ type, reason }: Pick<Condition, 'type' | 'reason'>): boolean =>
+  ownConditions.has(type) && (type !== 'DisruptionTarget' || reason === 'TerminationByKubelet');
+
+type Said = Omit<Condition, 'type'>;
+
+/** Without times. */
+export function podConditions(input: ConditionInput): readonly Condition[] {
+  const { phase, end } = input;
+  const disruption = { status: 'True', reason: 'TerminationByKubelet', message: end?.message } as const;
+  const containersReady = containerReadiness(input);
+  return [
+    // Not earlier: an agent that starts again meanwhile may not end the pod.
+    ...(end?.disruption && phase === 'Failed' ? [{ type: 'DisruptionTarget', ...disruption }] : []),
+    { type: 'PodReadyToStartContainers', ...sandboxReadiness(input) },
+    { type: 'Initialized', ...initialization(input) },
+    { type: 'Ready', ...(containersReady.status === 'True' ? gates(input.pod) : containersReady) },
+    { type: 'ContainersReady', ...containersReady },
+    { type: 'PodScheduled', status: 'True' },
+  ];
+}
+
+/** True while there is a sandbox with its network, as upstream's condition of this name. */
+function sandboxReadiness({ pod, phase, observed, memory }: ConditionInput): Said {
+  if (observed.sandboxes.some(({ state }) => state === 'running')) return { status: 'True' };
+  return { status: 'False', ...(phase === 'Pending' && holdOf(pod, memory)) };
+}
+
+function initialization({ pod, phase, containerStatuses, initStatuses }: ConditionInput): Said {
+  if (phase === 'Succeeded') return { status: 'True', reason: 'PodCompleted' };
+  // Once they have run, sidecars that start again take nothing back.
+  if (containerStatuses.some(({ state }) => state?.running ?? state?.terminated)) return { status: 'True' };
+  const sidecars = new Set(sidecarsOf(pod.spec).map(({ name }) => name));
+  const incomplete = initStatuses.filter(
+    ({ name, ready, started }) => !(sidecars.has(name) ? started : ready),
+  );
+  if (incomplete.length === 0) return { status: 'True' };
+  const message = `containers with incomplete status: ${namesOf(incomplete)}`;
+  return { status: 'False', reason: 'ContainersNotInitialized', message };
+}
+
+function containerReadiness({ pod, phase, containerStatuses, initStatuses, end }: ConditionInput): Said {
+  if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' };
+  // One that the node ends has as good as failed: nobody is to be sent there any more.
+  if (end || phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
+  const sidecars = new Set(sidecarsOf(pod.spec).map(({ name }) => name));
+  const serving = [...initStatuses.filter(({ name }) => sidecars.has(name)), ...containerStatuses];
+  const unready = serving.filter(({ ready }) => !ready);
+  if (unready.length === 0) return { status: 'True' };
+  const message = `containers with unready status: ${namesOf(unready)}`;
+  return { status: 'False', reason: 'ContainersNotReady', message };
+}
+
+/** As Go prints a list. */
+const namesOf = (statuses: readonly ContainerStatus[]) => `[${statuses.map(({ name }) => name).join(' ')}]`;
+
+/** Readiness gates that are not true yet. */
+function gates(pod: Pod): Said {
+  const missing = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
+    const gate = `pod readiness gate "${conditionType}"`;
+    const status = podCondition(pod, conditionType)?.status;
+    if (status === undefined) return [`corresponding condition of ${gate} does not exist.`];
+    return status === 'True' ? [] : [`the status of ${gate} is not "True", but ${status}`];
+  });
+  if (missing.length === 0) return { status: 'True' };
+  return { status: 'False', reason: 'ReadinessGatesNotReady', message: missing.join(', ') };
+}

@@ -1,0 +1,45 @@
+/** A pod's phase from the statuses of its containers (pkg/kubelet getPhase). */
+import { sidecarsOf } from '../../../api/core/v1/init-containers.ts';
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import { isTerminalPhase } from '../../../api/core/v1/pod-conditions.ts';
+import type { ContainerStatus, PodStatus } from '../../../api/core/v1/types.gen.ts';
+
+export type Phase = NonNullable<PodStatus['phase']>;
+
+export interface ContainerStatuses {
+  /** Of those before the others, sidecars among them. */
+  readonly initStatuses: readonly ContainerStatus[];
+  readonly containerStatuses: readonly ContainerStatus[];
+}
+
+/** An end, once reported, is never taken back. */
+export function phaseOf(pod: Pod, { initStatuses, containerStatuses }: ContainerStatuses): Phase {
+  const reported = pod.status?.phase;
+  if (isTerminalPhase(reported)) return reported;
+  const { restartPolicy } = pod.spec;
+  const names = new Set(sidecarsOf(pod.spec).map(({ name }) => name));
+  const sidecars = initStatuses.filter(({ name }) => names.has(name));
+  const steps = initStatuses.filter(({ name }) => !names.has(name));
+  const sidecarsRun = sidecars.some(({ state }) => state?.running);
+  if (restartPolicy === 'Never' && steps.some(hasFailed)) return sidecarsRun ? 'Pending' : 'Failed';
+  if (steps.some(isPending)) return 'Pending';
+  const haveRun = containerStatuses.some(({ state }) => state?.running ?? state?.terminated);
+  if (!haveRun && sidecars.some(({ state, started }) => state?.running && !started)) return 'Pending';
+  if (containerStatuses.some(neverRan) || sidecars.some(neverRan)) return 'Pending';
+  if ([...containerStatuses, ...sidecars].some(({ state }) => state?.running)) return 'Running';
+  // All have stopped, though some may wait for their restart.
+  if (restartPolicy === 'Always') return 'Running';
+  if (containerStatuses.every(({ state }) => state?.terminated?.exitCode === 0)) return 'Succeeded';
+  return restartPolicy === 'Never' ? 'Failed' : 'Running';
+}
+
+const neverRan = ({ state, lastState }: ContainerStatus) => state?.waiting && !lastState?.terminated;
+
+/** It has to run before the pod's own containers, and did not yet, or runs. */
+const isPending = (status: ContainerStatus) => status.state?.running ?? neverRan(status);
+
+const hasFailed = ({ state, lastState }: ContainerStatus) =>
+  isFailedEnd(state?.terminated) || (state?.waiting !== undefined && isFailedEnd(lastState?.terminated));
+
+const isFailedEnd = (end: NonNullable<ContainerStatus['state']>['terminated']) =>
+  end !== undefined && (end.exitCode !== 0 || end.reason === 'OOMKilled');

@@ -1,0 +1,167 @@
+/** A pod's status from what is observed (pkg/kubelet/kubelet_pods.go, status/generate.go). */
+
+import { ephemeralContainersOf } from '../../../api/core/v1/ephemeral-containers.ts';
+import { initContainersOf } from '../../../api/core/v1/init-containers.ts';
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import { isTerminalPhase } from '../../../api/core/v1/pod-conditions.ts';
+import { qosClassOf } from '../../../api/core/v1/pod-qos.ts';
+import type { Container, ContainerStatus, PodStatus } from '../../../api/core/v1/types.gen.ts';
+import type { Condition } from '../../../apimachinery/schema.ts';
+import { rfc3339 } from '../../../base/time.ts';
+import { specHash } from '../../containers/plan/spec-hash.ts';
+import type { ObservedPod } from '../../runtime/observed-pod.ts';
+import type { PodEnd, PodMemory } from './actions.ts';
+import { isDone, latestContainers } from './compute-pod-actions.ts';
+import { computeContainerStatus, computeEphemeralStatus, computeInitStatus } from './container-status.ts';
+import { finalPhase, finalStatuses } from './final-status.ts';
+import { podConditions } from './pod-conditions.ts';
+import { type ContainerStatuses, type Phase, phaseOf } from './pod-phase.ts';
+import { endedForProbe } from './probe-restart.ts';
+import { stoppedToResize } from './resize-container.ts';
+import { resizeConditions, resizeState, withResources } from './resize-status.ts';
+
+export interface PodStatusInput {
+  readonly pod: Pod;
+  readonly observed: ObservedPod;
+  readonly memory: PodMemory;
+  readonly nodeIP: string;
+  readonly canMountRecursiveReadOnly?: boolean | undefined;
+  readonly now: number;
+}
+
+export function computePodStatus(input: PodStatusInput): PodStatus {
+  const { pod, observed, memory, nodeIP, now } = input;
+  const previous = pod.status;
+  const isLeaving =
+    pod.metadata.deletionTimestamp !== undefined ||
+    memory.end !== undefined ||
+    isDone({ pod, observed, memory });
+  const ofContainer = (wanted: Container) => ({
+    pod,
+    wanted,
+    memory,
+    isLeaving,
+    canMountRecursiveReadOnly: input.canMountRecursiveReadOnly,
+    now,
+    containers: observed.containers
+      .filter(({ name }) => name === wanted.name)
+      .toSorted((a, b) => b.attempt - a.attempt),
+  });
+  const found: ContainerStatuses = {
+    containerStatuses: pod.spec.containers.map((wanted) => computeContainerStatus(ofContainer(wanted))),
+    initStatuses: initContainersOf(pod.spec).map((wanted) => computeInitStatus(ofContainer(wanted))),
+  };
+  const added = ephemeralContainersOf(pod.spec).map((wanted) => computeEphemeralStatus(ofContainer(wanted)));
+  const end = isTerminalPhase(previous?.phase) ? undefined : memory.end;
+  const nothingRuns = observed.containers.every(({ state }) => state !== 'running');
+  // A pod fails only when all its containers have stopped: its replacement must not start earlier.
+  const ended = end !== undefined && nothingRuns;
+  const isOver = pod.metadata.deletionTimestamp !== undefined && nothingRuns;
+  const phase = ended ? 'Failed' : isOver ? finalPhase(pod, found) : phaseWithChanges(input, found);
+  const { containerStatuses, initStatuses } = isOver ? finalStatuses(pod.spec, found) : found;
+  const podIP = addressOf(input, phase);
+  const { podIP: _address, podIPs: _addresses, resize: _resize, ...others } = previous ?? {};
+  const { reason: _reason, message: _message, ...kept } = others;
+  const { resize, conditions: resizing } = resizeState(pod, observed.containers, memory);
+  const told = (statuses: readonly ContainerStatus[]) => withResources(statuses, pod, observed.containers);
+  const conditions = [
+    ...podConditions({ pod, phase, containerStatuses, initStatuses, end, observed, memory }),
+    ...(isTerminalPhase(phase) ? [] : resizing),
+  ];
+  return {
+    ...kept,
+    ...seen(pod),
+    phase,
+    ...whyInPhase(phase, previous, ended ? end : undefined),
+    ...withAddress(podIP),
+    ...(resize && !isTerminalPhase(phase) && { resize }),
+    hostIP: nodeIP,
+    hostIPs: [{ ip: nodeIP }],
+    startTime: previous?.startTime ?? rfc3339(now),
+    qosClass: previous?.qosClass ?? qosClassOf(pod.spec),
+    conditions: mergeConditions(
+      previous?.conditions ?? [],
+      conditions.map((condition) => ({ ...condition, ...seen(pod) })),
+      now,
+    ),
+    ...(!isWithoutContainers(input, phase) && {
+      ...(initStatuses.length > 0 && { initContainerStatuses: told(initStatuses) }),
+      containerStatuses: byName(told(containerStatuses)),
+      ...(added.length > 0 && { ephemeralContainerStatuses: byName(told(added)) }),
+    }),
+  };
+}
+
+/** The reason and message of its phase go with that. */
+function whyInPhase(
+  phase: Phase,
+  previous: PodStatus | undefined,
+  end: PodEnd | undefined,
+): Pick<PodStatus, 'reason' | 'message'> {
+  if (end) return { reason: end.reason, message: end.message };
+  const { reason, message } = phase === previous?.phase ? previous : {};
+  return { ...(reason && { reason }), ...(message && { message }) };
+}
+
+/** As upstream orders them; those that run one after the other stay in their order. */
+const byName = (statuses: readonly ContainerStatus[]) =>
+  statuses.toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
+
+/** Which state of the specification is told of; a static pod counts none. */
+const seen = ({ metadata: { generation } }: Pod) =>
+  generation === undefined ? {} : { observedGeneration: generation };
+
+/** A pod that the node ended before any container was started: it has no container statuses. */
+const isWithoutContainers = ({ pod: { metadata, status }, observed }: PodStatusInput, phase: Phase) =>
+  phase === 'Failed' &&
+  (metadata.deletionTimestamp === undefined || isTerminalPhase(status?.phase)) &&
+  observed.containers.length === 0 &&
+  !status?.containerStatuses?.some(({ containerID }) => containerID !== undefined);
+
+const withAddress = (podIP: string | undefined) =>
+  podIP === undefined ? {} : { podIP, podIPs: [{ ip: podIP }] };
+
+/** What a pod that runs on has lost with its sandbox may soon be another's. */
+function addressOf({ pod, observed, nodeIP }: PodStatusInput, phase: Phase): string | undefined {
+  if (pod.spec.hostNetwork) return nodeIP;
+  const running = observed.sandboxes.find(({ state }) => state === 'running');
+  if (running) return running.ip;
+  const ending = pod.metadata.deletionTimestamp !== undefined || isTerminalPhase(phase);
+  return ending ? pod.status?.podIP : undefined;
+}
+
+/** A container that ended for a change of its definition, or for a probe, starts again whatever its exit status was. */
+function phaseWithChanges({ pod, observed, memory }: PodStatusInput, statuses: ContainerStatuses): Phase {
+  const phase = phaseOf(pod, statuses);
+  if (phase === pod.status?.phase || !isTerminalPhase(phase)) return phase;
+  if (pod.metadata.deletionTimestamp !== undefined) return phase;
+  const newest = latestContainers(observed);
+  const again = pod.spec.containers.some((wanted) => {
+    const container = newest.get(wanted.name);
+    if (container?.state !== 'exited') return false;
+    return (
+      container.specHash !== specHash(wanted) ||
+      endedForProbe(pod, container, memory) ||
+      stoppedToResize(wanted, container, memory)
+    );
+  });
+  return again ? 'Running' : phase;
+}
+
+/** Keeps the conditions of others, first as upstream has them, and the time of those that did not change. */
+function mergeConditions(
+  previous: readonly Condition[],
+  own: readonly Condition[],
+  now: number,
+): PodStatus['conditions'] {
+  const passing: readonly string[] = resizeConditions;
+  const others = previous.filter(
+    ({ type }) => !passing.includes(type) && !own.some((condition) => condition.type === type),
+  );
+  const timed = own.map((condition) => {
+    const before = previous.find(({ type }) => type === condition.type);
+    const since = before?.status === condition.status ? before.lastTransitionTime : undefined;
+    return { ...condition, lastTransitionTime: since ?? rfc3339(now) };
+  });
+  return [...others, ...timed];
+}

@@ -1,0 +1,39 @@
+/** What becomes of a container that a probe has found wanting (pkg/kubelet/kuberuntime: computePodActions, killContainer). */
+import { graceSecondsOf } from '../../../api/core/v1/grace.ts';
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Container } from '../../../api/core/v1/types.gen.ts';
+import { failedProbe } from '../../probes/plan/probe-results.ts';
+import type { ContainerState } from '../../runtime/runtime.ts';
+import type { PodMemory } from './actions.ts';
+
+export interface ProbeStop {
+  readonly graceSeconds: number;
+  readonly why: string;
+  /** Of the event. */
+  readonly message: string;
+}
+
+/** Undefined when no probe wants the container, which runs, to end. */
+export function probeStop(
+  { spec }: Pod,
+  wanted: Container,
+  { id, name }: ContainerState,
+  { probes }: Pick<PodMemory, 'probes'>,
+): ProbeStop | undefined {
+  const failed = failedProbe(probes.get(id));
+  if (!failed) return undefined;
+  const probe = failed === 'startup' ? wanted.startupProbe : wanted.livenessProbe;
+  const again = wanted.restartPolicy === 'Always' || spec.restartPolicy !== 'Never';
+  return {
+    graceSeconds: probe?.terminationGracePeriodSeconds ?? graceSecondsOf(spec),
+    why: `its ${failed} probe failed`,
+    message: `Container ${name} failed ${failed} probe${again ? ', will be restarted' : ''}`,
+  };
+}
+
+/** A container that ended for a probe starts again whatever its exit status was, unless its pod never restarts any. */
+export const endedForProbe = (
+  { spec }: Pod,
+  { id }: ContainerState,
+  { probes }: Pick<PodMemory, 'probes'>,
+): boolean => spec.restartPolicy !== 'Never' && failedProbe(probes.get(id)) !== undefined;

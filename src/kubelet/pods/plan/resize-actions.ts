@@ -1,0 +1,32 @@
+/** What the plan of a pod does so that its running containers have what the pod was given. */
+import { graceSecondsOf } from '../../../api/core/v1/grace.ts';
+import { servingContainers } from '../../../api/core/v1/init-containers.ts';
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { ContainerState } from '../../runtime/runtime.ts';
+import type { PodMemory } from './actions.ts';
+import type { Draft } from './draft.ts';
+import { containerResize } from './resize-container.ts';
+import { planStop } from './stop-containers.ts';
+
+const restarts = 'its resources changed, and its resizePolicy is RestartContainer';
+
+/** A container whose policy says so is stopped, and starts with what was given (`stoppedToResize`). */
+export function planResize(
+  { spec }: Pod,
+  container: ContainerState,
+  { memory, now }: { readonly memory: PodMemory; readonly now: number },
+  plan: Draft,
+): void {
+  const { id, name } = container;
+  const wanted = servingContainers(spec).find((one) => one.name === name);
+  const resize = wanted && containerResize(wanted, container);
+  if (!resize) return;
+  if (resize.restarts) {
+    const graceSeconds = graceSecondsOf(spec);
+    planStop(container, { graceSeconds, why: restarts, isTurn: true }, { memory, now }, plan);
+    return;
+  }
+  const wait = (memory.resize?.failure?.retryAt ?? now) - now;
+  if (wait > 0) plan.wakeIn(wait);
+  else plan.add({ type: 'resizeContainer', id, name, resources: resize.resources });
+}

@@ -1,0 +1,92 @@
+/** What a pod's status says of a resize: what containers were given, what they have, and what is still to come. */
+import { findContainer } from '../../../api/core/v1/ephemeral-containers.ts';
+import { servingContainers } from '../../../api/core/v1/init-containers.ts';
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { ContainerStatus, ResourceRequirements } from '../../../api/core/v1/types.gen.ts';
+import { canonicalQuantity } from '../../../apimachinery/quantity.ts';
+import type { Condition } from '../../../apimachinery/schema.ts';
+import type { ContainerResources, ContainerState } from '../../runtime/runtime.ts';
+import type { PodMemory } from './actions.ts';
+import { latestContainers } from './compute-pod-actions.ts';
+import { containerResize } from './resize-container.ts';
+
+/** `pod`: as it was given (allocatedPod). */
+export function withResources(
+  statuses: readonly ContainerStatus[],
+  pod: Pod,
+  containers: readonly ContainerState[],
+): ContainerStatus[] {
+  const latest = latestContainers({ containers });
+  return statuses.map((status) => {
+    const wanted = findContainer(pod.spec, status.name);
+    const container = latest.get(status.name);
+    // Before it is made nothing is known of it.
+    if (!wanted || !container) return status;
+    const { requests, limits } = wanted.resources ?? {};
+    const actual = container.state === 'running' ? container.resources : undefined;
+    return {
+      ...status,
+      ...(requests && Object.keys(requests).length > 0 && { allocatedResources: requests }),
+      resources: actual
+        ? actualResources(wanted.resources ?? {}, actual)
+        : { ...(limits && { limits }), ...(requests && { requests }) },
+    };
+  });
+}
+
+/** What it is held to, where that is another amount than it was given. */
+function actualResources(
+  { limits, requests }: ResourceRequirements,
+  actual: ContainerResources,
+): ResourceRequirements {
+  const held = containerResize({ resources: { limits, requests } as never }, { resources: actual });
+  const wanted = held?.resources;
+  const differs = (name: 'nanoCpus' | 'memory' | 'cpuShares') =>
+    wanted !== undefined && wanted[name] !== actual[name];
+  const cpu = canonicalQuantity(`${Math.round(actual.nanoCpus / 1e6)}m`);
+  const request = canonicalQuantity(`${milliOf(actual.cpuShares)}m`);
+  return {
+    ...(limits && {
+      limits: {
+        ...limits,
+        ...(limits.cpu !== undefined && differs('nanoCpus') && { cpu }),
+        ...(limits.memory !== undefined && differs('memory') && { memory: String(actual.memory) }),
+      },
+    }),
+    ...(requests && {
+      requests: { ...requests, ...(requests.cpu !== undefined && differs('cpuShares') && { cpu: request }) },
+    }),
+  };
+}
+
+/** Of a CPU in thousandths, rounded up: cpuShares of it is that number of shares again. */
+const milliOf = (shares: number) => Math.ceil((shares * 1000) / 1024);
+
+export interface ResizeState {
+  /** As it was called until the conditions told it. */
+  readonly resize: 'Deferred' | 'Infeasible' | 'InProgress' | undefined;
+  readonly conditions: readonly Condition[];
+}
+
+export const resizeConditions = ['PodResizePending', 'PodResizeInProgress'] as const;
+
+export function resizeState(
+  pod: Pod,
+  containers: readonly ContainerState[],
+  { resize }: Pick<PodMemory, 'resize'>,
+): ResizeState {
+  const latest = latestContainers({ containers });
+  const isMoving = servingContainers(pod.spec).some((wanted) => {
+    const container = latest.get(wanted.name);
+    return container?.state === 'running' && containerResize(wanted, container) !== undefined;
+  });
+  const { pending, failure } = resize ?? {};
+  const error = failure && { reason: 'Error', message: failure.message };
+  return {
+    resize: pending?.reason ?? (isMoving ? 'InProgress' : undefined),
+    conditions: [
+      ...(pending ? [{ type: 'PodResizePending', status: 'True' as const, ...pending }] : []),
+      ...(isMoving ? [{ type: 'PodResizeInProgress', status: 'True' as const, ...error }] : []),
+    ],
+  };
+}

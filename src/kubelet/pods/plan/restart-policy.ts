@@ -1,0 +1,20 @@
+/** Which containers of a pod start again after they have ended: by the pod's policy, and by their part in the pod. */
+import { initContainersOf, isSidecar } from '../../../api/core/v1/init-containers.ts';
+import type { PodSpec } from '../../../api/core/v1/types.gen.ts';
+import type { ContainerState } from '../../runtime/runtime.ts';
+
+type End = Pick<ContainerState, 'name' | 'exitCode' | 'oomKilled'>;
+
+/** An init container that ran out of memory has failed, whatever it made of that (upstream: isInitContainerFailed). */
+export const isFailure = ({ exitCode, oomKilled }: Pick<End, 'exitCode' | 'oomKilled'>) =>
+  exitCode !== 0 || oomKilled;
+
+/** Whether the container starts again by policy alone. */
+export function restartsAfter(spec: PodSpec, ended: End): boolean {
+  const { restartPolicy } = spec;
+  const init = initContainersOf(spec).find(({ name }) => name === ended.name);
+  if (init) return isSidecar(init) || (isFailure(ended) && restartPolicy !== 'Never');
+  if (spec.ephemeralContainers?.some(({ name }) => name === ended.name)) return false;
+  if (restartPolicy === 'Never') return false;
+  return restartPolicy === 'OnFailure' ? ended.exitCode !== 0 : true;
+}

@@ -1,0 +1,68 @@
+/**
+ * How containers are stopped: their hook is run, then they are asked, and killed when their grace period is over. Sidecars are asked when those that
+ * may need them have ended, the last of them first (upstream: killContainer, terminationOrdering).
+ */
+import type { ContainerState } from '../../runtime/runtime.ts';
+import type { PodMemory } from './actions.ts';
+import type { Draft } from './draft.ts';
+import { stopHook } from './hooks.ts';
+
+/** What was asked gets this long, however much of its grace period went by before; no grace period is none. */
+const leastMs = 2000;
+
+interface Known {
+  readonly memory: PodMemory;
+  readonly now: number;
+}
+
+/** `graceOf`: seconds, from the first plan that stops the container. */
+export function planStops(
+  running: readonly ContainerState[],
+  graceOf: (container: ContainerState) => number,
+  why: string,
+  known: Known,
+  plan: Draft,
+): void {
+  for (const container of running) {
+    const { stopTurn = 0 } = container;
+    const isTurn = !running.some((other) => other.stopTurn !== undefined && other.stopTurn < stopTurn);
+    planStop(container, { graceSeconds: graceOf(container), why, isTurn }, known, plan);
+  }
+}
+
+interface Stop {
+  readonly graceSeconds: number;
+  readonly why: string;
+  /** Of the event, where it says more than `why`. */
+  readonly message?: string;
+  /** Nothing else is to end before it. */
+  readonly isTurn: boolean;
+}
+
+/** Wakes up when the next of its steps is due. */
+export function planStop(
+  container: ContainerState,
+  { graceSeconds, why, message, isTurn }: Stop,
+  { memory, now }: Known,
+  plan: Draft,
+): void {
+  const { id, name } = container;
+  const told = { id, name, why, ...(message !== undefined && { message }) };
+  const askedAt = memory.stopping.get(id);
+  const began = memory.stopBegan.get(id) ?? askedAt;
+  const end = (began ?? now) + graceSeconds * 1000;
+  const hook = stopHook(container, memory);
+  if (askedAt === undefined && (hook || !isTurn) && end > now) {
+    if (began === undefined) plan.add({ type: 'beginStop', ...told });
+    if (hook && hook !== 'running') plan.add(hook);
+    plan.wakeIn(end - now);
+    return;
+  }
+  const killAt = graceSeconds === 0 ? end : Math.max(end, (askedAt ?? now) + leastMs);
+  if (killAt <= now) {
+    plan.add({ type: 'killContainer', id, name });
+    return;
+  }
+  if (askedAt === undefined) plan.add({ type: 'terminateContainer', ...told });
+  plan.wakeIn(killAt - now);
+}

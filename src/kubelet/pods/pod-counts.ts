@@ -1,0 +1,83 @@
+/** What became of pods and containers here, counted as it happens, under upstream's names. */
+import { initContainersOf } from '../../api/core/v1/init-containers.ts';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { Counts, type Family, Histogram } from '../../base/exposition.ts';
+
+/** Seconds, as upstream's. */
+const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export class PodCounts {
+  readonly #pods = new Counts();
+  readonly #podErrors = new Counts();
+  readonly #containers = new Counts();
+  readonly #containerErrors = new Counts();
+  readonly #evictions = new Counts();
+  readonly #rejections = new Counts();
+  readonly #steps = new Map<string, Histogram>();
+
+  /** A sandbox is about to be made. */
+  podStarts(): void {
+    this.#pods.add();
+  }
+
+  podFailed(): void {
+    this.#podErrors.add();
+  }
+
+  containerStarts(pod: Pod, name: string): void {
+    this.#containers.add({ container_type: typeOf(pod, name) });
+  }
+
+  /** `code`: the reason that its status tells. */
+  containerFailed(pod: Pod, name: string, code: string): void {
+    this.#containerErrors.add({ container_type: typeOf(pod, name), code });
+  }
+
+  /** `signal`: what the node, or the pod, had too little of. */
+  evicted(signal: string): void {
+    this.#evictions.add({ eviction_signal: signal });
+  }
+
+  rejected(reason: string): void {
+    this.#rejections.add({ reason });
+  }
+
+  stepped(kind: 'sync' | 'terminating' | 'terminated', seconds: number): void {
+    const steps = this.#steps.get(kind) ?? new Histogram(bounds);
+    this.#steps.set(kind, steps);
+    steps.observe(seconds);
+  }
+
+  families(): readonly Family[] {
+    return [
+      fromZero(total('started_pods_total', 'Sandboxes of pods that were to be made', this.#pods)),
+      fromZero(total('started_pods_errors_total', 'Sandboxes that could not be made', this.#podErrors)),
+      total('started_containers_total', 'Containers that were to be started', this.#containers),
+      total('started_containers_errors_total', 'Containers that could not be started', this.#containerErrors),
+      total('evictions', 'Pods that were evicted, by what there was too little of', this.#evictions),
+      total('admission_rejections_total', 'Pods that this node rejected', this.#rejections),
+      {
+        name: 'kubelet_pod_worker_duration_seconds',
+        help: 'Seconds that one step for a pod took',
+        type: 'histogram',
+        samples: [...this.#steps].flatMap(([operation_type, steps]) => steps.samples({ operation_type })),
+      },
+    ];
+  }
+}
+
+const total = (name: string, help: string, counts: Counts): Family => ({
+  name: `kubelet_${name}`,
+  help,
+  type: 'counter',
+  samples: counts.samples(),
+});
+
+/** Of what is not of several kinds. */
+const fromZero = (family: Family): Family =>
+  family.samples.length > 0 ? family : { ...family, samples: [{ value: 0 }] };
+
+function typeOf({ spec }: Pod, name: string): string {
+  if (spec.containers.some((one) => one.name === name)) return 'container';
+  return initContainersOf(spec).some((one) => one.name === name) ? 'init_container' : 'ephemeral_container';
+}

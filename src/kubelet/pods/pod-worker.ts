@@ -1,0 +1,356 @@
+/**
+ * Everything the agent does for one pod, strictly one step after the other: look, report, plan, carry out, until
+ * nothing is left to do. Whoever learns that something may have changed calls `wake`; what changed is never passed
+ * on, so nothing is lost when wakes come faster than work.
+ */
+
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { isTerminalPhase } from '../../api/core/v1/pod-conditions.ts';
+import type { PodStatus } from '../../api/core/v1/types.gen.ts';
+import { Backoff } from '../../base/backoff.ts';
+import type { Timer } from '../../base/clock.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import { PodProbes } from '../probes/pod-probes.ts';
+import type { ProbeContext } from '../probes/probe-loop.ts';
+import type { ObservedPod } from '../runtime/observed-pod.ts';
+import { readAllocation, writeAllocation } from './allocations.ts';
+import { type ExecuteContext, execute, type MutableMemory } from './execute.ts';
+import { lastWords } from './last-words.ts';
+import type { PendingResize, PodEnd, PodPlan } from './plan/actions.ts';
+import { deadlineExceeded, deadlineIn } from './plan/active-deadline.ts';
+import { type Allocation, allocatedPod, allocationFrom, allocationOf, isResized } from './plan/allocation.ts';
+import { computeOrphanActions, computePodActions } from './plan/compute-pod-actions.ts';
+import { holdOf } from './plan/held-pod.ts';
+import { pastStartHooks } from './plan/hooks.ts';
+import { isOwnCondition } from './plan/pod-conditions.ts';
+import { computePodStatus } from './plan/pod-status.ts';
+import { statusEvents } from './plan/status-events.ts';
+import { type HookContext, PodHooks } from './pod-hooks.ts';
+
+export interface PodWorkerContext extends ExecuteContext, HookContext, ProbeContext {
+  readonly log: Logger;
+  /** Called whenever a pod's status was computed. */
+  onStatus(pod: Pod, status: PodStatus): void;
+  /** What keeps this node from giving the pod what it asks for now; undefined when it is given. */
+  resizeProblem(pod: Pod): PendingResize | undefined;
+  /** Of the engine as it was last seen. */
+  canMountImages(): boolean;
+  /** What is mounted below a read-only volume can be read-only with it. */
+  canMountRecursiveReadOnly(): boolean;
+  /** Called when a pod was given something else. */
+  onAllocated(): void;
+}
+
+const retry = { initialMs: 500, maxMs: 30_000 };
+export class PodWorker {
+  readonly uid: string;
+  readonly #context: PodWorkerContext;
+  readonly #memory: MutableMemory;
+  readonly #probes: PodProbes;
+  readonly #hooks: PodHooks;
+  readonly #ended = Promise.withResolvers<void>();
+  readonly #gone = Promise.withResolvers<void>();
+  #pod: Pod | undefined;
+  /** Undefined until the first step: it may be on disk. */
+  #allocation: Allocation | undefined;
+  /** The grace period of the last known pod's deletion, once the pod is unknown. */
+  #orphanGrace: number | undefined;
+  #status: PodStatus | undefined;
+  #toldHold: string | undefined;
+  #dirty = false;
+  #running: Promise<void> | undefined;
+  #timer: Timer | undefined;
+  readonly #backoff = new Backoff(retry);
+  #stopped = false;
+  #paused: boolean;
+  /** Aborted when waiting for an image has become pointless. */
+  #waiting = new AbortController();
+
+  constructor(uid: string, context: PodWorkerContext, paused: boolean) {
+    this.uid = uid;
+    this.#context = context;
+    this.#paused = paused;
+    this.#probes = new PodProbes(context, () => this.wake());
+    this.#hooks = new PodHooks(context, context.files.directory(uid), () => this.wake());
+    this.#memory = {
+      canMountImages: false,
+      startFailures: new Map(),
+      sandboxFailure: undefined,
+      stopBegan: new Map(),
+      hooks: this.#hooks.states,
+      stopping: new Map(),
+      probes: this.#probes.results,
+      terminationMessages: new Map(),
+      reportedGone: false,
+      endIsKnown: false,
+      volumesRemoved: false,
+      end: undefined,
+      resize: undefined,
+      volumes: [],
+      isNamed: false,
+    };
+  }
+
+  get pod(): Pod | undefined {
+    return this.#pod && this.#withOwnStatus(this.#pod);
+  }
+
+  /** As it was given, which may be something else than it asks for, or than its containers have by now. */
+  get allocated(): Pod | undefined {
+    const { pod } = this;
+    if (!pod) return undefined;
+    const { containerStatuses: _, initContainerStatuses: __, ...status } = pod.status ?? {};
+    return allocatedPod({ ...pod, status }, this.#allocation ?? allocationOf(pod));
+  }
+
+  /** It waits for what it asks for now. */
+  get isDeferred(): boolean {
+    return this.#memory.resize?.pending?.reason === 'Deferred';
+  }
+
+  /** Everything of a pod that the API server no longer has is removed. */
+  get finished(): boolean {
+    return !this.#pod && this.#memory.reportedGone && !this.#running;
+  }
+
+  /** Resolves when nothing is here any more of a pod that is not wanted here. */
+  get gone(): Promise<void> {
+    return this.#gone.promise;
+  }
+
+  /** With `end` the pod is rejected before anything of it starts. */
+  update(pod: Pod, end?: PodEnd): void {
+    if (!this.#pod) this.#memory.reportedGone = false;
+    this.#pod = pod;
+    this.#context.statuses.observe(pod);
+    if (end) void this.end(end);
+    if (pod.metadata.deletionTimestamp !== undefined) this.#stopWaiting();
+    this.wake();
+  }
+
+  /**
+   * Ends the pod for good; resolves when nothing of it runs any more. The first reason counts, and a pod that has ended
+   * by itself stays as it is.
+   */
+  end(end: PodEnd): Promise<void> {
+    if (!this.#memory.end && !this.#hasEnded) {
+      this.#memory.end = end;
+      if (end.signal !== undefined) this.#context.counts.evicted(end.signal);
+      if (this.#pod) this.#context.events.event(this.#pod, 'Warning', end.reason, end.message);
+      this.#stopWaiting();
+    }
+    this.wake();
+    return this.#ended.promise;
+  }
+
+  /** The API server does not have the pod any more. */
+  orphan(): void {
+    this.#orphanGrace = this.#pod?.metadata.deletionGracePeriodSeconds;
+    this.#pod = undefined;
+    this.#memory.reportedGone = false;
+    this.#probes.stop();
+    this.#context.probeCounts.forget(this.uid);
+    this.#context.statuses.forget(this.uid);
+    this.#stopWaiting();
+    this.wake();
+  }
+
+  wake(): void {
+    this.#dirty = true;
+    if (this.#stopped || this.#paused) return;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+      // `wake` may have been called after the last inspection and before this line.
+      if (this.#dirty) this.wake();
+    });
+  }
+
+  /** Starts no further step until `resume`: the state of the containers is not known. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.wake();
+  }
+
+  /** Finishes the step under way and leaves the pod as it is. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#probes.stop();
+    this.#timer?.cancel();
+    this.#hooks.stop();
+    this.#waiting.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#dirty && !this.#stopped && !this.#paused) {
+      this.#dirty = false;
+      this.#timer?.cancel();
+      try {
+        const plan = await this.#timeStep();
+        this.#backoff.reset();
+        if (plan.actions.length > 0) this.#dirty = true;
+        else if (plan.requeueAfter !== undefined) this.#wakeAfter(plan.requeueAfter);
+      } catch (error) {
+        if (this.#stopped) return;
+        const wait = this.#backoff.next();
+        if (!this.#waiting.signal.aborted) {
+          this.#context.log.warn('an action for a pod failed; trying again', {
+            pod: this.#pod ? `${this.#pod.metadata.namespace}/${this.#pod.metadata.name}` : this.uid,
+            error: errorMessage(error),
+            afterMs: wait,
+          });
+        }
+        this.#wakeAfter(wait);
+      }
+    }
+  }
+
+  async #timeStep(): Promise<PodPlan> {
+    const { clock, counts } = this.#context;
+    const isGoing = this.#memory.end !== undefined || this.#pod?.metadata.deletionTimestamp !== undefined;
+    const kind = !this.#pod || this.#hasEnded ? 'terminated' : isGoing ? 'terminating' : 'sync';
+    const from = clock.monotonic();
+    try {
+      return await this.#step();
+    } finally {
+      counts.stepped(kind, (clock.monotonic() - from) / 1000);
+    }
+  }
+
+  async #step(): Promise<PodPlan> {
+    const { cache, clock } = this.#context;
+    const observed = cache.observe(this.uid);
+    this.#memory.canMountImages = this.#context.canMountImages();
+    await this.#readLastWords(observed);
+    await this.#hooks.read();
+    this.#hooks.follow(observed);
+    if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
+    await this.#allocate(observed);
+    const pod = this.#pod && allocatedPod(this.#pod, this.#allocation ?? new Map());
+    const plan = pod
+      ? this.#planFor(this.#withOwnStatus(pod), observed)
+      : computeOrphanActions(observed, this.#memory, clock.now(), this.#orphanGrace);
+    if (!this.#pod && this.#memory.reportedGone && plan.actions.length === 0) this.#gone.resolve();
+    if (this.#hasEnded && plan.actions.length === 0 && plan.requeueAfter === undefined) this.#ended.resolve();
+    await execute(
+      this.#context,
+      {
+        uid: this.uid,
+        pod,
+        observed,
+        memory: this.#memory,
+        hooks: this.#hooks,
+        signal: this.#waiting.signal,
+      },
+      plan.actions,
+    );
+    return plan;
+  }
+
+  /** Gives the pod what it asks for, where this node has it; what was given is on disk before anything follows from it. */
+  async #allocate({ containers }: ObservedPod): Promise<void> {
+    const { files, events } = this.#context;
+    const directory = files.directory(this.uid);
+    const asking = this.#pod;
+    if (!asking) return;
+    this.#allocation ??= new Map([
+      ...allocationFrom(asking, containers),
+      ...(await readAllocation(directory)),
+    ]);
+    const memory = this.#memory;
+    if (!isResized(asking, this.#allocation)) {
+      if (memory.resize?.pending) memory.resize = { ...memory.resize, pending: undefined };
+      return;
+    }
+    if (memory.end || this.#hasEnded || asking.metadata.deletionTimestamp !== undefined) return;
+    const pending = this.#context.resizeProblem(asking);
+    if (pending && pending.message !== memory.resize?.pending?.message)
+      events.event(asking, 'Warning', `Resize${pending.reason}`, pending.message);
+    memory.resize = { pending };
+    if (pending) return;
+    const allocation = allocationOf(asking);
+    await writeAllocation(directory, allocation);
+    this.#allocation = allocation;
+    this.#context.onAllocated();
+  }
+
+  get #hasEnded(): boolean {
+    return this.#memory.reportedGone || isTerminalPhase((this.#status ?? this.#pod?.status)?.phase);
+  }
+
+  #planFor(pod: Pod, observed: ObservedPod): PodPlan {
+    const { clock, events, nodeIP, statuses } = this.#context;
+    const now = clock.now();
+    const memory = this.#memory;
+    if (!memory.end && !this.#hasEnded && (deadlineIn(pod, now) ?? 1) <= 0) void this.end(deadlineExceeded);
+    if (!memory.reportedGone) {
+      this.#tellHold(pod);
+      this.#probes.observe(pod, observed);
+      const canMountRecursiveReadOnly = this.#context.canMountRecursiveReadOnly();
+      const status = computePodStatus({ pod, observed, memory, nodeIP, canMountRecursiveReadOnly, now });
+      for (const { type, reason, message } of statusEvents(pod, this.#status, status, memory))
+        events.event(pod, type, reason, message);
+      this.#status = status;
+      statuses.set(pod, status);
+      this.#context.onStatus(pod, status);
+    }
+    const reported = this.#withOwnStatus(pod);
+    this.#lookAtVolumes(pod);
+    const isEnding = pod.metadata.deletionTimestamp !== undefined || memory.end !== undefined;
+    memory.endIsKnown = isTerminalPhase(this.#pod?.status?.phase);
+    this.#probes.follow(reported, pastStartHooks(pod, observed, memory), isEnding);
+    const plan = computePodActions({ pod: reported, observed, memory, now });
+    return memory.end || this.#hasEnded ? plan : untilDeadline(plan, deadlineIn(reported, now));
+  }
+
+  #lookAtVolumes(pod: Pod): void {
+    const { volumes } = this.#context;
+    if (this.#memory.end || this.#hasEnded) volumes.rest(this.uid);
+    else if (pod.metadata.deletionTimestamp === undefined) this.#memory.volumes = volumes.look(pod);
+  }
+
+  /** Once for each run of the agent, and again when the reason changes. */
+  #tellHold(pod: Pod): void {
+    const ending = pod.metadata.deletionTimestamp !== undefined || this.#memory.end !== undefined;
+    const hold = ending ? undefined : holdOf(pod, this.#memory);
+    if (hold && hold.message !== this.#toldHold) {
+      this.#context.events.event(pod, 'Warning', hold.reason, hold.message);
+    }
+    this.#toldHold = hold?.message;
+  }
+
+  /** What was reported last is what counts, also while the server's copy lags behind. */
+  #withOwnStatus(pod: Pod): Pod {
+    if (!this.#status) return pod;
+    const own = (this.#status.conditions ?? []).filter(isOwnCondition);
+    const foreign = (pod.status?.conditions ?? []).filter(
+      ({ type }) => !own.some((mine) => mine.type === type),
+    );
+    return { ...pod, status: { ...pod.status, ...this.#status, conditions: [...own, ...foreign] } };
+  }
+
+  async #readLastWords(observed: ObservedPod): Promise<void> {
+    for (const container of observed.containers) {
+      if (container.state !== 'exited' || this.#memory.terminationMessages.has(container.id)) continue;
+      const message = await lastWords(this.#context, this.#pod, container, this.#waiting.signal);
+      this.#memory.terminationMessages.set(container.id, message);
+    }
+  }
+
+  #wakeAfter(ms: number): void {
+    this.#timer?.cancel();
+    this.#timer = this.#context.clock.after(ms, () => this.wake());
+  }
+
+  #stopWaiting(): void {
+    if (this.#running !== undefined) this.#waiting.abort();
+  }
+}
+
+/** `left`: milliseconds, undefined for no deadline. */
+const untilDeadline = (plan: PodPlan, left: number | undefined): PodPlan =>
+  left === undefined ? plan : { ...plan, requeueAfter: Math.min(plan.requeueAfter ?? left, left) };

@@ -1,0 +1,77 @@
+/** Asks a server for its health by gRPC (grpc.health.v1). */
+import { onAbort } from '../../../base/abort.ts';
+import { type Clock, sleep } from '../../../base/clock.ts';
+import { goDuration } from '../../../base/time.ts';
+import { GrpcClient } from '../../../grpc/client.ts';
+import { GrpcError } from '../../../grpc/status.ts';
+import { healthCheck, healthFailure, healthOutcome, healthRequest } from '../plan/grpc-health.ts';
+import { joinHostPort } from '../plan/handler-port.ts';
+import { userAgent } from '../plan/http-request.ts';
+import { failure, maxOutputBytes, type Outcome } from '../plan/outcome.ts';
+
+export interface GrpcTarget {
+  readonly host: string;
+  readonly port: number;
+  /** '' for the server as a whole. */
+  readonly service: string;
+  /** Encrypted, without a look at the certificate. */
+  readonly tls: boolean;
+}
+
+/** Between two attempts to connect. */
+const retryMs = 1000;
+
+/** One connection for one question; while nobody listens it is tried again until the time is over. Never rejects. */
+export async function grpcHandler(
+  clock: Clock,
+  target: GrpcTarget,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const address = joinHostPort(target.host, target.port);
+  const within = goDuration(timeoutMs);
+  const end = clock.monotonic() + timeoutMs;
+  for (;;) {
+    const left = end - clock.monotonic();
+    const outcome = await ask(clock, target, left, within, signal);
+    if (outcome) return outcome;
+    const next = Math.min(retryMs, end - clock.monotonic());
+    await sleep(clock, next, signal).catch(() => undefined);
+    if (signal.aborted || end - clock.monotonic() <= 0)
+      return failure(
+        `timeout: failed to connect service ${JSON.stringify(address)} within ${within}: context deadline exceeded`,
+      );
+  }
+}
+
+/** Undefined when there was no connection. */
+async function ask(
+  clock: Clock,
+  { host, port, service, tls }: GrpcTarget,
+  leftMs: number,
+  within: string,
+  signal: AbortSignal,
+): Promise<Outcome | undefined> {
+  const client = new GrpcClient({
+    endpoint: `${tls ? 'https' : 'http'}://${joinHostPort(host, port)}`,
+    tls: { rejectUnauthorized: false },
+    keepaliveMs: 2 * leftMs,
+    connectMs: leftMs,
+    userAgent: userAgent('probe'),
+    maxMessageBytes: maxOutputBytes,
+    clock,
+  });
+  const forget = onAbort(signal, () => client.destroy());
+  try {
+    return healthOutcome(await client.call(healthCheck, healthRequest(service), leftMs));
+  } catch (error) {
+    if (!client.wasReady) return undefined;
+    if (error instanceof GrpcError) return healthFailure(error, within);
+    return failure(
+      `error: health rpc probe failed: rpc error: code = Internal desc = ${(error as Error).message}`,
+    );
+  } finally {
+    forget();
+    client.destroy();
+  }
+}

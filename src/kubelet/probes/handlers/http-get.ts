@@ -1,0 +1,149 @@
+/**
+ * Requests of probes and hooks. Nothing stands between: no proxy, no connection that is kept, no certificate that is
+ * verified, and no redirection that leads to another host.
+ */
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
+import { connect } from 'node:net';
+import { createSecureContext, type SecureContext, connect as secureConnect } from 'node:tls';
+import { onAbort } from '../../../base/abort.ts';
+import { isAddress } from '../../../base/addresses.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { joinHostPort } from '../plan/handler-port.ts';
+import { type HttpRequest, redirection, urlOf } from '../plan/http-request.ts';
+import { failure, maxOutputBytes, type Outcome, success, warning } from '../plan/outcome.ts';
+import { networkError } from './network-error.ts';
+import { resolveHost } from './resolve-host.ts';
+import { limited, TimeOver } from './time-limit.ts';
+
+const mostRedirections = 10;
+/** Of an answer's headers; Go's own limit is of this order. */
+const maxHeaderSize = 1 << 20;
+
+/** Made once, and without the authorities of the platform, which take long to load. */
+let trustingNobody: SecureContext | undefined;
+
+export interface HttpAnswer {
+  readonly status: number;
+  /** At most `maxOutputBytes` of it. */
+  readonly body: string;
+}
+
+/** What an answer means for a probe. Never rejects. */
+export async function httpGetHandler(
+  clock: Clock,
+  request: HttpRequest,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  try {
+    const { status, body } = await getHttp(clock, request, timeoutMs, signal);
+    if (status < 200 || status >= 400) return failure(`HTTP probe failed with statuscode: ${status}`);
+    return status < 300 ? success(body) : warning(`Probe terminated redirects, Response body: ${body}`);
+  } catch (error) {
+    return failure((error as Error).message);
+  }
+}
+
+/**
+ * The answer of the last of the redirections that stay with the host. `timeoutMs` undefined: as long as it takes. Rejects
+ * with Error, worded as Kubernetes does, when there is none.
+ */
+export function getHttp(
+  clock: Clock,
+  first: HttpRequest,
+  timeoutMs: number | undefined,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  return limited(clock, timeoutMs, signal, async (ending) => {
+    let current = first;
+    try {
+      for (let redirections = 0; ; redirections++) {
+        const response = await answer(current, ending);
+        const next = followed(current, response);
+        if (next === undefined) return { status: response.statusCode ?? 0, body: await bodyOf(response) };
+        response.destroy();
+        if (redirections >= mostRedirections - 1)
+          throw new Error(`stopped after ${mostRedirections} redirects`);
+        current = next;
+      }
+    } catch (error) {
+      const text = ending.aborted ? overtime(ending, error) : (error as Error).message;
+      throw new Error(`Get ${JSON.stringify(urlOf(current))}: ${text}`, { cause: error });
+    }
+  });
+}
+
+function followed(
+  current: HttpRequest,
+  { statusCode = 0, headers }: IncomingMessage,
+): HttpRequest | undefined {
+  const next = redirection(current, statusCode, headers.location);
+  return next === 'elsewhere' ? undefined : next;
+}
+
+function overtime({ reason }: AbortSignal, error: unknown): string {
+  if (!(reason instanceof TimeOver)) return 'context canceled';
+  const reading = error instanceof BodyError;
+  return `context deadline exceeded (${reading ? 'Client.Timeout or context cancellation while reading body' : 'Client.Timeout exceeded while awaiting headers'})`;
+}
+
+/** The head of the answer; its body is not read yet. Rejects with Error, worded as Kubernetes does. */
+async function answer(request: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  const address = joinHostPort(request.host, request.port);
+  const host = await resolveHost(request.host, signal).catch((error: Error) => {
+    throw new Error(`dial tcp: ${error.message}`);
+  });
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const sent = send(request, host);
+    const forget = onAbort(signal, () => sent.destroy(signal.reason));
+    sent.once('response', resolve);
+    // It asked for none: this is an answer like others.
+    sent.once('upgrade', (response, socket) => {
+      socket.destroy();
+      resolve(response);
+    });
+    sent.on('error', (error) => reject(new Error(networkError(error, address), { cause: error })));
+    sent.once('close', forget);
+    sent.end();
+  });
+}
+
+function send({ scheme, host: name, port, path, headers }: HttpRequest, host: string): ClientRequest {
+  // Lines that end in a line feed alone are what many small servers write.
+  const lenient = { insecureHTTPParser: true, maxHeaderSize };
+  const options = { host, port, path, headers, setHost: false, method: 'GET', ...lenient };
+  // Without an agent, which would only look for a connection that nobody keeps.
+  if (scheme === 'http') return requestHttp({ ...options, createConnection: () => connect({ host, port }) });
+  const servername = isAddress(name) ? '' : name;
+  trustingNobody ??= createSecureContext({ ca: [] });
+  const tls = { host, port, rejectUnauthorized: false, servername, secureContext: trustingNobody };
+  return requestHttp({ ...options, createConnection: () => secureConnect(tls) });
+}
+
+/** A body that did not come to its end, nor to the limit. */
+class BodyError extends Error {
+  override readonly name = 'BodyError';
+}
+
+/** Read by its events, which cost less than its iterator. Ends the connection. */
+function bodyOf(response: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let left = maxOutputBytes;
+    const end = () => {
+      resolve(Buffer.concat(chunks).toString('utf8'));
+      response.destroy();
+    };
+    response.on('data', (chunk: Buffer) => {
+      chunks.push(chunk.subarray(0, left));
+      left = Math.max(left - chunk.length, 0);
+      if (left === 0) end();
+    });
+    response.once('end', end);
+    response.once('error', (cause) => reject(new BodyError('unexpected EOF', { cause })));
+    response.once('close', () => {
+      if (!response.readableEnded) reject(new BodyError('unexpected EOF'));
+    });
+  });
+}

@@ -1,0 +1,81 @@
+/** Which probes run now, of a pod as it is (pkg/kubelet/prober: doProbe). */
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import { isPodTerminal } from '../../../api/core/v1/pod-conditions.ts';
+import type { Container, Probe } from '../../../api/core/v1/types.gen.ts';
+import type { ObservedPod } from '../../runtime/observed-pod.ts';
+import type { ContainerState } from '../../runtime/runtime.ts';
+import {
+  failedProbe,
+  hasStarted,
+  type PodProbeResults,
+  type ProbeKind,
+  type ProbeResults,
+} from './probe-results.ts';
+
+export interface WantedProbe {
+  /** Of this container and kind. */
+  readonly key: string;
+  readonly kind: ProbeKind;
+  readonly probe: Probe;
+  readonly container: Container;
+  readonly containerId: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly podIP: string;
+}
+
+/** `pod`: with its newest status. `isEnding`: it is deleted, or the node ends it. */
+export function wantedProbes(
+  pod: Pod,
+  { containers }: ObservedPod,
+  results: PodProbeResults,
+  isEnding: boolean,
+): readonly WantedProbe[] {
+  const podIP = pod.status?.podIP;
+  if (podIP === undefined || isPodTerminal(pod)) return [];
+  return probedContainers(pod.spec).flatMap((container) => {
+    const running = containers.find(({ name, state }) => name === container.name && state === 'running');
+    if (running?.startedAt === undefined) return [];
+    const { id: containerId, startedAt } = running;
+    return kindsNow(container, results.get(containerId) ?? {}, isEnding).map(([kind, probe]) => ({
+      key: `${containerId}/${kind}`,
+      kind,
+      probe,
+      container,
+      containerId,
+      startedAt,
+      podIP,
+    }));
+  });
+}
+
+/** The pod's own, and those that run beside them. */
+const probedContainers = ({ containers, initContainers = [] }: Pod['spec']): readonly Container[] => [
+  ...containers,
+  ...initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always'),
+];
+
+type KindAndProbe = readonly [kind: ProbeKind, probe: Probe];
+
+/** Nothing restarts what is about to end; whether it is ready still matters to those who use it. */
+function kindsNow(container: Container, results: ProbeResults, isEnding: boolean): readonly KindAndProbe[] {
+  const { startupProbe, livenessProbe, readinessProbe } = container;
+  const failed = failedProbe(results) !== undefined;
+  if (!hasStarted(container, results))
+    return startupProbe && !failed && !isEnding ? [['startup', startupProbe]] : [];
+  return [
+    ...(livenessProbe && !failed && !isEnding ? [['liveness', livenessProbe] as const] : []),
+    ...(readinessProbe ? [['readiness', readinessProbe] as const] : []),
+  ];
+}
+
+/**
+ * What was decided of a container before this agent ran: what the pod's status says of it, if it says it of this one. It
+ * holds until its probes say otherwise, so that nothing is taken out of service because an agent starts again.
+ */
+export function decidedBefore({ status }: Pod, { id, name }: ContainerState): ProbeResults {
+  const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+  const found = statuses.find((one) => one.name === name);
+  if (found?.containerID !== `docker://${id}`) return {};
+  return { ...(found.started && { startup: true }), ...(found.ready && { readiness: true }) };
+}

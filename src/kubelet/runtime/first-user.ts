@@ -1,0 +1,31 @@
+/**
+ * As which user the engine started a container's first program, with the groups that it took of the image. The engine does
+ * not say so, and the program may have become another since; it stands in what the container's shim was given, in the
+ * folder beside that of the shim itself.
+ */
+import { readFile } from 'node:fs/promises';
+import { isRecord } from '../../apimachinery/equality.ts';
+import type { LinuxUser } from './runtime.ts';
+
+/** Undefined where it cannot be read: the container has ended meanwhile, or another kind of runtime runs it. */
+export async function readFirstUser(id: string, pid: number): Promise<LinuxUser | undefined> {
+  try {
+    const status = await readFile(`/proc/${pid}/status`, 'utf8');
+    const [, shim] = /^PPid:\s*(\d+)$/m.exec(status) ?? [];
+    return userIn(JSON.parse(await readFile(`/proc/${shim}/cwd/../${id}/config.json`, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of an OCI runtime specification. */
+export function userIn(specification: unknown): LinuxUser | undefined {
+  const process = isRecord(specification) ? specification.process : undefined;
+  const user = isRecord(process) ? process.user : undefined;
+  if (!isRecord(user)) return undefined;
+  const { uid = 0, gid = 0, additionalGids = [] } = user;
+  const isNumber = (value: unknown): value is number => typeof value === 'number';
+  if (!isNumber(uid) || !isNumber(gid) || !Array.isArray(additionalGids) || !additionalGids.every(isNumber))
+    return undefined;
+  return { uid, gid, supplementalGroups: additionalGids };
+}

@@ -1,0 +1,87 @@
+/**
+ * What the engine was last seen to hold. Events say which object to look at again, a relist finds what no event
+ * told. An answer that was overtaken by a later look at the same object is dropped, and who asked for it waits for
+ * the later one: once a refresh resolves, what it saw or something newer is here.
+ */
+import type { ObservedPod } from './observed-pod.ts';
+import type { ContainerRuntime, ContainerState, RuntimeObject, SandboxState } from './runtime.ts';
+
+interface Look {
+  readonly answer: Promise<RuntimeObject | undefined>;
+  /** The uid of the pod it belongs to, once the answer was taken over. */
+  readonly taken: Promise<string | undefined>;
+}
+
+export class RuntimeCache {
+  readonly #runtime: ContainerRuntime;
+  readonly #objects = new Map<string, RuntimeObject>();
+  readonly #looks = new Map<string, Look>();
+
+  constructor(runtime: ContainerRuntime) {
+    this.#runtime = runtime;
+  }
+
+  observe(uid: string): ObservedPod {
+    const sandboxes: SandboxState[] = [];
+    const containers: ContainerState[] = [];
+    for (const object of this.#objects.values()) {
+      if (object.pod?.uid !== uid) continue;
+      if (object.kind === 'sandbox') sandboxes.push(object);
+      else containers.push(object);
+    }
+    return { sandboxes, containers };
+  }
+
+  sandboxes(): readonly SandboxState[] {
+    return [...this.#objects.values()].filter((object) => object.kind === 'sandbox');
+  }
+
+  /** The uids of those that have something here, by `NAMESPACE/NAME`: one may be gone from where pods come from. */
+  podsNamed(name: string): ReadonlySet<string> {
+    const uids = new Set<string>();
+    for (const { pod } of this.#objects.values())
+      if (pod && `${pod.namespace}/${pod.name}` === name) uids.add(pod.uid);
+    return uids;
+  }
+
+  /** Of every pod that has something here. */
+  podUids(): ReadonlySet<string> {
+    const uids = new Set<string>();
+    for (const { pod } of this.#objects.values()) if (pod) uids.add(pod.uid);
+    return uids;
+  }
+
+  /** Looks at one object; resolves with the uid of the pod it belongs or belonged to. */
+  refresh(id: string): Promise<string | undefined> {
+    const answer = this.#runtime.inspect(id);
+    const taken = this.#take(id, answer);
+    this.#looks.set(id, { answer, taken });
+    return taken;
+  }
+
+  /** Compares everything; resolves with the pods of which something had changed unnoticed. */
+  async relist(): Promise<ReadonlySet<string>> {
+    const listed = new Map((await this.#runtime.list()).map((summary) => [summary.id, summary]));
+    const suspects = new Set<string>();
+    for (const [id, { state }] of listed) if (this.#objects.get(id)?.state !== state) suspects.add(id);
+    for (const id of this.#objects.keys()) if (!listed.has(id)) suspects.add(id);
+    const changed = new Set<string>();
+    for (const uid of await Promise.all([...suspects].map((id) => this.refresh(id)))) {
+      if (uid !== undefined) changed.add(uid);
+    }
+    return changed;
+  }
+
+  async #take(id: string, answer: Look['answer']): Promise<string | undefined> {
+    const before = this.#objects.get(id);
+    const now = await answer;
+    const newest = this.#looks.get(id);
+    if (newest?.answer !== answer) return newest ? newest.taken : before?.pod?.uid;
+    if (now) this.#objects.set(id, now);
+    else {
+      this.#objects.delete(id);
+      this.#looks.delete(id);
+    }
+    return now?.pod?.uid ?? before?.pod?.uid;
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * The sandboxes of this node's pods, and a few ready ones: most of what a pod's start costs is spent before
+ * anybody asks for it. A sandbox belongs to a pod only once it has its address, so one that belongs to a pod is
+ * always complete; what belongs to none after a restart is removed.
+ */
+
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import { RuntimeError } from '../../docker/runtime-error.ts';
+import type { PodNetwork } from './pod-network.ts';
+import type { ContainerRuntime, PodReference, SandboxState } from './runtime.ts';
+
+export interface SandboxesOptions {
+  readonly runtime: ContainerRuntime;
+  readonly network: PodNetwork;
+  /** How many are kept ready; 0 for none. */
+  readonly poolSize: number;
+  readonly log: Logger;
+}
+
+export class Sandboxes {
+  readonly #options: SandboxesOptions;
+  readonly #ready: SandboxState[] = [];
+  #refilling: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(options: SandboxesOptions) {
+    this.#options = options;
+  }
+
+  /** Takes over what an earlier run of the agent, or of the engine, left. */
+  async adopt(found: readonly SandboxState[]): Promise<void> {
+    const { network } = this.#options;
+    for (const { ip } of found) if (ip !== undefined) network.adopt(ip);
+    await this.dropDead(new Set(found.filter(({ state }) => state === 'running').map(({ id }) => id)));
+    for (const sandbox of found) if (!sandbox.pod && !this.isReady(sandbox.id)) await this.remove(sandbox);
+  }
+
+  /** A sandbox with an address, by now the pod's. It may have ended since: the next look at it tells. */
+  async acquire(pod: Pod, attempt: number, hostname: string): Promise<Pick<SandboxState, 'id' | 'ip'>> {
+    const { uid, name, namespace = '' } = pod.metadata;
+    const reference = { uid, name, namespace };
+    if (!pod.spec.hostNetwork) {
+      for (let ready = this.#ready.shift(); ready; ready = this.#ready.shift()) {
+        if (await this.#assignReady(ready, reference, attempt)) return ready;
+      }
+    }
+    const made = pod.spec.hostNetwork
+      ? await this.#options.runtime.runSandbox({ ip: undefined, hostname: undefined })
+      : await this.#make(hostname);
+    try {
+      await this.#options.runtime.assignSandbox(made.id, reference, attempt);
+      return made;
+    } catch (error) {
+      await this.remove(made);
+      throw error;
+    }
+  }
+
+  /** Idempotent. Gives its address back last, when nothing can be using it. */
+  async remove({ id, ip }: Pick<SandboxState, 'id' | 'ip'>): Promise<void> {
+    const { runtime, network } = this.#options;
+    await runtime.remove(id);
+    if (ip === undefined) return;
+    await network.detach(ip);
+    network.release(ip);
+  }
+
+  /** Whether a sandbox waits in the pool. */
+  isReady(id: string): boolean {
+    return this.#ready.some((sandbox) => sandbox.id === id);
+  }
+
+  /** Removes the ready ones that do not run any more. */
+  async dropDead(running: ReadonlySet<string>): Promise<void> {
+    for (const sandbox of [...this.#ready]) {
+      const index = this.#ready.indexOf(sandbox);
+      if (running.has(sandbox.id) || index < 0) continue;
+      this.#ready.splice(index, 1);
+      await this.remove(sandbox);
+    }
+  }
+
+  /** Starts creating missing sandboxes, one after the other; failures are retried at the next call. */
+  refill(): void {
+    if (this.#refilling || this.#closed) return;
+    this.#refilling = this.#fill().finally(() => {
+      this.#refilling = undefined;
+    });
+  }
+
+  /** Removes the ready ones; those of pods stay. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#refilling;
+    await Promise.all(this.#ready.splice(0).map((sandbox) => this.remove(sandbox)));
+  }
+
+  async #fill(): Promise<void> {
+    try {
+      while (!this.#closed && this.#ready.length < this.#options.poolSize) {
+        this.#ready.push(await this.#make(undefined));
+      }
+    } catch (error) {
+      this.#options.log.warn('cannot create a spare sandbox', { error: errorMessage(error) });
+    }
+  }
+
+  /** False when somebody has removed it. */
+  async #assignReady(ready: SandboxState, pod: PodReference, attempt: number): Promise<boolean> {
+    try {
+      await this.#options.runtime.assignSandbox(ready.id, pod, attempt);
+      return true;
+    } catch (error) {
+      await this.remove(ready);
+      if (error instanceof RuntimeError && error.reason === 'NotFound') return false;
+      throw error;
+    }
+  }
+
+  async #make(hostname: string | undefined): Promise<SandboxState> {
+    const { runtime, network } = this.#options;
+    const ip = network.allocate();
+    try {
+      const sandbox = await runtime.runSandbox({ ip, hostname });
+      try {
+        await network.attach(ip, sandbox.pid);
+        return sandbox;
+      } catch (error) {
+        await runtime.remove(sandbox.id);
+        await network.detach(ip);
+        throw error;
+      }
+    } catch (error) {
+      network.release(ip);
+      throw error;
+    }
+  }
+}

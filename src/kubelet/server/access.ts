@@ -1,0 +1,164 @@
+/**
+ * Who may ask the agent's server for what: the API server is asked, who a token is by a TokenReview, what somebody may do by a
+ * SubjectAccessReview. Answers are kept for a while, as upstream keeps them. Whoever cannot be told is refused.
+ */
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import PQueue from 'p-queue';
+import { tokenReviewResource } from '../../api/authentication/v1/token-review.ts';
+import { subjectAccessReviewResource } from '../../api/authorization/v1/subject-access-review.ts';
+import { BoundedMap } from '../../base/bounded-map.ts';
+import { holderOf } from '../../base/certificate-names.ts';
+import type { Clock } from '../../base/clock.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import type { Client } from '../../client/client.ts';
+import { RequestError } from './plan/log-request.ts';
+import { requestAttributes } from './plan/request-attributes.ts';
+
+export interface Caller {
+  readonly name: string;
+  readonly groups: readonly string[];
+  readonly uid?: string | undefined;
+  readonly extra?: Record<string, string[]> | undefined;
+}
+
+/** What is asked of the API server. */
+export type Reviewer = Pick<Client, 'resource'>;
+
+export interface AccessOptions {
+  readonly client: Reviewer;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly nodeName: string;
+}
+
+const allowedMs = 5 * 60_000;
+const deniedMs = 30_000;
+const tokenMs = 2 * 60_000;
+const badTokenMs = 10_000;
+/** Answers that are kept. */
+const mostKept = 4096;
+/** Questions that are asked at a time, and that wait. Anybody who reaches the port can make the agent ask. */
+const askedAtOnce = 8;
+const mostWaiting = 64;
+const longestToken = 16_384;
+
+interface Kept<T> {
+  readonly value: Promise<T>;
+  /** Monotonic milliseconds; set once the answer is there. */
+  until: number;
+}
+
+export class Access {
+  readonly #options: AccessOptions;
+  readonly #tokens = new BoundedMap<Kept<Caller | undefined>>(mostKept);
+  readonly #decisions = new BoundedMap<Kept<boolean>>(mostKept);
+  readonly #asking = new PQueue({ concurrency: askedAtOnce });
+
+  constructor(options: AccessOptions) {
+    this.#options = options;
+  }
+
+  /** Throws RequestError: 401 for one who is not known, 403 for one who may not, 429 and 500 where it cannot be told. */
+  async require(request: IncomingMessage, { pathname }: URL): Promise<void> {
+    const caller = await this.#identify(request);
+    if (!caller) throw new RequestError(401, 'Unauthorized');
+    // Who holds this group may do everything: the API server itself is in it, and must get in also while it is busy.
+    if (caller.groups.includes('system:masters')) return;
+    const { verb, subresources } = requestAttributes(request.method ?? '', pathname);
+    for (const subresource of subresources) if (await this.#may(caller, verb, subresource)) return;
+    const asked = `user=${caller.name}, verb=${verb}, resource=nodes`;
+    throw new RequestError(403, `Forbidden (${asked}, subresource(s)=[${subresources.join(' ')}])`);
+  }
+
+  async #identify(request: IncomingMessage): Promise<Caller | undefined> {
+    const socket = request.socket as TLSSocket;
+    // Signed by the cluster's authority, or it does not count.
+    const holder = socket.authorized ? holderOf(socket.getPeerCertificate().raw) : undefined;
+    if (holder) return { name: holder.commonName, groups: [...holder.organizations, 'system:authenticated'] };
+    const [, token] = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+    if (token === undefined || token.length > longestToken) return undefined;
+    return this.#holder(token);
+  }
+
+  #holder(token: string): Promise<Caller | undefined> {
+    const key = createHash('sha256').update(token).digest('base64');
+    return this.#keep(
+      this.#tokens,
+      key,
+      (caller) => (caller ? tokenMs : badTokenMs),
+      async () => {
+        const review = await this.#ask('who a token is', () =>
+          this.#options.client.resource(tokenReviewResource).create({
+            apiVersion: 'authentication.k8s.io/v1',
+            kind: 'TokenReview',
+            metadata: {},
+            spec: { token },
+          }),
+        );
+        const { authenticated, user } = review.status ?? {};
+        if (!authenticated || !user?.username) return undefined;
+        return { name: user.username, groups: user.groups ?? [], uid: user.uid, extra: user.extra };
+      },
+    );
+  }
+
+  #may(caller: Caller, verb: string, subresource: string): Promise<boolean> {
+    const { name: user, groups, uid, extra } = caller;
+    const key = JSON.stringify([user, groups, uid, extra, verb, subresource]);
+    const resourceAttributes = {
+      ...{ verb, version: 'v1', resource: 'nodes', subresource, name: this.#options.nodeName },
+    };
+    return this.#keep(
+      this.#decisions,
+      key,
+      (allowed) => (allowed ? allowedMs : deniedMs),
+      async () => {
+        const review = await this.#ask(`whether ${user} may ${verb} nodes/${subresource}`, () =>
+          this.#options.client.resource(subjectAccessReviewResource).create({
+            apiVersion: 'authorization.k8s.io/v1',
+            kind: 'SubjectAccessReview',
+            metadata: {},
+            spec: { user, groups: [...groups], uid, extra, resourceAttributes },
+          }),
+        );
+        return review.status?.allowed === true && review.status.denied !== true;
+      },
+    );
+  }
+
+  /** One question at a time for a key; a failure is not kept. */
+  #keep<T>(
+    map: BoundedMap<Kept<T>>,
+    key: string,
+    keptMs: (value: T) => number,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const { clock } = this.#options;
+    const known = map.get(key);
+    if (known && clock.monotonic() < known.until) return known.value;
+    const kept: Kept<T> = { value: work(), until: Number.POSITIVE_INFINITY };
+    map.set(key, kept);
+    kept.value.then(
+      (value) => {
+        kept.until = clock.monotonic() + keptMs(value);
+      },
+      () => {
+        kept.until = Number.NEGATIVE_INFINITY;
+      },
+    );
+    return kept.value;
+  }
+
+  async #ask<T>(what: string, question: () => Promise<T>): Promise<T> {
+    if (this.#asking.size >= mostWaiting)
+      throw new RequestError(429, 'too many requests wait for the API server');
+    try {
+      return await this.#asking.add(question);
+    } catch (error) {
+      this.#options.log.warn('the API server cannot be asked', { what, error: errorMessage(error) });
+      throw new RequestError(500, `Authorization error: the API server cannot be asked ${what}`);
+    }
+  }
+}

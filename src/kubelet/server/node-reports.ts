@@ -1,0 +1,140 @@
+/** What the agent's server answers beside logs and streams: its pods, its settings, and what they use. */
+import { readdir, readFile } from 'node:fs/promises';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { exposition, expositionType, type Family } from '../../base/exposition.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import type { NodeUsage } from '../node/plan/eviction-thresholds.ts';
+import type { NodeFacts } from '../node/plan/node-status.ts';
+import type { ObservedPod } from '../runtime/observed-pod.ts';
+import type { UsageSnapshot } from '../usage/snapshot.ts';
+import { agentMetrics } from './plan/agent-metrics.ts';
+import { cadvisorMetrics } from './plan/cadvisor-metrics.ts';
+import { RequestError } from './plan/log-request.ts';
+import { resourceMetrics } from './plan/resource-metrics.ts';
+import { summary } from './plan/summary.ts';
+
+export interface ReportSources {
+  readonly pods: () => readonly Pod[];
+  readonly observe: (uid: string) => ObservedPod;
+  readonly usage: () => Promise<UsageSnapshot>;
+  readonly nodeUsage: () => Promise<NodeUsage>;
+  /** What others of the agent count, for /metrics. */
+  readonly counted: () => readonly Family[];
+  /** Of probes, for /metrics/probes. */
+  readonly probed: () => readonly Family[];
+  /** The uids of all that something runs of. */
+  readonly podsHere: () => ReadonlySet<string>;
+  /** The agent's settings, in the form of a KubeletConfiguration. */
+  readonly configuration: () => object;
+  readonly nodeName: string;
+  readonly facts: NodeFacts;
+  readonly pauseImage: string;
+  readonly log: Logger;
+}
+
+export interface Report {
+  readonly type: string;
+  readonly body: string;
+}
+
+type Maker = (sources: ReportSources, url: URL) => Promise<Report> | Report;
+
+const json = (value: object): Report => ({ type: 'application/json', body: JSON.stringify(value) });
+const metrics = (families: readonly Family[]): Report => ({
+  type: expositionType,
+  body: exposition(families),
+});
+
+const reports: ReadonlyMap<string, Maker> = new Map<string, Maker>([
+  ['/healthz', () => ({ type: 'text/plain; charset=utf-8', body: 'ok' })],
+  ['/pods', ({ pods }) => podList(pods())],
+  [
+    '/runningpods',
+    ({ podsHere, observe }) =>
+      json({ ...emptyList, items: [...podsHere()].flatMap((uid) => running(observe(uid))) }),
+  ],
+  ['/metrics/probes', ({ probed }) => metrics(probed())],
+  // What lies in /var/log of the machine is not for whoever reads logs of pods.
+  [
+    '/logs',
+    () => {
+      throw new RequestError(405, 'logs endpoint is disabled.');
+    },
+  ],
+  ['/configz', ({ configuration }) => json({ kubeletconfig: configuration() })],
+  ['/stats/summary', statsSummary],
+  ['/metrics', ofAgent],
+  ['/metrics/resource', async (sources) => metrics(resourceMetrics(await readUsage(sources)))],
+  [
+    '/metrics/cadvisor',
+    async (sources) => {
+      const { facts, pauseImage } = sources;
+      return metrics(cadvisorMetrics({ snapshot: await readUsage(sources), facts, pauseImage }));
+    },
+  ],
+]);
+
+/** Undefined for a path that is none of a report. A slash at its end does not count. */
+export async function reportFor(sources: ReportSources, url: URL): Promise<Report | undefined> {
+  const path = url.pathname.replace(/(.)\/$/, '$1');
+  return reports.get(path.startsWith('/logs/') ? '/logs' : path)?.(sources, url);
+}
+
+const emptyList = { kind: 'PodList', apiVersion: 'v1', metadata: {} };
+
+/** As the engine knows it: which containers of which images. */
+function running({ containers }: ObservedPod): readonly object[] {
+  const those = containers.filter(({ state }) => state === 'running');
+  const [first] = those;
+  if (!first) return [];
+  const { name, namespace, uid } = first.pod;
+  return [
+    {
+      metadata: { name, namespace, uid, creationTimestamp: null },
+      spec: { containers: those.map((one) => ({ name: one.name, image: one.image, resources: {} })) },
+      status: {},
+    },
+  ];
+}
+
+const podList = (items: readonly Pod[]): Report =>
+  json({
+    ...emptyList,
+    items: items.map((pod) => ({ ...pod, apiVersion: 'v1', kind: 'Pod' })),
+  });
+
+async function statsSummary(sources: ReportSources, { searchParams }: URL): Promise<Report> {
+  const { nodeName, usage, nodeUsage } = sources;
+  const [snapshot, node] = await Promise.all([usage(), nodeUsage()]);
+  const onlyCpuAndMemory = ['true', '1'].includes(searchParams.get('only_cpu_and_memory') ?? '');
+  return json(summary({ nodeName, snapshot, node, onlyCpuAndMemory }));
+}
+
+async function ofAgent(sources: ReportSources): Promise<Report> {
+  const { nodeName, facts, pods, observe, counted } = sources;
+  const [snapshot, openFiles, mostFiles] = await Promise.all([
+    readUsage(sources),
+    readdir('/proc/self/fd').then((names) => names.length),
+    readFile('/proc/self/limits', 'utf8').then((text) => Number(/^Max open files\s+(\d+)/m.exec(text)?.[1])),
+  ]);
+  const observed = pods().map(({ metadata }) => observe(metadata.uid));
+  const input = {
+    nodeName,
+    version: facts.kubeletVersion,
+    observed,
+    snapshot,
+    openFiles,
+    counted: counted(),
+  };
+  return metrics(agentMetrics({ ...input, mostFiles: Number.isNaN(mostFiles) ? undefined : mostFiles }));
+}
+
+/** Undefined when it cannot be read, which is logged: the answer says that it failed, and not only what it lacks. */
+async function readUsage({ usage, log }: ReportSources): Promise<UsageSnapshot | undefined> {
+  try {
+    return await usage();
+  } catch (error) {
+    log.warn('cannot read what pods use', { error: errorMessage(error) });
+    return undefined;
+  }
+}

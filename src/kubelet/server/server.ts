@@ -1,0 +1,170 @@
+/**
+ * The agent's own HTTPS server: logs, streams, reports. Clients need a certificate of the cluster's authority or a token,
+ * and a role that allows what they ask for.
+ */
+
+import { once } from 'node:events';
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { Socket } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { aborted } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Current } from '../../base/current.ts';
+import {
+  hasTooManyParameters,
+  maxPassedOnHeaderBytes,
+  maxQueryParameters,
+} from '../../base/header-limits.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import type { ObservedPod } from '../runtime/observed-pod.ts';
+import type { ContainerRuntime } from '../runtime/runtime.ts';
+import { openLog, sendLog, sendLogMessages } from './container-logs.ts';
+import { type ReportSources, reportFor } from './node-reports.ts';
+import { RequestError } from './plan/log-request.ts';
+import { serveStream } from './streaming/serve-streams.ts';
+import type { Upgrade } from './streaming/websocket.ts';
+
+export interface KubeletTls {
+  /** PEM. The agent listens as soon as there is one; connections made after a change see the new one. */
+  readonly identity: Current<{ readonly key: string; readonly certificate: string } | undefined>;
+  /** PEM: who signs the certificates of clients. */
+  readonly clientCA: string;
+}
+
+export interface KubeletServerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: KubeletTls;
+  /** Throws RequestError for a request that may not be answered. */
+  readonly access: { require(request: IncomingMessage, url: URL): Promise<void> };
+  readonly reports: ReportSources;
+  readonly runtime: ContainerRuntime;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly pods: () => readonly Pod[];
+  readonly observe: (uid: string) => ObservedPod;
+  readonly nodeIP: string;
+  /** Called with the port once it listens: of use when `port` is 0. */
+  readonly onListening?: (port: number) => void;
+}
+
+/** After this much silence an API server is pinged. */
+const keepAliveMs = 15_000;
+
+/** Listens until the signal aborts; open streams end with it. */
+export async function serveKubelet(options: KubeletServerOptions, signal: AbortSignal): Promise<void> {
+  const { host, port, tls, log } = options;
+  if (!(await hasIdentity(tls, signal))) return;
+  const server = createServer(
+    {
+      ...secureContext(tls),
+      requestCert: true,
+      // Who shows no certificate of the authority may have a token.
+      rejectUnauthorized: false,
+      maxHeaderSize: maxPassedOnHeaderBytes,
+      // Everything else is answered as if the request had no upgrade.
+      shouldUpgradeCallback: ({ url = '' }) =>
+        /^\/(exec|attach|portForward|connect|containerLogs)\//.test(url),
+    },
+    (request, response) => {
+      answer(options, request, response, signal).catch((error) => fail(response, error, log));
+    },
+  );
+  const forget = tls.identity.onChange(() => server.setSecureContext(secureContext(tls)));
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    socket.on('error', () => undefined);
+    socket.setKeepAlive(true, keepAliveMs);
+    upgrade(options, { request, socket, head }, signal).catch((error) => refuse(request, socket, error, log));
+  });
+  server.listen(port, host);
+  await once(server, 'listening', { signal });
+  const address = server.address();
+  if (address !== null && typeof address === 'object') options.onListening?.(address.port);
+  await aborted(signal);
+  forget();
+  server.closeAllConnections();
+  server.close();
+  await once(server, 'close');
+}
+
+/** Resolves to false when the signal aborts first. */
+async function hasIdentity({ identity }: KubeletTls, signal: AbortSignal): Promise<boolean> {
+  if (identity.value) return true;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const forget = identity.onChange(() => resolve());
+  await Promise.race([promise, aborted(signal)]);
+  forget();
+  return !signal.aborted;
+}
+
+const secureContext = ({ identity, clientCA }: KubeletTls): SecureContextOptions => ({
+  ...(identity.value && { cert: identity.value.certificate, key: identity.value.key }),
+  ca: clientCA,
+  minVersion: 'TLSv1.2',
+});
+
+async function answer(
+  options: KubeletServerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  const url = urlOf(request);
+  await options.access.require(request, url);
+  if (request.method !== 'GET') throw new RequestError(405, `${request.method} is not supported`);
+  const report = await reportFor(options.reports, url);
+  if (report) {
+    response.setHeader('content-type', report.type);
+    return void response.end(report.body);
+  }
+  const log = openLog(options, url);
+  if (!log) throw new RequestError(404, 'page not found');
+  await sendLog(log, response, signal);
+}
+
+async function upgrade(options: KubeletServerOptions, asked: Upgrade, signal: AbortSignal): Promise<void> {
+  const url = urlOf(asked.request);
+  await options.access.require(asked.request, url);
+  const log = openLog(options, url);
+  if (log) await sendLogMessages(log, asked, signal);
+  else await serveStream(options, asked, signal);
+}
+
+/** Throws RequestError: 414 for a query of too many parameters, 400 for what is no URL. */
+function urlOf({ url = '/' }: IncomingMessage): URL {
+  if (hasTooManyParameters(url)) {
+    throw new RequestError(414, `the query has more than ${maxQueryParameters} parameters`);
+  }
+  try {
+    const parsed = new URL(url, 'https://kubelet');
+    decodeURIComponent(parsed.pathname);
+    return parsed;
+  } catch {
+    throw new RequestError(400, 'the URL cannot be read');
+  }
+}
+
+/** After an upgrade no error can be sent on the connection. */
+function refuse(request: IncomingMessage, socket: Socket, error: unknown, log: Logger): void {
+  if (!(error instanceof RequestError)) {
+    log.debug('a stream failed', { path: request.url, error: errorMessage(error) });
+    return void socket.destroy();
+  }
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once('finish', () => socket.end());
+  fail(response, error, log);
+}
+
+function fail(response: ServerResponse, error: unknown, log: Logger): void {
+  if (!(error instanceof RequestError)) log.warn('a request failed', { error: errorMessage(error) });
+  if (response.headersSent) return void response.destroy();
+  response.statusCode = error instanceof RequestError ? error.code : 500;
+  // A stranger keeps no connection.
+  if (response.statusCode === 401) response.shouldKeepAlive = false;
+  response.setHeader('content-type', 'text/plain');
+  response.end(errorMessage(error));
+}

@@ -1,0 +1,25 @@
+/** A TCP connection from this machine to a pod, whose address it has a route to. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import type { Clock } from '../../../base/clock.ts';
+import { errorMessage } from '../../../base/log.ts';
+import { RequestError } from '../plan/log-request.ts';
+
+/** Milliseconds; an unused address does not answer at all. */
+const patienceMs = 10_000;
+
+/** Throws RequestError (502) with the reason why the connection failed. */
+export async function connectTo(host: string, port: number, clock: Clock): Promise<Socket> {
+  const socket = connect({ host, port, allowHalfOpen: true, noDelay: true });
+  const timer = clock.after(patienceMs, () =>
+    socket.destroy(new Error(`no connection within ${patienceMs} ms`)),
+  );
+  try {
+    await once(socket, 'connect');
+    return socket;
+  } catch (error) {
+    throw new RequestError(502, errorMessage(error));
+  } finally {
+    timer.cancel();
+  }
+}

@@ -1,0 +1,95 @@
+/** Which of the protocols a client offers is spoken. Pure. */
+import { maxProtocolsBytes } from '../../../base/header-limits.ts';
+import { RequestError } from '../plan/log-request.ts';
+
+export interface CommandProtocol {
+  /** '' when the client named none. */
+  readonly protocol: string;
+  readonly base64: boolean;
+  /** The outcome is sent as a Status; plain text before v4. */
+  readonly status: boolean;
+}
+
+const webSocketCommands: readonly CommandProtocol[] = [
+  { protocol: 'v5.channel.k8s.io', base64: false, status: true },
+  { protocol: 'v4.channel.k8s.io', base64: false, status: true },
+  { protocol: 'v3.channel.k8s.io', base64: false, status: false },
+  { protocol: 'v2.channel.k8s.io', base64: false, status: false },
+  { protocol: 'channel.k8s.io', base64: false, status: false },
+  { protocol: '', base64: false, status: false },
+  { protocol: 'v4.base64.channel.k8s.io', base64: true, status: true },
+  { protocol: 'base64.channel.k8s.io', base64: true, status: false },
+];
+
+/** Of exec and attach; undefined when none of the client's is known. */
+export function webSocketCommandProtocol(offered: string | undefined): CommandProtocol | undefined {
+  const names = namesOf(offered);
+  const wanted = names.length === 0 ? [''] : names;
+  return firstOf(wanted, webSocketCommands, ({ protocol }) => protocol);
+}
+
+export interface LogProtocol {
+  /** '' when the client named none. */
+  readonly protocol: string;
+  readonly base64: boolean;
+}
+
+const webSocketLogs: readonly LogProtocol[] = [
+  { protocol: '', base64: false },
+  { protocol: 'binary.k8s.io', base64: false },
+  { protocol: 'base64.binary.k8s.io', base64: true },
+];
+
+/** Of a log, which is one stream; undefined when none of the client's is known. */
+export function webSocketLogProtocol(offered: string | undefined): LogProtocol | undefined {
+  const names = namesOf(offered);
+  return firstOf(names.length === 0 ? [''] : names, webSocketLogs, ({ protocol }) => protocol);
+}
+
+const spdyCommands = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'];
+
+export function spdyCommandProtocol(offered: string | undefined): string | undefined {
+  return firstOf(namesOf(offered), spdyCommands, (name) => name);
+}
+
+export type PortForwardProtocol =
+  | { readonly protocol: string; readonly carries: 'spdy' }
+  | { readonly protocol: string; readonly carries: 'channels'; readonly base64: boolean };
+
+const webSocketPortForwards: readonly PortForwardProtocol[] = [
+  { protocol: 'SPDY/3.1+portforward.k8s.io', carries: 'spdy' },
+  { protocol: 'v4.channel.k8s.io', carries: 'channels', base64: false },
+  { protocol: 'v4.base64.channel.k8s.io', carries: 'channels', base64: true },
+];
+
+export function webSocketPortForwardProtocol(offered: string | undefined): PortForwardProtocol | undefined {
+  return firstOf(namesOf(offered), webSocketPortForwards, ({ protocol }) => protocol);
+}
+
+export function spdyPortForwardProtocol(offered: string | undefined): string | undefined {
+  return firstOf(namesOf(offered), ['portforward.k8s.io'], (name) => name);
+}
+
+/**
+ * A header that holds a list; several of them have been joined by commas already. Throws RequestError (400) for one too
+ * long.
+ */
+function namesOf(header = ''): string[] {
+  if (header.length > maxProtocolsBytes) {
+    throw new RequestError(400, `the list of protocols is longer than ${maxProtocolsBytes} bytes`);
+  }
+  return header.split(',').flatMap((name) => name.trim() || []);
+}
+
+/** The client's order decides. */
+function firstOf<T>(
+  offered: readonly string[],
+  known: readonly T[],
+  nameOf: (item: T) => string,
+): T | undefined {
+  for (const name of offered) {
+    const found = known.find((item) => nameOf(item) === name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,87 @@
+/**
+ * exec, attach and portForward requests as the API server sends them to a node agent (pkg/kubelet/server), and its own
+ * for a connection to a port. Pure.
+ */
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { ObservedPod } from '../../runtime/observed-pod.ts';
+import type { SandboxState } from '../../runtime/runtime.ts';
+import { RequestError } from '../plan/log-request.ts';
+import type { WantedStreams } from './command-session.ts';
+
+interface PodPath {
+  readonly namespace: string;
+  readonly pod: string;
+}
+
+export type StreamRequest =
+  | (PodPath & {
+      readonly kind: 'exec';
+      readonly container: string;
+      readonly command: readonly string[];
+      readonly wanted: WantedStreams;
+    })
+  | (PodPath & { readonly kind: 'attach'; readonly container: string; readonly wanted: WantedStreams })
+  | (PodPath & { readonly kind: 'portForward'; readonly ports: readonly number[] })
+  | (PodPath & { readonly kind: 'connect'; readonly port: number });
+
+/** Undefined for any other path; throws RequestError (400) for a query that makes no sense. */
+export function parseStreamRequest(url: URL): StreamRequest | undefined {
+  const [, kind, namespace, pod, container, ...rest] = url.pathname.split('/').map(decodeURIComponent);
+  if (!namespace || !pod || rest.length > 0) return undefined;
+  const query = url.searchParams;
+  if (kind === 'portForward') {
+    return container === undefined ? { kind, namespace, pod, ports: portsOf(query) } : undefined;
+  }
+  if (!container) return undefined;
+  if (kind === 'connect') return { kind, namespace, pod, port: portOf(container) };
+  if (kind === 'attach') return { kind, namespace, pod, container, wanted: wantedOf(query) };
+  if (kind !== 'exec') return undefined;
+  const command = query.getAll('command');
+  if (command.length === 0) throw new RequestError(400, 'you must specify a command to run');
+  return { kind, namespace, pod, container, command, wanted: wantedOf(query) };
+}
+
+function wantedOf(query: URLSearchParams): WantedStreams {
+  const is = (name: string) => query.get(name) === '1' || query.get(name) === 'true';
+  const tty = is('tty');
+  // A terminal has one output.
+  const wanted = { stdin: is('input'), stdout: is('output'), stderr: is('error') && !tty, tty };
+  if (!wanted.stdin && !wanted.stdout && !wanted.stderr) {
+    throw new RequestError(400, 'you must specify at least 1 of stdin, stdout, stderr');
+  }
+  return wanted;
+}
+
+function portsOf(query: URLSearchParams): number[] {
+  const texts = query.getAll('port').flatMap((list) => list.split(','));
+  return texts.map(portOf);
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port > 0 && port <= 0xffff) return port;
+  throw new RequestError(400, `${JSON.stringify(text)} is not a port`);
+}
+
+/** Throws RequestError (404) when it is not here. */
+export function findPod(pods: readonly Pod[], { namespace, pod: name }: PodPath): Pod {
+  const found = pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+  if (found) return found;
+  throw new RequestError(404, `pod "${name}" not found in namespace "${namespace}"`);
+}
+
+/** The id of the container that runs under that name; throws RequestError (404) when none does. */
+export function runningContainer(observed: ObservedPod, name: string): string {
+  const found = observed.containers.find(
+    (container) => container.name === name && container.state === 'running',
+  );
+  if (found) return found.id;
+  throw new RequestError(404, `container not found ("${name}")`);
+}
+
+/** The pod's sandbox; throws RequestError (404) when none runs. */
+export function runningSandbox(observed: ObservedPod, pod: Pod): SandboxState {
+  const found = observed.sandboxes.find(({ state }) => state === 'running');
+  if (found) return found;
+  throw new RequestError(404, `pod "${pod.metadata.name}" is not running`);
+}

@@ -1,0 +1,61 @@
+/** The sizes a client's terminal takes, read out of JSON objects `{"Width":80,"Height":24}`. */
+import type { TerminalSize } from '../../runtime/runtime.ts';
+
+/** Longer lines are ignored. */
+const longestLine = 1024;
+
+/** Hands out the newest size only: what a terminal was in between is of no use to anybody. For one reader. */
+export class TerminalSizes implements AsyncIterable<TerminalSize> {
+  #newest: TerminalSize | undefined;
+  #ended = false;
+  #wake: (() => void) | undefined;
+  #line = '';
+
+  /** Text of the client; objects end with a line break, or with `flush`. What is no size is passed over. */
+  push(text: string): void {
+    const lines = (this.#line + text).split('\n');
+    this.#line = (lines.pop() ?? '').slice(0, longestLine);
+    for (const line of lines) this.#take(line);
+  }
+
+  /** The text so far is a whole object. */
+  flush(): void {
+    const line = this.#line;
+    this.#line = '';
+    this.#take(line);
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake?.();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<TerminalSize> {
+    for (;;) {
+      const size = this.#newest;
+      this.#newest = undefined;
+      if (size) yield size;
+      else if (this.#ended) return;
+      else await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  #take(line: string): void {
+    const size = parseSize(line);
+    if (!size) return;
+    this.#newest = size;
+    this.#wake?.();
+  }
+}
+
+function parseSize(line: string): TerminalSize | undefined {
+  try {
+    const { Width: width, Height: height } = JSON.parse(line) as { Width?: unknown; Height?: unknown };
+    return isLength(width) && isLength(height) ? { width, height } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isLength = (value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) > 0 && (value as number) <= 0xffff;

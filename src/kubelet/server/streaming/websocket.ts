@@ -1,0 +1,87 @@
+/** WebSocket, by way of ws: the only file here that knows it. */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
+import { ChannelSocket } from '../../../streams/channels.ts';
+import { RequestError } from '../plan/log-request.ts';
+
+/** A request to become a WebSocket, as Node's server hands it over. */
+export interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  /** What came behind the request already. */
+  readonly head: Buffer;
+}
+
+/** The longest message of a client; they send 32 KiB or less at a time. */
+const longestMessage = 4 * 1024 * 1024;
+
+/**
+ * Answers 101 with that subprotocol ('' for none). ws would refuse a name with a slash in it, which port-forward's
+ * has, so it gets to see none. Rejects with RequestError for a request that is no WebSocket's.
+ */
+function accept({ request, socket, head }: Upgrade, protocol: string): Promise<WebSocket> {
+  delete request.headers['sec-websocket-protocol'];
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: longestMessage,
+  });
+  if (protocol) server.on('headers', (headers) => headers.push(`Sec-WebSocket-Protocol: ${protocol}`));
+  return new Promise((resolve, reject) => {
+    server.on('wsClientError', (error) => reject(new RequestError(400, error.message)));
+    server.handleUpgrade(request, socket, head, (opened) => {
+      // No listener for messages is registered yet.
+      opened.pause();
+      opened.on('error', () => undefined);
+      resolve(opened);
+    });
+  });
+}
+
+/** The messages as one stream of bytes, their boundaries lost. */
+export async function acceptByteStream(upgrade: Upgrade, protocol: string): Promise<Duplex> {
+  return createWebSocketStream(await accept(upgrade, protocol));
+}
+
+export interface MessageSender {
+  /** Resolves when the message has left. Rejects when the client has gone. */
+  send(message: Buffer | string): Promise<void>;
+  /** Aborts when the client goes away. */
+  readonly gone: AbortSignal;
+  /** Sends the close frame, and resolves when the connection is closed. */
+  close(): Promise<void>;
+}
+
+/** For what is only sent; what the client sends is read and dropped. */
+export async function acceptSender(upgrade: Upgrade, protocol: string): Promise<MessageSender> {
+  const socket = await accept(upgrade, protocol);
+  const gone = new AbortController();
+  const closed = new Promise<void>((resolve) => {
+    socket.once('close', () => {
+      gone.abort();
+      resolve();
+    });
+  });
+  socket.resume();
+  return {
+    send: (message) =>
+      new Promise((resolve, reject) => {
+        socket.send(message, (error) => (error ? reject(error) : resolve()));
+      }),
+    gone: gone.signal,
+    close() {
+      socket.close();
+      return closed;
+    },
+  };
+}
+
+/** The messages as channels. */
+export async function acceptChannels(
+  upgrade: Upgrade,
+  { protocol, base64 }: { readonly protocol: string; readonly base64: boolean },
+): Promise<ChannelSocket> {
+  return new ChannelSocket(await accept(upgrade, protocol), base64);
+}

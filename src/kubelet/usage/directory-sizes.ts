@@ -1,0 +1,106 @@
+/**
+ * How much lies in directories, measured in the background: to count a directory can take seconds, and who asks for
+ * numbers does not wait for that. Each size tells when it was measured.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { type Exec, ExecError } from '../../base/exec.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+
+export interface DirectorySize {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly bytes: number;
+  readonly inodes: number;
+}
+
+export interface DirectorySizesOptions {
+  readonly exec: Exec;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const everyMs = 60_000;
+const timeoutMs = 60_000;
+/** Directories that one `du` counts. */
+const atOnce = 50;
+
+export class DirectorySizes {
+  readonly #options: DirectorySizesOptions;
+  #sizes = new Map<string, DirectorySize>();
+  #measuring: Promise<void> | undefined;
+  #measuredAt = Number.NEGATIVE_INFINITY;
+  readonly #stop = new AbortController();
+
+  constructor(options: DirectorySizesOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined when it was not measured yet, or cannot be. */
+  get(directory: string): DirectorySize | undefined {
+    return this.#sizes.get(directory);
+  }
+
+  /** Measures these, unless it has done so within the last minute; what is not among them is forgotten. */
+  want(directories: readonly string[]): void {
+    const { clock } = this.#options;
+    const isNew = directories.some((one) => !this.#sizes.has(one));
+    const age = clock.monotonic() - this.#measuredAt;
+    // A new one does not wait for the others' turn, but cannot make each question a measurement either.
+    if (this.#measuring || age < (isNew ? everyMs / 6 : everyMs) || this.#stop.signal.aborted) return;
+    this.#measuring = this.#measure([...new Set(directories)]).finally(() => {
+      this.#measuring = undefined;
+      this.#measuredAt = clock.monotonic();
+    });
+  }
+
+  /** Resolves when the measurement under way, if any, is done. */
+  async settled(): Promise<void> {
+    await this.#measuring;
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#measuring;
+  }
+
+  async #measure(directories: readonly string[]): Promise<void> {
+    const at = this.#options.clock.now();
+    const sizes = new Map<string, DirectorySize>();
+    for (let first = 0; first < directories.length && !this.#stop.signal.aborted; first += atOnce) {
+      const some = directories.slice(first, first + atOnce);
+      const bytes = await this.#count(['--block-size=1'], some);
+      const inodes = await this.#count(['--inodes'], some);
+      for (const directory of some) {
+        const [size, files] = [bytes.get(directory), inodes.get(directory)];
+        if (size !== undefined && files !== undefined)
+          sizes.set(directory, { at, bytes: size, inodes: files });
+      }
+    }
+    this.#sizes = sizes;
+  }
+
+  async #count(
+    unit: readonly string[],
+    directories: readonly string[],
+  ): Promise<ReadonlyMap<string, number>> {
+    const { exec, log } = this.#options;
+    const args = ['--summarize', '--one-file-system', '--null', ...unit, '--', ...directories];
+    try {
+      const { stdout } = await exec('du', args, { timeoutMs, lengthy: true, signal: this.#stop.signal });
+      return countsIn(stdout);
+    } catch (error) {
+      // du also fails when a file or a directory went while it counted; what it counted is printed all the same.
+      if (error instanceof ExecError) return countsIn(error.failure.stdout);
+      if (!this.#stop.signal.aborted) log.debug('cannot measure directories', { error: errorMessage(error) });
+      return new Map();
+    }
+  }
+}
+
+const countsIn = (output: string): ReadonlyMap<string, number> =>
+  new Map(
+    output.split('\0').flatMap((line) => {
+      const [, count, directory] = /^(\d+)\t(.*)$/s.exec(line) ?? [];
+      return count === undefined || directory === undefined ? [] : [[directory, Number(count)] as const];
+    }),
+  );

@@ -1,0 +1,117 @@
+/** What one container uses, read from its cgroup. Its files are found once: a container stays in its group. */
+import { join } from 'node:path';
+import { readIfThere } from './kernel-text.ts';
+import {
+  type CpuUsage,
+  cpuUsageV1,
+  cpuUsageV2,
+  type DeviceUsage,
+  devicesV1,
+  devicesV2,
+  type GroupDirectories,
+  groupDirectories,
+  type MemoryUsage,
+  memoryUsage,
+  numberIn,
+} from './plan/cgroup-files.ts';
+
+/** A container that runs: the engine's id and its first process, as the machine counts them. */
+export interface RunningContainer {
+  readonly id: string;
+  readonly pid: number;
+}
+
+export interface GroupDetails {
+  readonly devices: readonly DeviceUsage[];
+  readonly processes: number | undefined;
+}
+
+export class GroupReader {
+  readonly #root: string;
+  readonly #directories = new Map<string, GroupDirectories>();
+
+  /** `root`: where /proc and /sys are; '/' but in tests. */
+  constructor(root = '/') {
+    this.#root = root;
+  }
+
+  /** Of a container that is there no more; its directories are not needed again. */
+  forget(id: string): void {
+    this.#directories.delete(id);
+  }
+
+  /** Where its group lies, as the engine named it; undefined when it has ended. */
+  async path(container: RunningContainer): Promise<string | undefined> {
+    const directories = await this.#find(container);
+    return directories && `/${directories.memory.split('/').slice(1).join('/')}`;
+  }
+
+  async cpu(container: RunningContainer): Promise<CpuUsage | undefined> {
+    const found = await this.#find(container);
+    if (!found) return undefined;
+    if (found.version === 2) {
+      const stat = await this.#read(found.cpu, 'cpu.stat');
+      return stat === undefined ? undefined : cpuUsageV2(stat);
+    }
+    const [usage, user, system, stat] = await Promise.all([
+      this.#read(found.cpuacct, 'cpuacct.usage'),
+      this.#read(found.cpuacct, 'cpuacct.usage_user'),
+      this.#read(found.cpuacct, 'cpuacct.usage_sys'),
+      this.#read(found.cpu, 'cpu.stat'),
+    ]);
+    return usage === undefined ? undefined : cpuUsageV1(usage, user, system, stat);
+  }
+
+  async memory(container: RunningContainer): Promise<MemoryUsage | undefined> {
+    const found = await this.#find(container);
+    if (!found) return undefined;
+    const { version, memory: directory } = found;
+    const read = (name: string) => this.#read(directory, name);
+    const names =
+      version === 2
+        ? [
+            'memory.current',
+            'memory.stat',
+            'memory.max',
+            'memory.peak',
+            'memory.events',
+            '',
+            'memory.swap.current',
+          ]
+        : [
+            ...['memory.usage_in_bytes', 'memory.stat', 'memory.limit_in_bytes', 'memory.max_usage_in_bytes'],
+            ...['memory.failcnt', 'memory.kmem.usage_in_bytes', '', 'memory.oom_control'],
+          ];
+    const [usage, stat, limit, most, failures, kernel, swap, oom = failures] = await Promise.all(
+      names.map((name) => (name === '' ? undefined : read(name))),
+    );
+    if (usage === undefined || stat === undefined) return undefined;
+    return memoryUsage(version, { usage, stat, limit, most, failures, kernel, swap, oom });
+  }
+
+  async details(container: RunningContainer): Promise<GroupDetails> {
+    const found = await this.#find(container);
+    if (!found) return { devices: [], processes: undefined };
+    const [processes, io, operations] = await Promise.all([
+      this.#read(found.pids, 'pids.current'),
+      this.#read(found.io, found.version === 2 ? 'io.stat' : 'blkio.throttle.io_service_bytes_recursive'),
+      found.version === 2 ? undefined : this.#read(found.io, 'blkio.throttle.io_serviced_recursive'),
+    ]);
+    const devices = found.version === 2 ? devicesV2(io ?? '') : devicesV1(io ?? '', operations ?? '');
+    return { devices, processes: numberIn(processes) };
+  }
+
+  async #find({ id, pid }: RunningContainer): Promise<GroupDirectories | undefined> {
+    const known = this.#directories.get(id);
+    if (known) return known;
+    if (pid <= 0) return undefined;
+    const text = await readIfThere(join(this.#root, `proc/${pid}/cgroup`));
+    const found = text === undefined ? undefined : groupDirectories(text, id);
+    if (found) this.#directories.set(id, found);
+    return found;
+  }
+
+  async #read(directory: string, name: string): Promise<string | undefined> {
+    return directory === '' ? undefined : readIfThere(join(this.#root, 'sys/fs/cgroup', directory, name));
+  }
+}

@@ -1,0 +1,219 @@
+/** What the files of a cgroup say, v1 and v2, read into one form. Pure. */
+
+export interface CpuUsage {
+  /** Nanoseconds since the group was made. */
+  readonly total: number;
+  readonly user: number;
+  readonly system: number;
+  /** Of the CFS quota; undefined where the group has none. */
+  readonly throttling:
+    | { readonly periods: number; readonly throttled: number; readonly throttledNs: number }
+    | undefined;
+}
+
+/** Bytes, and counts of faults since the group was made. */
+export interface MemoryUsage {
+  readonly usage: number;
+  /** What the kernel cannot take back at once. */
+  readonly workingSet: number;
+  readonly rss: number;
+  readonly cache: number;
+  readonly mapped: number;
+  readonly activeFile: number;
+  readonly inactiveFile: number;
+  readonly kernel: number;
+  readonly swap: number;
+  readonly pageFaults: number;
+  readonly majorPageFaults: number;
+  /** The most it ever was; undefined where the kernel does not keep it. */
+  readonly most: number | undefined;
+  /** How often the limit was met. */
+  readonly failures: number;
+  readonly oomKills: number;
+  readonly limit: number | undefined;
+}
+
+/** Of one block device since the group was made. */
+export interface DeviceUsage {
+  readonly major: number;
+  readonly minor: number;
+  readonly readBytes: number;
+  readonly writeBytes: number;
+  readonly reads: number;
+  readonly writes: number;
+}
+
+/** A directory of the group for each controller, below /sys/fs/cgroup. */
+export interface GroupDirectories {
+  readonly version: 1 | 2;
+  readonly cpu: string;
+  readonly cpuacct: string;
+  readonly memory: string;
+  readonly pids: string;
+  readonly io: string;
+}
+
+/**
+ * Of /proc/PID/cgroup: where the container with that id is counted. Both drivers name its group by the id (`/docker/ID`,
+ * `/system.slice/docker-ID.scope`), and a program inside may have made groups below it, which are counted in it. Undefined
+ * when the process is in no group of that name: it has ended, and the number is another's.
+ */
+export function groupDirectories(text: string, id: string): GroupDirectories | undefined {
+  const paths = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    const [, controllers, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+    const group = path === undefined ? undefined : upTo(path, id);
+    if (controllers === undefined || group === undefined) continue;
+    // Each v1 hierarchy is mounted under the names of its controllers, with a link for each of them.
+    for (const one of controllers.split(',')) paths.set(one, one === '' ? `.${group}` : `${one}${group}`);
+  }
+  const unified = paths.get('');
+  const v1 = (name: string) => paths.get(name);
+  const [memory, cpuacct] = [v1('memory'), v1('cpuacct')];
+  if (memory !== undefined && cpuacct !== undefined) {
+    const [cpu = cpuacct, pids = '', io = ''] = [v1('cpu'), v1('pids'), v1('blkio')];
+    return { version: 1, cpu, cpuacct, memory, pids, io };
+  }
+  if (unified === undefined) return undefined;
+  return { version: 2, cpu: unified, cpuacct: unified, memory: unified, pids: unified, io: unified };
+}
+
+function upTo(path: string, id: string): string | undefined {
+  const parts = path.split('/');
+  const own = parts.findIndex((part) => part.includes(id));
+  return own < 0 ? undefined : parts.slice(0, own + 1).join('/');
+}
+
+/** Lines of `NAME NUMBER`. */
+export function counters(text: string): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const line of text.split('\n')) {
+    const space = line.indexOf(' ');
+    const value = space < 0 ? Number.NaN : Number(line.slice(space + 1));
+    if (Number.isFinite(value)) found.set(line.slice(0, space), value);
+  }
+  return found;
+}
+
+/** Undefined for a file that holds no number, or is not there; `max` is no number. */
+export function numberIn(text: string | undefined): number | undefined {
+  const trimmed = text?.trim() ?? '';
+  const value = trimmed === '' ? Number.NaN : Number(trimmed);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+/** `cpu.stat` of v2. */
+export function cpuUsageV2(stat: string): CpuUsage | undefined {
+  const found = counters(stat);
+  const total = found.get('usage_usec');
+  if (total === undefined) return undefined;
+  const ns = (name: string) => (found.get(name) ?? 0) * 1000;
+  return {
+    total: total * 1000,
+    user: ns('user_usec'),
+    system: ns('system_usec'),
+    throttling: throttlingOf(found, ns('throttled_usec')),
+  };
+}
+
+/** `cpuacct.usage`, `cpuacct.usage_user`, `cpuacct.usage_sys` and `cpu.stat` of v1. */
+export function cpuUsageV1(
+  usage: string,
+  user: string | undefined,
+  system: string | undefined,
+  stat: string | undefined,
+): CpuUsage | undefined {
+  const total = numberIn(usage);
+  if (total === undefined) return undefined;
+  const found = counters(stat ?? '');
+  return {
+    total,
+    user: numberIn(user) ?? 0,
+    system: numberIn(system) ?? 0,
+    throttling: throttlingOf(found, found.get('throttled_time') ?? 0),
+  };
+}
+
+function throttlingOf(found: ReadonlyMap<string, number>, throttledNs: number): CpuUsage['throttling'] {
+  const periods = found.get('nr_periods') ?? 0;
+  return periods > 0 ? { periods, throttled: found.get('nr_throttled') ?? 0, throttledNs } : undefined;
+}
+
+export interface MemoryFiles {
+  readonly usage: string;
+  readonly stat: string;
+  readonly limit: string | undefined;
+  readonly most?: string | undefined;
+  /** v1: memory.failcnt; v2: memory.events. */
+  readonly failures?: string | undefined;
+  /** v1: memory.oom_control, v2: memory.events. */
+  readonly oom?: string | undefined;
+  readonly kernel?: string | undefined;
+  /** v2 alone. */
+  readonly swap?: string | undefined;
+}
+
+/** A limit beyond all memory is how v1 says that there is none. */
+const noLimit = 2 ** 60;
+
+export function memoryUsage(version: 1 | 2, files: MemoryFiles): MemoryUsage | undefined {
+  const usage = numberIn(files.usage);
+  if (usage === undefined) return undefined;
+  const found = counters(files.stat);
+  // v1 counts what groups below use under names of its own.
+  const of = (name: string) =>
+    (version === 1 ? found.get(`total_${name}`) : undefined) ?? found.get(name) ?? 0;
+  const inactiveFile = of('inactive_file');
+  const limit = numberIn(files.limit);
+  const isV1 = version === 1;
+  return {
+    usage,
+    workingSet: Math.max(0, usage - inactiveFile),
+    rss: isV1 ? of('rss') : of('anon'),
+    cache: isV1 ? of('cache') : of('file'),
+    mapped: isV1 ? of('mapped_file') : of('file_mapped'),
+    activeFile: of('active_file'),
+    inactiveFile,
+    kernel: isV1 ? (numberIn(files.kernel) ?? 0) : of('kernel'),
+    swap: isV1 ? of('swap') : (numberIn(files.swap) ?? 0),
+    pageFaults: of('pgfault'),
+    majorPageFaults: of('pgmajfault'),
+    most: numberIn(files.most),
+    failures: (isV1 ? numberIn(files.failures) : counters(files.failures ?? '').get('max')) ?? 0,
+    oomKills: counters(files.oom ?? '').get('oom_kill') ?? 0,
+    limit: limit !== undefined && limit < noLimit ? limit : undefined,
+  };
+}
+
+/** `io.stat` of v2: `8:0 rbytes=1 wbytes=2 rios=3 wios=4 …`. */
+export function devicesV2(stat: string): readonly DeviceUsage[] {
+  return stat.split('\n').flatMap((line) => {
+    const [, major, minor, rest = ''] = /^(\d+):(\d+) (.*)$/.exec(line) ?? [];
+    if (major === undefined) return [];
+    const found = new Map(rest.split(' ').map((part) => part.split('=', 2) as [string, string]));
+    const of = (name: string) => Number(found.get(name) ?? 0) || 0;
+    const device = { major: Number(major), minor: Number(minor) };
+    const [readBytes, writeBytes] = [of('rbytes'), of('wbytes')];
+    return [{ ...device, readBytes, writeBytes, reads: of('rios'), writes: of('wios') }];
+  });
+}
+
+/** `blkio.throttle.io_service_bytes_recursive` and `…io_serviced_recursive` of v1: `8:0 Read 1`. */
+export function devicesV1(bytes: string, operations: string): readonly DeviceUsage[] {
+  const found = new Map<string, { -readonly [K in keyof DeviceUsage]: DeviceUsage[K] }>();
+  const add = (text: string, read: 'readBytes' | 'reads', write: 'writeBytes' | 'writes') => {
+    for (const line of text.split('\n')) {
+      const [, major, minor, what, amount] = /^(\d+):(\d+) (Read|Write) (\d+)$/.exec(line) ?? [];
+      if (major === undefined) continue;
+      const device = found.get(`${major}:${minor}`) ?? {
+        ...{ major: Number(major), minor: Number(minor) },
+        ...{ readBytes: 0, writeBytes: 0, reads: 0, writes: 0 },
+      };
+      device[what === 'Read' ? read : write] = Number(amount);
+      found.set(`${major}:${minor}`, device);
+    }
+  };
+  add(bytes, 'readBytes', 'writeBytes');
+  add(operations, 'reads', 'writes');
+  return [...found.values()];
+}

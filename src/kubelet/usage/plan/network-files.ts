@@ -1,0 +1,35 @@
+/** /proc/PID/net/dev, read. Pure. */
+
+/** Since the interface was made. */
+export interface InterfaceUsage {
+  readonly name: string;
+  readonly receivedBytes: number;
+  readonly receivedPackets: number;
+  readonly receiveErrors: number;
+  readonly receiveDrops: number;
+  readonly sentBytes: number;
+  readonly sentPackets: number;
+  readonly sendErrors: number;
+  readonly sendDrops: number;
+}
+
+/** All but loopback, in the kernel's order. */
+export function interfacesIn(text: string): readonly InterfaceUsage[] {
+  return text.split('\n').flatMap((line) => {
+    const [, name, rest = ''] = /^\s*([^\s:|][^:|]*):\s*(\d.*)$/.exec(line) ?? [];
+    if (name === undefined || name === 'lo') return [];
+    const [receivedBytes = 0, receivedPackets = 0, receiveErrors = 0, receiveDrops = 0, , , , , ...sent] =
+      rest.trim().split(/\s+/).map(Number);
+    const [sentBytes = 0, sentPackets = 0, sendErrors = 0, sendDrops = 0] = sent;
+    return [
+      {
+        ...{ name, receivedBytes, receivedPackets, receiveErrors, receiveDrops },
+        ...{ sentBytes, sentPackets, sendErrors, sendDrops },
+      },
+    ];
+  });
+}
+
+/** The interface by which others reach it: eth0 where there is one. */
+export const mainInterface = (interfaces: readonly InterfaceUsage[]): InterfaceUsage | undefined =>
+  interfaces.find(({ name }) => name === 'eth0') ?? interfaces[0];

@@ -1,0 +1,258 @@
+/**
+ * The one reader of what pods and the node use: cgroups, namespaces and file systems, never the engine. It reads when
+ * somebody asks, and for a while after that every ten seconds, so that the next who asks is told rates of a sensible time.
+ * While nobody asks it costs nothing.
+ */
+import { statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { claimNameOf } from '../../api/core/v1/pod-claims.ts';
+import type { Volume } from '../../api/core/v1/types.gen.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Exec } from '../../base/exec.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import type { ObservedPod } from '../runtime/observed-pod.ts';
+import type { ContainerState, SandboxState } from '../runtime/runtime.ts';
+import { DirectorySizes } from './directory-sizes.ts';
+import { GroupReader } from './group-reader.ts';
+import { readIfThere } from './kernel-text.ts';
+import { readLogSize, readWritableLayer } from './layers.ts';
+import { readMachine } from './machine-reader.ts';
+import { CpuHistory, PodCpuTotals } from './plan/cpu-history.ts';
+import { interfacesIn } from './plan/network-files.ts';
+import type { ContainerReading, PodReading, UsageSnapshot, VolumeReading } from './snapshot.ts';
+
+export interface UsageReaderOptions {
+  readonly pods: () => readonly Pod[];
+  readonly observe: (uid: string) => ObservedPod;
+  /** Where a volume of a pod lies; undefined for one that is not measured, or not there yet. */
+  readonly volume: (pod: Pod, volume: Volume) => string | undefined;
+  /** Where the engine keeps its files; undefined while it is not known. */
+  readonly engineDirectory: () => string | undefined;
+  readonly exec: Exec;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Where /proc and /sys are; '/' but in tests. */
+  readonly root?: string;
+}
+
+/** Who asks again within this gets the same. */
+const freshMs = 1_000;
+const everyMs = 10_000;
+/** How long after a question it goes on reading; Prometheus asks each minute at most. */
+const askedForMs = 90_000;
+/** Pods read at a time. */
+const atOnce = 8;
+
+export class UsageReader {
+  readonly groups: GroupReader;
+  readonly #options: UsageReaderOptions;
+  readonly #history = new CpuHistory();
+  readonly #totals = new PodCpuTotals();
+  readonly #sizes: DirectorySizes;
+  #reading: Promise<UsageSnapshot> | undefined;
+  #last: UsageSnapshot | undefined;
+  #lastAt = Number.NEGATIVE_INFINITY;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #timer: Timer | undefined;
+  #known: ReadonlySet<string> = new Set();
+  /** Of running containers, by id: it stays the same. */
+  readonly #layers = new Map<string, string>();
+  #closed = false;
+
+  constructor(options: UsageReaderOptions) {
+    this.#options = options;
+    this.groups = new GroupReader(options.root);
+    this.#sizes = new DirectorySizes(options);
+  }
+
+  /** What is used now, or was a second ago. Rejects when the kernel does not say what it should. */
+  read(): Promise<UsageSnapshot> {
+    const { clock } = this.#options;
+    this.#askedAt = clock.monotonic();
+    this.#goOn();
+    if (this.#last && clock.monotonic() - this.#lastAt < freshMs) return Promise.resolve(this.#last);
+    return this.#readNow();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#timer?.cancel();
+    await Promise.allSettled([this.#reading, this.#sizes.close()]);
+  }
+
+  #goOn(): void {
+    const { clock, log } = this.#options;
+    if (this.#timer || this.#closed) return;
+    this.#timer = clock.after(everyMs, () => {
+      this.#timer = undefined;
+      if (this.#closed || clock.monotonic() - this.#askedAt > askedForMs) return;
+      this.#goOn();
+      this.#readNow().catch((error) =>
+        log.debug('cannot read what pods use', { error: errorMessage(error) }),
+      );
+    });
+  }
+
+  #readNow(): Promise<UsageSnapshot> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<UsageSnapshot> {
+    const { clock, pods, root } = this.#options;
+    const at = clock.now();
+    const node = await readMachine(clock, this.#history, root);
+    const all = pods();
+    const readings: PodReading[] = [];
+    for (let first = 0; first < all.length; first += atOnce) {
+      const some = await Promise.all(all.slice(first, first + atOnce).map((pod) => this.#readPod(pod)));
+      readings.push(...some.filter((reading) => reading !== undefined));
+    }
+    this.#forget(all);
+    this.#last = { at, node, pods: readings };
+    this.#lastAt = clock.monotonic();
+    return this.#last;
+  }
+
+  async #readPod(pod: Pod): Promise<PodReading | undefined> {
+    const { clock, observe } = this.#options;
+    const { uid } = pod.metadata;
+    const { sandboxes, containers } = observe(uid);
+    const sandbox = sandboxes.find(({ state }) => state === 'running');
+    const running = containers
+      .filter(({ state }) => state === 'running')
+      .toSorted((a, b) => a.createdAt - b.createdAt);
+    if (!sandbox && running.length === 0) return undefined;
+    const [own, found, interfaces, volumes] = await Promise.all([
+      sandbox && this.#readContainer(pod, sandbox),
+      Promise.all(running.map((container) => this.#readContainer(pod, container))),
+      sandbox?.ip === undefined ? undefined : this.#interfaces(sandbox.pid),
+      this.#readVolumes(pod),
+    ]);
+    const read = found.filter((reading) => reading !== undefined);
+    const used = new Map([...read, ...(own ? [own] : [])].map(({ id, cpu }) => [id, cpu.total]));
+    const at = clock.now();
+    return {
+      pod,
+      startedAt: sandbox?.createdAt ?? Math.min(...running.map(({ createdAt }) => createdAt)),
+      at,
+      cpu: this.#history.take(uid, { at, total: this.#totals.take(uid, used) }),
+      containers: read,
+      sandbox: own,
+      interfaces,
+      volumes,
+    };
+  }
+
+  async #readContainer(
+    pod: Pod,
+    container: ContainerState | SandboxState,
+  ): Promise<ContainerReading | undefined> {
+    const { clock } = this.#options;
+    const { id, kind } = container;
+    const at = clock.now();
+    const [path, cpu, memory, details] = await Promise.all([
+      this.groups.path(container),
+      this.groups.cpu(container),
+      this.groups.memory(container),
+      this.groups.details(container),
+    ]);
+    if (path === undefined || !cpu || !memory) return undefined;
+    const name = kind === 'sandbox' ? 'POD' : container.name;
+    const { namespace, name: podName, uid } = pod.metadata;
+    const layer = kind === 'sandbox' ? undefined : await this.#layer(container);
+    return {
+      id,
+      fullName: `k8s_${name}_${podName}_${namespace}_${uid}_${container.attempt}`,
+      name,
+      image: kind === 'sandbox' ? '' : container.image,
+      startedAt: (kind === 'container' ? container.startedAt : undefined) ?? container.createdAt,
+      path,
+      at,
+      cpu: { ...cpu, ...this.#history.take(id, { at, total: cpu.total }) },
+      memory,
+      ...details,
+      layer: layer === undefined ? undefined : this.#sizes.get(layer),
+      log: kind === 'sandbox' ? undefined : await this.#log(id, at),
+    };
+  }
+
+  async #interfaces(pid: number): Promise<PodReading['interfaces']> {
+    const text = await readIfThere(join(this.#options.root ?? '/', `proc/${pid}/net/dev`));
+    return text === undefined ? undefined : interfacesIn(text);
+  }
+
+  async #layer({ id, pid }: ContainerState): Promise<string | undefined> {
+    const known = this.#layers.get(id);
+    if (known !== undefined) return known;
+    const found = await readWritableLayer(pid, this.#options.root);
+    if (found !== undefined) this.#layers.set(id, found);
+    return found;
+  }
+
+  async #log(id: string, at: number): Promise<ContainerReading['log']> {
+    const directory = this.#options.engineDirectory();
+    const size = directory === undefined ? undefined : await readLogSize(directory, id);
+    return size && { at, ...size };
+  }
+
+  async #readVolumes(pod: Pod): Promise<readonly VolumeReading[]> {
+    const read = this.#volumesOf(pod).map(async ({ name, directory, isOwn, ...more }) => {
+      // What is not the pod's may be far larger than what is counted in time: as upstream, its file system tells.
+      const counted = isOwn ? this.#sizes.get(directory) : undefined;
+      const on = counted || !isOwn ? await fileSystemOf(directory) : undefined;
+      const at = this.#options.clock.now();
+      const size = counted ?? (on && { at, bytes: on.size - on.free, inodes: on.inodes - on.inodesFree });
+      return size && on ? [{ name, ...more, size, on }] : [];
+    });
+    return (await Promise.all(read)).flat();
+  }
+
+  /** Those that the node makes: what lies on a path of the machine's own is not the pod's. */
+  #volumesOf(pod: Pod) {
+    return (pod.spec.volumes ?? []).flatMap((volume) => {
+      const directory = this.#options.volume(pod, volume);
+      if (directory === undefined) return [];
+      const { name, emptyDir, nfs } = volume;
+      const claim = claimNameOf(pod, volume);
+      const isOwn = claim === undefined && !nfs;
+      return [{ name, directory, claim, isOwn, isEphemeral: isOwn && emptyDir?.medium !== 'Memory' }];
+    });
+  }
+
+  #forget(pods: readonly Pod[]): void {
+    const uids = new Set(pods.map(({ metadata }) => metadata.uid));
+    const ids = new Set<string>();
+    for (const uid of uids) {
+      const { sandboxes, containers } = this.#options.observe(uid);
+      for (const { id, state } of [...sandboxes, ...containers]) if (state === 'running') ids.add(id);
+    }
+    for (const id of this.#known) {
+      if (ids.has(id)) continue;
+      this.groups.forget(id);
+      this.#layers.delete(id);
+    }
+    this.#known = ids;
+    this.#history.keep(new Set(['node', 'agent', ...uids, ...ids]));
+    this.#totals.keep(uids);
+    const volumes = pods.flatMap((pod) =>
+      this.#volumesOf(pod).flatMap(({ directory, isOwn }) => (isOwn ? [directory] : [])),
+    );
+    this.#sizes.want([...this.#layers.values(), ...volumes]);
+  }
+}
+
+/** Undefined when it is gone. */
+async function fileSystemOf(path: string) {
+  try {
+    const { blocks, bavail, bfree, bsize, files, ffree } = await statfs(path);
+    const bytes = { size: blocks * bsize, available: bavail * bsize, free: bfree * bsize };
+    return { ...bytes, inodes: files, inodesFree: ffree };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * The files of a volume, replaced all at once: who reads them finds all old ones or all new ones (upstream: volume/util
+ * AtomicWriter). The files lie in a directory with a name of its own, the link `..data` leads there, and each name of the volume
+ * is a link through it; so one renamed link changes them all.
+ */
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { VolumeFile } from './plan/projection.ts';
+
+const current = '..data';
+const draft = '..data_tmp';
+
+/** The directory that holds the files now. Rejects before anything was written. */
+export const currentFiles = async (volume: string) => join(volume, await readlink(join(volume, current)));
+
+/** Whether it holds the files of an earlier time, all of them. */
+export const isFilled = (volume: string): Promise<boolean> =>
+  currentFiles(volume).then(
+    () => true,
+    () => false,
+  );
+
+/** With `group` the files are readable by it. Safe to repeat after it was cut off at any point; the same again changes nothing. */
+export async function replaceFiles(
+  volume: string,
+  files: readonly VolumeFile[],
+  group: number | undefined,
+): Promise<void> {
+  if (await holds(volume, files, group)) return;
+  const directory = await mkdtemp(join(volume, '..files-'));
+  try {
+    await setDirectory(directory, group);
+    for (const file of files) await writeOne(directory, file, group);
+    await rm(join(volume, draft), { force: true });
+    await symlink(directory.slice(volume.length + 1), join(volume, draft));
+    await rename(join(volume, draft), join(volume, current));
+  } catch (error) {
+    // On a disk that is full each attempt would leave some more.
+    await rm(directory, { recursive: true, force: true });
+    throw error;
+  }
+  const names = new Set(files.map(({ path }) => path.split('/')[0] ?? ''));
+  for (const name of names) await link(volume, name);
+  for (const name of await readdir(volume)) {
+    const isOld = name.startsWith('..')
+      ? name !== current && join(volume, name) !== directory
+      : !names.has(name);
+    if (isOld) await rm(join(volume, name), { recursive: true, force: true });
+  }
+}
+
+/** Whether the volume has these files and nothing else: whoever watches it is not woken for nothing. */
+async function holds(
+  volume: string,
+  files: readonly VolumeFile[],
+  group: number | undefined,
+): Promise<boolean> {
+  try {
+    const directory = await currentFiles(volume);
+    const found = await readdir(directory, { recursive: true, withFileTypes: true });
+    if (found.filter((entry) => !entry.isDirectory()).length !== files.length) return false;
+    const names = new Set(files.map(({ path }) => path.split('/')[0] ?? ''));
+    const shown = await readdir(volume);
+    // The link, the files behind it, and what leads to them: a cut off attempt left more, or less.
+    if (shown.length !== names.size + 2) return false;
+    for (const name of names) if (!(await isLinked(volume, name))) return false;
+    for (const file of files) if (!(await isSame(directory, file, group))) return false;
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EINVAL') return false;
+    throw error;
+  }
+}
+
+async function isSame(
+  directory: string,
+  { path, content, mode, owner = 0 }: VolumeFile,
+  group: number | undefined,
+): Promise<boolean> {
+  const found = await lstat(join(directory, path));
+  const rights = group === undefined ? mode : mode | 0o440;
+  const isAsWanted =
+    found.isFile() &&
+    found.size === content.length &&
+    (found.mode & 0o7777) === rights &&
+    found.uid === owner &&
+    found.gid === (group ?? 0);
+  return isAsWanted && Buffer.compare(await readFile(join(directory, path)), content) === 0;
+}
+
+async function writeOne(
+  directory: string,
+  { path, content, mode, owner }: VolumeFile,
+  group: number | undefined,
+): Promise<void> {
+  const file = join(directory, path);
+  const parts = path.split('/').slice(0, -1);
+  await mkdir(dirname(file), { recursive: true });
+  for (let depth = 1; depth <= parts.length; depth++)
+    await setDirectory(join(directory, ...parts.slice(0, depth)), group);
+  // Nobody else's from its first byte on.
+  await writeFile(file, content, { mode: 0o600 });
+  if (owner !== undefined || group !== undefined) await chown(file, owner ?? 0, group ?? 0);
+  await chmod(file, group === undefined ? mode : mode | 0o440);
+}
+
+async function setDirectory(path: string, group: number | undefined): Promise<void> {
+  if (group !== undefined) await chown(path, 0, group);
+  await chmod(path, group === undefined ? 0o755 : 0o2755);
+}
+
+async function link(volume: string, name: string): Promise<void> {
+  if (await isLinked(volume, name)) return;
+  const path = join(volume, name);
+  await rm(path, { recursive: true, force: true });
+  await symlink(join(current, name), path);
+}
+
+async function isLinked(volume: string, name: string): Promise<boolean> {
+  const path = join(volume, name);
+  const found = await lstat(path).catch(() => undefined);
+  return found?.isSymbolicLink() === true && (await readlink(path)) === join(current, name);
+}

@@ -1,0 +1,41 @@
+/** What an agent does with volumes that nobody uses any more, by what their data lies on. */
+import { dirname, join } from 'node:path';
+import type { Exec } from '../../base/exec.ts';
+import type { ClaimedVolumes } from './claimed-volumes.ts';
+import { emptyFolder, removeContent } from './empty-folder.ts';
+import type { LocalVolumes } from './local-volumes.ts';
+import type { Shares } from './shares.ts';
+import type { VolumeChoresOptions } from './volume-chores.ts';
+
+export interface ChoreTools {
+  /** The agent's own, in that of the node. */
+  readonly dataDir: string;
+  /** Where the engine keeps images and containers, as far as that is known. */
+  readonly engineDirectory: () => string | undefined;
+  readonly exec: Exec;
+  readonly localVolumes: Pick<LocalVolumes, 'isOwn' | 'remove'>;
+  readonly shares: Pick<Shares, 'removeFolder' | 'within'>;
+  readonly claims: Pick<ClaimedVolumes, 'isShared'>;
+}
+
+export const choreSteps = (tools: ChoreTools): VolumeChoresOptions['run'] => ({
+  async remove(volume, signal) {
+    const { localVolumes, shares } = tools;
+    if (localVolumes.isOwn(volume)) await localVolumes.remove(volume, signal);
+    else if (volume.spec.nfs) await shares.removeFolder(volume, signal);
+    else throw new Error('its path is not one that this node has made');
+  },
+
+  async empty(volume, signal) {
+    const { dataDir, engineDirectory, exec, shares, claims } = tools;
+    const { name } = volume.metadata;
+    // One that was deleted without waiting for it may be ending still.
+    if (claims.isShared(name, '')) throw new Error('a pod of this node has it still');
+    const { hostPath } = volume.spec;
+    if (!hostPath) return shares.within(volume, (root) => removeContent(root, exec, signal));
+    const engine = engineDirectory();
+    const kept = [dirname(dataDir), ...(engine === undefined ? [] : [engine])];
+    const target = join(dataDir, 'emptied', name);
+    await emptyFolder({ path: hostPath.path, target, kept }, exec, signal);
+  },
+});

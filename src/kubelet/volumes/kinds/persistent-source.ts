@@ -1,0 +1,90 @@
+/** Where the data of a PersistentVolume lies, as this node makes it ready: a path of this machine, or a share that is mounted. */
+import { lstat, stat } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { volumeSuitsNode } from '../../../api/core/v1/node-selection.ts';
+import type { PersistentVolume } from '../../../api/core/v1/types.gen.ts';
+import { volumeModeOf } from '../../../api/core/v1/volume-binding.ts';
+import { mountDevice } from '../mount-device.ts';
+import { VolumeError } from '../plan/volume-error.ts';
+import { prepareHostPath } from './host-path.ts';
+import { ownGroup } from './own-group.ts';
+import type { PodVolume, VolumePlace, VolumeTools } from './volume-kind.ts';
+
+const lies = (path: string, readOnly = false): VolumePlace => ({ path, readOnly, isAtomic: false });
+
+/** Where one that has to be mounted is, for this pod alone. */
+const mountPlace = ({ mountsOf }: VolumeTools, { pod, volume }: PodVolume) =>
+  join(mountsOf(pod.metadata.uid), volume.name);
+
+/** Those of which that has been found out, as long as somebody has them. */
+const devices = new WeakSet<PersistentVolume>();
+
+/** Rejects with VolumeError for a source that is not supported. */
+export async function placeOfSource(
+  tools: VolumeTools,
+  of: PodVolume,
+  found: PersistentVolume,
+): Promise<VolumePlace> {
+  if (found.spec.local && (await isToBeMounted(found))) devices.add(found);
+  return knownPlaceOfSource(tools, of, found);
+}
+
+/** The same without looking at it again. */
+export function knownPlaceOfSource(tools: VolumeTools, of: PodVolume, found: PersistentVolume): VolumePlace {
+  const { hostPath, local, nfs } = found.spec;
+  if (hostPath) return lies(hostPath.path);
+  if (local) return lies(devices.has(found) ? mountPlace(tools, of) : local.path);
+  if (nfs) return lies(mountPlace(tools, of), nfs.readOnly);
+  throw new VolumeError(
+    `no volume plugin matched for persistentvolume ${JSON.stringify(found.metadata.name)}`,
+  );
+}
+
+/** A device whose user asks for a file system. */
+async function isToBeMounted(found: PersistentVolume): Promise<boolean> {
+  if (volumeModeOf(found) === 'Block') return false;
+  return (await missing(stat(found.spec.local?.path ?? '')))?.isBlockDevice() ?? false;
+}
+
+/** Makes the volume ready; without effect where it is. */
+export async function prepareSource(
+  tools: VolumeTools,
+  of: PodVolume,
+  found: PersistentVolume,
+): Promise<void> {
+  const node = tools.node();
+  if (node && !volumeSuitsNode(found, node))
+    throw new VolumeError(`node affinity check failed for volume ${JSON.stringify(found.metadata.name)}`);
+  const { hostPath, local, nfs, mountOptions: options = [] } = found.spec;
+  const { path } = await placeOfSource(tools, of, found);
+  if (!isAbsolute(path)) throw new VolumeError(`path ${JSON.stringify(path)} is not absolute`);
+  if (volumeModeOf(found) === 'Block') return requireDevice(path);
+  if (hostPath) return prepareHostPath(path, hostPath.type ?? '');
+  if (nfs) return tools.shares.mountVolume(found, path);
+  if (local) {
+    if (tools.localVolumes.isOwn(found)) await tools.localVolumes.make(found);
+    if (path === local.path) await requireDirectory(path);
+    else await mountDevice({ device: local.path, target: path, fsType: local.fsType, options }, tools.exec);
+    const { fsGroup, fsGroupChangePolicy } = of.pod.spec.securityContext;
+    const isOwn = !of.place.readOnly && !tools.claims.isShared(found.metadata.name, of.pod.metadata.uid);
+    if (fsGroup !== undefined && isOwn) await ownGroup(tools.exec, path, fsGroup, fsGroupChangePolicy);
+  }
+}
+
+async function requireDirectory(path: string): Promise<void> {
+  const found = await missing(lstat(path));
+  if (!found) throw new VolumeError(`path ${JSON.stringify(path)} does not exist`);
+  if (!(await stat(path)).isDirectory())
+    throw new VolumeError(`path ${JSON.stringify(path)} is not a directory`);
+}
+
+async function requireDevice(path: string): Promise<void> {
+  const found = await missing(stat(path));
+  if (!found?.isBlockDevice()) throw new VolumeError(`${JSON.stringify(path)} is not a block device`);
+}
+
+const missing = <T>(looked: Promise<T>): Promise<T | undefined> =>
+  looked.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw error;
+  });

@@ -1,0 +1,62 @@
+/** configMap, secret, downwardAPI and projected: files from the API, which follow what they are made from. */
+import { chmod, mkdir } from 'node:fs/promises';
+import type { ServiceAccountTokenProjection } from '../../../api/core/v1/types.gen.ts';
+import { readAll } from '../../environment/container-environment.ts';
+import { isFilled, replaceFiles } from '../atomic-files.ts';
+import { isMountPoint } from '../mounts.ts';
+import {
+  type GivenToken,
+  isSecret,
+  namesIn,
+  projectedFiles,
+  projectionOf,
+  shownOfPod,
+  tokensOf,
+} from '../plan/projection.ts';
+import { memoryVolumeBytes, ownPlace } from '../plan/volumes.ts';
+import type { PodVolume, VolumeKind, VolumeTools } from './volume-kind.ts';
+
+export const projected: VolumeKind = {
+  has: (volume) => projectionOf(volume) !== undefined,
+  // What comes from the API is not the container's to write.
+  place: ({ name }, podDirectory) => ({ path: ownPlace(podDirectory, name), readOnly: true, isAtomic: true }),
+  basis({ sources, allocatable }, { pod, volume }) {
+    const source = projectionOf(volume) ?? {};
+    const { namespace = '' } = pod.metadata;
+    const { configMaps, secrets } = namesIn(source);
+    return JSON.stringify([
+      [...configMaps].map((name) => sources.version('configMap', namespace, name)),
+      [...secrets].map((name) => sources.version('secret', namespace, name)),
+      shownOfPod(pod, source, allocatable),
+    ]);
+  },
+  isWhole: ({ path }) => isFilled(path),
+  steps: [{ operation: 'MountVolume.SetUp', run: setUp }],
+};
+
+async function setUp(tools: VolumeTools, { pod, volume, place: { path } }: PodVolume) {
+  const source = projectionOf(volume) ?? {};
+  const { namespace = '' } = pod.metadata;
+  const { configMaps, secrets } = namesIn(source);
+  const tokens = new Map<ServiceAccountTokenProjection, GivenToken>();
+  // In turn, so that the same token is asked for once.
+  for (const wanted of tokensOf(source)) tokens.set(wanted, await tools.tokens.get(pod, wanted));
+  const given = {
+    configMaps: await readAll(configMaps, (name) => tools.sources.configMap(namespace, name)),
+    secrets: await readAll(secrets, (name) => tools.sources.secret(namespace, name)),
+    tokens: new Map([...tokens].map(([wanted, { token }]) => [wanted, token])),
+    allocatable: tools.allocatable,
+  };
+  const files = projectedFiles(pod, source, given);
+  await mkdir(path, { recursive: true });
+  // As a volume in memory that containers fill.
+  const size = memoryVolumeBytes(pod, undefined, tools.allocatableMemory);
+  if (isSecret(source) && !(await isMountPoint(path)))
+    await tools.exec('mount', ['-t', 'tmpfs', '-o', `mode=0755,size=${size}`, 'tmpfs', path]);
+  await chmod(path, 0o755);
+  await replaceFiles(path, files, pod.spec.securityContext.fsGroup);
+  return earliest([...tokens.values()]);
+}
+
+const earliest = (tokens: readonly GivenToken[]): number | undefined =>
+  tokens.length === 0 ? undefined : Math.min(...tokens.map(({ renewAt }) => renewAt));

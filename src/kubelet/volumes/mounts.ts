@@ -1,0 +1,32 @@
+/** What is mounted on this machine below a directory, by its real name: the kernel knows no other. */
+import { readFile, realpath } from 'node:fs/promises';
+import type { Exec } from '../../base/exec.ts';
+
+/** Mount points at and below a directory, outer ones first, one as often as something is mounted there. */
+export async function mountsUnder(directory: string): Promise<readonly string[]> {
+  const real = await realpath(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (real === undefined) return [];
+  const lines = (await readFile('/proc/self/mounts', 'utf8')).split('\n');
+  const points = lines.map((line) => unescapeMountPoint(line.split(' ')[1] ?? ''));
+  return points.filter((point) => point === real || point.startsWith(`${real}/`));
+}
+
+export const isMountPoint = async (path: string) =>
+  (await mountsUnder(path)).includes(await realpath(path).catch(() => path));
+
+/**
+ * Unmounts everything at and below a directory, which is what has to happen before it may be removed: what is bound
+ * there is others'. Rejects when something stays.
+ */
+export async function unmountUnder(directory: string, exec: Exec): Promise<void> {
+  for (const point of (await mountsUnder(directory)).toReversed()) await exec('umount', [point]);
+  const [left] = await mountsUnder(directory);
+  if (left !== undefined) throw new Error(`${left} is still a mount point`);
+}
+
+/** The kernel writes blanks and the like in octal. */
+const unescapeMountPoint = (text: string) =>
+  text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));

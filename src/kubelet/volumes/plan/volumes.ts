@@ -1,0 +1,158 @@
+/** Where a pod's volumes are on this machine and what a container sees of them. */
+import { ephemeralContainersOf } from '../../../api/core/v1/ephemeral-containers.ts';
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import { amounts } from '../../../api/core/v1/pod-requests.ts';
+import type { Container, Volume, VolumeMount } from '../../../api/core/v1/types.gen.ts';
+import { parseQuantity, quantityValue } from '../../../apimachinery/quantity.ts';
+import { ContainerConfigError } from '../../environment/plan/container-config-error.ts';
+import { expand } from '../../environment/plan/expand.ts';
+import type { ImageMount, Mount } from '../../runtime/runtime.ts';
+
+/** Where a volume is that is the pod's own. */
+export const ownPlace = (podDirectory: string, volume: string) => `${ownPlaces(podDirectory)}/${volume}`;
+
+/** All that the agent has made of the pod's volumes but the parts of them. */
+export const ownPlaces = (podDirectory: string) => `${podDirectory}/volumes`;
+
+const containersOf = ({ spec }: Pod): readonly Container[] => [
+  ...(spec.initContainers ?? []),
+  ...spec.containers,
+  ...ephemeralContainersOf(spec),
+];
+
+/** The names of the volumes that a container of the pod mounts as a file system. */
+export const mountsOf = (pod: Pod): ReadonlySet<string> =>
+  new Set(containersOf(pod).flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ name }) => name)));
+
+/** The names of those that one has as a device. */
+export const devicesOf = (pod: Pod): ReadonlySet<string> =>
+  new Set(containersOf(pod).flatMap(({ volumeDevices = [] }) => volumeDevices.map(({ name }) => name)));
+
+/** The names of the volumes that a container of the pod uses: no other is made, as upstream. */
+export const mountedVolumes = (pod: Pod): ReadonlySet<string> => mountsOf(pod).union(devicesOf(pod));
+
+/**
+ * How many bytes a volume in memory may hold: what the pod's containers may use together, and no more than its own
+ * limit
+ * (upstream: calculateEmptyDirMemorySize). A pod in which somebody has no limit may use what pods may have of the node.
+ */
+export function memoryVolumeBytes(pod: Pod, sizeLimit: string | undefined, allocatableBytes: number): number {
+  const { containers } = pod.spec;
+  const limits = containers.flatMap(({ resources }) => amounts(resources.limits).get('memory') || []);
+  const together =
+    limits.length < containers.length ? Infinity : limits.reduce((sum, limit) => sum + limit, 0);
+  const own = sizeLimit === undefined ? Infinity : bytesOf(sizeLimit);
+  return Math.min(allocatableBytes, together, own);
+}
+
+/** A limit of zero counts as no limit. */
+const bytesOf = (sizeLimit: string) => quantityValue(parseQuantity(sizeLimit)) || Infinity;
+
+export interface LimitedVolume {
+  readonly name: string;
+  readonly path: string;
+  readonly sizeLimit: string;
+  readonly limitBytes: number;
+}
+
+/** The pod's emptyDirs on disk that may not grow beyond a size. */
+export function limitedVolumes(pod: Pod, podDirectory: string): readonly LimitedVolume[] {
+  return (pod.spec.volumes ?? []).flatMap((volume) => {
+    const { sizeLimit, medium } = volume.emptyDir ?? {};
+    if (sizeLimit === undefined || medium) return [];
+    const limitBytes = bytesOf(sizeLimit);
+    const path = ownPlace(podDirectory, volume.name);
+    return Number.isFinite(limitBytes) ? [{ name: volume.name, path, sizeLimit, limitBytes }] : [];
+  });
+}
+
+/** A mount whose source is a part of a volume has yet to be found, and perhaps made. */
+export interface PlannedMount extends Mount {
+  readonly part?: {
+    readonly volume: string;
+    /** The files lie behind a link (atomic-files.ts). */
+    readonly isAtomic: boolean;
+    readonly subPath: string;
+    /** Which of the container's mounts it is. */
+    readonly index: number;
+  };
+}
+
+/** Where a volume lies on this machine, as its kind says. */
+export type PlaceOf = (volume: Volume) => {
+  readonly path: string;
+  readonly readOnly: boolean;
+  readonly isAtomic: boolean;
+};
+
+/**
+ * The container's mounts but for those of images; `env` is its environment. Throws ContainerConfigError for a mount of a volume the pod does not have, and
+ * for a subPath that cannot be one.
+ */
+export function containerMounts(
+  pod: Pod,
+  container: Container,
+  placeOf: PlaceOf,
+  env: ReadonlyMap<string, string>,
+): readonly PlannedMount[] {
+  const volumes = new Map((pod.spec.volumes ?? []).map((volume) => [volume.name, volume]));
+  return (container.volumeMounts ?? []).flatMap((mount, index) => {
+    const { name, mountPath, readOnly = false } = mount;
+    const volume = volumes.get(name);
+    if (!volume)
+      throw new ContainerConfigError(
+        `container ${container.name} mounts volume "${name}", but the pod has no volume of that name`,
+      );
+    if (volume.image) return [];
+    const place = placeOf(volume);
+    const subPath = subPathOf(mount, env);
+    const whole: PlannedMount = {
+      source: place.path,
+      // As the API takes it, without the slash too.
+      target: mountPath.startsWith('/') ? mountPath : `/${mountPath}`,
+      readOnly: readOnly || place.readOnly,
+      ...othersOf(mount),
+    };
+    return subPath === ''
+      ? whole
+      : { ...whole, part: { volume: name, isAtomic: place.isAtomic, subPath, index } };
+  });
+}
+
+/** The container's mounts of images, which are by the volume's name. Throws ContainerConfigError as for the others. */
+export function containerImageMounts(
+  { volumeMounts = [] }: Pick<Container, 'volumeMounts'>,
+  images: ReadonlyMap<string, { readonly id: string }>,
+  env: ReadonlyMap<string, string>,
+): readonly ImageMount[] {
+  return volumeMounts.flatMap((mount) => {
+    const image = images.get(mount.name);
+    return image ? [{ imageId: image.id, target: mount.mountPath, subPath: subPathOf(mount, env) }] : [];
+  });
+}
+
+const othersOf = ({ mountPropagation, recursiveReadOnly }: VolumeMount): Partial<PlannedMount> => ({
+  ...(mountPropagation && mountPropagation !== 'None' && { propagation: mountPropagation }),
+  ...((recursiveReadOnly === 'Enabled' || recursiveReadOnly === 'IfPossible') && { recursiveReadOnly }),
+});
+
+/** '' for none (pkg/kubelet: makeMounts, ExpandContainerVolumeMounts). Throws ContainerConfigError. */
+function subPathOf(
+  { subPath = '', subPathExpr = '' }: VolumeMount,
+  env: ReadonlyMap<string, string>,
+): string {
+  const missing = new Set<string>();
+  const lookUp = (name: string) => {
+    const value = env.get(name) ?? '';
+    if (value === '') missing.add(name);
+    return value;
+  };
+  const wanted = subPathExpr === '' ? subPath : expand(subPathExpr, lookUp);
+  if (missing.size > 0)
+    throw new ContainerConfigError(`missing value for ${[...missing].toSorted().join(', ')}`);
+  if (wanted.startsWith('/'))
+    throw new ContainerConfigError(`error SubPath \`${wanted}\` must not be an absolute path`);
+  if (wanted.split('/').includes('..'))
+    throw new ContainerConfigError(`unable to provision SubPath \`${wanted}\`: must not contain '..'`);
+  return wanted;
+}

@@ -1,0 +1,92 @@
+/**
+ * What a pod has on disk: <data>/pods/<uid>/ with the files of its names, its volumes and its containers' termination messages;
+ * <data>/volume-mounts/<uid>/ with what is mounted for it from elsewhere, <data>/volume-subpaths/<uid>/ with the parts of volumes
+ * that its containers have. Every step is safe to repeat; removal
+ * never leaves the pod's own directory.
+ */
+import { chmod, mkdir, open, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Exec } from '../../base/exec.ts';
+import { removeTree } from '../../base/remove-tree.ts';
+import { unmountUnder } from './mounts.ts';
+import { ownPlaces } from './plan/volumes.ts';
+import { removeMountPoints } from './sub-paths.ts';
+
+export interface PodFilesOptions {
+  readonly dataDir: string;
+  readonly exec: Exec;
+}
+
+/** Kubernetes keeps no more of a termination message. */
+const messageLimit = 4096;
+
+export class PodFiles {
+  readonly #options: PodFilesOptions;
+
+  constructor(options: PodFilesOptions) {
+    this.#options = options;
+  }
+
+  directory(uid: string): string {
+    return join(this.#options.dataDir, 'pods', uid);
+  }
+
+  /** Not below the pod's directory, which is measured and removed as a whole. */
+  subPaths(uid: string): string {
+    return join(this.#options.dataDir, 'volume-subpaths', uid);
+  }
+
+  /** What is mounted for the pod from elsewhere; not below its directory either. */
+  mounts(uid: string): string {
+    return join(this.#options.dataDir, 'volume-mounts', uid);
+  }
+
+  /** Makes the pod's directory. */
+  async make(uid: string): Promise<void> {
+    await mkdir(this.directory(uid), { recursive: true, mode: 0o750 });
+  }
+
+  /** An empty file for the container's last words; returns its path. */
+  async makeTerminationFile(uid: string, container: string, attempt: number): Promise<string> {
+    const path = join(this.directory(uid), 'containers', container, String(attempt));
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, '');
+    // The container may write it as any user.
+    await chmod(path, 0o666);
+    return path;
+  }
+
+  /** '' when there is none. */
+  async readTerminationMessage(path: string): Promise<string> {
+    if (path === '') return '';
+    try {
+      await using file = await open(path);
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(messageLimit), 0, messageLimit, 0);
+      return buffer.toString('utf8', 0, bytesRead);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+      throw error;
+    }
+  }
+
+  /** Leaves what else the pod has. Rejects as `remove`. */
+  async removeVolumes(uid: string, signal?: AbortSignal): Promise<void> {
+    const { exec } = this.#options;
+    const directory = ownPlaces(this.directory(uid));
+    await removeMountPoints(this.subPaths(uid), exec);
+    await removeMountPoints(this.mounts(uid), exec);
+    await unmountUnder(directory, exec);
+    await removeTree(directory, exec, signal);
+  }
+
+  /** Rejects when something could not be removed, or with the signal's reason when that aborts. */
+  async remove(uid: string, signal?: AbortSignal): Promise<void> {
+    const directory = this.directory(uid);
+    const { exec } = this.#options;
+    // Parts of volumes before the volumes.
+    await removeMountPoints(this.subPaths(uid), exec);
+    await removeMountPoints(this.mounts(uid), exec);
+    await unmountUnder(directory, exec);
+    await removeTree(directory, exec, signal);
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * What this node does with volumes that nobody uses any more, as long as they ask for it: it removes folders, and empties volumes that
+ * others are to have next. How it went is said on the volume. An agent that is cut off anywhere does the rest at its next start.
+ */
+import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
+import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
+import {
+  type Chore,
+  choreOf,
+  emptiedReason,
+  removedReason,
+  stuckReason,
+  volumesOfNode,
+} from '../../api/core/v1/volume-chores.ts';
+import { deepEqual } from '../../apimachinery/equality.ts';
+import { isConflict } from '../../apimachinery/status-error.ts';
+import { backoffMs } from '../../base/backoff.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { Client } from '../../client/client.ts';
+import { type ObjectEvent, type ReflectorSink, runReflector } from '../../client/reflector.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
+import { tolerate } from '../../controller-runtime/tolerate.ts';
+
+export interface VolumeChoresOptions {
+  readonly nodeName: string;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Each is safe to repeat after it was cut off, and ends soon after the signal aborts. */
+  readonly run: Readonly<Record<Chore, (volume: PersistentVolume, signal: AbortSignal) => Promise<void>>>;
+}
+
+const backoff = { initialMs: 1000, maxMs: 300_000 };
+
+const doneReason: Readonly<Record<Chore, string>> = { remove: removedReason, empty: emptiedReason };
+
+interface Wanted {
+  /** Aborts when there is nothing to do with the volume any more. */
+  readonly end: AbortController;
+  /** In which it was seen last. */
+  version: string;
+}
+
+export class VolumeChores implements ReflectorSink<PersistentVolume> {
+  readonly #options: VolumeChoresOptions;
+  readonly #wanted = new Map<string, Wanted>();
+  /** Never rejects. */
+  readonly #busy = new Map<string, Promise<void>>();
+  #signal = AbortSignal.abort();
+
+  constructor(options: VolumeChoresOptions) {
+    this.#options = options;
+  }
+
+  /** Does what is to be done until the signal aborts; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { client, nodeName, clock, random, log } = this.#options;
+    this.#signal = signal;
+    const scope = { labelSelector: volumesOfNode(nodeName) };
+    const resource = client.resource(persistentVolumeResource);
+    await runReflector({ resource, scope, sink: this, clock, random, log }, signal);
+    await Promise.all(this.#busy.values());
+  }
+
+  replace(volumes: readonly PersistentVolume[]): void {
+    const names = new Set(volumes.map(({ metadata }) => metadata.name));
+    for (const name of this.#wanted.keys()) if (!names.has(name)) this.#forget(name);
+    for (const volume of volumes) this.#see(volume);
+  }
+
+  apply({ type, object }: ObjectEvent<PersistentVolume>): void {
+    if (type === 'DELETED') this.#forget(object.metadata.name);
+    else this.#see(object);
+  }
+
+  #see(volume: PersistentVolume): void {
+    const { name, resourceVersion: version } = volume.metadata;
+    if (!choreOf(volume, this.#options.nodeName)) {
+      this.#forget(name);
+      return;
+    }
+    const known = this.#wanted.get(name);
+    if (known) known.version = version;
+    else this.#wanted.set(name, { end: new AbortController(), version });
+    if (!this.#busy.has(name)) this.#busy.set(name, this.#work(name));
+  }
+
+  #forget(name: string): void {
+    this.#wanted.get(name)?.end.abort();
+    this.#wanted.delete(name);
+  }
+
+  /** As long as there is something to do and that has not worked. Not before the caller knows of it. */
+  async #work(name: string): Promise<void> {
+    const { clock, log } = this.#options;
+    await Promise.resolve();
+    let said = '';
+    for (let failures = 1; !this.#signal.aborted; failures++) {
+      const wanted = this.#wanted.get(name);
+      if (!wanted) break;
+      const { version } = wanted;
+      const signal = AbortSignal.any([this.#signal, wanted.end.signal]);
+      try {
+        await this.#do(name, signal);
+        // One that was seen anew meanwhile may ask for something again.
+        if (this.#wanted.get(name) === wanted && wanted.version === version) this.#wanted.delete(name);
+      } catch (error) {
+        if (signal.aborted) continue;
+        const message = errorMessage(error);
+        log.warn('what is to be done with a volume did not work; trying again', {
+          ...{ volume: name, error: message },
+        });
+        // Once: who reads it may have put it in other words since.
+        if (message !== said)
+          await this.#tell(name, { phase: 'Failed', reason: stuckReason, message }).then(
+            () => (said = message),
+            () => undefined,
+          );
+        await sleep(clock, backoffMs(backoff, failures), signal).catch(() => undefined);
+      }
+    }
+    this.#busy.delete(name);
+  }
+
+  /** By what the server has now: the volume may be somebody's again. */
+  async #do(name: string, signal: AbortSignal): Promise<void> {
+    const { client, nodeName, run } = this.#options;
+    const volume = await ifPresent(client.resource(persistentVolumeResource).get(name));
+    const chore = volume && choreOf(volume, nodeName);
+    if (!chore) return;
+    await run[chore](volume, signal);
+    await this.#tell(name, { phase: 'Released', reason: doneReason[chore] });
+  }
+
+  async #tell(name: string, said: Readonly<Record<string, string>>): Promise<void> {
+    const resource = this.#options.client.resource(persistentVolumeResource);
+    const volume = await ifPresent(resource.get(name));
+    if (!volume || !choreOf(volume, this.#options.nodeName)) return;
+    const { reason: _, message: __, ...others } = { ...volume.status };
+    const status = { ...others, phase: '', ...said };
+    if (deepEqual(status, volume.status)) return;
+    await ifPresent(tolerate(resource.updateStatus({ ...volume, status }), isConflict));
+  }
+}

@@ -1,0 +1,86 @@
+/** What the plugin PodSecurity is told, in upstream's form (PodSecurityConfiguration). */
+import * as v from 'valibot';
+import { checkDns1123Label, checkDns1123Subdomain } from '../../apimachinery/names.ts';
+import type { PodSecurityConfiguration } from '../../kube-apiserver/pod-security/configuration.ts';
+import {
+  levelProblem,
+  levels,
+  readVersion,
+  versionProblem,
+} from '../../kube-apiserver/pod-security/levels.ts';
+
+const group = 'pod-security.admission.config.k8s.io';
+
+/** As upstream, '' is the default too. */
+const level = v.optional(
+  v.pipe(
+    v.string(),
+    v.transform((text) => text || 'privileged'),
+    v.picklist(levels, levelProblem),
+  ),
+  'privileged',
+);
+
+const version = v.optional(
+  v.pipe(
+    v.string(),
+    v.transform((text) => text || 'latest'),
+    v.check((text) => readVersion(text) !== undefined, versionProblem),
+    v.transform((text) => readVersion(text) ?? 'latest'),
+  ),
+  'latest',
+);
+
+const defaults = v.strictObject({
+  enforce: level,
+  'enforce-version': version,
+  audit: level,
+  'audit-version': version,
+  warn: level,
+  'warn-version': version,
+});
+
+/** No name twice, and none that nothing could have. */
+const names = (problemsOf: (name: string) => readonly string[]) =>
+  v.optional(
+    v.pipe(
+      v.array(
+        v.pipe(
+          v.string(),
+          v.rawCheck(({ dataset, addIssue }) => {
+            const problems = dataset.typed ? problemsOf(dataset.value) : [];
+            if (problems.length > 0) addIssue({ message: problems.join(', ') });
+          }),
+        ),
+      ),
+      v.check((all) => new Set(all).size === all.length, 'a name is there twice'),
+    ),
+    [],
+  );
+
+export const podSecurityShape = v.pipe(
+  v.strictObject({
+    apiVersion: v.picklist(['v1', 'v1beta1', 'v1alpha1'].map((each) => `${group}/${each}`)),
+    kind: v.literal('PodSecurityConfiguration'),
+    defaults: v.optional(defaults, {}),
+    exemptions: v.optional(
+      v.strictObject({
+        usernames: names((name) => (name === '' ? ['must not be empty'] : [])),
+        namespaces: names(checkDns1123Label),
+        runtimeClasses: names(checkDns1123Subdomain),
+      }),
+      {},
+    ),
+  }),
+  v.transform(({ defaults: told, exemptions }): PodSecurityConfiguration => {
+    const { enforce, audit, warn } = told;
+    return {
+      defaults: {
+        enforce: { level: enforce, version: told['enforce-version'] },
+        audit: { level: audit, version: told['audit-version'] },
+        warn: { level: warn, version: told['warn-version'] },
+      },
+      exemptions,
+    };
+  }),
+);

@@ -1,0 +1,239 @@
+/** The settings of masters. */
+import { defaultConnections } from '../../apiserver/load/connections.ts';
+import { defaultLimits } from '../../apiserver/load/in-flight.ts';
+import { parseScoringStrategy, type ScoringStrategy } from '../../scheduler/scoring-strategy.ts';
+import { domain, nameServers } from './dns-values.ts';
+import { duration } from './duration.ts';
+import { address, cidr, define, oneOf, share, text, wholeNumber } from './setting-values.ts';
+
+function nodePortRange(value: string): readonly [number, number] {
+  const match = /^(\d+)-(\d+)$/.exec(value);
+  const [first, last] = [Number(match?.[1]), Number(match?.[2])];
+  if (!match || first < 1 || last > 65535 || first > last)
+    throw new Error('expected ports such as 30000-32767');
+  return [first, last];
+}
+
+function scoringStrategy(value: string): ScoringStrategy {
+  const strategy = parseScoringStrategy(value);
+  if (strategy) return strategy;
+  const shape =
+    'RequestedToCapacityRatio=PERCENT:SCORE,… with percents that rise to 100 at most and scores of 0 to 10';
+  throw new Error(`expected LeastAllocated, MostAllocated or ${shape}`);
+}
+
+function endpoints(value: string): readonly string[] {
+  const all = value.split(',').filter((part) => part !== '');
+  if (all.length === 0 || !all.every((endpoint) => /^https?:\/\/[^/]+:\d+$/.test(endpoint))) {
+    throw new Error('expected addresses such as https://192.0.2.10:2379, with commas between them');
+  }
+  if (new Set(all.map((endpoint) => endpoint.startsWith('https:'))).size > 1) {
+    throw new Error('expected http or https for all of them');
+  }
+  return all;
+}
+
+/** Of an issuer (OpenID Connect Discovery): nothing may follow the path. */
+function httpsUrl(value: string): string {
+  const url = URL.parse(value);
+  if (url?.protocol === 'https:' && url.host !== '' && !/[?#\s]/.test(value)) return value;
+  throw new Error('expected a URL such as https://cluster.example.com');
+}
+
+/** Of a server that is asked: without a name and a password, which everybody on the machine could see. */
+function serverUrl(value: string): string {
+  const url = URL.parse(value);
+  const isPlain =
+    url && url.username === '' && url.password === '' && url.host !== '' && !/[?#\s]/.test(value);
+  if (isPlain && /^https?:$/.test(url.protocol)) return value;
+  throw new Error('expected a URL such as https://prometheus.example.com:9090, without a password');
+}
+
+function issuers(value: string): readonly string[] {
+  const all = value.split(',').filter((part) => part !== '');
+  if (all.length === 0) throw new Error('expected a URL such as https://cluster.example.com');
+  return all.map(httpsUrl);
+}
+
+export const clusterSettings = define({
+  'bind-address': {
+    about: 'address that the API server listens on',
+    hint: 'ADDRESS',
+    default: '0.0.0.0',
+    read: address,
+  },
+  port: { about: 'port of the API server', hint: 'PORT', default: '6443', read: wholeNumber(1, 65535) },
+  'etcd-endpoints': {
+    about: 'URLs of an external etcd, comma-separated',
+    hint: 'URL,…',
+    usual: 'an embedded etcd',
+    read: endpoints,
+  },
+  'etcd-ca': {
+    about: 'CA certificate that verifies the external etcd',
+    hint: 'FILE',
+    usual: 'none',
+    read: text,
+  },
+  'etcd-cert': { about: 'client certificate for the external etcd', hint: 'FILE', usual: 'none', read: text },
+  'etcd-key': { about: 'private key of that client certificate', hint: 'FILE', usual: 'none', read: text },
+  'token-auth-file': {
+    about: 'static bearer tokens: lines of token,user,uid,"group1,group2"',
+    hint: 'FILE',
+    usual: 'none',
+    read: text,
+  },
+  'service-account-issuer': {
+    about:
+      'who made the tokens of service accounts, as they say; further names, behind commas, are taken too',
+    hint: 'URL,…',
+    usual: 'https://kubernetes.default.svc.DOMAIN',
+    read: issuers,
+  },
+  'service-account-jwks-uri': {
+    about: 'where others read the public keys that verify those tokens',
+    hint: 'URL',
+    usual: 'this server',
+    read: httpsUrl,
+  },
+  'service-account-key-age': {
+    about: 'how long a key signs those tokens before it is replaced; it verifies them until they are over',
+    hint: 'DURATION',
+    default: '8760h',
+    read: duration('2h', '87600h'),
+  },
+  'service-account-extend-token-expiration': {
+    about: 'whether tokens in pods are good for a year, for programs that read them only once',
+    hint: 'true|false',
+    default: 'true',
+    read: oneOf('true', 'false'),
+  },
+  'admission-control-config-file': {
+    about: 'what plugins of admission are told: ResourceQuota and PodSecurity (AdmissionConfiguration)',
+    hint: 'FILE',
+    usual: 'none',
+    read: text,
+  },
+  'service-cidr': { about: 'address range of Services', hint: 'RANGE', default: '10.96.0.0/16', read: cidr },
+  'cluster-cidr': {
+    about: 'address range of pods; each node gets a /24 of it',
+    hint: 'RANGE',
+    default: '10.244.0.0/16',
+    read: cidr,
+  },
+  'cluster-dns': {
+    about: 'address of cluster DNS',
+    hint: 'ADDRESS',
+    usual: 'the tenth of --service-cidr',
+    read: address,
+  },
+  'cluster-domain': {
+    about: 'DNS domain of Services and pods',
+    hint: 'DOMAIN',
+    default: 'cluster.local',
+    read: domain,
+  },
+  'dns-upstream': {
+    about: 'name servers for names outside the cluster, comma-separated',
+    hint: 'ADDRESS,…',
+    usual: 'those of /etc/resolv.conf',
+    read: nameServers,
+  },
+  'node-ports': {
+    about: 'port range of NodePort Services',
+    hint: 'FIRST-LAST',
+    default: '30000-32767',
+    read: nodePortRange,
+  },
+  'node-approval': {
+    about: 'auto: a machine with a valid token joins at once; manual: it waits for minik8s ctl add node',
+    hint: 'auto|manual',
+    default: 'auto',
+    read: oneOf('auto', 'manual'),
+  },
+  'node-monitor-grace-period': {
+    about:
+      'how long a node may miss heartbeats before its state is Unknown and its pods leave Services; at least 5s',
+    hint: 'DURATION',
+    default: '40s',
+    read: duration('5s', '1h'),
+  },
+  'default-not-ready-toleration-seconds': {
+    about: 'how long pods stay on a node that is not ready, unless their own tolerations say so',
+    hint: 'SECONDS',
+    default: '300',
+    read: wholeNumber(0, 86400),
+  },
+  'default-unreachable-toleration-seconds': {
+    about: 'how long pods stay on an unreachable node, unless their own tolerations say so',
+    hint: 'SECONDS',
+    default: '300',
+    read: wholeNumber(0, 86400),
+  },
+  'max-requests-inflight': {
+    about: 'most requests answered at once, counted for users and for nodes separately; one user gets half',
+    default: String(defaultLimits.requests),
+    read: wholeNumber(20, 10_000),
+  },
+  'max-watches-per-user': {
+    about: 'how many watches one user may have open',
+    default: String(defaultLimits.watches),
+    read: wholeNumber(20, 100_000),
+  },
+  'max-connections': {
+    about: 'how many connections the API server accepts; one user gets a quarter of them',
+    default: String(defaultConnections),
+    read: wholeNumber(100, 100_000),
+  },
+  'scheduling-policy': {
+    about: 'how a node is chosen for a pod: Default, RoundRobin, Random, LeastPod, LeastCpu or LeastMem',
+    hint: 'POLICY',
+    default: 'Default',
+    read: oneOf('Default', 'RoundRobin', 'Random', 'LeastPod', 'LeastCpu', 'LeastMem'),
+  },
+  'scoring-strategy': {
+    about:
+      'how the Default policy fills nodes: LeastAllocated, MostAllocated, or RequestedToCapacityRatio=0:10,100:0 (a score of 0 to 10 by percent taken)',
+    hint: 'STRATEGY',
+    default: 'LeastAllocated',
+    read: scoringStrategy,
+  },
+  'hpa-sync-period': {
+    about: 'how often each HorizontalPodAutoscaler is looked at; its annotation may say another time',
+    hint: 'DURATION',
+    default: '15s',
+    read: duration('1s', '1h'),
+  },
+  'hpa-tolerance': {
+    about:
+      'how far use may be from its target before a HorizontalPodAutoscaler changes anything, such as 0.1',
+    hint: 'SHARE',
+    default: '0.1',
+    read: share,
+  },
+  'prometheus-url': {
+    about:
+      'Prometheus that is asked for what HorizontalPodAutoscalers scale by: metrics of pods, objects, others',
+    hint: 'URL',
+    usual: 'none: such metrics are not known',
+    read: serverUrl,
+  },
+  'prometheus-ca': {
+    about: 'CA certificate that verifies that Prometheus',
+    hint: 'FILE',
+    usual: "the system's",
+    read: text,
+  },
+  'prometheus-token-file': {
+    about: 'bearer token for that Prometheus; read again for each question',
+    hint: 'FILE',
+    usual: 'none',
+    read: text,
+  },
+  'prometheus-queries': {
+    about: 'queries of your own for metrics by name (MetricQueries, docs/autoscaling.md)',
+    hint: 'FILE',
+    usual: 'the sum of the series of that name',
+    read: text,
+  },
+});

@@ -1,0 +1,70 @@
+/** Readers of values that several settings have. Each throws an Error whose message says what is expected. */
+import { normalize } from 'node:path';
+import { isIPv4, parseRange, rangeAround } from '../../base/addresses.ts';
+
+export interface SettingDefinition<T> {
+  readonly about: string;
+  /** What its value is, for the usage text; a secret needs none, as it has no flag. */
+  readonly hint?: string;
+  /** As it would be typed; absent means that the role finds its own value. */
+  readonly default?: string;
+  /** Where there is no default: what the role does without it, for the usage text. */
+  readonly usual?: string;
+  /** Reads the text; throws an Error whose message says what is expected. */
+  readonly read: (text: string) => T;
+  /** It has no flag, as everybody on the machine sees flags, and no message repeats it. */
+  readonly secret?: boolean;
+}
+
+export const text = (value: string) => value;
+
+/** The next start, or the clean-up, may be from another folder. */
+export function directory(value: string): string {
+  if (!value.startsWith('/')) throw new Error('expected a path from the root, such as /var/lib/minik8s');
+  return normalize(value).replace(/(?<=.)\/$/, '');
+}
+
+export function wholeNumber(least: number, most: number) {
+  return (value: string): number => {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < least || number > most) {
+      throw new Error(`expected a whole number from ${least} to ${most}`);
+    }
+    return number;
+  };
+}
+
+/** From 0 to 1. */
+export function share(value: string): number {
+  const number = Number(value);
+  if (!/^\d*\.?\d+$/.test(value) || number > 1) throw new Error('expected a number from 0 to 1, such as 0.1');
+  return number;
+}
+
+export function address(value: string): string {
+  if (!isIPv4(value)) throw new Error('expected an IPv4 address such as 192.0.2.10');
+  return value;
+}
+
+/** An IPv4 range, given as its first address. */
+export function cidr(value: string): string {
+  const range = rangeAround(value);
+  if (!range || range.prefix < 8 || range.prefix > 28) {
+    throw new Error('expected an IPv4 range with 8 to 28 bits, such as 10.244.0.0/16');
+  }
+  if (!parseRange(value))
+    throw new Error(`${value.split('/')[0]} is not the first address of a /${range.prefix} range`);
+  return value;
+}
+
+export function oneOf<const T extends string>(...choices: readonly T[]) {
+  return (value: string): T => {
+    const choice = choices.find((candidate) => candidate === value);
+    if (choice === undefined) throw new Error(`expected one of ${choices.join(', ')}`);
+    return choice;
+  };
+}
+
+export function define<const T extends Readonly<Record<string, SettingDefinition<unknown>>>>(table: T): T {
+  return table;
+}

@@ -1,0 +1,64 @@
+/** What a pod asks of the pods around it: terms of affinity and anti-affinity, read once. Pure. */
+import type { Pod } from '../api/core/v1/pod.ts';
+import type { PodAffinityTerm } from '../api/core/v1/types.gen.ts';
+import {
+  type Labels,
+  matches,
+  nothing,
+  type Selector,
+  selectorFromLabelSelector,
+} from '../apimachinery/labels.ts';
+import { queryId } from './query-id.ts';
+
+/** Which pods are meant. */
+export interface PodMatcher {
+  /** One text for all that mean the same pods. */
+  readonly id: string;
+  readonly namespaces: readonly string[];
+  /** Besides those namespaces, all whose labels match. */
+  readonly namespaceSelector: Selector;
+  readonly selector: Selector;
+}
+
+export interface AffinityTerm extends PodMatcher {
+  readonly topologyKey: string;
+}
+
+export interface WeightedTerm {
+  readonly term: AffinityTerm;
+  readonly weight: number;
+}
+
+/** A term that names no namespace means the pod's own. */
+export function affinityTerm(term: PodAffinityTerm, ownNamespace: string): AffinityTerm {
+  const { namespaces: named = [], namespaceSelector, labelSelector, topologyKey } = term;
+  const namespaces = named.length === 0 && !namespaceSelector ? [ownNamespace] : [...new Set(named)].sort();
+  return {
+    id: queryId([namespaces, namespaceSelector ?? null, labelSelector ?? null]),
+    namespaces,
+    namespaceSelector: selectorFromLabelSelector(namespaceSelector),
+    selector: selectorFromLabelSelector(labelSelector),
+    topologyKey,
+  };
+}
+
+/** The pods of one namespace that a selector picks. */
+export const podsOf = (namespace: string, selector: Selector): PodMatcher => ({
+  id: queryId([[namespace], null, selector]),
+  namespaces: [namespace],
+  namespaceSelector: nothing,
+  selector,
+});
+
+export function matchesPod(matcher: PodMatcher, { metadata }: Pod, ofNamespace: NamespaceLabels): boolean {
+  const { namespace = '' } = metadata;
+  return matches(matcher.selector, metadata.labels) && meansNamespace(matcher, namespace, ofNamespace);
+}
+
+export type NamespaceLabels = (namespace: string) => Labels | undefined;
+
+export const meansNamespace = (
+  { namespaces, namespaceSelector }: PodMatcher,
+  namespace: string,
+  ofNamespace: NamespaceLabels,
+): boolean => namespaces.includes(namespace) || matches(namespaceSelector, ofNamespace(namespace));

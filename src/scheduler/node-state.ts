@@ -1,0 +1,72 @@
+/** A node and what its pods take of it, kept by adding and taking away. */
+import type { HostPort } from '../api/core/v1/host-ports.ts';
+import type { Node } from '../api/core/v1/node.ts';
+import type { NodeInfo, PodInfo, Resources } from './framework.ts';
+import { allocatable } from './pod-info.ts';
+
+export class NodeState implements NodeInfo {
+  readonly name: string;
+  node: Node;
+  allocatable: Resources;
+  images: ReadonlyMap<string, number>;
+  readonly requested = new Map<string, number>();
+  readonly weighed = new Map<string, number>();
+  readonly pods = new Map<string, PodInfo>();
+  hostPorts: readonly HostPort[] = [];
+
+  constructor(node: Node, known?: Pick<NodeInfo, 'allocatable' | 'images'>) {
+    this.name = node.metadata.name;
+    this.node = node;
+    this.allocatable = known?.allocatable ?? allocatable(node);
+    this.images = known?.images ?? imagesOf(node);
+  }
+
+  get podCount(): number {
+    return this.pods.size;
+  }
+
+  /** The same machine in another state. */
+  setNode(node: Node): void {
+    this.node = node;
+    this.allocatable = allocatable(node);
+    this.images = imagesOf(node);
+  }
+
+  static copyOf(other: NodeInfo): NodeState {
+    const copy = new NodeState(other.node, other);
+    for (const [uid, pod] of other.pods) copy.pods.set(uid, pod);
+    for (const [name, amount] of other.requested) copy.requested.set(name, amount);
+    for (const [name, amount] of other.weighed) copy.weighed.set(name, amount);
+    copy.hostPorts = other.hostPorts;
+    return copy;
+  }
+
+  /** A pod that is not there yet. */
+  add(pod: PodInfo): void {
+    this.pods.set(pod.pod.metadata.uid, pod);
+    change(this.requested, pod.requests, 1);
+    change(this.weighed, pod.weighed, 1);
+    if (pod.hostPorts.length > 0) this.hostPorts = [...this.hostPorts, ...pod.hostPorts];
+  }
+
+  /** One that is there. */
+  remove(pod: PodInfo): void {
+    this.pods.delete(pod.pod.metadata.uid);
+    change(this.requested, pod.requests, -1);
+    change(this.weighed, pod.weighed, -1);
+    // The very ones that were put in, not others like them.
+    if (pod.hostPorts.length > 0)
+      this.hostPorts = this.hostPorts.filter((port) => !pod.hostPorts.includes(port));
+  }
+}
+
+function change(total: Map<string, number>, amounts: Resources, sign: 1 | -1): void {
+  for (const [name, amount] of amounts) total.set(name, (total.get(name) ?? 0) + sign * amount);
+}
+
+function imagesOf(node: Node): ReadonlyMap<string, number> {
+  const images = new Map<string, number>();
+  for (const { names = [], sizeBytes = 0 } of node.status?.images ?? [])
+    for (const name of names) images.set(name, sizeBytes);
+  return images;
+}

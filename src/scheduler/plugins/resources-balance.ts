@@ -1,0 +1,20 @@
+import { maxScore, type NodeInfo, type Plugin, type PodInfo } from '../framework.ts';
+
+/** Of cpu and memory about the same share should be taken, so that neither runs out while much of the other is left. */
+export const resourcesBalance: Plugin = {
+  name: 'NodeResourcesBalancedAllocation',
+  score(pod, node) {
+    const cpu = share(pod, node, 'cpu');
+    const memory = share(pod, node, 'memory');
+    // Of one resource alone nothing can be out of balance.
+    const deviation = cpu === undefined || memory === undefined ? 0 : Math.abs(cpu - memory) / 2;
+    return (1 - deviation) * maxScore;
+  },
+};
+
+function share(pod: PodInfo, node: NodeInfo, resource: string): number | undefined {
+  const capacity = node.allocatable.get(resource);
+  if (!capacity) return undefined;
+  const taken = (node.requested.get(resource) ?? 0) + (pod.requests.get(resource) ?? 0);
+  return Math.min(1, taken / capacity);
+}

@@ -1,0 +1,153 @@
+import type { Node } from '../../api/core/v1/node.ts';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { changedNode } from '../cluster-events.ts';
+import { maxScore, type NodeInfo, type Plugin } from '../framework.ts';
+import { defaultConstraints, type SpreadConstraint, spreadConstraints } from '../spread-constraints.ts';
+import type { Changes, DomainCounts } from '../topology/domain-counts.ts';
+
+const name = 'PodTopologySpread';
+const uneven = [{ plugin: name, text: "node(s) didn't match pod topology spread constraints" }] as const;
+const unlabelled = [
+  {
+    plugin: name,
+    text: "node(s) didn't match pod topology spread constraints (missing required label)",
+    unresolvable: true,
+  },
+] as const;
+
+interface Counted {
+  readonly constraint: SpreadConstraint;
+  readonly counts: DomainCounts;
+}
+
+interface Hard extends Counted {
+  readonly changes: Changes;
+  /** What every domain has at least, with the changes in mind. */
+  readonly least: number;
+  /** Whether the pod counts itself. */
+  readonly itself: 0 | 1;
+}
+
+interface Soft {
+  readonly constraints: readonly (Counted & { readonly weight: number })[];
+  readonly ignores: (node: Node) => boolean;
+}
+
+/** Pods of a kind are spread over zones, nodes or whatever else nodes say of themselves. */
+export const topologySpread: Plugin<readonly Hard[], Soft> = {
+  name,
+  preFilter({ pod }, cluster) {
+    const constraints = spreadConstraints(pod, 'DoNotSchedule');
+    if (constraints.length === 0) return 'skip';
+    const state = constraints.map((constraint) => {
+      const counts = cluster.counts(constraint.query);
+      const itself: 0 | 1 = counts.matches(pod) ? 1 : 0;
+      return hard({ constraint, counts }, noChanges, itself);
+    });
+    return { state };
+  },
+
+  filter(_pod, { node }, state) {
+    for (const { constraint, counts, changes, least, itself } of state) {
+      const domain = labelOf(node, constraint.topologyKey);
+      if (domain === undefined) return unlabelled;
+      const there = counts.in(domain) + (changes.get(domain) ?? 0);
+      if (there + itself - least > constraint.maxSkew) return uneven;
+    }
+    return [];
+  },
+
+  stateWith: (state, _pod, other, { name: nodeName, node }, sign) =>
+    state.map((counted) => {
+      const { constraint, counts, changes, itself } = counted;
+      const domain = labelOf(node, constraint.topologyKey);
+      if (domain === undefined || !counts.includes(nodeName) || !counts.matches(other.pod)) return counted;
+      const next = new Map(changes).set(domain, (changes.get(domain) ?? 0) + sign);
+      return hard({ constraint, counts }, next, itself);
+    }),
+
+  helps(event, { pod }, cluster) {
+    switch (event.kind) {
+      // Another domain may be the emptiest now, and a domain may have come.
+      case 'nodeAdded':
+      case 'nodeRemoved':
+      case 'nodeChanged':
+        return (
+          event.kind === 'nodeRemoved' || changedNode(event, 'labels', 'taints', 'readiness') !== undefined
+        );
+      case 'podPlaced':
+      case 'podRemoved':
+      case 'podChanged':
+        return spreadConstraints(pod, 'DoNotSchedule').some(({ query }) => {
+          const counts = cluster.counts(query);
+          const matched = (other: Pod) => counts.matches(other);
+          return event.kind === 'podChanged'
+            ? matched(event.pod.pod) !== matched(event.before.pod)
+            : matched(event.pod.pod);
+        });
+      default:
+        return false;
+    }
+  },
+
+  preScore({ pod }, nodes, cluster) {
+    const own = spreadConstraints(pod, 'ScheduleAnyway');
+    const asks = (pod.spec.topologySpreadConstraints ?? []).length > 0;
+    const constraints = asks ? own : defaultConstraints(pod, cluster.siblingsOf(pod));
+    if (constraints.length === 0) return 'skip';
+    // By default a node without a zone is spread over by its name alone.
+    const ignores = (node: Node) =>
+      asks && constraints.some(({ topologyKey }) => labelOf(node, topologyKey) === undefined);
+    const scored = nodes.filter(({ node }) => !ignores(node));
+    const counted = constraints.map((constraint) => ({
+      constraint,
+      counts: cluster.counts(constraint.query),
+      weight: Math.log(domainsAmong(scored, constraint.topologyKey) + 2),
+    }));
+    return { state: { constraints: counted, ignores } };
+  },
+
+  /** How many pods are there already: fewer is better. */
+  score(_pod, { node }, { constraints, ignores }) {
+    if (ignores(node)) return Number.NaN;
+    let score = 0;
+    for (const { constraint, counts, weight } of constraints) {
+      const domain = labelOf(node, constraint.topologyKey);
+      if (domain !== undefined) score += counts.in(domain) * weight + constraint.maxSkew - 1;
+    }
+    return score;
+  },
+
+  normalize(scores) {
+    let [most, least] = [0, Number.POSITIVE_INFINITY];
+    for (const score of scores) {
+      if (score > most) most = score;
+      if (score < least) least = score;
+    }
+    for (const [index, score] of scores.entries()) {
+      if (Number.isNaN(score)) scores[index] = 0;
+      else scores[index] = most === 0 ? maxScore : (maxScore * (most + least - score)) / most;
+    }
+  },
+  weight: 2,
+};
+
+const noChanges: Changes = new Map();
+
+function hard({ constraint, counts }: Counted, changes: Changes, itself: 0 | 1): Hard {
+  const least = counts.domains < constraint.minDomains ? 0 : counts.minimum(changes);
+  return { constraint, counts, changes, least, itself };
+}
+
+function domainsAmong(nodes: readonly NodeInfo[], key: string): number {
+  const domains = new Set<string>();
+  for (const { node } of nodes) {
+    const domain = labelOf(node, key);
+    if (domain !== undefined) domains.add(domain);
+  }
+  return domains.size;
+}
+
+function labelOf({ metadata: { labels } }: Node, key: string): string | undefined {
+  return labels && Object.hasOwn(labels, key) ? labels[key] : undefined;
+}

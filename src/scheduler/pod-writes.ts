@@ -1,0 +1,93 @@
+/** What the scheduler writes: bindings, why a pod waits and where, and the end of pods that make room. */
+import type { Node } from '../api/core/v1/node.ts';
+import { type Pod, podResource } from '../api/core/v1/pod.ts';
+import { podCondition } from '../api/core/v1/pod-conditions.ts';
+import { rfc3339 } from '../base/time.ts';
+import type { ControllerContext } from '../controller-runtime/definition.ts';
+import { ifPresent } from '../controller-runtime/if-present.ts';
+import { reportAnnotation, type Said } from './explain.ts';
+import type { BindRequest } from './framework.ts';
+import { preemptedReason } from './plugins/default-preemption.ts';
+
+export interface PodWrites {
+  bind(pod: Pod, request: BindRequest, node: Node): Promise<void>;
+  /** Says once why the pod waits, and on which node for others to go; writes nothing where the pod says so already. */
+  say(pod: Pod, said: Said, nominated: string | undefined): Promise<void>;
+  /** Takes the pod's place on a node back. */
+  unnominate(pod: Pod): Promise<void>;
+  /** Ends a pod so that another can come, and says so in its condition before. */
+  evict(victim: Pod, preemptor: Pod, node: string): Promise<void>;
+}
+
+export function podWrites({ client, clock, events }: ControllerContext): PodWrites {
+  const pods = client.resource(podResource);
+
+  /** A pod that is gone, or is another one by now, is none of these writes' business. */
+  async function patchStatus(pod: Pod, metadata: object, status: object): Promise<void> {
+    const { name, namespace = '', uid } = pod.metadata;
+    const body = { metadata: { ...metadata, uid }, status };
+    await ifPresent(pods.patch(name, namespace, 'strategic', body, 'status'));
+  }
+
+  return {
+    async bind(pod, { subresource, body }, node) {
+      const { name, namespace = '' } = pod.metadata;
+      await pods.createSubresource(name, namespace, subresource, body);
+      const where = node.metadata.name;
+      events.event(pod, 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${where}`);
+      if (pod.metadata.annotations?.[reportAnnotation])
+        await patchStatus(pod, { annotations: { [reportAnnotation]: null } }, {});
+    },
+
+    async say(pod, { message, report }, nominated = '') {
+      const condition = podCondition(pod, 'PodScheduled');
+      const { annotations } = pod.metadata;
+      const told = condition?.status === 'False' && condition.message === message;
+      if (
+        told &&
+        condition.reason === 'Unschedulable' &&
+        annotations?.[reportAnnotation] === report &&
+        (pod.status?.nominatedNodeName ?? '') === nominated
+      )
+        return;
+      const lastTransitionTime =
+        condition?.status === 'False' && condition.lastTransitionTime
+          ? condition.lastTransitionTime
+          : rfc3339(clock.now());
+      const next = {
+        type: 'PodScheduled',
+        status: 'False',
+        reason: 'Unschedulable',
+        message,
+        lastTransitionTime,
+      };
+      await patchStatus(
+        pod,
+        { annotations: { [reportAnnotation]: report } },
+        { conditions: [next], nominatedNodeName: nominated || null },
+      );
+    },
+
+    unnominate: (pod) => patchStatus(pod, {}, { nominatedNodeName: null }),
+
+    async evict(victim, preemptor, node) {
+      const { name, namespace = '', uid, deletionTimestamp } = victim.metadata;
+      if (deletionTimestamp) return;
+      const condition = {
+        type: 'DisruptionTarget',
+        status: 'True',
+        reason: preemptedReason,
+        message: `${preemptor.spec.schedulerName}: preempting to accommodate a higher priority pod`,
+        lastTransitionTime: rfc3339(clock.now()),
+      };
+      await patchStatus(victim, {}, { conditions: [condition] });
+      await ifPresent(pods.delete(name, namespace, { preconditions: { uid } }));
+      events.event(
+        victim,
+        'Normal',
+        'Preempted',
+        `Preempted by pod ${preemptor.metadata.uid} on node ${node}`,
+      );
+    },
+  };
+}

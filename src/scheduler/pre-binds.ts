@@ -1,0 +1,74 @@
+/** What is written before a pod is bound, and waited for: pods whose plugins have more to do on the node that they chose. */
+import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
+import { isConflict } from '../apimachinery/status-error.ts';
+import type { Client } from '../client/client.ts';
+import { ifPresent } from '../controller-runtime/if-present.ts';
+import { tolerate } from '../controller-runtime/tolerate.ts';
+import type { Cluster, NodeInfo, Plugin, PodInfo, Rejection, Update } from './framework.ts';
+
+/** Milliseconds after which a pod looks for another node (upstream's bindTimeoutSeconds). */
+const patienceMs = 600_000;
+
+interface Waiting {
+  readonly since: number;
+  /** By uid, the version that was written here. */
+  readonly written: Map<string, string>;
+}
+
+export type PreBound =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'refused'; readonly refused: Rejection }
+  /** Asked again when something happens, after so many milliseconds for the last time. */
+  | { readonly kind: 'wait'; readonly ms: number };
+
+export class PreBinds {
+  readonly #client: Client;
+  readonly #plugins: readonly Plugin[];
+  readonly #waiting = new Map<ObjectKey, Waiting>();
+
+  constructor(client: Client, plugins: readonly Plugin[]) {
+    this.#client = client;
+    this.#plugins = plugins.filter(({ preBind }) => preBind !== undefined);
+  }
+
+  delete(key: ObjectKey): void {
+    this.#waiting.delete(key);
+  }
+
+  /** Rejects when the server does not answer; it can be asked again. */
+  async step(key: ObjectKey, pod: PodInfo, node: NodeInfo, cluster: Cluster, now: number): Promise<PreBound> {
+    for (const plugin of this.#plugins) {
+      const wanted = plugin.preBind?.(pod, node, cluster);
+      if (wanted === undefined || wanted === 'done') continue;
+      if ('refused' in wanted) return { kind: 'refused', refused: wanted.refused };
+      const waiting = this.#waiting.get(key) ?? { since: now, written: new Map() };
+      this.#waiting.set(key, waiting);
+      const left = waiting.since + patienceMs - now;
+      const refuse = (text: string): PreBound => ({
+        kind: 'refused',
+        refused: { plugin: plugin.name, text },
+      });
+      if (left <= 0) return refuse('binding volumes: timed out waiting for the condition');
+      for (const update of wanted.updates)
+        if (!(await this.#write(update, waiting.written)))
+          return refuse(`binding volumes: provisioning failed for ${update.object.metadata.name}`);
+      return { kind: 'wait', ms: left };
+    }
+    return { kind: 'done' };
+  }
+
+  /** False where it was written before, and somebody has taken it back. */
+  async #write({ resource, object }: Update, written: Map<string, string>): Promise<boolean> {
+    const { uid, resourceVersion } = object.metadata;
+    const before = written.get(uid);
+    // The cache does not show it yet.
+    if (before !== undefined && BigInt(resourceVersion) < BigInt(before)) return true;
+    if (before !== undefined) return false;
+    // What has changed meanwhile arrives as an event, and then this is asked again.
+    const done = await ifPresent(
+      tolerate(this.#client.resource<KubeObject>(resource).update(object), isConflict),
+    );
+    if (done) written.set(uid, done.metadata.resourceVersion);
+    return true;
+  }
+}

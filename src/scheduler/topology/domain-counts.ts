@@ -1,0 +1,172 @@
+/**
+ * How many pods of some kind are in each domain of a topology (in each zone, on each node), kept up to date pod by pod and node by
+ * node, so that a decision reads numbers instead of walking over pods. Pure but for its own counts.
+ */
+import type { Node } from '../../api/core/v1/node.ts';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { matchesPod, type NamespaceLabels, type PodMatcher } from '../affinity-term.ts';
+
+export interface CountQuery {
+  /** Two queries of one id count alike. */
+  readonly id: string;
+  readonly topologyKey: string;
+  /** A pod counts that is meant by all of them. */
+  readonly pods: readonly [PodMatcher, ...PodMatcher[]];
+  /** Pods that are about to go count too. */
+  readonly terminating: boolean;
+  /** Only such nodes, and their pods, count; default all that have a label of the topology's key. */
+  readonly includes?: (node: Node) => boolean;
+  /** Domains without such a pod are known too, for which every node has to be. */
+  readonly everyDomain: boolean;
+}
+
+/** How a trial differs from what is, by domain. */
+export type Changes = ReadonlyMap<string, number>;
+
+interface Place {
+  domain: string | undefined;
+  pods: number;
+}
+
+export class DomainCounts {
+  readonly query: CountQuery;
+  readonly #ofNamespace: NamespaceLabels;
+  readonly #places = new Map<string, Place>();
+  readonly #domains = new Map<string, { pods: number; nodes: number }>();
+  /** How many domains have so many pods. */
+  readonly #levels = new Map<number, number>();
+  #total = 0;
+
+  constructor(query: CountQuery, ofNamespace: NamespaceLabels) {
+    this.query = query;
+    this.#ofNamespace = ofNamespace;
+  }
+
+  /** All pods that count. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** For how many nodes something is kept. */
+  get size(): number {
+    return this.#places.size;
+  }
+
+  /** How many domains are known. */
+  get domains(): number {
+    return this.#domains.size;
+  }
+
+  in(domain: string): number {
+    return this.#domains.get(domain)?.pods ?? 0;
+  }
+
+  /** Whether a node counts, and so its pods. */
+  includes(node: string): boolean {
+    return this.#places.get(node)?.domain !== undefined;
+  }
+
+  /** By domain, where there is any. */
+  *entries(): Iterable<readonly [domain: string, pods: number]> {
+    for (const [domain, { pods }] of this.#domains) if (pods > 0) yield [domain, pods];
+  }
+
+  /** The fewest pods of any domain, with the changes in mind; 0 when there is no domain. */
+  minimum(changes?: Changes): number {
+    let least = Number.POSITIVE_INFINITY;
+    const changed = new Map<number, number>();
+    for (const [domain, by] of changes ?? []) {
+      const pods = this.#domains.get(domain)?.pods;
+      if (pods === undefined) continue;
+      changed.set(pods, (changed.get(pods) ?? 0) + 1);
+      least = Math.min(least, pods + by);
+    }
+    for (const [pods, domains] of this.#levels)
+      if (pods < least && domains > (changed.get(pods) ?? 0)) least = pods;
+    return least === Number.POSITIVE_INFINITY ? 0 : least;
+  }
+
+  matches(pod: Pod): boolean {
+    if (pod.metadata.deletionTimestamp && !this.query.terminating) return false;
+    return this.query.pods.every((matcher) => matchesPod(matcher, pod, this.#ofNamespace));
+  }
+
+  setNode(node: Node): void {
+    const { name } = node.metadata;
+    const place = this.#places.get(name);
+    if (!place && !this.query.everyDomain) return;
+    const domain = this.#domainOf(node);
+    if (place && place.domain === domain) return;
+    if (!place) {
+      this.#open(name, domain);
+      return;
+    }
+    this.#leave(place);
+    place.domain = domain;
+    this.#enter(place);
+  }
+
+  removeNode(name: string): void {
+    const place = this.#places.get(name);
+    if (!place) return;
+    this.#leave(place);
+    this.#places.delete(name);
+  }
+
+  /** A pod that matches comes (1) to the node, or leaves it (-1). */
+  count(node: Node, sign: 1 | -1): void {
+    const { name } = node.metadata;
+    const place = this.#places.get(name) ?? this.#open(name, this.#domainOf(node));
+    place.pods += sign;
+    if (place.domain !== undefined) this.#shift(place.domain, sign, 0);
+    if (place.pods === 0 && !this.query.everyDomain) this.removeNode(name);
+  }
+
+  #open(name: string, domain: string | undefined): Place {
+    const place = { domain, pods: 0 };
+    this.#places.set(name, place);
+    this.#enter(place);
+    return place;
+  }
+
+  #domainOf(node: Node): string | undefined {
+    const { labels } = node.metadata;
+    const { topologyKey, includes } = this.query;
+    if (!labels || !Object.hasOwn(labels, topologyKey) || (includes && !includes(node))) return undefined;
+    return labels[topologyKey];
+  }
+
+  #enter({ domain, pods }: Place): void {
+    if (domain !== undefined) this.#shift(domain, pods, 1);
+  }
+
+  #leave({ domain, pods }: Place): void {
+    if (domain !== undefined) this.#shift(domain, -pods, -1);
+  }
+
+  #shift(name: string, pods: number, nodes: number): void {
+    const domain = this.#domains.get(name);
+    this.#total += pods;
+    if (!domain) {
+      this.#domains.set(name, { pods, nodes });
+      this.#level(pods, 1);
+      return;
+    }
+    const before = domain.pods;
+    domain.pods += pods;
+    domain.nodes += nodes;
+    if (domain.nodes === 0) {
+      this.#domains.delete(name);
+      this.#level(before, -1);
+    } else if (pods !== 0) {
+      this.#level(before, -1);
+      this.#level(domain.pods, 1);
+    }
+  }
+
+  #level(pods: number, sign: 1 | -1): void {
+    const count = (this.#levels.get(pods) ?? 0) + sign;
+    if (count === 0) this.#levels.delete(pods);
+    else this.#levels.set(pods, count);
+  }
+}

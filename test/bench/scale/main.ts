@@ -1,0 +1,8 @@
+/** `npm run bench:scale [NAME…]`: what controllers do where there is much of it, with nodes that are simulated. */
+import { runBenchmarks } from '../run-benchmarks.ts';
+import { autoscaling } from './autoscalers.ts';
+import { daemons } from './daemons.ts';
+import { jobs } from './jobs.ts';
+import { stateful } from './stateful.ts';
+
+await runBenchmarks([jobs, stateful, daemons, autoscaling], process.argv.slice(2));

@@ -1,0 +1,175 @@
+/** HorizontalPodAutoscalers and `top` on real pods of two nodes: up under load, held, down without it, as fast as the object says. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type {
+  CoreV1EventList,
+  V1Deployment,
+  V1EndpointSliceList,
+  V1PodList,
+  V2HorizontalPodAutoscaler,
+} from '@kubernetes/client-node';
+import { helloImage } from './harness/images.ts';
+import { MultiCluster } from './harness/multi-cluster.ts';
+import { waitFor } from './harness/wait-for.ts';
+
+const labels = { app: 'busy' };
+const clusterIP = '10.96.0.91';
+/**
+ * Says its name to who asks, and works while the file is there. It requests all that it may use, and a small part of that is its
+ * target, so that it is reached beside whatever else runs on this machine.
+ */
+const worker =
+  'mkdir /www; echo "$HOSTNAME" >/www/index.html; httpd -p 8080 -h /www; while :; do if [ -e /tmp/load ]; then :; else sleep 1; fi; done';
+const deployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'busy' },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: labels },
+    template: {
+      metadata: { labels },
+      spec: {
+        terminationGracePeriodSeconds: 0,
+        containers: [
+          {
+            name: 'worker',
+            image: helloImage,
+            imagePullPolicy: 'IfNotPresent',
+            command: ['sh', '-c', worker],
+            resources: { requests: { cpu: '300m', memory: '16Mi' }, limits: { cpu: '300m' } },
+          },
+        ],
+      },
+    },
+  },
+};
+const service = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'busy' },
+  spec: { clusterIP, selector: labels, ports: [{ port: 80, targetPort: 8080 }] },
+};
+/** By so much of what is requested: at once up, and down a pod in five seconds after six in which fewer were needed. */
+const autoscaler = (resource: string, averageUtilization: number) => ({
+  apiVersion: 'autoscaling/v2',
+  kind: 'HorizontalPodAutoscaler',
+  metadata: { name: resource },
+  spec: {
+    scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'busy' },
+    minReplicas: 1,
+    maxReplicas: 3,
+    metrics: [
+      { type: 'Resource', resource: { name: resource, target: { type: 'Utilization', averageUtilization } } },
+    ],
+    behavior: {
+      scaleUp: { policies: [{ type: 'Percent', value: 100, periodSeconds: 1 }] },
+      scaleDown: {
+        stabilizationWindowSeconds: 6,
+        policies: [{ type: 'Pods', value: 1, periodSeconds: 5 }],
+      },
+    },
+  },
+});
+/** Each look starts a program. */
+const slowly = { timeoutMs: 120_000, intervalMs: 500 };
+
+test('pods are as many as their load needs', async (context: TestContext) => {
+  const cluster = await MultiCluster.start(context, {
+    hosts: 2,
+    images: [helloImage],
+    masterFlags: ['--hpa-sync-period', '2s'],
+  });
+  const { kubectl } = cluster;
+  const create = (...items: object[]) =>
+    kubectl.attempt(['create', '-f', '-'], {
+      input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items }),
+    });
+  const ready = async () =>
+    (await kubectl.json<V1Deployment>('get', 'deployment', 'busy')).status?.readyReplicas ?? 0;
+  const pods = async () =>
+    (await kubectl.json<V1PodList>('get', 'pods', '-l', 'app=busy')).items.map(({ metadata, spec }) => ({
+      name: metadata?.name ?? '',
+      node: spec?.nodeName,
+    }));
+  const exec = (pod: string, command: string) => kubectl('exec', pod, '--', 'sh', '-c', command);
+  const use = async (resource: string) => {
+    const { status } = await kubectl.json<V2HorizontalPodAutoscaler>('get', 'hpa', resource);
+    const [metric] = status?.currentMetrics ?? [];
+    return { desired: status?.desiredReplicas, percent: metric?.resource?.current.averageUtilization ?? 0 };
+  };
+  const sizes = async (name: string) => {
+    const { items } = await kubectl.json<CoreV1EventList>(
+      ...['get', 'events', '--field-selector', `reason=SuccessfulRescale,involvedObject.name=${name}`],
+    );
+    return items.flatMap(({ message }) => /New size: (\d)/.exec(message ?? '')?.[1] ?? []).sort();
+  };
+
+  await context.test('the metrics of nodes and pods are there', async () => {
+    const { code, stderr } = await create(deployment, service, autoscaler('cpu', 8));
+    assert.equal(code, 0, stderr);
+    await waitFor('one pod', async () => (await ready()) === 1, slowly);
+    const lines = await waitFor('the metrics of the pod', () => kubectl('top', 'pods'), slowly);
+    assert.match(lines, /^NAME +CPU\(cores\) +MEMORY\(bytes\)\s*\nbusy-\S+ +\d+m +\d+Mi/);
+    assert.match(await kubectl('top', 'nodes'), /^NAME .*\n(\S+ +\d+m +\d+% +\d+Mi +\d+%\s*\n?){2}$/);
+  });
+
+  await context.test(
+    'under load there are more, on both nodes, and the Service leads to the new ones',
+    async () => {
+      const [first] = await pods();
+      await exec(first?.name ?? '', 'touch /tmp/load');
+      await waitFor('more pods', async () => (await ready()) >= 2, slowly);
+      for (const { name } of await pods()) await exec(name, 'touch /tmp/load').catch(() => undefined);
+      await waitFor('as many as allowed', async () => (await ready()) === 3, slowly);
+      const all = await pods();
+      for (const { name } of all) await exec(name, 'touch /tmp/load');
+      assert.deepEqual([...new Set(all.map(({ node }) => node))].sort(), ['node-0', 'node-1']);
+      const { items } = await kubectl.json<V1EndpointSliceList>(
+        ...['get', 'endpointslices', '-l', 'kubernetes.io/service-name=busy'],
+      );
+      const endpoints = items.flatMap((slice) => slice.endpoints ?? []);
+      assert.deepEqual(
+        endpoints.map(({ targetRef }) => targetRef?.name).sort(),
+        all.map(({ name }) => name).sort(),
+      );
+      const answered = new Set<string>();
+      await waitFor(
+        'an answer of each pod',
+        async () => {
+          answered.add(
+            (await cluster.hosts.at(0).run('curl', '-s', '-m', '5', `http://${clusterIP}/`)).trim(),
+          );
+          return all.every(({ name }) => answered.has(name));
+        },
+        { timeoutMs: 60_000, intervalMs: 50 },
+      );
+    },
+  );
+
+  await context.test('while the load lasts they stay', async () => {
+    await waitFor('a look at all of them', async () => (await use('cpu')).percent > 8, slowly);
+    assert.equal((await use('cpu')).desired, 3);
+    assert.equal(await ready(), 3);
+  });
+
+  await context.test('without load there are fewer, one after the other as is asked for', async () => {
+    for (const { name } of await pods()) await exec(name, 'rm /tmp/load');
+    await waitFor('one pod again', async () => (await pods()).length === 1, slowly);
+    assert.deepEqual(await sizes('cpu'), ['1', '2', '2', '3']);
+    await kubectl('delete', 'hpa', 'cpu');
+  });
+
+  await context.test('memory in use is a load too, and so is what is given back', async () => {
+    const { code, stderr } = await create(autoscaler('memory', 60));
+    assert.equal(code, 0, stderr);
+    const [first] = await pods();
+    // What a tail without line ends holds is its own memory.
+    await exec(first?.name ?? '', '(head -c 25000000 /dev/zero; sleep 600) | tail >/dev/null 2>&1 &');
+    await waitFor('more pods', async () => (await ready()) >= 2, slowly);
+    await waitFor('a look at two of them', async () => (await use('memory')).desired !== 1, slowly);
+    assert.ok((await ready()) >= 2);
+    await exec(first?.name ?? '', 'killall tail');
+    await waitFor('one pod again', async () => (await pods()).length === 1, slowly);
+  });
+});

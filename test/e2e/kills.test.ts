@@ -1,0 +1,47 @@
+/** `npm run walk:kills` in short: an agent and an engine that are killed while a pod starts. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Kill, KillWalk, type Victim } from './harness/kill-walk.ts';
+
+/** Which calls they are differs a little from run to run: some early ones, and some when most has been done. */
+const kills: readonly (readonly [Victim, readonly Kill[]])[] = [
+  [
+    'agent',
+    [
+      { moment: 'after', at: 0 },
+      { moment: 'during', at: 5 },
+      { moment: 'after', at: 10 },
+      { moment: 'before', at: 16 },
+      { moment: 'after', at: 22 },
+      { moment: 'during', at: 30 },
+    ],
+  ],
+  [
+    'dockerd',
+    [
+      { moment: 'after', at: 1 },
+      { moment: 'after', at: 15 },
+    ],
+  ],
+  [
+    'dockerd --live-restore',
+    [
+      { moment: 'before', at: 5 },
+      { moment: 'after', at: 15 },
+      { moment: 'after', at: 30 },
+    ],
+  ],
+];
+
+for (const [victim, steps] of kills) {
+  test(`${victim} killed with kill -9 while a pod starts`, async (context) => {
+    const walk = await KillWalk.start(context, victim);
+    for (const kill of steps) {
+      await context.test(`${kill.moment} call ${kill.at}`, async (step) => {
+        const outcome = await walk.step(kill);
+        assert.ok(outcome, 'it came to that call');
+        step.diagnostic(outcome.call);
+      });
+    }
+  });
+}

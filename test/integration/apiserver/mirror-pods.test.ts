@@ -1,0 +1,115 @@
+/** Which pods a node may create: those that show what it runs by itself. */
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import type { Status } from '../../../src/apimachinery/status-error.ts';
+import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+
+let server: TestServer;
+let uid: string;
+const user = { name: 'system:node:n1', groups: ['system:nodes', 'system:authenticated'] };
+const pods = '/api/v1/namespaces/default/pods';
+const mirror = 'kubernetes.io/config.mirror';
+
+before(async () => {
+  server = await startTestServer();
+  for (const name of ['n1', 'n2']) {
+    const made = await server.call('POST', '/api/v1/nodes', { metadata: { name } });
+    if (name === 'n1') uid = made.json().metadata.uid;
+  }
+});
+after(() => server.stop());
+
+const owner = (more: object = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  name: 'n1',
+  uid,
+  controller: true,
+  ...more,
+});
+const create = (metadata: object = {}, spec: object = {}, as = user) =>
+  server.call(
+    'POST',
+    pods,
+    {
+      metadata: { name: 'web-n1', annotations: { [mirror]: 'h' }, ownerReferences: [owner()], ...metadata },
+      spec: { nodeName: 'n1', containers: [{ name: 'a', image: 'b' }], ...spec },
+    },
+    { user: as },
+  );
+
+it('a mirror pod of the node itself', async () => {
+  const { status, text, json } = await create({ name: 'good-n1' });
+  assert.equal(status, 201, text);
+  assert.equal((json() as { spec: { serviceAccountName?: string } }).spec.serviceAccountName, undefined);
+  const merge = { user, headers: { 'content-type': 'application/merge-patch+json' } };
+  const told = await server.call('PATCH', `${pods}/good-n1/status`, { status: { phase: 'Running' } }, merge);
+  assert.equal(told.status, 200, told.text);
+  const options = { gracePeriodSeconds: 0 };
+  assert.equal((await server.call('DELETE', `${pods}/good-n1`, options, { user })).status, 200);
+});
+
+const secret = { name: 'v', secret: { secretName: 's' } };
+const cases: readonly [what: string, why: RegExp, () => [object?, object?]][] = [
+  ['no mirror', /does not have "kubernetes.io\/config.mirror" annotation/, () => [{ annotations: {} }]],
+  ['bound elsewhere', /spec.nodeName set to itself/, () => [{}, { nodeName: 'n2' }]],
+  ['bound nowhere', /spec.nodeName set to itself/, () => [{}, { nodeName: '' }]],
+  ['owned by nobody', /an owner reference set to itself/, () => [{ ownerReferences: [] }]],
+  [
+    'owned by two',
+    /single owner reference/,
+    () => [{ ownerReferences: [owner(), owner({ uid: 'x', controller: false })] }],
+  ],
+  [
+    'owned by another node',
+    /an owner reference set to itself/,
+    () => [{ ownerReferences: [owner({ name: 'n2' })] }],
+  ],
+  [
+    'owned by something else',
+    /an owner reference set to itself/,
+    () => [{ ownerReferences: [owner({ kind: 'Pod' })] }],
+  ],
+  [
+    'not controlled',
+    /controller owner reference/,
+    () => [{ ownerReferences: [owner({ controller: false })] }],
+  ],
+  [
+    'blocking',
+    /must not set blockOwnerDeletion/,
+    () => [{ ownerReferences: [owner({ blockOwnerDeletion: true })] }],
+  ],
+  ['owned by an earlier Node', /UID mismatch/, () => [{ ownerReferences: [owner({ uid: 'other' })] }]],
+  [
+    'with an account',
+    /reference (a service account|service accounts)/,
+    () => [{}, { serviceAccountName: 'default' }],
+  ],
+  ['with a Secret', /reference secrets/, () => [{}, { volumes: [secret] }]],
+  [
+    'with a ConfigMap',
+    /reference configmaps/,
+    () => [{}, { volumes: [{ name: 'v', configMap: { name: 'c' } }] }],
+  ],
+  [
+    'with a claim',
+    /reference persistentvolumeclaims/,
+    () => [{}, { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }] }],
+  ],
+  ['with finalizers', /finalizers/, () => [{ finalizers: ['a.b/c'] }]],
+];
+for (const [what, why, more] of cases) {
+  it(`not one ${what}`, async () => {
+    const { status, json } = await create(...more());
+    assert.equal(status, 403);
+    assert.match(json<Status>().message ?? '', why);
+  });
+}
+
+it('nobody else in the name of a node, nor a node without its Node', async () => {
+  const other = { name: 'system:node:n2', groups: user.groups };
+  assert.equal((await create({}, {}, other)).status, 403);
+  const gone = { name: 'system:node:n3', groups: user.groups };
+  assert.equal((await create({}, { nodeName: 'n3' }, gone)).status, 403);
+});

@@ -1,0 +1,75 @@
+/** What is written down of the images that pods brought, on this machine's disk. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { ImageRecord } from '../../../src/kubelet/images/image-record.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+
+describe('the record of images', () => {
+  let dataDir: string;
+  let clock: FakeClock;
+  let log: RecordingLogger;
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'minik8s-record-'));
+    clock = new FakeClock(1000);
+    log = new RecordingLogger();
+  });
+  afterEach(() => rmSync(dataDir, { recursive: true }));
+  /** Of an agent that has just started. */
+  const fresh = () => new ImageRecord({ dataDir, clock, log });
+  const images = async (record = fresh()) => Object.fromEntries(await record.images());
+
+  it('outlives the agent, also one that ended in the middle of a pull', async () => {
+    const first = fresh();
+    await first.pulling('a:1');
+    await first.pulled('a:1', 'A');
+    await first.pulled('a:2', 'A');
+    await first.pulling('b:1');
+    assert.deepEqual(await images(), { A: { names: ['a:1', 'a:2'], since: 1000, usedAt: 1000 } });
+    const next = fresh();
+    await clock.advance(500);
+    await next.look(
+      [
+        { id: 'A', names: ['a:1'] },
+        { id: 'B', names: ['b:1'] },
+        { id: 'C', names: ['c:1'] },
+      ],
+      new Set(['A']),
+    );
+    const expected = {
+      A: { names: ['a:1', 'a:2'], since: 1000, usedAt: 1500 },
+      B: { names: ['b:1'], since: 1500, usedAt: 1500 },
+    };
+    assert.deepEqual(await images(next), expected);
+    assert.deepEqual(await images(), expected);
+  });
+
+  it('forgets a pull that came to nothing', async () => {
+    await fresh().pulling('a:1');
+    await fresh().gaveUp('a:1');
+    const record = fresh();
+    await record.look([{ id: 'A', names: ['a:1'] }], new Set());
+    assert.deepEqual(await images(record), {}, 'somebody else brought it');
+  });
+
+  it('forgets those that are gone', async () => {
+    await fresh().pulled('a:1', 'A');
+    const record = fresh();
+    await record.look([], new Set());
+    assert.deepEqual(await images(), {});
+  });
+
+  it('that is broken is none, and says so', async () => {
+    for (const text of ['{', '[]', 'null', '{"pulling":1,"images":null}']) {
+      writeFileSync(join(dataDir, 'images.json'), text);
+      assert.deepEqual(await images(), {}, text);
+    }
+    assert.equal(log.lines.length, 4);
+    await fresh().pulled('a:1', 'A');
+    assert.deepEqual(Object.keys(await images()), ['A']);
+    assert.deepEqual(readdirSync(dataDir), ['images.json']);
+  });
+});

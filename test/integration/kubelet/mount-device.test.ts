@@ -1,0 +1,90 @@
+/** Block devices as file systems, with the real kernel: what is formatted, and what never is. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { systemExec } from '../../../src/base/exec.ts';
+import { mountDevice } from '../../../src/kubelet/volumes/mount-device.ts';
+import { unmountUnder } from '../../../src/kubelet/volumes/mounts.ts';
+
+describe('a block device', () => {
+  let root: string;
+  let device: string;
+  const image = () => join(root, 'image');
+  before(() => {
+    root = mkdtempSync(join(tmpdir(), 'minik8s-mount-device-'));
+  });
+  after(() => rmSync(root, { recursive: true }));
+  beforeEach(async () => {
+    writeFileSync(image(), '');
+    truncateSync(image(), 20 << 20);
+    device = (await systemExec('losetup', ['--find', '--show', image()])).stdout.trim();
+  });
+  afterEach(async () => {
+    await unmountUnder(root, systemExec);
+    await systemExec('losetup', ['--detach', device]);
+  });
+  const target = (name: string) => join(root, name);
+  const mount = (name: string, fsType?: string, options: readonly string[] = []) =>
+    mountDevice({ device, target: target(name), fsType, options }, systemExec);
+  const typeOf = async (name: string) =>
+    (await systemExec('findmnt', ['-n', '-o', 'FSTYPE', target(name)])).stdout.trim();
+
+  it('is formatted once, and what is on it is there for the next pod and beside another', async () => {
+    await mount('first');
+    assert.equal(await typeOf('first'), 'ext4');
+    writeFileSync(join(target('first'), 'file'), 'kept');
+    await mount('first');
+    await mount('beside');
+    assert.equal(readFileSync(join(target('beside'), 'file'), 'utf8'), 'kept');
+    await unmountUnder(root, systemExec);
+    await mount('next');
+    assert.equal(readFileSync(join(target('next'), 'file'), 'utf8'), 'kept');
+  });
+
+  it('is formatted once when two pods come at the same time', async () => {
+    await Promise.all([mount('first'), mount('beside'), mount('next')]);
+    writeFileSync(join(target('first'), 'file'), 'kept');
+    for (const name of ['beside', 'next'])
+      assert.equal(readFileSync(join(target(name), 'file'), 'utf8'), 'kept');
+  });
+
+  it('has the type that is asked for, or that it has', async () => {
+    await mount('one', 'ext2');
+    await unmountUnder(root, systemExec);
+    await mount('two');
+    assert.equal(await typeOf('two'), 'ext2');
+  });
+
+  it('with something else on it is left as it is', async () => {
+    await mount('one', 'ext4');
+    writeFileSync(join(target('one'), 'file'), 'kept');
+    await unmountUnder(root, systemExec);
+    await assert.rejects(mount('two', 'xfs'), /failed to mount device .* as xfs, it already contains ext4/);
+    await mount('three');
+    assert.equal(readFileSync(join(target('three'), 'file'), 'utf8'), 'kept');
+  });
+
+  it('with partitions is left as it is', async () => {
+    const table = Buffer.alloc(512);
+    // One of Linux, from the 2,048th sector, 8 MiB long.
+    table.set([0, 0, 0, 0, 0x83, 0, 0, 0, 0, 8, 0, 0, 0, 0x40, 0, 0], 446);
+    table.set([0x55, 0xaa], 510);
+    await writeFile(device, table);
+    await systemExec('sync', [device]);
+    const before = readFileSync(image()).subarray(0, 4096);
+    await assert.rejects(mount('one'), /failed to mount device/);
+    assert.deepEqual(readFileSync(image()).subarray(0, 4096), before);
+  });
+
+  it('is mounted with options, and of no type that is another program', async () => {
+    await mount('one');
+    await unmountUnder(root, systemExec);
+    await mount('two', 'ext4', ['ro', 'noatime']);
+    assert.throws(() => writeFileSync(join(target('two'), 'file'), ''), /EROFS/);
+    for (const type of ['../ext4', 'ext4 -x', '', '-V'])
+      await assert.rejects(mount('three', type), /is no type of a file system/);
+  });
+});

@@ -1,0 +1,206 @@
+/** Which files a volume from the API may have, and what of the pod may stand in them. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { validateProjections } from '../../../../src/api/core/v1/projection-validation.ts';
+import type { Volume } from '../../../../src/api/core/v1/types.gen.ts';
+
+const told = (volume: object) =>
+  validateProjections({ name: 'v', ...volume } as Volume, 'v').map(
+    ({ field, message }) => `${field}: ${message}`,
+  );
+const item = (path: string, more: object = {}) => ({ key: 'k', path, ...more });
+const name = { path: 'name', fieldRef: { fieldPath: 'metadata.name' } };
+const cpu = { containerName: 'c', resource: 'limits.cpu' };
+const token = (more: object = {}) => ({ serviceAccountToken: { path: 'token', ...more } });
+const projected = (...sources: object[]) => ({ projected: { sources } });
+const s0 = 'v.projected.sources[0]';
+const modes = 'must be a number between 0 and 0777 (octal), both inclusive';
+
+describe('a volume', () => {
+  const table: [what: string, volume: object, expected: string[]][] = [
+    [
+      'of a Secret',
+      { secret: { secretName: 's', defaultMode: 0, items: [item('a/b', { mode: 0o777 })] } },
+      [],
+    ],
+    ['of a ConfigMap', { configMap: { name: 'c', defaultMode: 0o777 } }, []],
+    ['of the pod', { downwardAPI: { items: [name, { path: 'cpu', resourceFieldRef: cpu }] } }, []],
+    ['of nothing yet', { projected: {} }, []],
+    [
+      'of several',
+      projected(
+        { secret: { name: 's', items: [item('a')] } },
+        { configMap: { name: 'c', items: [item('b')] } },
+        { downwardAPI: { items: [name] } },
+        token(),
+      ),
+      [],
+    ],
+    [
+      'of a Secret without a name, and with wrong modes',
+      { secret: { defaultMode: 0o1000, items: [item('a', { mode: -1 })] } },
+      [
+        'v.secret.secretName: Required value',
+        `v.secret.defaultMode: Invalid value: 512: ${modes}`,
+        `v.secret.items[0].mode: Invalid value: -1: ${modes}`,
+      ],
+    ],
+    [
+      'of a ConfigMap without a name, and with wrong modes',
+      { configMap: { name: '', defaultMode: -1, items: [item('a', { key: '' }), item('')] } },
+      [
+        'v.configMap.name: Required value',
+        `v.configMap.defaultMode: Invalid value: -1: ${modes}`,
+        'v.configMap.items[0].key: Required value',
+        'v.configMap.items[1].path: Required value',
+      ],
+    ],
+    [
+      'of the pod with wrong modes, and no path',
+      { downwardAPI: { defaultMode: -1, items: [{ ...name, path: '', mode: -1 }] } },
+      [
+        `v.downwardAPI.defaultMode: Invalid value: -1: ${modes}`,
+        'v.downwardAPI.path: Required value',
+        `v.downwardAPI.mode: Invalid value: -1: ${modes}`,
+      ],
+    ],
+    [
+      'of the pod without a field, and with two',
+      { downwardAPI: { items: [{ path: 'a' }, { ...name, resourceFieldRef: cpu }] } },
+      [
+        'v.downwardAPI: Required value: one of fieldRef and resourceFieldRef is required',
+        'v.downwardAPI: Invalid value: "resource": fieldRef and resourceFieldRef can not be specified simultaneously',
+      ],
+    ],
+    [
+      'of resources that are nobody’s, or none',
+      {
+        downwardAPI: {
+          items: [{}, { resource: '' }, { resource: 'limits.pods' }, { divisor: '3' }].map((more) => ({
+            path: 'a',
+            resourceFieldRef: {
+              ...cpu,
+              ...(Object.keys(more).length === 0 && { containerName: '' }),
+              ...more,
+            },
+          })),
+        },
+      },
+      [
+        'v.downwardAPI.resourceFieldRef.containerName: Required value',
+        'v.downwardAPI.resourceFieldRef.resource: Required value',
+        'v.downwardAPI.resourceFieldRef.resource: Unsupported value: "limits.pods"',
+        'v.downwardAPI.resourceFieldRef.divisor: ',
+      ],
+    ],
+    ['of a source that is none', projected({}), [`${s0}: Required value: must specify a source`]],
+    [
+      'of a source that is two',
+      projected({ configMap: { name: 'c' }, ...token() }),
+      [`${s0}.serviceAccountToken: Forbidden: may not specify more than 1 volume type per source`],
+    ],
+    [
+      'of sources without names',
+      projected(
+        { configMap: { items: [item('', { key: '' })] } },
+        { secret: { items: [item('', { mode: -1 })] } },
+      ),
+      [
+        `${s0}.configMap.name: Required value`,
+        `${s0}.configMap.items[0].key: Required value`,
+        `${s0}.configMap.items[0].path: Required value`,
+        'v.projected.sources[1].secret.name: Required value',
+        'v.projected.sources[1].secret.items[0].path: Required value',
+        `v.projected.sources[1].secret.items[0].mode: Invalid value: -1: ${modes}`,
+      ],
+    ],
+    [
+      'of a mode that is none',
+      { projected: { defaultMode: 0o1000 } },
+      [`v.projected.defaultMode: Invalid value: 512: ${modes}`],
+    ],
+    [
+      'of two files of one path',
+      projected(
+        { configMap: { name: 'c', items: [item('x')] } },
+        { secret: { name: 's', items: [item('y'), item('x')] } },
+        token({ path: 'y' }),
+      ),
+      [
+        'v.projected.sources[1].secret: Invalid value: "x": conflicting duplicate paths',
+        'v.projected.sources[2].serviceAccountToken: Invalid value: "y": conflicting duplicate paths',
+      ],
+    ],
+    ['of a token for ten minutes', projected(token({ expirationSeconds: 600 })), []],
+    ['of a token for long', projected(token({ expirationSeconds: 2 ** 32 })), []],
+    [
+      'of a token for a moment',
+      projected(token({ expirationSeconds: 599 })),
+      [
+        `${s0}.serviceAccountToken.expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes`,
+      ],
+    ],
+    [
+      'of a token for ever',
+      projected(token({ expirationSeconds: 2 ** 32 + 1 })),
+      [
+        `${s0}.serviceAccountToken.expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds`,
+      ],
+    ],
+  ];
+  for (const [what, volume, expected] of table)
+    it(what, () => {
+      const found = told(volume);
+      assert.equal(found.length, expected.length, found.join('\n'));
+      for (const [index, text] of expected.entries())
+        assert.ok(found[index]?.startsWith(text), String(found[index]));
+    });
+});
+
+describe('a file of a volume', () => {
+  for (const [path, why] of [
+    ['a/..b', undefined],
+    ['a/b..', undefined],
+    ['.a', undefined],
+    ['/a', 'must be a relative path'],
+    ['..', "must not contain '..'"],
+    ['a/../b', "must not contain '..'"],
+    ['a/..', "must not contain '..'"],
+    ['..data', "must not start with '..'"],
+  ] as const)
+    it(`${why ? 'is not' : 'may be'} ${path}`, () => {
+      const expected = why === undefined ? [] : [`Invalid value: ${JSON.stringify(path)}: ${why}`];
+      for (const [volume, field] of [
+        [{ secret: { secretName: 's', items: [item(path)] } }, 'v.secret.items[0].path'],
+        [{ configMap: { name: 'c', items: [item(path)] } }, 'v.configMap.items[0].path'],
+        [{ downwardAPI: { items: [{ ...name, path }] } }, 'v.downwardAPI.path'],
+        [projected(token({ path })), `${s0}.serviceAccountToken.path`],
+      ] as const)
+        assert.deepEqual(
+          told(volume),
+          expected.map((text) => `${field}: ${text}`),
+        );
+    });
+});
+
+describe('in a file may stand', () => {
+  for (const [fieldPath, may] of [
+    ['metadata.name', true],
+    ['metadata.namespace', true],
+    ['metadata.uid', true],
+    ['metadata.labels', true],
+    ['metadata.annotations', true],
+    ["metadata.labels['a/b']", true],
+    ["metadata.annotations['a']", true],
+    ["metadata.labels['']", false],
+    ['metadata.labels.a', false],
+    ['spec.nodeName', false],
+    ['status.podIP', false],
+    ['', false],
+  ] as const)
+    it(`${fieldPath || 'no field'}: ${may ? 'yes' : 'no'}`, () =>
+      assert.equal(
+        told({ downwardAPI: { items: [{ path: 'a', fieldRef: { fieldPath } }] } }).length,
+        may ? 0 : 1,
+      ));
+});

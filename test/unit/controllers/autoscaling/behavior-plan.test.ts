@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  type History,
+  type Limits,
+  limit,
+  noHistory,
+  remember,
+} from '../../../../src/controllers/autoscaling/behavior-plan.ts';
+
+const now = 1_000_000;
+const ago = (seconds: number, replicas: number) => ({ at: now - seconds * 1000, replicas });
+const policy = (type: string, value: number, periodSeconds = 60) => ({ type, value, periodSeconds });
+const free: Limits = {
+  min: 1,
+  max: 100,
+  up: { stabilizationWindowSeconds: 0, policies: [policy('Percent', 1000)] },
+  down: { stabilizationWindowSeconds: 0, policies: [policy('Percent', 100)] },
+};
+const history = (over: Partial<History>): History => ({ ...noHistory, ...over });
+
+describe('how far the number of replicas may go', () => {
+  const up = (policies: object[], selectPolicy?: string) =>
+    ({ up: { ...free.up, policies, selectPolicy } }) as never;
+  const down = (policies: object[], selectPolicy?: string) =>
+    ({ down: { ...free.down, policies, selectPolicy } }) as never;
+  const pods = (value: number) => policy('Pods', value);
+  const percent = (value: number) => policy('Percent', value);
+  const table: [string, number, number, History, Partial<Limits>, number, string][] = [
+    ['it goes where it is wanted', 2, 5, noHistory, {}, 5, 'DesiredWithinRange'],
+    ['it stays where it is wanted', 4, 4, noHistory, {}, 4, 'DesiredWithinRange'],
+    ['not above the maximum', 5, 9, noHistory, { max: 7 }, 7, 'TooManyReplicas'],
+    ['not below the minimum', 5, 1, noHistory, { min: 3 }, 3, 'TooFewReplicas'],
+    ['up by so many pods', 2, 9, noHistory, up([pods(3)]), 5, 'ScaleUpLimit'],
+    ['up by such a share, rounded up', 3, 9, noHistory, up([percent(50)]), 5, 'ScaleUpLimit'],
+    ['up by the policy that allows most', 10, 99, noHistory, up([pods(3), percent(100)]), 20, 'ScaleUpLimit'],
+    ['or least', 10, 99, noHistory, up([pods(3), percent(100)], 'Min'), 13, 'ScaleUpLimit'],
+    ['or not at all', 10, 99, noHistory, up([pods(3)], 'Disabled'), 10, 'ScaleUpLimit'],
+    ['down by so many pods', 9, 1, noHistory, down([pods(2)]), 7, 'ScaleDownLimit'],
+    ['down by such a share', 9, 1, noHistory, down([percent(50)]), 4, 'ScaleDownLimit'],
+    [
+      'down by the policy that allows most',
+      10,
+      1,
+      noHistory,
+      down([pods(2), percent(50)]),
+      5,
+      'ScaleDownLimit',
+    ],
+    [
+      'down by the one that allows least',
+      10,
+      1,
+      noHistory,
+      down([pods(2), percent(50)], 'Min'),
+      8,
+      'ScaleDownLimit',
+    ],
+    ['or not down at all', 10, 1, noHistory, down([pods(2)], 'Disabled'), 10, 'ScaleDownLimit'],
+    [
+      'what came in the period counts',
+      6,
+      20,
+      history({ added: [ago(30, 4), ago(90, 2)] }),
+      up([pods(5)]),
+      7,
+      'ScaleUpLimit',
+    ],
+    [
+      'as does what went',
+      6,
+      1,
+      history({ removed: [ago(59, 2), ago(61, 2)] }),
+      down([pods(3)]),
+      5,
+      'ScaleDownLimit',
+    ],
+    [
+      'and what came does not make room for going faster than it was',
+      8,
+      1,
+      history({ added: [ago(10, 4)] }),
+      down([pods(2)]),
+      2,
+      'ScaleDownLimit',
+    ],
+  ];
+  for (const [what, current, wanted, past, over, replicas, reason] of table)
+    it(what, () => {
+      const limited = limit(current, wanted, past, { ...free, ...over }, now);
+      assert.deepEqual([limited.replicas, limited.reason, limited.stabilized], [replicas, reason, undefined]);
+    });
+});
+
+describe('a window of time', () => {
+  const windows = (upSeconds: number, downSeconds: number): Limits => ({
+    ...free,
+    up: { ...free.up, stabilizationWindowSeconds: upSeconds },
+    down: { ...free.down, stabilizationWindowSeconds: downSeconds },
+  });
+  it('lets it go down only by what was wanted all the time', () => {
+    const past = history({ asked: [ago(200, 5), ago(301, 9)] });
+    const limited = limit(8, 2, past, windows(0, 300), now);
+    assert.deepEqual([limited.replicas, limited.stabilized], [5, 'down']);
+  });
+
+  it('lets it go up only by what was wanted all the time', () => {
+    const past = history({ asked: [ago(20, 4), ago(61, 1)] });
+    const limited = limit(3, 9, past, windows(60, 0), now);
+    assert.deepEqual([limited.replicas, limited.stabilized], [4, 'up']);
+  });
+
+  it('holds it between both', () => {
+    const past = history({ asked: [ago(10, 2), ago(20, 9)] });
+    assert.equal(limit(5, 5, past, windows(60, 60), now).replicas, 5);
+  });
+
+  it('is five minutes for going down where nothing is said', () => {
+    const said: Limits = { ...free, down: { policies: [policy('Percent', 100)] } };
+    assert.equal(limit(8, 2, history({ asked: [ago(299, 8)] }), said, now).replicas, 8);
+    assert.equal(limit(8, 2, history({ asked: [ago(300, 8)] }), said, now).replicas, 2);
+  });
+});
+
+it('what is remembered is what can matter still', () => {
+  const past = history({
+    asked: [ago(299, 3), ago(301, 4)],
+    added: [ago(59, 1), ago(61, 1)],
+    removed: [ago(61, 1)],
+  });
+  const limits: Limits = { ...free, down: { policies: [policy('Pods', 1)] } };
+  assert.deepEqual(remember(past, { asked: 6, from: 3, to: 5 }, limits, now), {
+    asked: [ago(299, 3), ago(0, 6)],
+    added: [ago(59, 1), ago(0, 2)],
+    removed: [],
+  });
+  assert.deepEqual(remember(noHistory, { asked: 1, from: 3, to: 1 }, limits, now).removed, [ago(0, 2)]);
+});

@@ -1,0 +1,191 @@
+/** Volumes that this server makes for claims, and why it makes none. */
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { nodeResource } from '../../../../src/api/core/v1/node.ts';
+import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../../../src/api/core/v1/persistent-volume-claim.ts';
+import type { PersistentVolumeClaim } from '../../../../src/api/core/v1/types.gen.ts';
+import { storageClassResource } from '../../../../src/api/storage/v1/storage-class.ts';
+import { volumeProvisioner } from '../../../../src/controllers/volumes/volume-provisioner.ts';
+import { node } from '../objects.ts';
+import { ScriptedWorld } from '../scripted-world.ts';
+import { claim, storageClass, volume } from './objects.ts';
+
+const chosen = 'volume.kubernetes.io/selected-node';
+const askedFor = 'volume.kubernetes.io/storage-provisioner';
+
+describe('the provisioner', () => {
+  let world: ScriptedWorld;
+  beforeEach(() => {
+    world = new ScriptedWorld(volumeProvisioner);
+    const late = { volumeBindingMode: 'WaitForFirstConsumer', provisioner: 'minik8s.io/local' } as const;
+    world.put(storageClassResource, storageClass('local', late));
+    const made = node('n1');
+    const annotations = { 'minik8s.io/local-volumes': '/folders' };
+    world.put(nodeResource, { ...made, metadata: { ...made.metadata, annotations } });
+  });
+  const put = (one: PersistentVolumeClaim) => world.put(persistentVolumeClaimResource, one);
+  const asked = (over: Parameters<typeof claim>[1] = {}) =>
+    claim('c', {
+      ...over,
+      metadata: { annotations: { [askedFor]: 'minik8s.io/local', [chosen]: 'n1' } },
+      spec: { storageClassName: 'local', ...over.spec },
+    });
+  const volumes = () => world.names(persistentVolumeResource);
+
+  for (const [what, spec, why] of [
+    [
+      'of many nodes',
+      { accessModes: ['ReadOnlyMany', 'ReadWriteMany'] },
+      /ReadOnlyMany, ReadWriteMany is not/,
+    ],
+    ['with a selector', { selector: { matchLabels: { a: 'b' } } }, /claim.spec.selector is not supported/],
+    ['of a block device', { volumeMode: 'Block' }, /volumeMode Block is not supported/],
+  ] as const)
+    it(`says once, and before any pod comes, that it makes none ${what}`, async () => {
+      const hopeless = claim('c', {
+        spec: { storageClassName: 'local', ...spec } as PersistentVolumeClaim['spec'],
+      });
+      put(hopeless);
+      await world.reconcile('default/c');
+      assert.equal(world.told.length, 1);
+      assert.match(
+        world.told[0] ?? '',
+        /^Warning ProvisioningFailed c: failed to provision volume with Stor/,
+      );
+      assert.match(world.told[0] ?? '', why);
+      assert.deepEqual([volumes(), world.asked], [[], []]);
+      // The pods that come, and other volumes, are no news for it.
+      assert.deepEqual(world.keysOf(persistentVolumeResource, volume('v')), ['v']);
+    });
+
+  it('says nothing of a claim that can have another volume', async () => {
+    const spec = { storageClassName: 'local', accessModes: ['ReadWriteMany'] };
+    world.put(persistentVolumeResource, volume('by-hand', { spec }));
+    put(claim('c', { spec }));
+    await world.reconcile('default/c');
+    assert.deepEqual(world.told, []);
+  });
+
+  it('makes nothing that nobody has asked it for', async () => {
+    put(claim('c', { spec: { storageClassName: 'local' } }));
+    await world.reconcile('default/c');
+    assert.deepEqual([volumes(), world.told], [[], []]);
+  });
+
+  it('makes a volume once, also where its cache lags', async () => {
+    put(asked());
+    await world.reconcile('default/c');
+    await world.reconcile('default/c');
+    assert.deepEqual(volumes(), ['pvc-uid-c']);
+    assert.deepEqual(world.told, [
+      'Normal ProvisioningSucceeded c: Successfully provisioned volume pvc-uid-c',
+    ]);
+  });
+
+  it('goes on after it was cut off', async () => {
+    put(asked());
+    world.refuse = (verb) => (verb === 'create' ? new Error('cut off') : undefined);
+    await assert.rejects(world.reconcile('default/c'));
+    world.refuse = () => undefined;
+    await world.reconcile('default/c');
+    assert.deepEqual(volumes(), ['pvc-uid-c']);
+  });
+
+  it('lets the scheduler choose again where the node has gone', async () => {
+    put(asked());
+    world.seen.remove(nodeResource, 'n1');
+    await world.reconcile('default/c');
+    const found = world.stored(persistentVolumeClaimResource, 'default/c');
+    assert.equal(found?.metadata.annotations?.[chosen], undefined);
+    assert.deepEqual(volumes(), []);
+  });
+});
+
+describe('the folder of a share', () => {
+  let world: ScriptedWorld;
+  beforeEach(() => {
+    world = new ScriptedWorld(volumeProvisioner);
+  });
+  const going = (status: object = { phase: 'Released' }, more: object = {}) =>
+    world.put(
+      persistentVolumeResource,
+      volume('pvc-1', {
+        metadata: {
+          annotations: { 'pv.kubernetes.io/provisioned-by': 'minik8s.io/nfs' },
+          finalizers: ['minik8s.io/folder'],
+          deletionTimestamp: '2026-01-01T00:00:00Z',
+          ...more,
+        },
+        spec: {
+          hostPath: undefined,
+          nfs: { server: 'files', path: '/all/pvc-1' },
+          persistentVolumeReclaimPolicy: 'Delete',
+        },
+        status,
+      }),
+    );
+  const now = () => world.stored(persistentVolumeResource, 'pvc-1');
+  const nodeNow = () => now()?.metadata.labels?.['minik8s.io/node'];
+  const look = async (times = 1) => {
+    for (let time = 0; time < times; time++) {
+      await world.reconcile('pvc-1');
+      world.sync(persistentVolumeResource);
+    }
+  };
+
+  it('is given to a node that is ready, and the volume goes when that has removed it', async () => {
+    world.put(nodeResource, node('n1', { ready: 'False' }));
+    world.put(nodeResource, node('n2'));
+    going();
+    await look(2);
+    assert.equal(nodeNow(), 'n2');
+    going({ phase: 'Released', reason: 'FolderRemoved' });
+    await look();
+    assert.equal(now(), undefined);
+  });
+
+  it('stays while there is no such node, which is said once, and goes on when one comes', async () => {
+    going();
+    await look(3);
+    assert.deepEqual([now()?.status?.phase, nodeNow()], ['Failed', undefined]);
+    assert.deepEqual(world.told, ['Warning VolumeFailedDelete pvc-1: no node is ready that could mount it']);
+    const n1 = world.put(nodeResource, node('n1'));
+    assert.ok(world.keysOf(nodeResource, n1).includes('pvc-1'));
+    await look();
+    assert.equal(nodeNow(), 'n1');
+  });
+
+  for (const verb of ['update', 'updateStatus'])
+    it(`goes to the next node, also after it was cut off at ${verb}`, async () => {
+      for (const name of ['n1', 'n2']) world.put(nodeResource, node(name));
+      const stuck = { phase: 'Failed', reason: 'Stuck', message: 'no NFS' };
+      const given = { labels: { 'minik8s.io/node': 'n1' } };
+      going(stuck, given);
+      world.refuse = (asked) => (asked === verb ? new Error('cut off') : undefined);
+      await assert.rejects(world.reconcile('pvc-1'));
+      world.refuse = () => undefined;
+      // The first agent says it again.
+      if (now()?.status?.reason === undefined) going(stuck, given);
+      world.sync(persistentVolumeResource);
+      await look(2);
+      assert.deepEqual([nodeNow(), now()?.status?.reason], ['n2', undefined]);
+      going(stuck, { labels: { 'minik8s.io/node': 'n2' } });
+      await look(2);
+      assert.deepEqual([nodeNow(), now()?.status?.reason], ['n2', 'Stuck'], 'each is asked once');
+    });
+
+  it('is kept where the volume is to be kept, or is bound', async () => {
+    world.put(nodeResource, node('n1'));
+    going({ phase: 'Bound' });
+    await look();
+    assert.equal(nodeNow(), undefined);
+    const kept = going();
+    world.put(persistentVolumeResource, {
+      ...kept,
+      spec: { ...kept.spec, persistentVolumeReclaimPolicy: 'Retain' },
+    });
+    await look();
+    assert.equal(now(), undefined, 'the object goes, and nobody was asked for anything');
+  });
+});

@@ -1,0 +1,368 @@
+/** What a CronJob makes and keeps, where its cache lags and requests fail. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type CronJob, cronJobResource } from '../../../../../src/api/batch/v1/cron-job.ts';
+import { type Job, jobResource } from '../../../../../src/api/batch/v1/job.ts';
+import { newInternalError } from '../../../../../src/apimachinery/status-error.ts';
+import { verifyAfter } from '../../../../../src/controller-runtime/observed-writes.ts';
+import { cronJobController } from '../../../../../src/controllers/workloads/cronjobs/cron-job.ts';
+import { at, meta, ownedBy, start } from '../../objects.ts';
+import { ScriptedWorld } from '../../scripted-world.ts';
+import { job } from '../jobs/job-world.ts';
+
+const key = 'default/tick';
+const owners = [{ ...ownedBy('CronJob', 'tick'), apiVersion: 'batch/v1' }];
+const minute = 60;
+const nameAt = (seconds: number) => `tick-${(start / 1000 + seconds) / 60}`;
+
+function cronJob(spec: Partial<CronJob['spec']> = {}, status?: CronJob['status']): CronJob {
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata: meta('tick'),
+    spec: {
+      schedule: '* * * * *',
+      concurrencyPolicy: 'Allow',
+      suspend: false,
+      successfulJobsHistoryLimit: 3,
+      failedJobsHistoryLimit: 1,
+      jobTemplate: {
+        metadata: {
+          name: '',
+          uid: '',
+          resourceVersion: '',
+          creationTimestamp: '',
+          labels: { app: 'tick' },
+          annotations: { note: 'x' },
+        },
+        spec: job().spec,
+      } as CronJob['spec']['jobTemplate'],
+      ...spec,
+    },
+    ...(status && { status }),
+  };
+}
+
+/** One that began so many seconds after the start and has come to that end, if to any. */
+function ofIt(name: string, seconds: number, end?: 'Complete' | 'Failed'): Job {
+  const one = job();
+  const status: Job['status'] = {
+    startTime: at(seconds),
+    ...(end === 'Complete' && { completionTime: at(seconds + 5) }),
+    ...(end && { conditions: [{ type: end, status: 'True' }] }),
+  };
+  return { ...one, metadata: { ...meta(name), ownerReferences: owners }, status };
+}
+
+const listed = (...names: string[]): CronJob['status'] => ({
+  lastScheduleTime: at(minute),
+  active: names.map((name) => ({
+    kind: 'Job',
+    apiVersion: 'batch/v1',
+    namespace: 'default',
+    name,
+    uid: `uid-${name}`,
+  })),
+});
+
+class CronWorld extends ScriptedWorld {
+  constructor(one: CronJob, ...jobs: readonly Job[]) {
+    super(cronJobController);
+    this.put(cronJobResource, one);
+    for (const each of jobs) this.put(jobResource, each);
+  }
+
+  get status() {
+    return this.stored(cronJobResource, key)?.status;
+  }
+
+  get active() {
+    return this.status?.active?.map(({ name }) => name) ?? [];
+  }
+
+  /** Lets time pass and reconciles with a cache that shows everything; gives after how long it wants to be asked again. */
+  async after(seconds: number): Promise<number | undefined> {
+    await this.clock.advance(seconds * 1000);
+    this.sync(jobResource);
+    this.sync(cronJobResource);
+    return (await this.reconcile(key))?.requeueAfter;
+  }
+
+  end(name: string, end: 'Complete' | 'Failed'): void {
+    const one = this.stored(jobResource, `default/${name}`);
+    assert.ok(one);
+    this.store(jobResource, { ...one, status: ofIt(name, (this.clock.now() - start) / 1000, end).status });
+  }
+}
+
+describe('a CronJob', () => {
+  it('makes nothing before its time, and asks to be woken a little after it', async () => {
+    const world = new CronWorld(cronJob());
+    assert.equal(await world.after(20), 40_100);
+    assert.deepEqual(world.names(jobResource), []);
+  });
+
+  it('makes a Job of its template at its time, once', async () => {
+    const world = new CronWorld(cronJob({ timeZone: 'Europe/Berlin' }));
+    assert.equal(await world.after(minute + 0.1), 60_000);
+    const [one, ...more] = world.all(jobResource);
+    assert.deepEqual([one?.metadata.name, more], [nameAt(minute), []]);
+    assert.deepEqual(one?.metadata.labels, { app: 'tick' });
+    assert.deepEqual([one.apiVersion, one.kind], ['batch/v1', 'Job']);
+    assert.deepEqual(one.metadata.annotations, {
+      note: 'x',
+      'batch.kubernetes.io/cronjob-scheduled-timestamp': '2026-01-01T01:01:00+01:00',
+    });
+    assert.deepEqual(one.metadata.ownerReferences, owners);
+    assert.deepEqual([world.active, world.status?.lastScheduleTime], [[nameAt(minute)], at(minute)]);
+    assert.deepEqual(world.told, [`Normal SuccessfulCreate tick: Created job ${nameAt(minute)}`]);
+    await world.after(1);
+    assert.equal(world.names(jobResource).length, 1);
+    await world.after(minute);
+    assert.deepEqual(world.names(jobResource), [nameAt(minute), nameAt(2 * minute)]);
+  });
+
+  it('decides nothing while its cache does not show the Job, or its own status', async () => {
+    for (const shown of [jobResource, cronJobResource]) {
+      const world = new CronWorld(cronJob());
+      await world.after(minute);
+      world.sync(shown as typeof jobResource);
+      assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter });
+    }
+  });
+
+  it('makes up for many missed times with the last of them, and warns when they are very many', async () => {
+    for (const [minutes, warns] of [
+      [90, false],
+      [200, true],
+    ] as const) {
+      const world = new CronWorld(cronJob());
+      await world.after(minutes * minute + 30);
+      assert.deepEqual(world.names(jobResource), [nameAt(minutes * minute)]);
+      const warning =
+        'Warning TooManyMissedTimes tick: too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew';
+      assert.equal(world.told.includes(warning), warns);
+    }
+  });
+
+  it('begins nothing for which it is too late', async () => {
+    const world = new CronWorld(cronJob({ schedule: '0 * * * *', startingDeadlineSeconds: 600 }));
+    assert.equal(await world.after(3600 + 601), 3_600_000 - 601_000 + 100);
+    assert.deepEqual(world.names(jobResource), []);
+    await world.after(3600 - 1);
+    assert.deepEqual(world.names(jobResource), [nameAt(7200)]);
+  });
+
+  it('tells once of a time for which it is too late, and of each where it always is', async () => {
+    const late = new CronWorld(cronJob({ schedule: '0 * * * *', startingDeadlineSeconds: 600 }));
+    const told = (time: string) =>
+      `Warning MissSchedule tick: Missed scheduled time to start a job: ${time.replace('GMT', '+0000')}`;
+    await late.after(3600 + 601);
+    await late.after(60);
+    await late.after(60);
+    assert.deepEqual(late.told, [told(new Date(start + 3_600_000).toUTCString())]);
+    const never = new CronWorld(cronJob({ startingDeadlineSeconds: 0 }));
+    for (let count = 0; count < 3; count++) await never.after(minute + 0.1);
+    assert.deepEqual(never.names(jobResource), []);
+    assert.equal(never.told.filter((line) => line.includes('MissSchedule')).length, 3);
+    assert.match(never.told.join(), / \+0000,/);
+  });
+
+  it('while suspended makes nothing, and afterwards the last that was missed', async () => {
+    const world = new CronWorld(cronJob({ suspend: true }));
+    assert.equal(await world.after(10 * minute), undefined);
+    world.put(cronJobResource, cronJob());
+    await world.after(0);
+    assert.deepEqual(world.names(jobResource), [nameAt(10 * minute)]);
+  });
+
+  it('with another schedule makes up for nothing that this one would have had', async () => {
+    const world = new CronWorld(cronJob({ schedule: '0 12 * * *' }));
+    await world.after(2 * minute + 10);
+    world.put(cronJobResource, cronJob({ schedule: '1 0 * * *' }));
+    assert.equal(await world.after(0), (24 * 60 - 1) * minute * 1000 - 10_000 + 100);
+    assert.deepEqual(world.names(jobResource), []);
+  });
+
+  it('says that a schedule is never due', async () => {
+    const world = new CronWorld(cronJob({ schedule: '0 0 31 2 *' }));
+    assert.equal(await world.after(minute), undefined);
+    assert.deepEqual(world.told, [
+      'Warning InvalidSchedule tick: invalid schedule: 0 0 31 2 * : it is never due',
+    ]);
+  });
+
+  it('that was stored with what is not valid any more does nothing and says so', async () => {
+    for (const [spec, reason] of [
+      [{ schedule: 'x' }, 'UnparseableSchedule'],
+      [{ timeZone: 'Nowhere/Land' }, 'UnknownTimeZone'],
+    ] as const) {
+      const world = new CronWorld(cronJob(spec));
+      assert.equal(await world.after(minute), undefined);
+      assert.match(world.told.join(), new RegExp(`^Warning ${reason} tick: `));
+      const beside = new CronWorld(cronJob(spec), ofIt('by-hand', 1));
+      await beside.after(minute);
+      assert.deepEqual(
+        beside.told.map((told) => told.split(' ')[1]),
+        ['UnexpectedJob', reason],
+      );
+    }
+  });
+});
+
+describe('a CronJob whose last Job still runs', () => {
+  it('Forbid: makes none, says so, and makes up for it when that has ended', async () => {
+    const world = new CronWorld(cronJob({ concurrencyPolicy: 'Forbid' }, listed('old')), ofIt('old', minute));
+    await world.after(2 * minute);
+    assert.deepEqual(world.names(jobResource), ['old']);
+    assert.match(
+      world.told.join(),
+      /^Normal JobAlreadyActive tick: Not starting job because prior execution/,
+    );
+    world.end('old', 'Complete');
+    await world.after(1);
+    assert.deepEqual(world.active, [nameAt(2 * minute)]);
+  });
+
+  it('Replace: removes it first', async () => {
+    const world = new CronWorld(
+      cronJob({ concurrencyPolicy: 'Replace' }, listed('old')),
+      ofIt('old', minute),
+    );
+    await world.after(2 * minute);
+    assert.deepEqual(world.names(jobResource), [nameAt(2 * minute)]);
+    assert.deepEqual(world.active, [nameAt(2 * minute)]);
+    assert.ok(world.told.includes('Normal SuccessfulDelete tick: Deleted job old'));
+  });
+
+  it('Replace: makes none where the old one cannot be removed', async () => {
+    const world = new CronWorld(
+      cronJob({ concurrencyPolicy: 'Replace' }, listed('old')),
+      ofIt('old', minute),
+    );
+    world.refuse = (verb) => (verb === 'delete' ? newInternalError('no') : undefined);
+    await assert.rejects(world.after(2 * minute), /no/);
+    assert.deepEqual([world.names(jobResource), world.active], [['old'], ['old']]);
+  });
+
+  it('Allow: makes another beside it', async () => {
+    const world = new CronWorld(cronJob({}, listed('old')), ofIt('old', minute));
+    await world.after(2 * minute);
+    assert.deepEqual(world.active, ['old', nameAt(2 * minute)]);
+  });
+});
+
+describe('the Jobs of a CronJob', () => {
+  it('are listed until they end; the last that succeeded is told', async () => {
+    const world = new CronWorld(
+      cronJob({ schedule: '0 0 1 1 *' }, listed('a', 'b', 'c')),
+      ofIt('a', 60, 'Complete'),
+      ofIt('b', 70, 'Failed'),
+      ofIt('c', 80),
+    );
+    await world.after(90);
+    assert.deepEqual([world.active, world.status?.lastSuccessfulTime], [['c'], at(65)]);
+    assert.equal(world.status?.lastScheduleTime, at(minute));
+    assert.deepEqual(world.told, [
+      'Normal SawCompletedJob tick: Saw completed job: a, condition: Complete',
+      'Normal SawCompletedJob tick: Saw completed job: b, condition: Failed',
+    ]);
+  });
+
+  it('are kept as far as the history goes, the oldest go first', async () => {
+    const spec = { schedule: '0 0 1 1 *', successfulJobsHistoryLimit: 2, failedJobsHistoryLimit: 0 };
+    const world = new CronWorld(
+      cronJob(spec),
+      ofIt('c', 30, 'Complete'),
+      ofIt('a', 40, 'Complete'),
+      ofIt('b', 50, 'Complete'),
+      ofIt('d', 60, 'Failed'),
+      ofIt('e', 1),
+    );
+    await world.after(90);
+    assert.deepEqual(world.names(jobResource), ['a', 'b', 'e']);
+    // One that goes already is not removed again.
+    const going = ofIt('0', 1, 'Complete');
+    world.put(jobResource, { ...going, metadata: { ...going.metadata, deletionTimestamp: at(60) } });
+    const asked = world.asked.length;
+    await world.after(1);
+    assert.deepEqual(world.asked.slice(asked), []);
+  });
+
+  it('are of its namespace, whatever others say', async () => {
+    const foreign = [1, 2, 3, 4].map((one) => {
+      const { metadata, ...rest } = ofIt(`foreign-${one}`, one * minute, 'Complete');
+      return { ...rest, metadata: { ...metadata, namespace: 'other' } };
+    });
+    const world = new CronWorld(cronJob({ suspend: true }), ofIt('own', 0, 'Complete'), ...foreign);
+    await world.reconcile(key);
+    assert.deepEqual(
+      world.all(jobResource).filter(({ metadata }) => metadata.deletionTimestamp),
+      [],
+    );
+    assert.equal(world.names(jobResource).length, 5);
+    assert.equal(world.status?.lastSuccessfulTime, at(5));
+  });
+
+  it('that are gone are no longer listed; one that only the cache lacks is', async () => {
+    const world = new CronWorld(cronJob({ schedule: '0 0 1 1 *' }, listed('gone', 'new')));
+    world.store(jobResource, ofIt('new', 1));
+    await world.clock.advance(1000);
+    await world.reconcile(key);
+    assert.deepEqual(world.active, ['new']);
+    assert.deepEqual(world.told, ['Normal MissingJob tick: Active job went missing: gone']);
+  });
+
+  it('are its own: what is written into its list neither goes for the next one nor keeps it', async () => {
+    for (const concurrencyPolicy of ['Replace', 'Forbid'] as const) {
+      const status = listed('orphan', 'foreign');
+      const [, foreign] = status?.active ?? [];
+      Object.assign(foreign ?? {}, { namespace: 'other' });
+      const world = new CronWorld(cronJob({ concurrencyPolicy }, status));
+      world.put(jobResource, { ...job(), metadata: meta('orphan') });
+      world.put(jobResource, { ...job(), metadata: meta('foreign', { namespace: 'other' }) });
+      await world.after(2 * minute);
+      assert.deepEqual(world.names(jobResource), ['orphan', nameAt(2 * minute), 'foreign']);
+      assert.deepEqual(world.active, [nameAt(2 * minute)]);
+    }
+  });
+
+  it('that somebody else made of it are told of and left alone', async () => {
+    const world = new CronWorld(cronJob({ schedule: '0 0 1 1 *' }), ofIt('by-hand', 1));
+    await world.after(90);
+    assert.deepEqual([world.active, world.names(jobResource)], [[], ['by-hand']]);
+    assert.match(world.told.join(), /^Warning UnexpectedJob tick: .*: by-hand$/);
+  });
+
+  it('that were made before the process ended are listed afterwards, and not made again', async () => {
+    const world = new CronWorld(cronJob());
+    world.refuse = (verb) => (verb === 'updateStatus' ? newInternalError('the process ends') : undefined);
+    await assert.rejects(world.after(minute));
+    const next = new CronWorld(cronJob(), ...world.all(jobResource));
+    await next.after(minute);
+    assert.deepEqual([next.names(jobResource), next.active], [[nameAt(minute)], [nameAt(minute)]]);
+  });
+
+  it("whose name another's Job has are not made", async () => {
+    const other = { ...ofIt(nameAt(minute), 0), metadata: meta(nameAt(minute)) };
+    const world = new CronWorld(cronJob(), other);
+    await world.after(minute);
+    assert.deepEqual([world.active, world.status?.lastScheduleTime], [[], undefined]);
+  });
+
+  it('that cannot be made are told of, and tried again', async () => {
+    const world = new CronWorld(cronJob());
+    world.refuse = (verb) => (verb === 'create' ? newInternalError('no') : undefined);
+    await assert.rejects(world.after(minute), /no/);
+    assert.match(world.told.join(), /Warning FailedCreate tick: Error creating job: .*no$/);
+    world.refuse = () => undefined;
+    await world.after(0);
+    assert.deepEqual(world.active, [nameAt(minute)]);
+  });
+
+  it('wake the CronJob that owns them', () => {
+    const world = new CronWorld(cronJob());
+    assert.deepEqual(world.keysOf(jobResource, ofIt('a', 1)), [key]);
+    assert.deepEqual(world.keysOf(jobResource, job()), []);
+  });
+});

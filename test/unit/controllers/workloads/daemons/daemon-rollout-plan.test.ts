@@ -1,0 +1,103 @@
+/** How a DaemonSet replaces the pods of an older template. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { planRollout } from '../../../../../src/controllers/workloads/daemons/daemon-rollout-plan.ts';
+import type { Daemons } from '../../../../../src/controllers/workloads/daemons/daemon-set-plan.ts';
+import { at, node } from '../../objects.ts';
+import { daemon, daemonSet, daemons, surging } from './daemon-objects.ts';
+
+const changes = (decided: Daemons) => {
+  const { create, remove } = planRollout(decided);
+  return [create, remove.map(({ metadata }) => metadata.name)];
+};
+const replacing = (maxUnavailable: number | string) =>
+  daemonSet({ updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable, maxSurge: 0 } } });
+const nodes = ['n1', 'n2', 'n3', 'n4'];
+const old = (on: string, options = {}) => daemon(`old-${on}`, on, 'old', options);
+const fresh = (on: string, options = {}) => daemon(`new-${on}`, on, 'new', options);
+const unready = { readyAt: undefined };
+const { labels } = daemon('x', 'n1', 'old').metadata;
+const ending = { metadata: { labels, deletionTimestamp: at(1) } };
+
+describe('without a surge', () => {
+  const four = nodes.map((name) => old(name));
+
+  it('as many old pods go as may be unavailable; a share of the nodes is rounded up', () => {
+    assert.deepEqual(changes(daemons(replacing(1), nodes, ...four)), [[], ['old-n1']]);
+    assert.deepEqual(changes(daemons(replacing(3), nodes, ...four))[1]?.length, 3);
+    assert.deepEqual(changes(daemons(replacing('30%'), nodes, ...four))[1]?.length, 2);
+  });
+
+  it('one goes where the numbers would let none', () => {
+    assert.deepEqual(changes(daemons(replacing(0), nodes, ...four))[1], ['old-n1']);
+    const repelling = node('n1', { taints: [{ key: 'a', effect: 'NoSchedule' }] });
+    assert.deepEqual(changes(daemons(replacing('10%'), [repelling], old('n1')))[1], []);
+  });
+
+  it('a new pod that is not available counts, and so does a node without one', () => {
+    const rest = [old('n2'), old('n3'), old('n4')];
+    assert.deepEqual(changes(daemons(replacing(1), nodes, fresh('n1', unready), ...rest)), [[], []]);
+    assert.deepEqual(changes(daemons(replacing(1), nodes, ...rest)), [[], []]);
+    assert.deepEqual(changes(daemons(replacing(1), nodes, old('n1', ending), ...rest)), [[], []]);
+    assert.deepEqual(changes(daemons(replacing(1), nodes, fresh('n1'), ...rest)), [[], ['old-n2']]);
+  });
+
+  it('a node with too many counts, and keeps them until they are sorted out', () => {
+    const twice = [old('n1'), daemon('again', 'n1', 'old'), old('n2')];
+    assert.deepEqual(changes(daemons(replacing(1), ['n1', 'n2'], ...twice)), [[], []]);
+    assert.deepEqual(changes(daemons(replacing(1), ['n1', 'n2'], old('n1'), fresh('n1'), old('n2'))), [
+      [],
+      [],
+    ]);
+  });
+
+  it('old pods that are not available all go at once', () => {
+    const broken = [old('n1', unready), old('n2', unready), old('n3'), old('n4')];
+    assert.deepEqual(changes(daemons(replacing(1), nodes, ...broken)), [[], ['old-n1', 'old-n2']]);
+  });
+
+  it('OnDelete moves nothing', () => {
+    const set = daemonSet({ updateStrategy: { type: 'OnDelete' } });
+    assert.deepEqual(changes(daemons(set, nodes, ...four)), [[], []]);
+  });
+});
+
+describe('with a surge', () => {
+  const set = daemonSet(surging(2));
+
+  it('as many nodes get a second pod as it allows', () => {
+    const four = nodes.map((name) => old(name));
+    assert.deepEqual(changes(daemons(set, nodes, ...four)), [['n1', 'n2'], []]);
+    const share = daemonSet(surging('75%'));
+    assert.deepEqual(changes(daemons(share, nodes, ...four)), [['n1', 'n2', 'n3'], []]);
+  });
+
+  it('a second pod counts until it is available; then the old one goes', () => {
+    const rest = [old('n2'), old('n3'), old('n4')];
+    const pods = [old('n1'), fresh('n1', unready), ...rest];
+    assert.deepEqual(changes(daemons(set, nodes, ...pods)), [['n2'], []]);
+    assert.deepEqual(changes(daemons(set, nodes, old('n1'), fresh('n1'), ...rest)), [
+      ['n2', 'n3'],
+      ['old-n1'],
+    ]);
+  });
+
+  it('a node whose old pod is not available gets a new one beyond that', () => {
+    const pods = [old('n1', unready), old('n2', unready), old('n3', unready), old('n4')];
+    assert.deepEqual(changes(daemons(set, nodes, ...pods)), [['n1', 'n2', 'n3', 'n4'], []]);
+  });
+
+  it('a node with too many counts', () => {
+    const pods = [old('n1'), daemon('again', 'n1', 'old'), old('n2'), old('n3')];
+    assert.deepEqual(changes(daemons(set, ['n1', 'n2', 'n3'], ...pods)), [['n2'], []]);
+  });
+
+  it('where none is wanted any more the old pod goes: at once when it is not available, else when enough others are', () => {
+    const left = node('n1', { taints: [{ key: 'a', effect: 'NoSchedule' }] });
+    assert.deepEqual(changes(daemons(set, [left, 'n2'], old('n1', unready), fresh('n2'))), [[], ['old-n1']]);
+    assert.deepEqual(changes(daemons(set, [left, 'n2'], old('n1'), fresh('n2', unready))), [[], []]);
+    assert.deepEqual(changes(daemons(set, [left, 'n2'], old('n1'), fresh('n2'))), [[], ['old-n1']]);
+    // Nor of a node that is gone.
+    assert.deepEqual(changes(daemons(set, ['n2'], old('n1'), fresh('n2'))), [[], ['old-n1']]);
+  });
+});

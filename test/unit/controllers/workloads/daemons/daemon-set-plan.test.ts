@@ -1,0 +1,176 @@
+/** What a DaemonSet makes and removes on its nodes, and what its status says. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  type Daemons,
+  planDaemons,
+  planStatus,
+} from '../../../../../src/controllers/workloads/daemons/daemon-set-plan.ts';
+import { at, node } from '../../objects.ts';
+import { daemon, daemonSet, daemons, surging } from './daemon-objects.ts';
+
+function changes(decided: Daemons, waits: Readonly<Record<string, number>> = {}) {
+  const plan = planDaemons(decided, (name) => waits[name] ?? 0);
+  return {
+    create: plan.create,
+    remove: plan.remove.map(({ metadata }) => metadata.name),
+    retryIn: plan.retryIn,
+  };
+}
+const ending = { metadata: { deletionTimestamp: at(1) } };
+const executed = node('n1', { taints: [{ key: 'a', effect: 'NoExecute' }] });
+const repelling = node('n1', { taints: [{ key: 'a', effect: 'NoSchedule' }] });
+const waitingFor = (name: string) => ({
+  spec: {
+    nodeName: undefined,
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [
+            { matchFields: [{ key: 'metadata.name', operator: 'In' as const, values: [name] }] },
+          ],
+        },
+      },
+    },
+  },
+});
+const ended = (name: string, on: string, phase: 'Failed' | 'Succeeded') =>
+  daemon(name, on, 'new', { phase, readyAt: undefined });
+
+describe('a DaemonSet', () => {
+  const nothing = { create: [], remove: [], retryIn: undefined };
+
+  it('gets a pod on each node that has none', () => {
+    assert.deepEqual(changes(daemons(daemonSet(), ['n1', 'n2', 'n3'], daemon('a', 'n2'))), {
+      ...nothing,
+      create: ['n1', 'n3'],
+    });
+  });
+
+  it('keeps one of several pods of a node: a bound one before one that waits, the eldest of those', () => {
+    const young = { metadata: { creationTimestamp: at(5) } };
+    const own = daemon('w', 'n1').metadata;
+    const waiting = daemon('w', 'n1', 'new', { ...waitingFor('n1'), metadata: { creationTimestamp: at(0) } });
+    const pods = [
+      waiting,
+      ...['b', 'a', 'y'].map((name) =>
+        daemon(name, 'n1', 'new', name === 'y' ? { metadata: { ...own, name, ...young.metadata } } : {}),
+      ),
+    ];
+    assert.deepEqual(changes(daemons(daemonSet(), ['n1'], ...pods)).remove, ['b', 'y', 'w']);
+  });
+
+  it('waits for one that ends, and for nothing of one that ended', () => {
+    const { labels, ownerReferences } = daemon('a', 'n1').metadata;
+    const metadata = { labels, ownerReferences, ...ending.metadata };
+    assert.deepEqual(changes(daemons(daemonSet(), ['n1'], daemon('a', 'n1', 'new', { metadata }))), nothing);
+    const gone = daemon('a', 'n1', 'new', { metadata, phase: 'Failed' });
+    assert.deepEqual(changes(daemons(daemonSet(), ['n1'], gone)).create, ['n1']);
+  });
+
+  it('leaves where it may not stay, and stays where it may only not come', () => {
+    assert.deepEqual(changes(daemons(daemonSet(), [executed], daemon('a', 'n1'))).remove, ['a']);
+    assert.deepEqual(changes(daemons(daemonSet(), [executed])), nothing);
+    assert.deepEqual(changes(daemons(daemonSet(), [repelling], daemon('a', 'n1'))), nothing);
+    assert.deepEqual(changes(daemons(daemonSet(), [repelling])), nothing);
+  });
+
+  it('removes what waits for a node that is gone; what was there is for others to remove', () => {
+    const pods = [daemon('lost', 'n9', 'new', waitingFor('n9')), daemon('there', 'n8')];
+    assert.deepEqual(changes(daemons(daemonSet(), [], ...pods)).remove, ['lost']);
+  });
+
+  it('removes pods that ended, those that failed only when they may be replaced', () => {
+    const pods = [ended('f', 'n1', 'Failed'), ended('s', 'n2', 'Succeeded'), ended('g', 'n3', 'Failed')];
+    const decided = daemons(daemonSet(), ['n1', 'n2', 'n3'], ...pods);
+    assert.deepEqual(changes(decided, { n1: 700 }), { create: [], remove: ['g', 's'], retryIn: 700 });
+    assert.deepEqual(changes(decided).remove, ['f', 'g', 's']);
+    assert.deepEqual(changes(decided, { n1: 700, n3: 300 }), { create: [], remove: ['s'], retryIn: 300 });
+  });
+
+  it('keeps the eldest of a node where none may come before the old one goes', () => {
+    const later = daemon('n', 'n1', 'new', { readyAt: undefined, metadata: { creationTimestamp: at(5) } });
+    const { labels, ownerReferences } = daemon('n', 'n1').metadata;
+    const young = { ...later, metadata: { ...later.metadata, labels, ownerReferences } };
+    assert.deepEqual(changes(daemons(daemonSet(), ['n1'], daemon('o', 'n1', 'old'), young)).remove, ['n']);
+  });
+});
+
+describe('a DaemonSet that may have two pods on a node', () => {
+  const set = daemonSet(surging(1));
+  const removed = (...pods: Parameters<typeof daemons>[2][]) => changes(daemons(set, ['n1'], ...pods)).remove;
+  const unready = { readyAt: undefined };
+
+  it('gets one where only one that ends is left', () => {
+    const { labels } = daemon('a', 'n1').metadata;
+    const last = daemon('a', 'n1', 'new', { metadata: { labels, ...ending.metadata } });
+    assert.deepEqual(changes(daemons(set, ['n1'], last)).create, ['n1']);
+    assert.deepEqual(changes(daemons(set, [repelling], last)).create, []);
+  });
+
+  it('keeps an old one that is ready beside a new one that is not yet available', () => {
+    assert.deepEqual(removed(daemon('o', 'n1', 'old'), daemon('n', 'n1', 'new', unready)), []);
+    assert.deepEqual(removed(daemon('o', 'n1', 'old'), daemon('n', 'n1')), ['o']);
+    assert.deepEqual(removed(daemon('o', 'n1', 'old', unready), daemon('n', 'n1', 'new', unready)), ['o']);
+    const patient = daemonSet({ ...surging(1), minReadySeconds: 100 });
+    const pods = [daemon('o', 'n1', 'old'), daemon('n', 'n1')];
+    assert.deepEqual(changes(daemons(patient, ['n1'], ...pods)).remove, []);
+  });
+
+  it('keeps one of each', () => {
+    const pods = [
+      daemon('o1', 'n1', 'old'),
+      daemon('o2', 'n1', 'old'),
+      daemon('n1', 'n1'),
+      daemon('n2', 'n1'),
+    ];
+    assert.deepEqual(removed(...pods).sort(), ['n2', 'o1', 'o2']);
+    assert.deepEqual(removed(daemon('o1', 'n1', 'old'), daemon('o2', 'n1', 'old')), ['o2']);
+  });
+});
+
+describe('its status', () => {
+  it('counts nodes: wanted, had, ready, available, of the newest template; and those that have one unwanted', () => {
+    const set = daemonSet({ minReadySeconds: 50 });
+    const decided = daemons(
+      set,
+      ['n1', 'n2', 'n3', 'n4', node('n5', { taints: [{ key: 'a', effect: 'NoSchedule' }] })],
+      daemon('a', 'n1'),
+      daemon('b', 'n2', 'old', { readyAt: 20 }),
+      daemon('c', 'n3', 'new', { readyAt: undefined }),
+      daemon('e', 'n5'),
+    );
+    const { status, changed, nextAvailableIn } = planStatus(decided);
+    assert.deepEqual(status, {
+      desiredNumberScheduled: 4,
+      currentNumberScheduled: 3,
+      numberReady: 2,
+      numberAvailable: 1,
+      numberUnavailable: 3,
+      updatedNumberScheduled: 2,
+      numberMisscheduled: 1,
+      observedGeneration: 1,
+    });
+    assert.deepEqual([changed, nextAvailableIn], [true, 10_000]);
+    assert.equal(planStatus({ ...decided, set: { ...set, status } }).changed, false);
+  });
+
+  it('leaves out how many are available, or are not, where none is', () => {
+    const none = planStatus(daemons(daemonSet(), ['n1'], daemon('a', 'n1', 'new', { readyAt: undefined })));
+    assert.deepEqual(
+      ['numberAvailable' in JSON.parse(JSON.stringify(none.status)), none.status.numberUnavailable],
+      [false, 1],
+    );
+    const all = planStatus(daemons(daemonSet(), ['n1'], daemon('a', 'n1')));
+    assert.deepEqual(
+      [all.status.numberAvailable, 'numberUnavailable' in JSON.parse(JSON.stringify(all.status))],
+      [1, false],
+    );
+  });
+
+  it('keeps what others wrote: conditions, and how many names were taken', () => {
+    const status = { ...planStatus(daemons(daemonSet(), [])).status, collisionCount: 2, conditions: [] };
+    const { status: next } = planStatus(daemons({ ...daemonSet(), status }, ['n1']));
+    assert.deepEqual([next.collisionCount, next.conditions, next.desiredNumberScheduled], [2, [], 1]);
+  });
+});

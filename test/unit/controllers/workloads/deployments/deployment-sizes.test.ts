@@ -1,0 +1,288 @@
+/** How many pods each ReplicaSet of a Deployment may have next. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ReplicaSet } from '../../../../../src/api/apps/v1/replica-set.ts';
+import { resolveCount } from '../../../../../src/api/int-or-percent.ts';
+import {
+  desiredReplicasAnnotation,
+  isScalingEvent,
+  maxReplicasAnnotation,
+  newSetReplicas,
+  proportionalScale,
+  rolloutLimits,
+  type Scale,
+  shrinkOldSets,
+} from '../../../../../src/controllers/workloads/deployments/deployment-rollout.ts';
+import { at, deployment, replicaSet } from '../../objects.ts';
+
+const rolling = (replicas: number, maxSurge: number, maxUnavailable: number) =>
+  deployment(replicas, { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge, maxUnavailable } } });
+const recreating = (replicas: number) => deployment(replicas, { strategy: { type: 'Recreate' } });
+
+/** With so many pods available; last sized for a Deployment of so many replicas. */
+function sized(
+  name: string,
+  replicas: number,
+  available = replicas,
+  desired?: number,
+  created = 0,
+): ReplicaSet {
+  const set = replicaSet(name, replicas, { status: { replicas, availableReplicas: available } });
+  const annotations = desired !== undefined && {
+    annotations: { [desiredReplicasAnnotation]: String(desired), [maxReplicasAnnotation]: String(desired) },
+  };
+  return { ...set, metadata: { ...set.metadata, creationTimestamp: at(created), ...annotations } };
+}
+const brief = (scales: readonly Scale[]) =>
+  Object.fromEntries(scales.map(({ set, replicas }) => [set.metadata.name, replicas]));
+
+describe('old ReplicaSets shrink', () => {
+  const table: [string, ReturnType<typeof deployment>, ReplicaSet, ReplicaSet[], Record<string, number>][] = [
+    ['not while every pod is needed', rolling(10, 3, 2), sized('new', 5, 0), [sized('a', 8)], {}],
+    [
+      'by as many as the new one has available',
+      rolling(10, 3, 2),
+      sized('new', 5, 2),
+      [sized('a', 8)],
+      { a: 6 },
+    ],
+    ['by what may be unavailable', rolling(10, 0, 2), sized('new', 0), [sized('a', 10)], { a: 8 }],
+    ['not below none', rolling(2, 0, 2), sized('new', 2, 2), [sized('a', 1)], { a: 0 }],
+    [
+      'by the pods that do not work first',
+      rolling(6, 0, 2),
+      sized('new', 0),
+      [sized('a', 3), sized('b', 3, 1)],
+      { b: 1 },
+    ],
+    [
+      'by no more of these than may go',
+      rolling(6, 0, 1),
+      sized('new', 0),
+      [sized('a', 3), sized('b', 3, 1)],
+      { b: 2 },
+    ],
+    [
+      'by these, then by others of the oldest',
+      rolling(6, 0, 3),
+      sized('new', 0),
+      [sized('b', 3, 1), sized('a', 3)],
+      { a: 2, b: 1 },
+    ],
+    [
+      'by those that do not work, whichever ReplicaSet has them, oldest first',
+      rolling(6, 0, 2),
+      sized('new', 0),
+      [sized('b', 3, 2), sized('a', 3, 1, undefined, 9)],
+      { a: 2, b: 2 },
+    ],
+    [
+      'by others of the next when the oldest has no more',
+      rolling(4, 0, 3),
+      sized('new', 0),
+      [sized('a', 2), sized('b', 2)],
+      { a: 0, b: 1 },
+    ],
+    [
+      'not on account of pods that a ReplicaSet is about to lose',
+      rolling(4, 2, 0),
+      sized('new', 2, 9),
+      [sized('a', 4, 9)],
+      { a: 2 },
+    ],
+    [
+      'not on account of a ReplicaSet that says nothing',
+      rolling(4, 2, 0),
+      { ...sized('new', 2), status: undefined },
+      [sized('a', 4)],
+      {},
+    ],
+    ['not while fewer are there than are needed', rolling(10, 0, 1), sized('new', 0), [sized('a', 5, 3)], {}],
+  ];
+  for (const [title, target, newSet, old, expected] of table)
+    it(title, () => assert.deepEqual(brief(shrinkOldSets(target, newSet, old)), expected));
+});
+
+describe('the new ReplicaSet grows', () => {
+  const table: [string, ReturnType<typeof deployment>, ReplicaSet | undefined, ReplicaSet[], number][] = [
+    ['to everything where there is nothing else', rolling(4, 1, 0), undefined, [], 4],
+    ['by the surge', rolling(4, 1, 0), undefined, [sized('a', 4)], 1],
+    ['to no more than is wanted', rolling(4, 9, 0), sized('new', 1), [sized('a', 4)], 4],
+    ['not where there is no room', rolling(4, 1, 0), sized('new', 1), [sized('a', 4)], 1],
+    ['not, and stays, where there are too many', rolling(4, 0, 1), sized('new', 2), [sized('a', 4)], 2],
+    ['down to what is wanted', rolling(4, 1, 0), sized('new', 6), [], 4],
+    ['to all at once with Recreate', recreating(4), undefined, [sized('a', 0)], 4],
+    ['down with Recreate', recreating(4), sized('new', 6), [], 4],
+  ];
+  for (const [title, target, newSet, others, expected] of table)
+    it(title, () => assert.equal(newSetReplicas(target, newSet, others), expected));
+});
+
+describe('a change of spec.replicas', () => {
+  it('is known by the number that a ReplicaSet with pods was last sized for', () => {
+    const seen = (...sets: ReplicaSet[]) => isScalingEvent(rolling(4, 1, 0), sets);
+    assert.equal(seen(sized('a', 3, 3, 4), sized('b', 1, 1, 4)), false);
+    assert.equal(seen(sized('a', 3, 3, 4), sized('b', 1, 1, 5)), true);
+    assert.equal(seen(sized('a', 0, 0, 5)), false, 'one without pods is not sized again');
+    assert.equal(seen(sized('a', 3)), false, 'one that nobody has sized');
+    const strange = sized('a', 3);
+    strange.metadata.annotations = { [desiredReplicasAnnotation]: 'x4' };
+    assert.equal(seen(strange), false, 'one sized for what is no number');
+    assert.equal(seen(), false);
+  });
+
+  const table: [
+    string,
+    ReturnType<typeof deployment>,
+    ReplicaSet | undefined,
+    ReplicaSet[],
+    Record<string, number>,
+  ][] = [
+    [
+      'goes to the only one with pods, an old one',
+      rolling(6, 1, 0),
+      sized('new', 0),
+      [sized('a', 4), sized('b', 0)],
+      { a: 6 },
+    ],
+    [
+      'goes to the only one with pods, though it has but one',
+      rolling(6, 1, 0),
+      sized('new', 1),
+      [sized('a', 0)],
+      { new: 6 },
+    ],
+    [
+      'goes to the new one where none has pods',
+      rolling(6, 1, 0),
+      sized('new', 0),
+      [sized('a', 0)],
+      { new: 6 },
+    ],
+    [
+      'goes to the youngest where none has pods and none is new',
+      rolling(6, 1, 0),
+      undefined,
+      [sized('b', 0, 0, 3, 5), sized('a', 0, 0, 3, 9), sized('c', 0, 0, 3, 7)],
+      { a: 6 },
+    ],
+    ['goes nowhere where there is none', rolling(6, 1, 0), undefined, [], {}],
+    [
+      'is shared by those with pods, and by no other',
+      rolling(8, 0, 1),
+      sized('new', 1, 1, 4),
+      [sized('a', 3, 3, 4), sized('b', 0, 0, 4)],
+      { a: 6, new: 2 },
+    ],
+    [
+      'is shared by old ones where none is new',
+      rolling(8, 0, 1),
+      undefined,
+      [sized('a', 1, 1, 4), sized('b', 3, 3, 4)],
+      { a: 2, b: 6 },
+    ],
+    ['is shared downwards', rolling(4, 0, 1), sized('new', 2, 2, 8), [sized('a', 6, 6, 8)], { a: 3, new: 1 }],
+    ['to none takes all', rolling(0, 3, 0), sized('new', 2, 2, 8), [sized('a', 6, 6, 8)], { a: 0, new: 0 }],
+    [
+      'leaves nothing to share with Recreate',
+      recreating(8),
+      sized('new', 1, 1, 4),
+      [sized('a', 3, 3, 4)],
+      {},
+    ],
+    [
+      'takes the old ones away, but not those without pods, once the new one is all there',
+      rolling(4, 1, 0),
+      sized('new', 4, 4, 4),
+      [sized('a', 1, 1, 4), sized('b', 0, 0, 4)],
+      { a: 0 },
+    ],
+    [
+      'is not over while the new one was sized for another number',
+      rolling(4, 1, 0),
+      sized('new', 4, 4, 3),
+      [sized('a', 1, 1, 4)],
+      { new: 4, a: 1 },
+    ],
+    [
+      'is not over while the new one has another size',
+      rolling(4, 1, 0),
+      sized('new', 3, 4, 4),
+      [sized('a', 1, 1, 4)],
+      { new: 4, a: 1 },
+    ],
+  ];
+  for (const [title, target, newSet, old, expected] of table)
+    it(title, () => assert.deepEqual(brief(proportionalScale(target, newSet, old)), expected));
+
+  it('is in proportion to what the Deployment has where no ReplicaSet says what it was sized for', () => {
+    const target = { ...rolling(8, 0, 1), status: { replicas: 4 } };
+    assert.deepEqual(brief(proportionalScale(target, sized('new', 1), [sized('a', 3)])), { a: 6, new: 2 });
+    const silent = rolling(4, 0, 1);
+    assert.deepEqual(brief(proportionalScale(silent, sized('new', 2), [sized('a', 2)])), { a: 2, new: 2 });
+    const strange = sized('a', 3);
+    strange.metadata.annotations = { [maxReplicasAnnotation]: 'x4' };
+    assert.deepEqual(brief(proportionalScale(target, sized('new', 1), [strange])), { a: 6, new: 2 });
+  });
+
+  it('gives what rounding leaves over, or takes it, at the largest', () => {
+    // Sizes of a, b and c, from the oldest to the youngest, what they were sized for, and what is wanted.
+    const cases: [number[], number, number, Record<string, number>][] = [
+      [[1, 1, 1], 3, 4, { a: 1, b: 1, c: 2 }],
+      [[1, 1, 1], 3, 2, { a: 0, b: 1, c: 1 }],
+      [[1, 1, 2], 4, 3, { a: 1, b: 1, c: 1 }],
+      [[1, 1, 2], 4, 2, { a: 1, b: 1, c: 0 }],
+      [[1, 1], 2, 3, { a: 1, b: 2 }],
+      [[1, 1], 2, 4, { a: 2, b: 2 }],
+      [[1, 1], 2, 5, { a: 2, b: 3 }],
+      // Sized for fewer than there are by now, which cannot be undone in one go.
+      [[1, 1], 1, 2, { a: 1, b: 1 }],
+      [[1, 2], 1, 3, { a: 1, b: 2 }],
+      [[1, 1], 1, 3, { a: 1, b: 2 }],
+    ];
+    for (const [sizes, before, wanted, expected] of cases) {
+      const sets = sizes.map((size, age) => sized('abc'.charAt(age), size, size, before, age));
+      const scales = proportionalScale(rolling(wanted, 0, 1), undefined, sets);
+      assert.deepEqual(brief(scales), expected, `${sizes} to ${wanted}`);
+    }
+  });
+
+  it('to one leaves room for the surge', () => {
+    const sets = [sized('a', 6, 6, 8), sized('new', 2, 2, 8)];
+    assert.deepEqual(brief(proportionalScale(rolling(1, 3, 0), undefined, sets)), { a: 3, new: 1 });
+  });
+
+  it('goes to the youngest where nothing tells the proportion', () => {
+    const sets = [sized('a', 2, 2, undefined, 1), sized('b', 2, 2, undefined, 2)];
+    assert.deepEqual(brief(proportionalScale(rolling(8, 0, 1), undefined, sets)), { a: 2, b: 6 });
+  });
+});
+
+describe('the limits of a rollout', () => {
+  it('are none for Recreate', () => {
+    assert.deepEqual(rolloutLimits(recreating(8)), { maxSurge: 0, maxUnavailable: 0 });
+  });
+  it('are a quarter where nothing is said', () => {
+    const strategy = { type: 'RollingUpdate' as const };
+    assert.deepEqual(rolloutLimits(deployment(8, { strategy })), { maxSurge: 2, maxUnavailable: 2 });
+  });
+  it('have no more unavailable than there are, and never both none where there are some', () => {
+    assert.deepEqual(rolloutLimits(rolling(3, 0, 9)), { maxSurge: 0, maxUnavailable: 3 });
+    assert.deepEqual(rolloutLimits(rolling(0, 0, 0)), { maxSurge: 0, maxUnavailable: 0 });
+    assert.deepEqual(rolloutLimits(rolling(3, 0, 0)), { maxSurge: 0, maxUnavailable: 1 });
+    assert.deepEqual(rolloutLimits(rolling(3, 1, 0)), { maxSurge: 1, maxUnavailable: 0 });
+  });
+  it('are numbers, or shares of all', () => {
+    const table: [number | string, number, number][] = [
+      ['100%', 10, 10],
+      ['200%', 10, 20],
+      ['0%', 10, 0],
+      ['x%', 10, 0],
+      ['5', 10, 0],
+      [5, 10, 5],
+      [-5, 10, 0],
+    ];
+    for (const [value, total, expected] of table)
+      assert.equal(resolveCount(value, total, Math.floor), expected, String(value));
+  });
+});

@@ -1,0 +1,300 @@
+/** How a Deployment's plan is carried out: where the cache lags, names collide and requests fail. */
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { type Deployment, deploymentResource } from '../../../../../src/api/apps/v1/deployment.ts';
+import { type ReplicaSet, replicaSetResource } from '../../../../../src/api/apps/v1/replica-set.ts';
+import { type Pod, podResource } from '../../../../../src/api/core/v1/pod.ts';
+import type { ObjectMeta } from '../../../../../src/apimachinery/meta.ts';
+import { newForbidden, newInternalError } from '../../../../../src/apimachinery/status-error.ts';
+import { verifyAfter } from '../../../../../src/controller-runtime/observed-writes.ts';
+import { deploymentController } from '../../../../../src/controllers/workloads/deployments/deployment.ts';
+import { deployment, ownedBy, pod, replicaSet } from '../../objects.ts';
+import { ScriptedWorld } from '../../scripted-world.ts';
+
+const key = 'default/web';
+const revision = 'deployment.kubernetes.io/revision';
+const mine = { ownerReferences: [ownedBy('Deployment', 'web')] };
+const withMeta = <T extends ReplicaSet | Deployment | Pod>(one: T, over: Partial<ObjectMeta>): T => ({
+  ...one,
+  metadata: { ...one.metadata, ...over },
+});
+
+let world: ScriptedWorld;
+beforeEach(() => {
+  world = new ScriptedWorld(deploymentController);
+});
+const sync = () => {
+  for (const ref of [deploymentResource, replicaSetResource]) world.sync(ref as typeof deploymentResource);
+};
+const stored = () => world.stored(deploymentResource, key) ?? assert.fail('no Deployment');
+const sets = () => world.all(replicaSetResource);
+const sizes = () => sets().map(({ spec }) => spec.replicas);
+/** Until there is nothing more to write; every pod is there at once. */
+async function settle(): Promise<void> {
+  for (let round = 0; round < 30; round++) {
+    sync();
+    const before = world.asked.length;
+    await world.reconcile(key);
+    if (world.asked.length === before) return;
+    for (const set of sets()) {
+      const { replicas } = set.spec;
+      const status = {
+        replicas,
+        readyReplicas: replicas,
+        availableReplicas: replicas,
+        observedGeneration: 1,
+      };
+      world.store(replicaSetResource, { ...withMeta(set, { generation: 1 }), status });
+    }
+  }
+  assert.fail('it does not come to rest');
+}
+const edit = (change: (one: Deployment) => void) => {
+  const next = structuredClone(stored());
+  change(next);
+  world.put(deploymentResource, next);
+};
+const image = (name: string) => (one: Deployment) => {
+  const [first] = one.spec.template.spec.containers;
+  if (first) first.image = name;
+};
+
+describe('a Deployment', () => {
+  it('makes a ReplicaSet of its own, and says so', async () => {
+    world.put(deploymentResource, deployment(2));
+    await world.reconcile(key);
+    const [set, ...more] = sets();
+    assert.deepEqual([set?.spec.replicas, more], [2, []]);
+    assert.deepEqual(set?.metadata.ownerReferences, mine.ownerReferences);
+    assert.equal(stored().metadata.annotations?.[revision], '1');
+    assert.equal(
+      stored().status?.conditions?.some(({ reason }) => reason === 'NewReplicaSetCreated'),
+      true,
+    );
+    assert.deepEqual(world.told, [
+      `Normal ScalingReplicaSet web: Scaled up replica set ${set?.metadata.name} from 0 to 2`,
+    ]);
+  });
+
+  it('decides nothing while the cache does not show what it wrote', async () => {
+    world.put(deploymentResource, deployment(2));
+    await world.reconcile(key);
+    assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter });
+    world.sync(replicaSetResource);
+    assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter }, 'its own status as well');
+    world.sync(deploymentResource);
+    const result = await world.reconcile(key);
+    assert.ok(result?.requeueAfter !== undefined && result.requeueAfter > verifyAfter, 'its deadline');
+    assert.equal(sets().length, 1);
+  });
+
+  it('waits for each of its writes by itself', async () => {
+    world.put(deploymentResource, deployment(2, { revisionHistoryLimit: 0 }));
+    await settle();
+    edit(({ spec }) => {
+      spec.replicas = 3;
+    });
+    const waits = async () => (await world.reconcile(key))?.requeueAfter === verifyAfter;
+    sync();
+    await world.reconcile(key);
+    world.sync(deploymentResource);
+    assert.equal(await waits(), true, 'for the new size');
+    await settle();
+    edit(image('app:2'));
+    sync();
+    await world.reconcile(key);
+    world.sync(deploymentResource);
+    assert.equal(await waits(), true, 'for a new ReplicaSet');
+    await settle();
+    const [set] = sets();
+    assert.ok(set);
+    const former = withMeta(set, { name: 'web-former', uid: 'former', annotations: { [revision]: '1' } });
+    const template = deployment(1, {}, 'app:0').spec.template;
+    const status = { replicas: 0, observedGeneration: 1 };
+    world.put(replicaSetResource, { ...former, spec: { ...former.spec, replicas: 0, template }, status });
+    await world.reconcile(key);
+    assert.deepEqual(
+      sets().map(({ metadata }) => metadata.name),
+      [set.metadata.name],
+    );
+    assert.equal(await waits(), true, 'for one that goes');
+  });
+
+  it('keeps its annotations, hands them on, and tells of sizes alone', async () => {
+    world.put(deploymentResource, withMeta(deployment(2), { annotations: { note: 'a' } }));
+    await settle();
+    assert.equal(stored().metadata.annotations?.note, 'a');
+    const told = world.told.length;
+    edit(({ metadata }) => {
+      metadata.annotations = { ...metadata.annotations, note: 'b' };
+    });
+    await settle();
+    assert.equal(sets()[0]?.metadata.annotations?.note, 'b');
+    assert.equal(world.told.length, told);
+  });
+
+  it('of no pods says nothing when it makes its ReplicaSet', async () => {
+    world.put(deploymentResource, deployment(0));
+    await settle();
+    assert.deepEqual([sizes(), world.told], [[0], []]);
+  });
+
+  it('rolls out, says each step, forgets what is beyond the history, and rests', async () => {
+    world.put(deploymentResource, deployment(2, { revisionHistoryLimit: 0 }));
+    await settle();
+    edit(image('app:2'));
+    await settle();
+    assert.deepEqual(sizes(), [2]);
+    assert.equal(stored().metadata.annotations?.[revision], '2');
+    assert.equal(
+      stored().status?.conditions?.some(({ reason }) => reason === 'NewReplicaSetAvailable'),
+      true,
+    );
+    assert.equal(
+      world.told.filter((line) => /^Normal ScalingReplicaSet web: Scaled /.test(line)).length,
+      world.told.length,
+    );
+    assert.ok(world.told.some((line) => / to 0$/.test(line)));
+  });
+
+  it('stops where a ReplicaSet is gone that it would change', async () => {
+    world.put(deploymentResource, deployment(2));
+    await settle();
+    const [set] = sets();
+    assert.ok(set);
+    edit(({ spec }) => {
+      spec.replicas = 5;
+    });
+    sync();
+    world.take(replicaSetResource, `default/${set.metadata.name}`);
+    const before = stored();
+    assert.equal(await world.reconcile(key), undefined);
+    assert.deepEqual(stored(), before);
+    assert.equal(world.told.length, 1);
+  });
+
+  it('is nothing when it is gone, in the cache or on the server', async () => {
+    assert.equal(await world.reconcile(key), undefined);
+    world.seen.put(deploymentResource, deployment(0));
+    assert.equal(await world.reconcile(key), undefined);
+    assert.equal(world.stored(deploymentResource, key), undefined);
+  });
+
+  it('adopts a ReplicaSet of nobody', async () => {
+    world.put(deploymentResource, deployment(2));
+    const orphan = replicaSet('web-old', 2);
+    world.put(replicaSetResource, orphan);
+    await world.reconcile(key);
+    assert.deepEqual(
+      sets().map(({ metadata }) => metadata.ownerReferences),
+      [mine.ownerReferences],
+    );
+  });
+
+  it('with Recreate waits for the pods of the old ReplicaSet', async () => {
+    world.put(deploymentResource, deployment(1, { strategy: { type: 'Recreate' } }));
+    await settle();
+    const [old] = sets();
+    assert.ok(old);
+    const owner = { ...ownedBy('ReplicaSet', old.metadata.name), uid: old.metadata.uid };
+    world.put(podResource, pod('p', { metadata: { ownerReferences: [owner] } }));
+    edit(image('app:2'));
+    await settle();
+    assert.deepEqual(sizes(), [0]);
+    world.seen.remove(podResource, 'default/p');
+    await settle();
+    assert.deepEqual(sizes().sort(), [0, 1]);
+  });
+});
+
+describe('a ReplicaSet that cannot be made', () => {
+  it('is told of, and tried again', async () => {
+    world.put(deploymentResource, deployment(2));
+    world.refuse = (verb, name) =>
+      verb === 'create' ? newForbidden(replicaSetResource, name, 'quota') : undefined;
+    await assert.rejects(world.reconcile(key), /quota/);
+    assert.match(
+      world.told.join(),
+      /^Warning ReplicaSetCreateError web: Failed to create new replica set "web-\w+": .*quota/,
+    );
+  });
+
+  /** The name that a Deployment's ReplicaSet will have. */
+  async function nameOfNext(): Promise<string> {
+    const other = new ScriptedWorld(deploymentController);
+    other.put(deploymentResource, deployment(2));
+    await other.reconcile(key);
+    return other.all(replicaSetResource)[0]?.metadata.name ?? assert.fail('none');
+  }
+
+  it('because it is there already is waited for', async () => {
+    const name = await nameOfNext();
+    world.put(deploymentResource, deployment(2));
+    world.store(replicaSetResource, withMeta(replicaSet(name, 2), mine));
+    assert.equal(await world.reconcile(key), undefined);
+    assert.equal(stored().status?.collisionCount, undefined);
+    assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter });
+    assert.deepEqual(world.told, []);
+  });
+
+  const others: [string, (name: string) => ReplicaSet][] = [
+    [
+      'another owns one of its name',
+      (name) => withMeta(replicaSet(name, 2), { ownerReferences: [ownedBy('Deployment', 'other')] }),
+    ],
+    [
+      'its own of that name is of another template',
+      (name) => {
+        const set = withMeta(replicaSet(name, 2), mine);
+        return { ...set, spec: { ...set.spec, template: deployment(1, {}, 'app:9').spec.template } };
+      },
+    ],
+  ];
+  for (const [title, make] of others)
+    it(`because ${title} gets another name`, async () => {
+      const name = await nameOfNext();
+      world.put(deploymentResource, { ...deployment(2), status: { observedGeneration: 7 } });
+      world.store(replicaSetResource, make(name));
+      assert.equal(await world.reconcile(key), undefined);
+      assert.deepEqual(stored().status, { observedGeneration: 7, collisionCount: 1 });
+      world.sync(deploymentResource);
+      await world.reconcile(key);
+      assert.equal(sets().length, 2);
+      assert.deepEqual(sets().filter((set) => set.metadata.name === name).length, 1);
+    });
+
+  it('leaves everything else that fails to be tried again', async () => {
+    world.put(deploymentResource, deployment(2));
+    await settle();
+    edit(({ spec }) => {
+      spec.replicas = 5;
+    });
+    sync();
+    world.refuse = (verb) => (verb === 'update' ? newInternalError('no') : undefined);
+    await assert.rejects(world.reconcile(key), /no/);
+  });
+});
+
+describe('looked at again', () => {
+  it('is a Deployment, and that of a ReplicaSet that it owns or could', () => {
+    world.seen.put(deploymentResource, deployment(1));
+    const keys = (set: ReplicaSet) => world.keysOf(replicaSetResource, set);
+    assert.deepEqual(world.keysOf(deploymentResource, deployment(1)), [key]);
+    assert.deepEqual(keys(withMeta(replicaSet('a', 1), mine)), [key]);
+    assert.deepEqual(keys(withMeta(replicaSet('a', 1), { ownerReferences: [ownedBy('Other', 'web')] })), []);
+    assert.deepEqual(keys(replicaSet('a', 1)), [key]);
+    assert.deepEqual(keys(withMeta(replicaSet('a', 1), { labels: { app: 'x' } })), []);
+  });
+
+  it('is one with Recreate when a pod of its ReplicaSets changes', () => {
+    const of = (name: string, kind = 'ReplicaSet') =>
+      pod('p', { metadata: { ownerReferences: [ownedBy(kind, name)] } });
+    const keys = (one: Pod) => world.keysOf(podResource, one);
+    world.seen.put(replicaSetResource, withMeta(replicaSet('set', 1), mine));
+    world.seen.put(deploymentResource, deployment(1));
+    assert.deepEqual(keys(of('set')), []);
+    world.seen.put(deploymentResource, deployment(1, { strategy: { type: 'Recreate' } }));
+    assert.deepEqual(keys(of('set')), [key]);
+    assert.deepEqual([keys(of('none')), keys(of('set', 'Job')), keys(pod('p'))], [[], [], []]);
+  });
+});

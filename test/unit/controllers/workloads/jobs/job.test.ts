@@ -1,0 +1,386 @@
+/** What a Job makes, counts and says, from its first pod to its end. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { jobResource } from '../../../../../src/api/batch/v1/job.ts';
+import { podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { newForbidden, newInternalError } from '../../../../../src/apimachinery/status-error.ts';
+import { trackingFinalizer } from '../../../../../src/controllers/workloads/jobs/job-pods-plan.ts';
+import { at, pod } from '../../objects.ts';
+import { JobWorld, job, jobPod, key, owners } from './job-world.ts';
+
+describe('a Job of one pod', () => {
+  it('makes it, tracked and its own, and says when it began', async () => {
+    const world = new JobWorld(job());
+    await world.settle();
+    const [one, ...more] = world.pods;
+    assert.deepEqual(more, []);
+    assert.deepEqual(one?.metadata.finalizers, [trackingFinalizer]);
+    assert.deepEqual(one?.metadata.ownerReferences, owners);
+    assert.deepEqual(world.job.status, {
+      startTime: at(0),
+      active: 1,
+      ready: 0,
+      terminating: 0,
+      uncountedTerminatedPods: {},
+    });
+  });
+
+  it('is complete once the pod has ended well', async () => {
+    const world = new JobWorld(job());
+    await world.settle();
+    await world.clock.advance(5_000);
+    for (const one of world.pods) world.end(one, 'Succeeded');
+    await world.settle();
+    const { conditions, ...status } = world.job.status ?? {};
+    assert.deepEqual(status, {
+      startTime: at(0),
+      completionTime: at(5),
+      succeeded: 1,
+      ready: 0,
+      terminating: 0,
+      uncountedTerminatedPods: {},
+    });
+    assert.deepEqual(world.conditions, [
+      'SuccessCriteriaMet=True CompletionsReached',
+      'Complete=True CompletionsReached',
+    ]);
+    assert.equal(conditions?.at(-1)?.message, 'Reached expected number of succeeded pods');
+    assert.deepEqual(
+      world.pods.flatMap(({ metadata }) => metadata.finalizers ?? []),
+      [],
+    );
+    assert.deepEqual(world.news, ['Normal Completed work: Job completed']);
+  });
+
+  it('says that a pod is ready', async () => {
+    const world = new JobWorld(job(), jobPod('a', { readyAt: 0 }));
+    await world.settle();
+    assert.equal(world.job.status?.ready, 1);
+  });
+
+  it('replaces a failed pod after 10 s, 20 s, …, and fails at the limit', async () => {
+    const world = new JobWorld(job({ backoffLimit: 2 }));
+    await world.settle();
+    for (const wait of [10_000, 20_000]) {
+      for (const one of world.running) world.end(one, 'Failed');
+      assert.equal(await world.settle(), wait);
+      assert.equal(world.running.length, 0);
+      await world.clock.advance(wait - 1);
+      assert.equal(await world.settle(), 1);
+      await world.clock.advance(1);
+      await world.settle();
+      assert.equal(world.running.length, 1);
+    }
+    for (const one of world.running) world.end(one, 'Failed');
+    await world.settle();
+    assert.equal(world.job.status?.failed, 3);
+    assert.deepEqual(world.conditions, [
+      'FailureTarget=True BackoffLimitExceeded',
+      'Failed=True BackoffLimitExceeded',
+    ]);
+    assert.deepEqual(world.news, [
+      'Warning BackoffLimitExceeded work: Job has reached the specified backoff limit',
+    ]);
+  });
+
+  it('waits as long after a restart of the controller: the pods tell', async () => {
+    const counted = { tracked: false, phase: 'Failed', exitCode: 1 } as const;
+    const world = new JobWorld(
+      job({}, { startTime: at(0), failed: 3 }),
+      ...[0, 1, 2].map((endedAt) => jobPod(`p${endedAt}`, { ...counted, endedAt })),
+    );
+    await world.clock.advance(5_000);
+    assert.equal(await world.settle(), 37_000);
+    const better = new JobWorld(
+      job({ completions: 2 }, { startTime: at(0), failed: 1, succeeded: 1 }),
+      jobPod('a', { ...counted, endedAt: 0 }),
+      jobPod('b', { tracked: false, phase: 'Succeeded', endedAt: 1 }),
+    );
+    await better.settle();
+    assert.equal(better.running.length, 1);
+  });
+
+  it('does not wait longer than the back-off where the clock of a node is ahead', async () => {
+    const world = new JobWorld(
+      job({}, { startTime: at(0), failed: 1 }),
+      jobPod('a', { tracked: false, phase: 'Failed', endedAt: 1e6 }),
+    );
+    assert.equal(await world.settle(), 10_000);
+    await world.clock.advance(4_000);
+    assert.equal(await world.settle(), 6_000);
+    await world.clock.advance(6_000);
+    await world.settle();
+    assert.equal(world.running.length, 1);
+  });
+});
+
+describe('a Job of several pods', () => {
+  it('keeps so many running as are left to do, and at most its parallelism', async () => {
+    const world = new JobWorld(job({ parallelism: 3, completions: 4 }));
+    const sizes = [];
+    for (let round = 0; round < 4; round++) {
+      await world.settle();
+      sizes.push(world.running.length);
+      const [first] = world.running;
+      if (first) world.end(first, 'Succeeded');
+    }
+    await world.settle();
+    assert.deepEqual(sizes, [3, 3, 2, 1]);
+    assert.equal(world.job.status?.succeeded, 4);
+    assert.equal(world.conditions.at(-1), 'Complete=True CompletionsReached');
+  });
+
+  it('without completions begins nothing after the first success, and is complete when the others have ended', async () => {
+    const world = new JobWorld(job({ parallelism: 3, completions: undefined }));
+    await world.settle();
+    const [a, b, c] = world.pods;
+    assert.ok(a && b && c);
+    world.end(a, 'Succeeded');
+    world.end(b, 'Failed');
+    await world.settle();
+    assert.deepEqual([world.running.length, world.conditions], [1, []]);
+    world.end(c, 'Failed');
+    await world.settle();
+    assert.equal(world.conditions.at(-1), 'Complete=True CompletionsReached');
+    assert.deepEqual([world.job.status?.succeeded, world.job.status?.failed], [1, 2]);
+  });
+
+  it('of nothing is complete at once, and with parallelism 0 waits', async () => {
+    const none = new JobWorld(job({ completions: 0 }));
+    await none.settle();
+    assert.equal(none.conditions.at(-1), 'Complete=True CompletionsReached');
+    const paused = new JobWorld(job({ parallelism: 0 }));
+    await paused.settle();
+    assert.deepEqual([paused.pods.length, paused.conditions], [0, []]);
+  });
+
+  it('made smaller, removes the least advanced pods, which do not count as failures', async () => {
+    const world = new JobWorld(
+      job({ parallelism: 1, completions: 5 }),
+      jobPod('a', { readyAt: 0 }),
+      jobPod('b', { phase: 'Pending' }),
+      jobPod('c', { phase: 'Pending', spec: { nodeName: undefined } }),
+    );
+    await world.settle();
+    assert.deepEqual(
+      world.running.map(({ metadata }) => metadata.name),
+      ['a'],
+    );
+    assert.equal(world.job.status?.terminating, 2);
+    for (const one of world.pods) if (one.metadata.deletionTimestamp) world.remove(one);
+    await world.settle();
+    assert.deepEqual([world.job.status?.failed, world.job.status?.active], [undefined, 1]);
+  });
+
+  it('makes and counts at most 500 at one go', async () => {
+    const world = new JobWorld(job({ parallelism: 1200, completions: 1200 }));
+    await world.reconcile(key);
+    assert.equal(world.pods.length, 500);
+    await world.settle();
+    assert.equal(world.pods.length, 1200);
+    for (const one of world.pods) world.end(one, 'Succeeded');
+    world.showAll();
+    await world.reconcile(key);
+    assert.deepEqual([world.job.status?.succeeded, world.conditions.length], [500, 1]);
+    await world.settle();
+    assert.equal(world.job.status?.succeeded, 1200);
+    assert.equal(world.conditions.at(-1), 'Complete=True CompletionsReached');
+  });
+
+  it('says so when more have succeeded than it asked for', async () => {
+    const world = new JobWorld(
+      job({ completions: 1 }),
+      jobPod('a', { phase: 'Succeeded' }),
+      jobPod('b', { phase: 'Succeeded' }),
+    );
+    await world.settle();
+    assert.deepEqual(world.news, [
+      'Warning TooManySucceededPods work: Too many succeeded pods running after completion count reached',
+      'Normal Completed work: Job completed',
+    ]);
+  });
+});
+
+describe('a Job that ends while pods run', () => {
+  it('removes them, counts them, and is Failed when they are gone', async () => {
+    const world = new JobWorld(job({ parallelism: 2, completions: 2, activeDeadlineSeconds: 30 }));
+    assert.equal(await world.settle(), 30_000);
+    await world.clock.advance(30_000);
+    await world.settle();
+    assert.equal(await world.settle(), undefined, 'nothing is to be done before its pods have ended');
+    assert.deepEqual(world.conditions, ['FailureTarget=True DeadlineExceeded']);
+    assert.deepEqual([world.job.status?.failed, world.job.status?.terminating], [2, 2]);
+    for (const one of world.pods) world.remove(one);
+    await world.settle();
+    assert.deepEqual(world.conditions, [
+      'FailureTarget=True DeadlineExceeded',
+      'Failed=True DeadlineExceeded',
+    ]);
+    assert.deepEqual(world.news, [
+      'Warning DeadlineExceeded work: Job was active longer than specified deadline',
+    ]);
+    assert.deepEqual([world.job.status?.failed, world.job.status?.terminating], [2, 0]);
+  });
+
+  it('keeps to what it said first, whatever its pods do then', async () => {
+    const world = new JobWorld(job({ backoffLimit: 0, parallelism: 2, completions: 2 }));
+    await world.settle();
+    const [a, b] = world.pods;
+    assert.ok(a && b);
+    world.end(a, 'Failed');
+    await world.settle();
+    const left = world.stored(podResource, `default/${b.metadata.name}`);
+    assert.ok(left);
+    world.end(left, 'Succeeded');
+    await world.settle();
+    assert.deepEqual(world.conditions, [
+      'FailureTarget=True BackoffLimitExceeded',
+      'Failed=True BackoffLimitExceeded',
+    ]);
+  });
+
+  it('counts containers that are started again in their pods', async () => {
+    const spec = job().spec;
+    const template = {
+      ...spec.template,
+      spec: { ...spec.template.spec, restartPolicy: 'OnFailure' as const },
+    };
+    for (const [backoffLimit, restarts, fails] of [
+      [0, 0, false],
+      [0, 1, true],
+      [3, 2, false],
+      [3, 3, true],
+    ] as const) {
+      const world = new JobWorld(job({ backoffLimit, template }), jobPod('a', { restarts }));
+      await world.settle();
+      assert.equal(world.conditions.length > 0, fails, `limit ${backoffLimit}, ${restarts} restarts`);
+    }
+  });
+
+  it('is not finished while a pod could not be removed', async () => {
+    const world = new JobWorld(job({ backoffLimit: 0 }), jobPod('a', { phase: 'Failed' }), jobPod('b'));
+    world.refuse = (verb) => (verb === 'delete' ? newInternalError('no') : undefined);
+    await assert.rejects(world.reconcile(key), /no/);
+    assert.deepEqual(world.conditions, []);
+    world.refuse = () => undefined;
+    await world.settle();
+    assert.deepEqual(world.conditions, ['FailureTarget=True BackoffLimitExceeded']);
+  });
+});
+
+describe('suspending a Job', () => {
+  it('ends its pods without a failure, and resuming begins its time anew', async () => {
+    const spec = { parallelism: 2, completions: 2, activeDeadlineSeconds: 60 };
+    const world = new JobWorld(job(spec));
+    await world.settle();
+    await world.clock.advance(50_000);
+    world.put(jobResource, { ...world.job, spec: job({ ...spec, suspend: true }).spec });
+    assert.equal(await world.settle(), undefined);
+    assert.equal(world.running.length, 0);
+    assert.deepEqual([world.job.status?.active, world.job.status?.terminating], [undefined, 2]);
+    for (const one of world.pods) world.remove(one);
+    await world.clock.advance(50_000);
+    await world.settle();
+    assert.deepEqual(world.conditions, ['Suspended=True JobSuspended']);
+    world.put(jobResource, { ...world.job, spec: job(spec).spec });
+    assert.equal(await world.settle(), 60_000);
+    assert.deepEqual(world.conditions, ['Suspended=False JobResumed']);
+    assert.deepEqual([world.job.status?.failed, world.job.status?.startTime], [undefined, at(100)]);
+    assert.equal(world.running.length, 2);
+    assert.deepEqual(world.news, [
+      'Normal Suspended work: Job suspended',
+      'Normal Resumed work: Job resumed',
+    ]);
+  });
+
+  it('one made suspended makes nothing and has not begun', async () => {
+    const world = new JobWorld(job({ suspend: true }));
+    await world.settle();
+    assert.equal(world.pods.length, 0);
+    assert.equal(world.job.status?.startTime, undefined);
+  });
+});
+
+describe('pods that are being deleted', () => {
+  const deleted = { deletionTimestamp: at(0), deletionGracePeriodSeconds: 0 };
+
+  it('count as failed and are replaced after the back-off', async () => {
+    const world = new JobWorld(job(), jobPod('a', { metadata: deleted }));
+    assert.equal(await world.settle(), 10_000);
+    assert.deepEqual([world.job.status?.failed, world.job.status?.terminating], [1, 1]);
+    const [a] = world.pods;
+    assert.ok(a);
+    world.remove(a);
+    await world.clock.advance(10_000);
+    await world.settle();
+    assert.equal(world.running.length, 1);
+  });
+
+  it('are replaced only when they have failed, where the Job says so', async () => {
+    const world = new JobWorld(job({ podReplacementPolicy: 'Failed' }), jobPod('a', { metadata: deleted }));
+    assert.equal(await world.settle(), undefined);
+    assert.deepEqual([world.running.length, world.job.status?.failed], [0, undefined]);
+    assert.equal(world.job.status?.terminating, 1);
+    for (const one of world.pods) world.end(one, 'Failed');
+    await world.settle();
+    assert.deepEqual([world.job.status?.failed, world.job.status?.terminating], [1, 0]);
+    await world.clock.advance(10_000);
+    await world.settle();
+    assert.equal(world.running.length, 1);
+  });
+});
+
+describe('whose pods are whose', () => {
+  it('adopts what its selector matches, to be counted, and lets go what no longer matches', async () => {
+    const labels = job().metadata.labels ?? {};
+    const world = new JobWorld(
+      job({ completions: 2 }),
+      pod('loose', { metadata: { labels } }),
+      jobPod('astray', { metadata: { labels: { app: 'other' } } }),
+    );
+    await world.settle();
+    const named = (name: string) => world.stored(podResource, `default/${name}`)?.metadata;
+    assert.deepEqual(named('loose')?.ownerReferences, owners);
+    assert.deepEqual(named('loose')?.finalizers, [trackingFinalizer]);
+    assert.deepEqual([named('astray')?.ownerReferences, named('astray')?.finalizers], [[], []]);
+    assert.equal(world.running.length, 2, 'the adopted one is enough');
+  });
+
+  it('leaves everything to another controller where one looks after it', async () => {
+    const world = new JobWorld(
+      job({ managedBy: 'example.com/queue' }),
+      pod('loose', { metadata: job().metadata }),
+    );
+    await world.settle();
+    assert.deepEqual(world.asked, []);
+    const own = new JobWorld(job({ managedBy: 'kubernetes.io/job-controller' }));
+    await own.settle();
+    assert.equal(own.pods.length, 1);
+  });
+
+  it('while the Job is deleted makes nothing, and lets its pods go', async () => {
+    const one = job({ parallelism: 2, completions: 2 });
+    const metadata = { ...one.metadata, deletionTimestamp: at(0), finalizers: ['foregroundDeletion'] };
+    const world = new JobWorld({ ...one, metadata }, jobPod('a'));
+    await world.settle();
+    assert.deepEqual(
+      world.pods.map(({ metadata: { name, finalizers } }) => [name, finalizers]),
+      [['a', []]],
+    );
+  });
+});
+
+describe('a server that refuses', () => {
+  it('pods: says so, keeps the status, and tries again', async () => {
+    const world = new JobWorld(job({ parallelism: 5, completions: 5 }));
+    world.refuse = (verb) =>
+      verb === 'create' ? newForbidden(podResource, 'x', 'exceeded quota') : undefined;
+    await assert.rejects(world.reconcile(key), /exceeded quota/);
+    assert.equal(world.asked.filter((text) => text.startsWith('create')).length, 1, 'one try tells');
+    assert.match(world.told.join(), /Warning FailedCreate work: Error creating: .*exceeded quota/);
+    assert.deepEqual([world.job.status?.active, world.job.status?.startTime], [undefined, at(0)]);
+    world.refuse = () => undefined;
+    await world.settle();
+    assert.equal(world.running.length, 5);
+  });
+});

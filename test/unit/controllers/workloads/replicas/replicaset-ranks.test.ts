@@ -1,0 +1,117 @@
+/** What decides between two pods of a ReplicaSet, and what does not, where objects say less than they could. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import { slowStartBatches } from '../../../../../src/controllers/workloads/pods/slow-start.ts';
+import {
+  planReplicas,
+  planStatus,
+  rankForDeletion,
+} from '../../../../../src/controllers/workloads/replicas/replicas-plan.ts';
+import { at, pod, replicaSet, start } from '../../objects.ts';
+
+const ready = (name: string, options = {}) => pod(name, { readyAt: 0, ...options });
+const on = (name: string, nodeName: string) => ready(name, { spec: { nodeName } });
+const names = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.name);
+const ranked = (one: Pod, two: Pod, siblings: readonly Pod[] = []) =>
+  names(rankForDeletion([one, two], siblings));
+const silent = (name: string): Pod => ({ ...pod(name), status: undefined });
+/** Not ready since then. */
+const unreadySince = (name: string, seconds: number, restarts = 0): Pod => {
+  const one = pod(name, { restarts });
+  const conditions = [{ type: 'Ready', status: 'False' as const, lastTransitionTime: at(seconds) }];
+  return { ...one, status: { ...one.status, conditions } };
+};
+
+describe('of two pods of a ReplicaSet the first to go is', () => {
+  const table: [string, Pod, Pod, Pod[]?][] = [
+    [
+      'the pending one, before one of which nothing is known',
+      pod('z', { phase: 'Pending' }),
+      pod('a', { phase: 'Unknown' }),
+    ],
+    ['the one that has said nothing yet, before one that runs', silent('z'), pod('a')],
+    [
+      'the one that costs nothing, before one of a small cost',
+      ready('z', { metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '0' } } }),
+      ready('a', { metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '1' } } }),
+    ],
+    [
+      'the one of which no cost is said, before one of a small cost',
+      ready('z'),
+      ready('a', { metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '1' } } }),
+    ],
+    ['the one that restarted once, before one that never did', ready('z', { restarts: 1 }), ready('a')],
+    [
+      'the one with siblings on its node, before one with none',
+      on('z', 'n2'),
+      on('a', 'n1'),
+      [on('z', 'n2')],
+    ],
+    [
+      'of two that are not ready the one that restarted more often, whichever was ready last',
+      unreadySince('z', 1, 2),
+      unreadySince('a', 9, 1),
+    ],
+  ];
+  for (const [title, first, second, siblings] of table)
+    it(title, () => {
+      assert.deepEqual(ranked(first, second, siblings), ['z', 'a']);
+      assert.deepEqual(ranked(second, first, siblings), ['z', 'a']);
+    });
+
+  it('the one of which nobody knows since when it is ready', () => {
+    const one = ready('z');
+    const since = {
+      ...one,
+      status: { ...one.status, conditions: [{ type: 'Ready', status: 'True' as const }] },
+    };
+    assert.deepEqual(ranked(ready('a', { readyAt: 9 }), since), ['z', 'a']);
+  });
+
+  it('by name when both have said nothing', () => {
+    assert.deepEqual(ranked(silent('b'), silent('a')), ['a', 'b']);
+  });
+});
+
+describe('how many pods a ReplicaSet starts and ends at one go', () => {
+  it('is what is missing, or too many, up to the burst', () => {
+    const plan = (replicas: number, pods: number) => {
+      const owned = Array.from({ length: pods }, (_, index) => ready(`p${index}`));
+      const { create, remove } = planReplicas(replicaSet('web', replicas), owned, owned);
+      return [create, remove.length];
+    };
+    assert.deepEqual(
+      [plan(2, 2), plan(3, 2), plan(1, 2)],
+      [
+        [0, 0],
+        [1, 0],
+        [0, 1],
+      ],
+    );
+    assert.deepEqual(
+      [plan(501, 0), plan(0, 501)],
+      [
+        [500, 0],
+        [0, 500],
+      ],
+    );
+  });
+
+  it('begins with one, and never passes the count', () => {
+    const table: [number, number[]][] = [
+      [1, [1]],
+      [2, [1, 1]],
+      [3, [1, 2]],
+      [4, [1, 2, 1]],
+    ];
+    for (const [count, sizes] of table) assert.deepEqual(slowStartBatches(count), sizes);
+  });
+});
+
+it('a template without labels labels no pod wrongly', () => {
+  const set = replicaSet('web', 1);
+  const { labels: _labels, ...metadata } = set.spec.template.metadata;
+  const bare = { ...set, spec: { ...set.spec, template: { ...set.spec.template, metadata } } };
+  assert.equal(planStatus(bare, [ready('a')], undefined, start, at(0)).status.fullyLabeledReplicas, 1);
+});

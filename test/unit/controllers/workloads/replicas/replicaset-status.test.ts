@@ -1,0 +1,87 @@
+/** What a ReplicaSet says of its pods, and when it will say more. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import {
+  planReplicas,
+  planStatus,
+  rankForDeletion,
+} from '../../../../../src/controllers/workloads/replicas/replicas-plan.ts';
+import { at, pod, replicaSet, start } from '../../objects.ts';
+
+const names = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.name);
+const set = (minReadySeconds?: number) => {
+  const one = replicaSet('web', 3);
+  return { ...one, spec: { ...one.spec, minReadySeconds } };
+};
+const ready = (name: string, readyAt = 0, options = {}) => pod(name, { readyAt, ...options });
+const statusOf = (one: ReturnType<typeof set>, pods: readonly Pod[], seconds: number) =>
+  planStatus(one, pods, undefined, start + seconds * 1000, at(seconds));
+
+describe('what a ReplicaSet says of its pods', () => {
+  const gone = { metadata: { deletionTimestamp: at(5) } };
+  const other = { metadata: { labels: { app: 'other' } } };
+
+  it('leaves out those that end or have ended, and tells those of other labels apart', () => {
+    const pods = [
+      ready('a'),
+      ready('b', 0, gone),
+      ready('c', 0, { phase: 'Failed' }),
+      ready('d', 0, other),
+      pod('e'),
+    ];
+    const { status } = statusOf(set(), pods, 10);
+    assert.deepEqual(
+      [status.replicas, status.fullyLabeledReplicas, status.readyReplicas, status.availableReplicas],
+      [3, 2, 2, 2],
+    );
+    assert.ok(!('conditions' in status));
+  });
+
+  it('says when the next becomes available, not the last', () => {
+    const pods = [ready('a', 0), ready('b', 4), ready('c', 8), pod('d')];
+    const { status, nextAvailableIn } = statusOf(set(10), pods, 10);
+    assert.equal(status.availableReplicas, 1);
+    assert.equal(nextAvailableIn, 4000);
+  });
+
+  it('says nothing of a next where there is none', () => {
+    assert.equal(statusOf(set(10), [ready('a'), pod('b')], 10).nextAvailableIn, undefined);
+    assert.equal(statusOf(set(), [ready('a', 10)], 10).nextAvailableIn, undefined);
+    assert.equal(statusOf(set(10), [], 10).nextAvailableIn, undefined);
+  });
+});
+
+describe('which pods a ReplicaSet gives up', () => {
+  it('is decided without those of its family that end', () => {
+    const on = (name: string, nodeName: string, options = {}) =>
+      ready(name, 0, { spec: { nodeName }, ...options });
+    const ending = { metadata: { deletionTimestamp: at(5) } };
+    const [a, z] = [on('a', 'n1'), on('z', 'n2')];
+    const family = [a, z, on('x', 'n1', ending), on('y', 'n1', ending)];
+    const one = { ...set(), spec: { ...set().spec, replicas: 1 } };
+    assert.deepEqual(names(planReplicas(one, [a, z], family).remove), ['a']);
+    assert.deepEqual(names(planReplicas(one, [a, z], [...family, on('w', 'n2')]).remove), ['z']);
+  });
+
+  it('is by name among equals, and not by how nodes that they are not on are filled', () => {
+    const unassigned = (name: string) => pod(name, { phase: 'Pending', spec: { nodeName: undefined } });
+    assert.deepEqual(names(rankForDeletion([ready('c'), ready('a'), ready('b')], [])), ['a', 'b', 'c']);
+    const family = [unassigned('x'), unassigned('y')];
+    assert.deepEqual(names(rankForDeletion([unassigned('b'), unassigned('a')], family)), ['a', 'b']);
+  });
+
+  it('counts a cost that is no number of 32 bits in decimal as none', () => {
+    const costly = (name: string, cost: string) =>
+      ready(name, 0, { metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': cost } } });
+    for (const cost of ['', '+1', '01', '1.5', 'x', '0x9', ' 9'])
+      assert.deepEqual(names(rankForDeletion([costly('z', cost), ready('a')], [])), ['a', 'z'], cost);
+    assert.deepEqual(names(rankForDeletion([ready('a'), costly('z', '-1')], [])), ['z', 'a']);
+    assert.deepEqual(names(rankForDeletion([costly('a', '1'), ready('z')], [])), ['z', 'a']);
+  });
+
+  it('takes a pod of which no time is known for the youngest', () => {
+    const young = ready('z', 0, { metadata: { creationTimestamp: '' } });
+    assert.deepEqual(names(rankForDeletion([ready('a'), young], [])), ['z', 'a']);
+  });
+});

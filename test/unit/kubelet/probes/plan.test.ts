@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { firstDelayMs, firstFailureCounts } from '../../../../src/kubelet/probes/plan/first-probe.ts';
+import {
+  count,
+  failedProbe,
+  hasStarted,
+  isReady,
+  type Series,
+} from '../../../../src/kubelet/probes/plan/probe-results.ts';
+import { nextRun, timingOf } from '../../../../src/kubelet/probes/plan/probe-timing.ts';
+import { decidedBefore, wantedProbes } from '../../../../src/kubelet/probes/plan/wanted-probes.ts';
+import { exited, makeContainer, makePod, makeSandbox, now, observed, seconds } from '../builders.ts';
+
+const probe = { tcpSocket: { port: 80 } };
+
+describe('what the results of probes decide', () => {
+  const decisions = (results: string, thresholds: object) => {
+    let series: Series | undefined;
+    return [...results]
+      .map((result) => {
+        const counted = count(series, result === '+', { ...probe, ...thresholds });
+        series = counted.series;
+        return counted.decided === undefined ? '.' : counted.decided ? '+' : '-';
+      })
+      .join('');
+  };
+
+  it('is decided by so many in a row', () => {
+    assert.equal(decisions('+--+---+', { failureThreshold: 3 }), '+..+..-+');
+    assert.equal(decisions('++-+++', { successThreshold: 3, failureThreshold: 1 }), '..-..+');
+    assert.equal(decisions('----', { failureThreshold: 3 }), '..--');
+  });
+
+  it('is three failures, one success, where nothing is said', () => {
+    assert.equal(decisions('---+', {}), '..-+');
+  });
+
+  it('is started and ready at once without probes, and with them when they succeeded', () => {
+    assert.deepEqual([hasStarted({}), isReady({})], [true, true]);
+    const probes = { startupProbe: probe, readinessProbe: probe };
+    assert.deepEqual([hasStarted(probes), isReady(probes)], [false, false]);
+    assert.equal(hasStarted(probes, { startup: true }), true);
+    assert.equal(hasStarted(probes, { startup: false }), false);
+    assert.equal(isReady(probes, { readiness: true }), true);
+    assert.equal(isReady(probes, { startup: true }), false);
+  });
+
+  it('ends a container for its startup and its liveness probe, not for its readiness', () => {
+    assert.equal(failedProbe(), undefined);
+    assert.equal(failedProbe({ readiness: false, liveness: true, startup: true }), undefined);
+    assert.equal(failedProbe({ liveness: false, startup: true }), 'liveness');
+    assert.equal(failedProbe({ startup: false }), 'startup');
+  });
+});
+
+describe('the probes that run', () => {
+  const probes = { startupProbe: probe, livenessProbe: probe, readinessProbe: probe };
+  const running = makeContainer();
+  const status = { podIP: '10.0.0.1', phase: 'Running' };
+  const podWith = (container: object, more: object = {}, podStatus: object = status) =>
+    makePod({ containers: [{ name: 'main', image: 'app:1', ...container }], ...more }, {}, podStatus);
+  const kinds = (
+    pod = podWith(probes),
+    results: object = {},
+    isEnding = false,
+    world = observed(makeSandbox(), running),
+  ) => wantedProbes(pod, world, new Map([[running.id, results]]), isEnding).map(({ kind }) => kind);
+
+  it('begin with the startup probe alone, then are the others', () => {
+    assert.deepEqual(kinds(), ['startup']);
+    assert.deepEqual(kinds(podWith(probes), { startup: true }), ['liveness', 'readiness']);
+    assert.deepEqual(kinds(podWith({ livenessProbe: probe, readinessProbe: probe })), [
+      'liveness',
+      'readiness',
+    ]);
+    assert.deepEqual(kinds(podWith({})), []);
+  });
+
+  it('are none any more that could end a container which is about to end', () => {
+    assert.deepEqual(kinds(podWith(probes), { startup: false }), []);
+    assert.deepEqual(kinds(podWith(probes), { startup: true, liveness: false }), ['readiness']);
+    assert.deepEqual(kinds(podWith(probes), { startup: true }, true), ['readiness']);
+    assert.deepEqual(kinds(podWith(probes), {}, true), []);
+  });
+
+  it('are none of a container that does not run, of a pod without an address, and of one that has ended', () => {
+    assert.deepEqual(kinds(undefined, {}, false, observed(makeSandbox(), exited(1))), []);
+    assert.deepEqual(
+      kinds(undefined, {}, false, observed(makeSandbox(), makeContainer({ state: 'created' }))),
+      [],
+    );
+    assert.deepEqual(kinds(podWith(probes, {}, { phase: 'Running' })), []);
+    assert.deepEqual(kinds(podWith(probes, {}, { ...status, phase: 'Failed' })), []);
+  });
+
+  it('are those of containers that run beside the others too', () => {
+    const [first] = wantedProbes(
+      podWith({}, { initContainers: [{ name: 'proxy', image: 'p', restartPolicy: 'Always', ...probes }] }),
+      observed(makeSandbox(), running, makeContainer({ name: 'proxy' })),
+      new Map(),
+      false,
+    );
+    assert.equal(first?.key, 'proxy-0/startup');
+    const once = podWith({}, { initContainers: [{ name: 'proxy', image: 'p', ...probes }] });
+    assert.deepEqual(
+      wantedProbes(once, observed(makeSandbox(), makeContainer({ name: 'proxy' })), new Map(), false),
+      [],
+    );
+  });
+});
+
+describe('what an earlier agent has decided', () => {
+  const podWith = (found: object) =>
+    makePod(
+      {},
+      {},
+      { containerStatuses: [{ name: 'main', image: 'a', imageID: '', restartCount: 0, ...found }] },
+    );
+  const container = makeContainer();
+  const said = { containerID: 'docker://main-0', started: true, ready: true };
+
+  it('holds for the same container', () => {
+    assert.deepEqual(decidedBefore(podWith(said), container), { startup: true, readiness: true });
+    assert.deepEqual(decidedBefore(podWith({ ...said, ready: false }), container), { startup: true });
+    assert.deepEqual(decidedBefore(podWith({ ...said, started: false, ready: false }), container), {});
+  });
+
+  it('holds for a sidecar as well', () => {
+    const initContainerStatuses = [{ name: 'proxy', image: 'a', imageID: '', restartCount: 0, ...said }];
+    const pod = makePod({}, {}, { initContainerStatuses });
+    assert.deepEqual(decidedBefore(pod, makeContainer({ name: 'proxy', id: 'main-0' })), {
+      startup: true,
+      readiness: true,
+    });
+  });
+
+  it('holds for no other', () => {
+    assert.deepEqual(decidedBefore(podWith({ ...said, containerID: 'docker://main-1' }), container), {});
+    assert.deepEqual(decidedBefore(makePod(), container), {});
+  });
+});
+
+describe('the first run of a probe', () => {
+  const first = (kind: 'startup' | 'liveness' | 'readiness', more: object, at: object = {}) =>
+    firstDelayMs(
+      {
+        ...{ key: '', kind, probe: { ...probe, periodSeconds: 10, ...more }, containerId: '', podIP: '' },
+        ...{ container: makePod().spec.containers[0] ?? assert.fail(), startedAt: now },
+      },
+      { now, since: now - seconds(3600), share: 0.5, ...at },
+    );
+
+  it('is at once, or after its delay, counted from the start of the container', () => {
+    assert.equal(first('readiness', {}), 0);
+    assert.equal(first('startup', {}), 0);
+    assert.equal(first('readiness', { initialDelaySeconds: 5 }), 5000);
+    assert.equal(first('readiness', { initialDelaySeconds: 5 }, { now: now + 2000 }), 3000);
+    assert.equal(first('readiness', { initialDelaySeconds: 5 }, { now: now + 9000 }), 0);
+  });
+
+  it('of what restarts a container is after a period', () => {
+    assert.equal(first('liveness', {}), 10_000);
+    assert.equal(first('liveness', { initialDelaySeconds: 30 }), 30_000);
+    assert.equal(first('liveness', {}, { now: now + 9000 }), 1000);
+  });
+
+  it('is never later than for a container that starts now, whatever the clock of the machine did', () => {
+    assert.equal(first('readiness', { initialDelaySeconds: 5 }, { now: now - 1_000_000 }), 5000);
+  });
+
+  it('is at some moment of a period for what ran before the agent', () => {
+    assert.equal(first('readiness', {}, { since: now + 1 }), 5000);
+    assert.equal(first('liveness', {}, { since: now + 60_000, now: now + 60_000, share: 0.25 }), 2500);
+  });
+
+  it('counts as a failure unless the container would not have been asked yet', () => {
+    const counts = (kind: 'startup' | 'readiness', more: object) =>
+      firstFailureCounts({ kind, probe: { ...probe, ...more } } as Parameters<typeof firstFailureCounts>[0]);
+    assert.equal(counts('startup', {}), false);
+    assert.equal(counts('startup', { initialDelaySeconds: 1 }), true);
+    assert.equal(counts('readiness', {}), true);
+  });
+});
+
+it('a probe of a pod that no server has seen has the numbers that one would fill in', () => {
+  assert.deepEqual(timingOf({}), {
+    initialDelayMs: 0,
+    periodMs: 10_000,
+    timeoutMs: 1_000,
+    successThreshold: 1,
+    failureThreshold: 3,
+  });
+});
+
+describe('the next run of a probe', () => {
+  it('lies on a moment that others share, at most 50 ms after its period', () => {
+    assert.equal(nextRun({ due: 1013, periodMs: 1000, now: 1020 }), 2050);
+    assert.equal(nextRun({ due: 2050, periodMs: 1000, now: 2051 }), 3050);
+  });
+
+  it('is the next such moment when the run took longer than a period', () => {
+    assert.equal(nextRun({ due: 1000, periodMs: 1000, now: 3210 }), 3250);
+  });
+});

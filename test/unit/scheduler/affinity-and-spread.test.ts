@@ -1,0 +1,377 @@
+/** Affinity to pods and spreading: tables of what upstream decides, and random clusters beside a model that counts every pod. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Node } from '../../../src/api/core/v1/node.ts';
+import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { PodAffinityTerm, TopologySpreadConstraint } from '../../../src/api/core/v1/types.gen.ts';
+import type { Labels } from '../../../src/apimachinery/labels.ts';
+import { Snapshot } from '../../../src/scheduler/snapshot.ts';
+import { node, pod } from '../controllers/objects.ts';
+import { decideWith, nodeFor, plain } from './pods.ts';
+
+type Spec = Partial<Pod['spec']>;
+
+const app = (name: string) => ({ matchLabels: { app: name } });
+const near = (...terms: PodAffinityTerm[]): Spec => ({
+  affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } },
+});
+const away = (...terms: PodAffinityTerm[]): Spec => ({
+  affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } },
+});
+const prefer = (weight: number, term: PodAffinityTerm, side: 'podAffinity' | 'podAntiAffinity'): Spec => ({
+  affinity: {
+    [side]: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight, podAffinityTerm: term }] },
+  },
+});
+const spread = (...constraints: Partial<TopologySpreadConstraint>[]): Spec => ({
+  topologySpreadConstraints: constraints.map((constraint) => ({
+    maxSkew: 1,
+    topologyKey: 'zone',
+    whenUnsatisfiable: 'DoNotSchedule',
+    labelSelector: app('web'),
+    ...constraint,
+  })),
+});
+
+const on = (name: string, nodeName: string, app: string, spec: Spec = {}, namespace = 'default') => {
+  const made = pod(name, { spec: { nodeName, ...spec }, metadata: { labels: { app }, namespace } });
+  return { ...made, metadata: { ...made.metadata, uid: `${namespace}-${name}` } };
+};
+const incoming = (spec: Spec, labels: Labels = { app: 'web' }): Pod => {
+  const made = plain(spec);
+  return { ...made, metadata: { ...made.metadata, labels } };
+};
+
+/** Two nodes in zone a, one in b, one in none. */
+const nodes = [
+  node('a1', { labels: { zone: 'a', host: 'a1' } }),
+  node('a2', { labels: { zone: 'a', host: 'a2' } }),
+  node('b1', { labels: { zone: 'b', host: 'b1' } }),
+  node('x', { labels: { host: 'x' } }),
+];
+
+const namespaces: Record<string, Labels> = { default: { team: 'one' }, other: { team: 'two' } };
+
+function world(bound: readonly Pod[], list: readonly Node[] = nodes): Snapshot {
+  const snapshot = new Snapshot({
+    namespaceLabels: (name) => namespaces[name],
+    siblingsOf: () => undefined,
+    volumes: {
+      claim: () => undefined,
+      volumesFor: () => [],
+      volume: () => undefined,
+      storageClass: () => undefined,
+    },
+  });
+  for (const one of list) snapshot.setNode(one);
+  for (const one of bound) snapshot.setPod(one);
+  return snapshot;
+}
+
+/** The nodes that can take the pod, found one by one: each with the others cordoned. */
+function feasible(one: Pod, snapshot: Snapshot): string[] {
+  return snapshot.nodes
+    .map(({ name }) => name)
+    .filter((name) => nodeFor({ ...one, spec: { ...one.spec, nodeName: name } }, snapshot) === name)
+    .sort();
+}
+
+describe('required affinity to pods', () => {
+  const table: [string, Spec, readonly Pod[], string[]][] = [
+    [
+      'wants to be where one is',
+      near({ topologyKey: 'zone', labelSelector: app('db') }),
+      [on('d', 'a1', 'db')],
+      ['a1', 'a2'],
+    ],
+    [
+      'on the very node',
+      near({ topologyKey: 'host', labelSelector: app('db') }),
+      [on('d', 'a1', 'db')],
+      ['a1'],
+    ],
+    [
+      'nowhere where none is',
+      near({ topologyKey: 'zone', labelSelector: app('db') }),
+      [on('d', 'a1', 'else')],
+      [],
+    ],
+    [
+      'the first of those that want each other near goes anywhere that has the topology',
+      near({ topologyKey: 'zone', labelSelector: app('web') }),
+      [],
+      ['a1', 'a2', 'b1'],
+    ],
+    [
+      'the second no more',
+      near({ topologyKey: 'zone', labelSelector: app('web') }),
+      [on('w', 'b1', 'web')],
+      ['b1'],
+    ],
+    [
+      'one whose like is only on a node without the topology is the first',
+      near({ topologyKey: 'zone', labelSelector: app('web') }),
+      [on('w', 'x', 'web')],
+      ['a1', 'a2', 'b1'],
+    ],
+    [
+      'all terms must mean one and the same pod',
+      near(
+        { topologyKey: 'zone', labelSelector: app('db') },
+        { topologyKey: 'host', labelSelector: app('cache') },
+      ),
+      [on('d', 'a1', 'db'), on('c', 'a1', 'cache')],
+      [],
+    ],
+    ['a selector that is not there means no pod', near({ topologyKey: 'zone' }), [on('d', 'a1', 'db')], []],
+    [
+      'an empty one means all',
+      near({ topologyKey: 'zone', labelSelector: {} }),
+      [on('d', 'b1', 'db')],
+      ['b1'],
+    ],
+    [
+      'of its own namespace alone',
+      near({ topologyKey: 'zone', labelSelector: app('db') }),
+      [on('d', 'a1', 'db', {}, 'other')],
+      [],
+    ],
+    [
+      'of a namespace that is named',
+      near({ topologyKey: 'zone', labelSelector: app('db'), namespaces: ['other'] }),
+      [on('d', 'a1', 'db', {}, 'other')],
+      ['a1', 'a2'],
+    ],
+    [
+      'of namespaces by their labels',
+      near({
+        topologyKey: 'zone',
+        labelSelector: app('db'),
+        namespaceSelector: { matchLabels: { team: 'two' } },
+      }),
+      [on('d', 'a1', 'db', {}, 'other'), on('e', 'b1', 'db')],
+      ['a1', 'a2'],
+    ],
+    [
+      'of all namespaces',
+      near({ topologyKey: 'zone', labelSelector: app('db'), namespaceSelector: {} }),
+      [on('d', 'b1', 'db', {}, 'other')],
+      ['b1'],
+    ],
+  ];
+  for (const [what, spec, bound, expected] of table)
+    it(what, () => assert.deepEqual(feasible(incoming(spec), world(bound)), expected));
+
+  it('by a topology that no node has, though every object in JavaScript has such a property', () => {
+    const list = [...nodes, node('bare', { labels: undefined })];
+    for (const spec of [
+      near({ topologyKey: 'constructor', labelSelector: app('web') }),
+      spread({ topologyKey: 'constructor' }),
+    ])
+      assert.deepEqual(feasible(incoming(spec), world([], list)), []);
+  });
+});
+
+describe('required anti-affinity to pods', () => {
+  const table: [string, Spec, readonly Pod[], string[]][] = [
+    [
+      'keeps it from where one is',
+      away({ topologyKey: 'zone', labelSelector: app('db') }),
+      [on('d', 'a1', 'db')],
+      ['b1', 'x'],
+    ],
+    [
+      'on that node alone',
+      away({ topologyKey: 'host', labelSelector: app('db') }),
+      [on('d', 'a1', 'db')],
+      ['a2', 'b1', 'x'],
+    ],
+    [
+      'keeps others away from where it is',
+      {},
+      [on('d', 'a1', 'db', away({ topologyKey: 'zone', labelSelector: app('web') }))],
+      ['b1', 'x'],
+    ],
+    [
+      'but not those that it does not mean',
+      {},
+      [on('d', 'a1', 'db', away({ topologyKey: 'zone', labelSelector: app('db') }))],
+      ['a1', 'a2', 'b1', 'x'],
+    ],
+    [
+      'nor those of another namespace',
+      {},
+      [on('d', 'a1', 'db', away({ topologyKey: 'zone', labelSelector: app('web') }), 'other')],
+      ['a1', 'a2', 'b1', 'x'],
+    ],
+    [
+      'unless it says so',
+      {},
+      [
+        on(
+          'd',
+          'a1',
+          'db',
+          away({
+            topologyKey: 'zone',
+            labelSelector: app('web'),
+            namespaceSelector: { matchLabels: { team: 'one' } },
+          }),
+          'other',
+        ),
+      ],
+      ['b1', 'x'],
+    ],
+    [
+      'of one that excludes its like leaves room for one',
+      away({ topologyKey: 'host', labelSelector: app('web') }),
+      [on('w', 'a1', 'web'), on('v', 'x', 'web')],
+      ['a2', 'b1'],
+    ],
+    [
+      'of one that excludes only itself does nothing',
+      away({ topologyKey: 'zone', labelSelector: app('web') }),
+      [],
+      ['a1', 'a2', 'b1', 'x'],
+    ],
+    [
+      'each of its terms alone',
+      away(
+        { topologyKey: 'zone', labelSelector: app('db') },
+        { topologyKey: 'host', labelSelector: app('cache') },
+      ),
+      [on('d', 'a1', 'db'), on('c', 'x', 'cache')],
+      ['b1'],
+    ],
+  ];
+  for (const [what, spec, bound, expected] of table)
+    it(what, () => assert.deepEqual(feasible(incoming(spec), world(bound)), expected));
+});
+
+describe('preferred affinity to pods', () => {
+  const db = { topologyKey: 'host', labelSelector: app('db') };
+  it('draws it to where they are, and away', () => {
+    const bound = [on('d', 'b1', 'db')];
+    assert.equal(nodeFor(incoming(prefer(100, db, 'podAffinity')), world(bound)), 'b1');
+    const rest = ['a1', 'a2', 'x'].map((name) => on(`d${name}`, name, 'db'));
+    assert.equal(nodeFor(incoming(prefer(100, db, 'podAntiAffinity')), world(rest)), 'b1');
+  });
+  it('of those that are there draws it as well, required or preferred', () => {
+    const web = { topologyKey: 'host', labelSelector: app('web') };
+    for (const spec of [prefer(50, web, 'podAffinity'), near(web)])
+      assert.equal(nodeFor(incoming({}), world([on('d', 'x', 'db', spec)])), 'x');
+    const all = ['a1', 'a2', 'x'].map((name) =>
+      on(`d${name}`, name, 'db', prefer(9, web, 'podAntiAffinity')),
+    );
+    assert.equal(nodeFor(incoming({}), world(all)), 'b1');
+  });
+});
+
+describe('required spread', () => {
+  const web = (name: string, nodeName: string) => on(name, nodeName, 'web');
+  const leaving = (one: Pod): Pod => ({
+    ...one,
+    metadata: { ...one.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+  });
+  const table: [string, Spec, readonly Pod[], string[]][] = [
+    ['nodes without the label take none', spread({}), [], ['a1', 'a2', 'b1']],
+    ['the emptiest domain comes next', spread({}), [web('1', 'a1')], ['b1']],
+    ['as far as the skew goes', spread({ maxSkew: 2 }), [web('1', 'a1')], ['a1', 'a2', 'b1']],
+    ['pods that others select do not count', spread({}), [on('1', 'a1', 'db')], ['a1', 'a2', 'b1']],
+    ['nor those of other namespaces', spread({}), [on('1', 'a1', 'web', {}, 'other')], ['a1', 'a2', 'b1']],
+    ['nor those that are about to go', spread({}), [leaving(web('1', 'a1'))], ['a1', 'a2', 'b1']],
+    [
+      'of one that does not select itself: only others count',
+      spread({ labelSelector: app('db') }),
+      [on('1', 'a1', 'db')],
+      ['a1', 'a2', 'b1'],
+    ],
+    [
+      'two constraints at once',
+      spread({}, { topologyKey: 'host' }),
+      [web('1', 'a1'), web('2', 'b1')],
+      ['a2'],
+    ],
+    [
+      'too few domains count as one that is empty',
+      spread({ minDomains: 3 }),
+      [web('1', 'a1'), web('2', 'b1')],
+      [],
+    ],
+    [
+      'enough domains do not',
+      spread({ minDomains: 2 }),
+      [web('1', 'a1'), web('2', 'b1')],
+      ['a1', 'a2', 'b1'],
+    ],
+    [
+      'nodes that the pod may not have do not count',
+      { ...spread({}), nodeSelector: { zone: 'a' } },
+      [web('1', 'a1')],
+      ['a1', 'a2'],
+    ],
+    [
+      'unless they shall',
+      { ...spread({ nodeAffinityPolicy: 'Ignore' }), nodeSelector: { zone: 'a' } },
+      [web('1', 'a1')],
+      [],
+    ],
+  ];
+  for (const [what, spec, bound, expected] of table)
+    it(what, () => assert.deepEqual(feasible(incoming(spec), world(bound)), expected));
+
+  it('tainted nodes count, unless taints are honoured', () => {
+    const tainted = node('b1', { labels: { zone: 'b' }, taints: [{ key: 'k', effect: 'NoSchedule' }] });
+    const list = [...nodes.filter(({ metadata }) => metadata.name !== 'b1'), tainted];
+    const bound = [web('1', 'a1')];
+    assert.deepEqual(feasible(incoming(spread({})), world(bound, list)), []);
+    assert.deepEqual(feasible(incoming(spread({ nodeTaintsPolicy: 'Honor' })), world(bound, list)), [
+      'a1',
+      'a2',
+    ]);
+  });
+
+  it('matchLabelKeys: only pods with its own value count', () => {
+    const keyed = (name: string, nodeName: string, version: string) => {
+      const made = web(name, nodeName);
+      return { ...made, metadata: { ...made.metadata, labels: { app: 'web', version } } };
+    };
+    const one = incoming(spread({ matchLabelKeys: ['version', 'none'] }), { app: 'web', version: '2' });
+    assert.deepEqual(feasible(one, world([keyed('1', 'a1', '1')])), ['a1', 'a2', 'b1']);
+    assert.deepEqual(feasible(one, world([keyed('1', 'a1', '2')])), ['b1']);
+    const other = keyed('1', 'a1', '2');
+    const unlike = { ...other, metadata: { ...other.metadata, labels: { app: 'db', version: '2' } } };
+    assert.deepEqual(feasible(one, world([unlike])), ['a1', 'a2', 'b1']);
+  });
+
+  it('counts otherwise from when a node is tainted, or loses its label', () => {
+    const one = incoming(spread({ nodeTaintsPolicy: 'Honor' }));
+    const snapshot = world([web('1', 'a1')]);
+    assert.deepEqual(feasible(one, snapshot), ['b1']);
+    const taints = [{ key: 'k', effect: 'NoSchedule' as const }];
+    snapshot.setNode(node('b1', { labels: { zone: 'b' }, taints }));
+    assert.deepEqual(feasible(one, snapshot), ['a1', 'a2']);
+    snapshot.setNode(node('b1', { labels: { zone: 'b' } }));
+    assert.deepEqual(feasible(one, snapshot), ['b1']);
+    snapshot.setNode(node('b1'));
+    assert.deepEqual(feasible(one, snapshot), ['a1', 'a2']);
+  });
+
+  it('that is only preferred keeps it from nowhere, and draws it to the emptiest', () => {
+    const soft = incoming(spread({ whenUnsatisfiable: 'ScheduleAnyway' }));
+    assert.equal(feasible(soft, world([web('1', 'a1')])).length, 4);
+    assert.equal(nodeFor(soft, world([web('1', 'a1'), web('2', 'a2')])), 'b1');
+  });
+
+  it('says what stands in the way, as upstream does', () => {
+    const decision = decideWith(incoming(spread({})), world([web('1', 'a1')], nodes.toSpliced(2, 1)));
+    assert.equal(decision.kind, 'node');
+    const refused = decideWith(incoming({ ...spread({ topologyKey: 'rack' }) }), world([]));
+    assert.equal(refused.kind, 'unschedulable');
+    if (refused.kind === 'unschedulable')
+      assert.deepEqual(
+        [...new Set(refused.nodes.flatMap(({ rejections }) => rejections.map(({ text }) => text)))],
+        ["node(s) didn't match pod topology spread constraints (missing required label)"],
+      );
+  });
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { node } from '../controllers/objects.ts';
+import { snapshotOf } from './pods.ts';
+
+const region = 'topology.kubernetes.io/region';
+const zone = 'topology.kubernetes.io/zone';
+
+describe('nodes are looked at', () => {
+  const order = (...nodes: [name: string, labels: Record<string, string> | undefined][]) =>
+    snapshotOf(nodes.map(([name, labels]) => node(name, { labels })))
+      .nodes.map(({ name }) => name)
+      .join(' ');
+  const a = { [zone]: 'a' };
+  const b = { [zone]: 'b' };
+  it('in their order where all are of one zone, or of none', () => {
+    assert.equal(order(['1', undefined], ['2', undefined], ['3', {}]), '1 2 3');
+    assert.equal(order(['1', a], ['2', a]), '1 2');
+    assert.equal(order(), '');
+  });
+  it('zone by zone in turns, as long as each has some', () => {
+    assert.equal(order(['a1', a], ['a2', a], ['a3', a], ['b1', b], ['x', {}], ['b2', b]), 'a1 b1 x a2 b2 a3');
+  });
+  it('in turns of two regions whose zones are named alike, and of the zones of one', () => {
+    assert.equal(
+      order(['1', { ...a, [region]: 'r' }], ['2', { ...a, [region]: 'r' }], ['3', { ...a, [region]: 's' }]),
+      '1 3 2',
+    );
+  });
+  it('in turns also when a node has moved to another zone', () => {
+    const snapshot = snapshotOf([
+      node('1', { labels: a }),
+      node('2', { labels: a }),
+      node('3', { labels: a }),
+    ]);
+    assert.equal(snapshot.nodes.map(({ name }) => name).join(' '), '1 2 3');
+    snapshot.setNode(node('3', { labels: b }));
+    assert.equal(snapshot.nodes.map(({ name }) => name).join(' '), '1 3 2');
+    snapshot.removeNode('1');
+    assert.equal(snapshot.nodes.map(({ name }) => name).join(' '), '2 3');
+  });
+});

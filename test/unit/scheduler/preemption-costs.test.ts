@@ -1,0 +1,166 @@
+/** Which node's pods have to go for another one: decisions in tables, by cost and budgets. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { selectorFromLabelSelector } from '../../../src/apimachinery/labels.ts';
+import { decideWith, snapshotOf } from './pods.ts';
+import { a, b, budget, type Given, on, remedyFor, sized, told, urgent } from './preempting.ts';
+
+describe('the node that costs least is', () => {
+  const table: [string, Omit<Given, 'nodes'>, string][] = [
+    [
+      'one where no budget is broken',
+      { bound: [on('a', 'x', '2', 1), on('b', 'y', '2', 50)], budgets: [budget('x', 0)] },
+      'b',
+    ],
+    [
+      'one whose budget allows it',
+      { bound: [on('a', 'x', '2', 1), on('b', 'y', '2', 50)], budgets: [budget('x', 1)] },
+      'a',
+    ],
+    [
+      'one whose pod is counted as disrupted already',
+      { bound: [on('a', 'x', '2', 1), on('b', 'y', '2', 50)], budgets: [budget('x', 0, ['x'])] },
+      'a',
+    ],
+    ['that of the least important victim', { bound: [on('a', 'x', '2', 9), on('b', 'y', '2', 8)] }, 'b'],
+    [
+      'that of the smaller sum',
+      { bound: [on('a', 'x', '1', 9), on('a', 'z', '1', 9), on('b', 'y', '1', 9), on('b', 'w', '1', 1)] },
+      'b',
+    ],
+    [
+      'that of fewer victims, though their priorities are negative',
+      { bound: [on('a', 'x', '1', -5), on('a', 'z', '1', -5), on('b', 'y', '2', -5)] },
+      'b',
+    ],
+    [
+      'that whose victims have run least long',
+      { bound: [on('a', 'x', '2', 9), on('b', 'y', '2', 9, { started: 5 })] },
+      'b',
+    ],
+    [
+      'that of less important victims, though they are more',
+      { bound: [on('a', 'x', '2', 9), on('b', 'y', '1', 8), on('b', 'w', '1', 8, { started: 5 })] },
+      'b',
+    ],
+    [
+      'that of fewer victims, however low their priorities',
+      { bound: [on('a', 'x', '1', -1000), on('a', 'z', '1', -1000), on('b', 'y', '2', -1000)] },
+      'b',
+    ],
+    [
+      'that of fewer victims, though one more adds nothing to the sum',
+      { bound: [on('a', 'x', '1', 9), on('a', 'z', '1', -(2 ** 31)), on('b', 'y', '2', 9)] },
+      'b',
+    ],
+    [
+      'that where the one that has run longest has run less long',
+      {
+        bound: [
+          on('a', 'x', '1', 9),
+          on('a', 'z', '1', 9, { started: 100 }),
+          on('b', 'y', '1', 9, { started: 50 }),
+          on('b', 'w', '1', 9, { started: 60 }),
+        ],
+      },
+      'b',
+    ],
+    [
+      'and only the most important ones are asked how long',
+      {
+        bound: [
+          on('a', 'x', '1', 9, { started: 50 }),
+          on('a', 'z', '1', 1),
+          on('b', 'y', '1', 9, { started: 40 }),
+          on('b', 'w', '1', 1, { started: 45 }),
+        ],
+      },
+      'a',
+    ],
+    [
+      'one whose budget is of another namespace',
+      {
+        bound: [on('a', 'x', '2', 1), on('b', 'y', '2', 50)],
+        budgets: [{ ...budget('x', 0), namespace: 'other' }],
+      },
+      'a',
+    ],
+    [
+      'one whose budget selects nothing in particular: upstream has it protect nobody',
+      {
+        bound: [on('a', 'x', '1', 1), on('a', 'z', '1', 1, { started: 5 }), on('b', 'y', '2', 50)],
+        budgets: [{ ...budget('x', 1), selector: selectorFromLabelSelector({}) }],
+      },
+      'a',
+    ],
+    [
+      'one where two budgets allow it each',
+      {
+        bound: [on('a', 'x', '1', 1), on('a', 'z', '1', 1, { started: 5 }), on('b', 'y', '2', 50)],
+        budgets: [budget('x', 1), budget('z', 1)],
+      },
+      'a',
+    ],
+    [
+      'one where a budget does not allow the second',
+      {
+        bound: [
+          on('a', 'x', '1', 1, { labels: { app: 'x' } }),
+          on('a', 'z', '1', 1, { labels: { app: 'x' } }),
+          on('b', 'y', '2', 50),
+        ],
+        budgets: [budget('x', 1)],
+      },
+      'b',
+    ],
+  ];
+  for (const [what, given, expected] of table)
+    it(what, () => {
+      const remedy = remedyFor(urgent('2'), { nodes: [a, b], ...given });
+      assert.equal(remedy?.kind === 'preempt' && remedy.node, expected);
+    });
+
+  it('any where a budget must be broken, rather than none', () => {
+    const given = { nodes: [a], bound: [on('a', 'x', '2', 1)], budgets: [budget('x', 0)] };
+    assert.deepEqual(told(remedyFor(urgent('2'), given)), ['a', ['x']]);
+  });
+
+  it('and of the pods there the ones that a budget protects stay', () => {
+    const bound = [on('a', 'x', '1', 1), on('a', 'y', '1', 50)];
+    assert.deepEqual(told(remedyFor(urgent('1'), { nodes: [a], bound, budgets: [budget('x', 0)] })), [
+      'a',
+      ['y'],
+    ]);
+  });
+});
+
+describe('of many nodes', () => {
+  const cost = (cheap: readonly number[], index: number) => (cheap.includes(index) ? 1 : 50);
+  /** Which of so many nodes is chosen, each with one pod that is in the way; those named are cheapest. */
+  function chosen(count: number, cheap: readonly number[], begin = 0, guarded: readonly number[] = []) {
+    const nodes = Array.from({ length: count }, (_, index) => sized(`n${index}`, '2'));
+    const bound = nodes.map(({ metadata: { name } }, index) =>
+      on(name, `p${index}`, '2', cost(cheap, index), {
+        labels: { app: guarded.includes(index) ? 'guarded' : 'free' },
+      }),
+    );
+    const random = { next: () => begin / count, uuid: () => '' };
+    const budgets = () => [budget('guarded', 0)];
+    const decision = decideWith(urgent('2'), snapshotOf(nodes, bound), { budgets, random });
+    const remedy = decision.kind === 'unschedulable' ? decision.remedy : undefined;
+    return remedy?.kind === 'preempt' && remedy.node;
+  }
+  const indexes = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
+
+  it('a hundred that would do are compared, or a tenth', () => {
+    assert.deepEqual([chosen(110, [99]), chosen(110, [100])], ['n99', 'n0']);
+    assert.deepEqual([chosen(1_100, [109]), chosen(1_100, [110])], ['n109', 'n0']);
+  });
+  it('not always the same ones', () => {
+    assert.deepEqual([chosen(110, [94], 105), chosen(110, [95], 105)], ['n94', 'n105']);
+  });
+  it('more where each breaks a budget, until one does not', () => {
+    assert.equal(chosen(110, [], 0, indexes(0, 106)), 'n106');
+    assert.equal(chosen(110, [108], 0, indexes(1, 108)), 'n0');
+  });
+});

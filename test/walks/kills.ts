@@ -1,0 +1,94 @@
+/**
+ * `npm run walk:kills`: the agent, or its engine, killed at each call that the agent makes of the engine from a pod's creation
+ * to its end: before it, during it and after it. Prints a line for each; fails when one was not as it has to be, and goes on.
+ */
+import { parseArgs } from 'node:util';
+import { moments } from '../e2e/harness/engine-proxy.ts';
+import { KillWalk, type Outcome, type Victim, victims } from '../e2e/harness/kill-walk.ts';
+
+const help = `usage: npm run walk:kills -- [--victim=NAME] [--from=N] [--to=N] [--every=N]
+  --victim=NAME  ${victims.map((name) => `"${name}"`).join(', ')}; all, one after the other, without it
+  --from=N       the first call, from 0
+  --to=N         the last call; without it as far as it goes
+  --every=N      each Nth call alone
+`;
+const { values } = parseArgs({
+  options: {
+    help: { type: 'boolean', short: 'h' },
+    victim: { type: 'string' },
+    from: { type: 'string', default: '0' },
+    to: { type: 'string', default: '1000' },
+    every: { type: 'string', default: '1' },
+  },
+});
+if (values.help) {
+  process.stdout.write(help);
+  process.exit(0);
+}
+const chosen = victims.filter((name) => values.victim === undefined || name === values.victim);
+const [from, to, every] = [values.from, values.to, values.every].map(Number) as [number, number, number];
+if (chosen.length === 0 || ![from, to, every].every(Number.isInteger) || every < 1) {
+  process.stderr.write(help);
+  process.exit(2);
+}
+
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+const closers: (() => Promise<void>)[] = [];
+const failures: string[] = [];
+
+const eventsOf = ({ events }: Outcome) =>
+  [...events].map(([reason, { objects, times }]) => `${reason} ${times}/${objects}`).join(', ');
+
+/** The most that each reason was told in one step: times, and objects. */
+function worst(outcomes: readonly Outcome[]): string {
+  const most = new Map<string, { times: number; objects: number }>();
+  for (const { events } of outcomes)
+    for (const [reason, { times, objects }] of events) {
+      const before = most.get(reason) ?? { times: 0, objects: 0 };
+      most.set(reason, {
+        times: Math.max(before.times, times),
+        objects: Math.max(before.objects, objects),
+      });
+    }
+  return [...most].map(([reason, { times, objects }]) => `${reason} ${times}/${objects}`).join(', ');
+}
+
+async function walk(victim: Victim): Promise<void> {
+  const scope = { after: (fn: () => Promise<void>) => void closers.push(fn) };
+  let pods = await KillWalk.start(scope, victim);
+  const outcomes: Outcome[] = [];
+  let over = false;
+  for (let at = from; at <= to && !over; at += every) {
+    for (const moment of moments) {
+      const began = performance.now();
+      try {
+        const outcome = await pods.step({ moment, at });
+        over ||= outcome === undefined;
+        if (!outcome) break;
+        outcomes.push(outcome);
+        const seconds = ((performance.now() - began) / 1000).toFixed(1);
+        say(
+          `${victim} ${at} ${moment} ${outcome.call}: ${outcome.story.join(' ')}; ${seconds} s; ${eventsOf(outcome)}`,
+        );
+      } catch (error) {
+        failures.push(String(error));
+        say(`FAILED ${String(error)}`);
+        // The next one begins on a machine of its own.
+        for (const close of closers.splice(0)) await close();
+        pods = await KillWalk.start(scope, victim);
+      }
+    }
+  }
+  say(`${victim}: ${outcomes.length} steps; of one pod at most (times/objects): ${worst(outcomes)}`);
+}
+
+try {
+  for (const victim of chosen) {
+    await walk(victim);
+    for (const close of closers.splice(0)) await close();
+  }
+} finally {
+  for (const close of closers.splice(0)) await close();
+}
+say(failures.length === 0 ? 'all as it has to be' : `${failures.length} failed`);
+process.exitCode = failures.length === 0 ? 0 : 1;
