@@ -41,6 +41,8 @@ export { priorityLevelConfigurationResource } from './flowcontrol/v1/priority-le
 export { nodeMetricsResource } from './metrics/v1beta1/node-metrics.ts';
 export { podMetricsResource } from './metrics/v1beta1/pod-metrics.ts';
 export { dnsResource } from './minik8s/v1/dns.ts';
+export { functionResource } from './minik8s/v1/function.ts';
+export { functionVersionResource } from './minik8s/v1/function-version.ts';
 export { ingressResource } from './networking/v1/ingress.ts';
 export { ingressClassResource } from './networking/v1/ingress-class.ts';
 export { networkPolicyResource } from './networking/v1/network-policy.ts';
